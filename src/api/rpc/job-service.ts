@@ -6,7 +6,6 @@ import {
   JobService,
   type StreamFailuresRequest,
 } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { begin } from '../../base/begin.ts';
 import { tagHeader, warningHeader } from '../../contract/response-headers.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';
@@ -173,7 +172,7 @@ function streamHandlers(
       fullName(method.streamResults),
       async function* (request: Message, call: Call) {
         const job = await find(request as never, call);
-        yield* streamText('application/x-ndjson', await begin(results(context, job)));
+        yield* streamText('application/x-ndjson', results(context, job));
       },
     ],
     [

@@ -1,5 +1,6 @@
 import { create, type Message } from '@bufbuild/protobuf';
 import { HttpBodySchema } from '../../../gen/google/api/httpbody_pb.ts';
+import { begin } from '../../base/begin.ts';
 
 /** Size at which a message is sent, in bytes; its last part may exceed it. */
 const messageBytes = 64 * 1024;
@@ -7,18 +8,19 @@ const messageBytes = 64 * 1024;
 /**
  * Yields parts of a text as google.api.HttpBody messages of at most 256 KiB. Reads further parts only after
  * the reader has taken the message. The first message has the media type and no bytes, so that an empty text
- * is a response too. Closes the parts if the reader stops.
+ * is a response too. It follows the first part, so that an error before that can be a response. Closes the
+ * parts if the reader stops.
  */
 export async function* streamText(
   contentType: string,
   parts: AsyncIterable<string | Uint8Array>,
 ): AsyncGenerator<Message> {
+  const begun = await begin(parts);
   try {
     yield create(HttpBodySchema, { contentType });
-    yield* messagesOf(parts);
+    yield* messagesOf(begun);
   } finally {
-    // Parts that have begun elsewhere, and that were not read here.
-    await (parts as Partial<AsyncIterableIterator<unknown>>).return?.();
+    await begun.return();
   }
 }
 

@@ -1,5 +1,4 @@
 import { Step } from '../../../gen/gleaner/options/v1/options_pb.ts';
-import { begin } from '../../base/begin.ts';
 import { dispositionHeader, warningHeader } from '../../contract/response-headers.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import type { JobMethod } from '../../jobs/job-types.ts';
@@ -19,7 +18,7 @@ export function jobHandlers(context: JobContext): Handlers {
       stream.set(name, async function* (request, { principal, responseHeaders }) {
         const { contentType, fileName, bytes } = await data(context, method, request, principal.userId);
         if (fileName !== null) responseHeaders[dispositionHeader] = `attachment; filename="${fileName}"`;
-        yield* streamText(contentType, await begin<string | Uint8Array>(bytes));
+        yield* streamText(contentType, bytes);
       });
     } else {
       unary.set(name, handlerOf(context, method));

@@ -8,7 +8,6 @@ import {
   OperatorService,
   type ProcessSchema,
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { begin } from '../../base/begin.ts';
 import { Fault } from '../../contract/fault.ts';
 import { acceptDrift, type FieldDrift, listFieldDrift } from '../../fetch/drift/alarms.ts';
 import type { JobContext } from '../../jobs/context.ts';
@@ -71,7 +70,7 @@ function operatorExportHandlers(context: JobContext): [string, StreamHandler][] 
   };
   const pages = async function* (request: Message) {
     const job = await anyJob(context.store, request as JobRequest);
-    yield* streamText('application/warc', await begin(pagesOf(context, job)));
+    yield* streamText('application/warc', pagesOf(context, job));
   };
   return [
     [fullName(exportUser), run],

@@ -7,7 +7,6 @@ import type {
   RecordEntrySchema,
   RecordItemSchema,
 } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { begin } from '../../base/begin.ts';
 import { Fault } from '../../contract/fault.ts';
 import { problemText } from '../../contract/problem-texts.ts';
 import { dispositionHeader, type ResponseHeaders } from '../../contract/response-headers.ts';
@@ -88,7 +87,7 @@ export function recordReads(context: JobContext): RecordReads {
       if (only !== '') await requireCompared(context, job);
       if (name === '') {
         const lines = results(context, job, { only: only as OnlyFilter, provenance });
-        yield* streamText('application/x-ndjson', await begin(lines));
+        yield* streamText('application/x-ndjson', lines);
         return;
       }
       const format = name as FormatName;
