@@ -49,7 +49,7 @@ test('addLogFields() adds fields to the lines of later loggers, read for each li
   expect(lines.map((line) => JSON.parse(line).span_id)).toEqual([1, 2]);
 });
 
-/** Logs in groups until it is told to end. */
+/** Program that logs many lines and ends, once its standard input is closed. */
 const endless = `
   const { createLog } = await import(${JSON.stringify(module)});
   const log = createLog('info', 'serve');

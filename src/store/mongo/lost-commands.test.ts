@@ -10,7 +10,7 @@ afterAll(async () => {
   if (!('missing' in mongo)) await mongo.stop();
 });
 
-/** A run that tries every command takes minutes: one of so many is tried. */
+/** Distance between the commands that are tested. Every command takes minutes. */
 const stride = 13;
 
 const [tracked, cancelled] = ['variant sold, tracked', 'product pages by CSV, cancelled'].map(
