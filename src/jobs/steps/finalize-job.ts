@@ -10,9 +10,8 @@ import { type FailedOutcome, rejectedOutcome } from '../indexed-units.ts';
 import { keepPagesMs } from '../kept-pages.ts';
 import { holdOf, parseHold } from '../quality.ts';
 import { qualityOf } from '../queries/units.ts';
-import { openRecords, readRows } from '../records.ts';
+import { composeRows, noRows, openRecords, readRows } from '../records.ts';
 import { countReused } from '../reuse.ts';
-import { composeRows, noRows } from './record-segment.ts';
 
 /** Fault code of units stopped by a cancellation. */
 export const terminatedCode = 'terminated';
