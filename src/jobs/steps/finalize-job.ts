@@ -1,7 +1,7 @@
 import type { FilePack } from '../../kinds/kind.ts';
 import { aggregate } from '../../kinds/states.ts';
 import type { Batch, OutstandingState } from '../../store/batches.ts';
-import type { Counts, Job, JobHold, JobState, NoticeReason, StoredFile } from '../../store/documents.ts';
+import type { Counts, EndedState, Job, JobHold, JobState, StoredFile } from '../../store/documents.ts';
 import { endingStates } from '../../store/job-states.ts';
 import { discountOf, removePagePlaces } from '../../store/retention.ts';
 import type { JobContext } from '../context.ts';
@@ -136,7 +136,7 @@ async function countNotRun(
   return { notRun };
 }
 
-function endOf(state: JobState, counts: Counts, statusFrom: 'units' | 'batches'): JobState & NoticeReason {
+function endOf(state: JobState, counts: Counts, statusFrom: 'units' | 'batches'): EndedState {
   if (state === 'rejecting') return 'rejected';
   // A cancellation after the last unit succeeded changes nothing.
   const stopped = state === 'terminating' && counts.units.failed > 0;

@@ -5,7 +5,7 @@ import { type JobOptions, jobOptionsOf } from '../../contract/submit-options.ts'
 import type { Plan } from '../../kinds/kind.ts';
 import type { Batch } from '../../store/batches.ts';
 import type { Job, JobState, Mode } from '../../store/documents.ts';
-import { dueOnEntry } from '../../store/job-states.ts';
+import { dueOnEntry, statesBefore } from '../../store/job-states.ts';
 import type { JobPatch } from '../../store/jobs.ts';
 import { nextNumber } from '../../store/submissions.ts';
 import { approvalWaitMs, type JobContext } from '../context.ts';
@@ -379,7 +379,7 @@ async function undoPending(context: JobContext, jobIds: Set<string>): Promise<vo
 async function tryUndo(context: JobContext, jobId: string): Promise<boolean> {
   try {
     // The last step may have succeeded without an acknowledgement: then the job already waits or runs.
-    if (!(await discardSubmitted(context, jobId, ['submitted', 'awaiting_approval', 'approved'])))
+    if (!(await discardSubmitted(context, jobId, statesBefore('discarding'))))
       await stopRunning(context, jobId, 'The submit failed.');
     return true;
   } catch (error) {
