@@ -7,7 +7,7 @@ import { services } from '../src/contract/services.ts';
 import type { JobContext } from '../src/jobs/context.ts';
 import { resolveJobTypes } from '../src/jobs/job-types.ts';
 import { createExplorer, type EntryQuery } from '../src/jobs/queries/explore.ts';
-import { writeSegment } from '../src/jobs/steps/record-segment.ts';
+import { writeSegment } from '../src/jobs/records.ts';
 import { kinds } from '../src/kinds/list.ts';
 import { markets } from '../src/markets/list.ts';
 import type { RecordReader } from '../src/markets/market.ts';

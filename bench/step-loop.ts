@@ -7,7 +7,7 @@ import { loadConfig } from '../src/base/config.ts';
 import { createHttpFetcher } from '../src/fetch/http.ts';
 import type { FetchPage } from '../src/fetch/page.ts';
 import type { JobContext } from '../src/jobs/context.ts';
-import { writeSegment } from '../src/jobs/steps/record-segment.ts';
+import { writeSegment } from '../src/jobs/records.ts';
 import type { RecordReader } from '../src/markets/market.ts';
 import { productRequest } from '../src/markets/mkta/product.ts';
 import { variants } from '../src/markets/mkta/variants.ts';

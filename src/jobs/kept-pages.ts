@@ -2,13 +2,13 @@ import { parseDuration } from '../base/duration.ts';
 import { sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
-import type { PageRequest } from '../fetch/page.ts';
+import type { FetchPage, PageRequest } from '../fetch/page.ts';
 import { limitsOf } from '../markets/defaults.ts';
-import type { Batch, KeptPages } from '../store/batches.ts';
+import type { Batch, KeptPage, KeptPages, PagePlace } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
 import type { JobContext, UnitSession } from './context.ts';
-import { readBatch } from './records.ts';
-import { readPage } from './warc.ts';
+import { readBatch, streamOf } from './records.ts';
+import { readPage, warcInfo, writePage } from './warc.ts';
 
 /** Returns the option `keep_pages` of a job in milliseconds, or null if there is none. */
 export function keepPagesMs({ keepPages }: JobOptions): number | null {
@@ -46,7 +46,7 @@ export async function* pagesOf({ store, blobs, clock }: JobContext, job: Job): A
  * Returns the path of a file with kept pages, unique per attempt and write:
  * `<job>/pages_1_<batch>_<attempt>_1.warc.gz`.
  */
-export function pageFilePath({ jobId, seq, id, attempt }: Batch, write: number): string {
+function pageFilePath({ jobId, seq, id, attempt }: Batch, write: number): string {
   return `${jobId}/pages_${seq + 1}_${id}_${attempt}_${write}.warc.gz`;
 }
 
@@ -54,8 +54,193 @@ export function pageFilePath({ jobId, seq, id, attempt }: Batch, write: number):
 export const isPageFile = (path: string) => /^[^/]+\/pages_[^/]+\.warc\.gz$/.test(path);
 
 /** Returns the digest by which a kept page is found: of the request without its headers. */
-export function requestDigest({ method = 'GET', origin = '', path, body = '' }: PageRequest): string {
+function requestDigest({ method = 'GET', origin = '', path, body = '' }: PageRequest): string {
   return sha256(JSON.stringify([method, origin, path, body])).slice(0, 16);
+}
+
+/** Maximum compressed bytes of the pages of one unit, which are in memory until it ends. */
+const maxUnitBytes = 16 * 1024 ** 2;
+/** Maximum compressed bytes of the pages of one batch. */
+const maxBatchBytes = 64 * 1024 ** 2;
+
+/** A page to keep, with its WARC records. */
+interface CapturedPage extends Omit<KeptPage, 'file' | 'offset' | 'length'> {
+  records: Buffer;
+}
+
+/** Pages of one attempt at a unit. */
+export interface UnitPages {
+  pages: CapturedPage[];
+  /** Compressed bytes of the pages. */
+  bytes: number;
+  /** Pages that exceed the limit of a unit, or cannot be kept. */
+  missed: number;
+}
+
+/** Wraps the fetch of one attempt at a unit. The result collects the responses. */
+export function capturePages(fetch: FetchPage): { fetch: FetchPage; captured: UnitPages } {
+  const captured: UnitPages = { pages: [], bytes: 0, missed: 0 };
+  return {
+    captured,
+    async fetch(request) {
+      const response = await fetch(request);
+      // Compressed before the reader gets the page, whose memory is released when it requests the next one.
+      // The unit does not depend on it.
+      const records = await writePage(request, response).catch(() => null);
+      if (records === null || captured.bytes + records.length > maxUnitBytes) captured.missed += 1;
+      else {
+        const { url, at, status, body } = response;
+        captured.bytes += records.length;
+        captured.pages.push({
+          request: requestDigest(request),
+          url,
+          at,
+          status,
+          sha256: sha256(body),
+          records,
+        });
+      }
+      return response;
+    },
+  };
+}
+
+/** Writer of the kept pages of one attempt at a batch. */
+export interface PageKeeper {
+  /** Adds the pages of a unit to the next write. */
+  add(index: number, captured: UnitPages): void;
+  /** Compressed bytes that are not written yet. */
+  readonly pendingBytes: number;
+  /**
+   * Writes the pages of the units to a file of their own, except those that the job has kept before. Returns
+   * the batch's kept pages with them, to be stored with the units' outcomes, or null if there is nothing to
+   * store.
+   */
+  write(indexes: readonly number[]): Promise<KeptPages | null>;
+  /** Releases the memory of the last write(), which was stored, and lets other batches find its pages. */
+  commit(): Promise<void>;
+  /** Returns the file of the last write(), which was not stored. */
+  uncommitted(): string[];
+  /** Releases all memory. */
+  release(): void;
+}
+
+/** Returns true if the pages of a job are kept. */
+export const keepsPages = ({ options, rereadOf }: Job) => rereadOf === null && keepPagesMs(options) !== null;
+
+/**
+ * Creates the writer. Pages that exceed the limit of a batch, or the quota of the user as of the first write,
+ * are counted as missed. A page is kept once in a job: its place is stored after the batch that keeps it, so
+ * that no place is that of a page without a reference. Batches that read the same page at the same moment, or
+ * after a crash between the two writes, keep it once each.
+ */
+export function createPageKeeper(context: JobContext, { userId }: Job, batch: Batch): PageKeeper {
+  const { store, settings } = context;
+  const memory = context.pages.records;
+  const pending = new Map<number, UnitPages>();
+  let current: KeptPages = batch.pages ?? { files: [], bytes: 0, units: {}, kept: 0, missed: 0 };
+  let written: WrittenPages | null = null;
+  let writes = 0;
+  let quota: number | null = null;
+  let pendingBytes = 0;
+  const drop = (indexes: Iterable<number>) => {
+    for (const index of indexes) {
+      const { bytes } = pending.get(index)!;
+      pending.delete(index);
+      pendingBytes -= bytes;
+      memory.remove(bytes);
+    }
+  };
+  return {
+    add(index, captured) {
+      pending.set(index, captured);
+      pendingBytes += captured.bytes;
+      memory.add(captured.bytes);
+    },
+    get pendingBytes() {
+      return pendingBytes;
+    },
+    async write(indexes) {
+      const units = new Map([...pending].filter(([index]) => indexes.includes(index)));
+      if (units.size === 0) return null;
+      quota ??= settings.keptPageBytes - (await store.jobs.sumBytes(userId, 'pages')) + current.bytes;
+      const left = Math.min(quota, maxBatchBytes) - current.bytes;
+      written = await writeFile(context, batch, pageFilePath(batch, ++writes), current, units, left);
+      return written.pages;
+    },
+    async commit() {
+      if (written === null) return;
+      const { units, places, pages } = written;
+      current = pages;
+      written = null;
+      drop(units);
+      // The pages are stored: without their places, other batches keep them again.
+      if (places.length > 0) await store.pagePlaces.writeAll(places).catch(() => {});
+    },
+    uncommitted: () => (written?.places ?? []).slice(0, 1).map(({ path }) => path),
+    release: () => drop([...pending.keys()]),
+  };
+}
+
+/** Returns the id of a page's place: the same for equal responses to the same request. */
+export const placeId = (jobId: string, { request, status, sha256: digest }: Omit<CapturedPage, 'records'>) =>
+  `${jobId}/${sha256(`${request} ${status} ${digest}`).slice(0, 32)}`;
+
+/** Pages that were written, and are not stored yet. */
+interface WrittenPages {
+  units: number[];
+  /** Places of the pages in the new file. Without any, there is none. */
+  places: PagePlace[];
+  /** Kept pages of the batch with those of the units. */
+  pages: KeptPages;
+}
+
+/** Writes the next file of a batch with the kept pages `current`, of up to `left` bytes. */
+async function writeFile(
+  { store, blobs, clock, settings }: JobContext,
+  { jobId }: Batch,
+  path: string,
+  current: KeptPages,
+  units: ReadonlyMap<number, UnitPages>,
+  left: number,
+): Promise<WrittenPages> {
+  const captured = new Map(
+    [...units.values()].flatMap(({ pages }) => pages.map((page) => [placeId(jobId, page), page])),
+  );
+  const known = new Map(
+    (await store.pagePlaces.find({ id: { in: [...captured.keys()] } }, { order: [] })).map((place) => [
+      place.id,
+      place,
+    ]),
+  );
+  const parts = [await warcInfo(settings.version, clock.now())];
+  const places: PagePlace[] = [];
+  let bytes = parts[0]!.length;
+  for (const [id, { records }] of captured) {
+    if (known.has(id) || bytes + records.length > left) continue;
+    const place = { id, path, offset: bytes, length: records.length };
+    known.set(id, place);
+    places.push(place);
+    parts.push(records);
+    bytes += records.length;
+  }
+  const isKept = places.length > 0;
+  if (isKept) await blobs.write(path, 'application/warc', streamOf(parts), () => places.length);
+  const files = isKept ? [...current.files, { path, bytes }] : [...current.files];
+  const fileAt = (wanted: string) => {
+    const at = files.findIndex((file) => file.path === wanted);
+    return at >= 0 ? at : files.push({ path: wanted, bytes: 0 }) - 1;
+  };
+  const pages = { ...current, files, units: { ...current.units }, kept: current.kept + places.length };
+  if (isKept) pages.bytes += bytes;
+  for (const [index, unit] of units) {
+    pages.units[index] = unit.pages.flatMap(({ records: _, ...page }) => {
+      const place = known.get(placeId(jobId, page));
+      return place ? { ...page, file: fileAt(place.path), offset: place.offset, length: place.length } : [];
+    });
+    pages.missed += unit.missed + unit.pages.length - pages.units[index].length;
+  }
+  return { units: [...units.keys()], places, pages };
 }
 
 /**

@@ -2,18 +2,24 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { QuoteDelaySchema, QuoteSchema } from '../../gen/gleaner/job/v1/quote_pb.ts';
 import { nextWithin } from '../base/working-hours.ts';
+import { Fault, type Problem } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
+import { seriesOf } from '../contract/track.ts';
 import { describePauseReason } from '../fetch/request-outcome.ts';
 import type { Plan } from '../kinds/kind.ts';
-import type { Mode } from '../store/documents.ts';
+import type { Job, Mode } from '../store/documents.ts';
 import type { OriginPause } from '../store/origin-state.ts';
 import { approvalWaitMs, type JobContext } from './context.ts';
+import { findExcess, findShortfall } from './credits.ts';
 import type { ResolvedJobType } from './job-types.ts';
 import { estimateSeconds, missingOriginWarning, type PlannedOrigin, plannedOrigins } from './origins.ts';
 import { chargedAt, estimate } from './prices.ts';
+import { parseHold, problemsOfHold } from './quality.ts';
+import { notTracked } from './queries/changed.ts';
 import { isOpen } from './queries/progress.ts';
+import { recordFieldsOf } from './queries/rows.ts';
 import { maxAgeMs, reusedPrice } from './reuse.ts';
-import { findRefusals } from './steps/create-job.ts';
+import { findTestExcess } from './sandbox.ts';
 
 /** Period of the measured durations of requests, in milliseconds. */
 const measuredMs = 3_600_000;
@@ -174,4 +180,101 @@ function findStart(
   const resumesAt = Math.min(...origins.map(({ origin }) => paused.get(origin)?.until ?? now));
   const beginsAt = Math.max(opensAt, origins.length === 0 ? now : resumesAt);
   return { delays: delays.slice(0, maxPaused), beginsAt: timestampFromMs(beginsAt) };
+}
+
+/** `Retry-After` of a submission while the disk is almost full, in milliseconds. */
+const diskRetryMs = 30_000;
+
+/**
+ * Yields the faults for which a job is refused, in the order in which a submission reports the first of them.
+ */
+export async function* findRefusals(
+  context: JobContext,
+  jobType: ResolvedJobType,
+  job: Pick<Job, 'userId' | 'mode' | 'keyId' | 'cost' | 'totalUnits' | 'options'>,
+): AsyncGenerator<Fault> {
+  const { disk, queue, store } = context;
+  if (await disk.isLow()) {
+    const message = 'No jobs are accepted: the disk of the service is almost full. Nothing was charged.';
+    yield new Fault('disk_full', message, { retryAfterMs: diskRetryMs });
+  }
+  const excess = await findTestExcess(store, job);
+  if (excess !== null) yield excess;
+  for (const check of optionChecks) {
+    const fault = await check(context, jobType, job);
+    if (fault !== null) yield fault;
+  }
+  const shortfall = await findShortfall(store, job);
+  if (shortfall !== null) yield shortfall;
+  if (jobType.kind.unqueued !== 'refuse') return;
+  const unavailable = await queue.ping().then(() => null, Fault.from);
+  if (unavailable !== null) yield unavailable;
+}
+
+/**
+ * Returns the fault for which a job is refused because of one of its options, or null. Problems are in the
+ * query.
+ */
+type OptionCheck = (
+  context: JobContext,
+  jobType: ResolvedJobType,
+  job: Pick<Job, 'userId' | 'cost' | 'options'>,
+) => Fault | null | Promise<Fault | null>;
+
+/** Requires the fields that the option `hold` names to be fields of the records. */
+const checkHold: OptionCheck = (_context, jobType, { options }) => {
+  const problems = problemsOfHold(parseHold(options.hold ?? ''), recordFieldsOf(jobType)).map(
+    (msg): Problem => ({ loc: ['query', 'hold'], msg, type: 'value_error' }),
+  );
+  return problems.length === 0 ? null : new Fault('invalid', `hold: ${problems[0]!.msg}`, { problems });
+};
+
+/** Requires a job with the option `only` to be tracked. */
+const checkOnly: OptionCheck = (_context, _offer, { options }) => {
+  const needsTrack = options.only === 'changed' && seriesOf(options.track) === null;
+  return needsTrack ? notTracked(['query', 'only']) : null;
+};
+
+/**
+ * Checks of what the rules of the contract cannot express, in the order in which a submission reports the
+ * first fault. A quote reports all of them.
+ */
+export const optionChecks: readonly OptionCheck[] = [
+  checkHold,
+  checkOnly,
+  (context, _offer, job) => findUnknownDestination(context, job),
+  (_context, _offer, job) => findExcess(job),
+];
+
+/** Returns the fault of a submission that names destinations which its user does not have, or null. */
+async function findUnknownDestination(
+  context: JobContext,
+  job: Pick<Job, 'userId' | 'options'>,
+): Promise<Fault | null> {
+  const { unknown } = await readDestinations(context, job);
+  if (unknown.length === 0) return null;
+  const problems = unknown.map((value): Problem => {
+    const msg = `'${value}' is not the id or name of one of your destinations`;
+    return { loc: ['query', 'deliver_to'], msg, type: 'value_error' };
+  });
+  return new Fault('invalid', `deliver_to: ${problems[0]!.msg}`, { problems });
+}
+
+/** Finds the destinations that the option `deliver_to` of a job names, by name or id. */
+export async function readDestinations(
+  { store }: JobContext,
+  { userId, options: { deliverTo = '' } }: Pick<Job, 'userId' | 'options'>,
+): Promise<{ ids: string[]; unknown: string[] }> {
+  if (deliverTo === '') return { ids: [], unknown: [] };
+  const destinations = await store.destinations.find({ userId });
+  const ids = new Set<string>();
+  const unknown = new Set<string>();
+  for (const value of deliverTo.split(',')) {
+    const found =
+      destinations.find(({ name }) => name === value) ??
+      destinations.find(({ id }) => id === value.toLowerCase());
+    if (found === undefined) unknown.add(value);
+    else ids.add(found.id);
+  }
+  return { ids: [...ids], unknown: [...unknown] };
 }

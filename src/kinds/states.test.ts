@@ -7,7 +7,6 @@ import {
   batchStatus,
   inputText,
   isAccepted,
-  jobStatus,
   settledStatus,
   unitStatus,
 } from './states.ts';
@@ -45,7 +44,7 @@ describe('approvalStatus()', () => {
     expect(approvalStatus(aJob({ state }), counts(total, success, failed))).toBe(status);
   });
 
-  test('jobStatus() returns processing once an operator approved the job', () => {
+  test('returns processing once an operator approved the job', () => {
     expect(approvalStatus(aJob({ state: 'approved', decidedBy: 'someone' }), counts(2, 0, 0))).toBe(
       'processing',
     );
@@ -75,31 +74,6 @@ test('unitStatus() is the outcome, PENDING without one, and FAILED for a rejecte
   expect(unitStatus(aFailure, running)).toBe('FAILED');
   expect(unitStatus(undefined, running)).toBe('PENDING');
   expect(unitStatus(undefined, aJob({ state: 'rejecting' }))).toBe('FAILED');
-});
-
-describe('jobStatus()', () => {
-  test.each<[JobState, string]>([
-    ['submitted', 'awaiting_approval'],
-    ['discarding', 'awaiting_approval'],
-    ['awaiting_approval', 'awaiting_approval'],
-    ['approving', 'awaiting_approval'],
-    ['approved', 'initializing'],
-    ['processing', 'processing'],
-    ['settling', 'processing'],
-    ['terminating', 'processing'],
-    ['rejecting', 'rejected'],
-    ['rejected', 'rejected'],
-    ['terminated', 'terminated'],
-    ['completed', 'completed'],
-    ['partial_complete', 'partial_complete'],
-    ['failed', 'failed'],
-  ])('returns for %s: %s', (state, status) => {
-    expect(jobStatus(aJob({ state }))).toBe(status);
-  });
-
-  test('returns processing for an approved job that an operator decided on', () => {
-    expect(jobStatus(aJob({ state: 'approved', decidedBy: 'someone' }))).toBe('processing');
-  });
 });
 
 describe('settledStatus()', () => {

@@ -1,6 +1,6 @@
 import type { BatchSummary, Outcome, Unit } from '../store/batches.ts';
 import type { Counts, Job } from '../store/documents.ts';
-import { submittingStates } from '../store/job-states.ts';
+import { jobStatus, submittingStates } from '../store/job-states.ts';
 
 /** Terminal status of a job or batch (docs/concepts.md). */
 export type TerminalStatus = 'completed' | 'partial_complete' | 'failed';
@@ -22,42 +22,17 @@ export function isAccepted({ state }: Pick<Job, 'state'>): boolean {
   return !submittingStates.includes(state);
 }
 
-/** Returns the status of a job of any kind in the contract's terms. A settling job is shown as processing. */
-export function jobStatus(job: Job): string {
-  switch (job.state) {
-    case 'submitted':
-    case 'discarding':
-    case 'approving':
-      return 'awaiting_approval';
-    case 'approved':
-      return job.decidedBy === null ? 'initializing' : 'processing';
-    case 'rejecting':
-      return 'rejected';
-    case 'settling':
-    case 'terminating':
-      return 'processing';
-    default:
-      return job.state;
-  }
-}
-
 /**
  * Returns the public status of a job with approval. A job without outstanding batches is terminal, even while
  * its file is being written. A cancelled job has the status of its parts, because the API has no status for
  * it.
  */
 export function approvalStatus(job: Job, batches: Counts['batches']): string {
-  switch (job.state) {
-    case 'processing':
-    case 'settling':
-    case 'terminating':
-    case 'terminated':
-      return batches.success + batches.failed < batches.total
-        ? 'processing'
-        : aggregate(batches.success, batches.failed);
-    default:
-      return jobStatus(job);
-  }
+  const status = jobStatus(job);
+  if (status !== 'processing' && status !== 'terminated') return status;
+  return batches.success + batches.failed < batches.total
+    ? 'processing'
+    : aggregate(batches.success, batches.failed);
 }
 
 /**
@@ -71,7 +46,7 @@ export function settledStatus(job: Job, units: Counts['units']): string {
 
 /** Returns true if the job was rejected. All its batches then count as failed. */
 export function isRejected(job: Job): boolean {
-  return job.state === 'rejected' || job.state === 'rejecting';
+  return jobStatus(job) === 'rejected';
 }
 
 /** Returns the status of a batch. It is SUCCESS if at least one unit succeeded. */

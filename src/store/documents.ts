@@ -92,11 +92,10 @@ export type JobState =
   | 'settling'
   | 'rejecting'
   | 'terminating'
-  | 'completed'
-  | 'partial_complete'
-  | 'failed'
-  | 'rejected'
-  | 'terminated';
+  | EndedState;
+
+/** State of a job that has ended. */
+export type EndedState = 'completed' | 'partial_complete' | 'failed' | 'rejected' | 'terminated';
 
 /** A file in the result storage. */
 export interface StoredFile {
@@ -247,15 +246,7 @@ export interface DeletedJob
  * Reason of a notice: a state that the job reached, an approval deadline that is near, or the release of a
  * hold.
  */
-export type NoticeReason =
-  | 'awaiting_approval'
-  | 'approval_expiring'
-  | 'completed'
-  | 'partial_complete'
-  | 'failed'
-  | 'rejected'
-  | 'terminated'
-  | 'released';
+export type NoticeReason = 'awaiting_approval' | 'approval_expiring' | EndedState | 'released';
 
 /** Recent statistics of the listed fields of one kind of a market's pages. */
 export interface DriftRecord {

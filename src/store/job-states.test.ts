@@ -1,6 +1,15 @@
-import { expect, test } from 'vitest';
-import { aTime, storeJob } from './conformance/samples.ts';
-import { endingStates, openStates, statesOf, submittingStates, workingStates } from './job-states.ts';
+import { describe, expect, test } from 'vitest';
+import { aJob, aTime, storeJob } from './conformance/samples.ts';
+import type { JobState } from './documents.ts';
+import {
+  endingStates,
+  jobStatus,
+  openStates,
+  statesBefore,
+  statesOf,
+  submittingStates,
+  workingStates,
+} from './job-states.ts';
 import { openSqliteStore } from './sqlite/open.ts';
 import { refuseOtherMoves } from './wrap.ts';
 
@@ -24,6 +33,7 @@ test('the sets of states follow from the phases', () => {
   expect(endingStates).toEqual(['settling', 'rejecting', 'terminating']);
   expect(openStates).toHaveLength(9);
   expect(workingStates).toEqual(openStates.filter((state) => state !== 'awaiting_approval'));
+  expect(statesBefore('discarding')).toEqual(['submitted', 'awaiting_approval', 'approved']);
   expect(statesOf('processing')).toEqual(['approved', 'processing', 'settling', 'terminating']);
   expect(statesOf('awaiting_approval')).toEqual([
     'submitted',
@@ -31,4 +41,29 @@ test('the sets of states follow from the phases', () => {
     'awaiting_approval',
     'approving',
   ]);
+});
+
+describe('jobStatus()', () => {
+  test.each<[JobState, string]>([
+    ['submitted', 'awaiting_approval'],
+    ['discarding', 'awaiting_approval'],
+    ['awaiting_approval', 'awaiting_approval'],
+    ['approving', 'awaiting_approval'],
+    ['approved', 'initializing'],
+    ['processing', 'processing'],
+    ['settling', 'processing'],
+    ['terminating', 'processing'],
+    ['rejecting', 'rejected'],
+    ['rejected', 'rejected'],
+    ['terminated', 'terminated'],
+    ['completed', 'completed'],
+    ['partial_complete', 'partial_complete'],
+    ['failed', 'failed'],
+  ])('returns for %s: %s', (state, status) => {
+    expect(jobStatus(aJob({ state }))).toBe(status);
+  });
+
+  test('returns processing for an approved job that an operator decided on', () => {
+    expect(jobStatus(aJob({ state: 'approved', decidedBy: 'someone' }))).toBe('processing');
+  });
 });

@@ -6,8 +6,8 @@ interface StateInfo {
   next: readonly JobState[];
   /** `ending`: its batches are done or failed, and its refund and file follow. */
   phase: 'submitting' | 'running' | 'ending' | 'ended';
-  /** Statuses by which users see it (src/contract/job-status.ts). */
-  statuses: readonly string[];
+  /** Status by which users see it (src/contract/job-status.ts), and the one after an approval if it differs. */
+  statuses: readonly [status: string, ifDecided?: string];
   /** True if a job of a kind that is charged at approval has been charged, or will be when it is refunded. */
   charged: boolean;
   /**
@@ -64,6 +64,9 @@ export const canMove = (from: JobState, to: JobState) => from === to || jobState
  */
 export const passingStates: ReadonlySet<JobState> = new Set(['approving', 'processing', 'settling']);
 
+/** Returns the states from which a job may move to another one. */
+export const statesBefore = (to: JobState) => statesWhere(({ next }) => next.includes(to));
+
 /** States of jobs that have not ended. */
 export const openStates = statesWhere(({ phase }) => phase !== 'ended');
 
@@ -107,6 +110,12 @@ export function dueOnEntry({ state: name, decideBy }: Pick<Job, 'state' | 'decid
   if (due === 'step') return at + interruptedMs;
   if (due === 'decision') return decideBy === null ? null : Math.max(decideBy, at);
   return due === 'check' ? at : null;
+}
+
+/** Returns the status of a job of any kind in the contract's terms. A settling job is shown as processing. */
+export function jobStatus({ state: name, decidedBy }: Pick<Job, 'state' | 'decidedBy'>): string {
+  const { statuses } = jobStates[name];
+  return (decidedBy === null ? undefined : statuses[1]) ?? statuses[0];
 }
 
 /** Returns the states that users see by a status. */

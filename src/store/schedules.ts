@@ -1,5 +1,6 @@
 import type { JobOptions } from '../contract/submit-options.ts';
 import { type Collection, removeAll } from './collection.ts';
+import type { EndedState } from './documents.ts';
 
 /**
  * State of a schedule.
@@ -129,15 +130,7 @@ export type SchedulePatch = Partial<
 >;
 
 /** Result of a run: a job that has not ended, the state of an ended job, or none. */
-export type RunState =
-  | 'running'
-  | 'completed'
-  | 'partial_complete'
-  | 'failed'
-  | 'rejected'
-  | 'terminated'
-  | 'skipped'
-  | 'not_submitted';
+export type RunState = 'running' | EndedState | 'skipped' | 'not_submitted';
 
 /** A run of a schedule that has a job or was skipped. */
 export interface ScheduleRun {

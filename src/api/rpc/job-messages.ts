@@ -9,9 +9,10 @@ import { chargedCredits } from '../../jobs/credits.ts';
 import type { JobTypes } from '../../jobs/job-types.ts';
 import { waitingFor } from '../../jobs/queries/progress.ts';
 import { filesExpireAt } from '../../jobs/steps/delete.ts';
-import { isRejected, jobStatus } from '../../kinds/states.ts';
+import { isRejected } from '../../kinds/states.ts';
 import { emptyCounts } from '../../store/counts.ts';
 import type { Counts, Job, JobHold, User } from '../../store/documents.ts';
+import { jobStatus } from '../../store/job-states.ts';
 
 /** The message Job as a plain object. */
 export type JobMessage = MessageInitShape<typeof JobSchema>;

@@ -7,9 +7,8 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../te
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import { fullName } from '../../jobs/job-types.ts';
-import { readRecords } from '../../jobs/records.ts';
+import { readRecords, writeRecords } from '../../jobs/records.ts';
 import { approve, reject } from '../../jobs/steps/decide.ts';
-import { writeRecords } from '../../jobs/steps/record-segment.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import type { Call, Handlers } from './handlers.ts';
 import { jobServiceHandlers } from './job-service.ts';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { JsonObject } from '../../base/json.ts';
 import { findMismatches } from '../../base/record-schema.ts';
+import { endedStates } from '../../store/job-states.ts';
 import type { DemoJob } from './jobs.ts';
 
 /** Counts of a job's units. */
@@ -32,7 +33,7 @@ export interface DemoApi {
   folder: string;
 }
 
-const ended = ['completed', 'partial_complete', 'failed', 'rejected', 'terminated'];
+const ended: ReadonlySet<string> = new Set(endedStates);
 const pollMs = 250;
 
 /**
@@ -50,7 +51,7 @@ export async function runJob(
     const response = await call(api, 'GET', job.progressPath(id));
     const progress = progressOf(response);
     report(progress);
-    if (ended.includes(String(response.status)) && !isCompiling(job, response, progress)) {
+    if (ended.has(String(response.status)) && !isCompiling(job, response, progress)) {
       return {
         ...progress,
         job,
@@ -88,7 +89,7 @@ function progressOf(response: JsonObject): DemoProgress {
       done: count('success_count') + count('failed_count'),
     };
   }
-  const over = ended.includes(String(response.status));
+  const over = ended.has(String(response.status));
   return { total: 1, done: over ? 1 : 0, failed: response.status === 'failed' ? 1 : 0 };
 }
 

@@ -5,9 +5,6 @@ import { expandPath } from '../destination/path-template.ts';
 import type { NotifyContext } from './context.ts';
 import { type FileNotice, newDelivery } from './message.ts';
 
-/** States of ended jobs whose results are delivered. */
-const deliverable: ReadonlySet<Job['state']> = new Set(['completed', 'partial_complete', 'terminated']);
-
 /**
  * Stores one delivery of an ended job's results per destination that the submission named, idempotent by job
  * and destination. Its file keeps the name that it gets here in every attempt. Jobs without results, and
@@ -15,7 +12,7 @@ const deliverable: ReadonlySet<Job['state']> = new Set(['completed', 'partial_co
  */
 export async function queueFiles(context: NotifyContext, job: Job, success: number): Promise<void> {
   const { store, clock, newId } = context;
-  if (success === 0 || !deliverable.has(job.state)) return;
+  if (success === 0) return;
   for (const id of destinationsOf(job)) {
     const destination = await store.destinations.get(id);
     if (destination === null || destination.userId !== job.userId) continue;

@@ -2,6 +2,7 @@ import { isWithin } from '../../base/working-hours.ts';
 import { isRejected } from '../../kinds/states.ts';
 import type { BatchSummary } from '../../store/batches.ts';
 import type { Counts, Job } from '../../store/documents.ts';
+import { runningStates } from '../../store/job-states.ts';
 import type { JobContext } from '../context.ts';
 
 /** A job's counts at one time. */
@@ -54,7 +55,7 @@ function sample(points: ProgressPoint[], max: number): ProgressPoint[] {
  * in "mkta/id: blocked (page_blocked), next try 2030-01-07T04:00:00.000Z". Null if it waits for nothing.
  */
 export async function waitingFor(context: JobContext, job: Job, counts?: Counts): Promise<string | null> {
-  if (job.state !== 'approved' && job.state !== 'processing') return null;
+  if (!runningStates.includes(job.state)) return null;
   const { store, clock } = context;
   if (!isOpen(context, job)) {
     const { batches } = counts ?? (await store.batches.countJob(job.id));

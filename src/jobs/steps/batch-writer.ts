@@ -3,12 +3,11 @@ import { Fault } from '../../contract/fault.ts';
 import type { Batch, KeptPages, Outcome, Segment } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
+import { createPageKeeper, keepsPages } from '../kept-pages.ts';
 import { countRecords, createQualityCounter, parseRecord } from '../quality.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
-import { isRecord, openRecords } from '../records.ts';
-import { createPageKeeper, keepsPages } from './keep-pages.ts';
+import { isRecord, openRecords, segmentPath, writeRecords, writeSegment } from '../records.ts';
 import type { UnitResult } from './read-unit.ts';
-import { segmentPath, writeRecords, writeSegment } from './record-segment.ts';
 
 /**
  * Writer of the results of one attempt at a batch. Records are written to the blob store first and count once

@@ -6,8 +6,8 @@ import type { Outcome } from '../../store/batches.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import type { JobContext } from '../context.ts';
 import { chargeJob } from '../credits.ts';
+import { writeRecords } from '../records.ts';
 import { approve, cancel } from './decide.ts';
-import { writeRecords } from './record-segment.ts';
 
 const operatorId = newId();
 const credits = 5_000;

@@ -2,6 +2,7 @@ import type { Message } from '@bufbuild/protobuf';
 import { Fault } from '../../contract/fault.ts';
 import { isAccepted } from '../../kinds/states.ts';
 import type { Job } from '../../store/documents.ts';
+import { runningStates } from '../../store/job-states.ts';
 import { decideHold } from '../../store/jobs.ts';
 import { type JobContext, undecidedReason } from '../context.ts';
 import { chargeJob } from '../credits.ts';
@@ -124,7 +125,7 @@ export async function cancel(
       } catch (error) {
         if (Fault.from(error).code !== 'conflict') throw error;
       }
-    } else if (job?.state === 'approved' || job?.state === 'processing') {
+    } else if (job !== null && runningStates.includes(job.state)) {
       const stopped = await stopRunning(context, jobId, reason);
       if (stopped !== null) return stopped;
     } else throw notStoppable(jobId, job);
@@ -173,13 +174,7 @@ export async function terminate(
 export async function stopRunning(context: JobContext, jobId: string, reason: string): Promise<Job | null> {
   const { store, clock, log } = context;
   const patch = reason === '' ? {} : { reason };
-  const stopping = await store.jobs.move(
-    jobId,
-    ['approved', 'processing'],
-    'terminating',
-    clock.now(),
-    patch,
-  );
+  const stopping = await store.jobs.move(jobId, runningStates, 'terminating', clock.now(), patch);
   if (stopping === null) return null;
   log.info({ jobId, reason }, 'job stopped');
   await finishTerminating(context, stopping);

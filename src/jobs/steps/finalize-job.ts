@@ -1,7 +1,7 @@
 import type { FilePack } from '../../kinds/kind.ts';
 import { aggregate } from '../../kinds/states.ts';
 import type { Batch, OutstandingState } from '../../store/batches.ts';
-import type { Counts, Job, JobHold, JobState, NoticeReason, StoredFile } from '../../store/documents.ts';
+import type { Counts, EndedState, Job, JobHold, JobState, StoredFile } from '../../store/documents.ts';
 import { endingStates } from '../../store/job-states.ts';
 import { discountOf, removePagePlaces } from '../../store/retention.ts';
 import type { JobContext } from '../context.ts';
@@ -10,9 +10,8 @@ import { type FailedOutcome, rejectedOutcome } from '../indexed-units.ts';
 import { keepPagesMs } from '../kept-pages.ts';
 import { holdOf, parseHold } from '../quality.ts';
 import { qualityOf } from '../queries/units.ts';
-import { openRecords, readRows } from '../records.ts';
+import { composeRows, noRows, openRecords, readRows } from '../records.ts';
 import { countReused } from '../reuse.ts';
-import { composeRows, noRows } from './record-segment.ts';
 
 /** Fault code of units stopped by a cancellation. */
 export const terminatedCode = 'terminated';
@@ -137,7 +136,7 @@ async function countNotRun(
   return { notRun };
 }
 
-function endOf(state: JobState, counts: Counts, statusFrom: 'units' | 'batches'): JobState & NoticeReason {
+function endOf(state: JobState, counts: Counts, statusFrom: 'units' | 'batches'): EndedState {
   if (state === 'rejecting') return 'rejected';
   // A cancellation after the last unit succeeded changes nothing.
   const stopped = state === 'terminating' && counts.units.failed > 0;

@@ -8,9 +8,8 @@ import type { Job } from '../../store/documents.ts';
 import { ownAttribute } from '../../telemetry/attributes.ts';
 import { failSpan, inSpan } from '../../telemetry/trace.ts';
 import type { JobContext } from '../context.ts';
-import { openKeptSession } from '../kept-pages.ts';
+import { capturePages, keepsPages, openKeptSession, type UnitPages } from '../kept-pages.ts';
 import { findRecent } from '../reuse.ts';
-import { capturePages, keepsPages, type UnitPages } from './keep-pages.ts';
 import { createDriftObserver, type DriftObserver, readListing } from './read-listing.ts';
 
 /** A unit that cannot be read now, and the time of its next attempt. */

@@ -1,16 +1,23 @@
 import { create, type Message } from '@bufbuild/protobuf';
+import { requireSandbox } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
-import { jobOptionsOf } from '../../contract/submit-options.ts';
+import { type JobOptions, jobOptionsOf } from '../../contract/submit-options.ts';
 import type { Plan } from '../../kinds/kind.ts';
-import type { Job, JobState } from '../../store/documents.ts';
+import type { Batch } from '../../store/batches.ts';
+import type { Job, JobState, Mode } from '../../store/documents.ts';
+import { dueOnEntry, statesBefore } from '../../store/job-states.ts';
 import type { JobPatch } from '../../store/jobs.ts';
-import type { JobContext } from '../context.ts';
+import { nextNumber } from '../../store/submissions.ts';
+import { approvalWaitMs, type JobContext } from '../context.ts';
 import { chargeJob, refundJob } from '../credits.ts';
 import type { JobMethod, ResolvedJobType } from '../job-types.ts';
+import { keepPagesMs } from '../kept-pages.ts';
 import { missingOriginWarning } from '../origins.ts';
+import { type Estimate, estimate } from '../prices.ts';
 import { snapshotOf } from '../queries/read.ts';
-import { quoteJob } from '../quote.ts';
-import { type JobDraft, prepareJob } from './create-job.ts';
+import { findRefusals, quoteJob, readDestinations } from '../quote.ts';
+import { maxAgeMs, reusedPrice } from '../reuse.ts';
+import { sandboxQueue, testDecisionMs } from '../sandbox.ts';
 import { stopRunning } from './decide.ts';
 import { failUnqueued, tryDispatch } from './dispatch.ts';
 import { abandonSubmission, beginSubmission, completeSubmission, type Submitter } from './idempotency.ts';
@@ -73,6 +80,27 @@ export async function submit(
   return response;
 }
 
+/** Properties of a job to create. */
+export interface JobDraft {
+  jobId: string;
+  /** Owner of the job, whose account is charged. */
+  userId: string;
+  /** Mode of the owner's account. */
+  mode: Mode;
+  /** Key whose credit ceiling the job counts against. Null if there is none. */
+  keyId: string | null;
+  /** Returns the units. Not called if the job already exists. */
+  plan(): Plan | Promise<Plan>;
+  retryOf: string | null;
+  rereadOf: string | null;
+  schedule: Job['schedule'];
+  /** The operator who approved the job in advance. Null if its kind decides whether it awaits approval. */
+  approvedBy: string | null;
+  /** True if a repeated call resumes this job. */
+  resumable: boolean;
+  options: JobOptions;
+}
+
 /** Progress of a submission, which tells what a fault leaves behind. */
 interface SubmitProgress {
   /** True from before the first write of the job until it is discarded. */
@@ -108,6 +136,133 @@ export async function placeJob(
     'unavailable',
     'The submit took too long and was discarded. Nothing was charged; submit again.',
   );
+}
+
+/** Returns a job and its batches, to be written, if the service and the user's balance allow it. */
+async function prepareJob(
+  context: JobContext,
+  jobType: ResolvedJobType,
+  draft: JobDraft,
+): Promise<{ job: Job; batches: Iterable<Batch> }> {
+  if (draft.mode === 'test') requireSandbox(context.settings);
+  const plan = await draft.plan();
+  const size = estimate(context, jobType, plan, { ...draft, isReread: draft.rereadOf !== null });
+  for await (const refusal of findRefusals(context, jobType, { ...draft, ...size })) throw refusal;
+  const options = withDefaults(context, jobType, draft, await withDestinationIds(context, draft));
+  const job = await buildJob(context, jobType, plan, size, { ...draft, options });
+  return { job, batches: buildBatches(context, jobType, plan, job) };
+}
+
+/** Returns the options of a job with the ids of its destinations instead of their names. */
+async function withDestinationIds(
+  context: JobContext,
+  job: Pick<Job, 'userId' | 'options'>,
+): Promise<JobOptions> {
+  const { deliverTo: _, ...others } = job.options;
+  const { ids } = await readDestinations(context, job);
+  return ids.length === 0 ? others : { ...others, deliverTo: ids.join(',') };
+}
+
+/** Adds the defaults that the marketplace has for options. */
+function withDefaults(
+  { settings }: JobContext,
+  { market }: ResolvedJobType,
+  { mode, rereadOf }: Pick<JobDraft, 'mode' | 'rereadOf'>,
+  options: JobOptions,
+): JobOptions {
+  const keepPages = settings.origins.get(market.name)?.keepPages;
+  if (keepPages === undefined || mode === 'test' || rereadOf !== null) return options;
+  return { keepPages, ...options };
+}
+
+async function buildJob(
+  context: JobContext,
+  jobType: ResolvedJobType,
+  plan: Plan,
+  size: Estimate,
+  { jobId: id, userId, keyId, mode, retryOf, rereadOf, schedule, approvedBy, resumable, options }: JobDraft,
+): Promise<Job> {
+  const { kind, market } = jobType;
+  const now = context.clock.now();
+  const keepMs = keepPagesMs(options);
+  const awaitsApproval = kind.approval && context.settings.approval && !approvedBy;
+  const isTest = mode === 'test';
+  return {
+    id,
+    number: kind.sequence === undefined ? null : await nextNumber(context.store, kind.sequence),
+    userId,
+    keyId,
+    mode,
+    market: market.name,
+    kind: kind.name,
+    region: plan.region,
+    lane: kind.lane,
+    state: 'submitted',
+    stateSince: now,
+    dueAt: dueOnEntry({ state: 'submitted', decideBy: null }, now),
+    params: plan.params,
+    options,
+    ...size,
+    reusedUnitPrice: maxAgeMs(options) === null ? null : reusedPrice(context, size.unitPrice),
+    refunded: 0,
+    createdAt: now,
+    resumable,
+    decideBy: awaitsApproval ? now + (isTest ? testDecisionMs(plan) : approvalWaitMs) : null,
+    decidedBy: approvedBy,
+    reason: '',
+    startedAt: null,
+    finishedAt: null,
+    file: null,
+    retryOf,
+    rereadOf,
+    schedule,
+    counts: null,
+    hold: null,
+    noticeDue: null,
+    noticeAt: null,
+    filesDeletedAt: null,
+    fileDeletionDue: false,
+    pagesUntil: keepMs === null ? null : now + keepMs,
+  };
+}
+
+function* buildBatches(
+  context: JobContext,
+  { kind, market }: ResolvedJobType,
+  plan: Plan,
+  job: Job,
+): Generator<Batch> {
+  let seq = 0;
+  for (const { region, units } of plan.groups) {
+    for (let start = 0; start < units.length; start += kind.batchSize) {
+      yield {
+        id: context.newId(),
+        jobId: job.id,
+        seq: seq++,
+        market: job.mode === 'test' ? sandboxQueue : market.name,
+        region,
+        lane: kind.lane,
+        units: units.slice(start, start + kind.batchSize),
+        outcomes: {},
+        success: 0,
+        failed: 0,
+        state: 'waiting',
+        attempt: 0,
+        queuedAt: null,
+        publishedAt: null,
+        leaseUntil: null,
+        notBefore: null,
+        file: null,
+        segments: [],
+        pages: null,
+        endedAt: null,
+        stalledClaims: 0,
+        storedBytes: 0,
+        wait: null,
+        isolated: null,
+      };
+    }
+  }
 }
 
 /**
@@ -224,7 +379,7 @@ async function undoPending(context: JobContext, jobIds: Set<string>): Promise<vo
 async function tryUndo(context: JobContext, jobId: string): Promise<boolean> {
   try {
     // The last step may have succeeded without an acknowledgement: then the job already waits or runs.
-    if (!(await discardSubmitted(context, jobId, ['submitted', 'awaiting_approval', 'approved'])))
+    if (!(await discardSubmitted(context, jobId, statesBefore('discarding'))))
       await stopRunning(context, jobId, 'The submit failed.');
     return true;
   } catch (error) {

@@ -1,18 +1,17 @@
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { callFaultsOn, createCrashingProcess } from '../../../test/support/crash.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
-import { findStores } from '../../../test/support/stores.ts';
-import { Fault } from '../../contract/fault.ts';
-import type { Batch, BatchReference } from '../../store/batches.ts';
-import { markUserDeleted } from '../../store/users.ts';
-import { sweep } from '../../sweep/sweep.ts';
-import { type JobSettings, leaseMs } from '../context.ts';
-import { isPageFile, pagesOf } from '../kept-pages.ts';
-import { deleteFiles, eraseUser } from './delete.ts';
-import { placeId } from './keep-pages.ts';
-import { work } from './work.ts';
+import { callFaultsOn, createCrashingProcess } from '../../test/support/crash.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
+import { findStores } from '../../test/support/stores.ts';
+import { Fault } from '../contract/fault.ts';
+import type { Batch, BatchReference } from '../store/batches.ts';
+import { markUserDeleted } from '../store/users.ts';
+import { sweep } from '../sweep/sweep.ts';
+import { type JobSettings, leaseMs } from './context.ts';
+import { capturePages, isPageFile, pagesOf, placeId } from './kept-pages.ts';
+import { deleteFiles, eraseUser } from './steps/delete.ts';
+import { work } from './steps/work.ts';
 
 const dayMs = 86_400_000;
 const never = new AbortController().signal;
@@ -256,7 +255,6 @@ describe.each(await findStores())('kept pages on $name', ({ name, open }) => {
 
 test('a unit whose pages exceed its limit keeps those before', async () => {
   fixture = await openJobFixture({ approval: false });
-  const { capturePages } = await import('./keep-pages.ts');
   const { randomBytes } = await import('node:crypto');
   const response = { status: 200, headers: {}, url: 'https://shop.example/a', at: 0 };
   const { fetch, captured } = capturePages(async () => ({ ...response, body: randomBytes(6 * 1024 ** 2) }));
