@@ -234,31 +234,12 @@ export interface BatchStore {
    */
   update(batchId: string, attempt: number, change: ClaimChange): Promise<boolean>;
   /**
-   * Writes outcomes of units and the segment with their records. Returns false if the claim was lost. A unit
-   * keeps its first outcome, so a repeated write counts nothing twice. A new outcome lowers the count of
-   * claims without progress to at most `maxStalledWithProgress`. `pages` replaces the batch's kept pages.
+   * Writes outcomes of units and the segment with their records, and ends the batch if the write has an end.
+   * Returns false if the claim was lost, and true without a change if this attempt has ended the batch
+   * before. A unit keeps its first outcome, so a repeated write counts nothing twice. A new outcome lowers
+   * the count of claims without progress to at most `maxStalledWithProgress`.
    */
-  recordOutcomes(
-    batchId: string,
-    attempt: number,
-    outcomes: Record<number, Outcome>,
-    segment: Segment | null,
-    pages?: KeptPages | null,
-  ): Promise<boolean>;
-  /**
-   * Writes outcomes as recordOutcomes() does and ends the batch at `now`. Every unit must have an outcome by
-   * then. The segment, if any, contains every record of the batch and replaces the earlier segments. Returns
-   * false if the claim was lost, and true without a change if this attempt has ended the batch before.
-   */
-  finish(
-    batchId: string,
-    attempt: number,
-    outcomes: Record<number, Outcome>,
-    segment: Segment | null,
-    file: StoredFile | null,
-    now: number,
-    pages?: KeptPages | null,
-  ): Promise<boolean>;
+  recordOutcomes(batchId: string, attempt: number, write: OutcomeWrite): Promise<boolean>;
   /**
    * Moves a claimed batch back to `queued`, not to be published before `notBefore`. Returns false if the
    * claim was lost. Unless the claim `failed`, it does not count as one without progress. `wait` replaces the
@@ -279,8 +260,6 @@ export interface BatchStore {
   fail(jobId: string, states: readonly OutstandingState[], outcome: Outcome, now: number): Promise<number>;
   /** Returns true if any batch of the job is not done. */
   hasOutstanding(jobId: string): Promise<boolean>;
-  /** Computes a job's counts from its batches. */
-  countJob(jobId: string): Promise<Counts>;
   /** Computes the counts of several jobs by job id. Jobs without batches are left out. */
   countJobs(jobIds: readonly string[]): Promise<Map<string, Counts>>;
   /** Lists the batches of a job by `seq`, without units. */
@@ -312,6 +291,24 @@ export interface BatchStore {
   findOldestDue(now: number): Promise<number | null>;
 }
 
+/** A worker's write to a claimed batch. */
+export interface OutcomeWrite {
+  /** Outcomes by the index of the unit. */
+  outcomes: Record<number, Outcome>;
+  /**
+   * The blob with the records of the outcomes. One that ends the batch contains every record of it, and
+   * replaces the earlier segments.
+   */
+  segment?: Segment | null;
+  /** Kept pages of the batch after the write. Null or absent to leave them as they are. */
+  pages?: KeptPages | null;
+  /**
+   * Present if the write ends the batch: the batch's own file, if any, and the time. Every unit must have an
+   * outcome by then.
+   */
+  end?: { file: StoredFile | null; at: number };
+}
+
 /** Fields of a claimed batch that its worker changes beside the outcomes. */
 export type ClaimChange = Partial<Pick<Batch, 'leaseUntil' | 'isolated' | 'wait'>>;
 
@@ -320,7 +317,6 @@ export type ProgressStore = Pick<
   BatchStore,
   | 'countInFlight'
   | 'hasOutstanding'
-  | 'countJob'
   | 'countJobs'
   | 'list'
   | 'listWaits'

@@ -1,3 +1,4 @@
+import type { BatchStore } from './batches.ts';
 import type { Counts } from './documents.ts';
 
 /** Counts of a job as database queries return them. */
@@ -23,4 +24,12 @@ export function readCounts({ units, success, failed, batches, good, bad }: Count
 /** Returns the counts of a job without batches. */
 export function emptyCounts(): Counts {
   return { units: { total: 0, success: 0, failed: 0 }, batches: { total: 0, success: 0, failed: 0 } };
+}
+
+/** Computes a job's counts from its batches. */
+export async function countsOf(
+  { batches }: { batches: Pick<BatchStore, 'countJobs'> },
+  jobId: string,
+): Promise<Counts> {
+  return (await batches.countJobs([jobId])).get(jobId) ?? emptyCounts();
 }

@@ -1,19 +1,8 @@
 import { Fault } from '../contract/fault.ts';
-import type { KeptPages, Outcome, Segment } from './batches.ts';
-import type { StoredFile } from './documents.ts';
+import type { Outcome, OutcomeWrite, Segment } from './batches.ts';
 
 /** Outcomes of a batch by the index of the unit. */
 export type Outcomes = Record<number, Outcome>;
-
-/** A worker's write to a claimed batch. */
-export interface OutcomeWrite {
-  outcomes: Outcomes;
-  segment: Segment | null;
-  /** Present if the write ends the batch: the batch's own file, if any, and the time. */
-  end?: { file: StoredFile | null; at: number };
-  /** Kept pages of the batch after the write. Null or absent to leave them as they are. */
-  pages?: KeptPages | null | undefined;
-}
 
 /**
  * Maximum count of claims without progress that remains after an outcome: one unit may end a worker while
@@ -70,7 +59,7 @@ export function addOutcomes(batchId: string, batch: BatchOutcomes, write: Outcom
 
 const fileBytes = (outcome: Outcome) => (outcome.status === 'SUCCESS' ? (outcome.file?.bytes ?? 0) : 0);
 
-function addSegment(segments: Segment[], fresh: Outcomes, { segment, end }: OutcomeWrite): Segment[] {
+function addSegment(segments: Segment[], fresh: Outcomes, { segment = null, end }: OutcomeWrite): Segment[] {
   if (segment === null) return segments;
   if (end) return [segment];
   const records = Object.fromEntries(

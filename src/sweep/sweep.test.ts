@@ -8,6 +8,7 @@ import { openLocalQueue } from '../queue/local/open.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { BatchReference } from '../store/batches.ts';
 import { aBatch, aFailure, aJob, units } from '../store/conformance/samples.ts';
+import { countsOf } from '../store/counts.ts';
 import type { Job } from '../store/documents.ts';
 import { interruptedMs } from '../store/job-states.ts';
 import { replaceMethods } from '../store/wrap.ts';
@@ -138,7 +139,7 @@ describe('working hours', () => {
     expect(await inFlight(jobId)).toBe(2);
     await fixture.clock.advance(2_000);
     held.resolve();
-    const ended = async () => (await fixture.context.store.batches.countJob(jobId)).batches.success === 2;
+    const ended = async () => (await countsOf(fixture.context.store, jobId)).batches.success === 2;
     await fixture.eventually('two batches are done', ended);
     await sweep(fixture.context);
     expect(await inFlight(jobId)).toBe(0);

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
+import { countsOf } from '../store/counts.ts';
 import type { Job } from '../store/documents.ts';
 import { wrapMethods } from '../store/wrap.ts';
 import { sweep } from '../sweep/sweep.ts';
@@ -206,7 +207,7 @@ test('units read before an engine failed are not read again', async () => {
   await fixture.startWorker();
   const jobId = await submit('SubmitVariantSold', variantSoldRequest(20));
   await fixture.eventually('all but one are recorded', async () => {
-    return (await fixture.context.store.batches.countJob(jobId)).units.success === 19;
+    return (await countsOf(fixture.context.store, jobId)).units.success === 19;
   });
   isAway = false;
   await completes(jobId);

@@ -9,6 +9,7 @@ import {
 import { newId } from '../base/id.ts';
 import { approve } from '../jobs/steps/decide.ts';
 import { mkta } from '../markets/mkta/index.ts';
+import { countsOf } from '../store/counts.ts';
 import { startWorker } from './worker.ts';
 
 let fixture: JobFixture;
@@ -114,7 +115,7 @@ test('a region that does not respond delays neither other regions of its job nor
   const mixed = await submit(ids.slice(0, 1_240), (item) => (isSlow(item) ? 'sg' : 'id'));
   const other = await submit(ids.slice(1_240), () => 'th');
   await fixture.waitForState(other, 'completed');
-  const successes = async () => (await fixture.context.store.batches.countJob(mixed)).units.success;
+  const successes = async () => (await countsOf(fixture.context.store, mixed)).units.success;
   await fixture.eventually('the other region is read', async () => (await successes()) === 40);
   response.resolve();
   await fixture.waitForState(mixed, 'completed');

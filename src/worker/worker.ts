@@ -237,16 +237,13 @@ interface WorkStats {
 
 /** Wraps a store to count the units that it completes. Rejected writes do not count. */
 function withUnitCount(store: Store, stats: WorkStats): Store {
-  const count = (taken: boolean, outcomes: object) => {
-    if (taken) stats.unitsDone += Object.keys(outcomes).length;
-    return taken;
-  };
   return replaceMethods(store, {
     batches: {
-      recordOutcomes: async (batchId, attempt, outcomes, ...rest) =>
-        count(await store.batches.recordOutcomes(batchId, attempt, outcomes, ...rest), outcomes),
-      finish: async (batchId, attempt, outcomes, ...rest) =>
-        count(await store.batches.finish(batchId, attempt, outcomes, ...rest), outcomes),
+      recordOutcomes: async (batchId, attempt, write) => {
+        const isWritten = await store.batches.recordOutcomes(batchId, attempt, write);
+        if (isWritten) stats.unitsDone += Object.keys(write.outcomes).length;
+        return isWritten;
+      },
     },
   });
 }

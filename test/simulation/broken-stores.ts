@@ -42,10 +42,8 @@ export const brokenStores: readonly BrokenStore[] = [
     seed: 1,
     change: (store) => ({
       batches: {
-        recordOutcomes: (batchId, attempt, outcomes) =>
-          store.batches.recordOutcomes(batchId, attempt, outcomes, null),
-        finish: (batchId, attempt, outcomes, _part, file, now) =>
-          store.batches.finish(batchId, attempt, outcomes, null, file, now),
+        recordOutcomes: (batchId, attempt, { segment: _, ...write }) =>
+          store.batches.recordOutcomes(batchId, attempt, write),
       },
     }),
   },
@@ -79,10 +77,8 @@ export const brokenStores: readonly BrokenStore[] = [
         );
       return {
         batches: {
-          recordOutcomes: (batchId, attempt, outcomes, segment) =>
-            store.batches.recordOutcomes(batchId, attempt, unmark(outcomes), segment),
-          finish: (batchId, attempt, outcomes, segment, file, now) =>
-            store.batches.finish(batchId, attempt, unmark(outcomes), segment, file, now),
+          recordOutcomes: (batchId, attempt, write) =>
+            store.batches.recordOutcomes(batchId, attempt, { ...write, outcomes: unmark(write.outcomes) }),
         },
       };
     },

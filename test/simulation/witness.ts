@@ -22,9 +22,9 @@ export interface Comparison {
 }
 
 /** Calls after which outcomes may have changed. */
-const writers = new Set(['batches.recordOutcomes', 'batches.finish', 'batches.fail']);
+const writers = new Set(['batches.recordOutcomes', 'batches.fail']);
 /** Writes that fail after a claim was lost. */
-const fenced = new Set(['batches.update', 'batches.recordOutcomes', 'batches.finish', 'batches.release']);
+const fenced = new Set(['batches.update', 'batches.recordOutcomes', 'batches.release']);
 
 /** Creates the witness of a run. It reads `store` without simulated faults. */
 export function createWitness(world: World, store: Store): Witness {

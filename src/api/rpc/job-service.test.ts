@@ -286,7 +286,10 @@ test('listFaults groups failures by fault, most frequent first, with at most fiv
     const outcomes = Array.from({ length: batch.total }, (_, at) =>
       at < upTo ? failed('page_blocked') : failed('page_empty'),
     );
-    await store.batches.finish(batch.id, 1, { ...outcomes }, null, null, fixture.clock.now());
+    await store.batches.recordOutcomes(batch.id, 1, {
+      outcomes: { ...outcomes },
+      end: { file: null, at: fixture.clock.now() },
+    });
   }
   const { faults } = await call(jobs.listFaults, { jobId });
   expect(
@@ -343,7 +346,7 @@ describe('streamResults', () => {
     const body = Buffer.from('{"a": 1.0,  "b":"é"}');
     const outcome = { status: 'SUCCESS', attempt: 1 } as const;
     const segment = await writeRecords(fixture.context, `${jobId}/segment`, new Map([[1, body]]));
-    await store.batches.recordOutcomes(batch!.id, 1, { 1: outcome }, segment);
+    await store.batches.recordOutcomes(batch!.id, 1, { outcomes: { 1: outcome }, segment });
     const { text } = await textOf(jobs.streamResults, { jobId });
     expect(text).toMatch(/^\{"index":1,.*"record":\{"a": 1\.0, {2}"b":"é"\}\}\n$/);
   });
@@ -473,7 +476,6 @@ describe('operators', () => {
           asked.push(['countJobs', ids.length]);
           return store.batches.countJobs(ids);
         },
-        countJob: () => Promise.reject(new Error('asked for one job alone')),
       },
       users: {
         ...store.users,

@@ -57,17 +57,24 @@ async function storeWork() {
     return { path, segment, outcomes };
   };
   const first = await write('segment_first');
-  expect(await store.batches.recordOutcomes(claimed.id, claimed.attempt, first.outcomes, first.segment)).toBe(
-    true,
-  );
+  expect(
+    await store.batches.recordOutcomes(claimed.id, claimed.attempt, {
+      outcomes: first.outcomes,
+      segment: first.segment,
+    }),
+  ).toBe(true);
   /** Ends the batch with another segment, and removes the first one. */
   const replace = async () => {
     const last = await write('segment_last');
     const failed = { status: 'FAILED', code: 'network', message: '' } as const;
     const outcomes = Object.fromEntries(claimed.units.map((_, index) => [index, failed]));
-    expect(await store.batches.finish(claimed.id, claimed.attempt, outcomes, last.segment, null, aTime)).toBe(
-      true,
-    );
+    expect(
+      await store.batches.recordOutcomes(claimed.id, claimed.attempt, {
+        outcomes,
+        segment: last.segment,
+        end: { file: null, at: aTime },
+      }),
+    ).toBe(true);
     await blobs.remove([first.path]);
     return last.path;
   };

@@ -57,7 +57,10 @@ describe.skipIf(absent !== '')(`bucketPlace()${absent}`, () => {
     };
     await blobs.write(`${job.id}/segment_0`, 'text/plain', records(), () => 1);
     await blobs.close();
-    await store.batches.recordOutcomes(claimed.id, 1, { 0: aSuccess(1) }, aSegment(`${job.id}/segment_0`, 0));
+    await store.batches.recordOutcomes(claimed.id, 1, {
+      outcomes: { 0: aSuccess(1) },
+      segment: aSegment(`${job.id}/segment_0`, 0),
+    });
     await store.close();
     return job.id;
   }

@@ -112,7 +112,10 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       };
       await blobs.write(path, 'text/plain', written(), () => 1);
       await blobs.close();
-      await store.batches.recordOutcomes(claimed.id, 1, { 0: aSuccess(1) }, aSegment(path, 0));
+      await store.batches.recordOutcomes(claimed.id, 1, {
+        outcomes: { 0: aSuccess(1) },
+        segment: aSegment(path, 0),
+      });
       const submission = {
         userId: user.id,
         idempotencyKey: 'k',

@@ -1,3 +1,4 @@
+import { countsOf } from '../../store/counts.ts';
 import type { Job, JobHold, NoticeReason } from '../../store/documents.ts';
 import type { TrackingRun } from '../../store/history.ts';
 import { advanceJobNotice } from '../../store/jobs.ts';
@@ -43,7 +44,7 @@ async function announceJob(
   if (reason !== 'awaiting_approval' && reason !== 'approval_expiring') {
     const run = newTrackingRun(job);
     if (run !== null) await store.trackingRuns.insert({ ...run, activeUser: null });
-    const counts = job.counts ?? (await store.batches.countJob(job.id));
+    const counts = job.counts ?? (await countsOf(store, job.id));
     await queueForUser(context, job.userId, job.id, job.id, () =>
       endNotice(job, counts, context.retrievePath(job)),
     );

@@ -10,6 +10,7 @@ import {
 import type { ReceivedMessage } from '../../../test/support/receiver.ts';
 import { reject, stopRunning } from '../../jobs/steps/decide.ts';
 import { deleteFiles } from '../../jobs/steps/delete.ts';
+import { countsOf } from '../../store/counts.ts';
 import type { Destination } from '../../store/destinations.ts';
 import type { Delivery } from '../../store/documents.ts';
 import { createDestinations } from '../destination/destinations.ts';
@@ -119,7 +120,7 @@ describe('results of an ended job', () => {
     const { context } = fixture.jobs;
     await fixture.jobs.startWorker();
     await fixture.jobs.eventually('a batch ends', async () => {
-      const { batches } = await context.store.batches.countJob(jobId);
+      const { batches } = await countsOf(context.store, jobId);
       return batches.success > 0;
     });
     await stopRunning(context, jobId, '');

@@ -128,9 +128,14 @@ test('reports a balance that is not the sum of its ledger, and a job that lost u
   const { store } = fixture.context;
   const spoiled = replaceMethods(store, {
     batches: {
-      async countJob(jobId: string) {
-        const counts = await store.batches.countJob(jobId);
-        return { ...counts, units: { ...counts.units, total: counts.units.total - 1 } };
+      async countJobs(jobIds) {
+        const found = await store.batches.countJobs(jobIds);
+        return new Map(
+          [...found].map(([jobId, { units, ...rest }]) => [
+            jobId,
+            { ...rest, units: { ...units, total: units.total - 1 } },
+          ]),
+        );
       },
     },
     ledger: {

@@ -1,3 +1,4 @@
+import { countsOf } from '../../store/counts.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Counts, DeletedJob, Job, LedgerEntry } from '../../store/documents.ts';
 import { openStates } from '../../store/job-states.ts';
@@ -87,7 +88,7 @@ async function auditJob(store: Store, job: Job, entries: readonly LedgerEntry[])
   const problems = auditEntries(job.id, entries);
   if (openStates.includes(job.state)) return problems;
 
-  const { units, batches } = await store.batches.countJob(job.id);
+  const { units, batches } = await countsOf(store, job.id);
   // Deleted since the list was read.
   if (units.total !== job.totalUnits && (await store.jobs.get(job.id)) === null) return problems;
   if (

@@ -1,6 +1,7 @@
 import { isWithin } from '../../base/working-hours.ts';
 import { isRejected } from '../../kinds/states.ts';
 import type { BatchSummary } from '../../store/batches.ts';
+import { countsOf } from '../../store/counts.ts';
 import type { Counts, Job } from '../../store/documents.ts';
 import { runningStates } from '../../store/job-states.ts';
 import type { JobContext } from '../context.ts';
@@ -58,7 +59,7 @@ export async function waitingFor(context: JobContext, job: Job, counts?: Counts)
   if (!runningStates.includes(job.state)) return null;
   const { store, clock } = context;
   if (!isOpen(context, job)) {
-    const { batches } = counts ?? (await store.batches.countJob(job.id));
+    const { batches } = counts ?? (await countsOf(store, job.id));
     const left = batches.total - batches.success - batches.failed;
     const { batches: inFlight, deferred: putOff } = await store.batches.countInFlight(job.id, clock.now());
     // Batches dispatched before the end of working hours continue.

@@ -4,6 +4,7 @@ import type { ResponseHeaders } from '../../contract/response-headers.ts';
 import type { JobSnapshot, ViewNeed } from '../../kinds/kind.ts';
 import { isAccepted } from '../../kinds/states.ts';
 import type { Batch } from '../../store/batches.ts';
+import { countsOf } from '../../store/counts.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
 import { findJobByNumber } from '../../store/jobs.ts';
@@ -143,7 +144,7 @@ export async function snapshotOf(
     itemToken: (batch, index) => links.itemToken(job.id, batch.id, index),
   };
   for (const need of needs) {
-    if (need === 'counts') snapshot.counts = await store.batches.countJob(job.id);
+    if (need === 'counts') snapshot.counts = await countsOf(store, job.id);
     else if (need === 'batches') snapshot.batches = await store.batches.list(job.id);
     else if (need === 'units') snapshot.units = await listUnits(context, job);
     else if (need === 'failures') snapshot.failures = await listFailures(context, job, snapshot);

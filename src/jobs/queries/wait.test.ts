@@ -99,7 +99,7 @@ test('an expired wait returns the current state; until then only the job is poll
   const { response, state } = asked(jobId, { waitMs: 30_000 }, { store });
   await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
   await fixture.clock.advance(29_000);
-  expect([state.answered, counts['batches.list'] ?? 0, counts['batches.countJob'] ?? 0]).toEqual([
+  expect([state.answered, counts['batches.list'] ?? 0, counts['batches.countJobs'] ?? 0]).toEqual([
     false,
     0,
     0,

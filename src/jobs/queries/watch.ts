@@ -10,6 +10,7 @@ import {
 } from '../../contract/response-headers.ts';
 import type { JobSnapshot } from '../../kinds/kind.ts';
 import type { Outcome } from '../../store/batches.ts';
+import { countsOf } from '../../store/counts.ts';
 import type { Counts, Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 
@@ -179,11 +180,7 @@ export async function showWhenChanged<T>(
   };
   // The counts are cheap: the view is prepared only after they have changed.
   const markOf = async ({ id, state, refunded }: Job) =>
-    JSON.stringify([
-      state,
-      refunded,
-      ifNoneMatch === undefined ? null : await context.store.batches.countJob(id),
-    ]);
+    JSON.stringify([state, refunded, ifNoneMatch === undefined ? null : await countsOf(context.store, id)]);
 
   let latest = job;
   for await (const { current } of follow(context, job.id, readState, signal, until)) {

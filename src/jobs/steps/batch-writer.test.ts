@@ -213,7 +213,7 @@ test('a segment orphaned by a crash is deleted at the end of the job', async () 
     {
       ...fixture.context,
       store: replaceMethods(fixture.context.store, {
-        batches: { finish: () => new Promise<boolean>(() => {}) },
+        batches: { recordOutcomes: () => new Promise<boolean>(() => {}) },
       }),
     },
     Number.POSITIVE_INFINITY,

@@ -91,7 +91,14 @@ export function createBatchWriter(
     persist(() => keeper.write(indexesOf(outcomes)));
   const end = async (segment: Segment | null, file: StoredFile | null) => {
     const pages = keeps ? await keep(pending) : null;
-    if (!(await store.batches.finish(id, attempt, pending, segment, file, clock.now(), pages))) {
+    if (
+      !(await store.batches.recordOutcomes(id, attempt, {
+        outcomes: pending,
+        segment,
+        end: { file, at: clock.now() },
+        pages,
+      }))
+    ) {
       await discard([...(segment ? [segment.path] : []), ...keeper.uncommitted()]);
       return false;
     }
@@ -116,7 +123,7 @@ export function createBatchWriter(
       // The write that refers to the segment also stores the counts of the records in it.
       const segment = bare && { ...bare, quality: countRecords(fields, its.values()) };
       const pages = keeps ? await keep(outcomes) : null;
-      if (!(await store.batches.recordOutcomes(id, attempt, outcomes, segment, pages))) {
+      if (!(await store.batches.recordOutcomes(id, attempt, { outcomes, segment, pages }))) {
         await discard([...(segment ? [segment.path] : []), ...keeper.uncommitted()]);
         return false;
       }

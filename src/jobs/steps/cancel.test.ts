@@ -40,18 +40,15 @@ async function endFirstBatch(jobId: string): Promise<void> {
   const [batch] = await store.batches.list(jobId);
   await store.batches.claim(batch!.id, 0, clock.now(), clock.now() + 1);
   const places = Array.from({ length: batch!.total }, (_, index) => index);
-  await store.batches.finish(
-    batch!.id,
-    1,
-    Object.fromEntries(places.map((index) => [index, { status: 'SUCCESS' as const, attempt: 1 }])),
-    await writeRecords(
+  await store.batches.recordOutcomes(batch!.id, 1, {
+    outcomes: Object.fromEntries(places.map((index) => [index, { status: 'SUCCESS' as const, attempt: 1 }])),
+    segment: await writeRecords(
       fixture.context,
       `${jobId}/part`,
       new Map(places.map((index) => [index, Buffer.from('{"a":1}')])),
     ),
-    null,
-    clock.now(),
-  );
+    end: { file: null, at: clock.now() },
+  });
 }
 
 describe('cancelling a job that awaits approval', () => {
@@ -117,7 +114,7 @@ describe('cancelling a running job', () => {
     const [batch] = await store.batches.list(jobId);
     await store.batches.claim(batch!.id, 0, clock.now(), clock.now() + 1);
     const gone = { status: 'FAILED' as const, code: 'page_not_found' as const, message: 'Gone.' };
-    await store.batches.recordOutcomes(batch!.id, 1, { 0: gone }, null);
+    await store.batches.recordOutcomes(batch!.id, 1, { outcomes: { 0: gone } });
     const { counts } = await cancel(fixture.context, jobId, owner);
     expect(counts?.units).toEqual({ total: 120, success: 0, failed: 120, notRun: 119 });
   });

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { testAccountId } from '../../access/test-account.ts';
 import type { Retention } from '../../base/limits.ts';
 import { Fault } from '../../contract/fault.ts';
+import { countsOf } from '../../store/counts.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Job, User } from '../../store/documents.ts';
 import { eraseUserRecords } from '../../store/erasure.ts';
@@ -22,7 +23,7 @@ export async function deleteJob({ store, blobs, clock, log }: JobContext, job: J
   if ((await markFilesDeleted(store, job.id, now)) === null) return false;
   await blobs.removeJob(job.id);
   await removePagePlaces(store, job.id);
-  const { success, failed } = (job.counts ?? (await store.batches.countJob(job.id))).units;
+  const { success, failed } = (job.counts ?? (await countsOf(store, job.id))).units;
   const deleted = await store.jobs.delete(job.id, { ...summaryOf(job), success, failed, deletedAt: now });
   if (deleted) log.info({ jobId: job.id, userId: job.userId }, 'job deleted');
   return deleted;

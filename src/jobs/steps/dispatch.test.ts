@@ -4,6 +4,7 @@ import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../..
 import { parseWorkingHours } from '../../base/working-hours.ts';
 import { Fault } from '../../contract/fault.ts';
 import { aBatch, aFailure, aJob, units } from '../../store/conformance/samples.ts';
+import { countsOf } from '../../store/counts.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { isOpen } from '../queries/progress.ts';
@@ -129,7 +130,7 @@ describe('deferred batches', () => {
       const { byRegion, deferred: putOff } = await context.store.batches.countInFlight(id, clock.now());
       for (const count of byRegion.values()) expect(count).toBeLessThanOrEqual(2);
       expect(putOff.get('sg') ?? 0).toBeLessThan(4);
-      return (await context.store.batches.countJob(id)).units.success === 20;
+      return (await countsOf(context.store, id)).units.success === 20;
     });
     expect(read.some(isBlocked)).toBe(false);
     for (let minute = 0; minute < 5; minute += 1) await clock.advance(minuteMs);
@@ -169,7 +170,7 @@ describe('dispatch()', () => {
     for (const { batchId } of references) {
       expect(await dispatch(fixture.context, job)).toBe('dispatched');
       await batches.claim(batchId, 0, noon, noon + 1_000);
-      await batches.finish(batchId, 1, { 0: aFailure }, null, null, noon);
+      await batches.recordOutcomes(batchId, 1, { outcomes: { 0: aFailure }, end: { file: null, at: noon } });
     }
     expect(await dispatch(fixture.context, job)).toBe('idle');
   });

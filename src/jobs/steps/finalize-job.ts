@@ -1,6 +1,7 @@
 import type { FilePack } from '../../kinds/kind.ts';
 import { aggregate } from '../../kinds/states.ts';
 import type { Batch, OutstandingState } from '../../store/batches.ts';
+import { countsOf } from '../../store/counts.ts';
 import type { Counts, EndedState, Job, JobHold, JobState, StoredFile } from '../../store/documents.ts';
 import { endingStates } from '../../store/job-states.ts';
 import { discountOf, removePagePlaces } from '../../store/retention.ts';
@@ -40,7 +41,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   }
   if (await store.batches.hasOutstanding(job.id)) return;
 
-  const counts = await store.batches.countJob(job.id);
+  const counts = await countsOf(store, job.id);
   const { units } = counts;
   const { reused } = await countReused(store, job);
   const owed = units.failed * job.unitPrice + discountOf(job, reused ?? 0);

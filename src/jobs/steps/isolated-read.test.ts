@@ -154,11 +154,10 @@ describe('a batch', () => {
     const { store } = fixture.context;
     fixture.context.store = replaceMethods(store, {
       batches: {
-        recordOutcomes: async () => Promise.reject(fault()),
-        finish: async (...parameters: Parameters<typeof store.batches.finish>) =>
-          Object.keys(parameters[2]).length > 0
+        recordOutcomes: async (batchId, attempt, write) =>
+          Object.keys(write.outcomes).length > 0
             ? Promise.reject(fault())
-            : store.batches.finish(...parameters),
+            : store.batches.recordOutcomes(batchId, attempt, write),
       },
     });
     return () => {

@@ -5,6 +5,7 @@ import { flushTasks } from '../../../test/support/clock.ts';
 import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { jobServiceHandlers } from '../../api/rpc/job-service.ts';
 import { Fault } from '../../contract/fault.ts';
+import { countsOf } from '../../store/counts.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { fullName } from '../job-types.ts';
 import { waitOf } from './read-batch.ts';
@@ -221,7 +222,7 @@ describe('a page that is refused while others succeed', () => {
     expect(await waits(jobId)).toMatchObject([
       { reason: 'mkta/sg: blocked (page_blocked)', tries: { 10: expect.any(Number) } },
     ]);
-    const succeeded = async () => (await fixture.context.store.batches.countJob(jobId)).units.success;
+    const succeeded = async () => (await countsOf(fixture.context.store, jobId)).units.success;
     await fixture.eventually('all others have ended', async () => (await succeeded()) === 60);
     await pass(2 * minuteMs);
     await fixture.waitForState(jobId, 'completed');

@@ -257,7 +257,7 @@ describe('a worker', () => {
     const away = async () => {
       throw new Fault('unavailable', 'The store is away.');
     };
-    const cut = replaceMethods(store, { batches: { finish: away, release: away } });
+    const cut = replaceMethods(store, { batches: { recordOutcomes: away, release: away } });
     await work({ ...fixture.context, store: cut }, messages[0]!, () => {}, never);
     await fixture.clock.advance(leaseMs + 1);
     await sweep(fixture.context);

@@ -23,18 +23,21 @@ export function attemptConformance(open: OpenStores): void {
 
   test('a new outcome lowers the count to 3 and never clears it, a repeated or empty write does not', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    await stores.store.batches.recordOutcomes(batch.id, 1, { 2: aFailure }, null);
+    await stores.store.batches.recordOutcomes(batch.id, 1, { outcomes: { 2: aFailure } });
     expect(await reread(batch)).toMatchObject({ stalledClaims: 1 });
     for (let attempt = 1; attempt < 5; attempt += 1) await takeOver(batch, attempt);
-    await stores.store.batches.recordOutcomes(batch.id, 5, {}, null);
+    await stores.store.batches.recordOutcomes(batch.id, 5, { outcomes: {} });
     expect(await reread(batch)).toMatchObject({ stalledClaims: 5 });
-    await stores.store.batches.recordOutcomes(batch.id, 5, { 1: aSuccess(5) }, aSegment('j/p1', 1));
+    await stores.store.batches.recordOutcomes(batch.id, 5, {
+      outcomes: { 1: aSuccess(5) },
+      segment: aSegment('j/p1', 1),
+    });
     expect(await reread(batch)).toMatchObject({ stalledClaims: 3 });
     expect(await takeOver(batch, 5)).toMatchObject({ attempt: 6, stalledClaims: 4 });
-    await stores.store.batches.recordOutcomes(batch.id, 6, { 1: aFailure }, null);
+    await stores.store.batches.recordOutcomes(batch.id, 6, { outcomes: { 1: aFailure } });
     expect(await reread(batch)).toMatchObject({ stalledClaims: 4 });
     // An outcome of a superseded worker is not progress.
-    await stores.store.batches.recordOutcomes(batch.id, 5, { 0: aFailure }, null);
+    await stores.store.batches.recordOutcomes(batch.id, 5, { outcomes: { 0: aFailure } });
     expect(await reread(batch)).toMatchObject({ stalledClaims: 4 });
   });
 
@@ -53,13 +56,13 @@ export function attemptConformance(open: OpenStores): void {
     const batch = await storeClaimedBatch(stores.store, 3);
     expect(await stores.store.batches.update(batch.id, 0, { isolated: { index: 2, starts: 1 } })).toBe(false);
     expect(await stores.other.batches.update(batch.id, 1, { isolated: { index: 2, starts: 1 } })).toBe(true);
-    await stores.store.batches.recordOutcomes(batch.id, 1, { 0: aFailure }, null);
+    await stores.store.batches.recordOutcomes(batch.id, 1, { outcomes: { 0: aFailure } });
     expect(await takeOver(batch, 1)).toMatchObject({ stalledClaims: 2, isolated: { index: 2, starts: 1 } });
     expect(await stores.store.batches.update(batch.id, 1, { isolated: { index: 2, starts: 2 } })).toBe(false);
     expect(await stores.store.batches.update(batch.id, 2, { isolated: { index: 2, starts: 2 } })).toBe(true);
     expect(await reread(batch)).toMatchObject({ isolated: { index: 2, starts: 2 } });
     const all = { 0: aFailure, 1: aFailure, 2: aFailure };
-    await stores.store.batches.finish(batch.id, 2, all, null, null, aTime);
+    await stores.store.batches.recordOutcomes(batch.id, 2, { outcomes: all, end: { file: null, at: aTime } });
     expect(await stores.store.batches.update(batch.id, 2, { isolated: { index: 2, starts: 3 } })).toBe(false);
   });
 }

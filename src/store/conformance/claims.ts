@@ -117,7 +117,10 @@ export function claimConformance(open: OpenStores): void {
 
   test('a done batch cannot be claimed', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
-    await stores.store.batches.finish(batch.id, 1, { 0: aFailure }, null, null, aTime);
+    await stores.store.batches.recordOutcomes(batch.id, 1, {
+      outcomes: { 0: aFailure },
+      end: { file: null, at: aTime },
+    });
     expect(await stores.store.batches.claim(batch.id, 1, aTime + 99_999, aTime + 999_999)).toBeNull();
   });
 
@@ -132,7 +135,7 @@ export function claimConformance(open: OpenStores): void {
 
   test('a released batch is queued, keeps its outcomes, and is deferred until notBefore', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    await stores.store.batches.recordOutcomes(batch.id, 1, { 1: aSuccess() }, null);
+    await stores.store.batches.recordOutcomes(batch.id, 1, { outcomes: { 1: aSuccess() } });
     expect(await stores.store.batches.release(batch.id, 0, aTime + 5)).toBe(false);
     expect(await stores.other.batches.release(batch.id, 1, aTime + 5)).toBe(true);
     expect(await stores.store.batches.release(batch.id, 1, aTime + 6)).toBe(false);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { Batch, Unit } from '../batches.ts';
+import { countsOf } from '../counts.ts';
 import type { Job } from '../documents.ts';
 import { findJobByNumber } from '../jobs.ts';
 import { aBatch, aJob, aTime, someBatches, storeJob, units } from './samples.ts';
@@ -117,9 +118,9 @@ export function createConformance(open: OpenStores): void {
     expect(removed).toBeGreaterThanOrEqual(100);
     expect(removed).toBeLessThan(150);
     expect(await stores.store.jobs.deleteOrphanedBatches(aTime - 999)).toBe(0);
-    expect((await stores.store.batches.countJob(job.id)).units.total).toBe(0);
+    expect((await countsOf(stores.store, job.id)).units.total).toBe(0);
     expect(await stores.store.batches.findUnit(job.id, '0/0')).toBeNull();
-    expect((await stores.store.batches.countJob(whole.id)).units.total).toBe(4);
+    expect((await countsOf(stores.store, whole.id)).units.total).toBe(4);
     await stores.store.jobs.create(job, batches);
     expect(await collect(stores.store.batches.read(job.id))).toEqual(batches);
   });
@@ -141,7 +142,7 @@ export function createConformance(open: OpenStores): void {
     await removal;
     // If the deletion comes a moment late, the job is complete. It is never partly written.
     const seen = await stores.store.jobs.get(job.id);
-    const { batches } = await stores.store.batches.countJob(job.id);
+    const { batches } = await countsOf(stores.store, job.id);
     const possible = [
       ['unavailable', null, 0],
       ['written', job, 400],
@@ -169,7 +170,7 @@ export function createConformance(open: OpenStores): void {
       .catch((thrown) => expect(thrown.code).toBe('unavailable'));
     await meanwhile;
     const seen = await stores.store.jobs.get(job.id);
-    if (seen) expect((await stores.store.batches.countJob(job.id)).batches.total).toBe(400);
+    if (seen) expect((await countsOf(stores.store, job.id)).batches.total).toBe(400);
     await stores.store.jobs.create(job, all);
     expect(await stores.store.jobs.get(job.id)).toEqual(job);
     expect(await collect(stores.store.batches.read(job.id))).toEqual(all);
@@ -218,7 +219,7 @@ export function createConformance(open: OpenStores): void {
     await stores.store.jobs.create(job, source());
     writing = false;
     expect(seenByOthers.size).toBeGreaterThanOrEqual(8);
-    const counts = await stores.store.batches.countJob(job.id);
+    const counts = await countsOf(stores.store, job.id);
     expect(counts.units).toEqual({ total: 50_000, success: 0, failed: 0 });
     expect(counts.batches.total).toBe(1_000);
     const found = await stores.store.batches.findUnit(job.id, '777/49');

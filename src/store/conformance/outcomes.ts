@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Batch, Outcome, OutstandingState } from '../batches.ts';
+import { countsOf } from '../counts.ts';
 import { aFailure, aSegment, aSuccess, aTime, storeClaimedBatch, storeJob } from './samples.ts';
 import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
@@ -15,7 +16,7 @@ export function outcomeConformance(open: OpenStores): void {
     const file = { path: 'j/u', contentType: 'application/json', items: 1, bytes: 9, sha256: '0a' };
     const outcomes: Record<number, Outcome> = { 2: { status: 'SUCCESS', attempt: 1, file }, 0: aFailure };
     const segment = aSegment('j/p', 2);
-    expect(await stores.store.batches.recordOutcomes(batch.id, 1, outcomes, segment)).toBe(true);
+    expect(await stores.store.batches.recordOutcomes(batch.id, 1, { outcomes, segment })).toBe(true);
     const kept = {
       ...batch,
       outcomes,
@@ -31,36 +32,49 @@ export function outcomeConformance(open: OpenStores): void {
   test('a batch without segments has an empty list of them, and summaries omit segments', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
     expect(await partsOf(batch)).toEqual([]);
-    await stores.store.batches.finish(batch.id, 1, { 0: aSuccess() }, aSegment('j/p', 0), null, aTime);
+    await stores.store.batches.recordOutcomes(batch.id, 1, {
+      outcomes: { 0: aSuccess() },
+      segment: aSegment('j/p', 0),
+      end: { file: null, at: aTime },
+    });
     expect((await stores.other.batches.list(batch.jobId))[0]).not.toHaveProperty('segments');
   });
 
   test('a repeated write counts nothing twice, and a unit keeps its first outcome', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    await stores.store.batches.recordOutcomes(batch.id, 1, { 0: aSuccess() }, aSegment('j/first', 0));
+    await stores.store.batches.recordOutcomes(batch.id, 1, {
+      outcomes: { 0: aSuccess() },
+      segment: aSegment('j/first', 0),
+    });
     expect(
-      await stores.store.batches.recordOutcomes(batch.id, 1, { 0: aSuccess() }, aSegment('j/again', 0)),
+      await stores.store.batches.recordOutcomes(batch.id, 1, {
+        outcomes: { 0: aSuccess() },
+        segment: aSegment('j/again', 0),
+      }),
     ).toBe(true);
     const mixed = { 0: aFailure, 1: aSuccess() };
-    expect(await stores.store.batches.recordOutcomes(batch.id, 1, mixed, aSegment('j/one', 0, 1))).toBe(true);
+    expect(
+      await stores.store.batches.recordOutcomes(batch.id, 1, {
+        outcomes: mixed,
+        segment: aSegment('j/one', 0, 1),
+      }),
+    ).toBe(true);
     expect(await reread(batch)).toMatchObject({
       success: 2,
       failed: 0,
       outcomes: { 0: aSuccess(), 1: aSuccess() },
     });
     expect(await partsOf(batch)).toEqual([aSegment('j/first', 0), aSegment('j/one', 1)]);
-    expect(await stores.store.batches.recordOutcomes(batch.id, 1, {}, null)).toBe(true);
+    expect(await stores.store.batches.recordOutcomes(batch.id, 1, { outcomes: {} })).toBe(true);
   });
 
   test('concurrent writes for different units of a batch are all stored', async () => {
     const batch = await storeClaimedBatch(stores.store, 20);
     const written = await runConcurrently(60, stores, (store, turn) =>
-      store.batches.recordOutcomes(
-        batch.id,
-        1,
-        { [turn % 20]: turn % 2 ? aFailure : aSuccess() },
-        aSegment(`j/${turn}`, turn % 20),
-      ),
+      store.batches.recordOutcomes(batch.id, 1, {
+        outcomes: { [turn % 20]: turn % 2 ? aFailure : aSuccess() },
+        segment: aSegment(`j/${turn}`, turn % 20),
+      }),
     );
     expect(new Set(written)).toEqual(new Set([true]));
     expect(await reread(batch)).toMatchObject({ success: 10, failed: 10 });
@@ -72,10 +86,17 @@ export function outcomeConformance(open: OpenStores): void {
   test('a finished batch is done, and finishing it again under the same attempt returns true without a change', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
     const file = { path: 'j/b', contentType: 'application/json', items: 1, bytes: 9, sha256: '0a' };
-    await stores.store.batches.recordOutcomes(batch.id, 1, { 0: aSuccess() }, aSegment('j/zero', 0));
+    await stores.store.batches.recordOutcomes(batch.id, 1, {
+      outcomes: { 0: aSuccess() },
+      segment: aSegment('j/zero', 0),
+    });
     const segment = { ...aSegment('j/b', 0, 1), body: { start: 2, end: 7, items: 2 } };
     const finish = (outcome: Outcome) =>
-      stores.store.batches.finish(batch.id, 1, { 0: outcome, 1: outcome }, segment, file, aTime);
+      stores.store.batches.recordOutcomes(batch.id, 1, {
+        outcomes: { 0: outcome, 1: outcome },
+        segment,
+        end: { file, at: aTime },
+      });
     expect(await finish(aSuccess())).toBe(true);
     const done = {
       ...batch,
@@ -98,10 +119,16 @@ export function outcomeConformance(open: OpenStores): void {
 
   test('an end with the outcomes of the first units keeps the earlier ones of the others', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    await stores.store.batches.recordOutcomes(batch.id, 1, { 2: aFailure }, null);
+    await stores.store.batches.recordOutcomes(batch.id, 1, { outcomes: { 2: aFailure } });
     const last = { 0: aSuccess(), 1: aSuccess() };
     const segment = aSegment('j/all', 0, 1);
-    expect(await stores.store.batches.finish(batch.id, 1, last, segment, null, aTime)).toBe(true);
+    expect(
+      await stores.store.batches.recordOutcomes(batch.id, 1, {
+        outcomes: last,
+        segment,
+        end: { file: null, at: aTime },
+      }),
+    ).toBe(true);
     expect(await reread(batch)).toMatchObject({
       ...{ state: 'done', success: 2, failed: 1, segments: [segment] },
       outcomes: { ...last, 2: aFailure },
@@ -110,9 +137,12 @@ export function outcomeConformance(open: OpenStores): void {
 
   test('a batch with an outstanding unit cannot end, and an unknown unit cannot have an outcome', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    const short = stores.store.batches.finish(batch.id, 1, { 0: aSuccess(), 2: aFailure }, null, null, aTime);
+    const short = stores.store.batches.recordOutcomes(batch.id, 1, {
+      outcomes: { 0: aSuccess(), 2: aFailure },
+      end: { file: null, at: aTime },
+    });
     await expect(short).rejects.toMatchObject({ code: 'internal' });
-    const outside = stores.store.batches.recordOutcomes(batch.id, 1, { 3: aSuccess() }, null);
+    const outside = stores.store.batches.recordOutcomes(batch.id, 1, { outcomes: { 3: aSuccess() } });
     await expect(outside).rejects.toMatchObject({ code: 'internal' });
     expect(await reread(batch)).toEqual(batch);
   });
@@ -121,40 +151,75 @@ export function outcomeConformance(open: OpenStores): void {
     const batch = await storeClaimedBatch(stores.store, 1);
     await stores.other.batches.claim(batch.id, 1, aTime + 60_001, aTime + 120_000);
     const late = { 0: aSuccess(1) };
-    expect(await stores.store.batches.recordOutcomes(batch.id, 1, late, aSegment('j/late', 0))).toBe(false);
-    expect(await stores.store.batches.finish(batch.id, 1, late, aSegment('j/late', 0), null, aTime)).toBe(
-      false,
-    );
+    expect(
+      await stores.store.batches.recordOutcomes(batch.id, 1, {
+        outcomes: late,
+        segment: aSegment('j/late', 0),
+      }),
+    ).toBe(false);
+    expect(
+      await stores.store.batches.recordOutcomes(batch.id, 1, {
+        outcomes: late,
+        segment: aSegment('j/late', 0),
+        end: { file: null, at: aTime },
+      }),
+    ).toBe(false);
     expect(await stores.store.batches.update(batch.id, 1, { leaseUntil: aTime + 999_999 })).toBe(false);
     expect(await reread(batch)).toMatchObject({ attempt: 2, outcomes: {}, success: 0, state: 'claimed' });
     expect(
-      await stores.other.batches.finish(batch.id, 2, { 0: aSuccess(2) }, aSegment('j/right', 0), null, aTime),
+      await stores.other.batches.recordOutcomes(batch.id, 2, {
+        outcomes: { 0: aSuccess(2) },
+        segment: aSegment('j/right', 0),
+        end: { file: null, at: aTime },
+      }),
     ).toBe(true);
-    expect(await stores.store.batches.finish(batch.id, 1, late, aSegment('j/late', 0), null, aTime)).toBe(
+    expect(
+      await stores.store.batches.recordOutcomes(batch.id, 1, {
+        outcomes: late,
+        segment: aSegment('j/late', 0),
+        end: { file: null, at: aTime },
+      }),
+    ).toBe(false);
+    expect(await stores.store.batches.recordOutcomes(batch.id, 2, { outcomes: { 0: aSuccess(2) } })).toBe(
       false,
     );
-    expect(await stores.store.batches.recordOutcomes(batch.id, 2, { 0: aSuccess(2) }, null)).toBe(false);
     expect(await partsOf(batch)).toEqual([aSegment('j/right', 0)]);
   });
 
   test('a worker is superseded as soon as its batch is queued again', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
     await stores.store.batches.release(batch.id, 1, aTime);
-    expect(await stores.store.batches.finish(batch.id, 1, { 0: aSuccess() }, null, null, aTime)).toBe(false);
-    expect(await stores.store.batches.recordOutcomes(batch.id, 1, { 0: aSuccess() }, null)).toBe(false);
+    expect(
+      await stores.store.batches.recordOutcomes(batch.id, 1, {
+        outcomes: { 0: aSuccess() },
+        end: { file: null, at: aTime },
+      }),
+    ).toBe(false);
+    expect(await stores.store.batches.recordOutcomes(batch.id, 1, { outcomes: { 0: aSuccess() } })).toBe(
+      false,
+    );
   });
 
   test('segments of several attempts remain until one attempt ends the batch with its own segment', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    await stores.store.batches.recordOutcomes(batch.id, 1, { 0: aSuccess(1) }, aSegment('j/1', 0));
+    await stores.store.batches.recordOutcomes(batch.id, 1, {
+      outcomes: { 0: aSuccess(1) },
+      segment: aSegment('j/1', 0),
+    });
     await stores.store.batches.claim(batch.id, 1, aTime + 60_001, aTime + 120_000);
     const second = { 0: aSuccess(2), 1: aSuccess(2) };
-    await stores.store.batches.recordOutcomes(batch.id, 2, second, aSegment('j/2', 0, 1));
+    await stores.store.batches.recordOutcomes(batch.id, 2, {
+      outcomes: second,
+      segment: aSegment('j/2', 0, 1),
+    });
     expect(await reread(batch)).toMatchObject({
       outcomes: { 0: aSuccess(1), 1: aSuccess(2) },
       segments: [aSegment('j/1', 0), aSegment('j/2', 1)],
     });
-    await stores.store.batches.finish(batch.id, 2, { 2: aFailure }, null, null, aTime);
+    await stores.store.batches.recordOutcomes(batch.id, 2, {
+      outcomes: { 2: aFailure },
+      end: { file: null, at: aTime },
+    });
     expect(await partsOf(batch)).toEqual([aSegment('j/1', 0), aSegment('j/2', 1)]);
   });
 
@@ -163,8 +228,14 @@ export function outcomeConformance(open: OpenStores): void {
     await stores.store.batches.queue(job.id, 3, aTime);
     for (const batch of batches.slice(0, 2))
       await stores.store.batches.claim(batch.id, 0, aTime, aTime + 500);
-    await stores.store.batches.recordOutcomes(batches[0]!.id, 1, { 1: aSuccess() }, aSegment('j/kept', 1));
-    await stores.store.batches.finish(batches[1]!.id, 1, { 0: aSuccess(), 1: aSuccess() }, null, null, aTime);
+    await stores.store.batches.recordOutcomes(batches[0]!.id, 1, {
+      outcomes: { 1: aSuccess() },
+      segment: aSegment('j/kept', 1),
+    });
+    await stores.store.batches.recordOutcomes(batches[1]!.id, 1, {
+      outcomes: { 0: aSuccess(), 1: aSuccess() },
+      end: { file: null, at: aTime },
+    });
     const stop: Outcome = { status: 'FAILED', code: 'terminated', message: 'stopped by its user' };
     const fail = (states: OutstandingState[]) => stores.store.batches.fail(job.id, states, stop, aTime);
     expect(await fail(['waiting'])).toBe(2);
@@ -172,14 +243,11 @@ export function outcomeConformance(open: OpenStores): void {
     expect(await stores.store.batches.hasOutstanding(job.id)).toBe(true);
     expect(await fail(['queued', 'claimed', 'waiting'])).toBe(3);
     expect(await stores.store.batches.hasOutstanding(job.id)).toBe(false);
-    const late = stores.store.batches.finish(
-      batches[0]!.id,
-      1,
-      { 0: aSuccess() },
-      aSegment('j/late', 0),
-      null,
-      aTime,
-    );
+    const late = stores.store.batches.recordOutcomes(batches[0]!.id, 1, {
+      outcomes: { 0: aSuccess() },
+      segment: aSegment('j/late', 0),
+      end: { file: null, at: aTime },
+    });
     expect(await late).toBe(false);
     const ended = await collect(stores.store.batches.read(job.id));
     expect(ended.map(({ success, failed, state }) => [success, failed, state])).toEqual([
@@ -203,12 +271,15 @@ export function outcomeConformance(open: OpenStores): void {
       stores.other.batches.fail(job.id, ['claimed'], aFailure, aTime),
     ]);
     const working = runConcurrently(40, stores, (store, turn) =>
-      store.batches.finish(batches[turn]!.id, 1, { 0: aSuccess(), 1: aSuccess() }, null, null, aTime),
+      store.batches.recordOutcomes(batches[turn]!.id, 1, {
+        outcomes: { 0: aSuccess(), 1: aSuccess() },
+        end: { file: null, at: aTime },
+      }),
     );
     const [failed, finished] = await Promise.all([failing, working]);
     const success = 2 * finished.filter((won) => won).length;
     expect(success + failed[0] + failed[1]).toBe(80);
-    expect((await stores.store.batches.countJob(job.id)).units).toEqual({
+    expect((await countsOf(stores.store, job.id)).units).toEqual({
       total: 80,
       success,
       failed: 80 - success,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
+import { countsOf } from '../counts.ts';
 import { aBatch, aFailure, aJob, aSuccess, aTime, storeJob, units } from './samples.ts';
 import { collect, type OpenStores, setUpStores } from './stores.ts';
 
@@ -11,10 +12,16 @@ export function progressConformance(open: OpenStores): void {
     const { job, batches } = await storeJob(stores.store, 4);
     await stores.store.batches.queue(job.id, 3, aTime);
     for (const { id } of batches.slice(0, 3)) await stores.store.batches.claim(id, 0, aTime, aTime + 9);
-    await stores.store.batches.finish(batches[0]!.id, 1, { 0: aSuccess(), 1: aFailure }, null, null, aTime);
-    await stores.store.batches.finish(batches[1]!.id, 1, { 0: aFailure, 1: aFailure }, null, null, aTime);
-    await stores.store.batches.recordOutcomes(batches[2]!.id, 1, { 0: aSuccess() }, null);
-    expect(await stores.store.batches.countJob(job.id)).toEqual({
+    await stores.store.batches.recordOutcomes(batches[0]!.id, 1, {
+      outcomes: { 0: aSuccess(), 1: aFailure },
+      end: { file: null, at: aTime },
+    });
+    await stores.store.batches.recordOutcomes(batches[1]!.id, 1, {
+      outcomes: { 0: aFailure, 1: aFailure },
+      end: { file: null, at: aTime },
+    });
+    await stores.store.batches.recordOutcomes(batches[2]!.id, 1, { outcomes: { 0: aSuccess() } });
+    expect(await countsOf(stores.store, job.id)).toEqual({
       units: { total: 8, success: 2, failed: 3 },
       batches: { total: 4, success: 1, failed: 1 },
     });
@@ -30,11 +37,14 @@ export function progressConformance(open: OpenStores): void {
     const { job: second } = await storeJob(stores.store, 1);
     await stores.store.batches.queue(first.id, 1, aTime);
     await stores.store.batches.claim(batches[0]!.id, 0, aTime, aTime + 9);
-    await stores.store.batches.finish(batches[0]!.id, 1, { 0: aSuccess(), 1: aFailure }, null, null, aTime);
+    await stores.store.batches.recordOutcomes(batches[0]!.id, 1, {
+      outcomes: { 0: aSuccess(), 1: aFailure },
+      end: { file: null, at: aTime },
+    });
     expect(await stores.store.batches.countJobs([first.id, newId(), second.id])).toEqual(
       new Map([
-        [first.id, await stores.store.batches.countJob(first.id)],
-        [second.id, await stores.store.batches.countJob(second.id)],
+        [first.id, await countsOf(stores.store, first.id)],
+        [second.id, await countsOf(stores.store, second.id)],
       ]),
     );
     expect(await stores.store.batches.countJobs([])).toEqual(new Map());
@@ -88,7 +98,7 @@ export function progressConformance(open: OpenStores): void {
 
   test('a job without batches has zero counts', async () => {
     const none = { total: 0, success: 0, failed: 0 };
-    expect(await stores.store.batches.countJob(newId())).toEqual({ units: none, batches: none });
+    expect(await countsOf(stores.store, newId())).toEqual({ units: none, batches: none });
     expect(await stores.store.batches.hasOutstanding(newId())).toBe(false);
     expect(await stores.store.batches.countInFlight(newId(), aTime)).toEqual({
       batches: 0,
@@ -163,7 +173,10 @@ export function progressConformance(open: OpenStores): void {
     await stores.store.batches.queue(single.id, 1, aTime);
     await stores.store.batches.claim(batches[0]!.id, 0, aTime, aTime + 9);
     await stores.store.batches.claim(batches[1]!.id, 0, aTime, aTime + 9);
-    await stores.store.batches.finish(batches[1]!.id, 1, { 0: aFailure, 1: aFailure }, null, null, aTime);
+    await stores.store.batches.recordOutcomes(batches[1]!.id, 1, {
+      outcomes: { 0: aFailure, 1: aFailure },
+      end: { file: null, at: aTime },
+    });
     const after = await stores.store.batches.countBacklog();
     expect(after.filter(({ market }) => market === 'mktx' || market === 'mkty')).toEqual([
       { market: 'mktx', lane: 'bulk', queued: 1, claimed: 1 },

@@ -77,18 +77,25 @@ export function retentionConformance(open: OpenStores): void {
     for (const { batchId } of [first!, second!])
       await stores.store.batches.claim(batchId, 0, aTime, aTime + 1);
     const file = { path: 'j/u', contentType: 'application/json', items: 1, bytes: 30, sha256: '0a' };
-    await stores.store.batches.recordOutcomes(
-      first!.batchId,
-      1,
-      { 0: { ...aSuccess(), file } as Outcome },
-      null,
-    );
+    await stores.store.batches.recordOutcomes(first!.batchId, 1, {
+      outcomes: { 0: { ...aSuccess(), file } as Outcome },
+    });
     expect(await stores.other.jobs.sumBytes(userId, 'results')).toBe(30);
     const segments = [aSegment('j/a', 0), aSegment('j/b', 1)];
-    await stores.store.batches.recordOutcomes(second!.batchId, 1, { 0: aSuccess() }, segments[0]!);
-    await stores.store.batches.recordOutcomes(first!.batchId, 1, { 1: aSuccess() }, aSegment('j/c', 1));
+    await stores.store.batches.recordOutcomes(second!.batchId, 1, {
+      outcomes: { 0: aSuccess() },
+      segment: segments[0]!,
+    });
+    await stores.store.batches.recordOutcomes(first!.batchId, 1, {
+      outcomes: { 1: aSuccess() },
+      segment: aSegment('j/c', 1),
+    });
     expect(await stores.other.jobs.sumBytes(userId, 'results')).toBe(30 + 2 * segments[0]!.bytes);
-    await stores.store.batches.finish(second!.batchId, 1, { 1: aSuccess() }, segments[1]!, null, aTime);
+    await stores.store.batches.recordOutcomes(second!.batchId, 1, {
+      outcomes: { 1: aSuccess() },
+      segment: segments[1]!,
+      end: { file: null, at: aTime },
+    });
     expect(await stores.other.jobs.sumBytes(userId, 'results')).toBe(30 + 2 * segments[0]!.bytes);
     const ended = await storeEnded(stores.store, aTime, { userId, file: { ...file, bytes: 500 } });
     expect(await stores.other.jobs.sumBytes(userId, 'results')).toBe(530 + 2 * segments[0]!.bytes);
@@ -117,12 +124,16 @@ export function retentionConformance(open: OpenStores): void {
     const pages = { files: [{ path: 'j/p1', bytes: 9 }], bytes: 9, units: { 0: [page] }, kept: 1, missed: 0 };
     const more = { ...pages, bytes: 20, units: { 0: [page], 1: [] }, missed: 1 };
     expect(await pagesOf()).toBeNull();
-    await stores.store.batches.recordOutcomes(batchId, 1, { 0: aSuccess() }, null, pages);
+    await stores.store.batches.recordOutcomes(batchId, 1, { outcomes: { 0: aSuccess() }, pages });
     expect(await pagesOf()).toEqual(pages);
-    expect(await stores.store.batches.recordOutcomes(batchId, 2, {}, null, more)).toBe(false);
+    expect(await stores.store.batches.recordOutcomes(batchId, 2, { outcomes: {}, pages: more })).toBe(false);
     expect(await pagesOf()).toEqual(pages);
     const others = Object.fromEntries(batches[0]!.units.slice(1).map((_, at) => [at + 1, aSuccess()]));
-    await stores.store.batches.finish(batchId, 1, others, null, null, aTime, more);
+    await stores.store.batches.recordOutcomes(batchId, 1, {
+      outcomes: others,
+      end: { file: null, at: aTime },
+      pages: more,
+    });
     expect(await pagesOf()).toEqual(more);
     expect(await stores.other.jobs.sumBytes(userId, 'pages')).toBe(20);
     expect(await stores.other.jobs.sumBytes(newId(), 'pages')).toBe(0);

@@ -77,7 +77,12 @@ export function stalledConformance(open: OpenStores): void {
       },
     ]);
     const late = { 0: aFailure, 1: aFailure };
-    expect(await stores.store.batches.finish(batches[0]!.id, 1, late, null, null, aTime)).toBe(false);
+    expect(
+      await stores.store.batches.recordOutcomes(batches[0]!.id, 1, {
+        outcomes: late,
+        end: { file: null, at: aTime },
+      }),
+    ).toBe(false);
     expect(await stores.store.batches.claim(batches[0]!.id, 1, now, now + 10)).toMatchObject({ attempt: 2 });
     await stores.store.batches.fail(job.id, ['claimed'], aFailure, aTime);
   });

@@ -38,7 +38,7 @@ export function waitConformance(open: OpenStores): void {
       false,
     );
     expect((await reread(batch)).wait).toEqual(aWait());
-    await stores.store.batches.recordOutcomes(batch.id, 1, { 0: aFailure }, null);
+    await stores.store.batches.recordOutcomes(batch.id, 1, { outcomes: { 0: aFailure } });
     expect((await reread(batch)).wait).toEqual(aWait());
     expect(await stores.store.batches.update(batch.id, 1, { wait: null })).toBe(true);
     await stores.store.batches.release(batch.id, 1, aTime);
@@ -50,7 +50,12 @@ export function waitConformance(open: OpenStores): void {
     const batch = await storeClaimedBatch(stores.store, 1);
     await stores.store.batches.update(batch.id, 1, { wait: aWait() });
     if (who === 'its job') await stores.store.batches.fail(batch.jobId, ['claimed'], aFailure, aTime);
-    else await stores.store.batches.finish(batch.id, 1, { 0: aSuccess() }, aSegment('p', 0), null, aTime);
+    else
+      await stores.store.batches.recordOutcomes(batch.id, 1, {
+        outcomes: { 0: aSuccess() },
+        segment: aSegment('p', 0),
+        end: { file: null, at: aTime },
+      });
     expect(await reread(batch)).toMatchObject({ state: 'done', wait: null });
     expect(await stores.store.batches.listWaits(batch.jobId, 0)).toEqual([]);
   });

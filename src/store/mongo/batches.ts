@@ -78,13 +78,8 @@ export function batchStore(engine: MongoEngine): BatchStore {
         return (await batches.updateOne(claim, { $set: change })).matchedCount === 1;
       }),
 
-    recordOutcomes: (batchId, attempt, outcomes, segment, pages) =>
-      engine.run(({ batches }) => writeOutcomes(batches, batchId, attempt, { outcomes, segment, pages })),
-
-    finish: (batchId, attempt, outcomes, segment, file, now, pages) =>
-      engine.run(({ batches }) =>
-        writeOutcomes(batches, batchId, attempt, { outcomes, segment, end: { file, at: now }, pages }),
-      ),
+    recordOutcomes: (batchId, attempt, write) =>
+      engine.run(({ batches }) => writeOutcomes(batches, batchId, attempt, write)),
 
     release: (batchId, attempt, notBefore, { failed = false, wait } = {}) =>
       engine.run(async ({ batches }) => {

@@ -1,12 +1,6 @@
 import { newId } from '../../base/id.ts';
-import type { BatchState, Outcome } from '../batches.ts';
-import {
-  addOutcomes,
-  countOutcomes,
-  failOutstanding,
-  maxStalledWithProgress,
-  type OutcomeWrite,
-} from '../outcomes.ts';
+import type { BatchState, Outcome, OutcomeWrite } from '../batches.ts';
+import { addOutcomes, countOutcomes, failOutstanding, maxStalledWithProgress } from '../outcomes.ts';
 import type { BatchDocument, MongoCollections } from './schema.ts';
 
 /** Batches failed per message. */

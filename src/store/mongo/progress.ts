@@ -1,5 +1,5 @@
 import type { BatchState, ProgressStore } from '../batches.ts';
-import { type CountRow, emptyCounts, readCounts } from '../counts.ts';
+import { type CountRow, readCounts } from '../counts.ts';
 import type { Counts, Lane } from '../documents.ts';
 import type { MongoEngine } from './engine.ts';
 import type { MongoCollections } from './schema.ts';
@@ -42,9 +42,6 @@ export function progressStore(engine: MongoEngine): ProgressStore {
         const which = { jobId, state: { $in: ['waiting' as const, ...inFlight] } };
         return (await batches.findOne(which, { projection: { _id: 1 } })) !== null;
       }),
-
-    countJob: async (jobId) =>
-      (await engine.run(({ batches }) => countJobs(batches, [jobId]))).get(jobId) ?? emptyCounts(),
 
     countJobs: (jobIds) => engine.run(({ batches }) => countJobs(batches, jobIds)),
 

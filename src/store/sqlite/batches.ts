@@ -1,11 +1,5 @@
-import type { BatchReference, BatchState, BatchStore, Outcome, Unit } from '../batches.ts';
-import {
-  addOutcomes,
-  countOutcomes,
-  failOutstanding,
-  maxStalledWithProgress,
-  type OutcomeWrite,
-} from '../outcomes.ts';
+import type { BatchReference, BatchState, BatchStore, Outcome, OutcomeWrite, Unit } from '../batches.ts';
+import { addOutcomes, countOutcomes, failOutstanding, maxStalledWithProgress } from '../outcomes.ts';
 import { columnOf, toColumn } from './collection.ts';
 import type { SqliteConnection } from './connection.ts';
 import type { SqliteEngine } from './engine.ts';
@@ -87,11 +81,8 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
       return engine.run(sql, ...values, batchId, attempt) === 1;
     },
 
-    recordOutcomes: async (batchId, attempt, outcomes, segment, pages) =>
-      writeOutcomes(engine, engine, batchId, attempt, { outcomes, segment, pages }),
-
-    finish: async (batchId, attempt, outcomes, segment, file, now, pages) =>
-      writeOutcomes(engine, durable, batchId, attempt, { outcomes, segment, end: { file, at: now }, pages }),
+    recordOutcomes: async (batchId, attempt, write) =>
+      writeOutcomes(engine, durable, batchId, attempt, write),
 
     release: async (batchId, attempt, notBefore, { failed = false, wait } = {}) =>
       engine.run(

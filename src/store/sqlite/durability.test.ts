@@ -129,8 +129,12 @@ describe('openSqliteStore()', () => {
       ['batches.queue', () => store.batches.queue(job.id, 1, aTime)],
       ['batches.claim', () => store.batches.claim(id, 0, aTime, aTime + 1)],
       [
-        'batches.finish',
-        () => store.batches.finish(id, 1, { 0: aSuccess(), 1: aSuccess() }, null, null, aTime),
+        'batches.recordOutcomes',
+        () =>
+          store.batches.recordOutcomes(id, 1, {
+            outcomes: { 0: aSuccess(), 1: aSuccess() },
+            end: { file: null, at: aTime },
+          }),
       ],
       ['crawls.upsert', () => store.crawls.upsert([{ key: 'key', at: aTime, body: Buffer.from('x') }])],
     ];

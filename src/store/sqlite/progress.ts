@@ -1,5 +1,5 @@
 import type { BatchWait, ProgressStore } from '../batches.ts';
-import { emptyCounts, readCounts } from '../counts.ts';
+import { readCounts } from '../counts.ts';
 import type { Counts, Lane } from '../documents.ts';
 import type { SqliteConnection, Value } from './connection.ts';
 import type { ReadCache } from './read-cache.ts';
@@ -48,9 +48,10 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
     hasOutstanding: async (jobId) =>
       engine.get(`SELECT 1 FROM batches WHERE job_id = ? AND state <> 'done' LIMIT 1`, jobId) !== null,
 
-    countJob: async (jobId) => cache.document(counts, countsOfJob, jobId) ?? emptyCounts(),
-
-    countJobs: async (jobIds) => countJobs(engine, jobIds),
+    countJobs: async (jobIds) => {
+      const found = jobIds.map((jobId) => [jobId, cache.document(counts, countsOfJob, jobId)] as const);
+      return new Map(found.filter((entry): entry is [string, Counts] => entry[1] !== null));
+    },
 
     list: async (jobId) => cache.documents(summaries, summariesOfJob, jobId),
 
@@ -120,13 +121,4 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
         now,
       )!.dueAt,
   };
-}
-
-function countJobs(engine: SqliteConnection, jobIds: readonly string[]): Map<string, Counts> {
-  const rows = engine.documents(
-    { read: (row) => ({ jobId: row[0] as string, counts: counts.read(row.slice(1)) }) },
-    `SELECT job_id, ${sums} FROM batches WHERE job_id IN (SELECT value FROM json_each(?)) GROUP BY job_id`,
-    JSON.stringify(jobIds),
-  );
-  return new Map(rows.map((row) => [row.jobId, row.counts]));
 }
