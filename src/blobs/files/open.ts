@@ -4,10 +4,12 @@ import fs, {
   constants,
   createReadStream,
   fstatSync,
+  linkSync,
   mkdirSync,
   openSync,
   readSync,
   renameSync,
+  unlinkSync,
   writeSync,
 } from 'node:fs';
 import { access, readdir, rm, stat } from 'node:fs/promises';
@@ -48,8 +50,9 @@ const abandonedMs = 24 * 3_600_000;
 
 /**
  * Opens a result storage in a folder, which several processes may share. A file is written under a temporary
- * name, flushed and then renamed, so that it is complete or absent, even after a power loss. Throws if the
- * folder cannot be created.
+ * name, so that it is complete or absent, and on disk when write() returns. After a power loss before that, a
+ * file that was to be replaced is complete, and a new one may lack its content. Throws if the folder cannot be
+ * created.
  */
 export function openFiles({ directory, clock = systemClock }: FilesOptions): Blobs {
   // Cannot collide with a job: parsePath() rejects parts that start with a dot.
@@ -93,18 +96,16 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
 
     async write(path, contentType, chunks, items) {
       const target = fileOf(path);
-      const folder = join(target, '..');
       const draft = join(temporary, randomUUID());
       const { blocks, totals } = toBlocks(chunks);
       try {
         const file = await orUnavailable(path, async () => openSync(draft, 'wx'));
         try {
           await writeBlocks(path, file, blocks);
-          await orUnavailable(path, () => flush(file));
+          await orUnavailable(path, () => place(file, draft, target));
         } finally {
           closeSync(file);
         }
-        await orUnavailable(path, () => moveInto(folder, draft, target));
       } catch (error) {
         await rm(draft, { force: true }).catch(() => {});
         throw error;
@@ -213,18 +214,35 @@ async function writeAll(file: number, block: Buffer): Promise<void> {
   }
 }
 
-/** Renames a file into a folder, which is created for a job's first file, and makes both durable. */
-async function moveInto(folder: string, from: string, to: string): Promise<void> {
+/**
+ * Gives a written file its name, in a folder that is created for a job's first file, and makes both durable.
+ * Nothing refers to a new file yet, so it is flushed together with its folder: one wait for the disk instead
+ * of two. A file that replaces another is flushed first.
+ */
+async function place(file: number, draft: string, target: string): Promise<void> {
+  const folder = join(target, '..');
   const changed = [folder];
-  try {
-    renameSync(from, to);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    mkdirSync(folder, { recursive: true });
-    renameSync(from, to);
+  let isNew = linkNew(draft, target);
+  if (!isNew && mkdirSync(folder, { recursive: true }) !== undefined) {
+    isNew = linkNew(draft, target);
     changed.push(join(folder, '..'));
   }
-  await Promise.all(changed.map(syncFolder));
+  if (!isNew) {
+    await flush(file);
+    renameSync(draft, target);
+  }
+  await Promise.all([...(isNew ? [flush(file)] : []), ...changed.map(syncFolder)]);
+}
+
+/** Renames a file. Returns false if the name exists, its folder does not, or the file system has no links. */
+function linkNew(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+  } catch {
+    return false;
+  }
+  unlinkSync(from);
+  return true;
 }
 
 /** Flushes a folder, which makes changes of its entries durable. */
