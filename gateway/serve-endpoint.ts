@@ -32,7 +32,7 @@ import type { CallContext, Caller, GatewayBudget, Headers, Session } from './ser
 export function requireJson(contentType: string | undefined): void {
   const [type, ...parameters] = (contentType ?? '').toLowerCase().split(';');
   const charset = parameters
-    .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(parameter)?.[1])
+    .map((parameter) => /^charset\s*=\s*"?([^"\s]*)"?$/.exec(parameter.trim())?.[1])
     .find(Boolean);
   if (
     !/^application\/([a-z0-9.!#$&^_-]+\+)?json$/.test(type!.trim()) ||

@@ -46,6 +46,10 @@ describe('coercions', () => {
     ['-1', -1],
   ])('number(%j) is %d', (value, expected) => expect(number(value)).toBe(expected));
 
+  it('percent() rejects long white space at once', () => {
+    expect(percent(`-${' '.repeat(1_000_000)}1${' '.repeat(1_000_000)}x`)).toBeNull();
+  });
+
   it('number() does not read a comma that can separate thousands as a decimal comma', () => {
     expect(number('1,299')).toBeNull();
     expect(positive('12,345')).toBeNull();

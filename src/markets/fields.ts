@@ -92,7 +92,7 @@ export function rupiah(value: unknown): number | null {
 export function percent(value: unknown): number | null {
   const found =
     typeof value === 'string'
-      ? number(/^\s*-?\s*(\d+(?:[.,]\d+)?)\s*%?\s*$/.exec(value)?.[1])
+      ? number(/^-?\s*(\d+(?:[.,]\d+)?)\s*%?$/.exec(value.trim())?.[1])
       : number(value);
   return found === null ? null : Math.abs(found);
 }

@@ -241,7 +241,8 @@ const oneAmount = 'c{0,2}:?nc?';
 const tail = '(?:[w.:/()!]|\\(p\\))*\\*{0,2}';
 const single = new RegExp(`^[w.:(]*${oneAmount}${tail}$`);
 const range = new RegExp(`^[w.:]*${oneAmount}-${oneAmount}${tail}$`);
-const repeated = new RegExp(`^[w.:]*(?:${oneAmount}[|/]?)+${tail}$`);
+// Between two amounts, a currency belongs to either: only one way of reading it keeps this linear.
+const repeated = new RegExp(`^[w.:]*c{0,2}:?n(?:(?:c{0,3}|c?[|/]c{0,2}):?n)*c?[|/]?${tail}$`);
 
 /**
  * Returns the amount of a price whose currency stands for the decimal point: "35€ 99". Null for another text.

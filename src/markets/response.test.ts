@@ -39,7 +39,8 @@ describe('parseJsonResponse()', () => {
     [503, 'busy', 'page_throttled', /503/],
     [500, '{"error":{"message":"no luck"}}', 'page_failed', /500: no luck/],
     [404, '<html><title>404</title><script src="hcaptcha.js"></script></html>', 'page_not_found', /404/],
-  ])('classifies status %d with %j as %s', (status, body, code, message) => {
+    [404, '<title'.repeat(1_000_000), 'page_not_found', /404/],
+  ])('classifies status %d with %.80j as %s', (status, body, code, message) => {
     const fault = faultOf(createResponse(status, body));
     expect(fault.code).toBe(code);
     expect(fault.message).toMatch(message);

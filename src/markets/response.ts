@@ -59,7 +59,7 @@ export function isNotFoundMessage(words: string | null): boolean {
 }
 
 function titleOf(html: string): string | null {
-  return text(brief(/<title[^>]*>([^<]{1,500})/i.exec(html)?.[1] ?? ''));
+  return text(brief(/<title[^<>]*>([^<]{1,500})/i.exec(html)?.[1] ?? ''));
 }
 
 /** Returns true if a JSON response is a bot manager's challenge or captcha. */

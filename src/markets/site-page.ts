@@ -91,7 +91,7 @@ export function embeddedStates(page: SitePage): Map<string, Json> {
   const names = findAll(page.html.root, 'script:not([src])').flatMap((script) => {
     const id = attribute(script, 'id');
     if (/json/i.test(attribute(script, 'type') ?? '')) return id === null ? [] : [id];
-    return [...scriptText(script).matchAll(/([A-Za-z_$][\w$]{2,60})\s{0,20}=\s{0,20}[{[]/g)].map(
+    return [...scriptText(script).matchAll(/(?<![\w$])([A-Za-z_$][\w$]{2,60})\s{0,20}=\s{0,20}[{[]/g)].map(
       ([, name]) => name!,
     );
   });

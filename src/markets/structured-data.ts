@@ -46,7 +46,7 @@ export function structuredData(page: HtmlPage): StructuredData[] {
 /** Returns the types of an item: "Product" for "https://schema.org/Product". */
 export function typesOf(item: JsonObject): string[] {
   const types = [item['@type'], ...list(item['@type'])].map(text).filter((type) => type !== null);
-  return types.map((type) => type.slice(type.search(/[^/#:]*$/)));
+  return types.map((type) => type.split(/[/#:]/).at(-1)!);
 }
 
 /** Returns the objects of a value that is an object, an array, or the `@id` of an item. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../base/json.ts';
 import { parseHtml } from './html.ts';
 import { parseSites } from './site-declaration.ts';
 import { openSitePage, readProductPage, recordOf } from './site-page.ts';
-import { structuredData } from './structured-data.ts';
+import { structuredData, typesOf } from './structured-data.ts';
 
 const [site] = parseSites('{"kiln": "kiln.example"}');
 const url = 'https://kiln.example/p/mug';
@@ -181,6 +181,18 @@ describe('a product in microdata', () => {
       title: 'Clay mug',
       price: 1299,
     });
+  });
+
+  test('has the last part of an address as its type, however long the address is', () => {
+    const types = [
+      'https://schema.org/Product',
+      'schema:Offer',
+      '#Thing',
+      'Book',
+      'a/',
+      `${'a'.repeat(1_000_000)}/Mug`,
+    ];
+    expect(typesOf({ '@type': types })).toEqual(['Product', 'Offer', 'Thing', 'Book', '', 'Mug']);
   });
 
   test('reads the text of deeply nested members a few times only', () => {

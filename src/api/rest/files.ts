@@ -28,7 +28,7 @@ export type Range =
  * ranges is ignored (RFC 9110, section 14.2).
  */
 export function parseRange(header: string | undefined, size: number): Range {
-  const match = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? '');
+  const match = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(header ?? '');
   if (match === null || (match[1] === '' && match[2] === '')) return { kind: 'whole' };
   const [first, last] = [match[1]!, match[2]!];
   if (first === '') {

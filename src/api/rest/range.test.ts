@@ -19,6 +19,7 @@ test.each([
   ['bytes=0-1,3-4', { kind: 'whole' }],
   ['items=0-1', { kind: 'whole' }],
   ['xbytes=0-1', { kind: 'whole' }],
+  [`bytes=${'\t'.repeat(8_000)}-${'\t'.repeat(8_000)}-`, { kind: 'whole' }],
 ])('parses %s of ten bytes', (header, expected) => {
   expect(parseRange(header, 10)).toEqual(expected);
 });

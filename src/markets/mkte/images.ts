@@ -7,7 +7,10 @@ const mainIds = ['landingImage', 'imgBlkFront', 'ebooksImgBlkFront', 'main-image
 
 /** Returns an image's address without its size code, which is the address of the original. */
 function original(url: string): string {
-  return url.replace(/([^/.]+)\.[^/]*(\.\w{3,4})$/, '$1$2');
+  const start = url.lastIndexOf('/') + 1;
+  const [name, ...parts] = url.slice(start).split('.');
+  const extension = parts.length > 1 ? parts.at(-1)! : '';
+  return /^\w{3,4}$/.test(extension) ? `${url.slice(0, start)}${name}.${extension}` : url;
 }
 
 /** Returns the part of an image's name that is the same for every size: up to the first dot. */

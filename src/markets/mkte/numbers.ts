@@ -43,7 +43,7 @@ function scaleOf(unit: string): number {
 export function roughCount(text: string | null): number | null {
   const exact = exactCount(text);
   if (exact !== null) return Number(exact);
-  const match = /(\d+(?:[.,]\d+)?)\s?([A-Za-z万]+)/.exec(text ?? '');
+  const match = /(?<!\d)(\d+(?:[.,]\d+)?)\s?([A-Za-z万]+)/.exec(text ?? '');
   if (!match) return null;
   return Math.round(Number(match[1]!.replace(',', '.')) * scaleOf(match[2]!));
 }

@@ -322,6 +322,9 @@ describe('a page without the product', () => {
       ),
       titled(`${'<table class="prodDetTable">'.repeat(150)}${'<tr><th>a</th><td>b</td></tr>'.repeat(5_000)}`),
       titled(`${'<div id="corePrice_desktop">'.repeat(300)}${'<b class="a-price">x</b>'.repeat(10_000)}`),
+      titled(`<ul id="altImages"><li class="item"><img src="${'a'.repeat(1_000_000)}.b"></ul>`),
+      titled(`<ul id="altImages"><li class="item"><img src="${'a.'.repeat(500_000)}"></ul>`),
+      titled(`<div id="merchant-info">${'amazon.b'.repeat(200_000)}</div>`),
       titled(`${'<ul id="feature-bullets"><li>'.repeat(150)}${'words '.repeat(500_000)}`),
     ];
     expectLinear(() => {

@@ -14,7 +14,7 @@ function idInLink(element: Element | undefined): string | null {
 /** Texts for "Sold by Amazon", by language. The store is then the seller. */
 const byItself = [
   /(?:sold (?:and \w+ )?by|verkauf(?: und versand)? durch|vendido (?:y \w+ )?por|venduto (?:e \w+ )?da|vendu par)\s(amazon(?:\.[a-z]+)*)/i,
-  /(amazon(?:\.[a-z]+)*)\s?が販売/i,
+  /(?<![a-z.])(amazon(?:\.[a-z]+)*)\s?が販売/i,
 ];
 
 function storeItself(prose: string | null): string | null {

@@ -26,7 +26,7 @@ const listIds = [
 ];
 
 function cleaned(name: string | null): string | null {
-  return oneLine((name ?? '').replace(/[:：]\s*$/, '').replace(/\s+$/, ''));
+  return oneLine((name ?? '').replace(/[:：]\s*$/, ''));
 }
 
 /** Rows about reviews repeat the page's rating. */
