@@ -179,6 +179,15 @@ export function words(
   return oneLine(parts.join(''));
 }
 
+/** Returns the text of the first element that has one. */
+export function firstWords(elements: readonly (Element | undefined)[]): string | null {
+  for (const element of elements) {
+    const said = words(element);
+    if (said !== null) return said;
+  }
+  return null;
+}
+
 /** Returns the source of a script element. */
 export function scriptText(script: Element): string {
   return script.children.map((child) => ('data' in child ? child.data : '')).join('');

@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { firstInteger, integer, integers, list, number, object, objects, text, texts } from '../fields.ts';
-import { scaledPrice } from './prices.ts';
-import { soldCount } from './sold.ts';
+import { scaledPrice, soldCount } from './item.ts';
 
 /** Members about the visitor or about how the listing was made. */
 const notProduct: readonly string[] = [

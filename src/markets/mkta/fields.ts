@@ -2,8 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { integer, number, object, objects, text } from '../fields.ts';
 import type { ListedFields, PictureSize, TrackedPages } from '../market.ts';
 import { cheapest, lowestPrice, totalStock, trackedItem, valueAt } from '../tracked.ts';
-import { idOf } from './item.ts';
-import { unscaled } from './prices.ts';
+import { idOf, unscaled } from './item.ts';
 import { regions } from './regions.ts';
 
 const productFields = `collected_at: integer; bff_meta: any; error: any; error_msg: any;

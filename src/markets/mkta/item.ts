@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import { integer, object, positive } from '../fields.ts';
+import { count, integer, object, positive } from '../fields.ts';
 
 /** Parts of a product page's response. A missing part is an empty object. */
 export interface ItemPage {
@@ -82,4 +82,37 @@ export function checkItem(item: JsonObject, asked: JsonObject, at: number): void
   }
   const impossible = impossibility(item, at);
   if (impossible !== null) throw new Fault('page_mismatch', `the response is implausible: ${impossible}`);
+}
+
+/** Scale of the site's integer prices, the same for every region and currency. */
+const scale = 100_000;
+
+/** Returns a scaled price. Null for hidden or missing prices: no integer, 0 and -1. */
+export function scaledPrice(price: unknown): number | null {
+  const scaled = integer(price);
+  return scaled !== null && scaled > 0 ? scaled : null;
+}
+
+/** Converts a scaled price to currency units. Null for hidden or missing prices: no integer, 0 and -1. */
+export function unscaled(price: unknown): number | null {
+  const scaled = scaledPrice(price);
+  return scaled === null ? null : scaled / scale;
+}
+
+/** Returns the discount in percent from the site's forms: 13, "13%", "-70%". Null if there is none. */
+export function discountPercent(discount: unknown): number | null {
+  const text =
+    typeof discount === 'string' ? /^-?\s*(\d+(?:\.\d+)?)\s*%$/.exec(discount.trim())?.[1] : discount;
+  const percent = Math.abs(Number(text ?? Number.NaN));
+  return Number.isFinite(percent) && percent > 0 ? percent : null;
+}
+
+/**
+ * Returns the number of pieces sold from the site's number and texts. If the number is 0 or missing, the
+ * first text with a number counts, because newer responses have 0 beside "30k+". Null if both are missing: a
+ * hidden count is not 0.
+ */
+export function soldCount(value: unknown, ...texts: unknown[]): number | null {
+  const counts = [value, ...texts].map(count).filter((found) => found !== null && found >= 0);
+  return counts.find((found) => found !== 0) ?? counts[0] ?? null;
 }

@@ -1,10 +1,9 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { PageRequest } from '../../fetch/page.ts';
 import type { ListPage, ListReader, ReadContext } from '../market.ts';
-import { readListing } from './listing.ts';
-import { shopPage } from './pages.ts';
-import { type PagingEnd, readPages } from './paging.ts';
+import { type PagingEnd, readListing, readPages } from './listing.ts';
 import { requestHeaders } from './regions.ts';
+import { shopPage } from './urls.ts';
 
 const limit = 100;
 

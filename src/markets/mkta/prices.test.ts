@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { discountPercent, unscaled } from './prices.ts';
+import { discountPercent, unscaled } from './item.ts';
 
 test.each([
   [63_000_000_000, 630_000],

@@ -1,23 +1,14 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { PageRequest } from '../../fetch/page.ts';
 import type { ListReader } from '../market.ts';
-import { readListing } from './listing.ts';
-import { searchPage } from './pages.ts';
-import { readPages } from './paging.ts';
+import { readListing, readPages } from './listing.ts';
 import { requestHeaders } from './regions.ts';
+import { filters, searchPage } from './urls.ts';
 
 const limit = 60;
 
 /** Maximum pages of a search that the site serves. */
 const maxPages = 100;
-
-const narrowing: readonly string[] = [
-  'price_min',
-  'price_max',
-  'rating_filter',
-  'locations',
-  'official_mall',
-];
 
 /**
  * Builds the request for a page of a search (`keyword`) or category (`category_id`): by offset, and for a
@@ -37,7 +28,9 @@ function searchRequest(input: JsonObject, region: string, offset: number, page: 
   });
   if (category) query.set('match_id', String(input.category_id));
   else query.set('keyword', String(input.keyword));
-  for (const name of narrowing) if (input[name] !== undefined) query.set(name, String(input[name]));
+  for (const name of Object.values(filters)) {
+    if (input[name] !== undefined) query.set(name, String(input[name]));
+  }
   return {
     path: `/api/v4/search/search_items?${query}`,
     headers: requestHeaders(region),

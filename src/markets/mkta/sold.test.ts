@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { soldCount } from './sold.ts';
+import { soldCount } from './item.ts';
 
 test.each([
   [288, ['30k+'], 288],

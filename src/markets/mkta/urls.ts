@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../base/json.ts';
+import type { BrowserPage } from '../../fetch/page.ts';
 import type { PageName } from '../market.ts';
 import { idOf } from './item.ts';
 import { regions } from './regions.ts';
@@ -24,8 +25,8 @@ function regionOf(host: string): string {
 const orders: readonly string[] = ['asc', 'desc'];
 const sorts: readonly string[] = ['relevancy', 'ctime', 'sales', 'price', 'pop'];
 
-/** Sort and filter parameters: name in the page's address, then name in the request. */
-const filters: Readonly<Record<string, string>> = {
+/** Filters: the parameter of a page's address, and that of its request. */
+export const filters: Readonly<Record<string, string>> = {
   minPrice: 'price_min',
   maxPrice: 'price_max',
   ratingFilter: 'rating_filter',
@@ -101,4 +102,30 @@ export function pagePath(record: JsonObject): string | null {
   const shop = idOf(item, 'shop_id', 'shopId', 'shopid');
   const id = idOf(item, 'item_id', 'itemId', 'itemid');
   return shop === null || id === null ? null : `/product/${shop}/${id}`;
+}
+
+/** Returns the product page whose scripts request the item's data. */
+export function productPage({ shop_id, item_id }: JsonObject): BrowserPage {
+  return { path: `/product/${shop_id}/${item_id}`, take: 'response', same: ['item_id', 'shop_id'] };
+}
+
+/** Returns a results page of a search or category, counted from 0. The text before "-cat" is arbitrary. */
+export function searchPage(input: JsonObject, page: number): BrowserPage {
+  const { category_id, keyword } = input;
+  const query = new URLSearchParams(category_id === undefined ? { keyword: String(keyword) } : {});
+  for (const [parameter, name] of Object.entries({ sortBy: 'by', order: 'order', ...filters })) {
+    if (input[name] !== undefined) query.set(parameter, String(input[name]));
+  }
+  query.set('page', String(page));
+  const path = category_id === undefined ? '/search' : `/all-cat.${category_id}`;
+  return {
+    path: `${path}?${query}`,
+    take: 'response',
+    same: [category_id === undefined ? 'keyword' : 'match_id'],
+  };
+}
+
+/** Returns a page of a shop's items, counted from 0. The page requests several lists; `same` selects one. */
+export function shopPage(shopId: string, page: number, same: readonly string[]): BrowserPage {
+  return { path: `/shop/${shopId}/search?page=${page}&sortBy=pop`, take: 'response', same };
 }

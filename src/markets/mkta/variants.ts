@@ -2,10 +2,8 @@ import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { firstInteger, integer, integers, number, object, objects, text, texts } from '../fields.ts';
 import type { RecordReader } from '../market.ts';
-import { type ItemPage, idOf } from './item.ts';
-import { discountPercent, unscaled } from './prices.ts';
+import { discountPercent, type ItemPage, idOf, soldCount, unscaled } from './item.ts';
 import { productRequest, readProduct } from './product.ts';
-import { soldCount } from './sold.ts';
 
 /**
  * Returns the stock that the page states. Visitors without a session get a capped value with a null

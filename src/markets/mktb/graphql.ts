@@ -1,5 +1,8 @@
-import type { JsonObject } from '../../base/json.ts';
-import type { PageRequest } from '../../fetch/page.ts';
+import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import { Fault } from '../../contract/fault.ts';
+import type { PageRequest, PageResponse } from '../../fetch/page.ts';
+import { integer, list, object, objects, text } from '../fields.ts';
+import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../response.ts';
 
 /** Base address of the site's own pages, products and shops. */
 export const site = 'https://www.tokopedia.com';
@@ -54,3 +57,60 @@ export function joinPath(...parts: string[]): string {
 
 /** Location for prices and stock: the site's default, central Jakarta. */
 export const place = { cityId: '176', districtId: '2274' } as const;
+
+const refused = /forbidden|unauthori[sz]ed|denied|robot|captcha/i;
+const throttled = /too many|rate.?limit|throttl|terlalu (?:banyak|sering)/i;
+/** Errors of the site's own, or of an outdated query, which say nothing about the requested item. */
+const trouble =
+  /schema|syntax|cannot query|variable|time.?out|deadline|internal|unavailable|upstream|connection|server|overload|temporar|try again|coba lagi|gangguan|panic|unexpected|\beof\b|circuit|context/i;
+
+function errorFault(errors: Json[], thing: string, unknown: 'page_not_found' | 'page_failed'): Fault {
+  const words = errorMessage({ errors }) ?? 'no words';
+  const codes = objects(errors).map(({ extensions }) => integer(object(extensions).code));
+  const said = (pattern: RegExp) => pattern.test(words);
+  const coded = (...wanted: number[]) => codes.some((code) => code !== null && wanted.includes(code));
+  if (coded(401)) return new Fault('page_login', `the site requires a login: ${words}`);
+  if (coded(403) || said(refused)) return new Fault('page_blocked', `the site refused: ${words}`);
+  if (coded(429) || said(throttled)) return new Fault('page_throttled', `too many requests: ${words}`);
+  if (coded(404, 410) || isNotFoundMessage(words)) {
+    return new Fault('page_not_found', `the site has no such ${thing}: ${words}`);
+  }
+  const ownTrouble = said(trouble) || codes.some((code) => code !== null && code >= 500 && code < 600);
+  if (unknown === 'page_failed' || ownTrouble) {
+    return new Fault('page_failed', `the site returned an error: ${words}`);
+  }
+  return new Fault('page_not_found', `the site has no ${thing} to show: ${words}`);
+}
+
+/**
+ * Returns the first object under one of the `roots` of a response's GraphQL data; the response is one result
+ * or an array of results. `thing` names the requested object in messages. Throws the faults of
+ * parseJsonResponse(); GraphQL errors without data by their messages and codes; `unknown` for an unknown
+ * error and for a null root without an error; `page_unreadable` for a missing root.
+ */
+export function parseData(
+  response: PageResponse,
+  roots: readonly string[],
+  thing: string,
+  unknown: 'page_not_found' | 'page_failed',
+): JsonObject {
+  const value = parseJsonResponse(response);
+  const results = Array.isArray(value) ? objects(value) : objects([value]);
+  for (const { data } of results) {
+    for (const root of roots) {
+      const found = object(data)[root];
+      if (isObject(found)) return found;
+    }
+  }
+  const errors = results.flatMap((result) =>
+    Array.isArray(result.errors) ? list(result.errors) : text(result.errors) !== null ? [result.errors!] : [],
+  );
+  if (errors.length > 0) throw errorFault(errors, thing, unknown);
+  if (results.some(({ data }) => roots.some((root) => object(data)[root] === null))) {
+    throw new Fault(unknown, `the site has no ${thing} to show`);
+  }
+  const words = errorMessage(value);
+  if (isNotFoundMessage(words)) throw new Fault('page_not_found', `the site has no such ${thing}: ${words}`);
+  const said = words === null ? '' : `: ${words}`;
+  throw new Fault('page_unreadable', `the response has no ${roots.join(' or ')}${said}`);
+}

@@ -17,8 +17,7 @@ import {
 import type { ListReader } from '../market.ts';
 import { checkNoEntries, newEntries } from '../new-entries.ts';
 import { parseEnvelope } from './faults.ts';
-import { merchantPage } from './pages.ts';
-import { headers, site } from './site.ts';
+import { addFilters, headers, merchantPage, site } from './site.ts';
 import { merchantType } from './summary.ts';
 
 const perPage = 40;
@@ -43,13 +42,7 @@ function pageRequest(input: JsonObject, page: number): PageRequest {
     promoTab: 'false',
     defaultPickupPoint: 'true',
   });
-  for (const category of (text(input.categoryids) ?? '').split(',')) {
-    if (category.trim() !== '') query.append('category', category.trim());
-  }
-  const keyword = text(input.keyword);
-  const brand = text(input.brand);
-  if (keyword !== null) query.set('searchTerm', keyword);
-  if (brand !== null) query.set('brand', brand);
+  addFilters(query, input);
   return {
     path: `/backend/search/merchant/${encodeURIComponent(String(input.shopid).trim())}?${query}`,
     headers,

@@ -4,8 +4,7 @@ import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { objects, text } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
 import { type Envelope, parseEnvelope } from './faults.ts';
-import { productPage } from './pages.ts';
-import { headers } from './site.ts';
+import { headers, productPage } from './site.ts';
 import { impersonal, readItems, readSummary } from './summary.ts';
 
 function pathOf(input: JsonObject, page: string): string {

@@ -6,8 +6,7 @@ import { fakeProduct } from '../../../sandbox/mktd/products.ts';
 import { expectLinear } from '../../../test/support/cost.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { list, object, objects } from '../fields.ts';
-import { product } from './product.ts';
-import { regions } from './regions.ts';
+import { product, regions } from './product.ts';
 
 const at = Date.UTC(2026, 0, 2, 3, 4, 5);
 const key = 'shop/(region)/pdp/(product_name_slug$)/(product_id)/page';

@@ -1,13 +1,39 @@
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PageResponse } from '../../fetch/page.ts';
+import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { number, object, objects, text, without } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
 import { readBaseProduct } from './base-product.ts';
 import { readModelProduct } from './model-product.ts';
 import type { ProductReading, Property } from './product-data.ts';
-import { productRequest } from './regions.ts';
 import { type ProductData, productData } from './router-data.ts';
+
+/** Values of the `accept-language` header by region. */
+const languages: Readonly<Record<string, string>> = {
+  id: 'id-ID',
+  my: 'en-MY',
+  sg: 'en-SG',
+  th: 'th-TH',
+  vn: 'vi-VN',
+  ph: 'en-PH',
+};
+
+/** Region codes of the market (docs/marketplaces.md). */
+export const regions: readonly string[] = Object.keys(languages);
+
+/**
+ * Builds the request for a product page. The shop of region id moved to a site with short paths;
+ * other paths name the region. It has no credentials or computed anti-bot values.
+ */
+function productRequest(productId: string, region: string): PageRequest {
+  const id = encodeURIComponent(productId);
+  const path = region === 'id' ? `/view/product/${id}` : `/shop/${encodeURIComponent(region)}/pdp/${id}`;
+  return {
+    path: `${path}?region=${encodeURIComponent(region.toUpperCase())}`,
+    headers: { accept: 'text/html', 'accept-language': languages[region] ?? 'en' },
+    redirects: 'same_origin',
+  };
+}
 
 /** Members about buyers and visitors at any depth of the page's data. */
 const personal: ReadonlySet<string> = new Set([
@@ -41,7 +67,7 @@ function categoryOf(data: JsonObject): string | null {
       level: number(category.level) ?? index,
     }))
     .filter(({ name }) => name !== null);
-  return named.reduce((maxPages, category) => (category.level >= maxPages.level ? category : maxPages), {
+  return named.reduce((deepest, category) => (category.level >= deepest.level ? category : deepest), {
     name: null as string | null,
     level: Number.NEGATIVE_INFINITY,
   }).name;

@@ -1,8 +1,7 @@
 import { Fault } from '../../contract/fault.ts';
 import { allById, attribute, byId, type Element, find, findAll, type HtmlPage } from '../html.ts';
-import { scriptsWith } from './variants.ts';
+import { asinPattern, scriptsWith } from './variants.ts';
 
-const asinPattern = /^[A-Z0-9]{10}$/;
 const formInputs = 'input[name="ASIN"], input[name="ASIN.0"]';
 /** The buy box, by layout. */
 const ownForms = '#addToCart, #handleBuy, #buybox, #desktop_buybox, #qualifiedBuybox';

@@ -118,8 +118,8 @@ function blockPrices(page: HtmlPage): Priced[] {
 function olderPrices(page: HtmlPage): Priced[] {
   const single = priceIds.flatMap((id) => allById(page, id));
   const inBooks = bookBlocks.flatMap(([id, selector]) => findAll(byId(page, id), selector).slice(0, 1));
-  const isOtherRegion = findAll(page.root, '.priceToPay, .apexPriceToPay');
-  return [...single, ...inBooks, ...isOtherRegion].flatMap((element) => {
+  const anywhere = findAll(page.root, '.priceToPay, .apexPriceToPay');
+  return [...single, ...inBooks, ...anywhere].flatMap((element) => {
     const shown = priceText(element);
     const kind = element.attribs.id === 'usedPrice' ? 'used' : offerKind(element);
     return shown === null ? [] : [{ kind, text: shown, block: element }];

@@ -5,72 +5,20 @@ export interface MkteRegion {
   currency: string;
   /** Value of the `accept-language` header. */
   language: string;
-  /** Cookie with the visitor's language. */
-  languageCookie: string;
 }
 
 /** Regions of the market by code (docs/marketplaces.md). */
 export const regions: Readonly<Record<string, MkteRegion>> = {
-  sg: {
-    host: 'www.amazon.sg',
-    currency: 'SGD',
-    language: 'en-SG',
-    languageCookie: 'lc-acbsg',
-  },
-  jp: {
-    host: 'www.amazon.co.jp',
-    currency: 'JPY',
-    language: 'ja-JP',
-    languageCookie: 'lc-acbjp',
-  },
-  us: {
-    host: 'www.amazon.com',
-    currency: 'USD',
-    language: 'en-US',
-    languageCookie: 'lc-main',
-  },
-  uk: {
-    host: 'www.amazon.co.uk',
-    currency: 'GBP',
-    language: 'en-GB',
-    languageCookie: 'lc-acbuk',
-  },
-  de: {
-    host: 'www.amazon.de',
-    currency: 'EUR',
-    language: 'de-DE',
-    languageCookie: 'lc-acbde',
-  },
-  fr: {
-    host: 'www.amazon.fr',
-    currency: 'EUR',
-    language: 'fr-FR',
-    languageCookie: 'lc-acbfr',
-  },
-  au: {
-    host: 'www.amazon.com.au',
-    currency: 'AUD',
-    language: 'en-AU',
-    languageCookie: 'lc-acbau',
-  },
-  it: {
-    host: 'www.amazon.it',
-    currency: 'EUR',
-    language: 'it-IT',
-    languageCookie: 'lc-acbit',
-  },
-  es: {
-    host: 'www.amazon.es',
-    currency: 'EUR',
-    language: 'es-ES',
-    languageCookie: 'lc-acbes',
-  },
-  ca: {
-    host: 'www.amazon.ca',
-    currency: 'CAD',
-    language: 'en-CA',
-    languageCookie: 'lc-acbca',
-  },
+  sg: { host: 'www.amazon.sg', currency: 'SGD', language: 'en-SG' },
+  jp: { host: 'www.amazon.co.jp', currency: 'JPY', language: 'ja-JP' },
+  us: { host: 'www.amazon.com', currency: 'USD', language: 'en-US' },
+  uk: { host: 'www.amazon.co.uk', currency: 'GBP', language: 'en-GB' },
+  de: { host: 'www.amazon.de', currency: 'EUR', language: 'de-DE' },
+  fr: { host: 'www.amazon.fr', currency: 'EUR', language: 'fr-FR' },
+  au: { host: 'www.amazon.com.au', currency: 'AUD', language: 'en-AU' },
+  it: { host: 'www.amazon.it', currency: 'EUR', language: 'it-IT' },
+  es: { host: 'www.amazon.es', currency: 'EUR', language: 'es-ES' },
+  ca: { host: 'www.amazon.ca', currency: 'CAD', language: 'en-CA' },
 };
 
 /** Returns the store's currency. Null for an unknown region. */
@@ -82,7 +30,8 @@ export function homeCurrency(region: string): string | null {
 export function visitorPreferences(region: string): Record<string, string> {
   const chosen = regions[region];
   if (chosen === undefined) return {};
-  const { currency, language, languageCookie } = chosen;
+  const { currency, language } = chosen;
+  const languageCookie = region === 'us' ? 'lc-main' : `lc-acb${region}`;
   return { 'i18n-prefs': currency, [languageCookie]: language.replace('-', '_') };
 }
 

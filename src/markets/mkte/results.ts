@@ -14,8 +14,8 @@ import {
 import { priceCurrency } from '../money.ts';
 import { exactCount, ratingText } from './numbers.ts';
 import { priceText } from './price.ts';
+import { asinPattern } from './variants.ts';
 
-const asinPattern = /^[A-Z0-9]{10}$/;
 /** Prefixes of a sponsored result's accessible title, by language. */
 const adPrefix =
   /^(?:sponsored ad|gesponserte anzeige|anzeige|annonce sponsorisée|publicité sponsorisée|annuncio sponsorizzato|anuncio patrocinado|スポンサー広告)\s*[-–—:：]\s*/i;

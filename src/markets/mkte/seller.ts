@@ -1,5 +1,14 @@
 import type { JsonObject } from '../../base/json.ts';
-import { allById, attribute, type Element, find, findAll, type HtmlPage, words } from '../html.ts';
+import {
+  allById,
+  attribute,
+  type Element,
+  find,
+  findAll,
+  firstWords,
+  type HtmlPage,
+  words,
+} from '../html.ts';
 import { type OfferKind, ofOffer } from './offers.ts';
 
 /** Labels of the seller's row in the older buy box, by language. */
@@ -19,14 +28,6 @@ const byItself = [
 
 function storeItself(prose: string | null): string | null {
   return byItself.map((pattern) => pattern.exec(prose ?? '')?.[1]).find((name) => name !== undefined) ?? null;
-}
-
-function firstWords(elements: readonly (Element | undefined)[]): string | null {
-  for (const element of elements) {
-    const said = words(element);
-    if (said !== null) return said;
-  }
-  return null;
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   type Element,
   find,
   findAll,
+  firstWords,
   type HtmlPage,
   hasClass,
   words,
@@ -21,14 +22,6 @@ const titleIds = [
   'product-title',
   'title',
 ];
-
-function firstWords(elements: readonly (Element | undefined)[]): string | null {
-  for (const element of elements) {
-    const said = words(element);
-    if (said !== null) return said;
-  }
-  return null;
-}
 
 /** Returns the product's title. */
 export function readTitle(page: HtmlPage): string | null {

@@ -9,7 +9,8 @@ interface Variant {
   title: string | null;
 }
 
-const asinPattern = /^[A-Z0-9]{10}$/;
+/** Form of ASINs. */
+export const asinPattern = /^[A-Z0-9]{10}$/;
 
 /** Returns the page's scripts that contain a marker. */
 export function scriptsWith(page: HtmlPage, marker: string): string[] {
