@@ -20,7 +20,7 @@ import { type ReceivedMessage, startReceiver, type WebhookReceiver } from './rec
 /** Notifications within the test process: SQLite in a file, a real HTTP receiver, a manual clock. */
 export interface NotificationFixture {
   jobs: JobFixture;
-  context: NotifyContext & { store: Store };
+  context: NotifyContext;
   notifier: Notifier;
   receiver: WebhookReceiver;
   /** Creates a user with credits and a webhook at the receiver. */
@@ -63,19 +63,15 @@ export async function openNotifications(options: NotificationOptions = {}): Prom
   const jobs = await openJobFixture({ approval, notices: settings }, options.store);
   const { store, clock } = jobs.context;
   const poster = createPoster({ totalMs: timeoutMs });
-  const context: NotificationFixture['context'] = {
-    store,
-    clock,
+  const context: NotifyContext = {
+    ...jobs.context,
     newId,
-    settings,
     log: createLog('silent', 'test'),
-    metrics: jobs.context.metrics,
     random: () => 0.5,
     publicUrl: () => 'https://gleaner.test',
     retrievePath: ({ id, kind }) => `/v1/${kind}/${id}`,
     poster,
     mailer,
-    destinations: jobs.context.destinations,
     openResults: (job, format) => openJobFile(jobs.context, job, format),
     uploads: createConcurrencyLimit(2),
   };

@@ -1,6 +1,6 @@
 import { Fault } from '../../contract/fault.ts';
+import type { JobContext } from '../../jobs/context.ts';
 import type { Delivery, User } from '../../store/documents.ts';
-import type { NoticeContext } from './context.ts';
 import { type Email, testEmail } from './email.ts';
 import { type Notice, type NoticeType, newDelivery, testNotice } from './message.ts';
 
@@ -12,12 +12,12 @@ export interface OperatorMessage {
 
 /** Stores one delivery per operator address, idempotent by `about`. Returns the newly stored deliveries. */
 export async function queueForOperators(
-  context: NoticeContext,
+  context: JobContext,
   about: string,
   jobId: string | null,
   { notice, email }: OperatorMessage,
 ): Promise<Delivery[]> {
-  const { operatorWebhook, email: mail } = context.settings;
+  const { operatorWebhook, email: mail } = context.settings.notices;
   const messages = [
     ...(operatorWebhook
       ? [{ channel: 'webhook' as const, target: operatorWebhook.url, body: notice as object }]
@@ -38,7 +38,7 @@ export async function queueForOperators(
  * webhook.
  */
 export async function queueForUser(
-  context: NoticeContext,
+  context: JobContext,
   userId: string,
   about: string,
   jobId: string | null,
@@ -55,7 +55,7 @@ export async function queueForUser(
 
 /** Stores an email to a user, idempotent by `about`. */
 export async function queueEmailForUser(
-  context: NoticeContext,
+  context: JobContext,
   { id: userId, email: target }: Pick<User, 'id' | 'email'>,
   about: string,
   jobId: string | null,
@@ -66,7 +66,7 @@ export async function queueEmailForUser(
 }
 
 /** Queues a `test` message to the user's webhook. Throws `not_found` if there is no enabled webhook. */
-export async function queueTest(context: NoticeContext, userId: string): Promise<Delivery> {
+export async function queueTest(context: JobContext, userId: string): Promise<Delivery> {
   const notice = () => testNotice(context.clock.now());
   const queued = await queueForUser(context, userId, context.newId(), null, notice);
   if (queued === null) throw new Fault('not_found', 'There is no enabled webhook.');
@@ -74,13 +74,13 @@ export async function queueTest(context: NoticeContext, userId: string): Promise
 }
 
 /** Queues a test message to every operator address. */
-export function queueOperatorTest(context: NoticeContext): Promise<Delivery[]> {
+export function queueOperatorTest(context: JobContext): Promise<Delivery[]> {
   const message = { notice: testNotice(context.clock.now()), email: testEmail() };
   return queueForOperators(context, context.newId(), null, message);
 }
 
 function deliveryOf(
-  { newId, clock }: NoticeContext,
+  { newId, clock }: JobContext,
   address: Parameters<typeof newDelivery>[1],
   { body, ...message }: { type: NoticeType; about: string; jobId: string | null; body: object },
 ): Delivery {

@@ -1,6 +1,6 @@
 import { Fault } from '../../contract/fault.ts';
+import type { JobContext } from '../../jobs/context.ts';
 import type { Webhook } from '../../store/documents.ts';
-import type { NoticeContext } from './context.ts';
 import { newSecret, rotationMs } from './signature.ts';
 
 /** Maximum attempts at a change that conflicts with concurrent ones. */
@@ -8,7 +8,7 @@ const maxAttempts = 5;
 
 /** Sets the URL and state of a user's webhook. Keeps its secret, or creates one for a new webhook. */
 export function setWebhook(
-  context: NoticeContext,
+  context: Pick<JobContext, 'store' | 'clock'>,
   userId: string,
   { url, enabled }: Pick<Webhook, 'url' | 'enabled'>,
 ): Promise<Webhook> {
@@ -19,7 +19,7 @@ export function setWebhook(
 }
 
 /** Replaces the secret; the previous one keeps signing for a day. Throws `not_found` without a webhook. */
-export function rotateSecret(context: NoticeContext, userId: string): Promise<Webhook> {
+export function rotateSecret(context: Pick<JobContext, 'store' | 'clock'>, userId: string): Promise<Webhook> {
   const secret = newSecret();
   return change(context, userId, (webhook) => {
     if (webhook === null) throw new Fault('not_found', 'There is no webhook.');
@@ -33,7 +33,7 @@ export function rotateSecret(context: NoticeContext, userId: string): Promise<We
 }
 
 async function change(
-  { store, clock }: NoticeContext,
+  { store, clock }: Pick<JobContext, 'store' | 'clock'>,
   userId: string,
   update: (webhook: Webhook | null) => Omit<Webhook, 'updatedAt' | 'revision'>,
 ): Promise<Webhook> {
