@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { repeat } from '../../base/due-work.ts';
 import { postponeDelivery } from '../../store/deliveries.ts';
 import type { Delivery } from '../../store/documents.ts';
 import type { Store } from '../../store/store.ts';
@@ -26,14 +27,13 @@ export async function keepClaim<T>(
 ): Promise<T> {
   const losing = new AbortController();
   const ending = new AbortController();
-  const extending = (async () => {
-    while (!ending.signal.aborted) {
-      await clock.sleep(leaseMs / 3, ending.signal);
-      // While the store is unavailable, the claim expires, and a later write finds that it was lost.
-      const kept = await postponeDelivery(store, delivery, clock.now() + leaseMs).catch(() => true);
-      if (!kept) losing.abort(new ClaimLost());
-    }
-  })().catch(() => {});
+  const extend = async () => {
+    if (!(await postponeDelivery(store, delivery, clock.now() + leaseMs))) losing.abort(new ClaimLost());
+  };
+  // While the store is unavailable, the claim expires, and a later write finds that it was lost.
+  const onError = () => {};
+  const options = { clock, intervalMs: leaseMs / 3, startsLate: true, onError };
+  const extending = repeat(extend, options, ending.signal);
   try {
     return await attempt(AbortSignal.any([signal, losing.signal]));
   } finally {
