@@ -5,9 +5,17 @@ import type { JobContext } from '../jobs/context.ts';
 import { type Schedule, type SchedulePatch, type ScheduleRun, writeSchedule } from '../store/schedules.ts';
 import { nextTime } from './cron.ts';
 import { finalizeRuns } from './finalize-runs.ts';
-import { leaseMs, missedMs, openPollMs, waitPollMs } from './limits.ts';
 import { recordRun, skippedRun, startRun } from './run.ts';
 import { endOf } from './state.ts';
+
+/** Duration of a claim, the time lost when a process dies while it starts a run, in milliseconds. */
+export const leaseMs = 60_000;
+/** Delay of a run after which it counts as missed, in milliseconds. Load alone delays runs by less. */
+const missedMs = 600_000;
+/** Interval at which the job of a run is read until it has ended, in milliseconds. */
+const openPollMs = 15_000;
+/** Interval at which a waiting run is tried again, in milliseconds. */
+const waitPollMs = 5_000;
 
 /** Schedules at the same time. A start plans and charges a job, like a submit. */
 const concurrency = 4;

@@ -6,10 +6,9 @@ import { advanceJobNotice } from '../../store/jobs.ts';
 import { advanceScheduleNotice, type Schedule, type ScheduleNotice } from '../../store/schedules.ts';
 import { newTrackingRun } from '../../store/tracking-run.ts';
 import type { NotifyContext } from './context.ts';
-import { queueFiles } from './deliver.ts';
 import { waitingEmail } from './email.ts';
 import { endNotice, heldNotice, scheduleNotice, waitingNotice } from './message.ts';
-import { queueForOperators, queueForUser } from './queue.ts';
+import { queueFiles, queueForOperators, queueForUser } from './queue.ts';
 
 /** Delay before a failed announcement is retried. */
 const retryMs = 60_000;

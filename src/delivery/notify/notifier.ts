@@ -5,9 +5,9 @@ import { postponeDelivery, recordAttempt } from '../../store/deliveries.ts';
 import type { Delivery } from '../../store/documents.ts';
 import { announceJobs, announceSchedules } from './announce.ts';
 import type { NotifyContext } from './context.ts';
-import { ClaimLost, leaseMs } from './keep-claim.ts';
 import { type AcquireDelivery, createReceiverQueues, maxConcurrency, maxHeld } from './receiver-queues.ts';
 import { attempt, receiverKey } from './send.ts';
+import { ClaimLost, leaseMs } from './send-file.ts';
 
 /** Permits for deliveries, which all processes share. */
 export interface DeliveryPermits {

@@ -1,8 +1,12 @@
 import { Fault } from '../../contract/fault.ts';
 import type { JobContext } from '../../jobs/context.ts';
-import type { Delivery, User } from '../../store/documents.ts';
+import type { Destination } from '../../store/destinations.ts';
+import type { Delivery, Job, User } from '../../store/documents.ts';
+import { targetOf } from '../destination/address.ts';
+import { expandPath } from '../destination/path-template.ts';
+import type { NotifyContext } from './context.ts';
 import { type Email, testEmail } from './email.ts';
-import { type Notice, type NoticeType, newDelivery, testNotice } from './message.ts';
+import { type FileNotice, type Notice, type NoticeType, newDelivery, testNotice } from './message.ts';
 
 /** A message to operators as a webhook body and as an email. */
 export interface OperatorMessage {
@@ -63,6 +67,44 @@ export async function queueEmailForUser(
 ): Promise<void> {
   const address = { userId, channel: 'email' as const, target };
   await context.store.deliveries.insert(deliveryOf(context, address, { type, about, jobId, body: email }));
+}
+
+/**
+ * Stores one delivery of an ended job's results per destination that the submission named, idempotent by job
+ * and destination. Its file keeps the name that it gets here in every attempt. Jobs without results, and
+ * deleted destinations, have none.
+ */
+export async function queueFiles(context: NotifyContext, job: Job, success: number): Promise<void> {
+  const { store, clock, newId } = context;
+  if (success === 0) return;
+  for (const id of destinationsOf(job)) {
+    const destination = await store.destinations.get(id);
+    if (destination === null || destination.userId !== job.userId) continue;
+    const notice = fileNotice(context, job, destination);
+    const target = targetOf(destination, notice.data.path);
+    const address = { userId: job.userId, channel: 'file' as const, target, destinationId: id };
+    const message = { type: notice.type, about: job.id, jobId: job.id, body: JSON.stringify(notice) };
+    await store.deliveries.insert(newDelivery(newId(), address, message, clock.now()));
+  }
+}
+
+/** Returns the ids of the destinations of a job. */
+function destinationsOf({ options }: Pick<Job, 'options'>): string[] {
+  return (options.deliverTo ?? '').split(',').filter((id) => id !== '');
+}
+
+function fileNotice({ openResults }: NotifyContext, job: Job, destination: Destination): FileNotice {
+  const { market, kind, region, state, id: jobId } = job;
+  const { name, format } = destination;
+  const endedAt = job.finishedAt ?? job.stateSince;
+  const { extension: ext } = openResults(job, format);
+  const values = { market, kind, region, status: state, jobId, endedAt, ext };
+  const path = expandPath(destination.path, values);
+  return {
+    type: 'job.results',
+    timestamp: new Date(endedAt).toISOString(),
+    data: { job_id: jobId, destination: name, format, path },
+  };
 }
 
 /** Queues a `test` message to the user's webhook. Throws `not_found` if there is no enabled webhook. */

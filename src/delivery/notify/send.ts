@@ -5,11 +5,10 @@ import { parseRetryAfter } from '../../fetch/retry-after.ts';
 import type { AttemptResult } from '../../store/deliveries.ts';
 import type { Delivery } from '../../store/documents.ts';
 import type { NotifyContext } from './context.ts';
-import type { Email } from './email.ts';
-import { MailFault } from './mail-fault.ts';
+import { type Email, MailFault } from './email.ts';
 import { delayAfter } from './schedule.ts';
 import { sendFile } from './send-file.ts';
-import { secretsOf, signatureHeaders } from './signature.ts';
+import { secretsOf, signatureHeaders } from './webhook.ts';
 
 /** Outcome of an attempt, before the retry schedule is applied. */
 interface AttemptOutcome {
