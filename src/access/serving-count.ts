@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { repeat } from '../base/due-work.ts';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import type { ProcessReport } from '../store/operations.ts';
@@ -44,21 +45,13 @@ export async function listServing(
 export function createServingCount({ store, clock, log }: ServingCountOptions): ServingCount {
   let count = 1;
   const look = async () => {
-    try {
-      const found = Math.max(1, (await listServing(store, clock)).length);
-      if (found !== count) log.info({ processes: found }, 'rate limit shared');
-      count = found;
-    } catch (error) {
-      log.warn({ error: Fault.from(error).message }, 'processes not counted');
-    }
+    const found = Math.max(1, (await listServing(store, clock)).length);
+    if (found !== count) log.info({ processes: found }, 'rate limit shared');
+    count = found;
   };
+  const onError = (error: unknown) => log.warn({ error: Fault.from(error).message }, 'processes not counted');
   return {
     current: () => count,
-    follow: async (signal) => {
-      while (!signal.aborted) {
-        await look();
-        await clock.sleep(followMs, signal).catch(() => {});
-      }
-    },
+    follow: (signal) => repeat(look, { clock, intervalMs: followMs, onError }, signal),
   };
 }

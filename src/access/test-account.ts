@@ -9,6 +9,12 @@ export const testAccountId = (userId: string): string => idFromName(`test accoun
 /** Returns the mode of an account's keys and jobs. */
 export const modeOf = ({ testOf }: Pick<User, 'testOf'>): Mode => (testOf === null ? 'live' : 'test');
 
+/** Returns the mode of the keys and jobs of the account with an id. */
+export async function readMode({ users }: Pick<Store, 'users'>, userId: string): Promise<Mode> {
+  const user = await users.get(userId);
+  return user === null ? 'live' : modeOf(user);
+}
+
 /**
  * Returns the id of a user's test account, which is created if it does not exist: an account without credits,
  * whose keys and jobs are in test mode. Everything of a user is stored under the account's id, so test data

@@ -1,5 +1,6 @@
 import { listServing } from '../access/serving-count.ts';
 import type { Clock } from '../base/clock.ts';
+import { repeat } from '../base/due-work.ts';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import type { Audit } from '../jobs/queries/audit.ts';
@@ -64,12 +65,10 @@ export function createAuditCheck(options: AuditCheckOptions): AuditCheck {
         disagreements === null ? [] : [{ labels: {}, value: disagreements }],
     },
     async follow(signal) {
-      while (!signal.aborted) {
-        await check(signal).catch((error) => {
-          if (!signal.aborted) log.warn({ error: Fault.from(error).message }, 'audit failed');
-        });
-        await clock.sleep(pollMs, signal).catch(() => {});
-      }
+      const onError = (error: unknown) => {
+        if (!signal.aborted) log.warn({ error: Fault.from(error).message }, 'audit failed');
+      };
+      await repeat(() => check(signal), { clock, intervalMs: pollMs, onError }, signal);
     },
   };
 }

@@ -24,7 +24,7 @@ import { declaredSites } from '../markets/declared-sites.ts';
 import { listedFields, policyOfMarket } from '../markets/defaults.ts';
 import { findUnknownRegions, withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
-import { watchFirstPublish } from '../queue/first-publish.ts';
+import { watchFirstPublish } from '../queue/queue.ts';
 import type { Job } from '../store/documents.ts';
 import { refuseOtherMoves } from '../store/wrap.ts';
 import { createRequestCounter, meterRequests, type RequestCounter } from '../sweep/request-counter.ts';

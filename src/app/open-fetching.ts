@@ -2,11 +2,10 @@ import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import { createBrowserFetcher } from '../fetch/browser/fetcher.ts';
-import { createHttpFetcher } from '../fetch/http.ts';
-import { createMarketFetcher } from '../fetch/market-fetcher.ts';
+import { createHttpFetcher, type Fetcher } from '../fetch/http.ts';
 import { createOriginScheduler, type OriginScheduler } from '../fetch/origin-scheduler.ts';
 import { createPageMemory, type PageMemory } from '../fetch/page-memory.ts';
-import { originPolicy } from '../fetch/policy.ts';
+import { type FetchMethod, originPolicy } from '../fetch/policy.ts';
 import type { RequestObserver } from '../fetch/request-observer.ts';
 import { limitsOfMarket, policyOfMarket } from '../markets/defaults.ts';
 import type { Store } from '../store/store.ts';
@@ -83,6 +82,22 @@ export async function openFetching(options: FetchingOptions): Promise<Fetching> 
     async close() {
       await pages.close();
       await fetcher.close();
+    },
+  };
+}
+
+/** Creates a fetcher that uses the method of each market and region: plain HTTP, or a browser. */
+export function createMarketFetcher(
+  methodOf: (market: string, region: string) => FetchMethod,
+  fetchers: Readonly<Record<FetchMethod, Fetcher>>,
+): Fetcher {
+  const fetcherOf = (market: string, region: string) => fetchers[methodOf(market, region)];
+  return {
+    for: (market, region, signal, share) => fetcherOf(market, region).for(market, region, signal, share),
+    originOf: (market, region, request) => fetcherOf(market, region).originOf(market, region, request),
+    discardSession: (market, region) => fetcherOf(market, region).discardSession(market, region),
+    close: async () => {
+      await Promise.all(Object.values(fetchers).map((fetcher) => fetcher.close()));
     },
   };
 }

@@ -1,7 +1,9 @@
 import { systemClock } from '../base/clock.ts';
+import { repeat } from '../base/due-work.ts';
 import { releaseYoungGeneration } from '../base/heap-size.ts';
 import { createIpcChannel, type IpcChannel } from '../base/ipc-channel.ts';
 import { createLog } from '../base/log.ts';
+import { Fault } from '../contract/fault.ts';
 import { createJobChanges, type JobChanges } from '../jobs/changes.ts';
 import { markets } from '../markets/list.ts';
 import { openRemoteQueue } from '../queue/local/remote.ts';
@@ -76,7 +78,7 @@ async function run({ config, role, index, holder, publicUrl, measures }: WorkerS
   });
 
   let reported = 0;
-  const report = () => {
+  const report = async () => {
     const { unitsDone } = worker.stats;
     parent.notify('report', {
       unitsDone: unitsDone - reported,
@@ -86,12 +88,9 @@ async function run({ config, role, index, holder, publicUrl, measures }: WorkerS
     });
     reported = unitsDone;
   };
-  const reporting = (async () => {
-    while (!signal.aborted) {
-      report();
-      await clock.sleep(reportMs, signal).catch(() => {});
-    }
-  })();
+  const onError = (error: unknown) =>
+    context.log.warn({ error: Fault.from(error).message }, 'report not sent');
+  const reporting = repeat(report, { clock, intervalMs: reportMs, onError }, signal);
   const flushing = flushDriftForever(context, sweepMs, signal);
   return {
     async stop() {
@@ -99,7 +98,7 @@ async function run({ config, role, index, holder, publicUrl, measures }: WorkerS
       await Promise.all([worker.stop(), flushing, reporting]);
       await program.close();
       await tracing?.close();
-      report();
+      await report();
     },
   };
 }

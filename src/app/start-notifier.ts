@@ -21,26 +21,18 @@ export async function notify(
   publicUrl: () => string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock, log, metrics, newId, jobTypes, destinations } = context;
-  const settings = config.notices;
+  const { email } = config.notices;
   const poster = createPosterOnDemand();
   const mailer =
-    settings.email === null
+    email === null
       ? null
-      : (await import('../delivery/notify/mailer.ts')).createMailer(settings.email.smtp, mailTimes);
+      : (await import('../delivery/notify/mailer.ts')).createMailer(email.smtp, mailTimes);
   const notifier = createNotifier({
-    store,
-    clock,
-    log,
-    metrics,
-    newId,
-    settings,
-    random: Math.random,
+    ...context,
     publicUrl,
-    retrievePath: retrievePaths(jobTypes),
+    retrievePath: retrievePaths(context.jobTypes),
     poster,
     mailer,
-    destinations,
     openResults: (job, format) => openJobFile(context, job, format),
     uploads: createConcurrencyLimit(maxUploads, undefined, maxUploadsPerUser),
   });

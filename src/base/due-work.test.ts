@@ -119,3 +119,19 @@ test('repeat() waits between rounds, longer after each failure, and not after a 
   stopping.abort();
   await repeating;
 });
+
+test('repeat() pauses before the first round if it starts late, and runs none once aborted', async () => {
+  const time = createManualClock(0);
+  const stopping = new AbortController();
+  const rounds: number[] = [];
+  const run = async () => rounds.push(time.now());
+  const options = { clock: time, intervalMs: 1_000, startsLate: true, onError: () => {} };
+  const repeating = repeat(run, options, stopping.signal);
+  await time.advance(999);
+  expect(rounds).toEqual([]);
+  await time.advance(1_001);
+  expect(rounds).toEqual([1_000, 2_000]);
+  stopping.abort();
+  await repeating;
+  expect(rounds).toHaveLength(2);
+});

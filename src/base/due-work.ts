@@ -68,6 +68,8 @@ export interface RepeatOptions {
   clock: Clock;
   /** Pause between rounds. */
   intervalMs: number;
+  /** True if a pause precedes the first round, as for a claim that is renewed. */
+  startsLate?: boolean;
   /** Handles the error of a round. `failures`: number of consecutive rounds that failed, from 1. */
   onError(error: unknown, failures: number): void;
 }
@@ -78,10 +80,11 @@ export interface RepeatOptions {
  */
 export async function repeat(
   run: () => Promise<unknown>,
-  { clock, intervalMs, onError }: RepeatOptions,
+  { clock, intervalMs, startsLate = false, onError }: RepeatOptions,
   signal: AbortSignal,
 ): Promise<void> {
   let failures = 0;
+  if (startsLate) await clock.sleep(intervalMs, signal).catch(() => {});
   while (!signal.aborted) {
     let isBusy = false;
     try {

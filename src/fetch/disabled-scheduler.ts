@@ -2,8 +2,8 @@ import type { OriginScheduler, OriginSchedulerOptions } from './origin-scheduler
 import { maxConcurrency, originPolicy } from './policy.ts';
 
 /**
- * Creates the scheduler of a process that fetches no pages. It returns the concurrency of origins without
- * loading any fetching code; `openSession` throws.
+ * Creates the scheduler of a process that fetches no pages. It returns the concurrency of origins;
+ * `openSession` throws. It is in a file of its own so that such a process loads no fetching code.
  */
 export function createDisabledScheduler({
   origins,

@@ -60,21 +60,20 @@ const isEqual = (one: unknown, other: unknown): boolean =>
 async function notifyOfItem(context: JobContext, fired: FiredItem): Promise<boolean> {
   const { userId } = fired.item;
   const { jobId } = fired.run;
-  const notices = { ...context, settings: context.settings.notices };
   const about = `${jobId}:${trackedItemId(fired.item, '')}`;
   const rulesOf = (channel: 'webhook' | 'email') => fired.rules.filter((rule) => rule.channel === channel);
   let queued = false;
   const byWebhook = rulesOf('webhook');
   if (byWebhook.length > 0) {
     const notice = () => itemNotice({ ...fired, rules: byWebhook });
-    queued = (await queueForUser(notices, userId, about, jobId, notice)) !== null;
+    queued = (await queueForUser(context, userId, about, jobId, notice)) !== null;
   }
   const byEmail = rulesOf('email');
-  if (byEmail.length > 0 && notices.settings.email !== null) {
+  if (byEmail.length > 0 && context.settings.notices.email !== null) {
     const user = await context.store.users.get(userId);
     if (user === null || user.email === '') return queued;
     const email = itemEmail({ ...fired, rules: byEmail });
-    await queueEmailForUser(notices, user, about, jobId, { type: 'item.changed', email });
+    await queueEmailForUser(context, user, about, jobId, { type: 'item.changed', email });
     return true;
   }
   return queued;

@@ -43,3 +43,18 @@ export interface Consumer {
   /** Stops deliveries and resolves when the running handlers have ended. */
   stop(): Promise<void>;
 }
+
+/** Wraps a queue; `published` resolves when the first message is published through the wrapper. */
+export function watchFirstPublish(queue: Queue): { queue: Queue; published: Promise<void> } {
+  const { promise: published, resolve } = Promise.withResolvers<void>();
+  return {
+    published,
+    queue: {
+      ...queue,
+      publish(message) {
+        resolve();
+        return queue.publish(message);
+      },
+    },
+  };
+}

@@ -1,11 +1,52 @@
+import { processDue } from '../base/due-work.ts';
 import { idFromName } from '../base/id.ts';
+import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { type Schedule, type SchedulePatch, type ScheduleRun, writeSchedule } from '../store/schedules.ts';
 import { nextTime } from './cron.ts';
 import { finalizeRuns } from './finalize-runs.ts';
-import { missedMs, openPollMs, waitPollMs } from './limits.ts';
 import { recordRun, skippedRun, startRun } from './run.ts';
 import { endOf } from './state.ts';
+
+/** Duration of a claim, the time lost when a process dies while it starts a run, in milliseconds. */
+export const leaseMs = 60_000;
+/** Delay of a run after which it counts as missed, in milliseconds. Load alone delays runs by less. */
+const missedMs = 600_000;
+/** Interval at which the job of a run is read until it has ended, in milliseconds. */
+const openPollMs = 15_000;
+/** Interval at which a waiting run is tried again, in milliseconds. */
+const waitPollMs = 5_000;
+
+/** Schedules at the same time. A start plans and charges a job, like a submit. */
+const concurrency = 4;
+/** Maximum duration of a round, in milliseconds. */
+const maxMs = 5_000;
+
+/**
+ * Does what is due for schedules, the longest due first and a few at a time. A failing schedule does not
+ * block the others; it is due again when its claim expires. Several processes may call this concurrently.
+ * Throws `unavailable` while the store is unreachable.
+ */
+export async function runDueSchedules(context: JobContext, signal?: AbortSignal): Promise<void> {
+  const { store, clock, log } = context;
+  const now = clock.now();
+  await processDue(
+    {
+      claim: (limit) => store.schedules.claimDue(now, now + leaseMs, limit),
+      claimSize: concurrency,
+      concurrency,
+      maxMs,
+      process: (schedule) => advance(context, schedule),
+      onError: ({ id }, error) => {
+        const { code, message } = Fault.from(error);
+        log.warn({ scheduleId: id, error: message }, 'schedule not advanced');
+        if (code === 'unavailable') throw error;
+      },
+    },
+    clock,
+    signal,
+  );
+}
 
 /**
  * Does what is due for a schedule that this process has claimed: begins its next run, starts a begun one, and
@@ -13,7 +54,7 @@ import { endOf } from './state.ts';
  * processes begin the same one; another, from that of the first, stores the result. A process that dies in
  * between loses the claim, and the next one resumes the begun run: its id, and so its job's, are known.
  */
-export async function advance(context: JobContext, claimed: Schedule): Promise<void> {
+async function advance(context: JobContext, claimed: Schedule): Promise<void> {
   const now = context.clock.now();
   const begin = beginRun(claimed, now);
   const begun = begin === null ? claimed : await writeSchedule(context.store, claimed, begin);

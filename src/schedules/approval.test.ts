@@ -6,10 +6,9 @@ import { approvalWaitMs } from '../jobs/context.ts';
 import { approve, cancel, reject } from '../jobs/steps/decide.ts';
 import { deleteSchedule, writeSchedule } from '../store/schedules.ts';
 import { sweep } from '../sweep/sweep.ts';
+import { leaseMs, runDueSchedules } from './advance.ts';
 import { pauseSchedule, resumeSchedule, runSchedule, type ScheduleCaller } from './change.ts';
-import { runDueSchedules } from './due.ts';
 import { type NewSchedule, type ScheduleFields, updateSchedule } from './edit.ts';
-import { leaseMs } from './limits.ts';
 
 let fixture: ScheduleFixture;
 let caller: ScheduleCaller;

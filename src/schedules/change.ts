@@ -9,8 +9,7 @@ import {
   writeSchedule,
 } from '../store/schedules.ts';
 import type { Store } from '../store/store.ts';
-import { advanceClaimed } from './advance.ts';
-import { leaseMs } from './limits.ts';
+import { advanceClaimed, leaseMs } from './advance.ts';
 import { activate, dueAfterChange, requireState, withdrawApproval } from './state.ts';
 
 /** A caller with a key. */

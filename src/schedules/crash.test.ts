@@ -3,9 +3,8 @@ import { callFaults, createCrashingProcess } from '../../test/support/crash.ts';
 import { minute, openScheduleFixture, type ScheduleFixture } from '../../test/support/schedules.ts';
 import { deleteSchedule } from '../store/schedules.ts';
 import { sweep } from '../sweep/sweep.ts';
+import { leaseMs, runDueSchedules } from './advance.ts';
 import { runSchedule } from './change.ts';
-import { runDueSchedules } from './due.ts';
-import { leaseMs } from './limits.ts';
 
 let fixture: ScheduleFixture;
 beforeEach(async () => {

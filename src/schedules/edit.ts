@@ -6,10 +6,12 @@ import type { JobContext } from '../jobs/context.ts';
 import type { MissedRule, OverlapRule, Schedule, SchedulePatch } from '../store/schedules.ts';
 import { changeSchedule, type ScheduleCaller } from './change.ts';
 import type { Timing } from './cron.ts';
-import { maxSchedules } from './limits.ts';
 import { planRequest, submitMethodOf } from './request.ts';
 import { activate, dueAfterChange, withdrawApproval } from './state.ts';
 import { requireValid } from './validate.ts';
+
+/** Maximum schedules of a user. */
+const maxSchedules = 100;
 
 /** Fields of a schedule that its owner sets. */
 export interface ScheduleFields extends Timing {

@@ -9,8 +9,8 @@ import type { Webhook } from '../store/documents.ts';
 import { type Schedule, type ScheduleRun, writeSchedule } from '../store/schedules.ts';
 import { wrapMethods } from '../store/wrap.ts';
 import { sweep } from '../sweep/sweep.ts';
+import { leaseMs } from './advance.ts';
 import { runSchedule, type ScheduleCaller } from './change.ts';
-import { leaseMs } from './limits.ts';
 
 let notifications: NotificationFixture;
 let fixture: ScheduleFixture;

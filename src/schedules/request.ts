@@ -4,7 +4,9 @@ import { Fault, type Problem } from '../contract/fault.ts';
 import { quote } from '../contract/problem-texts.ts';
 import { readRequestText } from '../contract/request-text.ts';
 import type { JobMethod, JobTypes, ResolvedJobType } from '../jobs/job-types.ts';
-import { maxRequestBytes } from './limits.ts';
+
+/** Maximum bytes of a schedule's request. */
+const maxRequestBytes = 8 * 1024 * 1024;
 
 /** Location of the request in the calls that set it. */
 const place: Problem['loc'] = ['body', 'request'];

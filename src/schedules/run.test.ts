@@ -11,8 +11,8 @@ import { revokeApiKey } from '../store/keys.ts';
 import { deleteSchedule, type Schedule } from '../store/schedules.ts';
 import { suspendUser } from '../store/users.ts';
 import { replaceMethods } from '../store/wrap.ts';
+import { runDueSchedules } from './advance.ts';
 import { pauseSchedule, resumeSchedule, runSchedule } from './change.ts';
-import { runDueSchedules } from './due.ts';
 import { updateSchedule } from './edit.ts';
 
 let fixture: ScheduleFixture;

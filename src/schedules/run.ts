@@ -1,5 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { type SubmitOptions, SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
+import { readMode } from '../access/test-account.ts';
 import { idFromName } from '../base/id.ts';
 import { Fault, summarizeProblems } from '../contract/fault.ts';
 import { toJobName } from '../contract/submit-options.ts';
@@ -8,11 +9,15 @@ import { unitPriceIn } from '../jobs/prices.ts';
 import { finishSubmit, submit } from '../jobs/steps/submit.ts';
 import type { Job } from '../store/documents.ts';
 import type { PendingRun, Schedule, ScheduleRun } from '../store/schedules.ts';
-import { giveUpMs } from './limits.ts';
-import { ownerMode } from './owner.ts';
 import { planRequest, submitMethodOf } from './request.ts';
 import { skipReasonOf } from './skip-reason.ts';
 import { countFailure } from './state.ts';
+
+/**
+ * Time after which a run whose submits fail for lack of the service's own components is given up, in
+ * milliseconds.
+ */
+const giveUpMs = 1_800_000;
 
 /** Returns the id of the job of a run. */
 const jobIdOf = (runId: string) => idFromName(`job of run ${runId}`);
@@ -56,7 +61,7 @@ async function submitRun(
   if (stored?.revision !== schedule.revision) return 'changed';
   const method = submitMethodOf(jobTypes, schedule.market, schedule.kind);
   const { message, units } = await planRequest(method, stored.request);
-  const mode = await ownerMode(context, schedule.userId);
+  const mode = await readMode(context.store, schedule.userId);
   const { approval, version } = schedule;
   const isApproved = approval !== null && unitPriceIn(mode, context, method.jobType) * units <= approval.cost;
   await submit(context, method, message, {

@@ -1,14 +1,16 @@
 import { permissionsOf } from '../access/principal.ts';
+import { readMode } from '../access/test-account.ts';
 import { Fault } from '../contract/fault.ts';
 import { refusalOf } from '../contract/permission.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { unitPriceIn } from '../jobs/prices.ts';
 import { cancel } from '../jobs/steps/decide.ts';
 import type { PendingRun, Schedule } from '../store/schedules.ts';
-import { maxOpenRuns } from './limits.ts';
-import { ownerMode } from './owner.ts';
 import { type SubmitMethod, submitMethodOf } from './request.ts';
 import { countFailure, describeState, pause } from './state.ts';
+
+/** Maximum runs of a schedule whose jobs have not ended. */
+const maxOpenRuns = 5;
 
 /** Why a run is skipped, and what follows for its schedule. */
 export interface SkipReason {
@@ -101,7 +103,7 @@ async function creditLimit(
   { jobType }: SubmitMethod,
 ): Promise<SkipReason | null> {
   if (maxTotalCredits === null) return null;
-  const cost = unitPriceIn(await ownerMode(context, userId), context, jobType) * units;
+  const cost = unitPriceIn(await readMode(context.store, userId), context, jobType) * units;
   if (creditsSpent + cost <= maxTotalCredits) return null;
   const reason = `A run costs ${cost} credits, and ${creditsSpent} of ${maxTotalCredits} are spent.`;
   // Refunds of running jobs may cover a later run.

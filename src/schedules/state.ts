@@ -1,7 +1,9 @@
 import { Fault } from '../contract/fault.ts';
 import type { Schedule, ScheduleNotice } from '../store/schedules.ts';
 import { nextTime, type Timing } from './cron.ts';
-import { maxFailures } from './limits.ts';
+
+/** Consecutive failed runs after which a schedule is paused. */
+const maxFailures = 5;
 
 /** Counts a failed run, and pauses the schedule after too many in a row. */
 export function countFailure(schedule: Schedule, now: number, reason: string): Schedule {

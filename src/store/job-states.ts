@@ -6,7 +6,7 @@ interface StateInfo {
   next: readonly JobState[];
   /** `ending`: its batches are done or failed, and its refund and file follow. */
   phase: 'submitting' | 'running' | 'ending' | 'ended';
-  /** Status by which users see it (src/contract/job-status.ts), and the one after an approval if it differs. */
+  /** Status by which users see it (src/contract/job-status.ts), and after an approval. */
   statuses: readonly [status: string, ifDecided?: string];
   /** True if a job of a kind that is charged at approval has been charged, or will be when it is refunded. */
   charged: boolean;

@@ -1,12 +1,12 @@
 import { processDue, repeat } from '../base/due-work.ts';
 import { Fault } from '../contract/fault.ts';
-import { resealDestinations } from '../delivery/destination/reencrypt-secrets.ts';
+import { resealDestinations } from '../delivery/destination/address.ts';
 import { type JobContext, leaseMs } from '../jobs/context.ts';
 import { decideDue, finishApproval, finishTerminating } from '../jobs/steps/decide.ts';
 import { dispatch, publish } from '../jobs/steps/dispatch.ts';
 import { finalizeJob, finishEnding } from '../jobs/steps/finalize-job.ts';
 import { discardSubmitted, finishDiscard, finishSubmit } from '../jobs/steps/submit.ts';
-import { runDueSchedules } from '../schedules/due.ts';
+import { runDueSchedules } from '../schedules/advance.ts';
 import type { BatchReference } from '../store/batches.ts';
 import type { Job, JobState } from '../store/documents.ts';
 import { expire } from '../store/expiry.ts';
@@ -83,7 +83,7 @@ export async function sweep(context: JobContext, signal?: AbortSignal, expires =
   await step('running jobs', () => continueDue(runningStates, checkMs, checksPerClaim));
   await step('schedules', () => runDueSchedules(context, signal));
   await step('drift', () => context.drift.flush());
-  await step('destination keys', () => resealDestinations(context));
+  await step('destination keys', () => resealDestinations(context, context.destinations.box));
   if (expires) await step('expiry', () => expireRecords(context, now));
   if (isWritable) await retain(context, now, { step, signal });
 }

@@ -10,8 +10,8 @@ const rows: readonly (readonly string[])[] = [
   ['src/base'],
   ['src/store', 'src/queue', 'src/blobs', 'src/fetch', 'src/access/links', 'src/telemetry'],
   ['src/access', 'src/markets', 'src/kinds', 'src/fetch/drift', 'src/formats', 'src/delivery/destination'],
-  ['src/jobs', 'src/delivery/notify'],
-  ['src/schedules'],
+  ['src/jobs'],
+  ['src/schedules', 'src/delivery/notify'],
   ['src/history'],
   ['src/api/rpc', 'src/worker', 'src/sweep'],
   ['src/app'],
@@ -192,7 +192,7 @@ const registries = /^(?:src\/(?:markets|kinds)\/list|console\/src\/app\/page-cod
 
 /**
  * Returns files that belong into the only file that imports them, as "file: importer": those with few lines
- * that do not say why they are files of their own. Leaves out adapters of ports.
+ * that do not say why they are files of their own. Leaves out generated code, and the fake sites.
  */
 export function smallFiles(sources: readonly Source[]): string[] {
   const importers = new Map<string, string[]>();
@@ -201,8 +201,7 @@ export function smallFiles(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path, lines, isOwnFile }) => {
     const [importer, ...others] = importers.get(path) ?? [];
     if (importer === undefined || others.length > 0 || registries.test(importer)) return [];
-    if (lines >= minFileLines || isOwnFile || /^(?:gen|sandbox|src\/(?:fetch|queue|store))\//.test(path))
-      return [];
+    if (lines >= minFileLines || isOwnFile || /^(?:gen|sandbox)\//.test(path)) return [];
     return [`${path}: ${importer}`];
   });
 }

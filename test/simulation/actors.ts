@@ -55,7 +55,7 @@ const firstReadingMs = 3_000;
 const followMs = 30_000;
 
 /** Notifications go to users' webhooks only. */
-export const notices: NoticeSettings = { operatorWebhook: null, email: null, privateWebhooks: true };
+const notices: NoticeSettings = { operatorWebhook: null, email: null, privateWebhooks: true };
 
 const log = createLog('silent', 'simulation');
 
@@ -190,20 +190,12 @@ export function startActors(shared: Shared): Actors {
     keep(name, (context) => void trackForever(context, 3_000 + 1_000 * index, never));
   }
   keep('notifier-1', (context, process) => {
-    const { store, clock, newId, random: draw } = context;
     const notifier = createNotifier({
-      store,
-      clock,
-      newId,
-      random: draw,
-      settings: notices,
-      log,
-      metrics: noMetrics,
+      ...context,
       publicUrl: () => 'https://gleaner.test',
       retrievePath: retrievePaths(jobTypes),
       poster: shared.receiver.of(process),
       mailer: null,
-      destinations: context.destinations,
       openResults: (job, format) => openJobFile(context, job, format),
       uploads: createConcurrencyLimit(1),
     });

@@ -1,11 +1,10 @@
-import { newId } from '../../src/base/id.ts';
 import { keyScopes } from '../../src/contract/permission.ts';
 import { setWebhook } from '../../src/delivery/notify/webhook.ts';
 import { openStates } from '../../src/store/job-states.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newTrackingRun } from '../../src/store/tracking-run.ts';
-import { type Actors, notices, type Shared, startActors } from './actors.ts';
+import { type Actors, type Shared, startActors } from './actors.ts';
 import { createBroker } from './broker.ts';
 import { createCaller } from './calls.ts';
 import { type History, runClients } from './clients.ts';
@@ -138,8 +137,7 @@ async function addUser({ world, store }: Shared, id: string): Promise<void> {
     createdAt,
   });
   const clock = { now: scheduler.now, sleep: scheduler.sleep };
-  const context = { store, clock, newId, settings: notices };
-  await setWebhook(context, id, { url: 'https://receiver.test/', enabled: true });
+  await setWebhook({ store, clock }, id, { url: 'https://receiver.test/', enabled: true });
 }
 
 /** Stops workers now and then, as the deployment of a new version does. */

@@ -7,8 +7,7 @@ import type { SubmitOptionValues } from '../../src/contract/submit-options.ts';
 import type { NotifyContext } from '../../src/delivery/notify/context.ts';
 import type { Mailer } from '../../src/delivery/notify/mailer.ts';
 import { createNotifier, type Notifier } from '../../src/delivery/notify/notifier.ts';
-import { newSecret } from '../../src/delivery/notify/signature.ts';
-import { setWebhook } from '../../src/delivery/notify/webhook.ts';
+import { newSecret, setWebhook } from '../../src/delivery/notify/webhook.ts';
 import { createConcurrencyLimit } from '../../src/fetch/concurrency-limit.ts';
 import { createPoster } from '../../src/fetch/post.ts';
 import { openJobFile } from '../../src/jobs/queries/files.ts';
@@ -20,7 +19,7 @@ import { type ReceivedMessage, startReceiver, type WebhookReceiver } from './rec
 /** Notifications within the test process: SQLite in a file, a real HTTP receiver, a manual clock. */
 export interface NotificationFixture {
   jobs: JobFixture;
-  context: NotifyContext & { store: Store };
+  context: NotifyContext;
   notifier: Notifier;
   receiver: WebhookReceiver;
   /** Creates a user with credits and a webhook at the receiver. */
@@ -63,19 +62,15 @@ export async function openNotifications(options: NotificationOptions = {}): Prom
   const jobs = await openJobFixture({ approval, notices: settings }, options.store);
   const { store, clock } = jobs.context;
   const poster = createPoster({ totalMs: timeoutMs });
-  const context: NotificationFixture['context'] = {
-    store,
-    clock,
+  const context: NotifyContext = {
+    ...jobs.context,
     newId,
-    settings,
     log: createLog('silent', 'test'),
-    metrics: jobs.context.metrics,
     random: () => 0.5,
     publicUrl: () => 'https://gleaner.test',
     retrievePath: ({ id, kind }) => `/v1/${kind}/${id}`,
     poster,
     mailer,
-    destinations: jobs.context.destinations,
     openResults: (job, format) => openJobFile(jobs.context, job, format),
     uploads: createConcurrencyLimit(2),
   };

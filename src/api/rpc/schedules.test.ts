@@ -8,7 +8,7 @@ import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts
 import { type CoreCaller, openCore, type TestCore } from '../../../test/support/core.ts';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import { csvRequest } from '../../../test/support/schedules.ts';
-import { runDueSchedules } from '../../schedules/due.ts';
+import { runDueSchedules } from '../../schedules/advance.ts';
 import { sweep } from '../../sweep/sweep.ts';
 
 const { method } = ScheduleService;

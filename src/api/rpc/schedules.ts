@@ -5,6 +5,7 @@ import {
   type UpdateScheduleRequest,
 } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import type { Principal } from '../../access/principal.ts';
+import { readMode } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type JobOptions, jobOptionsOf, type SubmitOptions } from '../../contract/submit-options.ts';
 import type { JobContext } from '../../jobs/context.ts';
@@ -17,7 +18,6 @@ import {
   updateSchedule,
 } from '../../schedules/edit.ts';
 import { withResult } from '../../schedules/finalize-runs.ts';
-import { ownerMode } from '../../schedules/owner.ts';
 import { problemsOfTiming } from '../../schedules/validate.ts';
 import { deleteSchedule, type MissedRule, type OverlapRule, type Schedule } from '../../store/schedules.ts';
 import { defaultPageSize, type Handlers, handle } from './handlers.ts';
@@ -102,7 +102,12 @@ const ownerOf = ({ role, userId }: Principal): string | null => (role === 'opera
 
 async function withRequest(context: JobContext, schedule: Schedule) {
   const stored = await context.store.schedules.pick({ id: schedule.id }, ['request', 'revision']);
-  return toScheduleMessage(context, schedule, await ownerMode(context, schedule.userId), stored?.request);
+  return toScheduleMessage(
+    context,
+    schedule,
+    await readMode(context.store, schedule.userId),
+    stored?.request,
+  );
 }
 
 type ScheduleFilter = Partial<Pick<Schedule, 'userId' | 'state'>>;
@@ -117,7 +122,7 @@ async function listOf(
   const { items, next } = await context.store.schedules.list(filter, page);
   const owners = [...new Set(items.map(({ userId }) => userId))];
   const modes = new Map(
-    await Promise.all(owners.map(async (id) => [id, await ownerMode(context, id)] as const)),
+    await Promise.all(owners.map(async (id) => [id, await readMode(context.store, id)] as const)),
   );
   const schedules = items.map((schedule) => ({
     ...toScheduleMessage(context, schedule, modes.get(schedule.userId)!),

@@ -4,7 +4,7 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { type CoreCaller, openCore, type TestCore } from '../../../test/support/core.ts';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import type { NoticeSettings } from '../../base/notification-settings.ts';
-import { newSecret } from '../../delivery/notify/signature.ts';
+import { newSecret } from '../../delivery/notify/webhook.ts';
 import { recordAttempt } from '../../store/deliveries.ts';
 
 const { getWebhook, setWebhook, rotateWebhookSecret, testWebhook, listDeliveries, redeliverWebhook } =

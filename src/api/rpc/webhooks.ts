@@ -18,9 +18,7 @@ import { defaultPageSize, type Handlers, handle } from './handlers.ts';
 
 /** Returns the handlers of users and operators for webhooks, deliveries and test messages. */
 export function webhookHandlers(context: JobContext): Handlers {
-  const { store, clock, newId } = context;
-  const settings = context.settings.notices;
-  const notices = { store, clock, newId, settings };
+  const { store, clock, settings } = context;
   const account = AccountService.method;
   const operator = OperatorService.method;
 
@@ -42,15 +40,15 @@ export function webhookHandlers(context: JobContext): Handlers {
         await store.webhooks.remove({ userId: principal.userId });
         return toWebhookMessage(null);
       }
-      const problem = problemOfTarget(url, settings.privateWebhooks);
+      const problem = problemOfTarget(url, settings.notices.privateWebhooks);
       if (problem !== null) throw Fault.invalid(['body', 'url'], problem, 'value_error');
-      return toWebhookMessage(await setWebhook(notices, principal.userId, { url, enabled: !disabled }));
+      return toWebhookMessage(await setWebhook(context, principal.userId, { url, enabled: !disabled }));
     }),
     handle(account.rotateWebhookSecret, async (_request, { principal }) =>
-      toWebhookMessage(await rotateSecret(notices, principal.userId)),
+      toWebhookMessage(await rotateSecret(context, principal.userId)),
     ),
     handle(account.testWebhook, async (_request, { principal }) =>
-      toDeliveryMessage(await queueTest(notices, principal.userId)),
+      toDeliveryMessage(await queueTest(context, principal.userId)),
     ),
     handle(account.listDeliveries, (request, { principal }) => list(principal.userId, request)),
     handle(account.redeliverWebhook, async ({ deliveryId }, { principal }) => {
@@ -62,7 +60,7 @@ export function webhookHandlers(context: JobContext): Handlers {
       list(request.userId === '' ? undefined : request.userId, request),
     ),
     handle(operator.testNotification, async () => ({
-      deliveries: (await queueOperatorTest(notices)).map(toDeliveryMessage),
+      deliveries: (await queueOperatorTest(context)).map(toDeliveryMessage),
     })),
   ]);
   return { unary, stream: new Map() };

@@ -1,6 +1,8 @@
 import type { SecretBox } from '../../access/links/secret-box.ts';
 import type { JsonObject } from '../../base/json.ts';
+import type { Log } from '../../base/log.ts';
 import type { Destination } from '../../store/destinations.ts';
+import type { Store } from '../../store/store.ts';
 
 /** Address of a bucket, without its secret. */
 export interface DestinationBucket extends JsonObject {
@@ -53,6 +55,33 @@ export function openDestination(box: SecretBox, destination: Destination): Opene
   const { id, userId, type, address, secrets } = destination;
   const text = box.open(secrets, contextOf(id, userId));
   return text === null ? null : ({ type, address, secrets: JSON.parse(text) } as OpenedDestination);
+}
+
+/** Destinations per call. */
+const maxDestinations = 200;
+
+/**
+ * Encrypts the secrets of destinations with the newest key, so that the earlier keys can be removed after a
+ * rotation. Secrets whose key is unknown stay as they are. Each step can be repeated; concurrent calls do no
+ * harm.
+ */
+export async function resealDestinations(
+  { store, log }: { store: Pick<Store, 'destinations'>; log: Log },
+  box: SecretBox,
+): Promise<void> {
+  const key = box.newestKey;
+  let count = 0;
+  for (const destination of await store.destinations.find(
+    { secretsKey: { not: key } },
+    { order: ['secretsKey', 'id'], limit: maxDestinations },
+  )) {
+    const opened = openDestination(box, destination);
+    if (opened === null) continue;
+    const sealed = sealSecrets(box, destination, opened.secrets);
+    const revision = destination.revision + 1;
+    if (await store.destinations.put({ ...destination, ...sealed, revision })) count += 1;
+  }
+  if (count > 0) log.info({ count }, 'secrets of destinations encrypted with the newest key');
 }
 
 const contextOf = (id: string, userId: string) => `destination ${id} of ${userId}`;

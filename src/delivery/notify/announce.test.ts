@@ -95,7 +95,7 @@ test('notifies operators of a waiting job, reminds them two hours before its dea
   await open({ operators: true, approval: true });
   const { userId, webhook } = await fixture.createUser(50);
   const jobId = await fixture.submittedJob(userId);
-  const { secret } = fixture.context.settings.operatorWebhook!;
+  const { secret } = fixture.context.settings.notices.operatorWebhook!;
   await fixture.poll();
   const [first] = fixture.receiver.received;
   expect(first!.path).toBe('/hook/operators');

@@ -1,31 +1,13 @@
-import type { Clock } from '../../base/clock.ts';
-import type { NewId } from '../../base/id.ts';
-import type { Log } from '../../base/log.ts';
-import type { NoticeSettings } from '../../base/notification-settings.ts';
 import type { ConcurrencyLimit } from '../../fetch/concurrency-limit.ts';
 import type { Poster } from '../../fetch/post.ts';
+import type { JobContext } from '../../jobs/context.ts';
+import type { JobFile } from '../../jobs/queries/files.ts';
+import type { DestinationFormat } from '../../store/destinations.ts';
 import type { Job } from '../../store/documents.ts';
-import type { Store } from '../../store/store.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
-import type { Destinations } from '../destination/destinations.ts';
-import type { OpenResults } from '../destination/job-file.ts';
 import type { Mailer } from './mailer.ts';
 
-/** Dependencies for creating messages. */
-export interface NoticeContext {
-  store: Pick<Store, 'deliveries' | 'webhooks'>;
-  clock: Clock;
-  newId: NewId;
-  settings: NoticeSettings;
-}
-
-/** Dependencies of the notifier. */
-export interface NotifyContext extends NoticeContext {
-  store: Store;
-  log: Log;
-  metrics: Metrics;
-  /** Returns a number in [0, 1) that jitters retries. */
-  random(): number;
+/** Dependencies of the notifier: those of jobs, and what sends messages and files. */
+export interface NotifyContext extends JobContext {
   /** Returns the base URL of links to this service, without a trailing slash. */
   publicUrl(): string;
   /** Returns the REST path of the job's retrieve endpoint. */
@@ -33,8 +15,8 @@ export interface NotifyContext extends NoticeContext {
   poster: Pick<Poster, 'post'>;
   /** Null if no mail server is configured. */
   mailer: Mailer | null;
-  destinations: Destinations;
-  openResults: OpenResults;
+  /** Returns the results of an ended job in a format. Nothing is read until the file is. */
+  openResults(job: Job, format: DestinationFormat): JobFile;
   /** Limits the files that this process sends at a time. */
   uploads: Pick<ConcurrencyLimit, 'acquire'>;
 }

@@ -132,7 +132,7 @@ test('retries after a temporary refusal and gives up after a permanent one', asy
     data: () => refusal(452, 'No room'),
   };
   await open(behavior);
-  fixture.context.settings.operatorWebhook = null;
+  fixture.context.settings.notices.operatorWebhook = null;
   await queueOperatorTest(fixture.context);
   await fixture.poll();
   const byTarget = async () =>
@@ -156,8 +156,8 @@ test('retries after a temporary refusal and gives up after a permanent one', asy
 test('fails deliveries whose channel is no longer configured', async () => {
   await open();
   await queueOperatorTest(fixture.context);
-  fixture.context.settings.operatorWebhook = null;
-  fixture.context.settings.email = null;
+  fixture.context.settings.notices.operatorWebhook = null;
+  fixture.context.settings.notices.email = null;
   await fixture.poll();
   const ends = (await fixture.deliveries()).map(({ channel, state, error }) => [channel, state, error]);
   expect(ends.toSorted()).toEqual([

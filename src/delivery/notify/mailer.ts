@@ -1,7 +1,6 @@
 import nodemailer from 'nodemailer';
 import type { SmtpSettings } from '../../base/notification-settings.ts';
-import type { Email } from './email.ts';
-import { MailFault } from './mail-fault.ts';
+import { type Email, MailFault } from './email.ts';
 
 /** An email to one address. */
 export interface Mail extends Email {

@@ -3,12 +3,11 @@ import { Fault } from '../../contract/fault.ts';
 import { createPermits, type Permits } from '../../fetch/permits.ts';
 import { postponeDelivery, recordAttempt } from '../../store/deliveries.ts';
 import type { Delivery } from '../../store/documents.ts';
-import { announce } from './announce.ts';
-import { announceSchedules } from './announce-schedules.ts';
+import { announceJobs, announceSchedules } from './announce.ts';
 import type { NotifyContext } from './context.ts';
-import { ClaimLost, leaseMs } from './keep-claim.ts';
 import { type AcquireDelivery, createReceiverQueues, maxConcurrency, maxHeld } from './receiver-queues.ts';
 import { attempt, receiverKey } from './send.ts';
+import { ClaimLost, leaseMs } from './send-file.ts';
 
 /** Permits for deliveries, which all processes share. */
 export interface DeliveryPermits {
@@ -123,7 +122,7 @@ export function createNotifier(context: NotifyContext): Notifier {
     );
 
   const round = async (signal: AbortSignal) => {
-    await announce(context, signal);
+    await announceJobs(context, signal);
     await announceSchedules(context, signal);
     await sendDue(signal);
   };

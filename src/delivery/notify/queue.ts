@@ -1,8 +1,12 @@
 import { Fault } from '../../contract/fault.ts';
-import type { Delivery, User } from '../../store/documents.ts';
-import type { NoticeContext } from './context.ts';
+import type { JobContext } from '../../jobs/context.ts';
+import type { Destination } from '../../store/destinations.ts';
+import type { Delivery, Job, User } from '../../store/documents.ts';
+import { targetOf } from '../destination/address.ts';
+import { expandPath } from '../destination/path-template.ts';
+import type { NotifyContext } from './context.ts';
 import { type Email, testEmail } from './email.ts';
-import { type Notice, type NoticeType, newDelivery, testNotice } from './message.ts';
+import { type FileNotice, type Notice, type NoticeType, newDelivery, testNotice } from './message.ts';
 
 /** A message to operators as a webhook body and as an email. */
 export interface OperatorMessage {
@@ -12,12 +16,12 @@ export interface OperatorMessage {
 
 /** Stores one delivery per operator address, idempotent by `about`. Returns the newly stored deliveries. */
 export async function queueForOperators(
-  context: NoticeContext,
+  context: JobContext,
   about: string,
   jobId: string | null,
   { notice, email }: OperatorMessage,
 ): Promise<Delivery[]> {
-  const { operatorWebhook, email: mail } = context.settings;
+  const { operatorWebhook, email: mail } = context.settings.notices;
   const messages = [
     ...(operatorWebhook
       ? [{ channel: 'webhook' as const, target: operatorWebhook.url, body: notice as object }]
@@ -38,7 +42,7 @@ export async function queueForOperators(
  * webhook.
  */
 export async function queueForUser(
-  context: NoticeContext,
+  context: JobContext,
   userId: string,
   about: string,
   jobId: string | null,
@@ -55,7 +59,7 @@ export async function queueForUser(
 
 /** Stores an email to a user, idempotent by `about`. */
 export async function queueEmailForUser(
-  context: NoticeContext,
+  context: JobContext,
   { id: userId, email: target }: Pick<User, 'id' | 'email'>,
   about: string,
   jobId: string | null,
@@ -65,8 +69,46 @@ export async function queueEmailForUser(
   await context.store.deliveries.insert(deliveryOf(context, address, { type, about, jobId, body: email }));
 }
 
+/**
+ * Stores one delivery of an ended job's results per destination that the submission named, idempotent by job
+ * and destination. Its file keeps the name that it gets here in every attempt. Jobs without results, and
+ * deleted destinations, have none.
+ */
+export async function queueFiles(context: NotifyContext, job: Job, success: number): Promise<void> {
+  const { store, clock, newId } = context;
+  if (success === 0) return;
+  for (const id of destinationsOf(job)) {
+    const destination = await store.destinations.get(id);
+    if (destination === null || destination.userId !== job.userId) continue;
+    const notice = fileNotice(context, job, destination);
+    const target = targetOf(destination, notice.data.path);
+    const address = { userId: job.userId, channel: 'file' as const, target, destinationId: id };
+    const message = { type: notice.type, about: job.id, jobId: job.id, body: JSON.stringify(notice) };
+    await store.deliveries.insert(newDelivery(newId(), address, message, clock.now()));
+  }
+}
+
+/** Returns the ids of the destinations of a job. */
+function destinationsOf({ options }: Pick<Job, 'options'>): string[] {
+  return (options.deliverTo ?? '').split(',').filter((id) => id !== '');
+}
+
+function fileNotice({ openResults }: NotifyContext, job: Job, destination: Destination): FileNotice {
+  const { market, kind, region, state, id: jobId } = job;
+  const { name, format } = destination;
+  const endedAt = job.finishedAt ?? job.stateSince;
+  const { extension: ext } = openResults(job, format);
+  const values = { market, kind, region, status: state, jobId, endedAt, ext };
+  const path = expandPath(destination.path, values);
+  return {
+    type: 'job.results',
+    timestamp: new Date(endedAt).toISOString(),
+    data: { job_id: jobId, destination: name, format, path },
+  };
+}
+
 /** Queues a `test` message to the user's webhook. Throws `not_found` if there is no enabled webhook. */
-export async function queueTest(context: NoticeContext, userId: string): Promise<Delivery> {
+export async function queueTest(context: JobContext, userId: string): Promise<Delivery> {
   const notice = () => testNotice(context.clock.now());
   const queued = await queueForUser(context, userId, context.newId(), null, notice);
   if (queued === null) throw new Fault('not_found', 'There is no enabled webhook.');
@@ -74,13 +116,13 @@ export async function queueTest(context: NoticeContext, userId: string): Promise
 }
 
 /** Queues a test message to every operator address. */
-export function queueOperatorTest(context: NoticeContext): Promise<Delivery[]> {
+export function queueOperatorTest(context: JobContext): Promise<Delivery[]> {
   const message = { notice: testNotice(context.clock.now()), email: testEmail() };
   return queueForOperators(context, context.newId(), null, message);
 }
 
 function deliveryOf(
-  { newId, clock }: NoticeContext,
+  { newId, clock }: JobContext,
   address: Parameters<typeof newDelivery>[1],
   { body, ...message }: { type: NoticeType; about: string; jobId: string | null; body: object },
 ): Delivery {

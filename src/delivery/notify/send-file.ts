@@ -1,3 +1,4 @@
+import { repeat } from '../../base/due-work.ts';
 import { computeDigest } from '../../blobs/chunk-blocks.ts';
 import { Fault } from '../../contract/fault.ts';
 import { postponeDelivery } from '../../store/deliveries.ts';
@@ -6,9 +7,19 @@ import type { Delivery, Job } from '../../store/documents.ts';
 import { openDestination } from '../destination/address.ts';
 import type { DestinationWriter, WriteResult } from '../destination/writer.ts';
 import type { NotifyContext } from './context.ts';
-import { ClaimLost, keepClaim, leaseMs } from './keep-claim.ts';
 import type { FileNotice } from './message.ts';
 import { isLastAttempt, slowDelayMs } from './schedule.ts';
+
+/** Duration of a claim on a delivery, in milliseconds: longer than any attempt to send a message takes. */
+export const leaseMs = 120_000;
+
+/** Reason of the abort of an attempt whose delivery another process has claimed. */
+export class ClaimLost extends Error {
+  constructor() {
+    super('another process has claimed the delivery');
+    this.name = 'ClaimLost';
+  }
+}
 
 /**
  * Attempts to write the results of a job to a destination, under the name that was chosen when the delivery
@@ -63,6 +74,33 @@ async function attempt(context: NotifyContext, sending: Sending, signal: AbortSi
     if (signal.aborted || error instanceof ClaimLost || fault.code === 'unavailable') throw error;
     context.log.error({ deliveryId: delivery.id, jobId: job.id, err: error }, 'results not readable');
     return { status: null, error: `The results cannot be read: ${fault.message}` };
+  }
+}
+
+/**
+ * Runs an attempt that may take longer than a claim. Extends the claim until the attempt ends, and aborts the
+ * attempt with a ClaimLost if the claim is lost.
+ */
+async function keepClaim<T>(
+  { store, clock }: NotifyContext,
+  delivery: Pick<Delivery, 'id' | 'take'>,
+  signal: AbortSignal,
+  attempt: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const losing = new AbortController();
+  const ending = new AbortController();
+  const extend = async () => {
+    if (!(await postponeDelivery(store, delivery, clock.now() + leaseMs))) losing.abort(new ClaimLost());
+  };
+  // While the store is unavailable, the claim expires, and a later write finds that it was lost.
+  const onError = () => {};
+  const options = { clock, intervalMs: leaseMs / 3, startsLate: true, onError };
+  const extending = repeat(extend, options, ending.signal);
+  try {
+    return await attempt(AbortSignal.any([signal, losing.signal]));
+  } finally {
+    ending.abort(new Error('the attempt has ended'));
+    await extending;
   }
 }
 

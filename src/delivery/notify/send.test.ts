@@ -128,7 +128,7 @@ test('does not follow redirects', async () => {
 
 test('refuses private addresses, except for the operator webhook', async () => {
   await open({ operators: true });
-  fixture.context.settings.privateWebhooks = false;
+  fixture.context.settings.notices.privateWebhooks = false;
   const { userId } = await fixture.createUser();
   await queueTest(fixture.context, userId);
   await fixture.poll();

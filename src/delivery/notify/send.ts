@@ -5,11 +5,10 @@ import { parseRetryAfter } from '../../fetch/retry-after.ts';
 import type { AttemptResult } from '../../store/deliveries.ts';
 import type { Delivery } from '../../store/documents.ts';
 import type { NotifyContext } from './context.ts';
-import type { Email } from './email.ts';
-import { MailFault } from './mail-fault.ts';
+import { type Email, MailFault } from './email.ts';
 import { delayAfter } from './schedule.ts';
 import { sendFile } from './send-file.ts';
-import { secretsOf, signatureHeaders } from './signature.ts';
+import { secretsOf, signatureHeaders } from './webhook.ts';
 
 /** Outcome of an attempt, before the retry schedule is applied. */
 interface AttemptOutcome {
@@ -76,7 +75,7 @@ interface Receiver {
 async function currentReceiver(context: NotifyContext, userId: string | null): Promise<Receiver | string> {
   const { settings, store, clock } = context;
   if (userId === null) {
-    const { operatorWebhook } = settings;
+    const { operatorWebhook } = settings.notices;
     if (operatorWebhook === null) return 'The operator webhook is no longer configured';
     return { url: operatorWebhook.url, secrets: [operatorWebhook.secret], guarded: false };
   }
@@ -86,7 +85,7 @@ async function currentReceiver(context: NotifyContext, userId: string | null): P
   return {
     url: webhook.url,
     secrets: secretsOf(webhook, clock.now()),
-    guarded: !settings.privateWebhooks,
+    guarded: !settings.notices.privateWebhooks,
   };
 }
 
@@ -145,13 +144,14 @@ async function sendMail(
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   const { settings, mailer } = context;
+  const { email } = settings.notices;
   const { id, target, createdAt, body } = delivery;
-  if (settings.email === null || mailer === null) {
+  if (email === null || mailer === null) {
     return { target, status: null, error: 'No mail server is configured', final: true };
   }
   const { subject, text } = JSON.parse(body) as Email;
   try {
-    await mailer.send({ id, from: settings.email.from, to: target, at: createdAt, subject, text }, signal);
+    await mailer.send({ id, from: email.from, to: target, at: createdAt, subject, text }, signal);
     return { target, status: null, error: '' };
   } catch (error) {
     if (!(error instanceof MailFault)) throw error;

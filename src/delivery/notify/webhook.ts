@@ -1,14 +1,23 @@
+import { randomBytes } from 'node:crypto';
+import { Webhook as Signer } from 'standardwebhooks';
 import { Fault } from '../../contract/fault.ts';
+import type { JobContext } from '../../jobs/context.ts';
 import type { Webhook } from '../../store/documents.ts';
-import type { NoticeContext } from './context.ts';
-import { newSecret, rotationMs } from './signature.ts';
+
+/** Time after a rotation during which messages are also signed with the previous secret. */
+const rotationMs = 24 * 3_600_000;
+
+/** Creates a signing secret from 32 random bytes. */
+export function newSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
+}
 
 /** Maximum attempts at a change that conflicts with concurrent ones. */
 const maxAttempts = 5;
 
 /** Sets the URL and state of a user's webhook. Keeps its secret, or creates one for a new webhook. */
 export function setWebhook(
-  context: NoticeContext,
+  context: Pick<JobContext, 'store' | 'clock'>,
   userId: string,
   { url, enabled }: Pick<Webhook, 'url' | 'enabled'>,
 ): Promise<Webhook> {
@@ -19,7 +28,7 @@ export function setWebhook(
 }
 
 /** Replaces the secret; the previous one keeps signing for a day. Throws `not_found` without a webhook. */
-export function rotateSecret(context: NoticeContext, userId: string): Promise<Webhook> {
+export function rotateSecret(context: Pick<JobContext, 'store' | 'clock'>, userId: string): Promise<Webhook> {
   const secret = newSecret();
   return change(context, userId, (webhook) => {
     if (webhook === null) throw new Fault('not_found', 'There is no webhook.');
@@ -33,7 +42,7 @@ export function rotateSecret(context: NoticeContext, userId: string): Promise<We
 }
 
 async function change(
-  { store, clock }: NoticeContext,
+  { store, clock }: Pick<JobContext, 'store' | 'clock'>,
   userId: string,
   update: (webhook: Webhook | null) => Omit<Webhook, 'updatedAt' | 'revision'>,
 ): Promise<Webhook> {
@@ -44,4 +53,22 @@ async function change(
     if (await store.webhooks.put(changed)) return changed;
   }
   throw new Fault('conflict', 'The webhook was changed concurrently. Try again.');
+}
+
+/** Returns the secrets that sign a webhook's messages at `now`, newest first. */
+export function secretsOf(webhook: Webhook, now: number): string[] {
+  const { secret, previousSecret, previousUntil } = webhook;
+  return previousSecret !== null && previousUntil !== null && now < previousUntil
+    ? [secret, previousSecret]
+    : [secret];
+}
+
+/** Returns the headers of the Standard Webhooks specification: id, timestamp and one signature per secret. */
+export function signatureHeaders(id: string, body: string, secrets: readonly string[], now: number) {
+  const at = new Date(now);
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now / 1_000)),
+    'webhook-signature': secrets.map((secret) => new Signer(secret).sign(id, at, body)).join(' '),
+  };
 }

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../contract/fault.ts';
 import { problemText } from '../../contract/problem-texts.ts';
-import type { JobFile } from '../../delivery/destination/job-file.ts';
 import { createConcurrencyLimit } from '../../fetch/concurrency-limit.ts';
 import { type Column, createColumns, othersColumn } from '../../formats/columns.ts';
 import {
@@ -28,6 +27,15 @@ import {
   rowsIn,
   rowsOf,
 } from './rows.ts';
+
+/** The results of a job in one format. */
+export interface JobFile {
+  contentType: string;
+  /** Extension of its name, without a dot. */
+  extension: string;
+  /** Reads the file from the start. Every call yields the same bytes. Throws `results_deleted`. */
+  read(): AsyncIterable<Uint8Array>;
+}
 
 /**
  * Returns the records of an ended job in a format, as its option `only` selects them. Nothing is read until

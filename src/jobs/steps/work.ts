@@ -1,5 +1,6 @@
 import { linkSignals } from '../../base/abort.ts';
 import { backOffMs } from '../../base/back-off.ts';
+import { repeat } from '../../base/due-work.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch, BatchReference, BatchWait } from '../../store/batches.ts';
 import { type JobContext, leaseMs } from '../context.ts';
@@ -84,18 +85,17 @@ async function renewClaim(
   extend: () => void,
   stop: AbortController,
 ): Promise<void> {
-  const { store, clock } = context;
-  while (!stop.signal.aborted) {
-    try {
-      await clock.sleep(leaseMs / 3, stop.signal);
-      extend();
-      if (!(await store.batches.update(batch.id, batch.attempt, { leaseUntil: clock.now() + leaseMs })))
-        stop.abort();
-    } catch (error) {
-      if (!stop.signal.aborted)
-        context.log.warn({ batchId: batch.id, error: Fault.from(error).message }, 'claim not renewed');
-    }
-  }
+  const { store, clock, log } = context;
+  const renew = async () => {
+    extend();
+    if (!(await store.batches.update(batch.id, batch.attempt, { leaseUntil: clock.now() + leaseMs })))
+      stop.abort();
+  };
+  const onError = (error: unknown) => {
+    if (!stop.signal.aborted)
+      log.warn({ batchId: batch.id, error: Fault.from(error).message }, 'claim not renewed');
+  };
+  await repeat(renew, { clock, intervalMs: leaseMs / 3, startsLate: true, onError }, stop.signal);
 }
 
 /**

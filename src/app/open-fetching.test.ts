@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Fetcher } from './http.ts';
-import { createMarketFetcher } from './market-fetcher.ts';
+import type { Fetcher } from '../fetch/http.ts';
+import { createMarketFetcher } from './open-fetching.ts';
 
 const calls: string[] = [];
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLog } from '../base/log.ts';
-import { watchFirstPublish } from './first-publish.ts';
 import { openLocalQueue } from './local/open.ts';
+import { watchFirstPublish } from './queue.ts';
 
 test('watchFirstPublish() resolves with the first message that is published', async () => {
   const { queue, published } = watchFirstPublish(openLocalQueue({ log: createLog('silent', 'test') }));
