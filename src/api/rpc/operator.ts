@@ -152,7 +152,7 @@ function operatorJobHandlers(context: JobContext): [string, Handler][] {
   return [
     handle(method.listBatches, async (request) => {
       const { id } = await anyJob(store, request);
-      return { batches: (await store.batches.list(id)).map(toBatchMessage) };
+      return { batches: (await store.batches.find({ jobId: id })).map(toBatchMessage) };
     }),
     handle(method.approveJob, async ({ jobId }, { principal }) => ({
       job: await shape(await approve(context, jobId, principal.userId)),

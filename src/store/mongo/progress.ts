@@ -3,7 +3,7 @@ import { type CountRow, readCounts } from '../counts.ts';
 import type { Counts, Lane } from '../documents.ts';
 import type { MongoEngine } from './engine.ts';
 import type { MongoCollections } from './schema.ts';
-import { readBatch, readSummary, summaryFields } from './shapes.ts';
+import { readBatch } from './shapes.ts';
 
 /** Maximum complete batches in memory. */
 const readChunk = 20;
@@ -37,31 +37,7 @@ export function progressStore(engine: MongoEngine): ProgressStore {
         };
       }),
 
-    hasOutstanding: (jobId) =>
-      engine.run(async ({ batches }) => {
-        const which = { jobId, state: { $in: ['waiting' as const, ...inFlight] } };
-        return (await batches.findOne(which, { projection: { _id: 1 } })) !== null;
-      }),
-
     countJobs: (jobIds) => engine.run(({ batches }) => countJobs(batches, jobIds)),
-
-    list: (jobId) =>
-      engine.run(async ({ batches }) => {
-        const documents = await batches
-          .find({ jobId }, { projection: summaryFields })
-          .sort({ seq: 1 })
-          .toArray();
-        return documents.map(readSummary);
-      }),
-
-    listWaits: (jobId, now) =>
-      engine.run(async ({ batches }) => {
-        const found = await batches
-          .find({ jobId, 'wait.until': { $gt: now } }, { projection: { wait: 1 } })
-          .sort({ 'wait.until': 1, seq: 1 })
-          .toArray();
-        return found.map(({ wait }) => wait!);
-      }),
 
     read: async function* (jobId, seqs) {
       const places = seqs?.values();

@@ -1,15 +1,12 @@
-import type { BatchWait, ProgressStore } from '../batches.ts';
+import type { ProgressStore } from '../batches.ts';
 import { readCounts } from '../counts.ts';
 import type { Counts, Lane } from '../documents.ts';
 import type { SqliteConnection, Value } from './connection.ts';
 import type { ReadCache } from './read-cache.ts';
-import { summaries, wholeBatches } from './shapes.ts';
+import { wholeBatches } from './shapes.ts';
 
 /** Maximum complete batches in memory. */
 const readChunk = 20;
-
-/** Used by every progress query. */
-const summariesOfJob = `SELECT ${summaries.select} FROM batches WHERE job_id = ? ORDER BY seq`;
 
 const sums = `sum(total), sum(success), sum(failed), count(*),
   count(*) FILTER (WHERE state = 'done' AND success > 0), count(*) FILTER (WHERE state = 'done' AND success = 0)`;
@@ -45,25 +42,10 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
       };
     },
 
-    hasOutstanding: async (jobId) =>
-      engine.get(`SELECT 1 FROM batches WHERE job_id = ? AND state <> 'done' LIMIT 1`, jobId) !== null,
-
     countJobs: async (jobIds) => {
       const found = jobIds.map((jobId) => [jobId, cache.document(counts, countsOfJob, jobId)] as const);
       return new Map(found.filter((entry): entry is [string, Counts] => entry[1] !== null));
     },
-
-    list: async (jobId) => cache.documents(summaries, summariesOfJob, jobId),
-
-    listWaits: async (jobId, now) =>
-      engine
-        .all<{ wait: string }>(
-          `SELECT wait FROM batches WHERE job_id = ? AND wait IS NOT NULL AND wait ->> 'until' > ?
-           ORDER BY wait ->> 'until', seq`,
-          jobId,
-          now,
-        )
-        .map(({ wait }) => JSON.parse(wait) as BatchWait),
 
     read: async function* (jobId, seqs) {
       const places = seqs?.values();
