@@ -283,13 +283,8 @@ export interface BatchStore
    * only.
    */
   republishQueued(now: number, publishedBefore: number, limit: number): Promise<BatchReference[]>;
-  /** Counts queued and claimed batches by market and lane. */
-  countBacklog(): Promise<{ market: string; lane: Lane; queued: number; claimed: number }[]>;
-  /**
-   * Returns the time since which the oldest queued batch has been due, or null if none is due at `now`. A
-   * batch is due when it was queued, and not before its `notBefore`.
-   */
-  findOldestDue(now: number): Promise<number | null>;
+  /** Counts queued and claimed batches by market and lane, and finds the oldest that are due at `now`. */
+  countBacklog(now: number): Promise<Backlog[]>;
 }
 
 /** A worker's write to a claimed batch. */
@@ -316,8 +311,21 @@ export type ClaimChange = Partial<Pick<Batch, 'leaseUntil' | 'isolated' | 'wait'
 /** Methods of BatchStore that only read. */
 export type ProgressStore = Pick<
   BatchStore,
-  'countInFlight' | 'countJobs' | 'read' | 'findUnit' | 'countBacklog' | 'findOldestDue'
+  'countInFlight' | 'countJobs' | 'read' | 'findUnit' | 'countBacklog'
 >;
+
+/** Queued and claimed batches of a market and lane. */
+export interface Backlog {
+  market: string;
+  lane: Lane;
+  queued: number;
+  claimed: number;
+  /**
+   * Time since which the oldest queued batch has been due: since it was queued, and not before its
+   * `notBefore`. Null if none is due.
+   */
+  dueAt: number | null;
+}
 
 /** A batch that was just claimed. */
 export interface ClaimedBatch extends Batch {

@@ -114,7 +114,7 @@ function operatorWorkHandlers({ store, clock, settings }: JobContext): [string, 
   const { method } = OperatorService;
   return [
     handle(method.getWork, async () => ({
-      backlog: await store.batches.countBacklog(),
+      backlog: (await store.batches.countBacklog(clock.now())).map(({ dueAt: _, ...row }) => row),
       processes: (await store.processes.find({ seenAt: { atLeast: clock.now() - heartbeatMaxAgeMs } })).map(
         toProcessMessage,
       ),

@@ -165,7 +165,7 @@ export function progressConformance(open: OpenStores): void {
   });
 
   test('the backlog is counted by market and lane', async () => {
-    const before = await stores.store.batches.countBacklog();
+    const before = await stores.store.batches.countBacklog(0);
     expect(before.filter(({ market }) => market === 'mktx')).toEqual([]);
     const { job, batches } = await storeJob(stores.store, 4, { market: 'mktx' });
     await storeJob(stores.store, 1, { market: 'mkty' });
@@ -178,27 +178,29 @@ export function progressConformance(open: OpenStores): void {
       outcomes: { 0: aFailure, 1: aFailure },
       end: { file: null, at: aTime },
     });
-    const after = await stores.store.batches.countBacklog();
+    const after = await stores.store.batches.countBacklog(0);
     expect(after.filter(({ market }) => market === 'mktx' || market === 'mkty')).toEqual([
-      { market: 'mktx', lane: 'bulk', queued: 1, claimed: 1 },
-      { market: 'mktx', lane: 'single', queued: 1, claimed: 0 },
+      { market: 'mktx', lane: 'bulk', queued: 1, claimed: 1, dueAt: null },
+      { market: 'mktx', lane: 'single', queued: 1, claimed: 0, dueAt: null },
     ]);
   });
 
   test('the oldest due batch is the queued one that has been due longest', async () => {
-    // Earlier than the batches of the other tests.
     const start = aTime - 10_000_000;
-    expect(await stores.store.batches.findOldestDue(start)).toBeNull();
-    const { job, batches } = await storeJob(stores.store, 3);
+    const dueAt = async (now: number) =>
+      (await stores.store.batches.countBacklog(now)).find(({ market }) => market === 'mktz')?.dueAt;
+    expect(await dueAt(start)).toBeUndefined();
+    const { job, batches } = await storeJob(stores.store, 3, { market: 'mktz' });
     await stores.store.batches.queue(job.id, 1, start + 10);
     await stores.store.batches.queue(job.id, 2, start + 20);
-    expect(await stores.store.batches.findOldestDue(start + 100)).toBe(start + 10);
+    expect(await dueAt(start)).toBeNull();
+    expect(await dueAt(start + 100)).toBe(start + 10);
     await stores.store.batches.claim(batches[0]!.id, 0, start + 30, start + 90);
-    expect(await stores.store.batches.findOldestDue(start + 100)).toBe(start + 20);
+    expect(await dueAt(start + 100)).toBe(start + 20);
     await releaseBatch(stores.store, { id: batches[0]!.id, attempt: 1 }, start + 200);
     for (const batch of batches.slice(1))
       await stores.store.batches.claim(batch.id, 0, start + 30, start + 90);
-    expect(await stores.store.batches.findOldestDue(start + 199)).toBeNull();
-    expect(await stores.store.batches.findOldestDue(start + 300)).toBe(start + 200);
+    expect(await dueAt(start + 199)).toBeNull();
+    expect(await dueAt(start + 300)).toBe(start + 200);
   });
 }

@@ -1,6 +1,6 @@
-import type { ProgressStore } from '../batches.ts';
+import type { Backlog, ProgressStore } from '../batches.ts';
 import { readCounts } from '../counts.ts';
-import type { Counts, Lane } from '../documents.ts';
+import type { Counts } from '../documents.ts';
 import type { SqliteConnection, Value } from './connection.ts';
 import type { ReadCache } from './read-cache.ts';
 import { wholeBatches } from './shapes.ts';
@@ -85,22 +85,18 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
       return batch && { batch, index: batch.units.findIndex((unit) => unit.key === key) };
     },
 
-    countBacklog: async () =>
+    countBacklog: async (now) =>
       engine
-        .all<{ market: string; lane: Lane; queued: number; claimed: number }>(
+        .all<Backlog>(
           `SELECT market, lane, count(*) FILTER (WHERE state = 'queued') AS queued,
-             count(*) FILTER (WHERE state = 'claimed') AS claimed
-           FROM (SELECT market, lane, state FROM batches WHERE state = 'queued'
-             UNION ALL SELECT market, lane, state FROM batches WHERE state = 'claimed')
+             count(*) FILTER (WHERE state = 'claimed') AS claimed,
+             min(max(queued_at, coalesce(not_before, 0))) FILTER
+               (WHERE state = 'queued' AND queued_at <= ?1 AND (not_before IS NULL OR not_before <= ?1)) AS dueAt
+           FROM (SELECT market, lane, state, queued_at, not_before FROM batches WHERE state = 'queued'
+             UNION ALL SELECT market, lane, state, NULL, NULL FROM batches WHERE state = 'claimed')
            GROUP BY market, lane ORDER BY market, lane`,
+          now,
         )
         .map((row) => ({ ...row })),
-
-    findOldestDue: async (now) =>
-      engine.get<{ dueAt: number | null }>(
-        `SELECT min(max(queued_at, coalesce(not_before, 0))) AS dueAt FROM batches
-         WHERE state = 'queued' AND queued_at <= ?1 AND (not_before IS NULL OR not_before <= ?1)`,
-        now,
-      )!.dueAt,
   };
 }
