@@ -25,8 +25,7 @@ export function storeGauges({ store, clock, origins }: StoreGaugeOptions): Gauge
   const jobs = cached(clock, () =>
     store.jobs.countBy({ state: { in: openStates } }, ['mode', 'kind', 'state']),
   );
-  const backlog = cached(clock, () => store.batches.countBacklog());
-  const oldest = cached(clock, () => store.batches.findOldestDue(clock.now()));
+  const backlog = cached(clock, () => store.batches.countBacklog(clock.now()));
   const pauses = cached(clock, () => store.origins.listPauses());
   return {
     gleaner_jobs: async () =>
@@ -45,8 +44,9 @@ export function storeGauges({ store, clock, origins }: StoreGaugeOptions): Gauge
       ]);
     },
     gleaner_batch_oldest_seconds: async () => {
-      const dueAt = await oldest();
-      return [{ labels: {}, value: dueAt === null ? 0 : Math.max(0, clock.now() - dueAt) / 1000 }];
+      const now = clock.now();
+      const ages = (await backlog()).map(({ dueAt }) => now - (dueAt ?? now));
+      return [{ labels: {}, value: Math.max(0, ...ages) / 1000 }];
     },
     gleaner_origin_paused: async () => {
       // Sites that clients name belong to no configured market.

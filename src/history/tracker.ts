@@ -120,7 +120,7 @@ async function advance(context: JobContext, claimed: TrackingRun, signal: AbortS
 async function batchesOf({ store }: JobContext, { jobId, stage, nextBatch }: TrackingRun) {
   const isWanted = ({ seq, success }: BatchSummary) =>
     seq >= nextBatch && (stage === 'missing' || success > 0);
-  return (await store.batches.list(jobId)).filter(isWanted).map(({ seq }) => seq);
+  return (await store.batches.find({ jobId })).filter(isWanted).map(({ seq }) => seq);
 }
 
 async function advanceBatch(

@@ -42,7 +42,7 @@ export async function* readIndexedBatches(
 ): AsyncGenerator<IndexedBatch> {
   const firsts = new Map<number, number>();
   let place = 0;
-  for (const summary of await store.batches.list(jobId)) {
+  for (const summary of await store.batches.find({ jobId })) {
     if (wanted(summary, place)) firsts.set(summary.seq, place);
     place += summary.total;
   }

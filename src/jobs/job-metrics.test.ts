@@ -78,7 +78,7 @@ describe('the metrics of a job', () => {
     const jobId = await submitted();
     await approve(fixture.context, jobId, 'operator');
     const { store } = fixture.context;
-    const [batch] = await store.batches.list(jobId);
+    const [batch] = await store.batches.find({ jobId });
     counts();
     await store.batches.claim(batch!.id, 0, noon, noon + 10);
     expect(counts()).toEqual([]);

@@ -95,7 +95,7 @@ async function timing(
   const [pauses, minutes, backlog] = await Promise.all([
     store.origins.listPauses(),
     store.originMinutes.find({ minute: { atLeast: clock.now() - measuredMs } }),
-    store.batches.countBacklog(),
+    store.batches.countBacklog(clock.now()),
   ]);
   const origins = plannedOrigins(context, jobType, plan);
   const known = isTest || isReread ? [] : pauses;

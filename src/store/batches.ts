@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { FaultCode } from '../contract/fault.ts';
+import { type Collection, declare } from './collection.ts';
 import type { Counts, Lane, QualityCounts, StoredFile } from './documents.ts';
 
 /** One requested item of a job, the unit of billing. */
@@ -182,13 +183,36 @@ export interface IsolatedUnit {
   starts: number;
 }
 
-/** A batch without its large and worker-only fields, for progress. */
-export type BatchSummary = Omit<
-  Batch,
-  'units' | 'outcomes' | 'segments' | 'pages' | 'stalledClaims' | 'isolated' | 'wait'
-> & {
+/** A batch without its units, which a declaration cannot place: SQLite has a table for them. */
+export type StoredBatch = Omit<Batch, 'units'> & {
+  /** Number of units. */
   total: number;
 };
+
+/** A batch without its large and worker-only fields, for progress. */
+export type BatchSummary = Omit<
+  StoredBatch,
+  'outcomes' | 'segments' | 'pages' | 'stalledClaims' | 'isolated' | 'wait'
+>;
+
+/** Declaration of the batches, whose tables and indexes are in the schema of each engine. */
+export const batchDeclaration = declare<StoredBatch>()(
+  'batches',
+  {
+    text: 'id jobId market region lane state',
+    integer: 'seq total success failed storedBytes attempt stalledClaims',
+    real: 'queuedAt? publishedAt? leaseUntil? notBefore? endedAt?',
+    object: 'file? wait? isolated? pages? segments outcomes',
+  },
+  {
+    id: ['id'],
+    order: ['jobId', 'seq'],
+    lazy: ['wait', 'stalledClaims', 'isolated', 'pages', 'segments', 'outcomes'],
+    constant: 'state',
+    relaxed: true,
+    cached: true,
+  },
+);
 
 /** Contents of a queue message: a reference to a batch. */
 export interface BatchReference {
@@ -202,21 +226,20 @@ export interface BatchReference {
   attempt: number;
 }
 
+/** Batches as a declared collection. */
+export type BatchCollection = Collection<BatchSummary, StoredBatch>;
+
 /**
- * Batches and the outcomes of their units. A write that names an attempt changes nothing if the batch has
- * another.
+ * Batches and the outcomes of their units. They are written and removed with their jobs only. A write that
+ * names an attempt changes nothing if the batch has another.
  */
-export interface BatchStore {
+export interface BatchStore
+  extends Pick<BatchCollection, 'pick' | 'find' | 'count' | 'countBy' | 'update' | 'writeAll'> {
   /**
    * Moves up to `limit` waiting batches of a job, or of one of its regions, to `queued`, lowest `seq` first.
    * Skips batches whose `notBefore` is after `now`.
    */
   queue(jobId: string, limit: number, now: number, region?: string): Promise<BatchReference[]>;
-  /**
-   * Moves batches that could not be published from `queued` back to `waiting`, not to be queued before
-   * `notBefore`. Skips batches that have another attempt by now.
-   */
-  unqueue(references: readonly BatchReference[], notBefore: number): Promise<void>;
   /**
    * Counts the batches of a job that are queued or claimed, and separately the queued ones that are deferred
    * beyond `now`.
@@ -229,11 +252,6 @@ export interface BatchStore {
    */
   claim(batchId: string, attempt: number, now: number, leaseUntil: number): Promise<ClaimedBatch | null>;
   /**
-   * Extends the claim of a batch, records the unit that the worker is about to read in isolation, or replaces
-   * the last wait. Returns false if the claim was lost.
-   */
-  update(batchId: string, attempt: number, change: ClaimChange): Promise<boolean>;
-  /**
    * Writes outcomes of units and the segment with their records, and ends the batch if the write has an end.
    * Returns false if the claim was lost, and true without a change if this attempt has ended the batch
    * before. A unit keeps its first outcome, so a repeated write counts nothing twice. A new outcome lowers
@@ -241,29 +259,12 @@ export interface BatchStore {
    */
   recordOutcomes(batchId: string, attempt: number, write: OutcomeWrite): Promise<boolean>;
   /**
-   * Moves a claimed batch back to `queued`, not to be published before `notBefore`. Returns false if the
-   * claim was lost. Unless the claim `failed`, it does not count as one without progress. `wait` replaces the
-   * batch's last wait.
-   */
-  release(
-    batchId: string,
-    attempt: number,
-    notBefore: number,
-    end?: { failed?: boolean; wait?: BatchWait },
-  ): Promise<boolean>;
-  /** Lists the waits of a job's batches that end after `now`, by end. */
-  listWaits(jobId: string, now: number): Promise<BatchWait[]>;
-  /**
    * Ends each outstanding unit of the job's batches in one of `states` with `outcome`, at `now`. Returns the
    * number of units. A worker's later write to such a batch has no effect.
    */
   fail(jobId: string, states: readonly OutstandingState[], outcome: Outcome, now: number): Promise<number>;
-  /** Returns true if any batch of the job is not done. */
-  hasOutstanding(jobId: string): Promise<boolean>;
   /** Computes the counts of several jobs by job id. Jobs without batches are left out. */
   countJobs(jobIds: readonly string[]): Promise<Map<string, Counts>>;
-  /** Lists the batches of a job by `seq`, without units. */
-  list(jobId: string): Promise<readonly BatchSummary[]>;
   /**
    * Yields complete batches of a job by `seq`, either all or those in `seqs` (ascending), and holds only a
    * few in memory.
@@ -282,13 +283,8 @@ export interface BatchStore {
    * only.
    */
   republishQueued(now: number, publishedBefore: number, limit: number): Promise<BatchReference[]>;
-  /** Counts queued and claimed batches by market and lane. */
-  countBacklog(): Promise<{ market: string; lane: Lane; queued: number; claimed: number }[]>;
-  /**
-   * Returns the time since which the oldest queued batch has been due, or null if none is due at `now`. A
-   * batch is due when it was queued, and not before its `notBefore`.
-   */
-  findOldestDue(now: number): Promise<number | null>;
+  /** Counts queued and claimed batches by market and lane, and finds the oldest that are due at `now`. */
+  countBacklog(now: number): Promise<Backlog[]>;
 }
 
 /** A worker's write to a claimed batch. */
@@ -315,16 +311,21 @@ export type ClaimChange = Partial<Pick<Batch, 'leaseUntil' | 'isolated' | 'wait'
 /** Methods of BatchStore that only read. */
 export type ProgressStore = Pick<
   BatchStore,
-  | 'countInFlight'
-  | 'hasOutstanding'
-  | 'countJobs'
-  | 'list'
-  | 'listWaits'
-  | 'read'
-  | 'findUnit'
-  | 'countBacklog'
-  | 'findOldestDue'
+  'countInFlight' | 'countJobs' | 'read' | 'findUnit' | 'countBacklog'
 >;
+
+/** Queued and claimed batches of a market and lane. */
+export interface Backlog {
+  market: string;
+  lane: Lane;
+  queued: number;
+  claimed: number;
+  /**
+   * Time since which the oldest queued batch has been due: since it was queued, and not before its
+   * `notBefore`. Null if none is due.
+   */
+  dueAt: number | null;
+}
 
 /** A batch that was just claimed. */
 export interface ClaimedBatch extends Batch {
@@ -343,3 +344,63 @@ export interface InFlight {
 
 /** States of batches that batches.fail() can end. */
 export type OutstandingState = 'waiting' | 'queued' | 'claimed';
+
+type Batches = { readonly batches: BatchStore };
+
+/** Conditions of a batch whose claim is not lost. */
+const claimed = ({ id, attempt }: Claim) => ({ id, attempt, state: 'claimed' as const });
+
+/** A claim of a batch. */
+export type Claim = Pick<Batch, 'id' | 'attempt'>;
+
+/**
+ * Extends a claim, records the unit that the worker is about to read in isolation, or replaces the last wait.
+ * Returns false if the claim was lost.
+ */
+export async function updateClaim({ batches }: Batches, claim: Claim, change: ClaimChange): Promise<boolean> {
+  return (await batches.update(claimed(claim), change)) !== null;
+}
+
+/**
+ * Moves a claimed batch back to `queued`, not to be published before `notBefore`. Returns false if the claim
+ * was lost. Unless the claim `failed`, it does not count as one without progress. `wait` replaces the batch's
+ * last wait.
+ */
+export async function releaseBatch(
+  { batches }: Batches,
+  claim: Claim,
+  notBefore: number,
+  { failed = false, wait }: { failed?: boolean; wait?: BatchWait } = {},
+): Promise<boolean> {
+  const change = { state: 'queued' as const, leaseUntil: null, notBefore, ...(wait && { wait }) };
+  // Each claim has incremented the count, and outcomes do not lower it to 0.
+  const options = failed ? {} : { add: { stalledClaims: -1 } };
+  return (await batches.update(claimed(claim), change, options)) !== null;
+}
+
+/**
+ * Moves batches that could not be published from `queued` back to `waiting`, not to be queued before
+ * `notBefore`. Skips batches that have another attempt by now.
+ */
+export async function unqueue(
+  { batches }: Batches,
+  references: readonly BatchReference[],
+  notBefore: number,
+): Promise<void> {
+  const change = { state: 'waiting' as const, queuedAt: null, publishedAt: null, notBefore };
+  await batches.writeAll(
+    [],
+    references.map(({ batchId, attempt }) => [{ id: batchId, attempt, state: 'queued' }, change]),
+  );
+}
+
+/** Returns true if any batch of the job is not done. */
+export async function hasOutstanding({ batches }: Batches, jobId: string): Promise<boolean> {
+  return (await batches.count({ jobId, state: { not: 'done' } }, 1)) > 0;
+}
+
+/** Returns the wait of a job's batches that ends first after `now`. Null if there is none. */
+export async function firstWait({ batches }: Batches, jobId: string, now: number): Promise<BatchWait | null> {
+  const waiting = { jobId, wait: { not: null }, 'wait.until': { above: now } };
+  return (await batches.pick(waiting, ['wait'], { order: ['wait.until', 'seq'] }))?.wait ?? null;
+}

@@ -44,6 +44,11 @@ export interface Declaration<F extends string = string> {
   readonly order: readonly [F, F, ...F[]];
   /** Indexes of both engines. */
   readonly indexes?: readonly Index<F>[];
+  /**
+   * Field with few values. Conditions are compared with constants, so that the partial indexes of SQLite for
+   * these values apply.
+   */
+  readonly constant?: F;
   /** Fields that only `pick()` and copies of the data read. */
   readonly lazy?: readonly F[];
   /** Time at which a document has to be processed: null if it waits for nothing. */
@@ -105,7 +110,7 @@ type PathOf<K extends string, V> = V extends object
 /** Options for find(). */
 export interface FindOptions<T> {
   /** Fields that order the result. Default: the declaration's fields. Without any, the order is undefined. */
-  order?: readonly FieldOf<T>[];
+  order?: readonly (FieldOf<T> | MemberOf<T>)[];
   /** True if the order is descending. */
   newestFirst?: boolean;
   /** Values of the order's fields: only documents that follow them. */
@@ -153,7 +158,7 @@ export interface Collection<T, S extends T = T> {
   pick<K extends FieldOf<S>>(
     where: Where<S>,
     fields: readonly K[],
-    options?: Pick<FindOptions<T>, 'order' | 'newestFirst'> & { skip?: number },
+    options?: Pick<FindOptions<S>, 'order' | 'newestFirst'> & { skip?: number },
   ): Promise<Pick<S, K> | null>;
   /** Returns the documents that match. */
   find(where: Where<T>, options?: FindOptions<T>): Promise<T[]>;
@@ -250,9 +255,9 @@ export async function removeAll<T>(
   while ((await collection.remove(where, chunkSize)) === chunkSize);
 }
 
-/** Returns the type of a field, and whether it may be null. */
+/** Returns the type of a field, or of the object that has the member, and whether it may be null. */
 export function typeOf(declaration: Declaration, field: string): [BaseType, boolean] {
-  const type = declaration.fields[field]!;
+  const type = declaration.fields[field.split('.')[0]!]!;
   return [type.replace('?', '') as BaseType, type.endsWith('?')];
 }
 

@@ -118,7 +118,7 @@ describe.each(await findStores())('retention on $name', ({ name, open }) => {
       await sweep(fixture.context);
       expect(await jobOf(old)).toBeNull();
       expect(await filesOf(old)).toEqual([]);
-      expect(await fixture.context.store.batches.list(old.id)).toEqual([]);
+      expect(await fixture.context.store.batches.find({ jobId: old.id })).toEqual([]);
       const { success, failed } = old.counts!.units;
       expect(await fixture.context.store.deletedJobs.get(old.id)).toMatchObject({
         success,
@@ -218,7 +218,7 @@ describe.each(await findStores())('retention on $name', ({ name, open }) => {
       const calls = await crashEverywhere(userId, sweepLater, async (job, where) => {
         expect(await jobOf(job), where).toBeNull();
         expect(await filesOf(job), where).toEqual([]);
-        expect(await fixture.context.store.batches.list(job.id), where).toEqual([]);
+        expect(await fixture.context.store.batches.find({ jobId: job.id }), where).toEqual([]);
       });
       expect(calls).toBeGreaterThan(10);
       expect(await fixture.problems()).toEqual([]);

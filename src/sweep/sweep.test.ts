@@ -284,7 +284,7 @@ describe('stalled batches', () => {
       await sweep(fixture.context);
     }
     // The alert about batches that wait, and the number of workers, depend on it.
-    expect(await store.batches.findOldestDue(fixture.clock.now())).toBe(since);
+    expect((await store.batches.countBacklog(fixture.clock.now()))[0]!.dueAt).toBe(since);
   });
 
   test('are requeued in one round after their worker died, regardless of their number', async () => {
@@ -294,19 +294,19 @@ describe('stalled batches', () => {
     const userId = await fixture.createUser(400_000);
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(30_000));
     await approve(fixture.context, jobId, operatorId);
-    const { id } = (await store.batches.list(jobId)).at(-1)!;
+    const { id } = (await store.batches.find({ jobId })).at(-1)!;
     await fixture.clock.advance(50_000);
     await store.batches.claim(id, 0, clock.now(), clock.now() + 10_001);
     await fixture.clock.advance(10_002);
     await sweep(fixture.context);
-    expect((await store.batches.list(jobId)).at(-1)).toMatchObject({ id, state: 'queued', attempt: 1 });
+    expect((await store.batches.find({ jobId })).at(-1)).toMatchObject({ id, state: 'queued', attempt: 1 });
   });
 
   test('are republished when the lease of a dead worker expires', async () => {
     const { jobId } = await submitted(3);
     const { store, clock } = fixture.context;
     await approve(fixture.context, jobId, operatorId);
-    const [batch] = await store.batches.list(jobId);
+    const [batch] = await store.batches.find({ jobId });
     await store.batches.claim(batch!.id, 0, clock.now(), clock.now() + 10_000);
     await fixture.startWorker();
     await fixture.clock.advance(10_000);

@@ -53,7 +53,7 @@ async function attemptsOf(worker: Clock, sweeper: Clock, state: 'completed' | 'f
   held.resolve();
   await fixture.waitForState(jobId, state);
   await working.stop();
-  return (await context.store.batches.list(jobId))[0]!.attempt;
+  return (await context.store.batches.find({ jobId }))[0]!.attempt;
 }
 
 test('a long listing loses its claim until it is abandoned with host clocks 20 s apart', async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
+import { firstWait } from '../store/batches.ts';
 import { countsOf } from '../store/counts.ts';
 import type { Job } from '../store/documents.ts';
 import { wrapMethods } from '../store/wrap.ts';
@@ -65,7 +66,9 @@ describe('an outage of the result storage', () => {
     const jobId = await submit('SubmitMerchantItems', { urls });
     await passMinutes(10);
     expect(fixture.requestedItems()).toHaveLength(0);
-    expect((await fixture.context.store.batches.list(jobId)).map(({ attempt }) => attempt)).toEqual([0, 0]);
+    expect((await fixture.context.store.batches.find({ jobId })).map(({ attempt }) => attempt)).toEqual([
+      0, 0,
+    ]);
     control.state = 'there';
     expect(await completes(jobId)).toMatchObject({ refunded: 0 });
     expect(await fixture.problems()).toEqual([]);
@@ -84,7 +87,7 @@ describe('an outage of the result storage', () => {
     // Delays of 2, 4, 8 … 256, 300 seconds, each up to half shorter; without back-off it would be 300 pages.
     expect(reads).toBeGreaterThan(4);
     expect(reads).toBeLessThan(14);
-    const wait = (await fixture.context.store.batches.listWaits(jobId, 0))[0];
+    const wait = await firstWait(fixture.context.store, jobId, 0);
     expect(wait).toMatchObject({ reason: 'storage unavailable', failures: expect.any(Number) });
     expect(wait!.failures).toBeGreaterThan(4);
     control.state = 'there';
@@ -101,7 +104,7 @@ describe('an outage of the result storage', () => {
     await passMinutes(10);
     const { batches } = await fixture.context.store.batches.countInFlight(jobId, fixture.clock.now());
     expect(batches).toBeGreaterThan(0);
-    const attempts = (await fixture.context.store.batches.list(jobId)).map(({ attempt }) => attempt);
+    const attempts = (await fixture.context.store.batches.find({ jobId })).map(({ attempt }) => attempt);
     // The requests in progress when the outage began, and one per trial.
     expect(attempts.reduce((sum, attempt) => sum + attempt, 0)).toBeLessThan(8 + 14);
   });
@@ -113,14 +116,14 @@ describe('an outage of the result storage', () => {
     const jobId = await submit('SubmitVariantSold', variantSoldRequest(3));
     await passMinutes(10);
     expect(fixture.requestedItems()).toHaveLength(3);
-    const [wait] = await fixture.context.store.batches.listWaits(jobId, fixture.clock.now());
+    const wait = await firstWait(fixture.context.store, jobId, fixture.clock.now());
     expect(wait).toMatchObject({ reason: 'storage unavailable', failures: expect.any(Number) });
     expect(wait!.failures).toBeGreaterThan(4);
     control.state = 'there';
     const job = await completes(jobId);
     expect([job.file?.items, job.refunded]).toEqual([3, 0]);
     expect(fixture.requestedItems()).toHaveLength(3);
-    expect(await fixture.context.store.batches.listWaits(jobId, fixture.clock.now())).toEqual([]);
+    expect(await firstWait(fixture.context.store, jobId, fixture.clock.now())).toBeNull();
   });
 
   test('delays single tasks, too, because their records are stored there', async () => {

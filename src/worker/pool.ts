@@ -3,6 +3,7 @@ import { newId } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import type { BatchReference } from '../store/batches.ts';
+import { releaseBatch } from '../store/batches.ts';
 import type { OriginMinute } from '../store/operations.ts';
 import { addReport } from '../telemetry/buffer.ts';
 import { startWorkerProcess, type WorkerProcess } from './process.ts';
@@ -161,7 +162,7 @@ async function requeue(
   const { jobId, batchId } = message;
   const attempt = message.attempt + 1;
   try {
-    if (!(await store.batches.release(batchId, attempt, clock.now(), { failed: true }))) return;
+    if (!(await releaseBatch(store, { id: batchId, attempt }, clock.now(), { failed: true }))) return;
     await queue.publish({ ...message, attempt });
     log.warn({ jobId, batchId, attempt }, 'batch requeued');
   } catch (error) {

@@ -46,7 +46,7 @@ test('claims nothing while the disk is almost full, and resumes once there is sp
   const worker = await startWorker(fixture.context, [mkta]);
   await approve(fixture.context, jobId, newId());
   await fixture.clock.advance(120_000);
-  const states = async () => (await fixture.context.store.batches.list(jobId)).map(({ state }) => state);
+  const states = async () => (await fixture.context.store.batches.find({ jobId })).map(({ state }) => state);
   expect(await states()).toEqual(['queued', 'queued']);
   expect(fixture.requestedItems()).toEqual([]);
   fixture.setFreeBytes(2 * minFreeBytes);
@@ -84,7 +84,7 @@ test('does not count units whose write was superseded', async () => {
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
   await approve(fixture.context, jobId, newId());
   await fixture.eventually('the batch is in hand', () => fixture.requestedItems().length === 3);
-  const [batch] = await fixture.context.store.batches.list(jobId);
+  const [batch] = await fixture.context.store.batches.find({ jobId });
   const later = fixture.clock.now() + 60_000;
   expect(
     await fixture.context.store.batches.claim(batch!.id, batch!.attempt, later, later + 10_000),

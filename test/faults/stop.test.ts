@@ -54,7 +54,7 @@ async function busyWith(api: TestApi) {
 async function claimedBatches(settings: Record<string, string>): Promise<number> {
   const store = await openStore(loadConfig(settings));
   try {
-    return (await store.batches.countBacklog()).reduce((sum, { claimed }) => sum + claimed, 0);
+    return (await store.batches.countBacklog(0)).reduce((sum, { claimed }) => sum + claimed, 0);
   } finally {
     await store.close();
   }

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../src/store/batches.ts';
+import type { BatchSummary, Outcome } from '../../src/store/batches.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { replaceMethods, type StoreMethods } from '../../src/store/wrap.ts';
@@ -57,8 +57,7 @@ export const brokenStores: readonly BrokenStore[] = [
     seed: 1,
     change: (store) => ({
       batches: {
-        update: async () => true,
-        release: async () => false,
+        update: async (_where, { state }) => (state === undefined ? ({} as BatchSummary) : null),
         requeueExpired: async () => [],
         republishQueued: async () => [],
         claim: store.batches.claim,

@@ -24,7 +24,7 @@ export interface Comparison {
 /** Calls after which outcomes may have changed. */
 const writers = new Set(['batches.recordOutcomes', 'batches.fail']);
 /** Writes that fail after a claim was lost. */
-const fenced = new Set(['batches.update', 'batches.recordOutcomes', 'batches.release']);
+const fenced = new Set(['batches.update', 'batches.recordOutcomes']);
 
 /** Creates the witness of a run. It reads `store` without simulated faults. */
 export function createWitness(world: World, store: Store): Witness {
@@ -49,12 +49,14 @@ export function createWitness(world: World, store: Store): Witness {
     outcomes.set(place, text);
   };
 
-  const observeFenced = (process: Process, name: string, batchId: string, result: unknown) => {
-    if (result !== false) return;
+  const observeFenced = (process: Process, [first, second]: unknown[], result: unknown) => {
+    if (result) return;
     seen.add('lost claim');
+    const batchId = typeof first === 'string' ? first : (first as Batch).id;
+    const isRenewal = typeof first !== 'string' && (second as Partial<Batch>).state === undefined;
     const claimed = claimedAt.get(`${process.name} ${batchId}`);
     const { frozenAt } = process;
-    if (name !== 'batches.update' && claimed !== undefined && frozenAt !== null && frozenAt >= claimed)
+    if (!isRenewal && claimed !== undefined && frozenAt !== null && frozenAt >= claimed)
       seen.add('frozen writer rejected');
   };
 
@@ -81,7 +83,7 @@ export function createWitness(world: World, store: Store): Witness {
       claimedAt.set(`${process.name} ${id}`, world.scheduler.now());
     }
     if (name.startsWith('trackingRuns.')) observeComparison(name, parameters, result);
-    if (fenced.has(name)) observeFenced(process, name, first, result);
+    if (fenced.has(name)) observeFenced(process, parameters, result);
     if (name === 'batches.requeueExpired' || name === 'batches.republishQueued')
       if ((result as unknown[]).length > 0) seen.add('republished batch');
     if (name === 'jobs.move' && result !== null && process.name.startsWith('sweep')) {

@@ -11,6 +11,7 @@ import { approve, cancel, decideDue, reject, terminate } from '../../src/jobs/st
 import { submit } from '../../src/jobs/steps/submit.ts';
 import { work } from '../../src/jobs/steps/work.ts';
 import type { BatchReference } from '../../src/store/batches.ts';
+import { hasOutstanding } from '../../src/store/batches.ts';
 import { aKey } from '../../src/store/conformance/samples.ts';
 import type { ApiKey, Job, JobState, StoredFile } from '../../src/store/documents.ts';
 import { newTrackingRun } from '../../src/store/tracking-run.ts';
@@ -292,7 +293,7 @@ export function createCourseRunner(fixture: JobFixture, course: Course): CourseR
     expect(job.refunded, where).toBe(refunded);
     expect(await fixture.balance(userId), where).toBe(own - charged + refunded);
     expect((await alive.store.apiKeys.get(limited.id))?.creditsSpent, where).toBe(charged - refunded);
-    expect(await alive.store.batches.hasOutstanding(job.id), where).toBe(false);
+    expect(await hasOutstanding(alive.store, job.id), where).toBe(false);
     expect(job.file?.items ?? null, where).toBe(course.records);
     const { records } = await qualityOf(alive, job);
     const files = await unitFilesOf(job);

@@ -275,7 +275,7 @@ test('listFaults groups failures by fault, most frequent first, with at most fiv
   const jobId = await submitted(60);
   await approve(fixture.context, jobId, operatorId);
   const { store } = fixture.context;
-  const [first, second] = await store.batches.list(jobId);
+  const [first, second] = await store.batches.find({ jobId });
   const failed = (code: 'page_blocked' | 'page_empty') =>
     ({ status: 'FAILED', code, message: code }) as const;
   for (const [batch, upTo] of [
@@ -341,7 +341,7 @@ describe('streamResults', () => {
     expect((await textOf(jobs.streamResults, { jobId })).text).toBe('');
     await approve(fixture.context, jobId, operatorId);
     const { store } = fixture.context;
-    const [batch] = await store.batches.list(jobId);
+    const [batch] = await store.batches.find({ jobId });
     await store.batches.claim(batch!.id, 0, 0, fixture.clock.now());
     const body = Buffer.from('{"a": 1.0,  "b":"é"}');
     const outcome = { status: 'SUCCESS', attempt: 1 } as const;

@@ -36,7 +36,7 @@ test('getWork returns the backlog by market and lane', async () => {
   const userId = await fixture.createUser(10_000);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(120));
   await approve(fixture.context, jobId, newId());
-  const [batch] = await fixture.context.store.batches.list(jobId);
+  const [batch] = await fixture.context.store.batches.find({ jobId });
   const now = fixture.clock.now();
   await fixture.context.store.batches.claim(batch!.id, 0, now, now + 10_000);
   const { backlog } = await operator.call(getWork, {});

@@ -114,7 +114,7 @@ function operatorWorkHandlers({ store, clock, settings }: JobContext): [string, 
   const { method } = OperatorService;
   return [
     handle(method.getWork, async () => ({
-      backlog: await store.batches.countBacklog(),
+      backlog: (await store.batches.countBacklog(clock.now())).map(({ dueAt: _, ...row }) => row),
       processes: (await store.processes.find({ seenAt: { atLeast: clock.now() - heartbeatMaxAgeMs } })).map(
         toProcessMessage,
       ),
@@ -152,7 +152,7 @@ function operatorJobHandlers(context: JobContext): [string, Handler][] {
   return [
     handle(method.listBatches, async (request) => {
       const { id } = await anyJob(store, request);
-      return { batches: (await store.batches.list(id)).map(toBatchMessage) };
+      return { batches: (await store.batches.find({ jobId: id })).map(toBatchMessage) };
     }),
     handle(method.approveJob, async ({ jobId }, { principal }) => ({
       job: await shape(await approve(context, jobId, principal.userId)),

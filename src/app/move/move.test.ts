@@ -10,6 +10,7 @@ import { IncompleteMoveError, NewerDataError } from '../../base/data-refused-err
 import { newId } from '../../base/id.ts';
 import { openFiles } from '../../blobs/files/open.ts';
 import { listAuditEntries } from '../../store/audit-log.ts';
+import { firstWait, updateClaim } from '../../store/batches.ts';
 import { aChange, anItem, anObservation, aRule, aRun } from '../../store/conformance/history-samples.ts';
 import {
   aDeletedJob,
@@ -130,7 +131,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       const pause = { until: aTime + 5, reason: 'blocked', failures: 2, since: aTime, probing: true };
       await store.origins.putPause(origin, { revision: 1, ...pause });
       const wait = { since: aTime, until: aTime + 9, reason: 'blocked', tries: { 1: 2 }, failures: 1 };
-      await store.batches.update(claimed.id, 1, { wait });
+      await updateClaim(store, { id: claimed.id, attempt: 1 }, { wait });
       await store.crawls.upsert([{ key: 'page', at: aTime, body: new Uint8Array([0, 255, 7]) }]);
       await store.pagePlaces.writeAll([{ id: 'j/1', path: 'j/pages_1', offset: 0, length: 9 }]);
       await store.drift.put({ market: 'mkta', page: 'item', revision: 1, state: '{"n":1}' });
@@ -200,7 +201,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         batches: await collect(store.batches.read(job.id)),
         unit: await store.batches.findUnit(job.id, '1/1'),
         pauses: await store.origins.listPauses(),
-        wait: await store.batches.listWaits(job.id, 0),
+        wait: await firstWait(store, job.id, 0),
         crawl: Buffer.from(
           (await store.crawls.pick({ key: 'page', at: { atLeast: 0 } }, ['at', 'body']))?.body ?? [],
         ).toString('hex'),

@@ -111,7 +111,7 @@ function notOneOf(param: string, known: readonly string[], value: string): Fault
 async function scopeOf({ store }: JobContext, job: Job, path: string): Promise<RowScope | null> {
   if (job.filesDeletedAt !== null) return null;
   if (job.file?.path === path) return {};
-  const batches = await store.batches.list(job.id);
+  const batches = await store.batches.find({ jobId: job.id });
   const batch = batches.find(({ file }) => file?.path === path);
   if (batch) return { batch: batch.seq };
   for await (const placed of readIndexedBatches(store, job.id, ({ success }) => success > 0)) {

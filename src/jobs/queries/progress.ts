@@ -1,6 +1,7 @@
 import { isWithin } from '../../base/working-hours.ts';
 import { isRejected } from '../../kinds/states.ts';
 import type { BatchSummary } from '../../store/batches.ts';
+import { firstWait } from '../../store/batches.ts';
 import { countsOf } from '../../store/counts.ts';
 import type { Counts, Job } from '../../store/documents.ts';
 import { runningStates } from '../../store/job-states.ts';
@@ -23,7 +24,7 @@ const maxPoints = 200;
  * that did not store the time of its end counts only in the last point.
  */
 export async function listProgress({ store, clock }: JobContext, job: Job): Promise<ProgressPoint[]> {
-  const batches = await store.batches.list(job.id);
+  const batches = await store.batches.find({ jobId: job.id });
   const ended = batches
     .filter((batch): batch is BatchSummary & { endedAt: number } => batch.endedAt !== null)
     .sort((one, other) => one.endedAt - other.endedAt);
@@ -65,7 +66,7 @@ export async function waitingFor(context: JobContext, job: Job, counts?: Counts)
     // Batches dispatched before the end of working hours continue.
     if (left > [...putOff.values()].reduce((sum, count) => sum + count, inFlight)) return 'working hours';
   }
-  const [first] = await store.batches.listWaits(job.id, clock.now());
+  const first = await firstWait(store, job.id, clock.now());
   return first ? `${first.reason}, next try ${new Date(first.until).toISOString()}` : null;
 }
 

@@ -145,7 +145,7 @@ export async function snapshotOf(
   };
   for (const need of needs) {
     if (need === 'counts') snapshot.counts = await countsOf(store, job.id);
-    else if (need === 'batches') snapshot.batches = await store.batches.list(job.id);
+    else if (need === 'batches') snapshot.batches = await store.batches.find({ jobId: job.id });
     else if (need === 'units') snapshot.units = await listUnits(context, job);
     else if (need === 'failures') snapshot.failures = await listFailures(context, job, snapshot);
     else if (need === 'only') snapshot.unit = await onlyUnit(context, job);

@@ -36,7 +36,8 @@ export async function listFiles({ store, jobTypes, links }: JobContext, job: Job
   };
   if (job.file) await add(job.file, 'job', 0, '');
   if (files.batch) {
-    for (const { file, seq } of await store.batches.list(job.id)) if (file) await add(file, 'batch', seq, '');
+    for (const { file, seq } of await store.batches.find({ jobId: job.id }))
+      if (file) await add(file, 'batch', seq, '');
   }
   if (files.unit) {
     for await (const placed of readIndexedBatches(store, job.id, ({ success }) => success > 0)) {

@@ -106,7 +106,7 @@ describe('listUnits()', () => {
   test('reports a unit with its batch, region, key, and outcome', async () => {
     const job = await createJob(2, [{}, { ...ended(null, blocked), region: 'th' }]);
     const { items } = await listUnits(fixture.context, job, {}, { limit: 9 });
-    const batches = await fixture.context.store.batches.list(job.id);
+    const batches = await fixture.context.store.batches.find({ jobId: job.id });
     expect(items[3]).toEqual({
       index: 3,
       batchId: batches[1]!.id,
@@ -181,7 +181,7 @@ describe('failures()', () => {
       ended(aSuccess(), blocked, null),
       ended(aSuccess(), aSuccess(), aSuccess()),
     ]);
-    const [batch] = await fixture.context.store.batches.list(job.id);
+    const [batch] = await fixture.context.store.batches.find({ jobId: job.id });
     const reads = countReads();
     expect(await write(job, 'jsonl')).toBe(
       `${JSON.stringify({
@@ -261,7 +261,7 @@ describe('results()', () => {
       { ...ended(aSuccess(), null, aSuccess()), segments },
       {},
     ]);
-    const batches = await fixture.context.store.batches.list(job.id);
+    const batches = await fixture.context.store.batches.find({ jobId: job.id });
     const reads = countReads();
     const shared = { batch_id: batches[1]!.id, region: 'id' };
     expect(await lines(job)).toEqual([

@@ -148,7 +148,9 @@ export async function groupFaults({ store }: JobContext, job: Job): Promise<Faul
  * versions without tallies are not counted.
  */
 export async function qualityOf({ jobTypes, store }: JobContext, job: Job): Promise<Quality> {
-  const seqs = (await store.batches.list(job.id)).filter(({ success }) => success > 0).map(({ seq }) => seq);
+  const seqs = (await store.batches.find({ jobId: job.id }))
+    .filter(({ success }) => success > 0)
+    .map(({ seq }) => seq);
   const tallies: QualityCounts[] = [];
   for await (const { segments, outcomes } of store.batches.read(job.id, seqs)) {
     for (const { quality } of segments) if (quality !== undefined) tallies.push(quality);

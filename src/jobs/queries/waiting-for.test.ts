@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs.ts';
 import { parseWorkingHours } from '../../base/working-hours.ts';
+import { releaseBatch } from '../../store/batches.ts';
 import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
 import type { Job, JobState } from '../../store/documents.ts';
 import { waitingFor } from './progress.ts';
@@ -32,7 +33,7 @@ async function jobWith(
     const until = noon + (place + 1) * minuteMs;
     await store.batches.claim(batchId, 0, noon, until);
     const wait = { since: noon, until, reason: `mkta/id: paused ${place}`, tries: {}, failures: 0 };
-    await store.batches.release(batchId, 1, until, { wait });
+    await releaseBatch(store, { id: batchId, attempt: 1 }, until, { wait });
   }
   if (queued > 0) await store.batches.queue(job.id, queued, noon);
   return job;

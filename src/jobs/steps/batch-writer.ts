@@ -1,6 +1,7 @@
 import { type BackOff, backOffMs } from '../../base/back-off.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch, KeptPages, Outcome, Segment } from '../../store/batches.ts';
+import { updateClaim } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { createPageKeeper, keepsPages } from '../kept-pages.ts';
@@ -208,7 +209,7 @@ async function untilWritten<T>(
   for (let failures = 0; ; ) {
     try {
       const result = await write();
-      if (failures > 0) await store.batches.update(id, attempt, { wait: waited }).catch(() => {});
+      if (failures > 0) await updateClaim(store, { id, attempt }, { wait: waited }).catch(() => {});
       return result;
     } catch (error) {
       if (signal.aborted || countsAsStalled(error)) throw error;
@@ -221,7 +222,7 @@ async function untilWritten<T>(
       const now = clock.now();
       const tries = waited?.tries ?? {};
       const wait = { since: now, until: now + ms, reason: 'storage unavailable', failures, tries };
-      await store.batches.update(id, attempt, { wait }).catch(() => {});
+      await updateClaim(store, { id, attempt }, { wait }).catch(() => {});
       await clock.sleep(ms, signal);
     }
   }

@@ -37,7 +37,7 @@ async function outcomesOf(jobId: string): Promise<(Outcome | undefined)[]> {
 /** Ends the first batch of a running job with a result for each unit. */
 async function endFirstBatch(jobId: string): Promise<void> {
   const { store, clock } = fixture.context;
-  const [batch] = await store.batches.list(jobId);
+  const [batch] = await store.batches.find({ jobId });
   await store.batches.claim(batch!.id, 0, clock.now(), clock.now() + 1);
   const places = Array.from({ length: batch!.total }, (_, index) => index);
   await store.batches.recordOutcomes(batch!.id, 1, {
@@ -111,7 +111,7 @@ describe('cancelling a running job', () => {
     const jobId = await submitted(120);
     await approve(fixture.context, jobId, operatorId);
     const { store, clock } = fixture.context;
-    const [batch] = await store.batches.list(jobId);
+    const [batch] = await store.batches.find({ jobId });
     await store.batches.claim(batch!.id, 0, clock.now(), clock.now() + 1);
     const gone = { status: 'FAILED' as const, code: 'page_not_found' as const, message: 'Gone.' };
     await store.batches.recordOutcomes(batch!.id, 1, { outcomes: { 0: gone } });

@@ -3,6 +3,7 @@ import { plainIds } from '../../../sandbox/mkta/ids.ts';
 import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { parseWorkingHours } from '../../base/working-hours.ts';
 import { Fault } from '../../contract/fault.ts';
+import { releaseBatch } from '../../store/batches.ts';
 import { aBatch, aFailure, aJob, units } from '../../store/conformance/samples.ts';
 import { countsOf } from '../../store/counts.ts';
 import { replaceMethods } from '../../store/wrap.ts';
@@ -79,10 +80,10 @@ describe('deferred batches', () => {
     await store.jobs.create(job, batches);
     for (const { batchId } of await store.batches.queue(job.id, putOff, noon)) {
       await store.batches.claim(batchId, 0, noon, noon + minuteMs);
-      await store.batches.release(batchId, 1, noon + minuteMs);
+      await releaseBatch(store, { id: batchId, attempt: 1 }, noon + minuteMs);
     }
     await dispatch(fixture.context, job);
-    const listed = await store.batches.list(job.id);
+    const listed = await store.batches.find({ jobId: job.id });
     return listed.filter(({ state, attempt }) => state === 'queued' && attempt === 0).map(({ seq }) => seq);
   }
 
@@ -190,7 +191,7 @@ describe('dispatch()', () => {
     const job = aJob({ market: 'mkta', kind: 'variant_sold', state: 'processing' });
     await fixture.context.store.jobs.create(job, [aBatch(job, 0, units(1))]);
     expect(await dispatch(fixture.context, job)).toBe('closed');
-    expect(await fixture.context.store.batches.list(job.id)).toMatchObject([{ state: 'waiting' }]);
+    expect(await fixture.context.store.batches.find({ jobId: job.id })).toMatchObject([{ state: 'waiting' }]);
   });
 
   test.each([
@@ -229,7 +230,7 @@ test('failUnqueued() fails waiting and queued batches with not_queued unless the
   const { context } = fixture;
   const { store, queue } = context;
   expect(await failUnqueued(context, job)).toBe(job);
-  const stateOf = async () => (await store.batches.list(job.id)).map(({ state }) => state);
+  const stateOf = async () => (await store.batches.find({ jobId: job.id })).map(({ state }) => state);
   expect(await stateOf()).toEqual(['queued', 'waiting']);
   context.queue = { ...queue, ping: () => Promise.reject(new Fault('unavailable', 'The broker is gone.')) };
   expect(await failUnqueued(context, job)).toMatchObject({ state: 'failed' });

@@ -1,5 +1,6 @@
 import { Fault } from '../../contract/fault.ts';
 import type { BatchReference } from '../../store/batches.ts';
+import { unqueue } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import type { FailedOutcome } from '../indexed-units.ts';
@@ -79,7 +80,7 @@ export async function publish(context: JobContext, batches: readonly BatchRefere
   const unpublished = batches.filter((_batch, index) => results[index]!.status === 'rejected');
   const count = unpublished.length;
   log.warn({ error: Fault.from(failed.reason).message, count }, 'batches not published');
-  await store.batches.unqueue(unpublished, clock.now() + publishRetryMs);
+  await unqueue(store, unpublished, clock.now() + publishRetryMs);
   return count === batches.length ? 'unqueued' : 'partial';
 }
 

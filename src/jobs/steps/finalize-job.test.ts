@@ -122,7 +122,7 @@ describe('finishEnding()', () => {
       await store.jobs.create(job, [aBatch(job, 0, units(1))]);
       await finishEnding(fixture.context, job);
       expect(await store.jobs.get(job.id)).toEqual(job);
-      expect(await store.batches.list(job.id)).toMatchObject([{ state: 'waiting', failed: 0 }]);
+      expect(await store.batches.find({ jobId: job.id })).toMatchObject([{ state: 'waiting', failed: 0 }]);
     },
   );
 });

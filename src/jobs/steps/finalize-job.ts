@@ -1,6 +1,7 @@
 import type { FilePack } from '../../kinds/kind.ts';
 import { aggregate } from '../../kinds/states.ts';
 import type { Batch, OutstandingState } from '../../store/batches.ts';
+import { hasOutstanding } from '../../store/batches.ts';
 import { countsOf } from '../../store/counts.ts';
 import type { Counts, EndedState, Job, JobHold, JobState, StoredFile } from '../../store/documents.ts';
 import { endingStates } from '../../store/job-states.ts';
@@ -23,7 +24,7 @@ export const terminatedCode = 'terminated';
  */
 export async function finalizeJob(context: JobContext, jobId: string): Promise<void> {
   const { store, clock } = context;
-  if (await store.batches.hasOutstanding(jobId)) return;
+  if (await hasOutstanding(store, jobId)) return;
   const job = await store.jobs.move(jobId, ['processing'], 'settling', clock.now());
   if (job) await finishEnding(context, job);
 }
@@ -39,7 +40,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   if (job.state === 'rejecting') {
     await failUnits(context, job, ['waiting'], rejectedOutcome(job));
   }
-  if (await store.batches.hasOutstanding(job.id)) return;
+  if (await hasOutstanding(store, job.id)) return;
 
   const counts = await countsOf(store, job.id);
   const { units } = counts;
@@ -125,7 +126,7 @@ async function countNotRun(
 ): Promise<Pick<Counts['units'], 'notRun'>> {
   if (job.state === 'rejecting') return { notRun: units.failed };
   if (job.state !== 'terminating') return {};
-  const batches = (await store.batches.list(job.id)).filter(({ failed }) => failed > 0);
+  const batches = (await store.batches.find({ jobId: job.id })).filter(({ failed }) => failed > 0);
   let notRun = 0;
   for await (const { outcomes } of store.batches.read(
     job.id,

@@ -1,6 +1,7 @@
 import { linkSignals } from '../../base/abort.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../fetch/concurrency-limit.ts';
 import type { Batch, BatchWait, Outcome } from '../../store/batches.ts';
+import { updateClaim } from '../../store/batches.ts';
 import type { Job, Lane } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { type BatchWriter, countsAsStalled } from './batch-writer.ts';
@@ -230,7 +231,7 @@ async function readAlone(
     const earlier = batch.isolated?.index === index ? batch.isolated.starts : 0;
     const keep = async (starts: number) => {
       batch.isolated = { index, starts };
-      return store.batches.update(batch.id, batch.attempt, { isolated: batch.isolated });
+      return updateClaim(store, batch, { isolated: batch.isolated });
     };
     if (!(await keep(earlier + 1))) return null;
     try {

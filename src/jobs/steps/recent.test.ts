@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
+import { hasOutstanding } from '../../store/batches.ts';
 import { findJobByNumber } from '../../store/jobs.ts';
 import { sweep } from '../../sweep/sweep.ts';
 
@@ -159,12 +160,12 @@ describe('a recent page is not reused', () => {
 });
 
 test('a single task ends before its page is stored, and without it if that fails', async () => {
-  const { crawls, batches } = fixture.context.store;
+  const { store } = fixture.context;
   const outstanding: boolean[] = [];
   let taskId = 0;
-  crawls.upsert = async () => {
+  store.crawls.upsert = async () => {
     const job = await findJobByNumber(fixture.context.store, taskId);
-    outstanding.push(await batches.hasOutstanding(job!.id));
+    outstanding.push(await hasOutstanding(store, job!.id));
     throw new Fault('unavailable', 'The store is away.');
   };
   ({ taskId } = await fixture.submit(userId, 'SubmitGetPc', { region: 'sg', shopId: '7', itemId: '20101' }));

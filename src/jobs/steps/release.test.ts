@@ -29,7 +29,7 @@ const reread = async () => (await Array.fromAsync(fixture.context.store.batches.
 /** The context of a process for which the store is unavailable when it releases a batch. */
 const withoutRelease = () => ({
   ...fixture.context,
-  store: replaceMethods(fixture.context.store, { batches: { release: () => Promise.reject(away) } }),
+  store: replaceMethods(fixture.context.store, { batches: { update: () => Promise.reject(away) } }),
 });
 const late = () => ({ ...batch, attempt: batch.attempt + 1 });
 

@@ -104,7 +104,7 @@ describe('a retry', () => {
     expect(second).toMatchObject({ totalUnits: 30, cost: 240, refunded: 0, file: { items: 30 } });
     expect(second.number).not.toBe(first.number);
     const regions = new Set(
-      (await fixture.context.store.batches.list(second.id)).map((batch) => batch.region),
+      (await fixture.context.store.batches.find({ jobId: second.id })).map((batch) => batch.region),
     );
     expect(regions).toEqual(new Set(['sg', 'id']));
     expect(await fixture.balance(userId)).toBe(credits - 90 * 8);

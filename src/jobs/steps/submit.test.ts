@@ -99,7 +99,7 @@ describe('submitting while the queue does not respond', () => {
     const response = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(100));
     expect(response).toMatchObject({ cost: 1_000, refunded: 0 });
     const states = async () =>
-      (await fixture.context.store.batches.list(response.jobId)).map(({ state }) => state);
+      (await fixture.context.store.batches.find({ jobId: response.jobId })).map(({ state }) => state);
     expect(await states()).toEqual(['queued', 'waiting']);
     isAway = false;
     await fixture.startWorker();
@@ -193,7 +193,7 @@ describe('submitting while the queue does not respond', () => {
     fixture.context.queue = goingAway(queue, async (message) => {
       await queue.publish(message);
       await fixture.eventually('it is claimed', async () => {
-        const [batch] = await store.batches.list(message.jobId);
+        const [batch] = await store.batches.find({ jobId: message.jobId });
         return batch!.state === 'claimed';
       });
     });

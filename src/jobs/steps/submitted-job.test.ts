@@ -107,7 +107,9 @@ describe('the job of a submission', () => {
         noticeDue: 'awaiting_approval',
         noticeAt: noon,
       });
-      expect(await fixture.context.store.batches.list(job!.id)).toMatchObject([{ state: 'waiting' }]);
+      expect(await fixture.context.store.batches.find({ jobId: job!.id })).toMatchObject([
+        { state: 'waiting' },
+      ]);
       const { items } = await fixture.context.store.ledger.list({ userId }, { limit: 9 });
       expect(items.filter(({ type }) => type === 'charge')).toHaveLength(charges);
     },

@@ -73,7 +73,7 @@ test('stopRunning() keeps the reason, and returns null for a job that is not run
 test('an interrupted termination is completed later, including claimed batches', async () => {
   const job = await submitted();
   const { store, clock } = fixture.context;
-  const [batch] = await store.batches.list(job.id);
+  const [batch] = await store.batches.find({ jobId: job.id });
   await store.batches.claim(batch!.id, 0, clock.now(), clock.now() + 60_000);
   const stopping = await store.jobs.move(job.id, ['processing'], 'terminating', clock.now());
   await finishTerminating(fixture.context, stopping!);

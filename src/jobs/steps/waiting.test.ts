@@ -40,7 +40,10 @@ afterEach(() => fixture.close());
 const retrieve = (jobId: string) => fixture.read(user, 'RetrieveVariantSold', { jobId });
 const submitted = async (plain: number, ...more: string[]): Promise<string> =>
   (await fixture.submit(user, 'SubmitVariantSold', variantSoldRequest(plain, ...more))).jobId;
-const waits = async (jobId: string) => fixture.context.store.batches.listWaits(jobId, fixture.clock.now());
+const waits = async (jobId: string) =>
+  (await Array.fromAsync(fixture.context.store.batches.read(jobId), ({ wait }) => wait))
+    .filter((wait) => wait !== null && wait.until > fixture.clock.now())
+    .sort((one, other) => one!.until - other!.until);
 
 /** Advances the clock in steps, so that everything due happens in between. */
 async function pass(ms: number): Promise<void> {
@@ -99,7 +102,7 @@ describe('while an origin is paused', () => {
       waitingFor: `waiting for ${words}`,
     });
     expect(await waitingFor(jobId)).toBe(words);
-    expect((await fixture.context.store.batches.list(jobId)).map(({ state }) => state)).toEqual([
+    expect((await fixture.context.store.batches.find({ jobId })).map(({ state }) => state)).toEqual([
       'queued',
       'queued',
     ]);
@@ -134,7 +137,7 @@ describe('while an origin is paused', () => {
     blocked.clear();
     await pass(3_000);
     await fixture.waitForState(jobId, 'completed');
-    expect((await fixture.context.store.batches.list(jobId))[0]!.attempt).toBe(1);
+    expect((await fixture.context.store.batches.find({ jobId }))[0]!.attempt).toBe(1);
   });
 
   test('the sweep resumes the batch if the process that deferred it has ended', async () => {
@@ -158,7 +161,7 @@ describe('while an origin is paused', () => {
     await pass(4 * minuteMs);
     await sweep(fixture.context);
     await flushTasks();
-    expect((await fixture.context.store.batches.list(jobId))[0]).toMatchObject({
+    expect((await fixture.context.store.batches.find({ jobId }))[0]).toMatchObject({
       state: 'queued',
       attempt: 1,
     });

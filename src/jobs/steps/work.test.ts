@@ -33,7 +33,7 @@ async function approved(items: number, ...more: string[]) {
 }
 
 const collectBatches = (jobId: string) => Array.fromAsync(fixture.context.store.batches.read(jobId));
-const batchesOf = (jobId: string) => fixture.context.store.batches.list(jobId);
+const batchesOf = (jobId: string) => fixture.context.store.batches.find({ jobId });
 const jobOf = async (jobId: string): Promise<Job> => (await fixture.context.store.jobs.get(jobId))!;
 
 /** Pages that arrive when the test releases them. */
@@ -257,7 +257,7 @@ describe('a worker', () => {
     const away = async () => {
       throw new Fault('unavailable', 'The store is away.');
     };
-    const cut = replaceMethods(store, { batches: { recordOutcomes: away, release: away } });
+    const cut = replaceMethods(store, { batches: { recordOutcomes: away, update: away } });
     await work({ ...fixture.context, store: cut }, messages[0]!, () => {}, never);
     await fixture.clock.advance(leaseMs + 1);
     await sweep(fixture.context);

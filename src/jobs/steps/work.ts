@@ -3,6 +3,7 @@ import { backOffMs } from '../../base/back-off.ts';
 import { repeat } from '../../base/due-work.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch, BatchReference, BatchWait } from '../../store/batches.ts';
+import { releaseBatch, updateClaim } from '../../store/batches.ts';
 import { type JobContext, leaseMs } from '../context.ts';
 import { countsAsStalled, createBatchWriter, storageBackOff } from './batch-writer.ts';
 import { dispatch, publish } from './dispatch.ts';
@@ -88,8 +89,7 @@ async function renewClaim(
   const { store, clock, log } = context;
   const renew = async () => {
     extend();
-    if (!(await store.batches.update(batch.id, batch.attempt, { leaseUntil: clock.now() + leaseMs })))
-      stop.abort();
+    if (!(await updateClaim(store, batch, { leaseUntil: clock.now() + leaseMs }))) stop.abort();
   };
   const onError = (error: unknown) => {
     if (!stop.signal.aborted)
@@ -109,7 +109,7 @@ export async function releaseClaim(
 ): Promise<void> {
   const { store, clock } = context;
   try {
-    if (await store.batches.release(id, attempt, clock.now()))
+    if (await releaseBatch(store, { id, attempt }, clock.now()))
       await publish(context, [{ ...message, attempt }]);
   } catch (error) {
     context.log.warn({ batchId: id, error: Fault.from(error).message }, 'batch not released');
@@ -182,7 +182,7 @@ async function releaseUntil(
   signal: AbortSignal,
   end?: { failed?: boolean; wait?: BatchWait },
 ): Promise<boolean> {
-  if (!(await store.batches.release(id, attempt, until, end))) return false;
+  if (!(await releaseBatch(store, { id, attempt }, until, end))) return false;
   const publishThen = async () => {
     await clock.sleep(until - clock.now(), signal);
     await queue.publish({ ...message, attempt });

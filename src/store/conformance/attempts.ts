@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Batch } from '../batches.ts';
+import { releaseBatch, updateClaim } from '../batches.ts';
 import { aFailure, aSegment, aSuccess, aTime, storeClaimedBatch } from './samples.ts';
 import { collect, type OpenStores, setUpStores } from './stores.ts';
 
@@ -43,26 +44,38 @@ export function attemptConformance(open: OpenStores): void {
 
   test('a released claim does not count, a claim released after a failure does', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
-    await stores.store.batches.update(batch.id, 1, { isolated: { index: 0, starts: 1 } });
-    expect(await stores.store.batches.release(batch.id, 1, aTime, { failed: true })).toBe(true);
+    await updateClaim(stores.store, { id: batch.id, attempt: 1 }, { isolated: { index: 0, starts: 1 } });
+    expect(await releaseBatch(stores.store, { id: batch.id, attempt: 1 }, aTime, { failed: true })).toBe(
+      true,
+    );
     const again = await stores.store.batches.claim(batch.id, 1, aTime, aTime + 1);
     expect(again).toMatchObject({ attempt: 2, stalledClaims: 2, isolated: { index: 0, starts: 1 } });
-    expect(await stores.store.batches.release(batch.id, 2, aTime)).toBe(true);
+    expect(await releaseBatch(stores.store, { id: batch.id, attempt: 2 }, aTime)).toBe(true);
     const fresh = await stores.store.batches.claim(batch.id, 2, aTime, aTime + 1);
     expect(fresh).toMatchObject({ attempt: 3, stalledClaims: 2, isolated: { index: 0, starts: 1 } });
   });
 
   test('a unit read in isolation is stored only under the claim of its attempt', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    expect(await stores.store.batches.update(batch.id, 0, { isolated: { index: 2, starts: 1 } })).toBe(false);
-    expect(await stores.other.batches.update(batch.id, 1, { isolated: { index: 2, starts: 1 } })).toBe(true);
+    expect(
+      await updateClaim(stores.store, { id: batch.id, attempt: 0 }, { isolated: { index: 2, starts: 1 } }),
+    ).toBe(false);
+    expect(
+      await updateClaim(stores.other, { id: batch.id, attempt: 1 }, { isolated: { index: 2, starts: 1 } }),
+    ).toBe(true);
     await stores.store.batches.recordOutcomes(batch.id, 1, { outcomes: { 0: aFailure } });
     expect(await takeOver(batch, 1)).toMatchObject({ stalledClaims: 2, isolated: { index: 2, starts: 1 } });
-    expect(await stores.store.batches.update(batch.id, 1, { isolated: { index: 2, starts: 2 } })).toBe(false);
-    expect(await stores.store.batches.update(batch.id, 2, { isolated: { index: 2, starts: 2 } })).toBe(true);
+    expect(
+      await updateClaim(stores.store, { id: batch.id, attempt: 1 }, { isolated: { index: 2, starts: 2 } }),
+    ).toBe(false);
+    expect(
+      await updateClaim(stores.store, { id: batch.id, attempt: 2 }, { isolated: { index: 2, starts: 2 } }),
+    ).toBe(true);
     expect(await reread(batch)).toMatchObject({ isolated: { index: 2, starts: 2 } });
     const all = { 0: aFailure, 1: aFailure, 2: aFailure };
     await stores.store.batches.recordOutcomes(batch.id, 2, { outcomes: all, end: { file: null, at: aTime } });
-    expect(await stores.store.batches.update(batch.id, 2, { isolated: { index: 2, starts: 3 } })).toBe(false);
+    expect(
+      await updateClaim(stores.store, { id: batch.id, attempt: 2 }, { isolated: { index: 2, starts: 3 } }),
+    ).toBe(false);
   });
 }

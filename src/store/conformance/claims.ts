@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
+import { releaseBatch, updateClaim } from '../batches.ts';
 import { aBatch, aFailure, aJob, aSuccess, aTime, storeClaimedBatch, storeJob, units } from './samples.ts';
 import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
@@ -21,7 +22,7 @@ export function claimConformance(open: OpenStores): void {
         attempt: 0,
       })),
     );
-    const listed = await stores.store.batches.list(job.id);
+    const listed = await stores.store.batches.find({ jobId: job.id });
     expect(listed.map(({ state, queuedAt }) => [state, queuedAt])).toEqual([
       ['queued', aTime],
       ['queued', aTime],
@@ -109,7 +110,7 @@ export function claimConformance(open: OpenStores): void {
 
   test('a message of another attempt claims nothing', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    await stores.store.batches.release(batch.id, 1, aTime);
+    await releaseBatch(stores.store, { id: batch.id, attempt: 1 }, aTime);
     expect(await stores.store.batches.claim(batch.id, 0, aTime, aTime + 1)).toBeNull();
     expect(await stores.store.batches.claim(batch.id, 2, aTime, aTime + 1)).toBeNull();
     expect(await stores.store.batches.claim(batch.id, 1, aTime, aTime + 1)).toMatchObject({ attempt: 2 });
@@ -126,19 +127,25 @@ export function claimConformance(open: OpenStores): void {
 
   test('a claim is renewed only by its own attempt', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    expect(await stores.other.batches.update(batch.id, 1, { leaseUntil: aTime + 90_000 })).toBe(true);
-    expect(await stores.store.batches.update(batch.id, 0, { leaseUntil: aTime + 99_000 })).toBe(false);
-    expect((await stores.store.batches.list(batch.jobId))[0]?.leaseUntil).toBe(aTime + 90_000);
-    await stores.store.batches.release(batch.id, 1, aTime);
-    expect(await stores.store.batches.update(batch.id, 1, { leaseUntil: aTime + 99_000 })).toBe(false);
+    expect(
+      await updateClaim(stores.other, { id: batch.id, attempt: 1 }, { leaseUntil: aTime + 90_000 }),
+    ).toBe(true);
+    expect(
+      await updateClaim(stores.store, { id: batch.id, attempt: 0 }, { leaseUntil: aTime + 99_000 }),
+    ).toBe(false);
+    expect((await stores.store.batches.find({ jobId: batch.jobId }))[0]?.leaseUntil).toBe(aTime + 90_000);
+    await releaseBatch(stores.store, { id: batch.id, attempt: 1 }, aTime);
+    expect(
+      await updateClaim(stores.store, { id: batch.id, attempt: 1 }, { leaseUntil: aTime + 99_000 }),
+    ).toBe(false);
   });
 
   test('a released batch is queued, keeps its outcomes, and is deferred until notBefore', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
     await stores.store.batches.recordOutcomes(batch.id, 1, { outcomes: { 1: aSuccess() } });
-    expect(await stores.store.batches.release(batch.id, 0, aTime + 5)).toBe(false);
-    expect(await stores.other.batches.release(batch.id, 1, aTime + 5)).toBe(true);
-    expect(await stores.store.batches.release(batch.id, 1, aTime + 6)).toBe(false);
+    expect(await releaseBatch(stores.store, { id: batch.id, attempt: 0 }, aTime + 5)).toBe(false);
+    expect(await releaseBatch(stores.other, { id: batch.id, attempt: 1 }, aTime + 5)).toBe(true);
+    expect(await releaseBatch(stores.store, { id: batch.id, attempt: 1 }, aTime + 6)).toBe(false);
     expect((await collect(stores.store.batches.read(batch.jobId)))[0]).toEqual({
       ...batch,
       state: 'queued',

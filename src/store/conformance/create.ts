@@ -182,7 +182,7 @@ export function createConformance(open: OpenStores): void {
     await stores.store.jobs.move(job.id, ['submitted'], 'discarding', aTime);
     expect(await stores.other.jobs.delete(job.id, null)).toBe(true);
     expect(await stores.store.jobs.get(job.id)).toBeNull();
-    expect(await stores.store.batches.list(job.id)).toEqual([]);
+    expect(await stores.store.batches.find({ jobId: job.id })).toEqual([]);
     expect(await stores.store.batches.findUnit(job.id, '0/0')).toBeNull();
     expect(await stores.store.jobs.delete(job.id, null)).toBe(false);
     const { job: kept } = await storeJob(stores.store, 1, { state: 'awaiting_approval' });

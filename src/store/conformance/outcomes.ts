@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Batch, Outcome, OutstandingState } from '../batches.ts';
+import { hasOutstanding, releaseBatch, updateClaim } from '../batches.ts';
 import { countsOf } from '../counts.ts';
 import { aFailure, aSegment, aSuccess, aTime, storeClaimedBatch, storeJob } from './samples.ts';
 import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
@@ -37,7 +38,7 @@ export function outcomeConformance(open: OpenStores): void {
       segment: aSegment('j/p', 0),
       end: { file: null, at: aTime },
     });
-    expect((await stores.other.batches.list(batch.jobId))[0]).not.toHaveProperty('segments');
+    expect((await stores.other.batches.find({ jobId: batch.jobId }))[0]).not.toHaveProperty('segments');
   });
 
   test('a repeated write counts nothing twice, and a unit keeps its first outcome', async () => {
@@ -114,7 +115,7 @@ export function outcomeConformance(open: OpenStores): void {
     expect(await reread(batch)).toEqual(done);
     expect(await finish(aFailure)).toBe(true);
     expect(await reread(batch)).toEqual(done);
-    expect(await stores.store.batches.hasOutstanding(batch.jobId)).toBe(false);
+    expect(await hasOutstanding(stores.store, batch.jobId)).toBe(false);
   });
 
   test('an end with the outcomes of the first units keeps the earlier ones of the others', async () => {
@@ -164,7 +165,9 @@ export function outcomeConformance(open: OpenStores): void {
         end: { file: null, at: aTime },
       }),
     ).toBe(false);
-    expect(await stores.store.batches.update(batch.id, 1, { leaseUntil: aTime + 999_999 })).toBe(false);
+    expect(
+      await updateClaim(stores.store, { id: batch.id, attempt: 1 }, { leaseUntil: aTime + 999_999 }),
+    ).toBe(false);
     expect(await reread(batch)).toMatchObject({ attempt: 2, outcomes: {}, success: 0, state: 'claimed' });
     expect(
       await stores.other.batches.recordOutcomes(batch.id, 2, {
@@ -188,7 +191,7 @@ export function outcomeConformance(open: OpenStores): void {
 
   test('a worker is superseded as soon as its batch is queued again', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
-    await stores.store.batches.release(batch.id, 1, aTime);
+    await releaseBatch(stores.store, { id: batch.id, attempt: 1 }, aTime);
     expect(
       await stores.store.batches.recordOutcomes(batch.id, 1, {
         outcomes: { 0: aSuccess() },
@@ -240,9 +243,9 @@ export function outcomeConformance(open: OpenStores): void {
     const fail = (states: OutstandingState[]) => stores.store.batches.fail(job.id, states, stop, aTime);
     expect(await fail(['waiting'])).toBe(2);
     expect(await fail(['waiting'])).toBe(0);
-    expect(await stores.store.batches.hasOutstanding(job.id)).toBe(true);
+    expect(await hasOutstanding(stores.store, job.id)).toBe(true);
     expect(await fail(['queued', 'claimed', 'waiting'])).toBe(3);
-    expect(await stores.store.batches.hasOutstanding(job.id)).toBe(false);
+    expect(await hasOutstanding(stores.store, job.id)).toBe(false);
     const late = stores.store.batches.recordOutcomes(batches[0]!.id, 1, {
       outcomes: { 0: aSuccess() },
       segment: aSegment('j/late', 0),

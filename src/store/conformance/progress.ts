@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
+import { hasOutstanding, releaseBatch } from '../batches.ts';
 import { countsOf } from '../counts.ts';
 import { aBatch, aFailure, aJob, aSuccess, aTime, storeJob, units } from './samples.ts';
 import { collect, type OpenStores, setUpStores } from './stores.ts';
@@ -25,7 +26,7 @@ export function progressConformance(open: OpenStores): void {
       units: { total: 8, success: 2, failed: 3 },
       batches: { total: 4, success: 1, failed: 1 },
     });
-    expect(await stores.store.batches.hasOutstanding(job.id)).toBe(true);
+    expect(await hasOutstanding(stores.store, job.id)).toBe(true);
     expect(await stores.store.batches.countInFlight(job.id, aTime)).toMatchObject({
       batches: 1,
       deferred: new Map(),
@@ -63,7 +64,7 @@ export function progressConformance(open: OpenStores): void {
     ] as const) {
       const { id } = batches[at]!;
       await stores.store.batches.claim(id, 0, aTime, aTime + 9);
-      await stores.store.batches.release(id, 1, notBefore);
+      await releaseBatch(stores.store, { id, attempt: 1 }, notBefore);
     }
     await stores.store.batches.claim(batches[3]!.id, 0, aTime, aTime + 90);
     const count = (now: number) => stores.store.batches.countInFlight(job.id, now);
@@ -99,13 +100,13 @@ export function progressConformance(open: OpenStores): void {
   test('a job without batches has zero counts', async () => {
     const none = { total: 0, success: 0, failed: 0 };
     expect(await countsOf(stores.store, newId())).toEqual({ units: none, batches: none });
-    expect(await stores.store.batches.hasOutstanding(newId())).toBe(false);
+    expect(await hasOutstanding(stores.store, newId())).toBe(false);
     expect(await stores.store.batches.countInFlight(newId(), aTime)).toEqual({
       batches: 0,
       byRegion: new Map(),
       deferred: new Map(),
     });
-    expect(await stores.store.batches.list(newId())).toEqual([]);
+    expect(await stores.store.batches.find({ jobId: newId() })).toEqual([]);
     expect(await collect(stores.store.batches.read(newId()))).toEqual([]);
   });
 
@@ -113,7 +114,7 @@ export function progressConformance(open: OpenStores): void {
     const job = aJob({ totalBatches: 45, totalUnits: 90 });
     const batches = Array.from({ length: 45 }, (_, seq) => aBatch(job, seq));
     await stores.store.jobs.create(job, batches.toReversed());
-    const listed = await stores.store.batches.list(job.id);
+    const listed = await stores.store.batches.find({ jobId: job.id });
     expect(listed).toEqual(
       batches.map(
         ({
@@ -147,7 +148,7 @@ export function progressConformance(open: OpenStores): void {
   test('iteration over batches can stop early', async () => {
     const { job } = await storeJob(stores.store, 45);
     for await (const { seq } of stores.store.batches.read(job.id)) if (seq === 30) break;
-    expect(await stores.store.batches.hasOutstanding(job.id)).toBe(true);
+    expect(await hasOutstanding(stores.store, job.id)).toBe(true);
   });
 
   test('a unit is found at its first position', async () => {
@@ -164,7 +165,7 @@ export function progressConformance(open: OpenStores): void {
   });
 
   test('the backlog is counted by market and lane', async () => {
-    const before = await stores.store.batches.countBacklog();
+    const before = await stores.store.batches.countBacklog(0);
     expect(before.filter(({ market }) => market === 'mktx')).toEqual([]);
     const { job, batches } = await storeJob(stores.store, 4, { market: 'mktx' });
     await storeJob(stores.store, 1, { market: 'mkty' });
@@ -177,27 +178,29 @@ export function progressConformance(open: OpenStores): void {
       outcomes: { 0: aFailure, 1: aFailure },
       end: { file: null, at: aTime },
     });
-    const after = await stores.store.batches.countBacklog();
+    const after = await stores.store.batches.countBacklog(0);
     expect(after.filter(({ market }) => market === 'mktx' || market === 'mkty')).toEqual([
-      { market: 'mktx', lane: 'bulk', queued: 1, claimed: 1 },
-      { market: 'mktx', lane: 'single', queued: 1, claimed: 0 },
+      { market: 'mktx', lane: 'bulk', queued: 1, claimed: 1, dueAt: null },
+      { market: 'mktx', lane: 'single', queued: 1, claimed: 0, dueAt: null },
     ]);
   });
 
   test('the oldest due batch is the queued one that has been due longest', async () => {
-    // Earlier than the batches of the other tests.
     const start = aTime - 10_000_000;
-    expect(await stores.store.batches.findOldestDue(start)).toBeNull();
-    const { job, batches } = await storeJob(stores.store, 3);
+    const dueAt = async (now: number) =>
+      (await stores.store.batches.countBacklog(now)).find(({ market }) => market === 'mktz')?.dueAt;
+    expect(await dueAt(start)).toBeUndefined();
+    const { job, batches } = await storeJob(stores.store, 3, { market: 'mktz' });
     await stores.store.batches.queue(job.id, 1, start + 10);
     await stores.store.batches.queue(job.id, 2, start + 20);
-    expect(await stores.store.batches.findOldestDue(start + 100)).toBe(start + 10);
+    expect(await dueAt(start)).toBeNull();
+    expect(await dueAt(start + 100)).toBe(start + 10);
     await stores.store.batches.claim(batches[0]!.id, 0, start + 30, start + 90);
-    expect(await stores.store.batches.findOldestDue(start + 100)).toBe(start + 20);
-    await stores.store.batches.release(batches[0]!.id, 1, start + 200);
+    expect(await dueAt(start + 100)).toBe(start + 20);
+    await releaseBatch(stores.store, { id: batches[0]!.id, attempt: 1 }, start + 200);
     for (const batch of batches.slice(1))
       await stores.store.batches.claim(batch.id, 0, start + 30, start + 90);
-    expect(await stores.store.batches.findOldestDue(start + 199)).toBeNull();
-    expect(await stores.store.batches.findOldestDue(start + 300)).toBe(start + 200);
+    expect(await dueAt(start + 199)).toBeNull();
+    expect(await dueAt(start + 300)).toBe(start + 200);
   });
 }

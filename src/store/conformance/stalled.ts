@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { releaseBatch, unqueue } from '../batches.ts';
 import { aFailure, aTime, storeJob } from './samples.ts';
 import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
@@ -27,7 +28,7 @@ export function stalledConformance(open: OpenStores): void {
     ];
     expect(await stores.store.batches.republishQueued(now, now - 50, 10)).toEqual(expected);
     expect(await stores.store.batches.republishQueued(now, now - 50, 10)).toEqual([]);
-    const listed = await stores.store.batches.list(job.id);
+    const listed = await stores.store.batches.find({ jobId: job.id });
     expect(listed.map(({ state, queuedAt, publishedAt }) => [state, queuedAt, publishedAt])).toEqual([
       ['queued', now - 100, now],
       ['queued', now - 50, now - 50],
@@ -53,7 +54,7 @@ export function stalledConformance(open: OpenStores): void {
         batches.findIndex(({ id }) => id === batchId),
       );
     expect([await requeued(), await requeued(), await requeued()]).toEqual([[5], [4], []]);
-    const listed = await stores.store.batches.list(job.id);
+    const listed = await stores.store.batches.find({ jobId: job.id });
     expect(listed[5]).toMatchObject({ state: 'queued', queuedAt: now, publishedAt: now, leaseUntil: null });
     await stores.store.batches.fail(job.id, ['queued'], aFailure, aTime);
   });
@@ -92,7 +93,7 @@ export function stalledConformance(open: OpenStores): void {
     const { job, batches } = await storeJob(stores.store, 1);
     await stores.store.batches.queue(job.id, 1, now);
     await stores.store.batches.claim(batches[0]!.id, 0, now, now + 10);
-    await stores.store.batches.release(batches[0]!.id, 1, now + 500);
+    await releaseBatch(stores.store, { id: batches[0]!.id, attempt: 1 }, now + 500);
     expect(await stores.store.batches.republishQueued(now + 499, now + 400, 10)).toEqual([]);
     expect(await stores.store.batches.republishQueued(now + 500, now + 400, 10)).toHaveLength(1);
     await stores.store.batches.fail(job.id, ['queued'], aFailure, aTime);
@@ -102,9 +103,9 @@ export function stalledConformance(open: OpenStores): void {
     const now = aTime + 22_000;
     const { job, batches } = await storeJob(stores.store, 1);
     // Its publish was rejected, but the message arrived.
-    await stores.store.batches.unqueue(await stores.store.batches.queue(job.id, 1, now), now);
+    await unqueue(stores.store, await stores.store.batches.queue(job.id, 1, now), now);
     expect(await stores.store.batches.claim(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
-    await stores.store.batches.release(batches[0]!.id, 1, now + 500);
+    await releaseBatch(stores.store, { id: batches[0]!.id, attempt: 1 }, now + 500);
     expect(await stores.store.batches.republishQueued(now + 500, now + 400, 10)).toHaveLength(1);
     await stores.store.batches.fail(job.id, ['queued'], aFailure, aTime);
   });
@@ -115,9 +116,9 @@ export function stalledConformance(open: OpenStores): void {
     const queued = await stores.store.batches.queue(job.id, 3, now);
     await stores.store.batches.claim(batches[1]!.id, 0, now, now + 10);
     const older = { ...queued[2]!, attempt: 7 };
-    await stores.store.batches.unqueue([queued[0]!, queued[1]!, older], now + 1);
-    await stores.store.batches.unqueue([], now + 1);
-    const listed = await stores.store.batches.list(job.id);
+    await unqueue(stores.store, [queued[0]!, queued[1]!, older], now + 1);
+    await unqueue(stores.store, [], now + 1);
+    const listed = await stores.store.batches.find({ jobId: job.id });
     expect(listed.map(({ state, queuedAt }) => [state, queuedAt])).toEqual([
       ['waiting', null],
       ['claimed', now],
@@ -128,12 +129,12 @@ export function stalledConformance(open: OpenStores): void {
     expect(await stores.store.batches.queue(job.id, 9, now)).toMatchObject([{ batchId: batches[3]!.id }]);
     expect(await stores.store.batches.queue(job.id, 9, now, 'sg')).toEqual([]);
     expect(await stores.store.batches.queue(job.id, 9, now + 1)).toEqual([queued[0]]);
-    expect((await stores.store.batches.list(job.id))[0]).toMatchObject({
+    expect((await stores.store.batches.find({ jobId: job.id }))[0]).toMatchObject({
       queuedAt: now + 1,
       notBefore: null,
     });
     // A batch that was published although its publish was reported as failed stays queued.
-    await stores.store.batches.unqueue([queued[0]!], now + 1);
+    await unqueue(stores.store, [queued[0]!], now + 1);
     expect(await stores.store.batches.claim(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
     await stores.store.batches.fail(job.id, ['waiting', 'queued', 'claimed'], aFailure, aTime);
   });

@@ -1,11 +1,18 @@
 import type { Filter } from 'mongodb';
 import { newId } from '../../base/id.ts';
-import type { BatchReference, BatchStore } from '../batches.ts';
+import {
+  type BatchCollection,
+  type BatchReference,
+  type BatchStore,
+  batchDeclaration,
+  type StoredBatch,
+} from '../batches.ts';
+import { createCollection } from './collection.ts';
 import type { MongoEngine } from './engine.ts';
 import { failBatches, writeOutcomes } from './outcomes.ts';
 import { progressStore } from './progress.ts';
 import type { BatchDocument, MongoCollections } from './schema.ts';
-import { readBatch } from './shapes.ts';
+import { internalFields, readBatch } from './shapes.ts';
 
 /**
  * Creates the MongoDB implementation of BatchStore. The reads are in progress.ts, writes of outcomes in
@@ -13,6 +20,11 @@ import { readBatch } from './shapes.ts';
  */
 export function batchStore(engine: MongoEngine): BatchStore {
   return {
+    ...(createCollection<StoredBatch>(
+      engine,
+      batchDeclaration,
+      internalFields,
+    ) as unknown as BatchCollection),
     ...progressStore(engine),
 
     queue: (jobId, limit, now, region) =>
@@ -24,18 +36,6 @@ export function batchStore(engine: MongoEngine): BatchStore {
           ...(region === undefined ? {} : { region }),
         };
         return moveBatches(batches, which, 'seq', limit, queuedAs(now));
-      }),
-
-    unqueue: (references, notBefore) =>
-      engine.run(async ({ batches }) => {
-        if (references.length === 0) return;
-        const fields = { state: 'waiting' as const, queuedAt: null, publishedAt: null, notBefore };
-        await batches.bulkWrite(
-          references.map(({ batchId, attempt }) => ({
-            updateOne: { filter: { _id: batchId, attempt, state: 'queued' }, update: { $set: fields } },
-          })),
-          { ordered: false },
-        );
       }),
 
     claim: (batchId, attempt, now, leaseUntil) =>
@@ -72,27 +72,8 @@ export function batchStore(engine: MongoEngine): BatchStore {
         };
       }),
 
-    update: (batchId, attempt, change) =>
-      engine.run(async ({ batches }) => {
-        const claim = { _id: batchId, attempt, state: 'claimed' as const };
-        return (await batches.updateOne(claim, { $set: change })).matchedCount === 1;
-      }),
-
     recordOutcomes: (batchId, attempt, write) =>
       engine.run(({ batches }) => writeOutcomes(batches, batchId, attempt, write)),
-
-    release: (batchId, attempt, notBefore, { failed = false, wait } = {}) =>
-      engine.run(async ({ batches }) => {
-        const claim = { _id: batchId, attempt, state: 'claimed' as const };
-        const $set = { state: 'queued' as const, leaseUntil: null, notBefore, ...(wait && { wait }) };
-        if (!failed) {
-          const counted = { ...claim, stalledClaims: { $gt: 0 } };
-          const released = await batches.updateOne(counted, { $set, $inc: { stalledClaims: -1 } });
-          if (released.matchedCount === 1) return true;
-        }
-        const released = await batches.updateOne(claim, { $set });
-        return released.matchedCount === 1;
-      }),
 
     fail: (jobId, states, outcome, now) =>
       engine.run(({ batches }) => failBatches(batches, jobId, states, outcome, now)),

@@ -199,13 +199,18 @@ export function createCollections(engine: Database): Collections {
   ) as unknown as Collections;
 }
 
-function createCollection<T extends object>(engine: Database, declaration: Declaration): Collection<T> {
+/** Creates a declared collection. `internal`: stored fields that are not declared and not read. */
+export function createCollection<T extends object>(
+  engine: Database,
+  declaration: Declaration,
+  internal: readonly string[] = [],
+): Collection<T> {
   const { id, lazy = [] } = declaration;
   const declaredOrder = declaration.order as readonly string[] as readonly FieldOf<T>[];
   const name = declaration.name as CollectionName;
   const fields = readFields(declaration);
   const fixed = fixedFields(declaration);
-  const projection = Object.fromEntries(lazy.map((field) => [field, 0]));
+  const projection = Object.fromEntries([...lazy, ...internal].map((field) => [field, 0]));
   const read = (stored: Document): T => readDocument<T>(declaration, fields, stored);
   const filter = (where: unknown) => filterOf(declaration, where as Where<never>) as Filter<StoredDocument>;
   const write = (document: T) => writeDocument(declaration, document);

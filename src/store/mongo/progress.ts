@@ -1,9 +1,9 @@
-import type { BatchState, ProgressStore } from '../batches.ts';
+import type { Backlog, BatchState, ProgressStore } from '../batches.ts';
 import { type CountRow, readCounts } from '../counts.ts';
-import type { Counts, Lane } from '../documents.ts';
+import type { Counts } from '../documents.ts';
 import type { MongoEngine } from './engine.ts';
 import type { MongoCollections } from './schema.ts';
-import { readBatch, readSummary, summaryFields } from './shapes.ts';
+import { readBatch } from './shapes.ts';
 
 /** Maximum complete batches in memory. */
 const readChunk = 20;
@@ -37,31 +37,7 @@ export function progressStore(engine: MongoEngine): ProgressStore {
         };
       }),
 
-    hasOutstanding: (jobId) =>
-      engine.run(async ({ batches }) => {
-        const which = { jobId, state: { $in: ['waiting' as const, ...inFlight] } };
-        return (await batches.findOne(which, { projection: { _id: 1 } })) !== null;
-      }),
-
     countJobs: (jobIds) => engine.run(({ batches }) => countJobs(batches, jobIds)),
-
-    list: (jobId) =>
-      engine.run(async ({ batches }) => {
-        const documents = await batches
-          .find({ jobId }, { projection: summaryFields })
-          .sort({ seq: 1 })
-          .toArray();
-        return documents.map(readSummary);
-      }),
-
-    listWaits: (jobId, now) =>
-      engine.run(async ({ batches }) => {
-        const found = await batches
-          .find({ jobId, 'wait.until': { $gt: now } }, { projection: { wait: 1 } })
-          .sort({ 'wait.until': 1, seq: 1 })
-          .toArray();
-        return found.map(({ wait }) => wait!);
-      }),
 
     read: async function* (jobId, seqs) {
       const places = seqs?.values();
@@ -92,39 +68,26 @@ export function progressStore(engine: MongoEngine): ProgressStore {
         return { batch, index: batch.units.findIndex((unit) => unit.key === key) };
       }),
 
-    countBacklog: () =>
+    countBacklog: (now) =>
       engine.run(async ({ batches }) => {
-        const groups = await batches
-          .aggregate<{ _id: { market: string; lane: Lane; state: 'queued' | 'claimed' }; count: number }>([
-            { $match: { state: { $in: inFlight } } },
-            { $group: { _id: { market: '$market', lane: '$lane', state: '$state' }, count: { $sum: 1 } } },
-            { $sort: { '_id.market': 1, '_id.lane': 1 } },
-          ])
-          .toArray();
-        const rows = new Map<string, { market: string; lane: Lane; queued: number; claimed: number }>();
-        for (const { _id, count } of groups) {
-          const { market, lane, state } = _id;
-          const row = rows.get(`${market} ${lane}`) ?? { market, lane, queued: 0, claimed: 0 };
-          rows.set(`${market} ${lane}`, { ...row, [state]: count });
-        }
-        return [...rows.values()];
-      }),
-
-    findOldestDue: (now) =>
-      engine.run(async ({ batches }) => {
-        const [oldest] = await batches
-          .aggregate<{ dueAt: number }>([
-            {
-              $match: {
-                state: 'queued',
-                queuedAt: { $lte: now },
-                $or: [{ notBefore: null }, { notBefore: { $lte: now } }],
-              },
+        const isQueued = { $eq: ['$state', 'queued'] };
+        // Null counts as earlier.
+        const isDue = { $and: [isQueued, { $lte: ['$queuedAt', now] }, { $lte: ['$notBefore', now] }] };
+        const rows = batches.aggregate<
+          Omit<Backlog, 'market' | 'lane'> & { _id: Pick<Backlog, 'market' | 'lane'> }
+        >([
+          { $match: { state: { $in: inFlight } } },
+          {
+            $group: {
+              _id: { market: '$market', lane: '$lane' },
+              queued: { $sum: { $cond: [isQueued, 1, 0] } },
+              claimed: { $sum: { $cond: [isQueued, 0, 1] } },
+              dueAt: { $min: { $cond: [isDue, { $max: ['$queuedAt', '$notBefore'] }, null] } },
             },
-            { $group: { _id: null, dueAt: { $min: { $max: ['$queuedAt', '$notBefore'] } } } },
-          ])
-          .toArray();
-        return oldest?.dueAt ?? null;
+          },
+          { $sort: { '_id.market': 1, '_id.lane': 1 } },
+        ]);
+        return (await rows.toArray()).map(({ _id, ...row }) => ({ ..._id, ...row }));
       }),
   };
 }

@@ -1,5 +1,5 @@
 import type { WithId } from 'mongodb';
-import type { Batch, BatchSummary, Unit } from '../batches.ts';
+import type { Batch, Unit } from '../batches.ts';
 import { declarations } from '../collections.ts';
 import type { Job, LedgerEntry, User } from '../documents.ts';
 import { writeDocument } from './collection.ts';
@@ -43,21 +43,5 @@ export function readBatch(document: BatchDocument): Batch {
   };
 }
 
-/** Projection that excludes the large and internal fields of a batch. */
-export const summaryFields = {
-  units: 0,
-  keys: 0,
-  outcomes: 0,
-  segments: 0,
-  pages: 0,
-  stalledClaims: 0,
-  isolated: 0,
-  wait: 0,
-  draft: 0,
-  taker: 0,
-} as const;
-
-/** Converts a document read with `summaryFields`. */
-export function readSummary(document: Omit<BatchDocument, keyof typeof summaryFields>): BatchSummary {
-  return withId(document);
-}
+/** Fields of a batch that only this engine has, and its units. */
+export const internalFields = ['units', 'keys', 'draft', 'taker'];

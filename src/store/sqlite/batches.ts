@@ -1,6 +1,16 @@
-import type { BatchReference, BatchState, BatchStore, Outcome, OutcomeWrite, Unit } from '../batches.ts';
+import {
+  type BatchCollection,
+  type BatchReference,
+  type BatchState,
+  type BatchStore,
+  batchDeclaration,
+  type Outcome,
+  type OutcomeWrite,
+  type StoredBatch,
+  type Unit,
+} from '../batches.ts';
 import { addOutcomes, countOutcomes, failOutstanding, maxStalledWithProgress } from '../outcomes.ts';
-import { columnOf, toColumn } from './collection.ts';
+import { createCollection, toColumn } from './collection.ts';
 import type { SqliteConnection } from './connection.ts';
 import type { SqliteEngine } from './engine.ts';
 import { progressStore } from './progress.ts';
@@ -9,8 +19,10 @@ import { batches } from './shapes.ts';
 const reference = 'seq, job_id AS jobId, id AS batchId, market, region, lane, total AS units, attempt';
 
 /** Creates the SQLite implementation of BatchStore. The reads are in progress.ts. */
-export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine): BatchStore {
+export function batchStore(durable: SqliteEngine): BatchStore {
+  const { relaxed: engine, cache } = durable;
   return {
+    ...(createCollection<StoredBatch>(durable, batchDeclaration) as unknown as BatchCollection),
     ...progressStore(engine, cache),
 
     queue: async (jobId, limit, now, region) => {
@@ -33,19 +45,6 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
         ),
       );
     },
-
-    unqueue: async (references, notBefore) =>
-      engine.write(() => {
-        for (const { batchId, attempt } of references) {
-          engine.run(
-            `UPDATE batches SET state = 'waiting', queued_at = NULL, published_at = NULL, not_before = ?
-             WHERE id = ? AND attempt = ? AND state = 'queued'`,
-            notBefore,
-            batchId,
-            attempt,
-          );
-        }
-      }),
 
     claim: async (batchId, attempt, now, leaseUntil) => {
       // Units never change. A batch that another process changes meanwhile has another attempt, or is due at
@@ -74,26 +73,8 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
       return { ...batch, units: JSON.parse(before.units) as Unit[], dueAt: before.dueAt };
     },
 
-    update: async (batchId, attempt, change) => {
-      const sets = Object.keys(change).map((field) => `${columnOf(field)} = ?`);
-      const values = Object.values(change).map(toColumn);
-      const sql = `UPDATE batches SET ${sets.join(', ')} WHERE id = ? AND attempt = ? AND state = 'claimed'`;
-      return engine.run(sql, ...values, batchId, attempt) === 1;
-    },
-
     recordOutcomes: async (batchId, attempt, write) =>
       writeOutcomes(engine, durable, batchId, attempt, write),
-
-    release: async (batchId, attempt, notBefore, { failed = false, wait } = {}) =>
-      engine.run(
-        `UPDATE batches SET state = 'queued', lease_until = NULL, not_before = ?, wait = coalesce(?, wait)
-           ${failed ? '' : ', stalled_claims = max(0, stalled_claims - 1)'}
-         WHERE id = ? AND attempt = ? AND state = 'claimed'`,
-        notBefore,
-        toColumn(wait),
-        batchId,
-        attempt,
-      ) === 1,
 
     fail: async (jobId, states, outcome, now) =>
       engine.write(() => failBatches(engine, jobId, states, outcome, now)),

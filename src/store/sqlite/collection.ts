@@ -3,7 +3,6 @@ import { inChunks } from '../chunks.ts';
 import {
   type Collection,
   type Declaration,
-  type FindOptions,
   fixedFields,
   hiddenFrom,
   listBy,
@@ -44,7 +43,7 @@ function quoted(field: string): string {
   const known = knownColumns.get(field);
   if (known !== undefined) return known;
   const [name = '', member] = field.split('.');
-  const column = `"${columnOf(name)}"${member === undefined ? '' : ` ->> '$.${member}'`}`;
+  const column = `"${columnOf(name)}"${member === undefined ? '' : ` ->> '${member}'`}`;
   knownColumns.set(field, column);
   return column;
 }
@@ -152,10 +151,25 @@ function termsOf(declaration: Declaration, where: object): Term[] {
   const terms = Object.entries(where).flatMap(([field, condition]) =>
     condition === undefined
       ? []
-      : partsOf(condition).map(([operator, value]) => termOf(field, operator, value)),
+      : partsOf(condition).map(([operator, value]) =>
+          field === declaration.constant
+            ? constantTerm(field, operator, value)
+            : termOf(field, operator, value),
+        ),
   );
   const hidden = hiddenFrom(declaration, where);
   return hidden === undefined ? terms : [...terms, [visibleIn(hidden)]];
+}
+
+/** Returns the condition that compares a field, which is never null, with constants. */
+function constantTerm(field: string, operator: string, value: unknown): Term {
+  const values = (operator === 'in' ? (value as unknown[]) : [value]).map((each) => {
+    if (typeof each !== 'string' || !/^\w+$/.test(each))
+      throw new Error(`${each} is not a value of ${field}`);
+    return `'${each}'`;
+  });
+  if (operator === 'in') return [`${quoted(field)} IN (${values.join(', ')})`];
+  return [`${quoted(field)} ${operator === 'not' ? '<>' : '='} ${values[0]}`];
 }
 
 function termOf(field: string, operator: string, value: unknown): Term {
@@ -243,7 +257,11 @@ export function createCollection<T extends object>(
   const insertsOf = (documents: readonly T[], conflict: string) =>
     documents.map((each): [string, Value[]] => [`${insertSql} ${conflict}`, whole.values(each)]);
   const find: Collection<T>['find'] = async (where, options = {}) => {
-    const { order = declaredOrder, newestFirst = false, limit } = options as FindOptions<never>;
+    const {
+      order = declaredOrder,
+      newestFirst = false,
+      limit,
+    }: { order?: readonly string[]; newestFirst?: boolean; limit?: number } = options;
     const { after = null, search } = options;
     const terms = termsOf(declaration, where);
     if (after !== null)

@@ -1,15 +1,12 @@
-import type { BatchWait, ProgressStore } from '../batches.ts';
+import type { Backlog, ProgressStore } from '../batches.ts';
 import { readCounts } from '../counts.ts';
-import type { Counts, Lane } from '../documents.ts';
+import type { Counts } from '../documents.ts';
 import type { SqliteConnection, Value } from './connection.ts';
 import type { ReadCache } from './read-cache.ts';
-import { summaries, wholeBatches } from './shapes.ts';
+import { wholeBatches } from './shapes.ts';
 
 /** Maximum complete batches in memory. */
 const readChunk = 20;
-
-/** Used by every progress query. */
-const summariesOfJob = `SELECT ${summaries.select} FROM batches WHERE job_id = ? ORDER BY seq`;
 
 const sums = `sum(total), sum(success), sum(failed), count(*),
   count(*) FILTER (WHERE state = 'done' AND success > 0), count(*) FILTER (WHERE state = 'done' AND success = 0)`;
@@ -45,25 +42,10 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
       };
     },
 
-    hasOutstanding: async (jobId) =>
-      engine.get(`SELECT 1 FROM batches WHERE job_id = ? AND state <> 'done' LIMIT 1`, jobId) !== null,
-
     countJobs: async (jobIds) => {
       const found = jobIds.map((jobId) => [jobId, cache.document(counts, countsOfJob, jobId)] as const);
       return new Map(found.filter((entry): entry is [string, Counts] => entry[1] !== null));
     },
-
-    list: async (jobId) => cache.documents(summaries, summariesOfJob, jobId),
-
-    listWaits: async (jobId, now) =>
-      engine
-        .all<{ wait: string }>(
-          `SELECT wait FROM batches WHERE job_id = ? AND wait IS NOT NULL AND wait ->> 'until' > ?
-           ORDER BY wait ->> 'until', seq`,
-          jobId,
-          now,
-        )
-        .map(({ wait }) => JSON.parse(wait) as BatchWait),
 
     read: async function* (jobId, seqs) {
       const places = seqs?.values();
@@ -103,22 +85,18 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
       return batch && { batch, index: batch.units.findIndex((unit) => unit.key === key) };
     },
 
-    countBacklog: async () =>
+    countBacklog: async (now) =>
       engine
-        .all<{ market: string; lane: Lane; queued: number; claimed: number }>(
+        .all<Backlog>(
           `SELECT market, lane, count(*) FILTER (WHERE state = 'queued') AS queued,
-             count(*) FILTER (WHERE state = 'claimed') AS claimed
-           FROM (SELECT market, lane, state FROM batches WHERE state = 'queued'
-             UNION ALL SELECT market, lane, state FROM batches WHERE state = 'claimed')
+             count(*) FILTER (WHERE state = 'claimed') AS claimed,
+             min(max(queued_at, coalesce(not_before, 0))) FILTER
+               (WHERE state = 'queued' AND queued_at <= ?1 AND (not_before IS NULL OR not_before <= ?1)) AS dueAt
+           FROM (SELECT market, lane, state, queued_at, not_before FROM batches WHERE state = 'queued'
+             UNION ALL SELECT market, lane, state, NULL, NULL FROM batches WHERE state = 'claimed')
            GROUP BY market, lane ORDER BY market, lane`,
+          now,
         )
         .map((row) => ({ ...row })),
-
-    findOldestDue: async (now) =>
-      engine.get<{ dueAt: number | null }>(
-        `SELECT min(max(queued_at, coalesce(not_before, 0))) AS dueAt FROM batches
-         WHERE state = 'queued' AND queued_at <= ?1 AND (not_before IS NULL OR not_before <= ?1)`,
-        now,
-      )!.dueAt,
   };
 }

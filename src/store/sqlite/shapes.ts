@@ -1,7 +1,7 @@
-import type { Batch, BatchSummary, Unit } from '../batches.ts';
+import { type Batch, batchDeclaration, type StoredBatch, type Unit } from '../batches.ts';
 import { declare } from '../collection.ts';
 import type { LedgerEntry } from '../documents.ts';
-import { mapRows } from './collection.ts';
+import { mapRows, mapWhole } from './collection.ts';
 import type { RowReader } from './connection.ts';
 
 /** Table `ledger`, whose indexes are in schema.ts. */
@@ -12,22 +12,8 @@ export const ledgerTable = declare<LedgerEntry>()(
 );
 export const ledger = mapRows<LedgerEntry>(ledgerTable);
 
-/** A row of `batches`: a batch without its units, which are in `batch_units`. */
-export type BatchRow = Omit<Batch, 'units'> & { total: number };
-
-const batchTable = declare<BatchRow>()(
-  'batches',
-  {
-    text: 'id jobId market region lane state',
-    integer: 'seq total success failed storedBytes attempt stalledClaims',
-    real: 'queuedAt? publishedAt? leaseUntil? notBefore? endedAt?',
-    json: 'file? wait? isolated? pages? segments outcomes',
-  },
-  { id: ['id'], order: ['jobId', 'seq'] },
-);
-
-/** Table `batches`. */
-export const batches = mapRows<BatchRow>(batchTable);
+/** Table `batches`, whose units are in `batch_units`. */
+export const batches = mapWhole<StoredBatch>(batchDeclaration);
 
 /** Batches with their units: a SELECT without conditions, and the reader of its rows. */
 export const wholeBatches: RowReader<Batch> & { readonly sql: string } = {
@@ -37,12 +23,3 @@ export const wholeBatches: RowReader<Batch> & { readonly sql: string } = {
     return { ...batch, units: JSON.parse(row.at(-1) as string) as Unit[] };
   },
 };
-
-/** Fields of a batch that progress does not need. */
-const detailFields = ['wait', 'stalledClaims', 'isolated', 'pages', 'segments', 'outcomes'];
-
-/** Columns of `batches` for progress, without the outcomes. */
-export const summaries = mapRows<BatchSummary>(
-  batchTable,
-  Object.keys(batchTable.fields).filter((field) => !detailFields.includes(field)),
-);
