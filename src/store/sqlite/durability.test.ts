@@ -52,7 +52,24 @@ describe('openEngine()', () => {
   });
 });
 
-/** A store that records the level of every statement and transaction. */
+describe('sync()', () => {
+  test('resolves while another process has locked the file', async () => {
+    const other = openEngine(join(folder, 'gleaner.db'));
+    engine.relaxed.run(`INSERT INTO sequences (name, value) VALUES ('a', 1)`);
+    other.run('BEGIN IMMEDIATE');
+    await Promise.all([engine.sync(), engine.sync()]);
+    other.run('ROLLBACK');
+    other.close();
+  });
+
+  test('rejects once the file is closed', async () => {
+    engine.close();
+    await rm(folder, { recursive: true });
+    await expect(engine.sync()).rejects.toMatchObject({ code: 'unavailable', component: 'store' });
+  });
+});
+
+/** A store that records the level of every statement and transaction, and `sync` for waits without a lock. */
 function observed(): { store: Store; levels: () => Set<string> } {
   let seen = new Set<string>();
   const observe = (connection: SqliteConnection): SqliteConnection => {
@@ -74,7 +91,11 @@ function observed(): { store: Store; levels: () => Set<string> } {
       write: connection.write,
     };
   };
-  const store = storeOn({ ...engine, ...observe(engine), relaxed: observe(engine.relaxed) });
+  const sync = async () => {
+    await engine.sync();
+    seen.add('sync');
+  };
+  const store = storeOn({ ...engine, ...observe(engine), relaxed: observe(engine.relaxed), sync });
   return {
     store,
     levels: () => {
@@ -110,6 +131,22 @@ describe('openSqliteStore()', () => {
     // A hidden job is removed without waiting.
     await store.jobs.delete(discarded.id, null);
     expect([...levels()]).toEqual(['FULL', 'NORMAL']);
+  });
+
+  test('an audit entry waits for the disk without locking the data file', async () => {
+    const { store, levels } = observed();
+    levels();
+    const { id: actorId } = aUser();
+    const keyed = { id: newId(), actorId, keyId: newId(), createdAt: aTime, role: 'user' as const };
+    await store.auditLog.insert({
+      ...keyed,
+      action: 'Submit',
+      target: '',
+      detail: '',
+      source: '',
+      outcome: 'ok',
+    });
+    expect([...levels()]).toEqual(['NORMAL', 'sync']);
   });
 
   test('does not wait for the disk for work that is repeated after a power failure', async () => {
