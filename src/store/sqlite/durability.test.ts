@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import { aKey, anEntry, aSuccess, aTime, aUser, storeJob } from '../conformance/samples.ts';
+import { advanceJobNotice } from '../jobs.ts';
 import { revokeApiKey } from '../keys.ts';
 import type { Store } from '../store.ts';
 import { suspendUser } from '../users.ts';
@@ -50,6 +51,10 @@ describe('openEngine()', () => {
   test('keeps the level of a transaction for the statements of the other connection in it', () => {
     expect(engine.write(() => levelOf(engine.relaxed))).toBe('FULL');
   });
+});
+
+test('a large write creates no file to undo its statement', () => {
+  expect(engine.get('PRAGMA temp_store')).toEqual({ temp_store: 2 });
 });
 
 describe('sync()', () => {
@@ -162,6 +167,7 @@ describe('openSqliteStore()', () => {
       ['ledger.post', () => store.ledger.post(anEntry(user.id, 5, { jobId: job.id }))],
       ['jobs.move', () => store.jobs.move(accepted.id, ['approved'], 'processing', aTime)],
       ['jobs.move', () => store.jobs.move(accepted.id, ['processing'], 'settling', aTime)],
+      ['advanceJobNotice()', () => advanceJobNotice(store, accepted.id, 'completed', null)],
       ['jobs.claimDue', () => store.jobs.claimDue(aTime * 2, aTime * 3, 9)],
       ['batches.queue', () => store.batches.queue(job.id, 1, aTime)],
       ['batches.claim', () => store.batches.claim(id, 0, aTime, aTime + 1)],

@@ -78,7 +78,9 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
       );
       database.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
       migrate(database, path);
-      database.exec('PRAGMA busy_timeout = 0');
+      // A write that touches eight pages would otherwise create a file to undo its statement. Migrations sort
+      // whole tables, in files.
+      database.exec('PRAGMA busy_timeout = 0; PRAGMA temp_store = MEMORY');
       // SQLite's lower() converts ASCII only.
       database.function('fold', { deterministic: true }, (text) => String(text).toLowerCase());
     });
