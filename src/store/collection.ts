@@ -67,6 +67,11 @@ export interface Declaration<F extends string = string> {
   readonly owner?: F;
   /** True if a power failure may undo writes, because they are repeated or replaced. */
   readonly relaxed?: true;
+  /**
+   * True for reports of what has happened, which others may read a moment before they are on disk. On SQLite,
+   * an insert locks the data file for the write, but not for the wait for the disk.
+   */
+  readonly reports?: true;
   /** True for small documents that are found by their ids. */
   readonly clustered?: true;
   /** True for documents that are often read by their ids, or by another value. SQLite caches them. */

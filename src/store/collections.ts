@@ -115,6 +115,7 @@ export const declarations: { readonly [K in CollectionName]: Declaration<FieldOf
       id: ['id'],
       order: ['createdAt', 'id'],
       expires: 'createdAt',
+      reports: true,
       indexes: [
         { fields: ['createdAt', 'id'] },
         { fields: ['actorId', 'createdAt', 'id'] },

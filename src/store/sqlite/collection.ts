@@ -226,7 +226,11 @@ function runAll(connection: SqliteConnection, runs: readonly [sql: string, value
 }
 
 /** A data file with its connection for writes that a power failure may undo. */
-type DataFile = SqliteConnection & { readonly relaxed: SqliteConnection; readonly cache: ReadCache };
+type DataFile = SqliteConnection & {
+  readonly relaxed: SqliteConnection;
+  readonly cache: ReadCache;
+  sync(): Promise<void>;
+};
 
 /** Creates the collections of a data file. */
 export function createCollections(engine: DataFile): Collections {
@@ -249,7 +253,8 @@ export function createCollection<T extends object>(
   const insertSql = `INSERT INTO ${table} (${whole.columns}) VALUES (${whole.marks}) ON CONFLICT`;
   const byId = `SELECT ${rows.select} FROM ${table} WHERE ${idCondition(declaration)}`;
 
-  const insert = (document: T) => writer.run(`${insertSql} DO NOTHING`, ...whole.values(document)) === 1;
+  const insert = (document: T, connection = writer) =>
+    connection.run(`${insertSql} DO NOTHING`, ...whole.values(document)) === 1;
   const update = (where: Where<T>, change: Partial<T>, { add, relaxed }: UpdateOptions<T> = {}): T | null => {
     const [sql, values] = updateOf(declaration, where, change, add);
     return (relaxed ? engine.relaxed : writer).document(rows, `${sql} RETURNING ${rows.select}`, ...values);
@@ -275,7 +280,12 @@ export function createCollection<T extends object>(
   };
 
   return {
-    insert: async (document) => insert(document),
+    insert: async (document) => {
+      if (!declaration.reports) return insert(document);
+      const inserted = insert(document, engine.relaxed);
+      await engine.sync();
+      return inserted;
+    },
 
     writeAll: async (inserts, updates = []) =>
       runAll(writer, [

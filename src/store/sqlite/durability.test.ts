@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import { aKey, anEntry, aSuccess, aTime, aUser, storeJob } from '../conformance/samples.ts';
+import { advanceJobNotice } from '../jobs.ts';
 import { revokeApiKey } from '../keys.ts';
 import type { Store } from '../store.ts';
 import { suspendUser } from '../users.ts';
@@ -52,7 +53,28 @@ describe('openEngine()', () => {
   });
 });
 
-/** A store that records the level of every statement and transaction. */
+test('a large write creates no file to undo its statement', () => {
+  expect(engine.get('PRAGMA temp_store')).toEqual({ temp_store: 2 });
+});
+
+describe('sync()', () => {
+  test('resolves while another process has locked the file', async () => {
+    const other = openEngine(join(folder, 'gleaner.db'));
+    engine.relaxed.run(`INSERT INTO sequences (name, value) VALUES ('a', 1)`);
+    other.run('BEGIN IMMEDIATE');
+    await Promise.all([engine.sync(), engine.sync()]);
+    other.run('ROLLBACK');
+    other.close();
+  });
+
+  test('rejects once the file is closed', async () => {
+    engine.close();
+    await rm(folder, { recursive: true });
+    await expect(engine.sync()).rejects.toMatchObject({ code: 'unavailable', component: 'store' });
+  });
+});
+
+/** A store that records the level of every statement and transaction, and `sync` for waits without a lock. */
 function observed(): { store: Store; levels: () => Set<string> } {
   let seen = new Set<string>();
   const observe = (connection: SqliteConnection): SqliteConnection => {
@@ -74,7 +96,11 @@ function observed(): { store: Store; levels: () => Set<string> } {
       write: connection.write,
     };
   };
-  const store = storeOn({ ...engine, ...observe(engine), relaxed: observe(engine.relaxed) });
+  const sync = async () => {
+    await engine.sync();
+    seen.add('sync');
+  };
+  const store = storeOn({ ...engine, ...observe(engine), relaxed: observe(engine.relaxed), sync });
   return {
     store,
     levels: () => {
@@ -112,6 +138,22 @@ describe('openSqliteStore()', () => {
     expect([...levels()]).toEqual(['FULL', 'NORMAL']);
   });
 
+  test('an audit entry waits for the disk without locking the data file', async () => {
+    const { store, levels } = observed();
+    levels();
+    const { id: actorId } = aUser();
+    const keyed = { id: newId(), actorId, keyId: newId(), createdAt: aTime, role: 'user' as const };
+    await store.auditLog.insert({
+      ...keyed,
+      action: 'Submit',
+      target: '',
+      detail: '',
+      source: '',
+      outcome: 'ok',
+    });
+    expect([...levels()]).toEqual(['NORMAL', 'sync']);
+  });
+
   test('does not wait for the disk for work that is repeated after a power failure', async () => {
     const { store, levels } = observed();
     const user = aUser();
@@ -125,6 +167,7 @@ describe('openSqliteStore()', () => {
       ['ledger.post', () => store.ledger.post(anEntry(user.id, 5, { jobId: job.id }))],
       ['jobs.move', () => store.jobs.move(accepted.id, ['approved'], 'processing', aTime)],
       ['jobs.move', () => store.jobs.move(accepted.id, ['processing'], 'settling', aTime)],
+      ['advanceJobNotice()', () => advanceJobNotice(store, accepted.id, 'completed', null)],
       ['jobs.claimDue', () => store.jobs.claimDue(aTime * 2, aTime * 3, 9)],
       ['batches.queue', () => store.batches.queue(job.id, 1, aTime)],
       ['batches.claim', () => store.batches.claim(id, 0, aTime, aTime + 1)],

@@ -1,5 +1,7 @@
+import { closeSync, fsync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import { type BackOff, backOffMs } from '../../base/back-off.ts';
 import { openPrivateFile, openPrivateFolder, restrictFile } from '../../base/data-dir.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -20,6 +22,11 @@ export interface SqliteEngine extends SqliteConnection {
    * are always the latest ones, each as a whole, so a later durable commit makes them durable.
    */
   readonly relaxed: SqliteConnection;
+  /**
+   * Resolves when every earlier commit of the file is on disk. Waits in a thread, and other processes can
+   * write meanwhile. Rejects with `unavailable`.
+   */
+  sync(): Promise<void>;
   /** Cache for frequent reads. */
   readonly cache: ReadCache;
   /** Returns the version of the file's schema. */
@@ -71,7 +78,9 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
       );
       database.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
       migrate(database, path);
-      database.exec('PRAGMA busy_timeout = 0');
+      // A write that touches eight pages would otherwise create a file to undo its statement. Migrations sort
+      // whole tables, in files.
+      database.exec('PRAGMA busy_timeout = 0; PRAGMA temp_store = MEMORY');
       // SQLite's lower() converts ASCII only.
       database.function('fold', { deterministic: true }, (text) => String(text).toLowerCase());
     });
@@ -146,17 +155,54 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
   };
   const connection = connect('FULL');
   const version = versionOf(database);
+  const log = openLog(path);
   return {
     ...connection,
     relaxed: connect('NORMAL'),
+    sync: log.sync,
     cache: createReadCache({
       documents: connection.documents,
       version: () => guarded(path, () => whenFree(version)),
     }),
     schemaVersion: () => guarded(path, () => readVersion(database)),
     close: () => {
+      log.close();
       if (database.isOpen) database.close();
     },
+  };
+}
+
+const flush = promisify(fsync);
+
+/**
+ * Opens the log of a data file to flush it. A commit is on disk with its part of the log, or a checkpoint has
+ * moved it to the data file, which waits for the disk. Locks are on other files, so that closing it is safe.
+ */
+function openLog(path: string): Pick<SqliteEngine, 'sync' | 'close'> {
+  if (path === ':memory:') return { sync: async () => {}, close: () => {} };
+  let file: number | undefined;
+  let flushing: Promise<void> = Promise.resolve();
+  let waiting: Promise<void> | undefined;
+  const start = () => {
+    waiting = undefined;
+    file ??= guarded(path, () => openSync(`${path}-wal`, 'r'));
+    return flush(file).catch((error) =>
+      guarded(path, () => {
+        throw error;
+      }),
+    );
+  };
+  const end = () => {
+    if (file !== undefined) closeSync(file);
+    file = undefined;
+  };
+  return {
+    // A flush that has begun may miss the last commit. The next one serves all calls that wait for it.
+    sync: () => {
+      waiting ??= flushing = flushing.then(start, start);
+      return waiting;
+    },
+    close: () => void flushing.then(end, end),
   };
 }
 

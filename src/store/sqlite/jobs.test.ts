@@ -20,3 +20,23 @@ test('a removal that a crash interrupted is hidden at once and completed, howeve
   expect(engine.get('SELECT count(*) AS keys FROM unit_keys')).toEqual({ keys: 0 });
   await store.close();
 });
+
+test.each([
+  [1, 1],
+  [50, 2],
+  [51, 2],
+  [120, 3],
+])('a job of %i batches is written in %i transactions', async (count, transactions) => {
+  const engine = openEngine(':memory:');
+  let begun = 0;
+  const write = <T>(step: () => T): T => {
+    begun += 1;
+    return engine.relaxed.write(step);
+  };
+  const store = storeOn({ ...engine, relaxed: { ...engine.relaxed, write } });
+  const { job, batches } = await storeJob(store, count);
+  expect(begun).toBe(transactions);
+  expect(await store.jobs.get(job.id)).toEqual(job);
+  expect(await collect(store.batches.read(job.id))).toEqual(batches);
+  await store.close();
+});

@@ -35,19 +35,24 @@ export function jobStore(engine: SqliteEngine, declared: Collection<Job>): JobSt
     ...declared,
 
     create: async (job, source) => {
-      if (!openDraft(relaxed, job)) return;
-      let written = 0;
-      for (const chunk of inChunks(source, chunkSize)) {
-        const writing = relaxed.write(() => {
-          if (stateOf(job.id) !== 'writing') return false;
-          for (const batch of chunk) insertBatch(relaxed, batch);
-          return true;
+      const chunks = inChunks(source, chunkSize)[Symbol.iterator]();
+      for (let written = 0, isFirst = true; ; isFirst = false) {
+        const chunk: Batch[] = chunks.next().value ?? [];
+        // A job of few batches is written in one transaction.
+        const isLast = chunk.length < chunkSize;
+        const hasMore = relaxed.write(() => {
+          if (isFirst && !openDraft(relaxed, job)) return false;
+          const isDraft = isFirst || stateOf(job.id) === 'writing';
+          if (isDraft) {
+            for (const batch of chunk) insertBatch(relaxed, batch);
+            written += chunk.length;
+          }
+          if (isLast || !isDraft) completeDraft(relaxed, job, written);
+          return isDraft && !isLast;
         });
-        if (!writing) break;
-        written += chunk.length;
+        if (!hasMore) return;
         await nextTurn();
       }
-      relaxed.write(() => completeDraft(relaxed, job, written));
     },
 
     move: (...parameters) => moveJob(declared, parameters),
@@ -131,23 +136,23 @@ async function finishRemoval(relaxed: SqliteConnection, jobId: string): Promise<
   return batches;
 }
 
-/** Inserts the row that batches belong to. Returns false if the job is already written. */
+/**
+ * Inserts the row that batches belong to. Returns false if the job is already written. Must run in a
+ * transaction.
+ */
 function openDraft(engine: SqliteConnection, job: Job): boolean {
-  return engine.write(() => {
-    const known = engine.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', job.id);
-    if (known?.state === 'removing') throw removedFault(job.id);
-    if (known) return known.state === 'writing';
-    if (engine.get('SELECT 1 FROM deleted_jobs WHERE id = ?', job.id)) throw deletedFault(job.id);
-    const values = jobs.values({ ...job, state: 'writing' as Job['state'], dueAt: null });
-    try {
-      engine.run(`INSERT INTO jobs (${jobs.columns}) VALUES (${jobs.marks})`, ...values);
-    } catch (thrown) {
-      if (isDuplicate(thrown))
-        throw new Fault('conflict', `another job already has the number ${job.number}`);
-      throw thrown;
-    }
-    return true;
-  });
+  const known = engine.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', job.id);
+  if (known?.state === 'removing') throw removedFault(job.id);
+  if (known) return known.state === 'writing';
+  if (engine.get('SELECT 1 FROM deleted_jobs WHERE id = ?', job.id)) throw deletedFault(job.id);
+  const values = jobs.values({ ...job, state: 'writing' as Job['state'], dueAt: null });
+  try {
+    engine.run(`INSERT INTO jobs (${jobs.columns}) VALUES (${jobs.marks})`, ...values);
+  } catch (thrown) {
+    if (isDuplicate(thrown)) throw new Fault('conflict', `another job already has the number ${job.number}`);
+    throw thrown;
+  }
+  return true;
 }
 
 /** Turns the draft into a job, unless another call did. `written`: batches that must exist. */
