@@ -1,25 +1,27 @@
+import { createBoundedMap } from '../../base/bounded-map.ts';
 import { noPause, type OriginPause, type OriginStore } from '../origin-state.ts';
 import { grant } from '../permits.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
 import type { MongoCollections, OriginDocument, PauseDocument } from './schema.ts';
 
+/** What the last reservation of an origin's slots found. */
+interface LastReservation {
+  /** True if slots were left unused before it. */
+  idle: boolean;
+  pause: PauseDocument;
+}
+
 /** Creates the MongoDB implementation of OriginStore. */
 export function originStore(engine: MongoEngine): OriginStore {
+  /** The next reservation mostly finds the same, so that one command reserves its slots. */
+  const last = createBoundedMap<LastReservation>({ maxBytes: 1024 ** 2, sizeOf: () => 512 });
   return {
     reserve: (origin, slots, intervalMs, now) =>
       engine.run(async ({ origins }) => {
-        // The first update skips idle time; the second, atomic one alone reserves slots.
-        const pastIdle = () => origins.updateOne({ _id: origin }, { $max: { nextFree: now } });
-        if ((await pastIdle()).matchedCount === 0) {
-          await ensureOrigin(origins, origin);
-          await pastIdle();
-        }
-        const before = await origins.findOneAndUpdate(
-          { _id: origin },
-          { $inc: { nextFree: slots * intervalMs } },
-        );
-        return { first: before!.nextFree, pause: readPause(before!.pause) };
+        const before = await reserveSlots(origins, origin, slots * intervalMs, now, last.get(origin));
+        last.set(origin, { idle: before.nextFree <= now, pause: before.pause });
+        return { first: before.nextFree, pause: readPause(before.pause) };
       }),
 
     lease: (origin, request) =>
@@ -89,6 +91,37 @@ export function originStore(engine: MongoEngine): OriginStore {
         }));
       }),
   };
+}
+
+/** Moves the first free slot of an origin by `ms`, past idle time. Returns it as it was before. */
+async function reserveSlots(
+  origins: MongoCollections['origins'],
+  origin: string,
+  ms: number,
+  now: number,
+  last: LastReservation | undefined,
+): Promise<Pick<OriginDocument, 'nextFree' | 'pause'>> {
+  if (last?.idle) {
+    const { matchedCount } = await origins.updateOne(
+      { _id: origin, nextFree: { $lte: now }, 'pause.change': last.pause.change },
+      { $set: { nextFree: now + ms } },
+    );
+    if (matchedCount === 1) return { nextFree: now, pause: last.pause };
+  } else if (last) {
+    // Time only advances, so the condition still holds when the slots are reserved.
+    const before = await origins.findOneAndUpdate(
+      { _id: origin, nextFree: { $gte: now } },
+      { $inc: { nextFree: ms } },
+    );
+    if (before) return before;
+  }
+  // The first update skips idle time; the second, atomic one alone reserves slots.
+  const pastIdle = () => origins.updateOne({ _id: origin }, { $max: { nextFree: now } });
+  if ((await pastIdle()).matchedCount === 0) {
+    await ensureOrigin(origins, origin);
+    await pastIdle();
+  }
+  return (await origins.findOneAndUpdate({ _id: origin }, { $inc: { nextFree: ms } }))!;
 }
 
 async function readOrigin(origins: MongoCollections['origins'], origin: string): Promise<OriginDocument> {
