@@ -5,23 +5,22 @@ import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
 import type { MongoCollections, OriginDocument, PauseDocument } from './schema.ts';
 
-/** What the last reservation of an origin's slots found. */
-interface LastReservation {
-  /** True if slots were left unused before it. */
-  idle: boolean;
-  pause: PauseDocument;
-}
-
 /** Creates the MongoDB implementation of OriginStore. */
 export function originStore(engine: MongoEngine): OriginStore {
-  /** The next reservation mostly finds the same, so that one command reserves its slots. */
-  const last = createBoundedMap<LastReservation>({ maxBytes: 1024 ** 2, sizeOf: () => 512 });
+  /** Whether the last reservation of an origin's slots came after idle time. The next one mostly does too. */
+  const idle = createBoundedMap<boolean>({ maxBytes: 1024 ** 2, sizeOf: () => 1 });
   return {
     reserve: (origin, slots, intervalMs, now) =>
       engine.run(async ({ origins }) => {
-        const before = await reserveSlots(origins, origin, slots * intervalMs, now, last.get(origin));
-        last.set(origin, { idle: before.nextFree <= now, pause: before.pause });
-        return { first: before.nextFree, pause: readPause(before.pause) };
+        const { nextFree, pause } = await reserveSlots(
+          origins,
+          origin,
+          slots * intervalMs,
+          now,
+          idle.get(origin),
+        );
+        idle.set(origin, nextFree <= now);
+        return { first: Math.max(nextFree, now), pause: readPause(pause) };
       }),
 
     lease: (origin, request) =>
@@ -93,26 +92,24 @@ export function originStore(engine: MongoEngine): OriginStore {
   };
 }
 
-/** Moves the first free slot of an origin by `ms`, past idle time. Returns it as it was before. */
+/**
+ * Moves the first free slot of an origin by `ms`, past idle time. Returns the origin as it was before. If
+ * `idle` says correctly whether the slot is in the past, one command is enough.
+ */
 async function reserveSlots(
   origins: MongoCollections['origins'],
   origin: string,
   ms: number,
   now: number,
-  last: LastReservation | undefined,
-): Promise<Pick<OriginDocument, 'nextFree' | 'pause'>> {
-  if (last?.idle) {
-    const { matchedCount } = await origins.updateOne(
-      { _id: origin, nextFree: { $lte: now }, 'pause.change': last.pause.change },
-      { $set: { nextFree: now + ms } },
-    );
-    if (matchedCount === 1) return { nextFree: now, pause: last.pause };
-  } else if (last) {
-    // Time only advances, so the condition still holds when the slots are reserved.
-    const before = await origins.findOneAndUpdate(
-      { _id: origin, nextFree: { $gte: now } },
-      { $inc: { nextFree: ms } },
-    );
+  idle: boolean | undefined,
+): Promise<OriginDocument> {
+  if (idle !== undefined) {
+    const before = idle
+      ? await origins.findOneAndUpdate(
+          { _id: origin, nextFree: { $lte: now } },
+          { $set: { nextFree: now + ms } },
+        )
+      : await origins.findOneAndUpdate({ _id: origin, nextFree: { $gte: now } }, { $inc: { nextFree: ms } });
     if (before) return before;
   }
   // The first update skips idle time; the second, atomic one alone reserves slots.
