@@ -21,11 +21,13 @@ export interface Circuit {
   admit(page: string, maxWaitMs: number, signal?: AbortSignal): Promise<boolean>;
   /** True while requests to the origin are paused. */
   readonly paused: boolean;
+  /** True while neither `wait` nor `admit` delays a request, nor makes it a trial. */
+  readonly closed: boolean;
   /**
    * Records the outcome of a request, and pauses or resumes the origin. `trial` is the value that `admit`
-   * returned for the request.
+   * returned for the request. Undefined if the shared pause does not change.
    */
-  record(page: string, outcome: RequestOutcome, trial: boolean): Promise<void>;
+  record(page: string, outcome: RequestOutcome, trial: boolean): Promise<void> | undefined;
   /** Applies the origin's pause as last read from the store. */
   update(pause: OriginPause): void;
 }
@@ -83,6 +85,10 @@ class SharedCircuit implements Circuit {
     return this.#pause.until > this.#options.clock.now();
   }
 
+  get closed(): boolean {
+    return this.#pause.failures < pausesToOpen && !this.paused;
+  }
+
   async wait(maxWaitMs: number, signal?: AbortSignal): Promise<void> {
     const { clock, name, origin, store } = this.#options;
     let leftMs = maxWaitMs;
@@ -118,25 +124,26 @@ class SharedCircuit implements Circuit {
     }
   }
 
-  async record(page: string, outcome: RequestOutcome, trial: boolean): Promise<void> {
+  record(page: string, outcome: RequestOutcome, trial: boolean): Promise<void> | undefined {
     switch (outcome.kind) {
       case 'refused': {
         const concernsOrigin = this.#history.refused(page, outcome.explicit);
-        if (concernsOrigin || trial) await this.#extend(outcome.reason, outcome.waitMs, trial);
-        return;
+        return concernsOrigin || trial ? this.#extend(outcome.reason, outcome.waitMs, trial) : undefined;
       }
       case 'failed':
-        if (this.#history.failed(page) || trial) await this.#extend(outcome.reason, undefined, trial);
-        return;
-      case 'succeeded':
+        return this.#history.failed(page) || trial
+          ? this.#extend(outcome.reason, undefined, trial)
+          : undefined;
+      case 'succeeded': {
         this.#history.succeeded(page);
-        if (trial || (this.#pause.failures > 0 && !this.#pause.probing && this.#history.recovered)) {
-          await this.#resume();
-        }
-        return;
+        const { failures, probing } = this.#pause;
+        const isOver = trial || (failures > 0 && !probing && this.#history.recovered);
+        return isOver ? this.#resume() : undefined;
+      }
       case 'inconclusive':
-        // Ends the trial without a result, so that another request becomes the trial.
-        if (trial) await this.#write({ ...this.#pause, until: this.#options.clock.now(), probing: false });
+        return trial ? this.#endTrial() : undefined;
+      case 'not_sent':
+        return undefined;
     }
   }
 
@@ -200,6 +207,11 @@ class SharedCircuit implements Circuit {
     const { firstPauseMs, random } = this.#options;
     // An origin says nothing sooner, so that the random part is added.
     return backOffMs({ firstMs: firstPauseMs, maxMs: maxPauseMs }, failures, 0) * (1 + random() / 4);
+  }
+
+  /** Ends the trial without a result, so that another request becomes the trial. */
+  async #endTrial(): Promise<void> {
+    await this.#write({ ...this.#pause, until: this.#options.clock.now(), probing: false });
   }
 
   async #resume(): Promise<void> {

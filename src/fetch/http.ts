@@ -238,7 +238,7 @@ async function receiveResponse(
   const encoding = headers['content-encoding'];
   // The length of an encoded body is only known after it is decoded.
   await share?.reserve(encoding === undefined ? wireBody.length : maxBytes, signal);
-  const body = await decodeBody(wireBody, encoding, maxBytes);
+  const body = encoding === undefined ? wireBody : await decodeBody(wireBody, encoding, maxBytes);
   share?.shrink(body.length);
   return { status, headers, body, url, at: clock.now() };
 }

@@ -22,10 +22,11 @@ export function createOriginResolver(origins: Origins): ResolveOrigin {
  * region. Responses have the addresses of the named origin.
  */
 export function atOriginOf(fetch: FetchPage): FetchPage {
-  return async ({ origin, ...request }) => {
+  const fetchFrom = async ({ origin, ...request }: PageRequest) => {
     const response = await fetch(request);
-    return origin === undefined ? response : { ...response, url: origin + request.path };
+    return { ...response, url: origin + request.path };
   };
+  return (request) => (request.origin === undefined ? fetch(request) : fetchFrom(request));
 }
 
 /** Returns why units of a market and region fail without an origin, and how an operator can fix it. */

@@ -127,6 +127,9 @@ class MemoryPool {
   }
 }
 
+/** Result of reservations that do not wait. */
+const reserved = Promise.resolve();
+
 class PooledShare implements PageShare {
   readonly #pool: MemoryPool;
   readonly #clock: Clock;
@@ -138,12 +141,18 @@ class PooledShare implements PageShare {
     this.#clock = clock;
   }
 
-  async reserve(bytes: number, signal?: AbortSignal): Promise<void> {
+  reserve(bytes: number, signal?: AbortSignal): Promise<void> {
+    const isReserved = !signal?.aborted && this.#pool.tryReserve(bytes, this.#bytes > 0);
+    if (!isReserved) return this.#wait(bytes, signal);
+    this.#bytes += bytes;
+    return reserved;
+  }
+
+  async #wait(bytes: number, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     const add = () => {
       this.#bytes += bytes;
     };
-    if (this.#pool.tryReserve(bytes, this.#bytes > 0)) return add();
     const startedAt = this.#clock.now();
     try {
       await this.#pool.wait(bytes, add, signal);

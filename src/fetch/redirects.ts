@@ -40,7 +40,7 @@ function nextRequest(request: PageRequest, response: PageResponse): PageRequest 
  * request, subject to the same address checks, rate limits, and robots.txt rules.
  */
 export function followRedirects(fetch: FetchPage, max: number = maxRedirects): FetchPage {
-  return async (first) => {
+  const follow: FetchPage = async (first) => {
     let request = first;
     for (let followed = 0; ; followed += 1) {
       const response = await fetch(request);
@@ -49,4 +49,5 @@ export function followRedirects(fetch: FetchPage, max: number = maxRedirects): F
       request = next;
     }
   };
+  return (request) => (request.redirects ? follow(request) : fetch(request));
 }

@@ -62,6 +62,7 @@ const createThrottle = ({ acquire }: ConcurrencyLimit): OriginThrottle => ({
   tokens: { take: async () => {}, clear: () => {}, setInterval: () => {} },
   circuit: {
     paused: false,
+    closed: true,
     wait: async () => {},
     admit: async () => false,
     record: async () => {},

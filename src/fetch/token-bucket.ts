@@ -3,8 +3,11 @@ import type { OriginPause, OriginStore } from '../store/origin-state.ts';
 
 /** Rate limit of one origin. */
 export interface TokenBucket {
-  /** Resolves when one request may be sent. Rejects with the signal's reason if aborted. */
-  take(signal?: AbortSignal): Promise<void>;
+  /**
+   * Resolves when one request may be sent; undefined if it may be sent at once. Rejects with the signal's
+   * reason if aborted.
+   */
+  take(signal?: AbortSignal): Promise<void> | undefined;
   /** Discards reserved slots that are not used yet, because the origin was paused. */
   clear(): void;
   /** Changes the interval between requests, in milliseconds, from the next reservation on. */
@@ -55,9 +58,15 @@ class ReservedSlots implements TokenBucket {
     this.#intervalMs = options.intervalMs;
   }
 
-  async take(signal?: AbortSignal): Promise<void> {
+  take(signal?: AbortSignal): Promise<void> | undefined {
+    const slot = this.#reservedSlot();
+    if (slot !== null && !signal?.aborted && slot - this.#options.clock.now() < 1) return undefined;
+    return this.#wait(slot, signal);
+  }
+
+  async #wait(slot: number | null, signal: AbortSignal | undefined): Promise<void> {
     const { clock } = this.#options;
-    const ms = (await this.#nextSlot()) - clock.now();
+    const ms = (slot ?? (await this.#nextSlot())) - clock.now();
     if (signal?.aborted) throw signal.reason;
     if (ms >= 1) await clock.sleep(ms, signal);
   }
@@ -73,18 +82,23 @@ class ReservedSlots implements TokenBucket {
 
   async #nextSlot(): Promise<number> {
     for (;;) {
-      this.#skipMissed();
-      if (this.#left > 0) {
-        const at = this.#next;
-        this.#next += this.#intervalMs;
-        this.#left -= 1;
-        return at;
-      }
+      const slot = this.#reservedSlot();
+      if (slot !== null) return slot;
       this.#reserving ??= this.#reserve().finally(() => {
         this.#reserving = null;
       });
       await this.#reserving;
     }
+  }
+
+  /** Takes the next reserved slot; null if none is left. */
+  #reservedSlot(): number | null {
+    this.#skipMissed();
+    if (this.#left === 0) return null;
+    const at = this.#next;
+    this.#next += this.#intervalMs;
+    this.#left -= 1;
+    return at;
   }
 
   async #reserve(): Promise<void> {

@@ -81,7 +81,8 @@ export async function* composeRows(
     if (composed.items > 0) add(pack.separator);
     add(row[0]);
     if (outcome?.status === 'SUCCESS') {
-      const record = await source(index);
+      const given = source(index);
+      const record = given instanceof Promise ? await given : given;
       // The unit was charged; a file without its record would report it as failed.
       if (!record) throw new Fault('internal', `unit ${index} of batch ${batch.id} has lost its record`);
       const bytes =
@@ -112,8 +113,9 @@ export async function writeSegment(
   const { files } = jobTypes.of(job).kind;
   const format = files.batch ?? files.job;
   const pack: Rows = format ?? recordsOnly;
-  const composed = noRows();
   const [head, tail] = files.batch ? [files.batch.head(job), files.batch.tail(job)] : ['', ''];
+  const start = Buffer.byteLength(head);
+  const composed = { ...noRows(), bytes: start };
   const content = async function* () {
     if (head !== '') yield head;
     yield* composeRows(pack, job, batch, source, composed);
@@ -122,12 +124,11 @@ export async function writeSegment(
   const path = files.batch ? `${job.id}/${files.batch.name(job, batch)}` : segmentPath(batch);
   const contentType = format?.contentType(job) ?? recordsOnly.contentType;
   const file = await blobs.write(path, contentType, content(), () => composed.items);
-  const start = Buffer.byteLength(head);
   const segment: Segment = {
     path,
     bytes: file.bytes,
     encoding: pack.gzip ? 'gzip' : pack.encoding(job),
-    records: shifted(composed.records, start),
+    records: composed.records,
     body: { start, end: file.bytes - Buffer.byteLength(tail), items: composed.items },
   };
   return { segment, file: files.batch ? file : null };
@@ -172,13 +173,6 @@ export async function* streamOf(records: Iterable<Uint8Array>): AsyncGenerator<U
     bytes = 0;
   }
   if (bytes > 0) yield Buffer.concat(group, bytes);
-}
-
-function shifted(records: Segment['records'], by: number): Segment['records'] {
-  if (by === 0) return records;
-  return Object.fromEntries(
-    Object.entries(records).map(([index, [offset, length]]) => [index, [offset + by, length]]),
-  );
 }
 
 /** Returns the current version of a batch by its position in its job, or null if there is none. */

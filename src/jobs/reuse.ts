@@ -34,6 +34,9 @@ interface Recent {
   keep(at: number, body: Uint8Array): Promise<void>;
 }
 
+/** For a unit that neither reuses a result nor stores one. */
+const notReused: Recent = { kept: null, isMarked: false, keep: async () => {} };
+
 /** Finds the recent result that a unit reuses. */
 export async function findRecent(
   { store, clock, settings, jobTypes }: JobContext,
@@ -41,21 +44,22 @@ export async function findRecent(
   batch: Batch,
   unit: Unit,
 ): Promise<Recent> {
-  if (job.rereadOf !== null) return { kept: null, isMarked: false, keep: async () => {} };
+  if (job.rereadOf !== null) return notReused;
   const { kind } = jobTypes.of(job);
   const ofOption = maxAgeMs(job.options);
+  if (!kind.recent && ofOption === null) return notReused;
   // Batches of test jobs have the market of the sandbox's queue, so that live jobs never get their pages.
   const place = job.mode === 'test' ? `${batch.market}/${job.market}` : job.market;
-  const key = kind.recent || ofOption !== null ? `${place}/${reuseKey(kind, unit, batch.region)}` : null;
+  const key = `${place}/${reuseKey(kind, unit, batch.region)}`;
   const maxMs = ofOption ?? (kind.recent?.serves(job) ? settings.recentCrawlMs : null);
-  const isReused = key !== null && maxMs !== null;
   return {
-    kept: isReused
-      ? await store.crawls.pick({ key, at: { atLeast: clock.now() - maxMs } }, ['at', 'body'])
-      : null,
+    kept:
+      maxMs === null
+        ? null
+        : await store.crawls.pick({ key, at: { atLeast: clock.now() - maxMs } }, ['at', 'body']),
     isMarked: ofOption !== null,
     keep: async (at, body) => {
-      if (key !== null) await store.crawls.upsert([{ key, at, body }]);
+      await store.crawls.upsert([{ key, at, body }]);
     },
   };
 }

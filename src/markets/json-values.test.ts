@@ -86,6 +86,6 @@ test('parseJsonText() returns what a reviver for each number returns', () => {
       if (levelsOf(expected) > 200) expect(() => parseJsonText(json)).toThrow('200 levels');
       else expect(parseJsonText(json)).toEqual(expected);
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });

@@ -65,14 +65,15 @@ function isTooDeep(json: string): boolean {
   return false;
 }
 
-/** Returns the position of the quote that ends the string at `start`, in valid JSON text. */
-function endOfString(json: string, start: number): number {
-  for (let end = start; ; ) {
-    end = json.indexOf('"', end + 1);
+/** Returns the position of the quote that ends the string whose quote is at `start`; -1 without one. */
+export function endOfString(text: string, start: number): number {
+  const mark = text.charAt(start);
+  for (let end = text.indexOf(mark, start + 1); end >= 0; end = text.indexOf(mark, end + 1)) {
     let escapes = 0;
-    while (json.charCodeAt(end - 1 - escapes) === backslash) escapes += 1;
+    while (end - 1 - escapes > start && text.charCodeAt(end - 1 - escapes) === backslash) escapes += 1;
     if (escapes % 2 === 0) return end;
   }
+  return -1;
 }
 
 /** Keeps an integer as text if a number cannot hold all of its digits. */

@@ -144,8 +144,8 @@ export function parseJsonResponse(response: PageResponse): Json {
     .trim();
   const result = parsed(body);
   const html = body.startsWith('<');
-  const words = 'value' in result ? errorMessage(result.value) : html ? titleOf(body) : null;
   if (response.status < 200 || response.status > 299) {
+    const words = 'value' in result ? errorMessage(result.value) : html ? titleOf(body) : null;
     // A 404 page can contain a captcha in a form, so the status takes precedence over the text.
     const fault = statusFault(response, words);
     const isCheck = fault.code === 'page_failed' && 'value' in result && isCheckJson(result.value);

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { expectLinear } from '../../test/support/cost.ts';
 import { jsonAfter, parseJson } from './script-json.ts';
@@ -35,4 +36,16 @@ it('rejects excessive depth in linear time', () => {
 it('parses text that is an object or an array', () => {
   expect(parseJson(' {"a":[1]} ')).toEqual({ a: [1] });
   for (const text of ['5', '"a"', '{} {}', '<html>', '{"a":']) expect(parseJson(text)).toBeUndefined();
+});
+
+it('finds the end of a value with any quotes, escapes, and brackets in its strings', () => {
+  const text = fc.string({ unit: fc.constantFrom('"', "'", '\\', '[', ']', '{', '}', ',', ' ', 'a', 'é') });
+  const value = fc.array(fc.oneof(text, fc.array(text), fc.dictionary(text, text)));
+  fc.assert(
+    fc.property(value, text, (json, after) => {
+      const script = `x = {"map": ${JSON.stringify(json)}${after}`;
+      expect(jsonAfter(script, 'map')).toEqual(json);
+      expect(parseJson(JSON.stringify(json))).toEqual(json);
+    }),
+  );
 });

@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts';
 import { Fault } from '../contract/fault.ts';
-import { parseJsonText } from './json-values.ts';
+import { endOfString, parseJsonText } from './json-values.ts';
 
 /**
  * Maximum depth of brackets. Pages stay below 40; much deeper ones overflow the stack of recursive readers.
@@ -18,9 +18,8 @@ function closing(text: string, start: number): number {
   for (let index = start; index < text.length; index += 1) {
     const character = text[index];
     if (character === '"' || character === "'") {
-      for (index += 1; index < text.length && text[index] !== character; index += 1) {
-        if (text[index] === '\\') index += 1;
-      }
+      index = endOfString(text, index);
+      if (index < 0) return -1;
     } else if (character === '{' || character === '[') {
       depth += 1;
       if (depth > maxDepth) return -1;
@@ -38,9 +37,13 @@ function closing(text: string, start: number): number {
  */
 export function parseJson(text: string): Json | undefined {
   const trimmed = text.trim();
-  if (!/^[[{]/.test(trimmed) || closing(trimmed, 0) !== trimmed.length) return undefined;
+  return /^[[{]/.test(trimmed) && closing(trimmed, 0) === trimmed.length ? parseClosed(trimmed) : undefined;
+}
+
+/** Parses text from a bracket to the one that closes it. Undefined if it is not JSON. */
+function parseClosed(json: string): Json | undefined {
   try {
-    return parseJsonText(trimmed);
+    return parseJsonText(json);
   } catch (thrown) {
     if (thrown instanceof Fault) throw thrown;
     return undefined;
@@ -62,10 +65,11 @@ export function jsonAfter(source: string, marker: string): Json | undefined {
     if (!gap) continue;
     const start = from + gap[0].length;
     const end = closing(source, start);
-    const json = end < 0 ? '' : source.slice(start, end);
+    if (end < 0) continue;
+    const json = source.slice(start, end);
     // In a script's string in single quotes, an apostrophe is escaped, which JSON does not allow.
     const value =
-      parseJson(json) ?? (json.includes("\\'") ? parseJson(json.replaceAll("\\'", "'")) : undefined);
+      parseClosed(json) ?? (json.includes("\\'") ? parseClosed(json.replaceAll("\\'", "'")) : undefined);
     if (value !== undefined) return value;
   }
   return undefined;

@@ -71,9 +71,10 @@ export function createDriftWatcher({ store, clock, log, shapes }: DriftOptions):
   const places = new Map<string, Place>();
   const placeOf = (market: string, page: string): Place | undefined => {
     const known = places.get(`${market}/${page}`);
+    if (known) return known;
     // The page of a site is watched apart, as "product/kiln".
     const shape = shapes[market]?.[page.split('/')[0]!];
-    if (known || shape === undefined || places.size >= maxPlaces) return known;
+    if (shape === undefined || places.size >= maxPlaces) return undefined;
     const isAllowed = createAllowance(burst, perSecond, clock);
     const fields = parseFields(shape);
     const place = { market, page, fields, check: createRecordCheck(fields), isAllowed, seen: new Map() };

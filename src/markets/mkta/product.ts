@@ -10,12 +10,9 @@ import { withoutVisitors } from './visitors.ts';
 
 /** Builds the request for an item's product page. `input` has `item_id` and `shop_id`. */
 export function productRequest(input: JsonObject, region: string): PageRequest {
-  const query = new URLSearchParams({
-    item_id: String(input.item_id),
-    shop_id: String(input.shop_id),
-    tz_offset_minutes: String(regions[region]?.offsetMinutes ?? 480),
-    detail_level: '0',
-  });
+  const [item, shop] = [input.item_id, input.shop_id].map((id) => encodeURIComponent(String(id)));
+  const offset = regions[region]?.offsetMinutes ?? 480;
+  const query = `item_id=${item}&shop_id=${shop}&tz_offset_minutes=${offset}&detail_level=0`;
   return { path: `/api/v4/pdp/get_pc?${query}`, headers: requestHeaders(region), page: productPage(input) };
 }
 

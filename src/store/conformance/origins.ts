@@ -38,6 +38,17 @@ export function originConformance(open: OpenStores): void {
       expect(firsts.toSorted((one, other) => one - other)).toEqual(expected);
     });
 
+    test('never overlap for concurrent callers after idle time and without it', async () => {
+      const origin = anOrigin();
+      for (const store of [stores.store, stores.other]) await first(store, origin, 1, 50, aTime);
+      const now = aTime + 5_000;
+      for (const round of [0, 1]) {
+        const firsts = await runConcurrently(40, stores, (store) => first(store, origin, 2, 50, now));
+        const expected = Array.from({ length: 40 }, (_, turn) => now + round * 4_000 + turn * 100);
+        expect(firsts.toSorted((one, other) => one - other)).toEqual(expected);
+      }
+    });
+
     test('are returned with the state of the origin', async () => {
       const origin = anOrigin();
       expect(await stores.store.origins.reserve(origin, 1, 10, aTime)).toEqual({
@@ -49,6 +60,11 @@ export function originConformance(open: OpenStores): void {
         first: aTime + 10,
         pause: pause(1),
       });
+      for (const [turn, later] of [pause(2), { ...noPause, revision: 3 }].entries()) {
+        await stores.other.origins.putPause(origin, later);
+        const now = aTime + 1_000 * (turn + 1);
+        expect(await stores.store.origins.reserve(origin, 1, 10, now)).toEqual({ first: now, pause: later });
+      }
     });
   });
 

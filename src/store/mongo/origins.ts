@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../base/bounded-map.ts';
 import { noPause, type OriginPause, type OriginStore } from '../origin-state.ts';
 import { grant } from '../permits.ts';
 import { unlessDuplicate } from './duplicates.ts';
@@ -6,20 +7,20 @@ import type { MongoCollections, OriginDocument, PauseDocument } from './schema.t
 
 /** Creates the MongoDB implementation of OriginStore. */
 export function originStore(engine: MongoEngine): OriginStore {
+  /** Whether the last reservation of an origin's slots came after idle time. The next one mostly does too. */
+  const idle = createBoundedMap<boolean>({ maxBytes: 1024 ** 2, sizeOf: () => 1 });
   return {
     reserve: (origin, slots, intervalMs, now) =>
       engine.run(async ({ origins }) => {
-        // The first update skips idle time; the second, atomic one alone reserves slots.
-        const pastIdle = () => origins.updateOne({ _id: origin }, { $max: { nextFree: now } });
-        if ((await pastIdle()).matchedCount === 0) {
-          await ensureOrigin(origins, origin);
-          await pastIdle();
-        }
-        const before = await origins.findOneAndUpdate(
-          { _id: origin },
-          { $inc: { nextFree: slots * intervalMs } },
+        const { nextFree, pause } = await reserveSlots(
+          origins,
+          origin,
+          slots * intervalMs,
+          now,
+          idle.get(origin),
         );
-        return { first: before!.nextFree, pause: readPause(before!.pause) };
+        idle.set(origin, nextFree <= now);
+        return { first: Math.max(nextFree, now), pause: readPause(pause) };
       }),
 
     lease: (origin, request) =>
@@ -89,6 +90,35 @@ export function originStore(engine: MongoEngine): OriginStore {
         }));
       }),
   };
+}
+
+/**
+ * Moves the first free slot of an origin by `ms`, past idle time. Returns the origin as it was before. If
+ * `idle` says correctly whether the slot is in the past, one command is enough.
+ */
+async function reserveSlots(
+  origins: MongoCollections['origins'],
+  origin: string,
+  ms: number,
+  now: number,
+  idle: boolean | undefined,
+): Promise<OriginDocument> {
+  if (idle !== undefined) {
+    const before = idle
+      ? await origins.findOneAndUpdate(
+          { _id: origin, nextFree: { $lte: now } },
+          { $set: { nextFree: now + ms } },
+        )
+      : await origins.findOneAndUpdate({ _id: origin, nextFree: { $gte: now } }, { $inc: { nextFree: ms } });
+    if (before) return before;
+  }
+  // The first update skips idle time; the second, atomic one alone reserves slots.
+  const pastIdle = () => origins.updateOne({ _id: origin }, { $max: { nextFree: now } });
+  if ((await pastIdle()).matchedCount === 0) {
+    await ensureOrigin(origins, origin);
+    await pastIdle();
+  }
+  return (await origins.findOneAndUpdate({ _id: origin }, { $inc: { nextFree: ms } }))!;
 }
 
 async function readOrigin(origins: MongoCollections['origins'], origin: string): Promise<OriginDocument> {
