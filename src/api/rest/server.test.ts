@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ConnectionLimits, defaultConnectionLimits } from '../../base/connections.ts';
 import { createApp } from './fixture.ts';
@@ -98,15 +100,21 @@ test('closes a connection that sends more than the limit without a valid key', a
   expect(await untilClosed(head('nobody') + body)).toContain('401 Unauthorized');
 });
 
-test('refuses a request with two Host headers', async () => {
-  const server = await startServer((_request, response) => void response.end('served'), 0, '127.0.0.1');
-  try {
-    const socket = connect(server.port, '127.0.0.1');
-    socket.write('GET / HTTP/1.1\r\nHost: one.example\r\nhost: two.example\r\n\r\n');
-    const reply = Buffer.concat(await socket.toArray()).toString();
-    expect(reply).toMatch(/^HTTP\/1\.1 400 /);
-    expect(reply).toContain('"code":"malformed"');
-  } finally {
-    await server.close(0);
-  }
+test.each([
+  ['after the last request', 'Connection: close\r\n\r\nGET /more HTTP/1.1\r\nHost: x\r\n\r\n', [200]],
+  ['that are no request', '\r\nno request\r\n\r\n', [200, 400]],
+  ['with an invalid Host', '\r\nGET /more HTTP/1.1\r\nHost: one two\r\n\r\n', [200, 400]],
+  ['with an unknown expectation', '\r\nGET /more HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n', [200, 417]],
+  ['of a tunnel', '\r\nCONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n', [200, 400]],
+])('responds to a complete request first, despite bytes %s', async (_name, rest, statuses) => {
+  const pending: ServerResponse[] = [];
+  gateway = await startServer((_request, response) => void pending.push(response), 0, '127.0.0.1');
+  const received = untilClosed(`GET /slow HTTP/1.1\r\nHost: x\r\n${rest}`);
+  while (pending.length === 0) await setImmediate();
+  await setImmediate();
+  pending[0]!.end('slow');
+  const text = await received;
+  expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))).toEqual(statuses);
+  expect(text).toContain('\r\n\r\nslow');
+  expect(pending.length).toBe(1);
 });
