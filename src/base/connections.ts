@@ -4,7 +4,10 @@ import type { Socket } from 'node:net';
 
 /** Limits of the connections of one port. */
 export interface ConnectionLimits {
-  /** Maximum number of open connections. Further connections are closed immediately. */
+  /**
+   * Maximum number of open connections. A further one replaces the oldest without an accepted request; if all
+   * have one, it is closed.
+   */
   maxConnections: number;
   /** Timeout for the headers of a request and for the first byte of a connection, in milliseconds. */
   headersMs: number;
@@ -51,6 +54,8 @@ interface Connection {
   active: number;
   /** Bytes that the connection had sent when its last accepted request ended. */
   acceptedBytes: number;
+  /** Time of its start, in milliseconds. */
+  since: number;
 }
 
 type Carrier = object & { [known]?: Connection };
@@ -102,28 +107,47 @@ export function bindSession(session: object, socket: Socket): void {
 }
 
 /**
+ * Returns the connection that a further one replaces, so that clients that only hold connections
+ * keep nobody else out: the oldest without an accepted request, first among those that never had one. Null if
+ * all are in use.
+ */
+function replaceable(open: Iterable<Connection>): Connection | null {
+  let idle: Connection | null = null;
+  for (const connection of open) {
+    if (connection.active > 0) continue;
+    if (connection.acceptedBytes === 0) return connection;
+    idle ??= connection;
+  }
+  return idle;
+}
+
+/**
  * Enforces the limits that node:http does not: the number of connections, connections that send nothing, and
  * connections that send many bytes without an accepted request. Returns the open sockets.
  */
 export function guardConnections(server: Server, limits: ConnectionLimits): ReadonlySet<Socket> {
-  const open = new Map<Socket, { connection: Connection; since: number }>();
+  /** In the order in which they were opened. */
+  const open = new Set<Connection>();
   const sockets = new Set<Socket>();
-  server.maxConnections = limits.maxConnections;
   server.prependListener('connection', (socket: Socket) => {
-    const connection = { socket, active: 0, acceptedBytes: 0 };
+    const connection = { socket, active: 0, acceptedBytes: 0, since: performance.now() };
     (socket as Carrier)[known] = connection;
-    open.set(socket, { connection, since: performance.now() });
+    const replaced = open.size < limits.maxConnections ? null : (replaceable(open) ?? connection);
+    open.add(connection);
     sockets.add(socket);
     socket.once('close', () => {
-      open.delete(socket);
+      open.delete(connection);
       sockets.delete(socket);
     });
+    if (replaced === null) return;
+    open.delete(replaced);
+    replaced.socket.destroy();
   });
   const check = () => {
     const now = performance.now();
-    for (const [socket, { connection, since }] of open) {
+    for (const { socket, active, acceptedBytes, since } of open) {
       const isSilent = socket.bytesRead === 0 && now - since >= limits.headersMs;
-      const refusedBytes = connection.active > 0 ? 0 : socket.bytesRead - connection.acceptedBytes;
+      const refusedBytes = active > 0 ? 0 : socket.bytesRead - acceptedBytes;
       if (isSilent || refusedBytes > limits.maxRefusedBytes) socket.destroy();
     }
   };

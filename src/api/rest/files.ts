@@ -140,10 +140,10 @@ async function serveLink(serving: FileServing, exchange: Exchange): Promise<void
   if (bearer) {
     const session = await caller.authenticate(request.headers as Headers);
     admit(exchange, session);
-    acceptRequest(request);
     addHeaders(response, await countRequest(session));
     if (session.userId !== userId) throw noSuchFile();
   }
+  acceptRequest(request);
   const size = await files.size(path);
   if (size === null) throw new Fault('results_deleted', 'This file was deleted.');
   const wanted = exportOf(request.url!);

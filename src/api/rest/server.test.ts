@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type ConnectionLimits, defaultConnectionLimits } from '../../base/connections.ts';
 import { createApp } from './fixture.ts';
 import { type RunningServer, startServer } from './server.ts';
@@ -47,10 +49,49 @@ test.each([
   expect(await untilClosed(sent)).toContain(received);
 });
 
-test('closes a connection that is one too many', async () => {
-  await start({ maxConnections: 1 });
-  await once(open(), 'connect');
-  expect(await untilClosed('')).toBe('');
+describe('with the maximum number of connections, a further one', () => {
+  const health = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n';
+  const connected = async (sent = '') => {
+    const socket = open();
+    await once(socket, 'connect');
+    if (sent !== '') socket.write(sent);
+    return socket;
+  };
+  const response = async (socket: Socket) => String((await once(socket, 'data'))[0]);
+
+  test('replaces the oldest without a request', async () => {
+    await start({ maxConnections: 3 });
+    const used = await connected(health);
+    await response(used);
+    const [oldest, younger] = [await connected(), await connected()];
+    const ended = once(oldest, 'close');
+    const further = await connected(health);
+    await ended;
+    expect(await response(further)).toContain('200 OK');
+    for (const socket of [used, younger]) {
+      socket.write(health);
+      expect(await response(socket)).toContain('200 OK');
+    }
+    expect(gateway.connections()).toBe(3);
+  });
+
+  test('replaces the oldest between its requests, if all have had one', async () => {
+    await start({ maxConnections: 2 });
+    const used = [await connected(health), await connected(health)];
+    for (const socket of used) if (socket.bytesRead === 0) await response(socket);
+    const ended = once(used[0]!, 'close');
+    expect(await response(await connected(health))).toContain('200 OK');
+    await ended;
+    expect(used[1]!.closed).toBe(false);
+  });
+
+  test('is closed while all have an accepted request', async () => {
+    await start({ maxConnections: 1 });
+    const using = await connected(`${head('key-ann')}Expect: 100-continue\r\nContent-Length: 100\r\n\r\n`);
+    expect(await response(using)).toContain('100 Continue');
+    expect(await untilClosed('')).toBe('');
+    expect(using.closed).toBe(false);
+  });
 });
 
 test('closes a connection that sends more than the limit without a valid key', async () => {
@@ -59,15 +100,21 @@ test('closes a connection that sends more than the limit without a valid key', a
   expect(await untilClosed(head('nobody') + body)).toContain('401 Unauthorized');
 });
 
-test('refuses a request with two Host headers', async () => {
-  const server = await startServer((_request, response) => void response.end('served'), 0, '127.0.0.1');
-  try {
-    const socket = connect(server.port, '127.0.0.1');
-    socket.write('GET / HTTP/1.1\r\nHost: one.example\r\nhost: two.example\r\n\r\n');
-    const reply = Buffer.concat(await socket.toArray()).toString();
-    expect(reply).toMatch(/^HTTP\/1\.1 400 /);
-    expect(reply).toContain('"code":"malformed"');
-  } finally {
-    await server.close(0);
-  }
+test.each([
+  ['after the last request', 'Connection: close\r\n\r\nGET /more HTTP/1.1\r\nHost: x\r\n\r\n', [200]],
+  ['that are no request', '\r\nno request\r\n\r\n', [200, 400]],
+  ['with an invalid Host', '\r\nGET /more HTTP/1.1\r\nHost: one two\r\n\r\n', [200, 400]],
+  ['with an unknown expectation', '\r\nGET /more HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n', [200, 417]],
+  ['of a tunnel', '\r\nCONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n', [200, 400]],
+])('responds to a complete request first, despite bytes %s', async (_name, rest, statuses) => {
+  const pending: ServerResponse[] = [];
+  gateway = await startServer((_request, response) => void pending.push(response), 0, '127.0.0.1');
+  const received = untilClosed(`GET /slow HTTP/1.1\r\nHost: x\r\n${rest}`);
+  while (pending.length === 0) await setImmediate();
+  await setImmediate();
+  pending[0]!.end('slow');
+  const text = await received;
+  expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))).toEqual(statuses);
+  expect(text).toContain('\r\n\r\nslow');
+  expect(pending.length).toBe(1);
 });

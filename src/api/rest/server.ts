@@ -1,5 +1,13 @@
-import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { appendPeerAddress } from '../../base/client-address.ts';
 import {
   type ConnectionLimits,
@@ -33,14 +41,11 @@ export async function startServer(
   limits: ConnectionLimits = defaultConnectionLimits,
 ): Promise<RunningServer> {
   let closing = false;
+  const latest = new WeakMap<Duplex, ServerResponse<IncomingMessage>>();
   const listener: RequestListener = (request, response) => {
     watchRequest(request, response);
-    const hosts = request.rawHeaders.filter((text, index) => index % 2 === 0 && /^host$/i.test(text)).length;
-    if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) {
-      // RFC 9112, section 3.2: a proxy may have read the other of two.
-      refuseConnection(new Error(`${hosts} Host headers`), request.socket);
-      return;
-    }
+    if (isAmbiguous(request)) return refuse(response, 400);
+    latest.set(request.socket, response);
     appendPeerAddress(request);
     response.once('close', () => {
       // An idle connection must not keep a closing server open.
@@ -53,10 +58,19 @@ export async function startServer(
   const sockets = guardConnections(server, limits);
   // The handler sends 100 Continue once it accepts the request.
   server.on('checkContinue', listener);
-  server.on('checkExpectation', ({ socket }) => {
-    refuseConnection(Object.assign(new Error('unknown expectation'), { code: unknownExpectation }), socket);
-  });
-  server.on('clientError', refuseConnection);
+  server.on('checkExpectation', (_request, response) => refuse(response, 417));
+  const refuseNext = (error: NodeJS.ErrnoException, socket: Duplex) => {
+    const response = latest.get(socket);
+    const isPending = response !== undefined && !response.closed && response.req.complete;
+    if (!isPending || error.code === 'ECONNRESET') refuseConnection(error, socket);
+    // What follows a complete request must not take the place of its response. After `Connection: close`, the
+    // connection ends with it.
+    else if (error.code !== 'HPE_CLOSED_CONNECTION')
+      response.once('close', () => refuseConnection(error, socket));
+  };
+  server.on('clientError', refuseNext);
+  // Its target is not a path.
+  server.on('connect', (_request, socket) => refuseNext(new Error('CONNECT'), socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -85,27 +99,42 @@ function close(server: Server, graceMs: number): Promise<void> {
   });
 }
 
-const unknownExpectation = 'UNKNOWN_EXPECTATION';
+/**
+ * Returns true for a request that a proxy may have read in another way (RFC 9112, sections 3.2 and 6.1): with
+ * another number of Host headers than one, an invalid one, or a transfer coding besides `chunked`.
+ */
+function isAmbiguous({ rawHeaders, headers, httpVersion }: IncomingMessage): boolean {
+  const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && /^host$/i.test(text)).length;
+  const { host = '', 'transfer-encoding': coding = 'chunked' } = headers;
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1') || /[\s/?#@\\]/.test(host)) return true;
+  return coding.toLowerCase() !== 'chunked';
+}
 
 const statuses: Record<string, number> = {
-  [unknownExpectation]: 417,
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/**
- * Responds to a malformed HTTP request in the shape of every other error, without an id, since it is not
- * logged.
- */
-function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
+/** Returns the body of the response to a malformed request, without an id, since it is not logged. */
+const refusalOf = (status: number): string =>
+  JSON.stringify({ detail: `${STATUS_CODES[status]}: the request cannot be read`, code: 'malformed' });
+
+/** Refuses a malformed request whose headers could be read. */
+function refuse(response: ServerResponse, status: number): void {
+  const body = refusalOf(status);
+  const headers = { 'content-type': 'application/json', 'content-length': body.length, connection: 'close' };
+  response.writeHead(status, headers).end(body);
+}
+
+/** Responds to a request that could not be parsed in the shape of every other error, and ends the connection. */
+function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
   const status = statuses[error.code ?? ''] ?? 400;
-  const detail = `${STATUS_CODES[status]}: the request cannot be read`;
-  const body = JSON.stringify({ detail, code: 'malformed' });
+  const body = refusalOf(status);
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
   );

@@ -83,12 +83,15 @@ describe('the server', () => {
     expect(await untilClosed(request)).toContain('200 OK');
   });
 
-  test('closes a connection above the maximum number of connections', async () => {
+  test('closes the oldest session without a call for one above the maximum number of connections', async () => {
     await open({ maxConnections: 2 });
-    await openSession();
+    const idle = await openSession();
+    const ended = once(idle, 'close');
     // The gateway holds the other connection after its first call.
     await openSession();
-    expect(await untilClosed(preface)).toBe('');
+    const further = await openSession();
+    await ended;
+    expect(further.closed).toBe(false);
   });
 
   test('closes a connection that sends more than the limit without a valid key', async () => {

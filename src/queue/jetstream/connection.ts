@@ -1,3 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import {
   type ConnectionOptions,
   connect,
@@ -82,15 +85,17 @@ export function openConnection(options: {
   let session: ConnectionSession | null = null;
   let next = Promise.withResolvers<ConnectionSession>();
 
-  const dial = async (): Promise<NatsConnection> =>
-    connect({
-      ...address,
-      name: 'gleaner',
-      reconnect: false,
-      timeout: connectTimeoutMs,
-      pingInterval: 10_000,
-      maxPingOut: 2,
-    });
+  const dial = (): Promise<NatsConnection> =>
+    closingOnFailure(() =>
+      connect({
+        ...address,
+        name: 'gleaner',
+        reconnect: false,
+        timeout: connectTimeoutMs,
+        pingInterval: 10_000,
+        maxPingOut: 2,
+      }),
+    );
 
   const serve = async (nc: NatsConnection): Promise<void> => {
     const ended = new AbortController();
@@ -147,6 +152,28 @@ export function openConnection(options: {
       await running;
     },
   };
+}
+
+/**
+ * Runs an attempt to connect, and destroys its sockets if it fails. The client leaves the socket of an attempt
+ * that timed out before the server's greeting open, for as long as the server does, which keeps the process
+ * running.
+ */
+async function closingOnFailure<T>(attempt: () => Promise<T>): Promise<T> {
+  const owner = new AsyncLocalStorage<true>();
+  const sockets: Socket[] = [];
+  const observe = (event: unknown) => {
+    if (owner.getStore()) sockets.push((event as { socket: Socket }).socket);
+  };
+  subscribe('net.client.socket', observe);
+  try {
+    return await owner.run(true, attempt);
+  } catch (error) {
+    for (const socket of sockets) socket.destroy();
+    throw error;
+  } finally {
+    unsubscribe('net.client.socket', observe);
+  }
 }
 
 /** Creates the Fault for an unreachable server. */

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -91,6 +92,19 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     const run = await handler.next();
     expect(run.message).toEqual(sampleMessage(1));
     run.resolve();
+  });
+
+  test('closes the connections to a server that accepts them but does not respond', async () => {
+    const port = await freePort();
+    const mute = createServer().listen(port, '127.0.0.1');
+    ended.unshift(async () => mute.close());
+    openQueue(`nats://127.0.0.1:${port}`);
+    const [socket] = (await once(mute, 'connection')) as [Socket];
+    // The server continues after the client has given up.
+    await once(mute, 'connection');
+    socket.write('INFO {"server_id":"x","version":"2.9.10","max_payload":1048576}\r\n');
+    socket.on('error', () => {}).resume();
+    if (!socket.closed) await once(socket, 'close');
   });
 
   test('keeps messages and resumes consumers after a server is killed and restarted', async () => {

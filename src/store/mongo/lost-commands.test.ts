@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
+import { readMongoCommands, startCommandLink } from '../../../test/support/command-link.ts';
 import { courses, createCourseRunner } from '../../../test/support/course.ts';
 import { openJobFixture } from '../../../test/support/jobs.ts';
-import { startMongoLink } from '../../../test/support/mongo-link.ts';
 import { openMongoStore } from './open.ts';
 
 const mongo = await findMongo();
@@ -29,7 +29,7 @@ describe.skipIf('missing' in mongo)(
       { fault: 'lost', course: cancelled! },
     ] as const)('a job survives any command that is $fault: $course.name', async ({ fault, course }) => {
       const url = new URL(mongo.fresh());
-      const link = await startMongoLink(Number(url.port));
+      const link = await startCommandLink(Number(url.port), readMongoCommands());
       url.port = String(link.port);
       const fixture = await openJobFixture({ approval: course.approval }, openMongoStore({ uri: url.href }));
       await fixture.context.store.ping();

@@ -1,0 +1,58 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { shareEngine } from '../../../test/engines/share.ts';
+import { readS3Commands, startCommandLink } from '../../../test/support/command-link.ts';
+import { courses, createCourseRunner } from '../../../test/support/course.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import { openS3 } from './open.ts';
+
+const storage = await shareEngine('s3');
+const ended: (() => Promise<unknown>)[] = [];
+afterAll(async () => {
+  for (const end of ended) await end();
+});
+
+/** The client sends a request up to three times. */
+const attempts = 3;
+
+const [tracked, reused] = ['variant sold, tracked', 'merchant items, reusing files'].map(
+  (wanted) => courses.find(({ name }) => name === wanted)!,
+);
+
+describe.skipIf('missing' in storage)(
+  `requests without a response${'missing' in storage ? ` (${storage.missing})` : ''}`,
+  () => {
+    if ('missing' in storage) return;
+
+    test.each([
+      { fault: 'refused', course: tracked! },
+      { fault: 'lost', course: tracked! },
+      { fault: 'lost', course: reused! },
+    ] as const)(
+      'a job survives any request to S3 that is $fault: $course.name',
+      async ({ fault, course }) => {
+        const url = new URL(storage.address);
+        const link = await startCommandLink(Number(url.port), readS3Commands);
+        url.port = String(link.port);
+        const opened = await openJobFixture({ approval: course.approval });
+        const blobs = openS3({ url: url.href });
+        const fixture: JobFixture = { ...opened, context: { ...opened.context, blobs } };
+        ended.push(() => blobs.close(), opened.close, link.stop);
+        const { survives } = createCourseRunner(fixture, course);
+        const never = new Promise<never>(() => {});
+        let last = 1;
+        const createVictim = (context: typeof fixture.context) => {
+          link.failAt(last, fault, attempts);
+          return {
+            context,
+            crashed: never,
+            isCrashed: () => link.failedAt() !== null,
+            crashedAt: () => link.failedAt() ?? '',
+          };
+        };
+        while (await survives(`request ${last} ${fault}`, createVictim)) last += 1;
+        expect(last).toBeGreaterThan(3);
+        expect(await opened.problems()).toEqual([]);
+      },
+    );
+  },
+);
