@@ -31,7 +31,7 @@ import { createRequestCounter, meterRequests, type RequestCounter } from '../swe
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import type { Fetching, FetchingOptions } from './open-fetching.ts';
 import { openStack, type Stack, type StackOptions } from './stack.ts';
-import { traceQueue, traceStore } from './tracing.ts';
+import { traceQueue, traceStore } from './telemetry.ts';
 
 /** Interval between synchronizations with the store's clock, in milliseconds. */
 const followMs = 30_000;

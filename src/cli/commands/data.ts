@@ -10,7 +10,7 @@ export function addDataCommands(program: Command): void {
     .description('Bring the data to the schema version of this program; every role also does so at its start')
     .option('--wait <seconds>', 'maximum wait for a store that does not respond', '60');
   onRun(migrate, async (io, { wait }: { wait: string }) => {
-    const { migrateStore } = await import('../../app/migrate.ts');
+    const { migrateStore } = await import('../../app/store-commands.ts');
     const waitMs = integer('--wait', wait, 60) * 1000;
     const { engine, version } = await migrateStore(io.config(), { waitMs });
     io.say(`${engine}: schema version ${version}`);
@@ -29,7 +29,7 @@ export function addDataCommands(program: Command): void {
     .command('restore <backup> <folder>')
     .description('Copy a backup to a new data folder, and verify every file');
   onRun(restore, async (io, _options, source: string, folder: string) => {
-    const { restoreFrom } = await import('../../app/backup/restore-from.ts');
+    const { restoreFrom } = await import('../../app/backup/restore.ts');
     const place = /^https?:/.test(source) ? source : io.path(source);
     const { files, bytes } = await restoreFrom(place, io.path(folder));
     io.say(`Restored ${counted(files, 'file')}, ${bytes.toLocaleString('en-US')} bytes.`);
@@ -40,7 +40,7 @@ export function addDataCommands(program: Command): void {
       'Copy a stopped embedded service to the engines of MONGODB_URI, NATS_URL, and GLEANER_S3_URL',
     );
   onRun(move, async (io, _options, source: string) => {
-    const { moveData } = await import('../../app/move/move.ts');
+    const { moveData } = await import('../../app/move.ts');
     const { files, bytes, lost, documents, audit } = await moveData(io.config(), io.path(source));
     for (const path of lost) io.say(`LOST  ${path}`);
     for (const problem of audit.problems) io.say(`PROBLEM  ${problem}`);

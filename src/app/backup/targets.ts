@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, readdirSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -6,9 +6,60 @@ import { openPrivateFolder } from '../../base/data-dir.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { resultsFolder, storeFile } from '../stack.ts';
-import { type BackUp, type BackupTarget, entriesOf, parseBackupTime } from './backup-targets.ts';
-import { manifestName, readFiles, readHeader } from './manifest.ts';
-import { placeOf } from './restore.ts';
+import { deleteBackup, isComplete, manifestName, placeOf, readFiles, readHeader } from './manifest.ts';
+
+/** A scheduled backup. */
+export interface BackupEntry {
+  name: string;
+  /** Start of the backup. */
+  at: number;
+  isComplete: boolean;
+}
+
+/** Where scheduled backups are kept. */
+export interface BackupTarget {
+  /** Lists the scheduled backups, oldest first. Ignores everything else. */
+  list(): Promise<BackupEntry[]>;
+  /** Makes a backup, and returns the number of lost files. Rejects if it fails. */
+  backUp(name: string, signal: AbortSignal): Promise<number>;
+  delete(name: string): Promise<void>;
+}
+
+/** Makes a backup in a new folder, and returns the number of lost files. */
+export type BackUp = (folder: string, signal: AbortSignal) => Promise<number>;
+
+const namePattern = /^gleaner-(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\dZ)$/;
+
+/** Returns the name of a backup: `gleaner-2026-03-01T02-00-00Z`. */
+export const formatBackupName = (at: number): string =>
+  `gleaner-${new Date(at).toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
+
+/** Returns the start of a backup, or null for another name. */
+function parseBackupTime(name: string): number | null {
+  const [, day, hours, minutes, seconds] = namePattern.exec(name) ?? [];
+  const at = Date.parse(`${day}${hours}:${minutes}:${seconds}`);
+  return Number.isNaN(at) ? null : at;
+}
+
+/** Returns the entries of backups by name, oldest first. */
+const entriesOf = (names: readonly string[], isDone: (name: string) => boolean): BackupEntry[] =>
+  names
+    .flatMap((name) => {
+      const at = parseBackupTime(name);
+      return at === null ? [] : [{ name, at, isComplete: isDone(name) }];
+    })
+    .sort((one, other) => one.at - other.at);
+
+/** Creates a place in a folder, which is created with the first backup. */
+export function folderTarget(folder: string, backUp: BackUp): BackupTarget {
+  const pathOf = (name: string) => join(folder, name);
+  return {
+    list: async () =>
+      entriesOf(existsSync(folder) ? readdirSync(folder) : [], (name) => isComplete(pathOf(name))),
+    backUp: (name, signal) => backUp(pathOf(name), signal),
+    delete: (name) => deleteBackup(pathOf(name)),
+  };
+}
 
 /*
  * Objects of a backup in a bucket: `<name>/manifest.jsonl`, `<name>/gleaner.db`, `<name>.<job id>/<result

@@ -10,10 +10,9 @@ import { openFiles } from '../../blobs/files/open.ts';
 import { openS3 } from '../../blobs/s3/open.ts';
 import { aSegment, aSuccess, aTime, storeJob } from '../../store/conformance/samples.ts';
 import { openSqliteStore } from '../../store/sqlite/open.ts';
-import type { BackupTarget } from './backup-targets.ts';
-import { bucketPlace } from './bucket.ts';
 import { createBackup } from './create.ts';
-import { restoreFrom } from './restore-from.ts';
+import { restoreFrom } from './restore.ts';
+import { type BackupTarget, bucketPlace } from './targets.ts';
 
 const server = await findEngine(startS3());
 const absent = 'missing' in server ? ` (${server.missing})` : '';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createLog } from '../../base/log.ts';
-import { sampleMessage } from '../../queue/conformance.ts';
-import { openLocalQueue } from '../../queue/local/open.ts';
-import type { QueueMessage } from '../../queue/queue.ts';
-import { traceQueue } from '../tracing.ts';
+import { createLog } from '../base/log.ts';
+import { sampleMessage } from '../queue/conformance.ts';
+import { openLocalQueue } from '../queue/local/open.ts';
+import type { QueueMessage } from '../queue/queue.ts';
+import { traceQueue } from './telemetry.ts';
 
 test('a message that is published again keeps its trace context', async () => {
   const queue = traceQueue(openLocalQueue({ log: createLog('silent', 'test') }));

@@ -4,7 +4,7 @@ import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { aProcess } from '../store/conformance/samples.ts';
-import { maintainForever } from './maintain.ts';
+import { maintainForever } from './start-reporting.ts';
 
 let fixture: JobFixture;
 let stopping: AbortController;

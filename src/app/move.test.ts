@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { findMongo } from '../../../test/engines/mongo.ts';
-import { type Config, ConfigError, loadConfig } from '../../base/config.ts';
-import { IncompleteMoveError, NewerDataError } from '../../base/data-refused-error.ts';
-import { newId } from '../../base/id.ts';
-import { openFiles } from '../../blobs/files/open.ts';
-import { listAuditEntries } from '../../store/audit-log.ts';
-import { aChange, anItem, anObservation, aRule, aRun } from '../../store/conformance/history-samples.ts';
+import { findMongo } from '../../test/engines/mongo.ts';
+import { type Config, ConfigError, loadConfig } from '../base/config.ts';
+import { IncompleteMoveError, NewerDataError } from '../base/data-refused-error.ts';
+import { newId } from '../base/id.ts';
+import { openFiles } from '../blobs/files/open.ts';
+import { listAuditEntries } from '../store/audit-log.ts';
+import { aChange, anItem, anObservation, aRule, aRun } from '../store/conformance/history-samples.ts';
 import {
   aDeletedJob,
   aDelivery,
@@ -22,18 +22,18 @@ import {
   aTime,
   aUser,
   storeJob,
-} from '../../store/conformance/samples.ts';
-import { aSchedule, aRun as aScheduleRun } from '../../store/conformance/schedules.ts';
-import { collect } from '../../store/conformance/stores.ts';
-import { addObservations, listChanges, listObservations } from '../../store/history.ts';
-import { contentTargets, omittedCollections } from '../../store/mongo/import.ts';
-import { openMongoStore } from '../../store/mongo/open.ts';
-import { collectionsOf } from '../../store/mongo/schema.ts';
-import { createSession, findSession } from '../../store/sessions.ts';
-import { openSqliteStore } from '../../store/sqlite/open.ts';
-import type { Store } from '../../store/store.ts';
-import { claimSubmission, nextNumber, unanswered } from '../../store/submissions.ts';
-import { lockData } from '../data-folder.ts';
+} from '../store/conformance/samples.ts';
+import { aSchedule, aRun as aScheduleRun } from '../store/conformance/schedules.ts';
+import { collect } from '../store/conformance/stores.ts';
+import { addObservations, listChanges, listObservations } from '../store/history.ts';
+import { contentTargets, omittedCollections } from '../store/mongo/import.ts';
+import { openMongoStore } from '../store/mongo/open.ts';
+import { collectionsOf } from '../store/mongo/schema.ts';
+import { createSession, findSession } from '../store/sessions.ts';
+import { openSqliteStore } from '../store/sqlite/open.ts';
+import type { Store } from '../store/store.ts';
+import { claimSubmission, nextNumber, unanswered } from '../store/submissions.ts';
+import { lockData } from './data-folder.ts';
 import { moveData } from './move.ts';
 
 const mongo = await findMongo();
