@@ -22,8 +22,7 @@ import { Fault } from '../../contract/fault.ts';
 import { allowOrigins } from './cors.ts';
 import { serveDocs, serveDocsFile } from './docs.ts';
 import { type ExportFile, type FileReader, serveFile, type VerifyLink } from './files.ts';
-import { type SessionCaller, serveSession } from './session.ts';
-import { applySessionCookie } from './session-cookie.ts';
+import { applySessionCookie, type SessionCaller, serveSession } from './session.ts';
 import { systemOperations } from './system-paths.ts';
 
 /** State of the core. */

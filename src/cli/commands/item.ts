@@ -12,9 +12,8 @@ import { changeText } from '../../present/item.ts';
 import { addCommand, integer, limitOption, outputOption } from './command.ts';
 import { UsageError } from './exit.ts';
 import { count, counted, type PrintedColumn, plain } from './print.ts';
-import { findJobId } from './reference.ts';
 import { addList, readPages } from './resource.ts';
-import { writeStream } from './write-stream.ts';
+import { findJobId, writeStream } from './session.ts';
 
 const { listTrackedItems, getHistory, listChanges, streamChanges } = HistoryService.method;
 

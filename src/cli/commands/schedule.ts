@@ -6,8 +6,7 @@ import {
 } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { count, type PrintedColumn } from './print.ts';
 import { addList, addShow } from './resource.ts';
-import { addScheduleCreate, addScheduleUpdate } from './schedule-edit.ts';
-import { scheduleWords as words } from './schedule-words.ts';
+import { addScheduleCreate, addScheduleUpdate, scheduleWords as words } from './schedule-edit.ts';
 
 const columns: PrintedColumn<Schedule>[] = [
   { name: 'SCHEDULE', text: ({ scheduleId }) => scheduleId },

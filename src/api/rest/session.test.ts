@@ -6,7 +6,7 @@ import {
   isSameOrigin,
   readSessionCookie,
   writeSessionCookie,
-} from './session-cookie.ts';
+} from './session.ts';
 
 const plain = 'http://gleaner.test';
 const tls = 'https://gleaner.test';

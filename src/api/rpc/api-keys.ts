@@ -1,6 +1,9 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { ApiKeySchema } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { ApiKeySchema, CreateApiKeyRequest } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import type { KeyRequest } from '../../access/keys.ts';
 import { modeOf, testAccountId } from '../../access/test-account.ts';
+import type { KeyScope } from '../../contract/permission.ts';
 import type { User } from '../../store/documents.ts';
 import type { Store } from '../../store/store.ts';
 import { toApiKeyMessage } from './account-messages.ts';
@@ -19,4 +22,22 @@ export async function listKeys(
   return [...own.map((key) => ({ key, mode })), ...test.map((key) => ({ key, mode: 'test' as const }))]
     .sort((one, other) => other.key.createdAt - one.key.createdAt)
     .map(({ key, mode }) => toApiKeyMessage(key, mode));
+}
+
+/** Returns the properties of a key that users and operators can request. */
+export function keyFields({
+  name,
+  expiresAt,
+  scopes,
+  creditCeiling,
+}: Pick<CreateApiKeyRequest, 'name' | 'expiresAt' | 'scopes' | 'creditCeiling'>): Pick<
+  KeyRequest,
+  'name' | 'expiresAt' | 'scopes' | 'creditCeiling'
+> {
+  return {
+    name,
+    expiresAt: expiresAt ? timestampMs(expiresAt) : null,
+    scopes: scopes as KeyScope[],
+    ...(creditCeiling === undefined ? {} : { creditCeiling: Number(creditCeiling) }),
+  };
 }
