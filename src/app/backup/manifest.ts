@@ -6,8 +6,8 @@ import { ConfigError } from '../../base/config.ts';
 import { openPrivateFile } from '../../base/data-dir.ts';
 import { linesOf } from '../../base/read-lines.ts';
 import { syncFolder } from '../../base/sync-folder.ts';
+import { parsePath } from '../../blobs/blobs.ts';
 import { computeDigest, type Digest } from '../../blobs/chunk-blocks.ts';
-import { parsePath } from '../../blobs/path.ts';
 import { Fault } from '../../contract/fault.ts';
 import { resultsFolder } from '../stack.ts';
 

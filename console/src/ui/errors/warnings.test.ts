@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readWarnings } from './warnings.ts';
+import { readWarnings } from './rest-error.ts';
 
 test('readWarnings() returns the warning of the service and the decoded names of ignored fields', () => {
   const headers = new Headers({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type RecordView, readView, writeView } from './view.ts';
+import { type RecordView, readView, writeView } from './record-queries.ts';
 
 test('writeView() keeps other parameters, and readView() returns the same view', () => {
   const parameters = new URLSearchParams('tab=results&filter=a%3D1&sort=-x&status=FAILED');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nextSort, sortRows } from './sort.ts';
+import { nextSort, sortRows } from './list-content.ts';
 
 test('nextSort() sorts up, then down, then not at all', () => {
   const up = nextSort(null, 'Name');
