@@ -35,7 +35,6 @@ export interface ExtraPath {
   operation?: Schema;
 }
 
-/** Options of createGateway(). */
 export interface GatewayOptions {
   /** Services whose methods with a google.api.http option are served. */
   services: readonly DescService[];

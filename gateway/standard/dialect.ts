@@ -16,7 +16,6 @@ import { bindingsOf } from './document.ts';
 import { requestReader, wantsEnumNumbers } from './request.ts';
 import { faultOf, StatusError, statusBody, statusResponse } from './status.ts';
 
-/** Options of standardDialect(). */
 export interface StandardDialectOptions {
   /** Ignores unknown members and query parameters instead of refusing them. Default: false. */
   ignoreUnknownFields?: boolean;

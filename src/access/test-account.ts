@@ -35,7 +35,6 @@ async function ensureTestAccount(
   return testId;
 }
 
-/** Options for keyAccount(). */
 export interface KeyAccountOptions {
   /** Account that the request is for. */
   user: User;

@@ -10,7 +10,6 @@ import type { Telemetry } from '../telemetry/sdk.ts';
 import type { Program } from './compose.ts';
 import { runProgram } from './programs.ts';
 
-/** Options for createAuditCheck(). */
 export interface AuditCheckOptions {
   store: Pick<Store, 'processes'>;
   clock: Clock;
@@ -78,7 +77,6 @@ export function createAuditCheck(options: AuditCheckOptions): AuditCheck {
   };
 }
 
-/** Options for auditInProcess(). */
 export interface AuditProcessOptions {
   /** Heap limit of the process, in bytes. */
   memoryBytes: number;

@@ -8,7 +8,6 @@ import { untilReady } from './demo/processes.ts';
 import type { Trial } from './engines.ts';
 import { serve } from './serve.ts';
 
-/** Options for dev(). */
 export interface DevOptions {
   /** Folder for the data. Null: a temporary one, which is deleted at the end. */
   dataDir: string | null;

@@ -138,7 +138,7 @@ const concurrency = 8;
  * copy back. Files that an interrupted move has copied are not copied again. If both are the same storage,
  * the files are only verified. Throws `malformed` if a copy differs.
  */
-export async function moveFiles(
+async function moveFiles(
   store: Store,
   dataDir: string,
   config: Config,

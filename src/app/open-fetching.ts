@@ -13,7 +13,6 @@ import type { Store } from '../store/store.ts';
 import { openBotIdentity } from './bot-identity.ts';
 import { traceFetcher } from './telemetry.ts';
 
-/** Options for openFetching(). */
 export interface FetchingOptions {
   config: Pick<
     Config,

@@ -4,7 +4,6 @@ import { acceptRequest, type ConnectionLimits } from '../base/connections.ts';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 
-/** Settings of ports. */
 export type PortSetting = 'GLEANER_HTTP_PORT' | 'GLEANER_GRPC_PORT' | 'GLEANER_OPS_PORT';
 
 /** Returns why a port cannot be opened, by the code of the system's error, and the remedy. */

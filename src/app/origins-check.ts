@@ -31,7 +31,6 @@ export interface OriginCheck {
   remedy: string;
 }
 
-/** Options for checkOrigins(). */
 export interface OriginCheckOptions {
   /** Markets to check. Default: the markets of the origins file. */
   markets?: readonly string[];

@@ -121,7 +121,7 @@ type Envelope = Omit<PageResponse, 'body'>;
 const envelopeOf = (file: string): string => `${file}.answer.json`;
 
 /** Returns the default path of a target's saved body. */
-export function bodyFile(dataDir: string, { market, page, region, input }: Target): string {
+function bodyFile(dataDir: string, { market, page, region, input }: Target): string {
   const about = Object.values(input)
     .map(String)
     .join('-')
@@ -132,7 +132,7 @@ export function bodyFile(dataDir: string, { market, page, region, input }: Targe
 }
 
 /** Saves the body of a response, and a metadata file with its status and headers without cookies. */
-export async function saveResponse(file: string, response: PageResponse): Promise<void> {
+async function saveResponse(file: string, response: PageResponse): Promise<void> {
   const { body, ...envelope } = response;
   const { 'set-cookie': _, ...headers } = envelope.headers;
   await mkdir(dirname(file), { recursive: true });
@@ -143,7 +143,7 @@ export async function saveResponse(file: string, response: PageResponse): Promis
 /**
  * Loads a saved response. A body from another source gets status 200 and the time `now`. Throws `not_found`.
  */
-export async function loadResponse(file: string, now: number): Promise<PageResponse> {
+async function loadResponse(file: string, now: number): Promise<PageResponse> {
   const body = await readFile(file).catch((error: Error) => {
     throw new Fault('not_found', `no saved page: ${error.message}`);
   });

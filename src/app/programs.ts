@@ -26,7 +26,6 @@ export const programs = {
   engines: isCompiled ? null : pathOf('', '../../test/engines/main.ts'),
 };
 
-/** Options for runProgram(). */
 interface RunProgramOptions {
   /** Priority (`nice`), from 0 to 19; 19 is the lowest. */
   priority: number;

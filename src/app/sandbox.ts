@@ -25,7 +25,6 @@ interface SandboxProcess {
   stop(): Promise<void>;
 }
 
-/** Options for withSandbox(). */
 export type SandboxOptions = Omit<SandboxPagesOptions, 'addresses' | 'limitsOf' | 'memory'>;
 
 /**

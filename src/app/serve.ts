@@ -58,7 +58,6 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Outputs of a service. */
 export interface ServiceOutputs {
   /** Shows a line to the operator. */
   say(line: string): void;

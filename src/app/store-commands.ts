@@ -27,7 +27,7 @@ export async function recoverOperatorKey(config: Config, name: string): Promise<
   return withLockedStore(config, (store) => createOperatorKey(store, name, systemClock.now()));
 }
 
-/** Calls a function with the store of an installation that no service uses. Throws a ConfigError otherwise. */
+/** Calls a function with the store of an installation. Throws a ConfigError without data, or while it is used. */
 async function withLockedStore<T>(config: Config, call: (store: Store) => Promise<T>): Promise<T> {
   requireData(config);
   const release = await lockData(config);
@@ -46,7 +46,6 @@ async function withLockedStore<T>(config: Config, call: (store: Store) => Promis
 /** Time between attempts while another process migrates or the store does not respond, in milliseconds. */
 const retryMs = 1_000;
 
-/** Options for migrateStore(). */
 export interface MigrateStoreOptions {
   /** Maximum wait for a store that does not respond, in milliseconds. */
   waitMs: number;

@@ -23,7 +23,6 @@ export interface Telemetry {
   metrics: Metrics;
   /** Measurements of served requests. */
   requests: RequestMetrics;
-  /** Adds gauges to the metrics. */
   observe(readers: GaugeReaders): void;
   /** Responds with all metrics in the text format of Prometheus. */
   scrape: RequestListener;

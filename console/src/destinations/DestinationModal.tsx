@@ -73,7 +73,6 @@ export function DestinationModal({ destination, close }: DestinationModalProps) 
   );
 }
 
-/** Inputs of a destination. */
 function Settings({ form, destination }: AddressInputsProps) {
   const Inputs = form.values.type === 's3' ? BucketInputs : HttpsInputs;
   return (

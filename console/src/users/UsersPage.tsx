@@ -47,7 +47,6 @@ const columns: ListColumn<Account>[] = [
   },
 ];
 
-/** Users with search. */
 export function UsersPage() {
   const [{ search }, change] = useAddressFilter({ search: '' });
   const [opened, { open, close }] = useDisclosure();

@@ -15,7 +15,6 @@ export interface SignedFile {
   userId: string;
 }
 
-/** Options of a link. */
 export interface LinkOptions {
   /** File name for Content-Disposition. Defaults to the last segment of the path. */
   fileName?: string;

@@ -33,7 +33,6 @@ const extension = 'io.modelcontextprotocol/tasks';
 /** Capabilities of servers and clients with the extension. */
 export const taskCapabilities = { extensions: { [extension]: {} } };
 
-/** Options of addTasks(). */
 interface TaskOptions {
   caller: ToolCaller;
   now: () => number;

@@ -126,7 +126,6 @@ export interface McpSessions {
   end(id: string): Promise<void>;
 }
 
-/** Options of mcpSessions(). */
 export interface McpSessionsOptions {
   caller: Caller;
   /** Headers of the request, with the caller's credentials. */

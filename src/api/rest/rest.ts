@@ -25,7 +25,6 @@ import { type ExportFile, type FileReader, serveFile, type VerifyLink } from './
 import { applySessionCookie, type SessionCaller, serveSession } from './session.ts';
 import { systemOperations } from './system-paths.ts';
 
-/** State of the core. */
 export interface CoreState {
   /** True once the core admits callers; always true for a remote core, whose process reports it. */
   started(): boolean;
@@ -215,7 +214,6 @@ async function serveKeyDirectory(
 /** Routes of the mounts other than RPC. */
 const mountRoutes = ['/mcp', '/console/session', '/console'];
 
-/** Names the route of requests to mounts. */
 function nameMounts({ onRouted }: RestOptions): RequestHandler {
   return (request, _response, next) => {
     const { path } = request;

@@ -121,7 +121,6 @@ export interface SessionServing {
   publicUrl: () => string;
 }
 
-/** Path of the session of the console. */
 const path = '/console/session';
 
 const { createSession, getSession, openTestAccount, endSession } = SessionService.method;

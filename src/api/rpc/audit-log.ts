@@ -195,7 +195,6 @@ async function record(
   }
 }
 
-/** Returns the handlers of the audit log. */
 export function auditLogHandlers({ store }: JobContext): Handlers {
   const { method } = OperatorService;
   const unary = new Map([

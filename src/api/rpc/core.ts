@@ -65,7 +65,6 @@ export interface Core<C extends AdmittedCaller = Principal> {
 /** Use of the rate limit of a key by a request. */
 type RateUse = 'count' | 'check' | 'ignore';
 
-/** Options for Core.admit(). */
 export interface AdmitOptions {
   /** Use of the rate limit of the request's key. Default: `count`. */
   rate?: RateUse;
@@ -73,7 +72,6 @@ export interface AdmitOptions {
   source?: string;
 }
 
-/** Options for createCore(). */
 export interface CoreOptions {
   /** Returns true once callers are admitted; by default always. */
   started?: () => boolean;

@@ -100,7 +100,6 @@ function page(
   return store.jobs.list(where, { limit: pageSize || defaultPageSize, after: pageToken || null }, named);
 }
 
-/** Returns true if a list includes a job. */
 const isListed = (job: Job, { status, kind, market, userId }: ListJobsRequest): boolean =>
   (status === '' || statesOf(status).includes(job.state)) &&
   (kind === '' || kind === job.kind) &&

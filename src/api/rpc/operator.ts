@@ -42,7 +42,6 @@ function operatorDriftHandlers({ store }: JobContext): [string, Handler][] {
   ];
 }
 
-/** Returns the message FieldDrift. */
 function toDriftMessage(drift: FieldDrift): MessageInitShape<typeof FieldDriftSchema> {
   const { market, page, field, absent, baseline, pages, since, example } = drift;
   return {
@@ -141,7 +140,6 @@ function toProcessMessage(report: ProcessReport): MessageInitShape<typeof Proces
   };
 }
 
-/** Returns the operators' handlers for jobs. */
 function operatorJobHandlers(context: JobContext): [string, Handler][] {
   const { store } = context;
   const { method } = OperatorService;

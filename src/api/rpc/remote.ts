@@ -35,7 +35,6 @@ export interface RemoteCaller extends AdmittedCaller {
   credentials: Readonly<Record<string, string>>;
 }
 
-/** Options for createRemoteCore(). */
 export interface RemoteCoreOptions {
   /** Services of the core. */
   services: readonly DescService[];

@@ -101,11 +101,7 @@ async function copyFiles(files: JobFiles['files'], copying: Copying, missing: Se
  * Completes a backup: removes the files that its database does not refer to, verifies the others, and writes
  * the manifest.
  */
-export async function describeBackup(
-  folder: string,
-  secrets: readonly string[],
-  copying: Copying,
-): Promise<Backup> {
+async function describeBackup(folder: string, secrets: readonly string[], copying: Copying): Promise<Backup> {
   const database = join(folder, storeFile);
   const lost: string[] = [];
   const schemaVersion = await withStore(database, async (store) => {

@@ -11,7 +11,6 @@ import { computeDigest, type Digest } from '../../blobs/chunk-blocks.ts';
 import { Fault } from '../../contract/fault.ts';
 import { resultsFolder } from '../stack.ts';
 
-/** A file of a backup. */
 export interface ManifestFile extends Digest {
   /** Path in the backup, with `/`. */
   path: string;
@@ -114,7 +113,6 @@ export function placeOf(path: string): string {
   );
 }
 
-/** Yields the files of a manifest. */
 export async function* readFiles(folder: string): AsyncGenerator<ManifestFile> {
   for await (const line of entriesOf(folder)) if ('path' in line) yield line as ManifestFile;
 }

@@ -8,7 +8,6 @@ import { runProgram } from '../programs.ts';
 import { isComplete } from './manifest.ts';
 import { type BackupTarget, bucketPlace, folderTarget, formatBackupName } from './targets.ts';
 
-/** Options for createScheduledBackups(). */
 export interface ScheduledBackupOptions {
   place: BackupTarget;
   /** Time between the starts of backups. */

@@ -14,7 +14,6 @@ import { type DemoProcess, freePort, startOrigins, startRole, untilReady } from 
 import { type DemoApi, type DemoProgress, type Result, runJob } from './run.ts';
 import { runSchedule, type ScheduleResult, scheduledJob } from './schedule.ts';
 
-/** Options for demo(). */
 export interface DemoOptions {
   /** True to use MongoDB and JetStream, with one api and two worker processes. */
   distributed: boolean;

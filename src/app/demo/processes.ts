@@ -5,7 +5,6 @@ import { isolatedEnvironment } from '../../base/config.ts';
 import type { Environment } from '../../base/secret-files.ts';
 import { programs, readFirstReport } from '../programs.ts';
 
-/** A process of the demo. */
 export interface DemoProcess {
   stop(): Promise<void>;
 }

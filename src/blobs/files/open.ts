@@ -20,7 +20,6 @@ import { Fault } from '../../contract/fault.ts';
 import { type Blobs, convertErrors, missing, parseJobId, parsePath } from '../blobs.ts';
 import { toBlocks } from '../chunk-blocks.ts';
 
-/** Options for openFiles(). */
 export interface FilesOptions {
   /** Folder of the storage, with one folder per job. Created if missing. */
   directory: string;

@@ -12,7 +12,7 @@ import { formats } from './submit/rows.ts';
  * Completion scripts by shell. They read candidates from `gleaner complete`, one per line with a tab before
  * the description, and complete file names if there are none. They never evaluate the typed text.
  */
-export const completionScripts: Readonly<Record<string, string>> = {
+const completionScripts: Readonly<Record<string, string>> = {
   bash: `_gleaner() {
   local value
   COMPREPLY=()

@@ -73,7 +73,6 @@ interface DoctorFlags extends CheckFlags {
 
 const collect = (text: string, all: string[] = []) => [...all, text];
 
-/** Adds `doctor`. */
 export function addDoctor(program: Command): void {
   const doctor = program
     .command('doctor [market...]')

@@ -10,7 +10,6 @@ import { codeOfJobs, showProgress, waitForJobs } from './progress.ts';
 import { type TableFlags, type TableFormat, tableExtensions, tableOf, tableOptions } from './results.ts';
 import { type CommandSession, findJob, writeStream } from './session.ts';
 
-/** Adds `job download`. */
 export function addDownloadCommand(job: Command): void {
   addCommand<TableFlags & { dir?: string; wait?: true }>(job, {
     usage: 'download <job...>',

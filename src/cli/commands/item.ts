@@ -60,7 +60,6 @@ const changeColumns: PrintedColumn<ItemChange>[] = [
   },
 ];
 
-/** Adds `item`. */
 export function addItemCommands(program: Command): void {
   const item = program.command('item').description('Follow the items of tracked jobs');
   addList(item, {
@@ -92,7 +91,6 @@ interface ChangesOptions {
   limit?: string;
 }
 
-/** Adds `job changes`. */
 export function addChangesCommand(job: Command): void {
   addCommand<ChangesOptions>(job, {
     usage: 'changes <job>',

@@ -65,7 +65,6 @@ function differencesWords(
   return `${table(differenceColumns, fields)}records: ${words.join(', ')}\n`;
 }
 
-/** Adds `job`. */
 export function addJobCommands(program: Command): void {
   const { method } = JobService;
   const job = program.command('job').description('Submit jobs, follow them, and get their results');

@@ -95,7 +95,6 @@ const columns: PrintedColumn<ApiKey>[] = [
   },
 ];
 
-/** Adds `key`. */
 export function addKeyCommands(program: Command): void {
   const own = AccountService.method;
   const ofUsers = OperatorService.method;

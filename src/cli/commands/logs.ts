@@ -14,7 +14,6 @@ interface LogsFlags {
   job?: string;
 }
 
-/** Adds `logs`. */
 export function addLogsCommand(program: Command): void {
   addCommand<LogsFlags>(program, {
     usage: 'logs [file]',

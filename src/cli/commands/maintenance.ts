@@ -91,7 +91,6 @@ function auditLines({ accounts, entries, jobs, deletedJobs, problems }: Audit): 
   ];
 }
 
-/** Adds `browser install`. */
 function addBrowserCommands(program: Command): void {
   const install = program
     .command('browser')

@@ -26,7 +26,6 @@ export const pages = [
   'settings',
 ];
 
-/** Adds `open`. */
 export function addOpenCommand(program: Command): void {
   addCommand(program, {
     usage: 'open [page]',

@@ -130,7 +130,6 @@ function bars(to: CommandOutput, now: () => number): ProgressDisplay {
   };
 }
 
-/** Adds `job wait`. */
 export function addWaitCommand(job: Command): void {
   addCommand<{ timeout?: string }>(job, {
     usage: 'wait <job...>',

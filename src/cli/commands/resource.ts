@@ -16,7 +16,6 @@ import { errorLines, exitCodeOf, UsageError } from './exit.ts';
 import type { Display, PrintedColumn } from './print.ts';
 import { type Access, type CommandSession, checkSchedule, findJobId, writeStream } from './session.ts';
 
-/** Options of a command by name. */
 // biome-ignore lint/suspicious/noExplicitAny: options depend on the declaration of the command.
 export type Flags = Readonly<Record<string, any>>;
 

@@ -19,7 +19,6 @@ import { type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
 import { type Prepared, prepareFrom, requireReadable, withLines } from './submit/request.ts';
 import { formats } from './submit/rows.ts';
 
-/** Formats a schedule as names and values. */
 export const scheduleWords = (schedule: Schedule, { pairs, state, time }: Display): string =>
   pairs([
     ['schedule', schedule.scheduleId],
@@ -70,7 +69,6 @@ const editOptions = [
   ...optionFlags.filter(([flag]) => !flag.startsWith('--name ')),
 ] as const;
 
-/** Adds `schedule create`. */
 export function addScheduleCreate(schedule: Command): void {
   addCommand<EditFlags>(schedule, {
     usage: 'create <market> <kind> [file]',
@@ -97,7 +95,6 @@ export function addScheduleCreate(schedule: Command): void {
   });
 }
 
-/** Value of a flag that removes a limit. */
 const none = 'none';
 /** Limits that can be removed: the names of their flags and fields. */
 const limitFields = [
@@ -107,7 +104,6 @@ const limitFields = [
 ] as const;
 const kept = (text: string | undefined) => (text === none ? undefined : text);
 
-/** Adds `schedule update`. */
 export function addScheduleUpdate(schedule: Command): void {
   addCommand<EditFlags>(schedule, {
     usage: 'update <schedule-id> [file]',

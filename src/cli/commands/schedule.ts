@@ -29,7 +29,6 @@ const runColumns: PrintedColumn<ScheduleRun>[] = [
   { name: 'REASON', text: ({ reason }) => reason },
 ];
 
-/** Adds `schedule`. */
 export function addScheduleCommands(program: Command): void {
   const { method } = ScheduleService;
   const schedule = program.command('schedule').description('Repeat a job at the times of a cron expression');

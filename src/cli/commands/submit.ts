@@ -24,7 +24,6 @@ interface SubmitFlags extends OptionFlags {
   record?: true;
 }
 
-/** Adds `job submit`. */
 export function addSubmitCommand(job: Command): void {
   addCommand<SubmitFlags>(job, {
     usage: 'submit <market> [kind] [file]',

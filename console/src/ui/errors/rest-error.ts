@@ -20,7 +20,6 @@ export class RestError extends Error {
   }
 }
 
-/** Reads an error response. */
 export async function readRestError(response: Response): Promise<RestError> {
   const text = await response.text();
   const title = `${response.status} ${response.statusText}`.trim();

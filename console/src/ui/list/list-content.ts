@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 
-/** Column of a list. */
 export interface ListColumn<T> {
   title: string;
   cell: (row: T) => ReactNode;

@@ -24,7 +24,6 @@ function Limits({ origin: { concurrency, requestsPerSecond } }: { origin: Origin
 const requestsText = (requests: number) =>
   requests === 0 ? 'No requests' : requests === 1 ? '1 request' : `${formatCount(requests)} requests`;
 
-/** Marketplace and region of an origin. */
 const placeOf = ({ market, region }: Origin) =>
   [market && marketTitle(market), region].filter(Boolean).join(' · ');
 
@@ -65,7 +64,6 @@ function ofRequests(minutes: Origin['minutes'], format: (totals: Totals) => stri
   return totals.requests === 0 ? '–' : format(totals);
 }
 
-/** Columns of the list of origins. */
 const columns: ListColumn<Origin>[] = [
   {
     title: 'Site',

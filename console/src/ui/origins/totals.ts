@@ -40,7 +40,6 @@ export interface OriginActivity {
   minutes: readonly { requests: number }[];
 }
 
-/** Returns the state of an origin. */
 export function originState({ pausedUntilMs, probing, minutes }: OriginActivity, nowMs: number): OriginState {
   if (pausedUntilMs === undefined) return minutes.some(({ requests }) => requests > 0) ? 'ok' : 'unused';
   if (probing) return 'trial';

@@ -26,7 +26,6 @@ export interface Prepared {
   total: number | undefined;
 }
 
-/** A file with units. */
 export interface UnitFile {
   /** Name of the file for messages. */
   name: string;
