@@ -13,7 +13,6 @@ export interface DeclaredEndpoint extends Endpoint {
   takesBytes?: boolean;
 }
 
-/** One path of an endpoint. */
 export interface PathForm {
   path: string;
   template: Template;

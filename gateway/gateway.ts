@@ -3,7 +3,6 @@ import type { DescField, DescService } from '@bufbuild/protobuf';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { Fault } from '../src/contract/fault.ts';
 import { quote } from '../src/contract/problem-texts.ts';
-import { createBudget } from './budget.ts';
 import type { Dialect } from './dialect.ts';
 import { type PathForms, type ServedEndpoint, servedEndpoints } from './endpoint.ts';
 import type { ApiInfo } from './openapi/document-options.ts';
@@ -15,7 +14,13 @@ import { createLocator, type Locate, type ShownBy, shownByService } from './resp
 import { createPublicContent, keepContent, sendPublicContent } from './response/public-content.ts';
 import { createResponseCache, type RetentionPolicy } from './response/response-cache.ts';
 import { endpointServer, type Serve, type Serving } from './serve-endpoint.ts';
-import type { Caller, GatewayBudget, GatewayClock, GatewayLog } from './service-client.ts';
+import {
+  type Caller,
+  createBudget,
+  type GatewayBudget,
+  type GatewayClock,
+  type GatewayLog,
+} from './service-client.ts';
 import { standardDialect } from './standard/dialect.ts';
 
 /** GET path that no service declares. */
@@ -30,7 +35,6 @@ export interface ExtraPath {
   operation?: Schema;
 }
 
-/** Options of createGateway(). */
 export interface GatewayOptions {
   /** Services whose methods with a google.api.http option are served. */
   services: readonly DescService[];

@@ -2,7 +2,6 @@ import { create, type DescMessage, type DescMethod, type MessageShape } from '@b
 import type { Transport } from '@connectrpc/connect';
 import type { CallContext, Caller, Headers as RequestHeaders, Session } from './service-client.ts';
 
-/** Options of transportCaller(). */
 export interface TransportCallerOptions {
   /** Request headers that are sent with the call, in lower case. Default: `authorization`. */
   forward?: readonly string[];

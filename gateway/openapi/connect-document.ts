@@ -5,10 +5,8 @@ import { createExampleGenerator } from './examples.ts';
 import { createSchemaNames } from './names.ts';
 import { createSchemaGenerator, type Schema } from './schemas.ts';
 
-/** Options of connectDocument(). */
 export interface ConnectDocumentOptions extends ApiInfo {
   services: readonly DescService[];
-  /** Returns the tag of a method. */
   methodTagOf: (method: DescMethod) => string;
   /** Descriptions of the tags, in the order of the document. */
   methodTags: Readonly<Record<string, string>>;

@@ -19,13 +19,10 @@ export type Schema = Record<string, unknown>;
 
 /** Creates JSON Schemas of messages, and collects the schemas that they reference. */
 export interface SchemaGenerator {
-  /** Returns a reference to the request schema of a message type. */
   request(schema: DescMessage): Schema;
   /** Returns a reference to the response schema of a message type. */
   response(schema: DescMessage): Schema;
-  /** Returns the schema of one field of a request. */
   requestField(field: DescField): Schema;
-  /** Returns the schema of one field of a response. */
   responseField(field: DescField): Schema;
   /** Returns the schema of a request object that has these fields only. */
   requestObject(fields: readonly DescField[]): Schema;

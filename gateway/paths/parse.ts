@@ -15,7 +15,6 @@ export interface Variable {
   end: number | null;
 }
 
-/** A parsed path template. */
 export interface Template {
   segments: PathSegment[];
   variables: Variable[];

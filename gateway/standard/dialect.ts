@@ -12,12 +12,10 @@ import {
 import { file_google_rpc_error_details } from '../../gen/google/rpc/error_details_pb.ts';
 import type { BodyPiece, Dialect } from '../dialect.ts';
 import type { ServedEndpoint } from '../endpoint.ts';
-import { bindingsOf } from './bindings.ts';
-import { requestReader } from './request.ts';
+import { bindingsOf } from './document.ts';
+import { requestReader, wantsEnumNumbers } from './request.ts';
 import { faultOf, StatusError, statusBody, statusResponse } from './status.ts';
-import { wantsEnumNumbers } from './system-parameters.ts';
 
-/** Options of standardDialect(). */
 export interface StandardDialectOptions {
   /** Ignores unknown members and query parameters instead of refusing them. Default: false. */
   ignoreUnknownFields?: boolean;

@@ -16,7 +16,6 @@ import type { Variable } from '../paths/parse.ts';
 import type { ReadRequest, RequestParts } from '../request/request-reader.ts';
 import { mayHoldBigIntegers, parseExact } from './exact-integers.ts';
 import { findParameter, nameOf, nested, type Parameter } from './parameters.ts';
-import { isSystemParameter } from './system-parameters.ts';
 
 /** Options of requestReader(). */
 export interface StandardReadOptions extends Partial<JsonReadOptions> {
@@ -198,4 +197,24 @@ function summary(problems: readonly Problem[]): string {
   const [{ loc, msg }] = problems as [Problem];
   const more = problems.length - 1;
   return `Invalid ${loc[0]} parameter ${quote(String(loc[1]))}: ${msg}${more > 0 ? `; and ${more} more` : ''}`;
+}
+
+/**
+ * Query parameters that clients of Google APIs send with any request:
+ * https://cloud.google.com/apis/docs/system-parameters.
+ */
+const names = new Set([
+  ...['alt', 'fields', 'prettyPrint', 'key', 'access_token', 'oauth_token', 'quotaUser', 'userProject'],
+  ...['callback', 'uploadType', 'upload_protocol'],
+]);
+
+/** Returns true if a query parameter that is no field is one of every API. */
+function isSystemParameter(name: string): boolean {
+  return name.startsWith('$') || names.has(name);
+}
+
+/** Returns true if a request wants enums as numbers: `$alt=json;enum-encoding=int`. */
+export function wantsEnumNumbers(query: URLSearchParams | undefined): boolean {
+  const alt = query?.get('$alt') ?? query?.get('alt');
+  return alt?.split(';').includes('enum-encoding=int') ?? false;
 }

@@ -9,7 +9,6 @@ import { type BrowserSession, findSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { modeOf, testAccountId } from './test-account.ts';
 
-/** Options for createKeyUsage(). */
 export interface KeyUsageOptions {
   store: Pick<Store, 'apiKeys'>;
   clock: Clock;
@@ -67,7 +66,6 @@ export interface Principal extends Permissions {
  */
 export type Authenticate = (authorization: string | undefined | null) => Promise<Principal>;
 
-/** Options for createAuthenticator(). */
 export interface AuthenticatorOptions extends KeyUsageOptions {
   store: Pick<Store, 'apiKeys' | 'sessions' | 'users'>;
 }

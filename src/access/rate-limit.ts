@@ -4,7 +4,6 @@ import { Fault } from '../contract/fault.ts';
 import { creditsHeader } from '../contract/response-headers.ts';
 import type { Principal } from './principal.ts';
 
-/** Options for createRateLimit(). */
 export interface RateLimitOptions {
   /** Requests per second of one user, with all API keys and the test account, across all processes. */
   requestsPerSecond: number;

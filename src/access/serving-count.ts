@@ -5,7 +5,6 @@ import { Fault } from '../contract/fault.ts';
 import type { ProcessReport } from '../store/operations.ts';
 import type { Store } from '../store/store.ts';
 
-/** Options for createServingCount(). */
 export interface ServingCountOptions {
   store: Pick<Store, 'processes'>;
   clock: Clock;

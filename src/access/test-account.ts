@@ -41,7 +41,6 @@ async function ensureTestAccount(
   return testId;
 }
 
-/** Options for keyAccount(). */
 export interface KeyAccountOptions {
   /** Account that the request is for. */
   user: User;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSqliteStore } from '../store/sqlite/open.ts';
-import { auditInProcess } from './audits.ts';
+import { auditInProcess } from './audit-check.ts';
 import { storeFile } from './stack.ts';
 
 const { signal } = new AbortController();

@@ -1,7 +1,12 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { createImageLinks, type ImageLinks } from '../access/links/image-links.ts';
-import { readItemToken, writeItemToken } from '../access/links/item-token.ts';
-import { createLinks, type Links, linkSeconds } from '../access/links/links.ts';
+import {
+  createLinks,
+  type Links,
+  linkSeconds,
+  readItemToken,
+  writeItemToken,
+} from '../access/links/links.ts';
 import { createSecretBox } from '../access/links/secret-box.ts';
 import { deriveLinkSecrets, type LinkSecrets, openSecrets } from '../access/links/secrets.ts';
 import { type AdmissionTokens, createAdmissionTokens } from '../api/rpc/admission-token.ts';
@@ -31,7 +36,7 @@ import { createRequestCounter, meterRequests, type RequestCounter } from '../swe
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import type { Fetching, FetchingOptions } from './open-fetching.ts';
 import { openStack, type Stack, type StackOptions } from './stack.ts';
-import { traceQueue, traceStore } from './tracing.ts';
+import { traceQueue, traceStore } from './telemetry.ts';
 
 /** Interval between synchronizations with the store's clock, in milliseconds. */
 const followMs = 30_000;

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../base/config.ts';
+import { DataRefusedError } from '../base/data-refused-error.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Store } from '../store/store.ts';
 import { openStore, storeFile } from './stack.ts';
 
@@ -54,4 +56,26 @@ const missingDataRemedy =
 /** Throws a ConfigError with a remedy if there is no store. */
 export function requireData(config: Config, remedy = missingDataRemedy): void {
   if (!hasData(config)) throw new ConfigError(`No Gleaner data in ${config.dataDir}. ${remedy}`);
+}
+
+/**
+ * Opens the store in which workers share request limits, so that a single request stays within them. Returns
+ * a store in memory if there is none or it does not respond; `note` receives a warning in that case.
+ */
+export async function openPageStore(config: Config, note: (line: string) => void): Promise<Store> {
+  if (hasData(config)) {
+    const store = await openStore(config);
+    try {
+      await store.ping();
+      return store;
+    } catch (error) {
+      await store.close();
+      if (error instanceof DataRefusedError) throw error;
+      note(
+        `The store does not respond, so this request does not count toward the limits: ${Fault.from(error).message}`,
+      );
+    }
+  }
+  const { openSqliteStore } = await import('../store/sqlite/open.ts');
+  return openSqliteStore({ path: ':memory:' });
 }

@@ -5,10 +5,9 @@ import { isolatedEnvironment, loadConfig } from '../base/config.ts';
 import { createProcessFolder, removeProcessFolder } from '../base/process-folder.ts';
 import { createGleanerClient } from '../clients/typescript/index.ts';
 import { untilReady } from './demo/processes.ts';
+import type { Trial } from './engines.ts';
 import { serve } from './serve.ts';
-import type { Trial } from './trial.ts';
 
-/** Options for dev(). */
 export interface DevOptions {
   /** Folder for the data. Null: a temporary one, which is deleted at the end. */
   dataDir: string | null;

@@ -12,7 +12,7 @@ import { parseSiteFiles } from '../markets/declared-sites.ts';
 import { findUnknownRegions } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { dataFolderRemedy, hasData } from './data-folder.ts';
-import { describeListenError, type PortSetting } from './listen-error.ts';
+import { describeListenError, type PortSetting } from './ops-port.ts';
 import { checkOrigins, type OriginCheck } from './origins-check.ts';
 import { openStack } from './stack.ts';
 

@@ -2,9 +2,7 @@ import { spawn } from 'node:child_process';
 import { untilAborted } from '../base/abort.ts';
 import { isolatedEnvironment } from '../base/config.ts';
 import type { Environment } from '../base/secret-files.ts';
-import { readFirstReport } from './child-report.ts';
-import { programs } from './programs.ts';
-import type { Trial } from './trial.ts';
+import { programs, readFirstReport } from './programs.ts';
 
 /** MongoDB and NATS for trying the distributed stack. */
 export interface LocalEngines {
@@ -47,4 +45,18 @@ export async function runEngines({ env, say, ...trial }: Trial): Promise<void> {
   say(`NATS_URL=${engines.natsUrl}`);
   await untilAborted(trial.signal);
   await engines.stop();
+}
+
+/** Output and environment of a command that starts services for trials. */
+export interface Trial {
+  /** Standard error, which shows progress bars if it is a terminal. */
+  stderr: NodeJS.WritableStream & { isTTY?: boolean };
+  /** Environment variables, except the ones from a `.env` file. */
+  env: Environment;
+  /** Current folder. */
+  folder: string;
+  /** Stops the command. */
+  readonly signal: AbortSignal;
+  /** Writes a line to standard output. */
+  say(line: string): void;
 }

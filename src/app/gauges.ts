@@ -11,7 +11,6 @@ import type { WorkerSlots } from '../worker/pool.ts';
  */
 const cacheMs = 5_000;
 
-/** Options for storeGauges(). */
 export interface StoreGaugeOptions {
   store: Pick<Store, 'batches' | 'jobs' | 'origins'>;
   clock: Pick<Clock, 'now'>;

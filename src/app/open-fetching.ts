@@ -10,9 +10,8 @@ import type { RequestObserver } from '../fetch/request-observer.ts';
 import { limitsOfMarket, policyOfMarket } from '../markets/defaults.ts';
 import type { Store } from '../store/store.ts';
 import { openBotIdentity } from './bot-identity.ts';
-import { traceFetcher } from './tracing.ts';
+import { traceFetcher } from './telemetry.ts';
 
-/** Options for openFetching(). */
 export interface FetchingOptions {
   config: Pick<
     Config,

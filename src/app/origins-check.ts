@@ -3,11 +3,11 @@ import { type Config, ConfigError } from '../base/config.ts';
 import { createLog } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
 import type { Fault } from '../contract/fault.ts';
+import { openPageStore } from './data-folder.ts';
 import { type Fetching, openFetching } from './open-fetching.ts';
-import { checkTarget } from './origin-check-target.ts';
 import { missingOf, readPage } from './page/reading.ts';
 import { recordRequests } from './page/request-recorder.ts';
-import { openPageStore } from './page-store.ts';
+import { checkTarget } from './page/target.ts';
 
 /** Result of fetching one page of a market. */
 export interface OriginCheck {
@@ -31,7 +31,6 @@ export interface OriginCheck {
   remedy: string;
 }
 
-/** Options for checkOrigins(). */
 export interface OriginCheckOptions {
   /** Markets to check. Default: the markets of the origins file. */
   markets?: readonly string[];
@@ -74,7 +73,7 @@ async function checkOrigin(
   clock: Clock,
 ): Promise<OriginCheck> {
   const settings = origins.get(market);
-  const target = checkTarget(market, settings ?? noOrigins, id);
+  const target = checkTarget(market, settings?.addresses ?? new Map(), id);
   const region = target?.region ?? '';
   const empty: OriginCheck = {
     market,
@@ -116,19 +115,6 @@ async function checkOrigin(
     wire.stop();
   }
 }
-
-const noOrigins = {
-  addresses: new Map<string, string>(),
-  positions: new Map<string, string>(),
-  fetch: undefined,
-  concurrency: undefined,
-  requestsPerSecond: undefined,
-  hosts: undefined,
-  allowPrivate: false,
-  robots: undefined,
-  proxy: undefined,
-  sign: false,
-};
 
 const withBrowser = 'Set "fetch": "browser" for this market in the origins file, or add a "proxy".';
 const withProxy = 'Lower "requests_per_second", or add a "proxy" in the region of the site.';

@@ -1,17 +1,19 @@
-import { resolve } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
+import { sha256 } from '../base/id.ts';
 import { createLog } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
+import type { PageResponse } from '../fetch/page.ts';
 import { declaredSites } from '../markets/declared-sites.ts';
+import { openPageStore } from './data-folder.ts';
 import { openFetching } from './open-fetching.ts';
 import { extractPage, type FetchedReading, readPage } from './page/reading.ts';
 import { recordRequests } from './page/request-recorder.ts';
-import { bodyFile, loadResponse, saveResponse } from './page/saved.ts';
 import { browserLines, exchangeLines, readingLines, responseLine, targetLine } from './page/show.ts';
 import { type Target, targetOf } from './page/target.ts';
-import { openPageStore } from './page-store.ts';
 
 /** Prints a line. */
 export type Say = (line: string) => void;
@@ -111,4 +113,41 @@ function withBrowser(origins: Origins, market: string): Origins {
   if (settings.sign)
     throw new Fault('invalid', `--browser: requests to ${market} are signed ("sign" in the origins file)`);
   return new Map(origins).set(market, { ...settings, fetch: 'browser' });
+}
+
+/** Content of the metadata file of a saved body: status, headers, URL, and time of the response. */
+type Envelope = Omit<PageResponse, 'body'>;
+
+const envelopeOf = (file: string): string => `${file}.answer.json`;
+
+/** Returns the default path of a target's saved body. */
+function bodyFile(dataDir: string, { market, page, region, input }: Target): string {
+  const about = Object.values(input)
+    .map(String)
+    .join('-')
+    .replace(/[^\w.-]+/g, '-')
+    .slice(0, 60);
+  const name = [market.name, page, region, about, sha256(JSON.stringify(input)).slice(0, 8)];
+  return join(dataDir, 'pages', `${name.filter((part) => part !== '').join('-')}.body`);
+}
+
+/** Saves the body of a response, and a metadata file with its status and headers without cookies. */
+async function saveResponse(file: string, response: PageResponse): Promise<void> {
+  const { body, ...envelope } = response;
+  const { 'set-cookie': _, ...headers } = envelope.headers;
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, body);
+  await writeFile(envelopeOf(file), `${JSON.stringify({ ...envelope, headers }, null, 2)}\n`);
+}
+
+/**
+ * Loads a saved response. A body from another source gets status 200 and the time `now`. Throws `not_found`.
+ */
+async function loadResponse(file: string, now: number): Promise<PageResponse> {
+  const body = await readFile(file).catch((error: Error) => {
+    throw new Fault('not_found', `no saved page: ${error.message}`);
+  });
+  const text = await readFile(envelopeOf(file), 'utf8').catch(() => null);
+  if (text === null) return { status: 200, headers: {}, url: 'http://saved.invalid/', at: now, body };
+  return { ...(JSON.parse(text) as Envelope), body };
 }

@@ -25,7 +25,7 @@ import { nameRequestSpan, traceRequests } from '../telemetry/server-spans.ts';
 import { createKeyDirectory } from './bot-identity.ts';
 import type { Program } from './compose.ts';
 import { servingGauges } from './gauges.ts';
-import { listening } from './listen-error.ts';
+import { listening } from './ops-port.ts';
 
 const { version } = manifest;
 /** Time in which requests end when a port closes, in milliseconds. */

@@ -9,9 +9,8 @@ import {
 } from '../fetch/sandbox-pages.ts';
 import type { Pages } from '../jobs/context.ts';
 import { limitsOfMarket } from '../markets/defaults.ts';
-import { readFirstReport } from './child-report.ts';
 import type { Fetching } from './open-fetching.ts';
-import { programs } from './programs.ts';
+import { programs, readFirstReport } from './programs.ts';
 
 /** Time in which the fake marketplaces must start, in milliseconds. */
 const startMs = 20_000;
@@ -26,7 +25,6 @@ interface SandboxProcess {
   stop(): Promise<void>;
 }
 
-/** Options for withSandbox(). */
 export type SandboxOptions = Omit<SandboxPagesOptions, 'addresses' | 'limitsOf' | 'memory'>;
 
 /**

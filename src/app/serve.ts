@@ -14,18 +14,16 @@ import { refill } from '../sweep/sweep.ts';
 import { noMetrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/sdk.ts';
 import type { WorkerSlots } from '../worker/pool.ts';
-import { startAudits } from './audits.ts';
-import { startBackups } from './backup/start.ts';
+import { startAudits } from './audit-check.ts';
+import { startBackups } from './backup/scheduled.ts';
 import { compose, type Program } from './compose.ts';
 import { lockData } from './data-folder.ts';
 import { storeGauges, workerGauges } from './gauges.ts';
-import { listening } from './listen-error.ts';
-import { maintainForever } from './maintain.ts';
-import { openOpsPort } from './ops-port.ts';
+import { listening, openOpsPort } from './ops-port.ts';
 import { graceMs, openPorts } from './ports.ts';
 import type { Stack } from './stack.ts';
 import { notify } from './start-notifier.ts';
-import { startReporting } from './start-reporting.ts';
+import { maintainForever, startReporting } from './start-reporting.ts';
 import { type PageWork, startPageWork } from './start-workers.ts';
 import { type StoreCheck, startStoreCheck } from './store-check.ts';
 import { startTelemetry, startTracing } from './telemetry.ts';
@@ -60,7 +58,6 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Outputs of a service. */
 export interface ServiceOutputs {
   /** Shows a line to the operator. */
   say(line: string): void;

@@ -1,7 +1,9 @@
 import { createOperatorKey } from '../access/operator.ts';
-import { systemClock } from '../base/clock.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
+import { Fault } from '../contract/fault.ts';
 import { type Audit, audit } from '../jobs/queries/audit.ts';
+import type { Store } from '../store/store.ts';
 import { lockData, openExistingStore, requireData } from './data-folder.ts';
 import { openStore } from './stack.ts';
 
@@ -22,16 +24,52 @@ export async function runAudit(config: Config): Promise<Audit> {
  * ConfigError if there is no data or a service is using the data folder.
  */
 export async function recoverOperatorKey(config: Config, name: string): Promise<string> {
+  return withLockedStore(config, (store) => createOperatorKey(store, name, systemClock.now()));
+}
+
+/** Calls a function with the store of an installation. Throws a ConfigError without data, or while it is used. */
+async function withLockedStore<T>(config: Config, call: (store: Store) => Promise<T>): Promise<T> {
   requireData(config);
   const release = await lockData(config);
   try {
     const store = await openStore(config);
     try {
-      return await createOperatorKey(store, name, systemClock.now());
+      return await call(store);
     } finally {
       await store.close();
     }
   } finally {
     release();
   }
+}
+
+/** Time between attempts while another process migrates or the store does not respond, in milliseconds. */
+const retryMs = 1_000;
+
+export interface MigrateStoreOptions {
+  /** Maximum wait for a store that does not respond, in milliseconds. */
+  waitMs: number;
+  clock?: Clock;
+}
+
+/**
+ * Migrates the store to this program's schema. Returns the name of the engine and the version. Throws a
+ * ConfigError if there is no data or a service uses the data folder, a NewerDataError if a newer program
+ * wrote the data, and fault `unavailable` if the store does not respond in time.
+ */
+export async function migrateStore(
+  config: Config,
+  { waitMs, clock = systemClock }: MigrateStoreOptions,
+): Promise<{ engine: string; version: number }> {
+  return withLockedStore(config, async (store) => {
+    const until = clock.now() + waitMs;
+    for (;;) {
+      try {
+        return { engine: store.engine, version: await store.schemaVersion() };
+      } catch (error) {
+        if (Fault.from(error).code !== 'unavailable' || clock.now() >= until) throw error;
+        await clock.sleep(retryMs);
+      }
+    }
+  });
 }

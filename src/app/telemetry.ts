@@ -1,8 +1,83 @@
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
+import type { Fetcher } from '../fetch/http.ts';
+import type { FetchPage } from '../fetch/page.ts';
+import type { Queue } from '../queue/queue.ts';
+import type { Store } from '../store/store.ts';
+import { isStream, wrapMethods } from '../store/wrap.ts';
+import { attribute, ownAttribute } from '../telemetry/attributes.ts';
 import type { Telemetry } from '../telemetry/sdk.ts';
+import { currentTrace, failSpan, inSpan, outsideSpans, recordedSpan } from '../telemetry/trace.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
+import { messageAttributes } from '../worker/message-span.ts';
+
+/**
+ * Wraps a fetcher so that each request to an origin has a span. The request carries no trace context: an
+ * origin is a stranger (docs/operate.md).
+ */
+export function traceFetcher(fetcher: Fetcher): Fetcher {
+  const traced = (market: string, region: string, fetchPage: FetchPage): FetchPage => {
+    return (request) => {
+      const { method = 'GET', path } = request;
+      const url = new URL(fetcher.originOf(market, region, request));
+      const attributes = {
+        [attribute.httpMethod]: method,
+        [attribute.urlFull]: url.origin + path,
+        [attribute.serverAddress]: url.hostname,
+        [attribute.serverPort]: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+        [ownAttribute.market]: market,
+        [ownAttribute.region]: region,
+      };
+      return inSpan(method, { kind: 'client', attributes }, async (span) => {
+        const response = await fetchPage(request);
+        span.setAttribute(attribute.httpStatus, response.status);
+        if (response.status >= 400) failSpan(span, String(response.status));
+        return response;
+      });
+    };
+  };
+  return {
+    ...fetcher,
+    for: (market, region, signal, share) =>
+      traced(market, region, fetcher.for(market, region, signal, share)),
+  };
+}
+
+/**
+ * Wraps a queue so that each publish has a span, whose context travels with the message. A message that is
+ * published again keeps its context.
+ */
+export function traceQueue(queue: Queue): Queue {
+  return {
+    ...queue,
+    publish(message) {
+      if (message.trace !== undefined) return queue.publish(message);
+      const attributes = messageAttributes(queue, message, 'publish');
+      return inSpan(`publish ${message.lane}.${message.market}`, { kind: 'producer', attributes }, () => {
+        const traced = { ...message, trace: currentTrace() };
+        // The in-process queue delivers the message from here, after the caller has continued.
+        return outsideSpans(() => queue.publish(traced));
+      });
+    },
+  };
+}
+
+/**
+ * Wraps a store so that each of its steps within a recorded span has a span. Steps of background loops, which
+ * have no caller, are not recorded, and neither are streams.
+ */
+export function traceStore(store: Store): Store {
+  const system = store.engine.toLowerCase();
+  return wrapMethods(store, (name, method) => {
+    if (isStream(name)) return method;
+    const attributes = { [attribute.dbSystem]: system, [attribute.dbOperation]: name };
+    return (...parameters) => {
+      if (recordedSpan() === undefined) return method(...parameters);
+      return inSpan(name, { kind: 'client', attributes }, async () => method(...parameters));
+    };
+  });
+}
 
 /** Returns true if a process exports metrics. */
 export const exportsMetrics = ({

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 
-/** Options for createBoundedMap(). */
 export interface BoundedMapOptions<Value extends NonNullable<unknown>> {
   /** Maximum size of all entries together, in bytes. */
   maxBytes: number;

@@ -11,7 +11,6 @@ export interface DiskSpace {
   isLow(): Promise<boolean>;
 }
 
-/** Options for createDiskSpace(). */
 export interface DiskSpaceOptions {
   /** Returns the free space in bytes. */
   readFree(): Promise<number>;

@@ -7,7 +7,6 @@ import { ConfigError } from './config-error.ts';
 export interface DotEnv {
   /** Absolute path. */
   path: string;
-  /** Values by name. */
   values: Readonly<Record<string, string>>;
   /** Names that the file sets and that are no settings of Gleaner. They are not loaded. */
   ignored: readonly string[];

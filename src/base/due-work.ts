@@ -63,7 +63,6 @@ export async function processDue<T>(
 /** Longest pause after failed rounds, in milliseconds. */
 const maxPauseMs = 5_000;
 
-/** Options for repeat(). */
 export interface RepeatOptions {
   clock: Clock;
   /** Pause between rounds. */

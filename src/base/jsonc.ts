@@ -17,7 +17,6 @@ export function parseJsonc(text: string): unknown {
 
 const lenient = { allowTrailingComma: true };
 
-/** Path of a value. */
 type Path = readonly PropertyKey[];
 
 /**

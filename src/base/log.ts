@@ -1,7 +1,7 @@
 import { write, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import pino from 'pino';
-import { readableLog } from './readable-log.ts';
+import type { PrettyOptions } from 'pino-pretty';
 
 /** Structured logger. */
 export type Log = pino.Logger;
@@ -120,3 +120,15 @@ function createReadable(): Pick<pino.DestinationStream, 'write'> & { flushSync()
     flushSync: () => {},
   };
 }
+
+/**
+ * Options that format log lines for people: the time of day, the level, the role, the message, and its
+ * fields.
+ */
+export const readableLog = (hasColors: boolean): PrettyOptions => ({
+  colorize: hasColors,
+  translateTime: 'SYS:HH:MM:ss',
+  ignore: 'role',
+  messageFormat: '{role}: {msg}',
+  singleLine: true,
+});

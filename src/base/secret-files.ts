@@ -8,7 +8,6 @@ export type Environment = Record<string, string | undefined>;
 
 /** A file that contains a secret. */
 export interface SecretFile {
-  /** Name of the setting. */
   name: SettingName;
   /** Absolute path. */
   path: string;

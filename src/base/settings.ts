@@ -31,7 +31,6 @@ import {
 import { readSiteFiles } from './site-files.ts';
 import { parseWorkingHours } from './working-hours.ts';
 
-/** A setting. */
 interface Setting {
   /** Text used if the environment does not set the variable. Null: no value. */
   readonly default: string | null;
@@ -273,7 +272,6 @@ export const settings = {
   },
 } as const satisfies Readonly<Record<string, Setting>>;
 
-/** Name of a setting. */
 export type SettingName = keyof typeof settings;
 
 /** Values of the settings by name. Null for one without a value. */
@@ -306,7 +304,6 @@ export function parseSettings(
   return Object.fromEntries(Object.entries(settings).map(parse)) as SettingValues;
 }
 
-/** A setting with its effective value. */
 export interface EffectiveSetting {
   name: string;
   /** "(set)" or "(generated)" for a secret. Empty if there is no value. */

@@ -2,7 +2,6 @@ import { Fault } from '../contract/fault.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 
-/** Options for createSharedClock(). */
 export interface SharedClockOptions {
   /** Clock of this host, for sleeps and for the time until the first synchronization. */
   host: Clock;

@@ -25,7 +25,6 @@ export interface TrackedValues {
   variants: readonly TrackedVariant[] | null;
 }
 
-/** Name of a tracked value. */
 export type TrackedField = keyof TrackedValues;
 
 /** Names of the tracked values, in the order of the documentation. */

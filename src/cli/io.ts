@@ -14,10 +14,8 @@ import type { LogOutput } from '../base/log.ts';
 import type { Environment } from '../base/secret-files.ts';
 import { createDisplay, type Display } from './commands/print.ts';
 
-/** Input of a command. */
 export type CommandInput = Readable & { isTTY?: boolean };
 
-/** Output of a command. */
 export type CommandOutput = Writable & { isTTY?: boolean; columns?: number };
 
 /** What a run of the command line reads and writes. */

@@ -51,7 +51,6 @@ export const faultCodes = {
   rejected: 'never',
 } as const;
 
-/** Code of a fault. */
 export type FaultCode = keyof typeof faultCodes;
 
 /** One problem of an invalid request, in FastAPI's terms: see docs/errors.md. */
@@ -90,7 +89,6 @@ export interface Quota {
   current: number;
 }
 
-/** Options of a Fault. */
 export interface FaultDetails {
   /** Every problem of an invalid request, up to 100. */
   problems?: Problem[];

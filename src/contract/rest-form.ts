@@ -5,7 +5,6 @@ import type { Problem } from './fault.ts';
 
 /** Location of the fields of a request message in its REST form. */
 export interface Binding {
-  /** Proto names of the fields in the path. */
   path: ReadonlySet<string>;
   /** `*`: every other field is in the body; a proto name: that field is the body. Empty: no body. */
   body: string;

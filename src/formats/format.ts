@@ -30,7 +30,6 @@ export const formatInfo: Readonly<Record<FormatName, FormatInfo>> = {
 /** Streaming encoder of rows. Pulls rows as its output is read. */
 export type Format = (rows: AsyncIterable<ExactObject>) => AsyncIterable<Uint8Array>;
 
-/** Returns true if a text names a format. */
 export function isFormatName(text: string): text is FormatName {
   return (formatNames as readonly string[]).includes(text);
 }

@@ -69,7 +69,6 @@ function subjectOf(fields: readonly DescField[]): string {
   return restName(fields.find((field) => !isChoice(field))!);
 }
 
-/** Groups units by region. */
 export type Grouping = (units: readonly { unit: Unit; region: string }[]) => PlannedGroup[];
 
 /** Groups all units of a region, in the order of the regions' first units. */

@@ -8,8 +8,7 @@ import type { Json, JsonObject } from '../base/json.ts';
 import { prefixFields } from '../base/record-schema.ts';
 import type { ListPage, ListSummary } from '../markets/market.ts';
 import type { Unit } from '../store/batches.ts';
-import { entryLines } from './entry-lines.ts';
-import type { ResultContract, UnitFilePack, UnitFilePlace } from './kind.ts';
+import type { FileEntry, ResultContract, UnitFilePack, UnitFilePlace } from './kind.ts';
 
 /**
  * Writes the result file of a listing as the contract declares it: first the fields that are known before the
@@ -122,5 +121,24 @@ async function* entriesOf(
       .map((entry) => `${count++ === 0 ? '\n' : ',\n'}${JSON.stringify(entry)}`)
       .join('');
     if (text !== '') yield text;
+  }
+}
+
+/**
+ * Yields the entries of a unit's file. In the file, each entry has its own line, and every other line ends
+ * with the name of the list that follows. `section` counts those lists from 0.
+ */
+export async function* entryLines(
+  lines: AsyncIterable<string>,
+): AsyncGenerator<FileEntry & { section: number }> {
+  let section = -1;
+  let list = '';
+  for await (const line of lines) {
+    const opened = /"([^"]+)":\[$/.exec(line);
+    if (opened !== null) {
+      section++;
+      list = opened[1]!;
+    } else if (line.startsWith('{'))
+      yield { section, list, text: line.endsWith(',') ? line.slice(0, -1) : line };
   }
 }

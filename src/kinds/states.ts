@@ -59,7 +59,6 @@ export function batchStatus(
   return batch.success > 0 ? 'SUCCESS' : 'FAILED';
 }
 
-/** Returns the status of a unit. */
 export function unitStatus(outcome: Outcome | undefined, job: Job): 'PENDING' | 'SUCCESS' | 'FAILED' {
   if (outcome) return outcome.status;
   return isRejected(job) ? 'FAILED' : 'PENDING';

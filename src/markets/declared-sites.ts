@@ -10,7 +10,6 @@ export interface DeclaredSites {
    * the file, line, and column of each problem. `now` returns milliseconds.
    */
   use(files: SiteFiles | null, log?: Pick<Log, 'info' | 'error'>, now?: () => number): void;
-  /** Names of all sites. */
   names(): readonly string[];
   /** Returns a site. Without one of that name that accepts the address, compares the files once more. */
   find(name: string, url?: URL): SiteDeclaration | undefined;

@@ -3,9 +3,7 @@ import { DomHandler, Parser, type parseDocument } from 'htmlparser2';
 import { Fault } from '../contract/fault.ts';
 import type { PageResponse } from '../fetch/page.ts';
 
-/** Parsed document. */
 export type Document = ReturnType<typeof parseDocument>;
-/** Node of a document. */
 export type Node = Document['children'][number];
 /** Element with its attributes and children. */
 export type Element = Extract<Node, { attribs: unknown }>;
@@ -128,7 +126,6 @@ export function attribute(element: Element | undefined, name: string): string | 
   return element?.attribs[name]?.trim() || null;
 }
 
-/** Returns true if an element has a class. */
 export function hasClass(element: Element, name: string): boolean {
   return (element.attribs.class ?? '').split(/\s+/).includes(name);
 }

@@ -76,7 +76,6 @@ export type TrackedPages = Readonly<Partial<Record<PageName, ReadTracked>>>;
 /** Size of a picture: small for lists, or as large as the market has it. */
 export type PictureSize = 'small' | 'full';
 
-/** Forms of ids of each page. */
 export type IdForms = Readonly<Partial<Record<PageName, IdForm>>>;
 
 /** A marketplace and the readers of its site. Markets are independent of kinds, jobs and other markets. */

@@ -8,7 +8,6 @@ export interface ItemDetails {
   listPrice: number | null;
   /** Number of reviews. */
   reviews: number | null;
-  /** Name of the seller. */
   seller: string | null;
   /** Address of the picture, if it is not in a member whose name says so. */
   image: string | null;

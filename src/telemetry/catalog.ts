@@ -147,23 +147,17 @@ export const gauges = {
   gleaner_build_info: { about: 'Always 1; the labels describe the process.', labels: ['version', 'role'] },
 } as const satisfies Record<string, LabelledMetric>;
 
-/** Protocol of a served request. */
 export type RequestProtocol = 'http' | 'rpc';
-/** Result of a served request. */
 export type RequestResult = 'ok' | 'client_error' | 'server_error';
 
-/** Name of a counter. */
 export type CounterName = keyof typeof counters;
 /** Name of a distribution. */
 export type DurationName = keyof typeof durations;
-/** Name of a gauge. */
 export type GaugeName = keyof typeof gauges;
 
-/** Labels of a counter. */
 export type CounterLabels<Name extends CounterName> = Readonly<
   Record<(typeof counters)[Name]['labels'][number], string>
 >;
-/** Labels of a gauge. */
 export type GaugeLabels<Name extends GaugeName> = Readonly<
   Record<(typeof gauges)[Name]['labels'][number], string>
 >;

@@ -14,13 +14,10 @@ import {
 
 /** Recorder of the metrics in the catalog. Its methods never throw or block. */
 export interface Metrics {
-  /** Adds to a counter. */
   add<Name extends CounterName>(name: Name, labels: CounterLabels<Name>, value?: number): void;
-  /** Records a duration. */
   record(name: DurationName, milliseconds: number): void;
 }
 
-/** A value of a gauge. */
 export interface Sample<Name extends GaugeName> {
   labels: GaugeLabels<Name>;
   value: number;

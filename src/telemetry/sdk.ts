@@ -3,10 +3,9 @@ import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { RuntimeNodeInstrumentation } from '@opentelemetry/instrumentation-runtime-node';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { clearDiagnostics, reportDiagnostics } from './diagnostics.ts';
 import { createMetrics, type GaugeReaders, type Metrics, observeGauges } from './metrics.ts';
 import { createRequestMetrics, type RequestMetrics } from './requests.ts';
-import { createResource, type ProcessDescription } from './resource.ts';
+import { clearDiagnostics, createResource, type ProcessDescription, reportDiagnostics } from './resource.ts';
 
 /*
  * The OpenTelemetry SDK for metrics. This module is imported only by processes that export metrics, because
@@ -24,7 +23,6 @@ export interface Telemetry {
   metrics: Metrics;
   /** Measurements of served requests. */
   requests: RequestMetrics;
-  /** Adds gauges to the metrics. */
   observe(readers: GaugeReaders): void;
   /** Responds with all metrics in the text format of Prometheus. */
   scrape: RequestListener;

@@ -46,12 +46,10 @@ export function nameRequestSpan({ method }: Pick<IncomingMessage, 'method'>, rou
   recordedSpan()?.setAttribute(attribute.httpRoute, route).updateName(`${method} ${route}`);
 }
 
-/** A request to an RPC server. */
 interface RpcRequest {
   headers: IncomingHttpHeaders;
 }
 
-/** Response of an RPC server. */
 interface RpcResponse {
   once(event: 'close', listener: () => void): unknown;
 }

@@ -22,7 +22,6 @@ import { attribute, schemaUrl } from './attributes.ts';
 /** W3C trace context: the headers `traceparent` and `tracestate`. Empty outside of a span. */
 export type TraceContext = Readonly<Record<string, string>>;
 
-/** Options for inSpan(). */
 export interface SpanOptions {
   /** Default: a step within the process. */
   kind?: 'client' | 'consumer' | 'internal' | 'producer' | 'server';

@@ -4,8 +4,7 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { addLogFields } from '../base/log.ts';
-import { clearDiagnostics, reportDiagnostics } from './diagnostics.ts';
-import { createResource, type ProcessDescription } from './resource.ts';
+import { clearDiagnostics, createResource, type ProcessDescription, reportDiagnostics } from './resource.ts';
 
 /*
  * The OpenTelemetry SDK for traces. This module is imported only by processes that export traces, because the

@@ -155,7 +155,7 @@ describe.skipIf(target!.engines === null)(`move of an embedded service, target: 
   /** Runs a move in a process that kills itself after a step. */
   function killMoveAt(step: string) {
     const program = `
-      const { moveData } = await import(${JSON.stringify(join(root, 'src/app/move/move.ts'))});
+      const { moveData } = await import(${JSON.stringify(join(root, 'src/app/move.ts'))});
       const { loadConfig } = await import(${JSON.stringify(join(root, 'src/base/config.ts'))});
       await moveData(loadConfig(process.env), ${JSON.stringify(source.settings.GLEANER_DATA_DIR)}, (step) => {
         if (step === ${JSON.stringify(step)}) process.kill(process.pid, 'SIGKILL');

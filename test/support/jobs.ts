@@ -7,7 +7,7 @@ import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { direct } from '../../sandbox/in-process-origin.ts';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta as mktaOrigin } from '../../sandbox/mkta/index.ts';
-import { readItemToken, writeItemToken } from '../../src/access/links/item-token.ts';
+import { readItemToken, writeItemToken } from '../../src/access/links/links.ts';
 import { createSecretBox } from '../../src/access/links/secret-box.ts';
 import { deriveLinkSecrets } from '../../src/access/links/secrets.ts';
 import { modeOf } from '../../src/access/test-account.ts';

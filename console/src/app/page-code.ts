@@ -1,7 +1,6 @@
 import type { ComponentType } from 'react';
 import type { AccountRole } from '../ui/session/session.ts';
 
-/** Loads the code of a page. */
 export type LoadPage = () => Promise<ComponentType>;
 
 const jobs: LoadPage = async () => (await import('../jobs/JobsPage.tsx')).JobsPage;

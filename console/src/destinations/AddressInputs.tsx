@@ -14,7 +14,6 @@ export interface AddressInputsProps {
 const secretHelp = (destination: Destination | null) =>
   destination === null ? 'Stored encrypted, and never shown again.' : 'Leave empty to keep the stored one.';
 
-/** Inputs for a bucket. */
 export function BucketInputs({ form, destination }: AddressInputsProps) {
   return (
     <>
@@ -47,7 +46,6 @@ export function BucketInputs({ form, destination }: AddressInputsProps) {
   );
 }
 
-/** Inputs for an HTTPS address. */
 export function HttpsInputs({ form, destination }: AddressInputsProps) {
   return (
     <>

@@ -7,7 +7,7 @@ import { exportFormats } from '../../../src/present/export-formats.ts';
 import { FormModal } from '../ui/actions/FormModal.tsx';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { showSuccess } from '../ui/errors/toast.ts';
-import { useRefresh } from '../ui/list/useRefresh.ts';
+import { useRefresh } from '../ui/list/useList.ts';
 import { type AddressInputsProps, BucketInputs, HttpsInputs } from './AddressInputs.tsx';
 import { hasInput, inputProblems, settingsOf, typeLabels, valuesOf } from './settings.ts';
 
@@ -73,7 +73,6 @@ export function DestinationModal({ destination, close }: DestinationModalProps) 
   );
 }
 
-/** Inputs of a destination. */
 function Settings({ form, destination }: AddressInputsProps) {
   const Inputs = form.values.type === 's3' ? BucketInputs : HttpsInputs;
   return (

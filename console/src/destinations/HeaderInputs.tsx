@@ -8,7 +8,6 @@ const maxHeaders = 20;
 
 interface HeaderInputsProps {
   form: UseFormReturnType<DestinationValues>;
-  /** Names of the stored headers. */
   stored: readonly string[];
 }
 

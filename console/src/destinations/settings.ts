@@ -1,10 +1,8 @@
 import type { Destination } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
 import { describeError } from '../ui/errors/describe.ts';
 
-/** Type of a destination. */
 export type DestinationTypeName = 's3' | 'https';
 
-/** Labels of the types. */
 export const typeLabels: Readonly<Record<DestinationTypeName, string>> = {
   s3: 'S3-compatible bucket',
   https: 'HTTPS address',

@@ -1,13 +1,11 @@
 import { HistoryService, type TrackedItem } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { priceText, stockText } from '../../../src/present/item.ts';
-import { ItemName } from '../ui/ItemName.tsx';
+import { ItemName, itemPath } from '../ui/ItemName.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
 import { SearchInput } from '../ui/list/SearchInput.tsx';
-import { useAddressFilter } from '../ui/list/useAddressFilter.ts';
-import { useList } from '../ui/list/useList.ts';
-import { itemPath } from '../ui/paths.ts';
+import { useAddressFilter, useList } from '../ui/list/useList.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 
 const columns: ListColumn<TrackedItem>[] = [

@@ -13,7 +13,7 @@ import { conditions } from '../../../src/present/rule.ts';
 import { capitalize, regionText } from '../../../src/present/text.ts';
 import { FormModal } from '../ui/actions/FormModal.tsx';
 import { describeError } from '../ui/errors/describe.ts';
-import { useRefresh } from '../ui/list/useRefresh.ts';
+import { useRefresh } from '../ui/list/useList.ts';
 
 const channels = [
   { value: 'webhook', label: 'Webhook' },

@@ -9,12 +9,11 @@ import {
 } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { changeText } from '../../../src/present/item.ts';
 import { ExportMenu } from '../ui/actions/ExportMenu.tsx';
-import { ItemName } from '../ui/ItemName.tsx';
+import { ItemName, itemPath } from '../ui/ItemName.tsx';
 import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
 import { useList } from '../ui/list/useList.ts';
-import { itemPath } from '../ui/paths.ts';
 import { pollMs } from '../ui/queries.ts';
 import { saveStream } from '../ui/session/download.ts';
 import { transport } from '../ui/session/transport.ts';

@@ -7,7 +7,6 @@ import type { ListColumn } from '../ui/list/list-content.ts';
 import { CallButton } from '../ui/permission/CallButton.tsx';
 import { useFileDownload } from './records/useFileDownload.ts';
 
-/** Button that downloads a file. */
 function DownloadButton({ jobId, file }: { jobId: string; file: ResultFile }) {
   const { download, busy } = useFileDownload(jobId);
   return (

@@ -21,7 +21,6 @@ const options = (label: string, values: readonly string[], text: (value: string)
   ...values.map((value) => ({ value, label: text(value) })),
 ];
 
-/** Filters of the job list. */
 export function JobFilters({ filter, change, operator }: JobFiltersProps) {
   const set = (part: Partial<JobListFilter>) => change({ ...filter, ...part });
   const [clears, setClears] = useState(0);

@@ -7,7 +7,7 @@ import { shortId } from '../../../src/present/text.ts';
 import { formatDuration } from '../../../src/present/time.ts';
 import { JobProgress } from '../ui/jobs/JobProgress.tsx';
 import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
-import { TestBadge } from '../ui/layout/TestBadge.tsx';
+import { TestBadge } from '../ui/layout/Page.tsx';
 import { useSession } from '../ui/session/session.ts';
 import { TextLink } from '../ui/TextLink.tsx';
 import { Moment } from '../ui/time/Moment.tsx';

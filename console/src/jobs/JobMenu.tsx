@@ -4,7 +4,7 @@ import { lazy, Suspense, useRef, useState } from 'react';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { useAction } from '../ui/actions/ActionButton.tsx';
 import { ConfirmModal } from '../ui/actions/ConfirmModal.tsx';
-import { useRefusal } from '../ui/permission/useRefusal.ts';
+import { useRefusal } from '../ui/permission/CallButton.tsx';
 
 const CurlModal = lazy(async () => ({ default: (await import('./CurlModal.tsx')).CurlModal }));
 

@@ -1,16 +1,18 @@
+import { useQuery } from '@connectrpc/connect-query';
 import { Alert, Skeleton, Tabs } from '@mantine/core';
 import { IconHourglass, IconMessage } from '@tabler/icons-react';
-import { lazy, Suspense, useDeferredValue, useState } from 'react';
+import { lazy, Suspense, useDeferredValue, useEffect, useRef, useState } from 'react';
 import { useParams } from 'react-router';
-import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { jobTitle } from '../../../src/present/job.ts';
 import { capitalize } from '../../../src/present/text.ts';
 import { formatLocalTime } from '../../../src/present/time.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { LoadFailure } from '../ui/errors/LoadFailure.tsx';
-import { Loading } from '../ui/layout/Loading.tsx';
-import { Page } from '../ui/layout/Page.tsx';
+import { Loading, Page } from '../ui/layout/Page.tsx';
 import { useTab } from '../ui/layout/useTab.ts';
+import { useRefresh } from '../ui/list/useList.ts';
+import { pollMs } from '../ui/queries.ts';
 import { useSession } from '../ui/session/session.ts';
 import { Hold } from './Hold.tsx';
 import { JobActions } from './JobActions.tsx';
@@ -19,7 +21,6 @@ import classes from './job.module.css';
 import { Results } from './Results.tsx';
 import { useRecords } from './records/record-queries.ts';
 import { initialTab, jobTabs } from './tabs.ts';
-import { useJob } from './useJob.ts';
 
 const OtherTab = lazy(async () => ({ default: (await import('./OtherTab.tsx')).OtherTab }));
 
@@ -101,4 +102,36 @@ function Waiting({ waitingFor }: { waitingFor: string }) {
       {next !== null && next.getTime() > Date.now() && `. Continues ${formatLocalTime(next)}.`}
     </Alert>
   );
+}
+
+const pollInterval = (job: Job | undefined) => (job?.ended ? pollMs.idle : pollMs.active);
+
+/** Loads a job and polls it until it ends. Operators can load any job, users only their own. */
+export function useJob(jobId: string) {
+  const {
+    data: job,
+    error,
+    isPending,
+    refetch,
+  } = useQuery(
+    JobService.method.getJob,
+    { jobId },
+    { refetchInterval: ({ state }) => pollInterval(state.data) },
+  );
+  useFinalData(job);
+  return { job, error, isPending, refetch };
+}
+
+/**
+ * Reloads the data on screen when the job ends: polling ends with it, and the last poll may have been before
+ * the end.
+ */
+function useFinalData(job: Job | undefined): void {
+  const refresh = useRefresh();
+  const running = useRef('');
+  useEffect(() => {
+    if (!job) return;
+    if (job.ended && running.current === job.jobId) void refresh();
+    running.current = job.ended ? '' : job.jobId;
+  }, [job, refresh]);
 }

@@ -3,7 +3,7 @@ import { Link } from 'react-router';
 import { JobsTable } from '../ui/jobs/JobsTable.tsx';
 import { emptyFilter, useJobs } from '../ui/jobs/useJobs.ts';
 import { Page } from '../ui/layout/Page.tsx';
-import { useAddressFilter } from '../ui/list/useAddressFilter.ts';
+import { useAddressFilter } from '../ui/list/useList.ts';
 import { useSession } from '../ui/session/session.ts';
 import { JobFilters } from './JobFilters.tsx';
 

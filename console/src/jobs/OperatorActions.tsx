@@ -26,7 +26,6 @@ export function OperatorActions({ job, texts }: { job: Job; texts: CancelTexts }
   );
 }
 
-/** Buttons that approve or reject one job. */
 function DecisionButtons({ job }: { job: Job }) {
   const { busy, failures, approve, reject } = useDecisions();
   const [opened, { open, close }] = useDisclosure();

@@ -4,7 +4,7 @@ import { IconInbox, IconLock } from '@tabler/icons-react';
 import { type ReactNode, useEffect } from 'react';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { Section } from '../ui/layout/Section.tsx';
-import { useRefusal } from '../ui/permission/useRefusal.ts';
+import { useRefusal } from '../ui/permission/CallButton.tsx';
 import { pollMs } from '../ui/queries.ts';
 import { Files } from './Files.tsx';
 import { Explorer } from './records/Explorer.tsx';

@@ -4,8 +4,7 @@ import type { TrackedItem } from '../../../gen/gleaner/history/v1/history_pb.ts'
 import type { Origin } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { Schedule } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { counted, formatCount, formatPercent } from '../../../src/present/text.ts';
-import { originState } from '../ui/origins/state.ts';
-import { summarizeMinutes } from '../ui/origins/totals.ts';
+import { originState, summarizeMinutes } from '../ui/origins/totals.ts';
 
 const dayMs = 86_400_000;
 

@@ -2,10 +2,9 @@ import { Alert, SimpleGrid } from '@mantine/core';
 import type { Schedule } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { cronText } from '../../../src/present/cron.ts';
 import { formatCount } from '../../../src/present/text.ts';
-import { CopyId } from '../ui/CopyId.tsx';
-import { Id } from '../ui/Id.tsx';
+import { CopyId, Id } from '../ui/Id.tsx';
 import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
-import { Fact } from '../ui/layout/Fact.tsx';
+import { Fact } from '../ui/layout/Section.tsx';
 import { overlapLabels, spentText } from '../ui/schedules/columns.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
 

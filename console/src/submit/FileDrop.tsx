@@ -1,7 +1,9 @@
-import { Group, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { Dropzone } from '@mantine/dropzone';
-import { IconFileTypeCsv } from '@tabler/icons-react';
+import { IconDownload, IconFileTypeCsv } from '@tabler/icons-react';
 import { formatBytes } from '../../../src/present/text.ts';
+import { csvText } from '../ui/request/table.ts';
+import { saveBlob } from '../ui/session/download.ts';
 
 const maxBytes = 8 * 1024 * 1024;
 
@@ -32,5 +34,21 @@ export function FileDrop({ file, onFile, onReject }: FileDropProps) {
         </Text>
       </Group>
     </Dropzone>
+  );
+}
+
+/** Button that downloads a CSV file with only the header. */
+export function TemplateButton({ columns }: { columns: readonly string[] }) {
+  return (
+    <Group>
+      <Button
+        variant="default"
+        size="xs"
+        leftSection={<IconDownload size={16} aria-hidden />}
+        onClick={() => saveBlob(new Blob([csvText([columns])], { type: 'text/csv' }), 'template.csv')}
+      >
+        Download template
+      </Button>
+    </Group>
   );
 }

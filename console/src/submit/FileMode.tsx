@@ -7,9 +7,8 @@ import type { ListShape, RequestShape } from '../ui/request/fields.ts';
 import { sharedOfFile } from '../ui/request/form-layout.ts';
 import { csvColumns, type ParsedCsv, parseCsv, templateColumns } from '../ui/request/table.ts';
 import { Fields } from './Field.tsx';
-import { FileDrop } from './FileDrop.tsx';
+import { FileDrop, TemplateButton } from './FileDrop.tsx';
 import { SubmitBar } from './SubmitBar.tsx';
-import { TemplateButton } from './TemplateButton.tsx';
 
 interface FileModeProps {
   jobType: JobType;

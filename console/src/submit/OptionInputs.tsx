@@ -25,7 +25,6 @@ interface OptionInputProps {
   value: string;
   change: (value: string) => void;
   error: string | null;
-  /** Texts of all options. */
   texts: FieldTexts;
 }
 

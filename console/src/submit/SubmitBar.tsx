@@ -1,11 +1,16 @@
-import { Group, Stack } from '@mantine/core';
+import { Accordion, Group, Stack } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconCalendarRepeat } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import type { SubmitOptions } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
+import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import type { JobType } from '../../../src/contract/job-types.ts';
 import { formatUnits } from '../../../src/present/text.ts';
 import { CallButton } from '../ui/permission/CallButton.tsx';
-import { optionMessage } from '../ui/request/options.ts';
-import { ScheduleButton } from '../ui/schedules/ScheduleButton.tsx';
-import { Options } from './Options.tsx';
+import { validateField } from '../ui/request/body.ts';
+import { optionFields, optionMessage, optionValues } from '../ui/request/options.ts';
+import { NewScheduleModal } from '../ui/schedules/ScheduleModal.tsx';
+import { OptionInput } from './OptionInputs.tsx';
 import { useOptionTexts } from './option-texts.ts';
 import { QuotePanel } from './QuotePanel.tsx';
 
@@ -56,5 +61,62 @@ export function SubmitBar({
         <QuotePanel jobType={jobType} body={body} />
       </Group>
     </Stack>
+  );
+}
+
+/** Collapsed inputs for the options of a submit. */
+function Options() {
+  const { texts, change, query } = useOptionTexts();
+  const count = Object.keys(optionValues(texts)).length;
+  const state = query === null ? ' (fix the highlighted values)' : count === 0 ? '' : ` (${count} set)`;
+  return (
+    <Accordion variant="contained">
+      <Accordion.Item value="options">
+        <Accordion.Control>{`Options${state}`}</Accordion.Control>
+        <Accordion.Panel>
+          <Stack>
+            {optionFields.map((field) => (
+              <OptionInput
+                key={field.name}
+                field={field}
+                value={texts[field.name] ?? ''}
+                texts={texts}
+                change={(text) => change(field.name, text)}
+                error={validateField(field, texts[field.name] ?? '')}
+              />
+            ))}
+          </Stack>
+        </Accordion.Panel>
+      </Accordion.Item>
+    </Accordion>
+  );
+}
+
+interface ScheduleButtonProps {
+  jobType: JobType;
+  /** Body of the request; null while it is incomplete. */
+  body: string | FormData | null;
+  /** Options of each run's submit; undefined if there are none. */
+  options: SubmitOptions | undefined;
+}
+
+/** Button that repeats a request by a schedule instead of submitting it once. */
+function ScheduleButton({ jobType, body, options }: ScheduleButtonProps) {
+  const [opened, { open, close }] = useDisclosure();
+  return (
+    <>
+      <CallButton
+        call={ScheduleService.method.createSchedule}
+        variant="default"
+        icon={IconCalendarRepeat}
+        disabled={body === null}
+        onClick={open}
+      >
+        Schedule
+      </CallButton>
+      {opened && body !== null && (
+        <NewScheduleModal jobType={jobType} body={body} options={options} close={close} />
+      )}
+    </>
   );
 }

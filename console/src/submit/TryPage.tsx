@@ -106,7 +106,6 @@ function Product({ jobType, given }: { jobType: JobType; given: string }) {
   );
 }
 
-/** The request as a command. */
 function Request({ jobType, body }: { jobType: JobType; body: string }) {
   const text = jsonCommand(location.origin + withQuery(jobType.endpoint.path, wait), body);
   return (

@@ -6,10 +6,9 @@ import { type Draft, fileOf, sharedTexts } from '../ui/request/draft.ts';
 import type { RequestShape } from '../ui/request/fields.ts';
 import { countRows } from '../ui/request/table.ts';
 import { Fields } from './Field.tsx';
-import { FileDrop } from './FileDrop.tsx';
+import { FileDrop, TemplateButton } from './FileDrop.tsx';
 import { InlineCode } from './InlineCode.tsx';
 import { SubmitBar } from './SubmitBar.tsx';
-import { TemplateButton } from './TemplateButton.tsx';
 
 interface UploadModeProps {
   jobType: JobType;

@@ -18,7 +18,6 @@ export function bodyTemplate(shape: RequestShape): string {
   );
 }
 
-/** Returns whether a text is JSON. */
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text);

@@ -3,7 +3,7 @@ import { useNavigate } from 'react-router';
 import type { JobType } from '../../../src/contract/job-types.ts';
 import { formatCount } from '../../../src/present/text.ts';
 import { showSuccess } from '../ui/errors/toast.ts';
-import { useRefresh } from '../ui/list/useRefresh.ts';
+import { useRefresh } from '../ui/list/useList.ts';
 import { createIdempotencyKey, type SubmittedJob, send } from './send.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { Text } from '@mantine/core';
 import type { TrackedItem } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { placeText } from '../../../src/present/item.ts';
-import { itemPath } from './paths.ts';
 import { TextLink } from './TextLink.tsx';
 
 interface ItemNameProps {
@@ -20,3 +19,7 @@ export function ItemName({ item, title }: ItemNameProps) {
     </>
   );
 }
+
+/** Returns the path of an item's page. */
+export const itemPath = ({ market, region, key }: Pick<TrackedItem, 'market' | 'region' | 'key'>): string =>
+  `/history/${market}/${region}/${encodeURIComponent(key)}`;

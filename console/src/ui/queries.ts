@@ -22,7 +22,6 @@ export const queryClient = new QueryClient({
 export const pollMs = {
   /** For data about running work. */
   active: 2_000,
-  /** For lists. */
   list: 5_000,
   /** For data that rarely changes. */
   idle: 30_000,

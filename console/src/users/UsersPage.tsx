@@ -1,19 +1,23 @@
+import { TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
+import { useNavigate } from 'react-router';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { formatCount } from '../../../src/present/text.ts';
+import { useAction } from '../ui/actions/ActionButton.tsx';
+import { FormModal } from '../ui/actions/FormModal.tsx';
+import { describeError } from '../ui/errors/describe.ts';
 import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
 import { SearchInput } from '../ui/list/SearchInput.tsx';
-import { useAddressFilter } from '../ui/list/useAddressFilter.ts';
-import { useList } from '../ui/list/useList.ts';
+import { useAddressFilter, useList } from '../ui/list/useList.ts';
 import { CallButton } from '../ui/permission/CallButton.tsx';
 import { TextLink } from '../ui/TextLink.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
-import { NewUserModal } from './NewUserModal.tsx';
 
 const columns: ListColumn<Account>[] = [
   {
@@ -43,7 +47,6 @@ const columns: ListColumn<Account>[] = [
   },
 ];
 
-/** Users with search. */
 export function UsersPage() {
   const [{ search }, change] = useAddressFilter({ search: '' });
   const [opened, { open, close }] = useDisclosure();
@@ -76,5 +79,41 @@ export function UsersPage() {
       />
       <NewUserModal opened={opened} close={close} />
     </Page>
+  );
+}
+
+/** Dialog that creates a user and opens their page. */
+export function NewUserModal({ opened, close }: { opened: boolean; close: () => void }) {
+  const navigate = useNavigate();
+  const form = useForm({
+    initialValues: { name: '', email: '' },
+    validate: {
+      name: (value) => (/^.{1,200}$/.test(value.trim()) ? null : 'Enter a name of 1 to 200 characters.'),
+      email: (value) => (value.trim().length <= 320 ? null : 'Enter at most 320 characters.'),
+    },
+  });
+  const { run, busy } = useAction(
+    OperatorService.method.createUser,
+    ({ user }) => {
+      form.reset();
+      close();
+      void navigate(`/users/${user?.id}`);
+      return null;
+    },
+    (error) => form.setFieldError('name', describeError(error).detail),
+  );
+  return (
+    <FormModal
+      opened={opened}
+      close={close}
+      title="Create user"
+      onSubmit={form.onSubmit(({ name, email }) => void run({ name: name.trim(), email: email.trim() }))}
+      submit="Create user"
+      call={OperatorService.method.createUser}
+      busy={busy}
+    >
+      <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
+      <TextInput label="Email address" description="Optional" type="email" {...form.getInputProps('email')} />
+    </FormModal>
   );
 }

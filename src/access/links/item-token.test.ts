@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readItemToken, writeItemToken } from './item-token.ts';
+import { readItemToken, writeItemToken } from './links.ts';
 import { deriveLinkSecrets } from './secrets.ts';
 
 const secretsOf = (...secrets: string[]) => deriveLinkSecrets(secrets, { now: () => 0 });

@@ -29,7 +29,6 @@ export interface ToolCaller {
   costOf(jobId: string, signal: AbortSignal): Promise<number>;
 }
 
-/** Arguments of a tool. */
 export type ToolArguments = Record<string, unknown>;
 
 /** Returns the id of the job that a submit created, by its response; undefined for a quote. */
@@ -42,7 +41,6 @@ export function jobIdOf({
   return id === undefined ? undefined : String(id);
 }
 
-/** Returns the result of a tool with a text. */
 export const content = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
 
 /** Reports the progress of a call: units with an outcome, of all units. */

@@ -14,7 +14,6 @@ import { readResults, resultsTool, resultsToolName } from './results.ts';
 import { addTasks, taskCapabilities } from './tasks.ts';
 import { methodTools } from './tools.ts';
 
-/** Options of createMcpServer(). */
 export interface McpServerOptions {
   caller: ToolCaller;
   budget: Budget;

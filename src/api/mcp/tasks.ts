@@ -18,7 +18,7 @@ import { z } from 'zod';
 import { type Job, JobSchema, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { type FaultCode, faultCodes } from '../../contract/fault.ts';
 import { messageWriter } from '../../contract/json/message-writer.ts';
-import { showTimestamp } from '../../contract/json/timestamps.ts';
+import { showTimestamp } from '../../contract/json/scalars.ts';
 import { takesSubmitOptions } from '../../contract/submit-options.ts';
 import { content, describeError, jobIdOf, type ToolCaller } from './call-tool.ts';
 import { readResults, resultsToolName } from './results.ts';
@@ -33,7 +33,6 @@ const extension = 'io.modelcontextprotocol/tasks';
 /** Capabilities of servers and clients with the extension. */
 export const taskCapabilities = { extensions: { [extension]: {} } };
 
-/** Options of addTasks(). */
 interface TaskOptions {
   caller: ToolCaller;
   now: () => number;

@@ -13,8 +13,7 @@ import {
 import { SitesService } from '../../../gen/gleaner/sites/v1/sites_pb.ts';
 import { marketServices } from '../../contract/services.ts';
 import { methodText } from '../../present/names.ts';
-import { exampleOf } from './api-examples.ts';
-import { codeSamplesOf } from './code-samples.ts';
+import { codeSamplesOf, exampleOf } from './api-examples.ts';
 
 const description = `Collects public product data from online marketplaces: submit a job, wait for it, download the results.
 

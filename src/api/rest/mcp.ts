@@ -20,9 +20,16 @@ import { Fault } from '../../contract/fault.ts';
 import { type Budget, ceilingBudget, perSubmitBudget, unlimitedBudget } from '../mcp/budget.ts';
 import type { ToolCaller } from '../mcp/call-tool.ts';
 import { createMcpServer } from '../mcp/server.ts';
-import { maxMessageBytes, protocolHeaders, readMessage, sendResult } from './mcp-message.ts';
-import { type McpSessions, mcpSessions, sessionHeader } from './mcp-session.ts';
-import { isSameOrigin } from './session-cookie.ts';
+import {
+  type McpSessions,
+  maxMessageBytes,
+  mcpSessions,
+  protocolHeaders,
+  readMessage,
+  sendResult,
+  sessionHeader,
+} from './mcp-session.ts';
+import { isSameOrigin } from './session.ts';
 
 /** Options of serveMcp(). */
 export interface McpServing {

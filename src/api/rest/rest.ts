@@ -22,11 +22,9 @@ import { Fault } from '../../contract/fault.ts';
 import { allowOrigins } from './cors.ts';
 import { serveDocs, serveDocsFile } from './docs.ts';
 import { type ExportFile, type FileReader, serveFile, type VerifyLink } from './files.ts';
-import { type SessionCaller, serveSession } from './session.ts';
-import { applySessionCookie } from './session-cookie.ts';
+import { applySessionCookie, type SessionCaller, serveSession } from './session.ts';
 import { systemOperations } from './system-paths.ts';
 
-/** State of the core. */
 export interface CoreState {
   /** True once the core admits callers; always true for a remote core, whose process reports it. */
   started(): boolean;
@@ -216,7 +214,6 @@ async function serveKeyDirectory(
 /** Routes of the mounts other than RPC. */
 const mountRoutes = ['/mcp', '/console/session', '/console'];
 
-/** Names the route of requests to mounts. */
 function nameMounts({ onRouted }: RestOptions): RequestHandler {
   return (request, _response, next) => {
     const { path } = request;

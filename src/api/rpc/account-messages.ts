@@ -10,7 +10,6 @@ import { permissionsOf } from '../../access/principal.ts';
 import { modeOf } from '../../access/test-account.ts';
 import type { ApiKey, LedgerEntry, Mode, User } from '../../store/documents.ts';
 
-/** Returns the message Account. */
 export function toAccountMessage(user: User): MessageInitShape<typeof AccountSchema> {
   const { id, name, email } = user;
   return {
@@ -26,7 +25,6 @@ export function toAccountMessage(user: User): MessageInitShape<typeof AccountSch
   };
 }
 
-/** Returns the message Operator. */
 export function toOperatorMessage(
   user: User,
   keys: readonly ApiKey[],
@@ -59,7 +57,6 @@ export function toApiKeyMessage(key: ApiKey, mode: Mode): MessageInitShape<typeo
   };
 }
 
-/** Returns the message LedgerEntry. */
 export function toLedgerEntryMessage(entry: LedgerEntry): MessageInitShape<typeof LedgerEntrySchema> {
   const { key, type, note } = entry;
   const createdAt = timestampFromMs(entry.createdAt);

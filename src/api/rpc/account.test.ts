@@ -138,7 +138,7 @@ test('exportLedger returns JSON Lines and reads one page at a time', async () =>
   const watched = await openCore({ ...fixture.context, store: replaceMethods(store, { ledger: { list } }) });
   const parts = await (await watched.createKey(userId)).caller.stream(exportLedger, { format: 'jsonl' });
   expect(limits).toEqual([500, 500, 500]);
-  expect(parts.map(({ contentType }) => contentType)).toEqual(['application/x-ndjson', '', '']);
+  expect(parts.map(({ contentType }) => contentType)).toEqual(['application/x-ndjson', '', '', '']);
   const lines = textOf(parts)
     .trimEnd()
     .split('\n')

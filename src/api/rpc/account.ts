@@ -14,11 +14,10 @@ import { revokeApiKey } from '../../store/keys.ts';
 import type { LedgerSum } from '../../store/ledger.ts';
 import { exportAccount } from './account-export.ts';
 import { toAccountMessage, toApiKeyMessage, toLedgerEntryMessage } from './account-messages.ts';
+import { keyFields, listKeys } from './api-keys.ts';
+import { exportLedger } from './entry-export.ts';
 import { defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
 import { streamText } from './job-stream.ts';
-import { keyFields } from './key-fields.ts';
-import { listKeys } from './key-list.ts';
-import { exportLedger } from './ledger-export.ts';
 
 const dayMs = 86_400_000;
 

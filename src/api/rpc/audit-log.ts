@@ -14,7 +14,7 @@ import { originOnly } from '../../contract/redact.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';
 import { type AuditFilter, listAuditEntries } from '../../store/audit-log.ts';
-import { actorNames, exportAuditLog } from './audit-export.ts';
+import { actorNames, exportAuditLog } from './entry-export.ts';
 import { type Call, defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
 
 /** Maximum characters of a detail. */
@@ -195,7 +195,6 @@ async function record(
   }
 }
 
-/** Returns the handlers of the audit log. */
 export function auditLogHandlers({ store }: JobContext): Handlers {
   const { method } = OperatorService;
   const unary = new Map([

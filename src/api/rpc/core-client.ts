@@ -54,7 +54,6 @@ export interface CoreSession {
 /** Context of a call, beside its request and its caller. */
 export type CoreCallContext = Omit<Call, 'principal' | 'problems' | 'source'>;
 
-/** Creates the client of a core. */
 export function createCoreClient<C extends AdmittedCaller>(core: Core<C>): CoreClient {
   const admit = async (method: DescMethod, headers: RequestHeaders) => {
     const source = clientAddress(headers[forwardedForHeader]);

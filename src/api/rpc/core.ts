@@ -20,9 +20,8 @@ import { listKindPrices } from '../../jobs/prices.ts';
 import type { User } from '../../store/documents.ts';
 import { accountHandlers } from './account.ts';
 import { createReadMemory, createRefusalLimit, isAudited, recordRefusal, runAudited } from './audit-log.ts';
-import { changesBalance } from './changes-balance.ts';
 import { destinationHandlers } from './destinations.ts';
-import { type Call, type Handlers, handle } from './handlers.ts';
+import { type Call, changesBalance, type Handlers, handle } from './handlers.ts';
 import { historyHandlers } from './history.ts';
 import { jobServiceHandlers } from './job-service.ts';
 import { jobHandlers } from './jobs.ts';
@@ -66,7 +65,6 @@ export interface Core<C extends AdmittedCaller = Principal> {
 /** Use of the rate limit of a key by a request. */
 type RateUse = 'count' | 'check' | 'ignore';
 
-/** Options for Core.admit(). */
 export interface AdmitOptions {
   /** Use of the rate limit of the request's key. Default: `count`. */
   rate?: RateUse;
@@ -74,7 +72,6 @@ export interface AdmitOptions {
   source?: string;
 }
 
-/** Options for createCore(). */
 export interface CoreOptions {
   /** Returns true once callers are admitted; by default always. */
   started?: () => boolean;

@@ -1,11 +1,12 @@
-import { create, type DescMessage, type MessageInitShape } from '@bufbuild/protobuf';
-import { Code, ConnectError } from '@connectrpc/connect';
+import { create, type DescMessage, type DescMethod, type MessageInitShape } from '@bufbuild/protobuf';
+import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import {
   BadRequestSchema,
   ErrorInfoSchema,
   QuotaFailureSchema,
   RetryInfoSchema,
 } from '../../../gen/google/rpc/error_details_pb.ts';
+import type { Log } from '../../base/log.ts';
 import {
   Fault,
   type FaultCode,
@@ -15,7 +16,14 @@ import {
   summarizeProblems,
 } from '../../contract/fault.ts';
 import { detailParts, FaultSchema, faultDetail } from '../../contract/fault-detail.ts';
+import { requestIdHeader } from '../../contract/request-id.ts';
 import { copyResponseHeaders } from '../../contract/response-headers.ts';
+import {
+  submitOptionFields,
+  submitOptionMetadata,
+  takesSubmitOptions,
+} from '../../contract/submit-options.ts';
+import { recordCallError } from './call-spans.ts';
 
 /** Problems in a BadRequest. The detail of the contract has all of them; both go into one header. */
 const maxViolations = 20;
@@ -128,3 +136,62 @@ export function fromConnectError(
     headers: copyResponseHeaders(error.metadata, {}),
   });
 }
+
+/**
+ * Returns the RPC error of a call that failed in the core, and logs internal errors and outages. A call that
+ * was cancelled, or whose deadline passed, failed for that reason.
+ */
+export function failCall(
+  log: Log,
+  method: DescMethod,
+  context: Pick<HandlerContext, 'requestHeader' | 'values' | 'signal'>,
+  thrown: unknown,
+): ConnectError {
+  const { aborted, reason } = context.signal;
+  if (aborted) return recordCallError(context, ConnectError.from(reason, Code.Canceled));
+  const { code } = Fault.from(thrown);
+  if (code === 'internal' || code === 'unavailable') {
+    const entry = { requestId: context.requestHeader.get(requestIdHeader), method: method.name, err: thrown };
+    log[code === 'internal' ? 'error' : 'warn'](entry, 'call failed');
+  }
+  return recordCallError(context, toConnectError(thrown));
+}
+
+/** Names of the options as query parameters, and as metadata. */
+const names = submitOptionFields.map((field) => ({
+  parameter: field.name,
+  metadata: submitOptionMetadata(field),
+}));
+
+/**
+ * Returns an error of a submission as RPC reports it: problems of its options are in the metadata. Handlers
+ * locate them in the query, as REST does. Returns any other error unchanged.
+ */
+export function placeInMetadata(method: DescMethod, thrown: unknown): unknown {
+  if (!(thrown instanceof Fault) || thrown.problems.length === 0 || !takesSubmitOptions(method))
+    return thrown;
+  const problems = thrown.problems.map((problem) => {
+    const known = names.find(({ parameter }) => isAt(problem, 'query', parameter));
+    return known === undefined ? problem : move(problem, 'header', known.metadata);
+  });
+  return new Fault(thrown.code, thrown.message, { problems, cause: thrown });
+}
+
+/**
+ * Returns problems that a submission over RPC reports, with those of its options in the query, as REST
+ * reports them.
+ */
+export function placeInQuery(method: DescMethod, problems: Problem[]): Problem[] {
+  if (!takesSubmitOptions(method)) return problems;
+  return problems.map((problem) => {
+    const known = names.find(({ metadata }) => isAt(problem, 'header', metadata));
+    return known === undefined ? problem : move(problem, 'query', known.parameter);
+  });
+}
+
+const isAt = ({ loc }: Problem, place: string, name: string) => loc[0] === place && loc[1] === name;
+
+const move = ({ loc, ...problem }: Problem, place: string, name: string): Problem => ({
+  ...problem,
+  loc: [place, name, ...loc.slice(2)],
+});

@@ -14,8 +14,7 @@ import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Export, ExportedFile } from '../../jobs/queries/files.ts';
 import { createRequestGate, publicBodyBytes } from './adapter.ts';
-import { failCall } from './call-failure.ts';
-import { fromConnectError } from './fault-detail.ts';
+import { failCall, fromConnectError } from './fault-detail.ts';
 import { streamText } from './job-stream.ts';
 import type { RemoteCore } from './remote.ts';
 

@@ -1,11 +1,14 @@
 import {
   create,
   type DescMethod,
+  getOption,
+  hasOption,
   type Message,
   type MessageInitShape,
   type MessageShape,
 } from '@bufbuild/protobuf';
 import type { SubmitOptions } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
+import { http } from '../../../gen/google/api/annotations_pb.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { Problem } from '../../contract/fault.ts';
 import type { ResponseHeaders } from '../../contract/response-headers.ts';
@@ -60,3 +63,8 @@ export function handle<M extends DescMethod>(method: M, handler: ShapeHandler<M>
 
 /** Entries of a page if the request has no page size. */
 export const defaultPageSize = 100;
+
+/** Returns true if a call may change its caller's credits: its REST method is not GET. */
+export function changesBalance(method: DescMethod): boolean {
+  return hasOption(method, http) && getOption(method, http).pattern.case !== 'get';
+}

@@ -5,14 +5,49 @@ import { Fault } from '../../contract/fault.ts';
 import { jobStatuses } from '../../contract/job-status.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import type { JobTypes } from '../../jobs/job-types.ts';
+import { noJob } from '../../jobs/queries/read.ts';
 import { kinds } from '../../kinds/list.ts';
 import { isAccepted } from '../../kinds/states.ts';
 import type { Search, Where } from '../../store/collection.ts';
 import type { Page } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
 import { statesOf } from '../../store/job-states.ts';
+import { findJobByNumber } from '../../store/jobs.ts';
+import type { Store } from '../../store/store.ts';
+import { listUsers } from '../../store/users.ts';
 import { defaultPageSize } from './handlers.ts';
-import { findJob, findOwners } from './job-search.ts';
+
+/** Maximum owners that a search may match. */
+const maxOwners = 1_000;
+
+const taskNumber = /^[0-9]{1,15}$/;
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Returns any user's job. Throws `not_found` for an unknown id. */
+export async function anyJob(store: Pick<Store, 'jobs'>, { jobId }: { jobId: string }): Promise<Job> {
+  const job = await store.jobs.get(jobId.toLowerCase());
+  if (job === null) throw noJob(jobId);
+  return job;
+}
+
+/** Returns the job with this id or task number, or null if there is none. */
+export async function findJob(store: Pick<Store, 'jobs'>, text: string): Promise<Job | null> {
+  if (uuid.test(text)) return store.jobs.get(text.toLowerCase());
+  return taskNumber.test(text) ? findJobByNumber(store, Number(text)) : null;
+}
+
+/**
+ * Returns the ids of users whose name or email address contains a text. Throws `invalid` if more than 1,000
+ * match.
+ */
+async function findOwners(store: Pick<Store, 'users'>, text: string): Promise<string[]> {
+  const { items, next } = await listUsers(store, 'user', { limit: maxOwners }, text.trim());
+  if (next !== null) {
+    const msg = `'${text}' matches more than ${maxOwners} users: enter more of the name`;
+    throw Fault.invalid(['body', 'search'], msg, 'value_error');
+  }
+  return items.map(({ id }) => id);
+}
 
 /** Filters that only operators may use. */
 const operatorFields = ['userId', 'mode'] as const;
@@ -65,7 +100,6 @@ function page(
   return store.jobs.list(where, { limit: pageSize || defaultPageSize, after: pageToken || null }, named);
 }
 
-/** Returns true if a list includes a job. */
 const isListed = (job: Job, { status, kind, market, userId }: ListJobsRequest): boolean =>
   (status === '' || statesOf(status).includes(job.state)) &&
   (kind === '' || kind === job.kind) &&

@@ -1,6 +1,6 @@
 import { getOption, hasOption, type MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { JobSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import type { JobSchema, ResultFileSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { Step } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../../../gen/google/api/annotations_pb.ts';
 import { splitRequest } from '../../contract/rest-form.ts';
@@ -8,6 +8,7 @@ import type { JobContext } from '../../jobs/context.ts';
 import { chargedCredits } from '../../jobs/credits.ts';
 import type { JobTypes } from '../../jobs/job-types.ts';
 import { waitingFor } from '../../jobs/queries/progress.ts';
+import { fileName, type ResultFile } from '../../jobs/queries/results.ts';
 import { filesExpireAt } from '../../jobs/steps/delete.ts';
 import { isRejected } from '../../kinds/states.ts';
 import { emptyCounts } from '../../store/counts.ts';
@@ -145,4 +146,23 @@ export function retrievePaths(jobTypes: JobTypes): (job: Job) => string {
   return ({ market, kind, id, number, region }) =>
     splitRequest(templates.get(`${market}/${kind}`) ?? '', { job_id: id, task_id: number, site: region })
       .path;
+}
+
+/** Formats a result file for a response. */
+export function toFileMessage({
+  file,
+  link,
+  recordsLink,
+  ...place
+}: ResultFile): MessageInitShape<typeof ResultFileSchema> {
+  return {
+    ...place,
+    name: fileName(file),
+    contentType: file.contentType,
+    items: file.items,
+    bytes: BigInt(file.bytes),
+    sha256: file.sha256,
+    downloadUrl: link,
+    recordsUrl: recordsLink,
+  };
 }

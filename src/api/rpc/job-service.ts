@@ -20,12 +20,10 @@ import { submitterOf } from '../../jobs/steps/idempotency.ts';
 import { type DeriveJob, reread, retry, retryWarning } from '../../jobs/steps/retry.ts';
 import { isAccepted } from '../../kinds/states.ts';
 import type { Job, Role } from '../../store/documents.ts';
-import { toFileMessage } from './file-shape.ts';
 import { type Call, type Handlers, handle, type StreamHandler } from './handlers.ts';
-import { listJobs } from './job-list.ts';
-import { createJobMessages, type JobMessage } from './job-messages.ts';
+import { findJob, listJobs } from './job-list.ts';
+import { createJobMessages, type JobMessage, toFileMessage } from './job-messages.ts';
 import { jobReads } from './job-reads.ts';
-import { findJob } from './job-search.ts';
 import { streamText } from './job-stream.ts';
 import { type RecordReads, recordReads } from './record-reads.ts';
 

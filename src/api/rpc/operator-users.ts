@@ -15,9 +15,8 @@ import {
   toLedgerEntryMessage,
   toOperatorMessage,
 } from './account-messages.ts';
+import { keyFields, listKeys } from './api-keys.ts';
 import { defaultPageSize, type Handler, handle } from './handlers.ts';
-import { keyFields } from './key-fields.ts';
-import { listKeys } from './key-list.ts';
 
 /** Throws the fault `conflict` for a deleted user, and returns any other. */
 function requireUndeleted(user: User): User {

@@ -21,10 +21,9 @@ import type { Job } from '../../store/documents.ts';
 import type { ProcessReport } from '../../store/operations.ts';
 import { exportAccount } from './account-export.ts';
 import { auditLogHandlers } from './audit-log.ts';
-import { toFileMessage } from './file-shape.ts';
 import { type Handler, type Handlers, handle, type StreamHandler } from './handlers.ts';
-import { createJobMessages } from './job-messages.ts';
-import { anyJob } from './job-search.ts';
+import { anyJob } from './job-list.ts';
+import { createJobMessages, toFileMessage } from './job-messages.ts';
 import { streamText } from './job-stream.ts';
 import { operatorUserHandlers } from './operator-users.ts';
 import { originShapes } from './origin-shape.ts';
@@ -43,7 +42,6 @@ function operatorDriftHandlers({ store }: JobContext): [string, Handler][] {
   ];
 }
 
-/** Returns the message FieldDrift. */
 function toDriftMessage(drift: FieldDrift): MessageInitShape<typeof FieldDriftSchema> {
   const { market, page, field, absent, baseline, pages, since, example } = drift;
   return {
@@ -142,7 +140,6 @@ function toProcessMessage(report: ProcessReport): MessageInitShape<typeof Proces
   };
 }
 
-/** Returns the operators' handlers for jobs. */
 function operatorJobHandlers(context: JobContext): [string, Handler][] {
   const { store } = context;
   const { method } = OperatorService;

@@ -22,11 +22,9 @@ import { canAwaitOutcome, waitMetadata } from '../../contract/wait.ts';
 import { fullName } from '../../jobs/job-types.ts';
 import { type AdmissionTokens, admissionMetadata } from './admission-token.ts';
 import { traceOutgoing } from './call-spans.ts';
-import { changesBalance } from './changes-balance.ts';
 import { type AdmittedCaller, type Core, requireValid } from './core.ts';
-import { fromConnectError } from './fault-detail.ts';
-import type { Call } from './handlers.ts';
-import { placeInQuery } from './problem-locations.ts';
+import { fromConnectError, placeInQuery } from './fault-detail.ts';
+import { type Call, changesBalance } from './handlers.ts';
 import { addOutcome } from './submit-outcome.ts';
 
 /** Timeout of a call to a remote core in milliseconds, in addition to the wait that the call requests. */
@@ -37,7 +35,6 @@ export interface RemoteCaller extends AdmittedCaller {
   credentials: Readonly<Record<string, string>>;
 }
 
-/** Options for createRemoteCore(). */
 export interface RemoteCoreOptions {
   /** Services of the core. */
   services: readonly DescService[];

@@ -7,7 +7,6 @@ import { smallBodyBytes } from '../../contract/body-limit.ts';
 import { Fault } from '../../contract/fault.ts';
 import { toConnectError } from './fault-detail.ts';
 
-/** Options for screenBody(). */
 export interface ScreenOptions {
   /** Maximum body before and after decompression, in bytes. */
   limit: number;

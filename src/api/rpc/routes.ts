@@ -13,10 +13,9 @@ import { requireWait, waitMetadata } from '../../contract/wait.ts';
 import { fullName } from '../../jobs/job-types.ts';
 import { createRequestGate, dropResponse } from './adapter.ts';
 import { type AdmissionTokens, admissionMetadata } from './admission-token.ts';
-import { failCall } from './call-failure.ts';
 import type { AdmittedCaller, Core } from './core.ts';
+import { failCall, placeInMetadata } from './fault-detail.ts';
 import type { Call } from './handlers.ts';
-import { placeInMetadata } from './problem-locations.ts';
 
 /** Method with which gateways check keys. */
 const admissionMethod: DescMethod = SessionService.method.getSession;

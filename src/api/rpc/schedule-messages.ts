@@ -45,7 +45,6 @@ export function toScheduleMessage(
   };
 }
 
-/** Returns a run. */
 export function toRunMessage(run: ScheduleRun): RunMessage {
   const { id, scheduleId, trigger, state, reason, jobId, cost, refunded } = run;
   return {

@@ -17,7 +17,6 @@ import {
 } from '../../base/connections.ts';
 import type { RpcListener } from './adapter.ts';
 
-/** A listening server. */
 export interface ListeningServer {
   port: number;
   /** Returns the number of open connections. */

@@ -1,14 +1,16 @@
 import { createReadStream, existsSync, renameSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { secretsFile } from '../../access/links/secrets.ts';
 import { ConfigError } from '../../base/config.ts';
 import { openPrivateFile } from '../../base/data-dir.ts';
 import { linesOf } from '../../base/read-lines.ts';
 import { syncFolder } from '../../base/sync-folder.ts';
+import { parsePath } from '../../blobs/blobs.ts';
 import { computeDigest, type Digest } from '../../blobs/chunk-blocks.ts';
 import { Fault } from '../../contract/fault.ts';
+import { resultsFolder } from '../stack.ts';
 
-/** A file of a backup. */
 export interface ManifestFile extends Digest {
   /** Path in the backup, with `/`. */
   path: string;
@@ -93,7 +95,24 @@ export async function readHeader(folder: string): Promise<ManifestHeader> {
   return header as ManifestHeader;
 }
 
-/** Yields the files of a manifest. */
+/**
+ * Returns the path of a file in a backup and in the data folder. Throws `malformed` for a path that no backup
+ * contains.
+ */
+export function placeOf(path: string): string {
+  if (path === secretsFile) return path;
+  const [folder, ...rest] = path.split('/');
+  try {
+    if (folder === resultsFolder && parsePath(rest.join('/'))) return path;
+  } catch {
+    // The same error as for every other unknown path.
+  }
+  throw new Fault(
+    'malformed',
+    `the manifest names ${JSON.stringify(path.slice(0, 200))}, which no backup contains`,
+  );
+}
+
 export async function* readFiles(folder: string): AsyncGenerator<ManifestFile> {
   for await (const line of entriesOf(folder)) if ('path' in line) yield line as ManifestFile;
 }

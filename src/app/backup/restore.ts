@@ -1,16 +1,22 @@
 import { createReadStream, createWriteStream, renameSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { secretsFile } from '../../access/links/secrets.ts';
 import { openPrivateFolder } from '../../base/data-dir.ts';
 import { syncFolder } from '../../base/sync-folder.ts';
-import { parsePath } from '../../blobs/path.ts';
 import { Fault } from '../../contract/fault.ts';
-import { resultsFolder, storeFile } from '../stack.ts';
+import { storeFile } from '../stack.ts';
 import { withStore } from './copy-files.ts';
 import { requireEmpty } from './create.ts';
-import { describeFile, type ManifestEnd, type ManifestFile, readFiles, readHeader } from './manifest.ts';
+import {
+  describeFile,
+  type ManifestEnd,
+  type ManifestFile,
+  placeOf,
+  readFiles,
+  readHeader,
+} from './manifest.ts';
+import { downloadBackup } from './targets.ts';
 
 /**
  * Copies a backup to a new data folder and verifies the digest of every file. The database is put in place
@@ -41,24 +47,6 @@ export async function restoreBackup(
   return end;
 }
 
-/**
- * Returns the path of a file in a backup and in the data folder. Throws `malformed` for a path that no backup
- * contains.
- */
-export function placeOf(path: string): string {
-  if (path === secretsFile) return path;
-  const [folder, ...rest] = path.split('/');
-  try {
-    if (folder === resultsFolder && parsePath(rest.join('/'))) return path;
-  } catch {
-    // The same error as for every other unknown path.
-  }
-  throw new Fault(
-    'malformed',
-    `the manifest names ${JSON.stringify(path.slice(0, 200))}, which no backup contains`,
-  );
-}
-
 /** Copies a file, flushes it, and verifies the copy. */
 async function restoreFile(
   backup: string,
@@ -81,4 +69,28 @@ async function restoreFile(
       'malformed',
       `${join(backup, path)} is damaged: it has ${restored.bytes} bytes and the SHA-256 ${restored.sha256}, the manifest says ${bytes} and ${sha256}`,
     );
+}
+
+/**
+ * Restores a backup from a folder, or from a bucket: the bucket's URL followed by `/` and the name of the
+ * backup. Errors as in restoreBackup(), and a ConfigError for another URL.
+ */
+export async function restoreFrom(source: string, target: string): Promise<ManifestEnd> {
+  if (!/^https?:/.test(source)) return restoreBackup(source, target);
+  const folder = resolve(target);
+  const downloaded = `${folder}.download`;
+  for (const used of [folder, downloaded]) requireEmpty(used);
+  const url = URL.parse(source);
+  const path = url?.pathname ?? '';
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (url !== null) url.pathname = path.slice(0, -name.length - 1);
+  const { openS3 } = await import('../../blobs/s3/open.ts');
+  const bucket = openS3({ url: url?.href ?? source, name: 'backup' });
+  try {
+    await downloadBackup(bucket, name, downloaded);
+    return await restoreBackup(downloaded, folder);
+  } finally {
+    await rm(downloaded, { recursive: true, force: true });
+    await bucket.close();
+  }
 }

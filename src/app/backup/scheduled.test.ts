@@ -7,9 +7,9 @@ import { until } from '../../../test/support/until.ts';
 import { type Config, loadConfig } from '../../base/config.ts';
 import { createLog } from '../../base/log.ts';
 import { openSqliteStore } from '../../store/sqlite/open.ts';
-import { folderTarget } from './backup-targets.ts';
 import { createBackup } from './create.ts';
 import { createScheduledBackups, type ScheduledBackups } from './scheduled.ts';
+import { folderTarget } from './targets.ts';
 
 const hourMs = 3_600_000;
 const start = Date.parse('2026-03-01T02:00:00Z');

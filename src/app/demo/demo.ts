@@ -8,14 +8,12 @@ import { untilAborted } from '../../base/abort.ts';
 import { isolatedEnvironment } from '../../base/config.ts';
 import type { Environment } from '../../base/secret-files.ts';
 import { createGleanerClient } from '../../clients/typescript/index.ts';
-import { startEngines } from '../engines.ts';
-import type { Trial } from '../trial.ts';
+import { startEngines, type Trial } from '../engines.ts';
 import { type DemoJob, demoJobs } from './jobs.ts';
 import { type DemoProcess, freePort, startOrigins, startRole, untilReady } from './processes.ts';
 import { type DemoApi, type DemoProgress, type Result, runJob } from './run.ts';
 import { runSchedule, type ScheduleResult, scheduledJob } from './schedule.ts';
 
-/** Options for demo(). */
 export interface DemoOptions {
   /** True to use MongoDB and JetStream, with one api and two worker processes. */
   distributed: boolean;

@@ -16,7 +16,6 @@ import type { MarketSample } from '../../markets/sample.ts';
 /** Result files of a kind: one per job, one per unit, or none. */
 export type ResultFiles = 'job' | 'units' | 'none';
 
-/** One job of the demo. */
 export interface DemoJob extends MarketSample {
   /** Path of the submit endpoint, for example "/v1/mktb/pdp/bulk/submit". */
   submitPath: string;
@@ -26,7 +25,6 @@ export interface DemoJob extends MarketSample {
   files: ResultFiles;
   /** Fields of one record of the result, in the notation of parseFields(). */
   fields: string;
-  /** Returns the path of the job with an id. */
   progressPath(id: string): string;
 }
 

@@ -3,10 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { isolatedEnvironment } from '../../base/config.ts';
 import type { Environment } from '../../base/secret-files.ts';
-import { readFirstReport } from '../child-report.ts';
-import { programs } from '../programs.ts';
+import { programs, readFirstReport } from '../programs.ts';
 
-/** A process of the demo. */
 export interface DemoProcess {
   stop(): Promise<void>;
 }

@@ -7,7 +7,6 @@ import type { Target } from './target.ts';
 
 const ms = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
 
-/** Formats a target as one line. */
 export function targetLine({ market, page, region, input }: Target): string {
   return [market.name, page, ...(region === '' ? [] : [region]), JSON.stringify(input)].join(' ');
 }

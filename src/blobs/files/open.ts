@@ -19,12 +19,9 @@ import { promisify } from 'node:util';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { openPrivateFolder } from '../../base/data-dir.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { Blobs } from '../blobs.ts';
+import { type Blobs, convertErrors, missing, parseJobId, parsePath } from '../blobs.ts';
 import { toBlocks } from '../chunk-blocks.ts';
-import { missing, parseJobId, parsePath } from '../path.ts';
-import { convertErrors } from '../stream-errors.ts';
 
-/** Options for openFiles(). */
 export interface FilesOptions {
   /** Folder of the storage, with one folder per job. Created if missing. */
   directory: string;

@@ -17,7 +17,6 @@ export interface S3BucketConfig {
   secretKey: string;
 }
 
-/** Options of a BucketError. */
 interface BucketErrorOptions {
   cause?: unknown;
   timedOut?: boolean;

@@ -11,10 +11,8 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { create as contentDisposition } from 'content-disposition';
 import { Fault } from '../../contract/fault.ts';
-import type { Blobs } from '../blobs.ts';
+import { type Blobs, convertErrors, missing, parseJobId, parsePath } from '../blobs.ts';
 import { toBlocks } from '../chunk-blocks.ts';
-import { missing, parseJobId, parsePath } from '../path.ts';
-import { convertErrors } from '../stream-errors.ts';
 import { parseAddress, type S3Address } from './address.ts';
 import { createS3Client, uploadObject } from './client.ts';
 

@@ -15,7 +15,6 @@ const columns: PrintedColumn<AuditEntry>[] = [
   { name: 'FROM', text: ({ source }) => source },
 ];
 
-/** Adds `audit-log`. */
 export function addAuditLogCommand(program: Command): void {
   const { exportAuditLog, listAuditEntries } = OperatorService.method;
   addList(program.command('audit-log').description('See the actions of operators and users'), {

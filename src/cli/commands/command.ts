@@ -53,8 +53,6 @@ export function integer(name: string, text: string | undefined, fallback: number
   return value;
 }
 
-/** The --output option of commands that write a file. */
 export const outputOption = ['-o, --output <file>', 'write to a file instead of standard output'] as const;
 
-/** The --limit option of lists. */
 export const limitOption = ['--limit <n>', 'maximum number of entries; 0 lists all (default: 50)'] as const;

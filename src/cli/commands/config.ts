@@ -18,7 +18,6 @@ const names: Readonly<Record<string, keyof Profile>> = {
   'operator-key': 'operatorKey',
 };
 
-/** Adds `config`. */
 export function addConfigCommands(program: Command): void {
   const config = program
     .command('config')

@@ -49,7 +49,6 @@ const createOptions = [
   ['--path <template>', 'names of the files (default: {market}/{kind}/{date}/{job_id}.{ext})'],
 ] as const;
 
-/** Adds `destination`. */
 export function addDestinationCommands(program: Command): void {
   const { method } = DestinationService;
   const destination = program

@@ -6,14 +6,10 @@ import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { addCommand } from './command.ts';
 import { exitCodes, UsageError } from './exit.ts';
 import { counted, plain } from './print.ts';
-import { showProgress } from './progress.ts';
-import { findJob } from './reference.ts';
+import { codeOfJobs, showProgress, waitForJobs } from './progress.ts';
 import { type TableFlags, type TableFormat, tableExtensions, tableOf, tableOptions } from './results.ts';
-import type { CommandSession } from './session.ts';
-import { codeOfJobs, waitForJobs } from './wait.ts';
-import { writeStream } from './write-stream.ts';
+import { type CommandSession, findJob, writeStream } from './session.ts';
 
-/** Adds `job download`. */
 export function addDownloadCommand(job: Command): void {
   addCommand<TableFlags & { dir?: string; wait?: true }>(job, {
     usage: 'download <job...>',

@@ -10,7 +10,6 @@ import { addCommand } from './command.ts';
 import { jsonLine, plain } from './print.ts';
 import { addShow } from './resource.ts';
 
-/** Adds `drift`. */
 export function addDriftCommands(program: Command): void {
   const { listDriftAlarms, acceptDrift } = OperatorService.method;
   const drift = program.command('drift').description('See fields that went missing from pages');

@@ -42,7 +42,6 @@ const statuses: Readonly<Record<number, number>> = {
   503: exitCodes.serviceAway,
 };
 
-/** Returns the exit code for an error. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError || error instanceof ConfigError) return exitCodes.usage;
   if (error instanceof DataRefusedError) return exitCodes.newerData;

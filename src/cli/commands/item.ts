@@ -12,9 +12,8 @@ import { changeText } from '../../present/item.ts';
 import { addCommand, integer, limitOption, outputOption } from './command.ts';
 import { UsageError } from './exit.ts';
 import { count, counted, type PrintedColumn, plain } from './print.ts';
-import { findJobId } from './reference.ts';
 import { addList, readPages } from './resource.ts';
-import { writeStream } from './write-stream.ts';
+import { findJobId, writeStream } from './session.ts';
 
 const { listTrackedItems, getHistory, listChanges, streamChanges } = HistoryService.method;
 
@@ -61,7 +60,6 @@ const changeColumns: PrintedColumn<ItemChange>[] = [
   },
 ];
 
-/** Adds `item`. */
 export function addItemCommands(program: Command): void {
   const item = program.command('item').description('Follow the items of tracked jobs');
   addList(item, {
@@ -93,7 +91,6 @@ interface ChangesOptions {
   limit?: string;
 }
 
-/** Adds `job changes`. */
 export function addChangesCommand(job: Command): void {
   addCommand<ChangesOptions>(job, {
     usage: 'changes <job>',

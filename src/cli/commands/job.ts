@@ -16,14 +16,12 @@ import { addDownloadCommand } from './download.ts';
 import { UsageError } from './exit.ts';
 import { addChangesCommand } from './item.ts';
 import { count, counted, type Display, type PrintedColumn } from './print.ts';
-import { jobWords } from './progress.ts';
-import { findJob, findJobId } from './reference.ts';
+import { addWaitCommand, jobWords } from './progress.ts';
 import { addList, addShow, addStream } from './resource.ts';
 import { addResultCommands } from './results.ts';
-import { dryRunFlag, type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
-import { showQuote } from './submit/quote.ts';
+import { findJob, findJobId } from './session.ts';
+import { dryRunFlag, type OptionFlags, optionFlags, optionsOf, showQuote } from './submit/options.ts';
 import { addSubmitCommand } from './submit.ts';
-import { addWaitCommand } from './wait.ts';
 
 const columns: PrintedColumn<Job>[] = [
   { name: 'JOB', text: ({ jobId }) => jobId },
@@ -67,7 +65,6 @@ function differencesWords(
   return `${table(differenceColumns, fields)}records: ${words.join(', ')}\n`;
 }
 
-/** Adds `job`. */
 export function addJobCommands(program: Command): void {
   const { method } = JobService;
   const job = program.command('job').description('Submit jobs, follow them, and get their results');

@@ -18,7 +18,6 @@ const columns = (workingHours: string): PrintedColumn<KindPrice>[] => [
   { name: 'SET', text: (kind) => namesOf(findJobType(kind)?.options ?? []) },
 ];
 
-/** Adds `kind list`. */
 export function addKindCommands(program: Command): void {
   addCommand(program.command('kind').description('See the kinds of jobs, their prices, and their limits'), {
     usage: 'list [market]',

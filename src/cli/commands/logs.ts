@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import type { Command } from 'commander';
 import pino from 'pino';
+import { readableLog } from '../../base/log.ts';
 import { linesOf } from '../../base/read-lines.ts';
-import { readableLog } from '../../base/readable-log.ts';
 import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
 import { plain } from './print.ts';
@@ -14,7 +14,6 @@ interface LogsFlags {
   job?: string;
 }
 
-/** Adds `logs`. */
 export function addLogsCommand(program: Command): void {
   addCommand<LogsFlags>(program, {
     usage: 'logs [file]',

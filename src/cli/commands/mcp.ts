@@ -8,7 +8,6 @@ import type { GleanerClient } from '../../clients/typescript/index.ts';
 import { takesSubmitOptions } from '../../contract/submit-options.ts';
 import { addCommand, integer } from './command.ts';
 
-/** Adds `mcp`. */
 export function addMcpCommand(program: Command): void {
   addCommand<{ budget?: string }>(program, {
     usage: 'mcp',

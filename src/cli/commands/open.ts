@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
-import { findJobId } from './reference.ts';
+import { findJobId } from './session.ts';
 
 /** Pages of the console that have a name: those of users, then those of operators. */
 export const pages = [
@@ -26,7 +26,6 @@ export const pages = [
   'settings',
 ];
 
-/** Adds `open`. */
 export function addOpenCommand(program: Command): void {
   addCommand(program, {
     usage: 'open [page]',

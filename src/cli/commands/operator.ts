@@ -3,7 +3,6 @@ import { type Operator, OperatorService } from '../../../gen/gleaner/operator/v1
 import { count, type Display, type PrintedColumn } from './print.ts';
 import { addList, addShow } from './resource.ts';
 
-/** Formats the time of the last use of any key. */
 function lastUsed({ keys }: Operator, { time }: Display): string {
   const uses = keys.flatMap(({ lastUsedAt }) => lastUsedAt ?? []);
   return time(uses.toSorted((one, other) => Number(one.seconds - other.seconds)).at(-1)) || 'never';
@@ -21,7 +20,6 @@ const columns: PrintedColumn<Operator>[] = [
   { name: 'CREATED', text: ({ createdAt }, { time }) => time(createdAt) },
 ];
 
-/** Adds `operator`. */
 export function addOperatorCommands(program: Command): void {
   const { createOperator, listOperators } = OperatorService.method;
   const operator = program.command('operator').description('Manage operators; manage their keys with `key`');

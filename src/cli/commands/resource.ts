@@ -14,11 +14,8 @@ import { keyScopes, refusalOf } from '../../contract/permission.ts';
 import { addCommand, integer, limitOption, type OptionList, outputOption } from './command.ts';
 import { errorLines, exitCodeOf, UsageError } from './exit.ts';
 import type { Display, PrintedColumn } from './print.ts';
-import { checkSchedule, findJobId } from './reference.ts';
-import type { Access, CommandSession } from './session.ts';
-import { writeStream } from './write-stream.ts';
+import { type Access, type CommandSession, checkSchedule, findJobId, writeStream } from './session.ts';
 
-/** Options of a command by name. */
 // biome-ignore lint/suspicious/noExplicitAny: options depend on the declaration of the command.
 export type Flags = Readonly<Record<string, any>>;
 

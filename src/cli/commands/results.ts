@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { addCommand, outputOption } from './command.ts';
 import { UsageError } from './exit.ts';
-import { findJobId } from './reference.ts';
 import { addStream, exportFormat } from './resource.ts';
-import { writeStream } from './write-stream.ts';
+import { findJobId, writeStream } from './session.ts';
 
 /** Formats of tables of records, with the extension of their files. */
 export const tableExtensions = {

@@ -73,7 +73,6 @@ function parseFields(condition: string, options: RuleOptions) {
   };
 }
 
-/** Adds `rule`. */
 export function addRuleCommands(program: Command): void {
   const rule = program.command('rule').description('Manage rules that send messages about tracked items');
   addList(rule, {

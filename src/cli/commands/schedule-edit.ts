@@ -3,6 +3,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import {
+  type Schedule,
   ScheduleSchema,
   ScheduleService,
   type UpdateScheduleRequestSchema,
@@ -12,12 +13,31 @@ import { messageWriter } from '../../contract/json/message-writer.ts';
 import { jobOptionsOf } from '../../contract/submit-options.ts';
 import { addCommand, integer } from './command.ts';
 import { UsageError } from './exit.ts';
-import { scheduleWords } from './schedule-words.ts';
+import { count, counted, type Display } from './print.ts';
 import { jobTypeNamed } from './submit/job-types.ts';
 import { type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
-import type { Prepared } from './submit/request.ts';
+import { type Prepared, prepareFrom, requireReadable, withLines } from './submit/request.ts';
 import { formats } from './submit/rows.ts';
-import { prepareFrom, requireReadable, withLines } from './submit/source.ts';
+
+export const scheduleWords = (schedule: Schedule, { pairs, state, time }: Display): string =>
+  pairs([
+    ['schedule', schedule.scheduleId],
+    ['name', schedule.name],
+    ['user', schedule.userId],
+    ['job', `${schedule.market} ${schedule.kind}, ${counted(schedule.units, 'unit')}`],
+    ['status', schedule.state, state],
+    ['reason', schedule.reason],
+    ['cron', `${schedule.cron} (${schedule.timeZone})`],
+    ['next run', time(schedule.nextRunAt)],
+    ['approved', schedule.approved ? 'yes' : ''],
+    ['start', time(schedule.startAt)],
+    ['end', time(schedule.endAt)],
+    ['cost per run', counted(Number(schedule.costPerRun), 'credit')],
+    ['spent', `${count(schedule.creditsSpent)} of ${schedule.maxTotalCredits ?? 'unlimited'}`],
+    ['overlap', schedule.overlap],
+    ['missed', schedule.missed],
+    ['updated at', time(schedule.updatedAt)],
+  ]);
 
 const { method } = ScheduleService;
 
@@ -49,7 +69,6 @@ const editOptions = [
   ...optionFlags.filter(([flag]) => !flag.startsWith('--name ')),
 ] as const;
 
-/** Adds `schedule create`. */
 export function addScheduleCreate(schedule: Command): void {
   addCommand<EditFlags>(schedule, {
     usage: 'create <market> <kind> [file]',
@@ -76,7 +95,6 @@ export function addScheduleCreate(schedule: Command): void {
   });
 }
 
-/** Value of a flag that removes a limit. */
 const none = 'none';
 /** Limits that can be removed: the names of their flags and fields. */
 const limitFields = [
@@ -86,7 +104,6 @@ const limitFields = [
 ] as const;
 const kept = (text: string | undefined) => (text === none ? undefined : text);
 
-/** Adds `schedule update`. */
 export function addScheduleUpdate(schedule: Command): void {
   addCommand<EditFlags>(schedule, {
     usage: 'update <schedule-id> [file]',

@@ -6,8 +6,7 @@ import {
 } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { count, type PrintedColumn } from './print.ts';
 import { addList, addShow } from './resource.ts';
-import { addScheduleCreate, addScheduleUpdate } from './schedule-edit.ts';
-import { scheduleWords as words } from './schedule-words.ts';
+import { addScheduleCreate, addScheduleUpdate, scheduleWords as words } from './schedule-edit.ts';
 
 const columns: PrintedColumn<Schedule>[] = [
   { name: 'SCHEDULE', text: ({ scheduleId }) => scheduleId },
@@ -30,7 +29,6 @@ const runColumns: PrintedColumn<ScheduleRun>[] = [
   { name: 'REASON', text: ({ reason }) => reason },
 ];
 
-/** Adds `schedule`. */
 export function addScheduleCommands(program: Command): void {
   const { method } = ScheduleService;
   const schedule = program.command('schedule').description('Repeat a job at the times of a cron expression');

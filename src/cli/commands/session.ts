@@ -1,6 +1,17 @@
+import { createWriteStream } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import type { Command } from 'commander';
-import { createGleanerClient, type GleanerClient, GleanerError } from '../../clients/typescript/index.ts';
+import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import {
+  type ByteStream,
+  createGleanerClient,
+  type GleanerClient,
+  GleanerError,
+} from '../../clients/typescript/index.ts';
 import type { Io } from '../io.ts';
 import { UsageError } from './exit.ts';
 import { type Display, jsonLine, type PrintedColumn } from './print.ts';
@@ -123,4 +134,49 @@ function nameOf(source: Source, variable: string, profile: string): string {
   if (source === 'flag') return '--key';
   if (source === 'environment') return variable;
   return source === 'profile' ? `the profile "${profile}"` : source;
+}
+
+/** Writes a stream to standard output or a file. A file gets its final name when it is complete. */
+export async function writeStream(
+  { io, signal, write }: CommandSession,
+  stream: ByteStream,
+  output: string | undefined,
+): Promise<void> {
+  if (output === undefined || output === '-') {
+    for await (const chunk of stream) await write(chunk);
+    return;
+  }
+  const path = io.path(output);
+  const part = `${path}.part`;
+  await pipeline(Readable.from(stream, { objectMode: false }), createWriteStream(part), { signal });
+  await rename(part, path);
+}
+
+/** Returns the job of a reference. Throws a UsageError for a job of another user than --user names. */
+export async function findJob({ client, userId }: CommandSession, text: string): Promise<Job> {
+  const job = await client.find(checkId(text));
+  if (userId !== '' && job.userId !== userId)
+    throw new UsageError(`--user: ${job.jobId} is not a job of the user ${userId}`);
+  return job;
+}
+
+/** Returns the id of the job of a reference. */
+export async function findJobId(session: CommandSession, text: string): Promise<string> {
+  const id = checkId(text);
+  return session.userId === '' && id.includes('-') ? id : (await findJob(session, id)).jobId;
+}
+
+/** Checks that a schedule is of the user that --user names. Throws a UsageError. */
+export async function checkSchedule({ client, userId }: CommandSession, scheduleId: string): Promise<void> {
+  if (userId === '') return;
+  const schedule = await client.call(ScheduleService.method.getSchedule, { scheduleId });
+  if (schedule.userId !== userId)
+    throw new UsageError(`--user: ${scheduleId} is not a schedule of the user ${userId}`);
+}
+
+/** Parses a job reference: a UUID, a task number, or a path that ends with one. Throws a UsageError. */
+function checkId(text: string): string {
+  const id = text.startsWith('/') ? (text.split('/').at(-1) ?? '') : text;
+  if (/^\d{1,18}$/.test(id) || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) return id;
+  throw new UsageError(`No job "${text}". Pass a job UUID or a task number.`);
 }

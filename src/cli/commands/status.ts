@@ -72,7 +72,6 @@ const settingColumns: PrintedColumn<Setting>[] = [
 const { getWork, listOrigins, listSettings } = OperatorService.method;
 const noRequests = 'No requests in the last hour.';
 
-/** Parts of the status by their names. */
 const parts: Readonly<Record<string, (session: CommandSession) => Promise<void>>> = {
   async work({ client, show }) {
     const work = await client.call(getWork, {});
@@ -88,7 +87,6 @@ const parts: Readonly<Record<string, (session: CommandSession) => Promise<void>>
   },
 };
 
-/** Adds `status`. */
 export function addStatusCommand(program: Command): void {
   addCommand(program, {
     usage: 'status [part]',

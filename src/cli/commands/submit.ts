@@ -7,13 +7,12 @@ import { addCommand } from './command.ts';
 import { saveFiles } from './download.ts';
 import { UsageError } from './exit.ts';
 import { counted, jsonLine } from './print.ts';
+import { codeOfJobs, waitForJobs } from './progress.ts';
 import type { CommandSession } from './session.ts';
 import { jobTypeAt, jobTypeNamed } from './submit/job-types.ts';
-import { dryRunFlag, type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
-import { showQuote } from './submit/quote.ts';
+import { dryRunFlag, type OptionFlags, optionFlags, optionsOf, showQuote } from './submit/options.ts';
+import { prepareFrom, requireReadable, withLines } from './submit/request.ts';
 import { formats } from './submit/rows.ts';
-import { prepareFrom, requireReadable, withLines } from './submit/source.ts';
-import { codeOfJobs, waitForJobs } from './wait.ts';
 
 interface SubmitFlags extends OptionFlags {
   format?: string;
@@ -25,7 +24,6 @@ interface SubmitFlags extends OptionFlags {
   record?: true;
 }
 
-/** Adds `job submit`. */
 export function addSubmitCommand(job: Command): void {
   addCommand<SubmitFlags>(job, {
     usage: 'submit <market> [kind] [file]',

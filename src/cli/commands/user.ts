@@ -17,7 +17,6 @@ const columns: PrintedColumn<Account>[] = [
 
 const words = (user: Account, display: Display) => accountWords(user, display);
 
-/** Adds `user`. */
 export function addUserCommands(program: Command): void {
   const { method } = OperatorService;
   const user = program.command('user').description('Manage users');

@@ -14,12 +14,11 @@ import { warningHeader } from '../../contract/response-headers.ts';
 import { type JobOptions, takesSubmitOptions, writeSubmitOptions } from '../../contract/submit-options.ts';
 import { waitMetadata } from '../../contract/wait.ts';
 import type { CallOptions } from './call-options.ts';
-import { type ClientClock, platformClock } from './clock.ts';
 import type { Downloaded, DownloadOptions } from './download.ts';
 import { GleanerError } from './error.ts';
 import { createRpc } from './rpc.ts';
 import { type ByteStream, byteStream } from './stream.ts';
-import { createFetch, createRetry } from './transport.ts';
+import { type ClientClock, createFetch, createRetry, platformClock } from './transport.ts';
 import { type WaitOptions, waitForJob } from './wait.ts';
 
 /** Options of createGleanerClient(). */

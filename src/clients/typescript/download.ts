@@ -4,10 +4,9 @@ import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/prom
 import { dirname, join } from 'node:path';
 import type { ResultFile } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import type { CallOptions } from './call-options.ts';
-import type { ClientClock } from './clock.ts';
 import { GleanerError } from './error.ts';
 import { chunksOf } from './stream.ts';
-import { backOffMs, isTransient } from './transport.ts';
+import { backOffMs, type ClientClock, isTransient } from './transport.ts';
 
 /** Options of downloads. */
 export interface DownloadOptions extends CallOptions {

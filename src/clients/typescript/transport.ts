@@ -1,5 +1,4 @@
 import { waitMetadata } from '../../contract/wait.ts';
-import type { ClientClock } from './clock.ts';
 import { errorOf, GleanerError, reasonOf } from './error.ts';
 
 /** Options of createFetch(). */
@@ -102,3 +101,29 @@ export function createRetry({ clock, maxAttempts, random }: RetryOptions): Retry
 export function isTransient({ status, retryAfterMs }: GleanerError): boolean {
   return status === 0 || transient.includes(status) || (status === 409 && retryAfterMs !== undefined);
 }
+
+/** Source of time for the client. */
+export interface ClientClock {
+  /** Returns the time in milliseconds since the epoch, UTC. */
+  now(): number;
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason if it aborts first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Clock of the platform, in browsers and in Node. */
+export const platformClock: ClientClock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason as Error);
+      const abort = () => {
+        clearTimeout(timer);
+        reject(signal?.reason as Error);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      }, ms);
+      signal?.addEventListener('abort', abort, { once: true });
+    }),
+};

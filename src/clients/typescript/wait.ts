@@ -1,8 +1,7 @@
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import type { CallOptions } from './call-options.ts';
-import type { ClientClock } from './clock.ts';
 import { GleanerError } from './error.ts';
-import { isTransient } from './transport.ts';
+import { type ClientClock, isTransient } from './transport.ts';
 
 /** Options of GleanerClient.wait(). */
 export interface WaitOptions extends CallOptions {

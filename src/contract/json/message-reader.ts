@@ -16,8 +16,7 @@ import { restName } from '../rest-form.ts';
 import { isRequired, rulesOf } from '../rules.ts';
 import { formatJson } from './parse.ts';
 import { ignoreField, isFull, type Reading, refuse, refused, startReading } from './reading.ts';
-import { enumReader, isBig, NumberLiteral, type ReadValue, scalarReader } from './scalars.ts';
-import { readTimestamp } from './timestamps.ts';
+import { enumReader, isBig, NumberLiteral, type ReadValue, readTimestamp, scalarReader } from './scalars.ts';
 
 /** Assigns a JSON object's members to a message; unknown members are recorded as ignored. */
 export type ReadMembers = (input: Record<string, unknown>, message: Message, reading: Reading) => void;

@@ -14,8 +14,7 @@ import {
 } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { restName } from '../rest-form.ts';
 import { isWholeBody, wholeBodyField, wholeBodyOf } from '../whole-body.ts';
-import { isBig } from './scalars.ts';
-import { showTimestamp } from './timestamps.ts';
+import { isBig, showTimestamp } from './scalars.ts';
 
 /**
  * Writes a message as JSON text: REST names; integers as numbers if a double can represent them, otherwise as

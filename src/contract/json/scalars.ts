@@ -1,5 +1,6 @@
 import { type DescEnum, ScalarType } from '@bufbuild/protobuf';
 import { base64Decode } from '@bufbuild/protobuf/wire';
+import { type Timestamp, timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { problemText, quote } from '../problem-texts.ts';
 import { type Reading, refuse, type refused } from './reading.ts';
 
@@ -152,4 +153,28 @@ function readInteger(
   if (!Number.isInteger(number)) return refuse(reading, type.fraction);
   if (number < minimum) return refuse(reading, problemText.tooSmall(minimum, number));
   return number > maximum ? refuse(reading, problemText.tooGreat(maximum, number)) : number + 0;
+}
+
+const form = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)$/;
+
+/**
+ * Reads a Timestamp from ISO 8601 with an offset, to the millisecond; returns `refused` after recording a
+ * problem.
+ */
+export function readTimestamp(value: unknown, reading: Reading): unknown {
+  if (typeof value !== 'string')
+    return refuse(reading, { type: 'datetime_type', msg: 'Input should be a date and time in ISO 8601' });
+  const date = new Date(form.test(value) ? value.replace(/([+-]\d\d)(\d\d)$/, '$1:$2') : Number.NaN);
+  if (Number.isNaN(date.getTime())) {
+    return refuse(reading, {
+      type: 'datetime_from_date_parsing',
+      msg: `Input should be a date and time in ISO 8601 with an offset, not ${quote(value)}`,
+    });
+  }
+  return timestampFromDate(date);
+}
+
+/** Formats a Timestamp as ISO 8601 in UTC, to the millisecond. */
+export function showTimestamp(timestamp: Timestamp): string {
+  return timestampDate(timestamp).toISOString();
 }

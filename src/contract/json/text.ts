@@ -1,8 +1,7 @@
 import { type DescField, ScalarType } from '@bufbuild/protobuf';
 import { problemText, quote, shorten } from '../problem-texts.ts';
 import { type Reading, refuse } from './reading.ts';
-import { enumReader, integerBounds, isBig } from './scalars.ts';
-import { readTimestamp } from './timestamps.ts';
+import { enumReader, integerBounds, isBig, readTimestamp } from './scalars.ts';
 
 /**
  * Reads the text of a path segment, query parameter or form field; returns `refused` after recording a

@@ -1,7 +1,7 @@
 import { prefixFields } from '../../base/record-schema.ts';
 import type { ListPage, ListSummary } from '../../markets/market.ts';
-import { entryLines } from '../entry-lines.ts';
 import type { UnitFilePack } from '../kind.ts';
+import { entryLines } from '../listing.ts';
 
 /** Fields of a shop's result file. */
 export const shopFields = (page: string): string =>

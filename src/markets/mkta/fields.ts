@@ -112,7 +112,6 @@ const entry = (record: JsonObject) =>
     seller: text(record.shop_name),
   });
 
-/** Tracked values of each page. */
 export const tracked: TrackedPages = { product, variants, search: entry, merchant: entry };
 
 /** Form of the ids of pictures: 32 hexadecimal digits; newer ones begin with the region of the upload. */

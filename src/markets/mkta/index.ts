@@ -66,7 +66,6 @@ const samples: MarketSamples = () => [
   },
 ];
 
-/** Marketplace A. */
 export const mkta: Market = {
   name: 'mkta',
   regions: Object.keys(regions),

@@ -109,7 +109,6 @@ export function readListing(response: PageResponse, shopId?: string): Listing {
   };
 }
 
-/** Options for readPages(). */
 interface Paging {
   /** Builds the request for the page at an offset; `page` counts from 0. */
   request(offset: number, page: number): PageRequest;

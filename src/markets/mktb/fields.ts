@@ -89,5 +89,4 @@ function isAvailable(record: JsonObject): boolean | null {
   return typeof isSold === 'boolean' ? !isSold : null;
 }
 
-/** Tracked values of each page. */
 export const tracked: TrackedPages = { product, search: entry, merchant: entry };

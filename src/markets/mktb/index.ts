@@ -8,7 +8,6 @@ import { merchant } from './merchant.ts';
 import { product } from './product.ts';
 import { isCategory, search } from './search.ts';
 
-/** Forms of ids. */
 const ids: IdForms = {
   product: itemForm('<shop domain>/<product key>, or its address', PdpItemSchema),
   search: searchForm,

@@ -53,5 +53,4 @@ const merchant = (record: JsonObject) =>
     seller: text(valueAt(record, 'merchant.name')),
   });
 
-/** Tracked values of each page. */
 export const tracked: TrackedPages = { product, merchant };

@@ -6,7 +6,6 @@ import { listedFields, tracked } from './fields.ts';
 import { merchant } from './merchant.ts';
 import { product } from './product.ts';
 
-/** Forms of ids. */
 const ids: IdForms = {
   product: { form: '<formatted id>[/<sku>[/<pickup point>]], or its address', parse: parseItem },
   merchant: textForm('shopid', 'the code of a merchant'),

@@ -44,10 +44,8 @@ function trackedProduct(record: JsonObject) {
   });
 }
 
-/** Tracked values of each page. */
 const tracked: TrackedPages = { product: trackedProduct };
 
-/** Forms of ids. */
 const ids: IdForms = {
   product: itemForm('<product id>, or its address', PdpItemSchema),
 };

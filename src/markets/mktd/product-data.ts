@@ -3,7 +3,6 @@ import { absoluteUrl, integer, list, object, positive, text } from '../fields.ts
 import { priceAmount } from '../money.ts';
 import { parseJson } from '../script-json.ts';
 
-/** A name with its value. */
 export interface Property {
   name: string;
   value: string;

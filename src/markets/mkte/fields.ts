@@ -54,5 +54,4 @@ function search(record: JsonObject) {
   });
 }
 
-/** Tracked values of each page. */
 export const tracked: TrackedPages = { product, search };

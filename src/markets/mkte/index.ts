@@ -7,7 +7,6 @@ import { product } from './product.ts';
 import { regions } from './regions.ts';
 import { search } from './search.ts';
 
-/** Forms of ids. */
 const ids: IdForms = {
   product: itemForm('<ASIN>, or its address', PdpItemSchema),
   search: searchForm,

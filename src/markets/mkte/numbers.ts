@@ -16,7 +16,6 @@ export function ratingText(text: string | null): string | null {
   return rating !== undefined && Number(rating) <= 5 ? rating : null;
 }
 
-/** Returns the rating in a text as a number. */
 export function ratingIn(text: string | null): number | null {
   const rating = ratingText(text);
   return rating === null ? null : Number(rating);

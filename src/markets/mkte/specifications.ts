@@ -1,6 +1,5 @@
 import { allById, type Element, find, findAll, type HtmlPage, oneLine, words } from '../html.ts';
 
-/** A name with its value. */
 export interface Specification {
   name: string;
   value: string;

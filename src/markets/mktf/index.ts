@@ -39,7 +39,6 @@ function trackedProduct(record: JsonObject) {
 const pagePath = ({ handle }: JsonObject): string | null =>
   typeof handle === 'string' && handle !== '' ? `/products/${encodeURIComponent(handle)}` : null;
 
-/** Tracked values of each page. */
 const tracked: TrackedPages = { search: trackedProduct };
 
 /** Forms of ids: none but addresses, which parseUrl() parses. */

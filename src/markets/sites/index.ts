@@ -39,7 +39,6 @@ function readItem(record: JsonObject) {
   });
 }
 
-/** Tracked values of each page. */
 const tracked: TrackedPages = { product: readItem, search: readItem };
 
 /** Forms of ids: none but addresses, which parseUrl() parses. */

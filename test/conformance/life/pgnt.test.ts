@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readItemToken, writeItemToken } from '../../../src/access/links/item-token.ts';
+import { readItemToken, writeItemToken } from '../../../src/access/links/links.ts';
 import { deriveLinkSecrets } from '../../../src/access/links/secrets.ts';
 import type { TestUser } from '../../support/api.ts';
 import {

@@ -1,14 +1,32 @@
-import { AppShell, Burger, Group, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { IconPlant } from '@tabler/icons-react';
-import { useEffect } from 'react';
+import {
+  ActionIcon,
+  AppShell,
+  Burger,
+  Button,
+  Group,
+  Kbd,
+  Menu,
+  Text,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useDisclosure, useHotkeys } from '@mantine/hooks';
+import {
+  IconDeviceDesktop,
+  IconDevices,
+  IconLogout,
+  IconMoon,
+  IconPlant,
+  IconSearch,
+  IconSun,
+  IconUser,
+} from '@tabler/icons-react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { Outlet, ScrollRestoration, useLocation } from 'react-router';
-import { TestBadge } from '../../ui/layout/TestBadge.tsx';
+import { showError } from '../../ui/errors/describe.ts';
+import { TestBadge } from '../../ui/layout/Page.tsx';
 import { useSession } from '../../ui/session/session.ts';
-import { ColorSchemeSwitch } from './ColorSchemeSwitch.tsx';
+import { signOut } from '../../ui/session/sign-in.ts';
 import { Navigation } from './Navigation.tsx';
-import { SearchButton } from './SearchButton.tsx';
-import { SessionMenu } from './SessionMenu.tsx';
 import classes from './skip-link.module.css';
 import { TestBanner, TestSwitch } from './TestAccount.tsx';
 
@@ -66,5 +84,104 @@ export function Shell() {
         <ScrollRestoration />
       </AppShell.Main>
     </AppShell>
+  );
+}
+
+const schemes = [
+  { value: 'auto', label: 'System', Icon: IconDeviceDesktop },
+  { value: 'light', label: 'Light', Icon: IconSun },
+  { value: 'dark', label: 'Dark', Icon: IconMoon },
+] as const;
+
+/** Switches between the light, dark and system colour scheme; the browser stores the choice. */
+function ColorSchemeSwitch() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const { Icon, label } = schemes.find(({ value }) => value === colorScheme) ?? schemes[0];
+  return (
+    <Menu position="bottom-end" withinPortal>
+      <Menu.Target>
+        <ActionIcon variant="default" size="lg" aria-label={`Colour scheme: ${label}`}>
+          <Icon size={18} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {schemes.map(({ value, label, Icon }) => (
+          <Menu.Item
+            key={value}
+            leftSection={<Icon size={16} aria-hidden />}
+            onClick={() => setColorScheme(value)}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+const Search = lazy(async () => ({ default: (await import('./Search.tsx')).Search }));
+
+/** Button that opens the search over jobs, users and pages, also with Ctrl+K. */
+function SearchButton() {
+  const [isMounted, setMounted] = useState(false);
+  const open = () => {
+    setMounted(true);
+    void import('@mantine/spotlight').then(({ spotlight }) => spotlight.open());
+  };
+  // The search has its own shortcut once it is mounted.
+  useHotkeys(isMounted ? [] : [['mod+K', open]], []);
+  return (
+    <>
+      <Button
+        visibleFrom="sm"
+        variant="default"
+        leftSection={<IconSearch size={16} aria-hidden />}
+        rightSection={
+          <Kbd size="xs" aria-hidden>
+            Ctrl K
+          </Kbd>
+        }
+        onClick={open}
+        aria-keyshortcuts="Control+K"
+      >
+        Search
+      </Button>
+      <ActionIcon hiddenFrom="sm" variant="default" size="lg" aria-label="Search" onClick={open}>
+        <IconSearch size={18} aria-hidden />
+      </ActionIcon>
+      {isMounted && (
+        <Suspense>
+          <Search />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+const leave = (everywhere: boolean) => void signOut(everywhere).catch(showError);
+
+/** Menu of the session: sign-out, in this browser or everywhere. */
+function SessionMenu() {
+  const { role, name } = useSession();
+  const label = name || (role === 'operator' ? 'Operator' : 'Account');
+  return (
+    <Menu position="bottom-end" withinPortal>
+      <Menu.Target>
+        <Button variant="default" px={{ base: 9, sm: 'md' }} maw={220} aria-label={label}>
+          <IconUser size={16} aria-hidden />
+          <Text span inherit truncate ml="xs" visibleFrom="sm">
+            {label}
+          </Text>
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => leave(false)}>
+          Sign out
+        </Menu.Item>
+        <Menu.Item leftSection={<IconDevices size={16} aria-hidden />} onClick={() => leave(true)}>
+          Sign out everywhere
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   );
 }

@@ -6,12 +6,11 @@ import { type Job, JobService } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { exportFormats } from '../../../../src/present/export-formats.ts';
 import { formatBytes, formatUnits } from '../../../../src/present/text.ts';
 import { CallButton } from '../../ui/permission/CallButton.tsx';
-import { saveStream } from '../../ui/session/download.ts';
+import { saveStream, useDownload } from '../../ui/session/download.ts';
 import { transport } from '../../ui/session/transport.ts';
-import { useDownload } from '../../ui/session/useDownload.ts';
 import { isWhole } from './query.ts';
+import { useRecordView } from './record-queries.ts';
 import { useFileDownload } from './useFileDownload.ts';
-import { useRecordView } from './view.ts';
 
 /**
  * Menu that downloads the records which the page selects, in a format, or the result file of the job. Failed

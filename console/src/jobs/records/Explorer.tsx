@@ -7,8 +7,7 @@ import { entryTitle, RecordBrief, recordColumns } from './columns.tsx';
 import { FieldChooser } from './FieldChooser.tsx';
 import { FilterBar } from './FilterBar.tsx';
 import { InvalidRecords } from './InvalidRecords.tsx';
-import { useRecords } from './record-queries.ts';
-import { useRecordView } from './view.ts';
+import { useRecords, useRecordView } from './record-queries.ts';
 import { WholeRecord } from './WholeRecord.tsx';
 
 /**

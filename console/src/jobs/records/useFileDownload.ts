@@ -1,9 +1,8 @@
 import { createClient } from '@connectrpc/connect';
 import type { ResultFile } from '../../../../gen/gleaner/job/v1/job_pb.ts';
-import { downloadLink } from '../../ui/session/download.ts';
+import { downloadLink, useDownload } from '../../ui/session/download.ts';
 import { useSession } from '../../ui/session/session.ts';
 import { transport } from '../../ui/session/transport.ts';
-import { useDownload } from '../../ui/session/useDownload.ts';
 
 /** Returns a function that downloads a result file of a job, and whether a download is running. */
 export function useFileDownload(jobId: string) {

@@ -3,7 +3,7 @@ import { useMutation } from '@connectrpc/connect-query';
 import { useDisclosure } from '@mantine/hooks';
 import { showError } from '../errors/describe.ts';
 import { showSuccess } from '../errors/toast.ts';
-import { useRefresh } from '../list/useRefresh.ts';
+import { useRefresh } from '../list/useList.ts';
 import { CallButton, type CallButtonProps } from '../permission/CallButton.tsx';
 import { ConfirmModal, type Question } from './ConfirmModal.tsx';
 

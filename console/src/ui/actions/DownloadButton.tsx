@@ -1,6 +1,6 @@
 import { IconDownload } from '@tabler/icons-react';
 import { CallButton, type CallButtonProps } from '../permission/CallButton.tsx';
-import { useDownload } from '../session/useDownload.ts';
+import { useDownload } from '../session/download.ts';
 
 interface DownloadButtonProps extends CallButtonProps {
   /** Saves the file. */

@@ -1,7 +1,7 @@
 import { Button, Menu } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { exportFormats } from '../../../../src/present/export-formats.ts';
-import { useDownload } from '../session/useDownload.ts';
+import { useDownload } from '../session/download.ts';
 
 interface ExportMenuProps {
   /** Names of the formats, of those in which records are exported; by default CSV and JSON Lines. */

@@ -11,7 +11,6 @@ interface FormModalProps {
   onSubmit: (event: FormEvent<HTMLFormElement>) => void;
   /** Label of the button that submits. */
   submit: string;
-  /** Method that the form calls. */
   call?: DescMethod;
   color?: string;
   busy: boolean;

@@ -1,3 +1,4 @@
+import { ignoredFieldsHeader, warningHeader } from '../../../../src/contract/response-headers.ts';
 /** Problem of an invalid request, as the REST API reports it. */
 export interface RestProblem {
   loc: (string | number)[];
@@ -19,7 +20,6 @@ export class RestError extends Error {
   }
 }
 
-/** Reads an error response. */
 export async function readRestError(response: Response): Promise<RestError> {
   const text = await response.text();
   const title = `${response.status} ${response.statusText}`.trim();
@@ -51,4 +51,14 @@ export function explainRestError(thrown: unknown): string {
   const { message } = thrown as Error;
   if (thrown instanceof RestError) return thrown.status === 401 ? keyMessage(message) : message;
   return isNetworkError(message) ? unreachable : message;
+}
+
+/** Returns the warnings of a successful response: that of the service, and the fields that it ignored. */
+export function readWarnings(headers: Headers): string[] {
+  const warning = headers.get(warningHeader);
+  const ignored = headers.get(ignoredFieldsHeader);
+  return [
+    ...(warning === null ? [] : [warning]),
+    ...(ignored === null ? [] : [`Unknown fields were ignored: ${decodeURIComponent(ignored)}`]),
+  ];
 }

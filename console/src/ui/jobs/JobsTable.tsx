@@ -4,7 +4,7 @@ import { jobTitle } from '../../../../src/present/job.ts';
 import { jobTypeText } from '../../../../src/present/names.ts';
 import { formatCount, regionText } from '../../../../src/present/text.ts';
 import { Id } from '../Id.tsx';
-import { TestBadge } from '../layout/TestBadge.tsx';
+import { TestBadge } from '../layout/Page.tsx';
 import { type EmptyList, type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { ListColumn } from '../list/list-content.ts';
 import { TextLink } from '../TextLink.tsx';

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Job } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { showSuccess } from '../errors/toast.ts';
-import { useRefresh } from '../list/useRefresh.ts';
+import { useRefresh } from '../list/useList.ts';
 
 /** Approves and rejects jobs, one or several at once. */
 export interface Decisions {

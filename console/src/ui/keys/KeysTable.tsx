@@ -4,7 +4,7 @@ import type { OperatorService } from '../../../../gen/gleaner/operator/v1/operat
 import { capitalize, formatCount } from '../../../../src/present/text.ts';
 import { ConfirmButton } from '../actions/ActionButton.tsx';
 import { StatusBadge } from '../jobs/StatusBadge.tsx';
-import { TestBadge } from '../layout/TestBadge.tsx';
+import { TestBadge } from '../layout/Page.tsx';
 import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { ListColumn } from '../list/list-content.ts';
 import { CallButton } from '../permission/CallButton.tsx';

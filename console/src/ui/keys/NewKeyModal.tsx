@@ -1,5 +1,16 @@
 import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { Alert, Button, Code, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import {
+  Alert,
+  Button,
+  Checkbox,
+  Code,
+  Group,
+  Modal,
+  NativeSelect,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import type { ApiKey } from '../../../../gen/gleaner/account/v1/account_pb.ts';
@@ -8,7 +19,6 @@ import { FormModal } from '../actions/FormModal.tsx';
 import { CopyTextButton } from '../CodeBlock.tsx';
 import { describeError } from '../errors/describe.ts';
 import { type AccountRole, useSession } from '../session/session.ts';
-import { KeyLimits } from './KeyLimits.tsx';
 
 const dayMs = 86_400_000;
 const lifetimes = [
@@ -144,5 +154,57 @@ function CreatedKey({ apiKey, rotatedName, done }: CreatedKeyProps) {
         <Button onClick={done}>Done</Button>
       </Group>
     </Stack>
+  );
+}
+
+const roles = [
+  { value: 'viewer', label: 'Viewer: reads everything but results' },
+  { value: 'approver', label: 'Approver: also decides on jobs and reads results' },
+  { value: 'admin', label: 'Admin: everything' },
+];
+
+const modes = [
+  { value: 'live', label: 'Live' },
+  { value: 'test', label: 'Test' },
+];
+
+interface KeyLimitsProps {
+  /** Role of the account that gets the key. */
+  owner: AccountRole;
+  /** Returns the properties of the input of a field. */
+  inputOf: (field: 'operatorRole' | 'scopes' | 'ceiling' | 'mode') => object;
+  /** Shows the mode of a user's key: a test key can only create test keys. */
+  withMode: boolean;
+}
+
+/**
+ * Inputs for what a new key allows: the role of an operator's key, or the mode, the scopes, and the ceiling
+ * of a user's.
+ */
+function KeyLimits({ owner, inputOf, withMode }: KeyLimitsProps) {
+  if (owner === 'operator') return <NativeSelect label="Role" data={roles} {...inputOf('operatorRole')} />;
+  return (
+    <>
+      {withMode && (
+        <NativeSelect
+          label="Mode"
+          description="Jobs of a test key use the sandbox and cost nothing."
+          data={modes}
+          {...inputOf('mode')}
+        />
+      )}
+      <Checkbox.Group label="Allows" {...inputOf('scopes')}>
+        <Group mt={4}>
+          <Checkbox value="read" label="Read jobs and results" />
+          <Checkbox value="submit" label="Submit and cancel jobs" />
+        </Group>
+      </Checkbox.Group>
+      <TextInput
+        label="Credit ceiling"
+        description="Maximum credits that the key may spend in total. Leave empty for no limit."
+        inputMode="numeric"
+        {...inputOf('ceiling')}
+      />
+    </>
   );
 }

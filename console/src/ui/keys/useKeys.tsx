@@ -3,7 +3,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import type { ApiKey } from '../../../../gen/gleaner/account/v1/account_pb.ts';
 import type { ListQuery } from '../list/ListTable.tsx';
-import { useRefresh } from '../list/useRefresh.ts';
+import { useRefresh } from '../list/useList.ts';
 import { CallButton, type CallButtonProps } from '../permission/CallButton.tsx';
 import type { AccountRole } from '../session/session.ts';
 import { type KeyMethods, KeysTable } from './KeysTable.tsx';

@@ -1,5 +1,7 @@
-import { Group, Stack, Text, Title } from '@mantine/core';
+import { Badge, Button, Center, EmptyState, Group, Loader, Stack, Text, Title } from '@mantine/core';
+import { IconMapOff } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { Link } from 'react-router';
 import { useSession } from '../session/session.ts';
 
 interface PageProps {
@@ -33,4 +35,37 @@ export function Page({ title, description, actions, children }: PageProps) {
       {children}
     </Stack>
   );
+}
+
+/** Placeholder while a page's code loads. */
+export function Loading() {
+  return (
+    <Center mih="40dvh">
+      <Loader role="status" aria-label="Loading" />
+    </Center>
+  );
+}
+
+/** Shown for unknown addresses. */
+export function NotFound() {
+  return (
+    <Page title="Page not found">
+      <EmptyState
+        icon={<IconMapOff />}
+        title="This page does not exist"
+        description="Operators and users have different pages. Check which key you signed in with."
+      >
+        <EmptyState.Actions>
+          <Button component={Link} to="/">
+            Go to the start page
+          </Button>
+        </EmptyState.Actions>
+      </EmptyState>
+    </Page>
+  );
+}
+
+/** Mark of test accounts, and of their keys and jobs. */
+export function TestBadge({ label = 'Test' }: { label?: string }) {
+  return <Badge color="orange">{label}</Badge>;
 }

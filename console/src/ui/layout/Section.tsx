@@ -1,4 +1,4 @@
-import { Card, Group, Text, Title } from '@mantine/core';
+import { Card, Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 interface SectionProps {
@@ -28,5 +28,19 @@ export function Section({ title, description, actions, children }: SectionProps)
       </Group>
       {children}
     </Card>
+  );
+}
+
+/** A fact with its name above it. */
+export function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <Stack gap={0}>
+      <Text size="xs" c="dimmed">
+        {name}
+      </Text>
+      <Text component="div" size="sm">
+        {children}
+      </Text>
+    </Stack>
   );
 }

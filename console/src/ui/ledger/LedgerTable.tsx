@@ -6,6 +6,7 @@ import { capitalize, formatSignedCount, shortId } from '../../../../src/present/
 import { Id } from '../Id.tsx';
 import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { ListColumn } from '../list/list-content.ts';
+import { useList } from '../list/useList.ts';
 import { pollMs } from '../queries.ts';
 import { Moment } from '../time/Moment.tsx';
 
@@ -76,4 +77,14 @@ function UserName({ userId }: { userId: string }) {
   );
   const name = data?.users.find(({ id }) => id === userId)?.name;
   return <Id of="users" value={userId} name={name} />;
+}
+
+/** Ledger of one user, or of all users for ''. For operators. */
+export function UserLedger({ userId }: { userId: string }) {
+  const { query, rows } = useList(
+    OperatorService.method.listLedgerEntries,
+    { userId, pageSize: 100 },
+    (page) => page.entries,
+  );
+  return <LedgerTable entries={rows} query={query} owners={userId === ''} />;
 }

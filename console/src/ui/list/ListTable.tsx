@@ -4,9 +4,8 @@ import { IconInbox } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { Cards } from './Cards.tsx';
-import type { ListContent } from './list-content.ts';
+import { type ListContent, nextSort, type Sort, sortRows } from './list-content.ts';
 import { Rows } from './Rows.tsx';
-import { nextSort, type Sort, sortRows } from './sort.ts';
 
 /** Media query of the screens on which a list shows cards instead of a table. */
 export const phoneQuery = '(max-width: 48em)';

@@ -4,11 +4,9 @@ import type { ListSelection } from './list-content.ts';
 interface SelectionCheckboxProps<T> {
   selection: ListSelection<T>;
   row: T;
-  /** Key of the row. */
   rowKey: string;
 }
 
-/** Checkbox that selects one row of a list. */
 export function SelectionCheckbox<T>({ selection, row, rowKey }: SelectionCheckboxProps<T>) {
   const { selected, onChange, labelOf } = selection;
   const toggle = (on: boolean) => {

@@ -1,6 +1,8 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { useInfiniteQuery } from '@connectrpc/connect-query';
-import { type SkipToken, skipToken } from '@tanstack/react-query';
+import { type SkipToken, skipToken, useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
+import { useSearchParams } from 'react-router';
 import { pollMs } from '../queries.ts';
 
 /** Pages of a list, as the options of its query see them. */
@@ -36,4 +38,26 @@ export function useList<I extends DescMessage, O extends DescMessage, Row>(
   });
   const pages = (query.data?.pages ?? []) as MessageShape<O>[];
   return { query, rows: pages.flatMap((page) => [...rowsOf(page)]), first: pages[0] };
+}
+
+/** Returns a function that reloads all data on screen, to call after a change. */
+export function useRefresh(): () => Promise<void> {
+  const client = useQueryClient();
+  return useCallback(() => client.invalidateQueries(), [client]);
+}
+
+/**
+ * Returns the filter of a list, which the address keeps, and a function that replaces it. `empty` matches
+ * all; an empty text is no filter.
+ */
+export function useAddressFilter<Filter extends object>(
+  empty: Filter,
+): [filter: Filter, change: (filter: Filter) => void] {
+  const [parameters, setParameters] = useSearchParams();
+  const filter = Object.fromEntries(Object.keys(empty).map((name) => [name, parameters.get(name) ?? '']));
+  const change = (next: Filter) =>
+    setParameters(Object.fromEntries(Object.entries(next).filter(([, value]) => value !== '')), {
+      replace: true,
+    });
+  return [filter as Filter, change];
 }

@@ -1,12 +1,14 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { AreaChart } from '@mantine/charts';
-import { Group, Stack, Text } from '@mantine/core';
+import { Badge, Group, Stack, Text } from '@mantine/core';
 import type { Origin } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { failureGuide } from '../../../../src/present/failure-guide.ts';
 import { marketTitle } from '../../../../src/present/names.ts';
 import { formatCount, formatPercent } from '../../../../src/present/text.ts';
 import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { ListColumn } from '../list/list-content.ts';
-import { State } from './State.tsx';
-import { sortByUrgency, summarizeMinutes } from './totals.ts';
+import { Moment } from '../time/Moment.tsx';
+import { originState, sortByUrgency, summarizeMinutes } from './totals.ts';
 
 type Totals = ReturnType<typeof summarizeMinutes>;
 
@@ -22,7 +24,6 @@ function Limits({ origin: { concurrency, requestsPerSecond } }: { origin: Origin
 const requestsText = (requests: number) =>
   requests === 0 ? 'No requests' : requests === 1 ? '1 request' : `${formatCount(requests)} requests`;
 
-/** Marketplace and region of an origin. */
 const placeOf = ({ market, region }: Origin) =>
   [market && marketTitle(market), region].filter(Boolean).join(' · ');
 
@@ -63,7 +64,6 @@ function ofRequests(minutes: Origin['minutes'], format: (totals: Totals) => stri
   return totals.requests === 0 ? '–' : format(totals);
 }
 
-/** Columns of the list of origins. */
 const columns: ListColumn<Origin>[] = [
   {
     title: 'Site',
@@ -145,5 +145,47 @@ export function OriginsTable({ query, shown }: OriginsTableProps) {
       minWidth={900}
       empty={{ title: 'No recent requests', description: 'Sites appear here when jobs run.' }}
     />
+  );
+}
+
+const badges = {
+  unused: { color: 'gray', label: 'Not used yet' },
+  ok: { color: 'teal', label: 'OK' },
+  paused: { color: 'red', label: 'Paused' },
+  trial: { color: 'yellow', label: 'Trial request' },
+  ready: { color: 'yellow', label: 'Pause over' },
+} as const;
+
+/** State of an origin, with the cause and end of a pause. */
+function State({ origin }: { origin: Origin }) {
+  const { pausedUntil, reason, strikes: failures, since } = origin; // cspell:disable-line
+  const state = originState(
+    {
+      pausedUntilMs: pausedUntil && timestampMs(pausedUntil),
+      probing: origin.probing,
+      minutes: origin.minutes,
+    },
+    Date.now(),
+  );
+  const { color, label } = badges[state];
+  return (
+    <Stack gap={2} align="flex-start">
+      <Badge color={color}>{label}</Badge>
+      {pausedUntil && (
+        <Text size="xs" span>
+          {failureGuide(reason).heading}. {state === 'paused' ? <PauseEnd at={pausedUntil} /> : null}
+          {state === 'ready' ? 'The next request is a trial. ' : null}
+          {failures === 1 ? '1 failure' : `${failures} failures in a row`} since <Moment at={since} />.
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function PauseEnd({ at }: { at: NonNullable<Origin['pausedUntil']> }) {
+  return (
+    <>
+      Next request <Moment at={at} relative />.{' '}
+    </>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { originState } from './state.ts';
+import { originState } from './totals.ts';
 
 const idle = { pausedUntilMs: undefined, probing: false, minutes: [] };
 

@@ -1,7 +1,8 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Button, type ButtonProps, type ElementProps, Tooltip } from '@mantine/core';
 import type { Icon } from '@tabler/icons-react';
-import { useRefusal } from './useRefusal.ts';
+import { refusalOf } from '../../../../src/contract/permission.ts';
+import { useSession } from '../session/session.ts';
 
 /** Properties of CallButton. */
 export interface CallButtonProps extends ButtonProps, ElementProps<'button', keyof ButtonProps> {
@@ -36,4 +37,9 @@ export function CallButton(properties: CallButtonProps) {
       />
     </Tooltip>
   );
+}
+
+/** Returns why the session's key does not allow a call; null if it does. */
+export function useRefusal(method: DescMethod): string | null {
+  return refusalOf(method, useSession());
 }

@@ -13,7 +13,6 @@ export interface Draft {
   own: FieldTexts;
   /** Units of the request: texts by field, or one text each; for a file, its rows. */
   units: readonly (FieldTexts | string)[];
-  /** Texts of the options. */
   options: FieldTexts;
 }
 

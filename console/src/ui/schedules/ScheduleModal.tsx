@@ -5,7 +5,7 @@ import { type Schedule, ScheduleService } from '../../../../gen/gleaner/schedule
 import type { JobType } from '../../../../src/contract/job-types.ts';
 import { jobTypeText } from '../../../../src/present/names.ts';
 import { showSuccess } from '../errors/toast.ts';
-import { useRefresh } from '../list/useRefresh.ts';
+import { useRefresh } from '../list/useList.ts';
 import { requestTextOf } from '../request/draft.ts';
 import { ScheduleDialog } from './ScheduleDialog.tsx';
 

@@ -56,7 +56,6 @@ const triggers: Readonly<Record<string, string>> = {
   manual: 'Started by you',
 };
 
-/** Columns of the runs of a schedule. */
 export const runColumns: ListColumn<ScheduleRun>[] = [
   { title: 'Due', cell: ({ scheduledFor }) => <Moment at={scheduledFor} /> },
   { title: 'Trigger', cell: ({ trigger }) => triggers[trigger] ?? trigger },

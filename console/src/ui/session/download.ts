@@ -1,3 +1,5 @@
+import { useState } from 'react';
+import { showError } from '../errors/describe.ts';
 import { fetchRest, sameOriginPath } from './rest.ts';
 
 /** Makes the browser download an address as a file. */
@@ -39,4 +41,20 @@ async function downloadRest(path: string, name: string): Promise<void> {
   // The content security policy forbids requests to other origins.
   const response = await fetchRest(path, { headers: { prefer: 'no-redirect' } });
   saveBlob(await response.blob(), name);
+}
+
+/** Returns a function that runs a download and shows its error, and whether one is running. */
+export function useDownload() {
+  const [busy, setBusy] = useState(false);
+  const download = async (save: () => Promise<void>) => {
+    setBusy(true);
+    try {
+      await save();
+    } catch (error) {
+      showError(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { download, busy };
 }

@@ -1,9 +1,8 @@
 import { describeError } from '../errors/describe.ts';
-import { readRestError } from '../errors/rest-error.ts';
+import { readRestError, readWarnings } from '../errors/rest-error.ts';
 import { showWarning } from '../errors/toast.ts';
 import { currentSession } from './session.ts';
 import { csrfHeader, sessionRejected } from './sign-in.ts';
-import { readWarnings } from './warnings.ts';
 
 /**
  * Sends a REST request in the session and shows the warnings of the response, unless `showsWarnings` is

@@ -13,7 +13,6 @@ export interface ConsoleSession extends Permissions {
   csrfToken: string;
   /** Account that this tab can change to, and its token; null for none. */
   other: { mode: 'live' | 'test'; csrfToken: string } | null;
-  /** Name of the account. */
   name: string;
   /** True for a test account, whose jobs use the sandbox. */
   isTest: boolean;
@@ -49,7 +48,6 @@ export function setSession(session: ConsoleSession | null, message = ''): void {
   for (const listener of listeners) listener();
 }
 
-/** Returns the current session. */
 export const currentSession = (): ConsoleSession | null => state.session ?? null;
 
 /** Returns the session state and re-renders when it changes. */

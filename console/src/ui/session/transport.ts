@@ -1,10 +1,10 @@
 import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-web';
 import { describeError } from '../errors/describe.ts';
+import { readWarnings } from '../errors/rest-error.ts';
 import { showWarning } from '../errors/toast.ts';
 import { currentSession } from './session.ts';
 import { csrfHeader, sessionRejected } from './sign-in.ts';
-import { readWarnings } from './warnings.ts';
 
 const authenticate: Interceptor = (next) => async (request) => {
   const session = currentSession();

@@ -1,9 +1,13 @@
 import { getOption } from '@bufbuild/protobuf';
+import { type Quote, QuoteSchema } from '../../../../gen/gleaner/job/v1/quote_pb.ts';
 import { form } from '../../../../gen/gleaner/options/v1/options_pb.ts';
 import { summarizeProblems } from '../../../contract/fault.ts';
 import { readSubmitOptions } from '../../../contract/read-submit-options.ts';
 import { type JobOptions, jobOptionsOf, submitOptionFields } from '../../../contract/submit-options.ts';
-import { UsageError } from '../exit.ts';
+import { describeQuote } from '../../../present/quote.ts';
+import { exitCodes, UsageError } from '../exit.ts';
+import type { Display } from '../print.ts';
+import type { CommandSession } from '../session.ts';
 
 /** Values of the flags in `optionFlags`, by local name. */
 export type OptionFlags = { readonly [name in keyof JobOptions]?: string };
@@ -34,4 +38,21 @@ export function optionsOf(flags: OptionFlags): JobOptions {
   );
   if (problems.length > 0) throw new UsageError(summarizeProblems(problems));
   return jobOptionsOf(options);
+}
+
+/** Shows a quote. Returns the exit code of a submit that would be refused. */
+export async function showQuote(session: CommandSession, quote: Quote): Promise<number> {
+  await session.show(QuoteSchema, quote, (display) => quoteText(quote, display));
+  if (quote.accepted) return exitCodes.ok;
+  const lacksCredits = quote.refusals.some(({ code }) => /credits/.test(code));
+  return lacksCredits ? exitCodes.creditsShort : exitCodes.serviceAway;
+}
+
+function quoteText(quote: Quote, { pairs, time }: Display): string {
+  const { refusals, warnings, facts } = describeQuote(quote, time);
+  return pairs([
+    ...refusals.map((message) => ['refused', message] as const),
+    ...warnings.map((message) => ['warning', message] as const),
+    ...facts,
+  ]);
 }

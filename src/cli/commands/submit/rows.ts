@@ -5,7 +5,6 @@ import { UsageError } from '../exit.ts';
 /** File formats of units. */
 export const formats = ['csv', 'json', 'jsonl', 'lines'] as const;
 
-/** File format of units. */
 export type UnitFileFormat = (typeof formats)[number];
 
 /** Parsed content of a file. */
