@@ -1,8 +1,8 @@
 import { newId } from '../../src/base/id.ts';
 import type { JobSettings } from '../../src/jobs/context.ts';
 import { approve } from '../../src/jobs/steps/decide.ts';
-import type { ScheduleCaller } from '../../src/schedules/change.ts';
 import { runDueSchedules } from '../../src/schedules/advance.ts';
+import type { ScheduleCaller } from '../../src/schedules/change.ts';
 import { createSchedule, type NewSchedule } from '../../src/schedules/edit.ts';
 import type { ApiKey, Job, JobState } from '../../src/store/documents.ts';
 import type { Schedule, ScheduleRun } from '../../src/store/schedules.ts';
