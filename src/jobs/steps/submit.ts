@@ -4,7 +4,7 @@ import { Fault } from '../../contract/fault.ts';
 import { type JobOptions, jobOptionsOf } from '../../contract/submit-options.ts';
 import type { Plan } from '../../kinds/kind.ts';
 import type { Batch } from '../../store/batches.ts';
-import type { Job, JobState, Mode } from '../../store/documents.ts';
+import type { Job, JobState } from '../../store/documents.ts';
 import { dueOnEntry, statesBefore } from '../../store/job-states.ts';
 import type { JobPatch } from '../../store/jobs.ts';
 import { nextNumber } from '../../store/submissions.ts';
@@ -80,25 +80,18 @@ export async function submit(
   return response;
 }
 
-/** Properties of a job to create. */
-export interface JobDraft {
+/** Properties of a job that its caller determines. */
+type GivenProperties =
+  | ('userId' | 'mode' | 'keyId')
+  | ('retryOf' | 'rereadOf' | 'schedule' | 'resumable' | 'options');
+
+/** A job to create. */
+export interface JobDraft extends Pick<Job, GivenProperties> {
   jobId: string;
-  /** Owner of the job, whose account is charged. */
-  userId: string;
-  /** Mode of the owner's account. */
-  mode: Mode;
-  /** Key whose credit ceiling the job counts against. Null if there is none. */
-  keyId: string | null;
   /** Returns the units. Not called if the job already exists. */
   plan(): Plan | Promise<Plan>;
-  retryOf: string | null;
-  rereadOf: string | null;
-  schedule: Job['schedule'];
   /** The operator who approved the job in advance. Null if its kind decides whether it awaits approval. */
   approvedBy: string | null;
-  /** True if a repeated call resumes this job. */
-  resumable: boolean;
-  options: JobOptions;
 }
 
 /** Progress of a submission, which tells what a fault leaves behind. */
@@ -180,19 +173,18 @@ async function buildJob(
   jobType: ResolvedJobType,
   plan: Plan,
   size: Estimate,
-  { jobId: id, userId, keyId, mode, retryOf, rereadOf, schedule, approvedBy, resumable, options }: JobDraft,
+  { jobId: id, plan: _, approvedBy, ...given }: JobDraft,
 ): Promise<Job> {
   const { kind, market } = jobType;
   const now = context.clock.now();
-  const keepMs = keepPagesMs(options);
+  const keepMs = keepPagesMs(given.options);
   const awaitsApproval = kind.approval && context.settings.approval && !approvedBy;
-  const isTest = mode === 'test';
+  const decisionMs = given.mode === 'test' ? testDecisionMs(plan) : approvalWaitMs;
   return {
+    ...given,
+    ...size,
     id,
     number: kind.sequence === undefined ? null : await nextNumber(context.store, kind.sequence),
-    userId,
-    keyId,
-    mode,
     market: market.name,
     kind: kind.name,
     region: plan.region,
@@ -201,21 +193,15 @@ async function buildJob(
     stateSince: now,
     dueAt: dueOnEntry({ state: 'submitted', decideBy: null }, now),
     params: plan.params,
-    options,
-    ...size,
-    reusedUnitPrice: maxAgeMs(options) === null ? null : reusedPrice(context, size.unitPrice),
+    reusedUnitPrice: maxAgeMs(given.options) === null ? null : reusedPrice(context, size.unitPrice),
     refunded: 0,
     createdAt: now,
-    resumable,
-    decideBy: awaitsApproval ? now + (isTest ? testDecisionMs(plan) : approvalWaitMs) : null,
+    decideBy: awaitsApproval ? now + decisionMs : null,
     decidedBy: approvedBy,
     reason: '',
     startedAt: null,
     finishedAt: null,
     file: null,
-    retryOf,
-    rereadOf,
-    schedule,
     counts: null,
     hold: null,
     noticeDue: null,
