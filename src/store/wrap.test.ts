@@ -24,8 +24,8 @@ test('wrapMethods() wraps the methods of the store, its parts, and its collectio
 test('replaceMethods() leaves the other methods, and the given store', async () => {
   const plain = openSqliteStore({ path: ':memory:' });
   const user = aUser();
-  const store = replaceMethods(plain, { users: { get: async () => user }, time: async () => 7 });
-  expect([await store.users.get('x'), await store.time()]).toEqual([user, 7]);
+  const store = replaceMethods(plain, { users: { get: async () => user }, ping: async () => 7 });
+  expect([await store.users.get('x'), await store.ping()]).toEqual([user, 7]);
   expect([await store.users.insert(user), await plain.users.get('x')]).toEqual([true, null]);
 });
 

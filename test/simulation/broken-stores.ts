@@ -55,12 +55,10 @@ export const brokenStores: readonly BrokenStore[] = [
   {
     defect: 'forgets the owner of a claim',
     seed: 1,
-    change: (store) => ({
+    change: () => ({
       batches: {
         update: async (_where, { state }) => (state === undefined ? ({} as BatchSummary) : null),
-        requeueExpired: async () => [],
-        republishQueued: async () => [],
-        claim: store.batches.claim,
+        requeueStalled: async () => [],
       },
     }),
   },
