@@ -99,7 +99,7 @@ test('an expired wait returns the current state; until then only the job is poll
   const { response, state } = asked(jobId, { waitMs: 30_000 }, { store });
   await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
   await fixture.clock.advance(29_000);
-  expect([state.answered, counts['batches.list'] ?? 0, counts['batches.countJobs'] ?? 0]).toEqual([
+  expect([state.answered, counts['batches.find'] ?? 0, counts['batches.countJobs'] ?? 0]).toEqual([
     false,
     0,
     0,
@@ -107,7 +107,7 @@ test('an expired wait returns the current state; until then only the job is poll
   expect(counts['jobs.get']).toBeLessThanOrEqual(31);
   await fixture.clock.advance(1_000);
   expect(await response).toMatchObject({ status: 'processing', timing: 'wait;dur=30000' });
-  expect(counts['batches.list']).toBe(1);
+  expect(counts['batches.find']).toBe(1);
 });
 
 test('any change ends a wait with a tag, and an outdated tag ends it immediately', async () => {
@@ -140,7 +140,7 @@ test('a wait with a tag ends with the same tag if nothing changes', async () => 
   await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
   await fixture.clock.advance(20_000);
   expect((await response).tag).toBe(tag);
-  expect(counts['batches.list']).toBe(2);
+  expect(counts['batches.find']).toBe(2);
 });
 
 test('a caller that disconnects no longer waits', async () => {
