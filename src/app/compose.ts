@@ -103,7 +103,7 @@ export async function compose(
   const clock: SharedClock = createSharedClock({
     host: systemClock,
     monotonic: () => performance.now(),
-    readTime: () => stack.store.time(),
+    readTime: () => stack.store.ping(),
     log,
   });
   declaredSites.use(config.siteFiles, log);

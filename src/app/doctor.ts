@@ -192,7 +192,7 @@ async function* diagnoseEngines(config: Config): AsyncGenerator<Diagnosis> {
       ['queue', queue],
       ['result storage', blobs],
     ] as const) {
-      const problem = await withTimeout(engineMs, 'A response', engine.ping()).then(
+      const problem = await withTimeout<unknown>(engineMs, 'A response', engine.ping()).then(
         () => null,
         (thrown: unknown) => Fault.from(thrown).message,
       );
@@ -201,7 +201,7 @@ async function* diagnoseEngines(config: Config): AsyncGenerator<Diagnosis> {
         : error(name, problem, `Start the engine, or correct ${settings[name]}.`);
     }
     const before = Date.now();
-    const time = await store.time().catch(() => null);
+    const time = await store.ping().catch(() => null);
     if (time !== null) yield diagnoseClock((before + Date.now()) / 2 - time, maxSkewMs.store, 'the store');
   } finally {
     await stack.close().catch(() => {});

@@ -10,7 +10,7 @@ import { IncompleteMoveError, NewerDataError } from '../base/data-refused-error.
 import { newId } from '../base/id.ts';
 import { openFiles } from '../blobs/files/open.ts';
 import { listAuditEntries } from '../store/audit-log.ts';
-import { firstWait, updateClaim } from '../store/batches.ts';
+import { findUnit, firstWait, updateClaim } from '../store/batches.ts';
 import { aChange, anItem, anObservation, aRule, aRun } from '../store/conformance/history-samples.ts';
 import {
   aDeletedJob,
@@ -199,7 +199,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         jobs: await store.jobs.list({}, page),
         byNumber: await store.jobs.find({ number }),
         batches: await collect(store.batches.read(job.id)),
-        unit: await store.batches.findUnit(job.id, '1/1'),
+        unit: await findUnit(store, job.id, '1/1'),
         pauses: await store.origins.listPauses(),
         wait: await firstWait(store, job.id, 0),
         crawl: Buffer.from(

@@ -28,7 +28,7 @@ function maintain(id: string, processId: string | null = id): void {
   const { store } = fixture.context;
   const ping: JobContext['store']['ping'] = async () => {
     sweeps.push(id);
-    await store.ping();
+    return store.ping();
   };
   void maintainForever({ ...fixture.context, store: { ...store, ping } }, processId, stopping.signal);
 }

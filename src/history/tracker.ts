@@ -99,7 +99,7 @@ async function advance(context: JobContext, claimed: TrackingRun, signal: AbortS
   const rules = (await store.rules.find({ userId: run.userId })).filter(({ enabled }) => enabled);
   for (const stage of ['items', 'missing'] as const) {
     if (run.stage !== stage) continue;
-    for await (const batch of store.batches.read(job.id, await batchesOf(context, run))) {
+    for await (const batch of store.batches.read(job.id, { seqs: await batchesOf(context, run) })) {
       const done = await advanceBatch(context, run, job, rules, batch);
       const isOver = signal.aborted || clock.now() >= until;
       const dueAt = isOver ? clock.now() : clock.now() + leaseMs;

@@ -46,7 +46,7 @@ export async function* readIndexedBatches(
     if (wanted(summary, place)) firsts.set(summary.seq, place);
     place += summary.total;
   }
-  for await (const batch of store.batches.read(jobId, [...firsts.keys()]))
+  for await (const batch of store.batches.read(jobId, { seqs: [...firsts.keys()] }))
     yield { batch, first: firsts.get(batch.seq)! };
 }
 

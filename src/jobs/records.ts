@@ -177,7 +177,7 @@ export async function* streamOf(records: Iterable<Uint8Array>): AsyncGenerator<U
 
 /** Returns the current version of a batch by its position in its job, or null if there is none. */
 export async function readBatch(store: Store, jobId: string, seq: number): Promise<Batch | null> {
-  const [batch = null] = await Array.fromAsync(store.batches.read(jobId, [seq]));
+  const [batch = null] = await Array.fromAsync(store.batches.read(jobId, { seqs: [seq] }));
   return batch;
 }
 

@@ -266,23 +266,17 @@ export interface BatchStore
   /** Computes the counts of several jobs by job id. Jobs without batches are left out. */
   countJobs(jobIds: readonly string[]): Promise<Map<string, Counts>>;
   /**
-   * Yields complete batches of a job by `seq`, either all or those in `seqs` (ascending), and holds only a
-   * few in memory.
+   * Yields complete batches of a job by `seq`, and holds only a few in memory: all, those in `seqs`
+   * (ascending), or, one at a time, those that contain a unit with `key`.
    */
-  read(jobId: string, seqs?: readonly number[]): AsyncIterable<Batch>;
-  /** Returns the batch and the index of the job's first unit with this key. */
-  findUnit(jobId: string, key: string): Promise<{ batch: Batch; index: number } | null>;
+  read(jobId: string, among?: { seqs: readonly number[] } | { key: string }): AsyncIterable<Batch>;
   /**
-   * Moves up to `limit` batches whose claims expired before `now` to `queued` at `now`, the longest expired
-   * first. Each batch is returned to one caller only.
+   * Returns up to `limit` batches that are to be published again, each to one caller only. First those whose
+   * claims expired before `now`, the longest expired first, which are queued at `now`. Then queued ones that
+   * were published before `publishedBefore`, and whose `notBefore` has passed, the longest published first.
+   * They count as published at `now`.
    */
-  requeueExpired(now: number, limit: number): Promise<BatchReference[]>;
-  /**
-   * Marks up to `limit` queued batches that were published before `publishedBefore`, and whose `notBefore`
-   * has passed, as published at `now`, the longest published first. Each batch is returned to one caller
-   * only.
-   */
-  republishQueued(now: number, publishedBefore: number, limit: number): Promise<BatchReference[]>;
+  requeueStalled(now: number, publishedBefore: number, limit: number): Promise<BatchReference[]>;
   /** Counts queued and claimed batches by market and lane, and finds the oldest that are due at `now`. */
   countBacklog(now: number): Promise<Backlog[]>;
 }
@@ -309,10 +303,7 @@ export interface OutcomeWrite {
 export type ClaimChange = Partial<Pick<Batch, 'leaseUntil' | 'isolated' | 'wait'>>;
 
 /** Methods of BatchStore that only read. */
-export type ProgressStore = Pick<
-  BatchStore,
-  'countInFlight' | 'countJobs' | 'read' | 'findUnit' | 'countBacklog'
->;
+export type ProgressStore = Pick<BatchStore, 'countInFlight' | 'countJobs' | 'read' | 'countBacklog'>;
 
 /** Queued and claimed batches of a market and lane. */
 export interface Backlog {
@@ -403,4 +394,15 @@ export async function hasOutstanding({ batches }: Batches, jobId: string): Promi
 export async function firstWait({ batches }: Batches, jobId: string, now: number): Promise<BatchWait | null> {
   const waiting = { jobId, wait: { not: null }, 'wait.until': { above: now } };
   return (await batches.pick(waiting, ['wait'], { order: ['wait.until', 'seq'] }))?.wait ?? null;
+}
+
+/** Returns the batch and the index of the job's first unit with this key. Null if there is none. */
+export async function findUnit(
+  { batches }: Batches,
+  jobId: string,
+  key: string,
+): Promise<{ batch: Batch; index: number } | null> {
+  for await (const batch of batches.read(jobId, { key }))
+    return { batch, index: batch.units.findIndex((unit) => unit.key === key) };
+  return null;
 }

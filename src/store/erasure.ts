@@ -10,13 +10,20 @@ import type { Store } from './store.ts';
  * number of records; 0 if nothing is left. Can be repeated after a crash.
  */
 export async function eraseUserRecords(store: Store, userId: string, limit: number): Promise<number> {
-  let erased = await store.ledger.emptyNotes(userId, limit);
+  let erased = await emptyNotes(store, userId, limit);
   for (const [name, { owner }] of Object.entries(declarations)) {
     if (owner === undefined) continue;
     const collection = store[name as CollectionName] as unknown as Collection<Record<string, unknown>>;
     erased += await collection.remove({ [owner]: userId }, limit);
   }
   return erased + (await eraseRuns(store, userId, limit)) + (await eraseDetails(store, userId, limit));
+}
+
+/** Empties notes of a user's entries in the ledger. */
+async function emptyNotes({ ledger }: Store, userId: string, limit: number): Promise<number> {
+  const noted = await ledger.find({ userId, note: { not: '' } }, { order: [], limit });
+  for (const { key } of noted) await ledger.update({ key }, { note: '' }, { relaxed: true });
+  return noted.length;
 }
 
 /** Deletes runs of a user, each after its changes, which are found by it. */

@@ -1,5 +1,5 @@
 import { Fault } from '../contract/fault.ts';
-import type { Page, PageOptions } from './cursor.ts';
+import { type Collection, declare, type UpdateOptions, type Where } from './collection.ts';
 import type { LedgerEntry } from './documents.ts';
 
 /** Credit ceiling of a key: `spent` is at most `max`. */
@@ -26,8 +26,23 @@ export interface LedgerSum {
   entries: number;
 }
 
-/** Balances and their ledger, which SQLite declares as a collection. An entry is found if it counts. */
-export interface LedgerStore {
+/** Declaration of the ledger, whose table and indexes are in the schema of each engine. */
+export const ledgerDeclaration = declare<LedgerEntry>()(
+  'ledger',
+  { text: 'key userId type jobId? keyId? note', integer: 'amount', real: 'createdAt' },
+  { id: ['key'], order: ['createdAt', 'key'] },
+);
+
+/**
+ * Balances and their ledger. An entry that is in the balance before a call is found by it, and no other entry.
+ */
+export interface LedgerStore extends Pick<Collection<LedgerEntry>, 'get' | 'find' | 'list'> {
+  /** Changes the note of an entry. */
+  update(
+    where: Where<LedgerEntry>,
+    change: Pick<LedgerEntry, 'note'>,
+    options?: UpdateOptions<LedgerEntry>,
+  ): Promise<LedgerEntry | null>;
   /**
    * Posts an entry to the ledger and the balance exactly once per key, also across crashes: a repeated call
    * changes nothing and returns `posted: true`. Refuses a negative amount that exceeds the balance or what is
@@ -43,14 +58,8 @@ export interface LedgerStore {
   voidKey(key: string, userId: string, at: number): Promise<LedgerEntry | null>;
   /** Returns true if voidKey() voided the key. */
   isVoid(key: string): Promise<boolean>;
-  /** Returns the entry with this key, or null. */
-  get(key: string): Promise<LedgerEntry | null>;
-  /** Lists the entries of a user, or of all users, newest first. */
-  list(where: { userId?: string | undefined }, page: PageOptions): Promise<Page<LedgerEntry>>;
   /** Returns the sums of a user's entries created at `since` or later, by UTC day and type, in any order. */
   sum(userId: string, since: number): Promise<LedgerSum[]>;
-  /** Empties up to `limit` notes of a user's entries. Returns their number. */
-  emptyNotes(userId: string, limit: number): Promise<number>;
   /** Completes or deletes the entries that a crash before `before` left half-posted. Returns their number. */
   repair(before: number): Promise<number>;
   /**

@@ -21,13 +21,12 @@ export interface Store extends Omit<Collections, 'apiKeys' | 'jobs'> {
   readonly origins: OriginStore;
   /** Display name of the database: "SQLite" or "MongoDB". */
   readonly engine: string;
-  /** Resolves if the database responds. Throws a DataRefusedError if this program must not use it. */
-  ping(): Promise<void>;
   /**
-   * Returns the database's time in milliseconds since the epoch, a clock shared by all processes. SQLite uses
-   * the host's clock.
+   * Resolves if the database responds, with its time in milliseconds since the epoch, a clock shared by all
+   * processes. SQLite uses the host's clock. Throws a DataRefusedError if this program must not use the
+   * database.
    */
-  time(): Promise<number>;
+  ping(): Promise<number>;
   /** Returns the version of the schema, which is up to date: the first call of a store migrates it. */
   schemaVersion(): Promise<number>;
   /** Closes connections and files. */

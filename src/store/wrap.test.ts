@@ -21,11 +21,23 @@ test('wrapMethods() wraps the methods of the store, its parts, and its collectio
   expect(store.engine).toBe('SQLite');
 });
 
+test('the store has 45 methods, of which 14 are the operations of each collection', () => {
+  const names: string[] = [];
+  const plain = openSqliteStore({ path: ':memory:' });
+  wrapMethods(plain, (name, method) => {
+    names.push(name);
+    return method;
+  });
+  const operations = new Set(Object.keys(plain.rules));
+  const others = names.filter((name) => !operations.has(name.split('.').at(-1)!));
+  expect([operations.size, operations.size + others.length]).toEqual([14, 45]);
+});
+
 test('replaceMethods() leaves the other methods, and the given store', async () => {
   const plain = openSqliteStore({ path: ':memory:' });
   const user = aUser();
-  const store = replaceMethods(plain, { users: { get: async () => user }, time: async () => 7 });
-  expect([await store.users.get('x'), await store.time()]).toEqual([user, 7]);
+  const store = replaceMethods(plain, { users: { get: async () => user }, ping: async () => 7 });
+  expect([await store.users.get('x'), await store.ping()]).toEqual([user, 7]);
   expect([await store.users.insert(user), await plain.users.get('x')]).toEqual([true, null]);
 });
 

@@ -454,7 +454,7 @@ test('a failing step does not block the others', async () => {
   await fixture.clock.advance(24 * hour);
   const store = replaceMethods(fixture.context.store, {
     batches: {
-      requeueExpired: async () => {
+      requeueStalled: async () => {
         throw new Error('broken');
       },
     },

@@ -7,7 +7,6 @@ import { dispatch, publish } from '../jobs/steps/dispatch.ts';
 import { finalizeJob, finishEnding } from '../jobs/steps/finalize-job.ts';
 import { discardSubmitted, finishDiscard, finishSubmit } from '../jobs/steps/submit.ts';
 import { runDueSchedules } from '../schedules/advance.ts';
-import type { BatchReference } from '../store/batches.ts';
 import type { Job, JobState } from '../store/documents.ts';
 import { expire } from '../store/expiry.ts';
 import { checkMs, interruptedMs, runningStates, steppingStates } from '../store/job-states.ts';
@@ -18,8 +17,9 @@ import { computeCutoffs, retain } from './retention.ts';
 const lostMs = 60_000;
 /** Age at which batches without a job and half-posted ledger entries are removed. */
 const orphanMs = 3_600_000;
-/** Stalled batches published per query. */
+/** Stalled batches published per query, and queries of one sweep. */
 const pageSize = 500;
+const maxPages = 10;
 
 /** Interval between deletions of expired records. */
 const expiryMs = 60_000;
@@ -60,7 +60,7 @@ export async function sweep(context: JobContext, signal?: AbortSignal, expires =
   // Batches are not marked as published while the queue is unavailable, so they resume as soon as it
   // recovers.
   const isQueueAvailable = await step('queue', () => context.queue.ping());
-  if (isQueueAvailable) await step('stalled batches', () => republish(context, now));
+  if (isQueueAvailable) await step('stalled batches', () => republish(context, now, now - lostMs, maxPages));
   // Settling reads the whole job, which is wasted if its merged file cannot be written.
   const isWritable = await step('result storage', () => context.blobs.ping());
   const continueDue = (states: readonly JobState[], dueAgainMs: number, claimSize: number) =>
@@ -142,30 +142,26 @@ async function expireRecords({ store, settings }: JobContext, now: number): Prom
 }
 
 /**
- * Publishes all batches whose claims have expired, and then a page of batches that have not been claimed for
- * long, whose messages may be lost. The queue ignores messages that it still holds.
+ * Publishes batches whose claims have expired, and then batches that have not been claimed since
+ * `publishedBefore`, whose messages may be lost. The queue ignores messages that it still holds. Returns
+ * their number.
  */
-async function republish(context: JobContext, now: number): Promise<void> {
-  const { store } = context;
-  await publishAll(context, () => store.batches.requeueExpired(now, pageSize));
-  await publishStalled(context, await store.batches.republishQueued(now, now - lostMs, pageSize));
-}
-
-/** Publishes the stalled batches of all pages, and returns their number. */
-async function publishAll(context: JobContext, next: () => Promise<BatchReference[]>): Promise<number> {
+async function republish(
+  context: JobContext,
+  now: number,
+  publishedBefore: number,
+  maxPages = Number.POSITIVE_INFINITY,
+): Promise<number> {
   let count = 0;
-  for (;;) {
-    const batches = await next();
-    await publishStalled(context, batches);
+  for (let page = 0; page < maxPages; page += 1) {
+    const batches = await context.store.batches.requeueStalled(now, publishedBefore, pageSize);
+    await publish(context, batches);
+    if (batches.length > 0)
+      context.metrics.add('gleaner_sweep_resumed_total', { step: 'batch' }, batches.length);
     count += batches.length;
-    if (batches.length < pageSize) return count;
+    if (batches.length < pageSize) break;
   }
-}
-
-async function publishStalled(context: JobContext, batches: readonly BatchReference[]): Promise<void> {
-  await publish(context, batches);
-  if (batches.length > 0)
-    context.metrics.add('gleaner_sweep_resumed_total', { step: 'batch' }, batches.length);
+  return count;
 }
 
 /**
@@ -173,11 +169,10 @@ async function publishStalled(context: JobContext, batches: readonly BatchRefere
  * embedded stack, when no other process can hold a claim.
  */
 export async function refill(context: JobContext): Promise<number> {
-  const { store, clock } = context;
+  const { clock } = context;
   // A time after the end of every lease. Batches taken then are not taken again by these loops.
   const later = clock.now() + leaseMs;
-  const expired = await publishAll(context, () => store.batches.requeueExpired(later, pageSize));
-  return expired + (await publishAll(context, () => store.batches.republishQueued(later, later, pageSize)));
+  return republish(context, later, later);
 }
 
 /**

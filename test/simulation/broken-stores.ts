@@ -24,7 +24,7 @@ export async function revealDefect({ change }: BrokenStore, seed: number): Promi
 export const brokenStores: readonly BrokenStore[] = [
   {
     defect: 'posts an entry again with another key',
-    seed: 10,
+    seed: 7,
     change: (store) => {
       let posts = 0;
       return {
@@ -49,24 +49,22 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets idempotency keys',
-    seed: 2,
+    seed: 1,
     change: () => ({ submissions: { insert: async () => true } }),
   },
   {
     defect: 'forgets the owner of a claim',
     seed: 1,
-    change: (store) => ({
+    change: () => ({
       batches: {
         update: async (_where, { state }) => (state === undefined ? ({} as BatchSummary) : null),
-        requeueExpired: async () => [],
-        republishQueued: async () => [],
-        claim: store.batches.claim,
+        requeueStalled: async () => [],
       },
     }),
   },
   {
     defect: 'does not mark reused records',
-    seed: 7,
+    seed: 3,
     change: (store) => {
       const unmark = (outcomes: Record<number, Outcome>) =>
         Object.fromEntries(
@@ -84,14 +82,14 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets what ended an observation',
-    seed: 13,
+    seed: 5,
     change: (store) => ({
       observations: { writeAll: (inserts) => store.observations.writeAll(inserts) },
     }),
   },
   {
     defect: 'does not make a claimed job due again',
-    seed: 5,
+    seed: 6,
     change: (store) => {
       const claimed = new Set<string>();
       const isFirst = (step: string) => !claimed.has(step) && claimed.add(step);
@@ -105,12 +103,12 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'compares jobs in any order',
-    seed: 150,
+    seed: 60,
     change: () => ({ trackingRuns: { find: async () => [] } }),
   },
   {
     defect: 'keeps a notification twice',
-    seed: 35,
+    seed: 9,
     change: (store) => {
       let kept = 0;
       return {

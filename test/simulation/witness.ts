@@ -84,8 +84,7 @@ export function createWitness(world: World, store: Store): Witness {
     }
     if (name.startsWith('trackingRuns.')) observeComparison(name, parameters, result);
     if (fenced.has(name)) observeFenced(process, parameters, result);
-    if (name === 'batches.requeueExpired' || name === 'batches.republishQueued')
-      if ((result as unknown[]).length > 0) seen.add('republished batch');
+    if (name === 'batches.requeueStalled' && (result as unknown[]).length > 0) seen.add('republished batch');
     if (name === 'jobs.move' && result !== null && process.name.startsWith('sweep')) {
       if ((parameters[1] as string[]).includes('submitted')) seen.add('resumed submit');
     }

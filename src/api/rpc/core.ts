@@ -279,7 +279,7 @@ export async function checkEngines({ store, queue, blobs, disk }: JobContext): P
   const engines = { store, queue, 'file store': blobs, disk: room };
   const checks = await Promise.allSettled(
     Object.entries(engines).map(([name, engine]) =>
-      withTimeout(pingMs, `The check of the ${name}`, engine.ping()),
+      withTimeout<unknown>(pingMs, `The check of the ${name}`, engine.ping()),
     ),
   );
   const missing = Object.keys(engines).filter((_name, index) => checks[index]!.status === 'rejected');

@@ -4,6 +4,7 @@ import type { ResponseHeaders } from '../../contract/response-headers.ts';
 import type { JobSnapshot, ViewNeed } from '../../kinds/kind.ts';
 import { isAccepted } from '../../kinds/states.ts';
 import type { Batch } from '../../store/batches.ts';
+import { findUnit } from '../../store/batches.ts';
 import { countsOf } from '../../store/counts.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
@@ -150,7 +151,7 @@ export async function snapshotOf(
     else if (need === 'failures') snapshot.failures = await listFailures(context, job, snapshot);
     else if (need === 'only') snapshot.unit = await onlyUnit(context, job);
     else
-      snapshot.unit = await findUnit(
+      snapshot.unit = await requestedUnit(
         context,
         job,
         (request as unknown as Record<string, string>)[need.unit]!,
@@ -191,8 +192,8 @@ async function onlyUnit(context: JobContext, job: Job): Promise<UnitSnapshot> {
   throw new Error(`job ${job.id} has no units`);
 }
 
-async function findUnit(context: JobContext, job: Job, key: string): Promise<UnitSnapshot> {
-  const found = await context.store.batches.findUnit(job.id, key);
+async function requestedUnit(context: JobContext, job: Job, key: string): Promise<UnitSnapshot> {
+  const found = await findUnit(context.store, job.id, key);
   if (found === null) throw new Fault('not_found', `The job has no item '${key}'.`);
   return unitSnapshot(context, job, found.batch, found.index);
 }

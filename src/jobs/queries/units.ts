@@ -152,7 +152,7 @@ export async function qualityOf({ jobTypes, store }: JobContext, job: Job): Prom
     .filter(({ success }) => success > 0)
     .map(({ seq }) => seq);
   const tallies: QualityCounts[] = [];
-  for await (const { segments, outcomes } of store.batches.read(job.id, seqs)) {
+  for await (const { segments, outcomes } of store.batches.read(job.id, { seqs })) {
     for (const { quality } of segments) if (quality !== undefined) tallies.push(quality);
     for (const outcome of Object.values(outcomes))
       if (outcome.status === 'SUCCESS' && outcome.quality !== undefined) tallies.push(outcome.quality);

@@ -88,7 +88,7 @@ export async function decideDue(context: JobContext, job: Job): Promise<Job> {
 }
 
 async function decisionOf({ store }: JobContext, { id }: Job) {
-  for await (const { units } of store.batches.read(id, [0])) {
+  for await (const { units } of store.batches.read(id, { seqs: [0] })) {
     if (units[0] !== undefined) return testDecision(units[0]);
   }
   return 'none';

@@ -128,10 +128,7 @@ async function countNotRun(
   if (job.state !== 'terminating') return {};
   const batches = (await store.batches.find({ jobId: job.id })).filter(({ failed }) => failed > 0);
   let notRun = 0;
-  for await (const { outcomes } of store.batches.read(
-    job.id,
-    batches.map(({ seq }) => seq),
-  )) {
+  for await (const { outcomes } of store.batches.read(job.id, { seqs: batches.map(({ seq }) => seq) })) {
     for (const outcome of Object.values(outcomes))
       if (outcome.status === 'FAILED' && outcome.code === terminatedCode) notRun += 1;
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { Batch, Unit } from '../batches.ts';
+import { findUnit } from '../batches.ts';
 import { countsOf } from '../counts.ts';
 import type { Job } from '../documents.ts';
 import { findJobByNumber } from '../jobs.ts';
@@ -119,7 +120,7 @@ export function createConformance(open: OpenStores): void {
     expect(removed).toBeLessThan(150);
     expect(await stores.store.jobs.deleteOrphanedBatches(aTime - 999)).toBe(0);
     expect((await countsOf(stores.store, job.id)).units.total).toBe(0);
-    expect(await stores.store.batches.findUnit(job.id, '0/0')).toBeNull();
+    expect(await findUnit(stores.store, job.id, '0/0')).toBeNull();
     expect((await countsOf(stores.store, whole.id)).units.total).toBe(4);
     await stores.store.jobs.create(job, batches);
     expect(await collect(stores.store.batches.read(job.id))).toEqual(batches);
@@ -183,7 +184,7 @@ export function createConformance(open: OpenStores): void {
     expect(await stores.other.jobs.delete(job.id, null)).toBe(true);
     expect(await stores.store.jobs.get(job.id)).toBeNull();
     expect(await stores.store.batches.find({ jobId: job.id })).toEqual([]);
-    expect(await stores.store.batches.findUnit(job.id, '0/0')).toBeNull();
+    expect(await findUnit(stores.store, job.id, '0/0')).toBeNull();
     expect(await stores.store.jobs.delete(job.id, null)).toBe(false);
     const { job: kept } = await storeJob(stores.store, 1, { state: 'awaiting_approval' });
     expect(await stores.store.jobs.delete(kept.id, null)).toBe(false);
@@ -222,7 +223,7 @@ export function createConformance(open: OpenStores): void {
     const counts = await countsOf(stores.store, job.id);
     expect(counts.units).toEqual({ total: 50_000, success: 0, failed: 0 });
     expect(counts.batches.total).toBe(1_000);
-    const found = await stores.store.batches.findUnit(job.id, '777/49');
+    const found = await findUnit(stores.store, job.id, '777/49');
     expect([found?.batch.seq, found?.index]).toEqual([777, 49]);
   });
 }

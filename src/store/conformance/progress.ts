@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { hasOutstanding, releaseBatch } from '../batches.ts';
+import { findUnit, hasOutstanding, releaseBatch } from '../batches.ts';
 import { countsOf } from '../counts.ts';
 import { aBatch, aFailure, aJob, aSuccess, aTime, storeJob, units } from './samples.ts';
 import { collect, type OpenStores, setUpStores } from './stores.ts';
@@ -137,7 +137,7 @@ export function progressConformance(open: OpenStores): void {
 
   test('batches at given positions are read alone, in order', async () => {
     const { job, batches } = await storeJob(stores.store, 60);
-    const read = (seqs: number[]) => collect(stores.store.batches.read(job.id, seqs));
+    const read = (seqs: number[]) => collect(stores.store.batches.read(job.id, { seqs }));
     const even = batches.filter(({ seq }) => seq % 2 === 0);
     expect(await read(even.map(({ seq }) => seq))).toEqual(even);
     expect(await read([7, 59, 60, 99])).toEqual([batches[7], batches[59]]);
@@ -158,10 +158,10 @@ export function progressConformance(open: OpenStores): void {
     const second = aBatch(job, 1, [...units(1, 'y'), { key, input: { at: 1 } }, { key, input: { at: 2 } }]);
     const third = aBatch(job, 2, [{ key, input: { at: 3 } }]);
     await stores.store.jobs.create(job, [third, second, first]);
-    expect(await stores.store.batches.findUnit(job.id, key)).toEqual({ batch: second, index: 1 });
-    expect(await stores.store.batches.findUnit(job.id, 'unit 1')).toEqual({ batch: first, index: 1 });
-    expect(await stores.store.batches.findUnit(job.id, 'unit 2')).toBeNull();
-    expect(await stores.store.batches.findUnit(newId(), key)).toBeNull();
+    expect(await findUnit(stores.store, job.id, key)).toEqual({ batch: second, index: 1 });
+    expect(await findUnit(stores.store, job.id, 'unit 1')).toEqual({ batch: first, index: 1 });
+    expect(await findUnit(stores.store, job.id, 'unit 2')).toBeNull();
+    expect(await findUnit(stores.store, newId(), key)).toBeNull();
   });
 
   test('the backlog is counted by market and lane', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { Outcome, PagePlace } from '../batches.ts';
+import { findUnit } from '../batches.ts';
 import type { FieldOf, Where } from '../collection.ts';
 import type { Job } from '../documents.ts';
 import { markFilesDeleted, removePagePlaces } from '../retention.ts';
@@ -170,7 +171,7 @@ export function retentionConformance(open: OpenStores): void {
     expect(await stores.other.jobs.get(job.id)).toBeNull();
     expect(await stores.other.jobs.find({ number: 900_001 })).toEqual([]);
     expect(await collect(stores.other.batches.read(job.id))).toEqual([]);
-    expect(await stores.other.batches.findUnit(job.id, '0/0')).toBeNull();
+    expect(await findUnit(stores.other, job.id, '0/0')).toBeNull();
     const { items } = await stores.other.deliveries.list({ userId: null }, { limit: 100 });
     expect(items.map(({ id }) => id)).not.toContain(delivery.id);
     expect(await stores.other.deletedJobs.get(job.id)).toEqual(summary);

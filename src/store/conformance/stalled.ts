@@ -26,8 +26,8 @@ export function stalledConformance(open: OpenStores): void {
         attempt: 0,
       },
     ];
-    expect(await stores.store.batches.republishQueued(now, now - 50, 10)).toEqual(expected);
-    expect(await stores.store.batches.republishQueued(now, now - 50, 10)).toEqual([]);
+    expect(await stores.store.batches.requeueStalled(now, now - 50, 10)).toEqual(expected);
+    expect(await stores.store.batches.requeueStalled(now, now - 50, 10)).toEqual([]);
     const listed = await stores.store.batches.find({ jobId: job.id });
     expect(listed.map(({ state, queuedAt, publishedAt }) => [state, queuedAt, publishedAt])).toEqual([
       ['queued', now - 100, now],
@@ -50,7 +50,7 @@ export function stalledConformance(open: OpenStores): void {
     ] as const)
       await stores.store.batches.claim(batches[at]!.id, 0, now - 500, until);
     const requeued = async () =>
-      (await stores.store.batches.requeueExpired(now, 1)).map(({ batchId }) =>
+      (await stores.store.batches.requeueStalled(now, 0, 1)).map(({ batchId }) =>
         batches.findIndex(({ id }) => id === batchId),
       );
     expect([await requeued(), await requeued(), await requeued()]).toEqual([[5], [4], []]);
@@ -65,7 +65,7 @@ export function stalledConformance(open: OpenStores): void {
     await stores.store.batches.queue(job.id, 2, now);
     await stores.store.batches.claim(batches[0]!.id, 0, now, now + 10);
     await stores.store.batches.claim(batches[1]!.id, 0, now, now + 11);
-    const taken = await stores.store.batches.requeueExpired(now + 11, 10);
+    const taken = await stores.store.batches.requeueStalled(now + 11, 0, 10);
     expect(taken).toEqual([
       {
         jobId: job.id,
@@ -94,8 +94,8 @@ export function stalledConformance(open: OpenStores): void {
     await stores.store.batches.queue(job.id, 1, now);
     await stores.store.batches.claim(batches[0]!.id, 0, now, now + 10);
     await releaseBatch(stores.store, { id: batches[0]!.id, attempt: 1 }, now + 500);
-    expect(await stores.store.batches.republishQueued(now + 499, now + 400, 10)).toEqual([]);
-    expect(await stores.store.batches.republishQueued(now + 500, now + 400, 10)).toHaveLength(1);
+    expect(await stores.store.batches.requeueStalled(now + 499, now + 400, 10)).toEqual([]);
+    expect(await stores.store.batches.requeueStalled(now + 500, now + 400, 10)).toHaveLength(1);
     await stores.store.batches.fail(job.id, ['queued'], aFailure, aTime);
   });
 
@@ -106,7 +106,7 @@ export function stalledConformance(open: OpenStores): void {
     await unqueue(stores.store, await stores.store.batches.queue(job.id, 1, now), now);
     expect(await stores.store.batches.claim(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
     await releaseBatch(stores.store, { id: batches[0]!.id, attempt: 1 }, now + 500);
-    expect(await stores.store.batches.republishQueued(now + 500, now + 400, 10)).toHaveLength(1);
+    expect(await stores.store.batches.requeueStalled(now + 500, now + 400, 10)).toHaveLength(1);
     await stores.store.batches.fail(job.id, ['queued'], aFailure, aTime);
   });
 
@@ -143,13 +143,13 @@ export function stalledConformance(open: OpenStores): void {
     const now = aTime + 30_000;
     const { job } = await storeJob(stores.store, 40);
     await stores.store.batches.queue(job.id, 40, now - 10);
-    const given = await runConcurrently(6, stores, (store) => store.batches.republishQueued(now, now, 9));
+    const given = await runConcurrently(6, stores, (store) => store.batches.requeueStalled(now, now, 9));
     expect(Math.max(...given.map(({ length }) => length))).toBeLessThanOrEqual(9);
     const ids = given.flat().map(({ batchId }) => batchId);
     expect(new Set(ids).size).toBe(ids.length);
-    const rest = await stores.store.batches.republishQueued(now, now, 100);
+    const rest = await stores.store.batches.requeueStalled(now, now, 100);
     expect(new Set([...ids, ...rest.map(({ batchId }) => batchId)]).size).toBe(40);
     expect(ids.length + rest.length).toBe(40);
-    expect(await stores.store.batches.republishQueued(now, now, 0)).toEqual([]);
+    expect(await stores.store.batches.requeueStalled(now, now, 0)).toEqual([]);
   });
 }

@@ -48,7 +48,7 @@ export function batchStore(engine: MongoEngine): BatchStore {
               { state: 'claimed', leaseUntil: { $lt: now } },
             ],
           },
-          // Also set for a batch that was waiting, so that republishQueued() finds it after its release.
+          // Also set for a batch that was waiting, so that requeueStalled() finds it after its release.
           {
             $set: { state: 'claimed', queuedAt: now, publishedAt: now, leaseUntil, notBefore: null },
             $inc: { attempt: 1, stalledClaims: 1 },
@@ -78,21 +78,22 @@ export function batchStore(engine: MongoEngine): BatchStore {
     fail: (jobId, states, outcome, now) =>
       engine.run(({ batches }) => failBatches(batches, jobId, states, outcome, now)),
 
-    requeueExpired: (now, limit) =>
-      engine.run(({ batches }) => {
+    requeueStalled: (now, publishedBefore, limit) =>
+      engine.run(async ({ batches }) => {
         const expired: Filter<BatchDocument> = { state: 'claimed', leaseUntil: { $lt: now } };
-        return moveBatches(batches, expired, 'leaseUntil', limit, { ...queuedAs(now), leaseUntil: null });
-      }),
-
-    republishQueued: (now, publishedBefore, limit) =>
-      engine.run(({ batches }) => {
+        const change = { ...queuedAs(now), leaseUntil: null };
+        const requeued = await moveBatches(batches, expired, 'leaseUntil', limit, change);
         // Marked batches must not match again.
         const lost: Filter<BatchDocument> = {
           state: 'queued',
           publishedAt: { $not: { $gte: Math.min(publishedBefore, now) } },
           notBefore: { $not: { $gt: now } },
         };
-        return moveBatches(batches, lost, 'publishedAt', limit, { publishedAt: now });
+        const rest = limit - requeued.length;
+        return [
+          ...requeued,
+          ...(await moveBatches(batches, lost, 'publishedAt', rest, { publishedAt: now })),
+        ];
       }),
   };
 }

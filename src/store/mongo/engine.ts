@@ -26,12 +26,10 @@ export interface MongoEngine {
    * respond.
    */
   run<T>(call: (collections: MongoCollections) => Promise<T>): Promise<T>;
-  /** Resolves if MongoDB responds. */
-  ping(): Promise<void>;
   /** Returns the version of the database's schema. */
   schemaVersion(): Promise<number>;
-  /** Returns the server's time in milliseconds since the epoch. */
-  time(): Promise<number>;
+  /** Resolves if MongoDB responds, with its time in milliseconds since the epoch. */
+  ping(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -123,9 +121,8 @@ export function openEngine(
   return {
     place,
     run: (call) => attempt(({ collections }) => call(collections)),
-    ping: () => attempt(async ({ database }) => void (await database.command({ ping: 1 }))),
     schemaVersion: () => attempt(async (_, version) => version),
-    time: () => attempt(({ database }) => readTime(database)),
+    ping: () => attempt(({ database }) => readTime(database)),
     close: async () => {
       closed = true;
       await current.client.close();

@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type PageOptions, readCursor, rowsToRead, toPage } from '../cursor.ts';
-import type { AuditedAccount, LedgerStore, LedgerSum } from '../ledger.ts';
+import type { Declaration, Where } from '../collection.ts';
+import type { LedgerEntry } from '../documents.ts';
+import { type AuditedAccount, type LedgerStore, type LedgerSum, ledgerDeclaration } from '../ledger.ts';
+import { createCollection } from './collection.ts';
 import type { MongoEngine } from './engine.ts';
 import { post, settlePending, voidKey } from './post-entry.ts';
 import type { MongoCollections } from './schema.ts';
@@ -17,23 +19,31 @@ const counting = (openKeys: string[]) => ({
   $or: [{ state: 'applied' as const }, { _id: { $in: openKeys } }],
 });
 
-/** Filter for the entries of a page and the following ones in a list that is newest first. */
-function olderThan(page: PageOptions) {
-  const { at, id } = readCursor(page);
-  return { $or: [{ createdAt: { $lt: at } }, { createdAt: at, _id: { $lt: id } }] };
-}
+/** Declaration that hides the entries which do not count, or are not marked yet. */
+const visible = { ...ledgerDeclaration, hidden: { field: 'state', values: ['pending', 'void'] } };
 
 /** Creates the MongoDB implementation of LedgerStore. The posting protocol is in posting.ts. */
 export function ledgerStore(engine: MongoEngine): LedgerStore {
+  const entries = createCollection<LedgerEntry>(engine, visible as Declaration);
   return {
-    post: (entry) => engine.run((collections) => post(collections, entry)),
+    update: entries.update,
 
-    // MongoDB updates document by document, so that no other call waits.
-    emptyNotes: (userId) =>
-      engine.run(
-        async ({ ledger }) =>
-          (await ledger.updateMany({ userId, note: { $ne: '' } }, { $set: { note: '' } })).modifiedCount,
-      ),
+    get: async (key) => {
+      await engine.run((collections) => markPosted(collections, { key: String(key) }));
+      return entries.get(key);
+    },
+
+    find: async (where, options) => {
+      await engine.run((collections) => markPosted(collections, where));
+      return entries.find(where, options);
+    },
+
+    list: async (where, page, search) => {
+      await engine.run((collections) => markPosted(collections, where));
+      return entries.list(where, page, search);
+    },
+
+    post: (entry) => engine.run((collections) => post(collections, entry)),
 
     voidKey: (key, userId, at) =>
       engine.run(async (collections) => {
@@ -44,38 +54,11 @@ export function ledgerStore(engine: MongoEngine): LedgerStore {
     isVoid: (key) =>
       engine.run(async ({ ledger }) => (await ledger.findOne({ _id: key, state: 'void' })) !== null),
 
-    get: (key) =>
-      engine.run(async ({ ledger, users }) => {
-        const entry = await ledger.findOne({ _id: key });
-        if (!entry || entry.state === 'applied') return entry && readEntry(entry);
-        const account = await users.findOne({ _id: entry.userId });
-        if (account?.openKeys.includes(key)) return readEntry(entry);
-        // A key is removed from the account only after its entry was marked as applied.
-        const applied = await ledger.findOne({ _id: key, state: 'applied' });
-        return applied && readEntry(applied);
-      }),
-
-    list: async ({ userId }, page) => {
-      const entries = await engine.run(async (collections) => {
-        const { users, ledger } = collections;
-        const openKeys =
-          userId === undefined
-            ? await openKeysOfAll(collections)
-            : ((await users.findOne({ _id: userId }))?.openKeys ?? []);
-        return ledger
-          .find({ ...(userId === undefined ? {} : { userId }), $and: [olderThan(page), counting(openKeys)] })
-          .sort({ createdAt: -1, _id: -1 })
-          .limit(rowsToRead(page))
-          .toArray();
-      });
-      return toPage(entries.map(readEntry), page, ({ createdAt, key }) => ({ at: createdAt, id: key }));
-    },
-
     sum: (userId, since) =>
-      engine.run(async ({ users, ledger }) => {
-        const account = await users.findOne({ _id: userId });
-        const sums = ledger.aggregate<LedgerSum>([
-          { $match: { userId, createdAt: { $gte: since }, ...counting(account?.openKeys ?? []) } },
+      engine.run(async (collections) => {
+        await markPosted(collections, { userId });
+        const sums = collections.ledger.aggregate<LedgerSum>([
+          { $match: { userId, createdAt: { $gte: since }, state: 'applied' } },
           {
             $group: {
               _id: {
@@ -127,17 +110,25 @@ export function ledgerStore(engine: MongoEngine): LedgerStore {
 }
 
 /**
- * Returns the keys of pending entries that are in balances. An entry that was pending in the first query and
- * whose key is not open in the second was either never posted or has been marked as applied since.
+ * Marks entries that are in balances as applied, as their posts will, so that they are found: those with
+ * `key`, those of a user, or all. A key is open from the time at which its entry is in the balance until the
+ * entry is marked, so that every entry which is in a balance before this call is marked after it.
  */
-async function openKeysOfAll({ users, ledger }: MongoCollections): Promise<string[]> {
-  const pending = await ledger
-    .find({ state: 'pending', createdAt: { $gte: 0 } }, { projection: { userId: 1 } })
-    .toArray();
-  const keys = new Set(pending.map(({ _id }) => _id));
-  const owners = [...new Set(pending.map(({ userId }) => userId))];
+async function markPosted(
+  { users, ledger }: MongoCollections,
+  { key, userId }: Pick<Where<LedgerEntry>, 'key' | 'userId'>,
+): Promise<void> {
+  const pending = { state: 'pending' as const, createdAt: { $gte: 0 } };
+  const which = typeof key === 'string' ? { _id: key, ...pending } : pending;
+  const owners =
+    typeof userId === 'string'
+      ? [userId]
+      : (await ledger.find(which, { projection: { userId: 1 } }).toArray()).map((entry) => entry.userId);
+  if (owners.length === 0) return;
   const accounts = await users.find({ _id: { $in: owners } }, { projection: { openKeys: 1 } }).toArray();
-  return accounts.flatMap(({ openKeys }) => openKeys.filter((key) => keys.has(key)));
+  const open = { _id: { $in: accounts.flatMap(({ openKeys }) => openKeys) }, ...pending };
+  if ((await ledger.findOne(open, { projection: { _id: 1 } })) !== null)
+    await ledger.updateMany(open, { $set: { state: 'applied' } });
 }
 
 /**

@@ -35,7 +35,6 @@ export function storeOn(engine: MongoEngine): Store {
     engine: 'MongoDB',
     ping: () => engine.ping(),
     schemaVersion: () => engine.schemaVersion(),
-    time: () => engine.time(),
     close: () => engine.close(),
   };
 }

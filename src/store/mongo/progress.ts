@@ -39,17 +39,18 @@ export function progressStore(engine: MongoEngine): ProgressStore {
 
     countJobs: (jobIds) => engine.run(({ batches }) => countJobs(batches, jobIds)),
 
-    read: async function* (jobId, seqs) {
-      const places = seqs?.values();
+    read: async function* (jobId, among) {
+      const places = among && 'seqs' in among ? among.seqs.values() : undefined;
+      const which = among && 'key' in among ? { keys: among.key } : {};
       let after = -1;
       for (;;) {
         const wanted = places && [...places.take(readChunk)];
         if (wanted?.length === 0) return;
         const chunk = await engine.run(({ batches }) =>
           batches
-            .find({ jobId, seq: wanted ? { $in: wanted } : { $gt: after } })
+            .find({ jobId, ...which, seq: wanted ? { $in: wanted } : { $gt: after } })
             .sort({ seq: 1 })
-            .limit(readChunk)
+            .limit('keys' in which ? 1 : readChunk)
             .toArray(),
         );
         yield* chunk.map(readBatch);
@@ -59,14 +60,6 @@ export function progressStore(engine: MongoEngine): ProgressStore {
         after = last.seq;
       }
     },
-
-    findUnit: (jobId, key) =>
-      engine.run(async ({ batches }) => {
-        const [document] = await batches.find({ jobId, keys: key }).sort({ seq: 1 }).limit(1).toArray();
-        if (!document) return null;
-        const batch = readBatch(document);
-        return { batch, index: batch.units.findIndex((unit) => unit.key === key) };
-      }),
 
     countBacklog: (now) =>
       engine.run(async ({ batches }) => {

@@ -60,7 +60,7 @@ export function batchStore(durable: SqliteEngine): BatchStore {
            queued_at = ?, published_at = ?, lease_until = ?, not_before = NULL
          WHERE id = ? AND ((state IN ('waiting', 'queued') AND attempt = ?) OR (state = 'claimed' AND lease_until < ?))
          RETURNING ${batches.select}`,
-        // Also set for a batch that was waiting, so that republishQueued() finds it after its release.
+        // Also set for a batch that was waiting, so that requeueStalled() finds it after its release.
         now,
         now,
         leaseUntil,
@@ -79,31 +79,31 @@ export function batchStore(durable: SqliteEngine): BatchStore {
     fail: async (jobId, states, outcome, now) =>
       engine.write(() => failBatches(engine, jobId, states, outcome, now)),
 
-    requeueExpired: async (now, limit) =>
-      toReferences(
-        engine.all(
-          `UPDATE batches SET state = 'queued', queued_at = ?1, published_at = ?1, lease_until = NULL, not_before = NULL
-           WHERE id IN (
-             SELECT id FROM batches WHERE state = 'claimed' AND lease_until < ?1 ORDER BY lease_until LIMIT ?2
-           ) RETURNING ${reference}`,
-          now,
-          Math.max(0, limit),
-        ),
-      ),
-
-    republishQueued: async (now, publishedBefore, limit) =>
-      toReferences(
-        engine.all(
-          `UPDATE batches SET published_at = ?1 WHERE id IN (
-             SELECT id FROM batches
-               WHERE state = 'queued' AND published_at < ?2 AND (not_before IS NULL OR not_before <= ?1)
-               ORDER BY published_at LIMIT ?3
-           ) RETURNING ${reference}`,
-          now,
-          publishedBefore,
-          Math.max(0, limit),
-        ),
-      ),
+    requeueStalled: async (now, publishedBefore, limit) => {
+      const requeue = (sets: string, condition: string, order: string, size: number) =>
+        toReferences(
+          engine.all(
+            `UPDATE batches SET ${sets} WHERE id IN (
+               SELECT id FROM batches WHERE ${condition} ORDER BY ${order} LIMIT ?3) RETURNING ${reference}`,
+            now,
+            publishedBefore,
+            Math.max(0, size),
+          ),
+        );
+      const expired = requeue(
+        `state = 'queued', queued_at = ?1, published_at = ?1, lease_until = NULL, not_before = NULL`,
+        `state = 'claimed' AND lease_until < ?1`,
+        'lease_until',
+        limit,
+      );
+      const lost = requeue(
+        'published_at = ?1',
+        `state = 'queued' AND published_at < min(?1, ?2) AND (not_before IS NULL OR not_before <= ?1)`,
+        'published_at',
+        limit - expired.length,
+      );
+      return [...expired, ...lost];
+    },
   };
 }
 

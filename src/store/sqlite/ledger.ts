@@ -1,10 +1,15 @@
 import { Fault } from '../../contract/fault.ts';
 import type { LedgerEntry } from '../documents.ts';
-import type { LedgerStore, LedgerSum, SpentCeiling } from '../ledger.ts';
-import { voidedKeyFault } from '../ledger.ts';
+import {
+  type LedgerStore,
+  type LedgerSum,
+  ledgerDeclaration,
+  type SpentCeiling,
+  voidedKeyFault,
+} from '../ledger.ts';
 import { createCollection } from './collection.ts';
 import type { SqliteEngine } from './engine.ts';
-import { ledger, ledgerTable } from './shapes.ts';
+import { ledger } from './shapes.ts';
 
 const dayMs = 86_400_000;
 
@@ -28,7 +33,7 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
         );
   const isVoid = (key: string) => engine.get('SELECT 1 FROM void_ledger_keys WHERE key = ?', key) !== null;
 
-  const entries = createCollection<LedgerEntry>(engine, ledgerTable);
+  const entries = createCollection<LedgerEntry>(engine, ledgerDeclaration);
   return {
     ...entries,
 
@@ -77,13 +82,6 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
           since,
         )
         .map((sum) => ({ ...sum })),
-
-    emptyNotes: async (userId, limit) =>
-      engine.relaxed.run(
-        `UPDATE ledger SET note = '' WHERE key IN (SELECT key FROM ledger WHERE user_id = ? AND note <> '' LIMIT ?)`,
-        userId,
-        limit,
-      ),
 
     // Transactions leave no half-posted entries.
     repair: async () => 0,

@@ -42,9 +42,9 @@ export function storeOn(engine: SqliteEngine): Store {
     engine: 'SQLite',
     ping: async () => {
       engine.get('SELECT 1 FROM sequences LIMIT 1');
+      return Date.now();
     },
     schemaVersion: async () => engine.schemaVersion(),
-    time: async () => Date.now(),
     close: async () => engine.close(),
   };
 }

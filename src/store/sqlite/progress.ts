@@ -47,8 +47,9 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
       return new Map(found.filter((entry): entry is [string, Counts] => entry[1] !== null));
     },
 
-    read: async function* (jobId, seqs) {
-      const places = seqs?.values();
+    read: async function* (jobId, among) {
+      const places = among && 'seqs' in among ? among.seqs.values() : undefined;
+      const key = among && 'key' in among ? among.key : null;
       let after = -1;
       for (;;) {
         const wanted = places && [...places.take(readChunk)];
@@ -60,29 +61,27 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
               jobId,
               JSON.stringify(wanted),
             )
-          : engine.documents(
-              wholeBatches,
-              `${wholeBatches.sql} WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ${readChunk}`,
-              jobId,
-              after,
-            );
+          : key === null
+            ? engine.documents(
+                wholeBatches,
+                `${wholeBatches.sql} WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ${readChunk}`,
+                jobId,
+                after,
+              )
+            : engine.documents(
+                wholeBatches,
+                `${wholeBatches.sql} WHERE job_id = ?1 AND seq = (
+                   SELECT min(seq) FROM unit_keys WHERE job_id = ?1 AND key = ?2 AND seq > ?3)`,
+                jobId,
+                key,
+                after,
+              );
         yield* rows;
         if (wanted) continue;
         const last = rows.at(-1);
         if (!last) return;
         after = last.seq;
       }
-    },
-
-    findUnit: async (jobId, key) => {
-      const batch = engine.document(
-        wholeBatches,
-        `${wholeBatches.sql} WHERE job_id = ?1 AND seq = (
-           SELECT min(seq) FROM unit_keys WHERE job_id = ?1 AND key = ?2)`,
-        jobId,
-        key,
-      );
-      return batch && { batch, index: batch.units.findIndex((unit) => unit.key === key) };
     },
 
     countBacklog: async (now) =>

@@ -1,16 +1,11 @@
 import { type Batch, batchDeclaration, type StoredBatch, type Unit } from '../batches.ts';
-import { declare } from '../collection.ts';
 import type { LedgerEntry } from '../documents.ts';
+import { ledgerDeclaration } from '../ledger.ts';
 import { mapRows, mapWhole } from './collection.ts';
 import type { RowReader } from './connection.ts';
 
-/** Table `ledger`, whose indexes are in schema.ts. */
-export const ledgerTable = declare<LedgerEntry>()(
-  'ledger',
-  { text: 'key userId type jobId? keyId? note', integer: 'amount', real: 'createdAt' },
-  { id: ['key'], order: ['createdAt', 'key'] },
-);
-export const ledger = mapRows<LedgerEntry>(ledgerTable);
+/** Table `ledger`. */
+export const ledger = mapRows<LedgerEntry>(ledgerDeclaration);
 
 /** Table `batches`, whose units are in `batch_units`. */
 export const batches = mapWhole<StoredBatch>(batchDeclaration);
