@@ -9,8 +9,8 @@ export function namesTag(header: string | undefined, tag: string): boolean {
 }
 
 /**
- * Returns true if an `If-Match` header rules out a tag, by strong comparison (RFC 9110, section 13.1.1). An absent
- * header and `*` rule out none.
+ * Returns true if an `If-Match` header rules out a tag, by strong comparison (RFC 9110, section 13.1.1). An
+ * absent header and `*` rule out none.
  */
 export function excludesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
