@@ -8,4 +8,14 @@ export function namesTag(header: string | undefined, tag: string): boolean {
   return header.split(',').some((given) => given.trim() === '*' || opaque(given.trim()) === wanted);
 }
 
+/**
+ * Returns true if an `If-Match` header rules out a tag, by strong comparison (RFC 9110, section 13.1.1). An
+ * absent header and `*` rule out none.
+ */
+export function excludesTag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false;
+  const isNamed = (given: string) => given === '*' || (given === tag && !tag.startsWith('W/'));
+  return !header.split(',').some((given) => isNamed(given.trim()));
+}
+
 const opaque = (tag: string): string => tag.replace(/^W\//, '');

@@ -19,8 +19,9 @@ interface Rule {
   toEnd: boolean;
 }
 
-/** Lines of all groups of one robot. */
+/** Lines after one or more user-agent lines. */
 interface Group {
+  robots: Set<string>;
   rules: Rule[];
   crawlDelayMs: number | undefined;
 }
@@ -86,38 +87,38 @@ export function parseRobots(body: Uint8Array, robot: string): RobotsRules {
   const decoded = new TextDecoder().decode(body.subarray(0, maxBytes));
   // A truncated rule would have another meaning.
   const text = body.length > maxBytes ? decoded.slice(0, decoded.search(/[\r\n][^\r\n]*$/)) : decoded;
-  const groups = new Map<string, Group>();
-  let current: Group[] = [];
+  const groups: Group[] = [];
   let inHeader = false;
   for (const line of text.split(/[\r\n]+/)) {
     const [, key = '', rest = ''] = /^\s*([a-z-]+)\s*:([^#]*)/i.exec(line) ?? [];
     const value = rest.trim();
     switch (key.toLowerCase()) {
       case 'user-agent': {
-        if (!inHeader) current = [];
+        if (!inHeader) groups.push({ robots: new Set(), rules: [], crawlDelayMs: undefined });
         inHeader = true;
-        const name = parseRobot(value);
-        const group = groups.get(name) ?? { rules: [], crawlDelayMs: undefined };
-        groups.set(name, group);
-        current.push(group);
+        groups.at(-1)!.robots.add(parseRobot(value));
         break;
       }
       case 'allow':
       case 'disallow': {
         inHeader = false;
         const rule = parseRule(key.toLowerCase() === 'allow', value);
-        if (rule) for (const group of current) group.rules.push(rule);
+        if (rule) groups.at(-1)?.rules.push(rule);
         break;
       }
       case 'crawl-delay': {
         const seconds = Number.parseFloat(value);
-        if (seconds > 0) for (const group of current) group.crawlDelayMs = seconds * 1000;
+        const group = groups.at(-1);
+        if (group && seconds > 0) group.crawlDelayMs = seconds * 1000;
         break;
       }
     }
   }
-  const { rules, crawlDelayMs } = groups.get(robot.toLowerCase()) ??
-    groups.get('*') ?? { rules: [], crawlDelayMs: undefined };
+  const groupsOf = (name: string) => groups.filter(({ robots }) => robots.has(name));
+  const own = groupsOf(robot.toLowerCase());
+  const wanted = own.length > 0 ? own : groupsOf('*');
+  const rules = wanted.flatMap((group) => group.rules);
+  const crawlDelayMs = wanted.findLast((group) => group.crawlDelayMs !== undefined)?.crawlDelayMs;
   return {
     crawlDelayMs,
     bytes: rules.reduce((sum, rule) => sum + bytesOf(rule), 0),

@@ -76,6 +76,21 @@ test('evaluates If-Range and If-None-Match', async () => {
   expect((await get('/files/job/full.json?good', { 'if-none-match': `"x", W/${tag}` })).status).toBe(304);
 });
 
+test('evaluates If-Match by strong comparison', async () => {
+  const link = '/files/job/full.json?good';
+  const tag = (await get(link)).headers.get('etag')!;
+  const statusOf = async (path: string, header: string) => (await get(path, { 'if-match': header })).status;
+  expect(await statusOf(link, tag)).toBe(200);
+  expect(await statusOf(link, `"x", ${tag}`)).toBe(200);
+  expect(await statusOf(link, '*')).toBe(200);
+  expect(await statusOf(link, `W/${tag}`)).toBe(412);
+  const other = await get(link, { 'if-match': '"x"', 'if-none-match': tag, range: 'bytes=0-1' });
+  expect([other.status, await other.json()]).toMatchObject([412, { code: 'precondition_failed' }]);
+  const converted = (await get(`${link}&format=csv`)).headers.get('etag')!;
+  expect(await statusOf(`${link}&format=csv`, converted)).toBe(412);
+  expect(await statusOf(`${link}&format=csv`, '*')).toBe(200);
+});
+
 test('responds to HEAD with size and type', async () => {
   const response = await get('/files/job/full.json?good', { range: 'bytes=0-9' }, null, 'HEAD');
   expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([

@@ -14,7 +14,7 @@ import { countRequest } from '../../../gateway/serve-endpoint.ts';
 import type { Caller, Headers } from '../../../gateway/service-client.ts';
 import { begin } from '../../base/begin.ts';
 import { acceptRequest } from '../../base/connections.ts';
-import { namesTag } from '../../contract/etag.ts';
+import { excludesTag, namesTag } from '../../contract/etag.ts';
 import { Fault } from '../../contract/fault.ts';
 
 /** Range of a file: bytes `start` to `end`, both inclusive; the whole; or none of its bytes. */
@@ -170,10 +170,7 @@ async function serveLink(serving: FileServing, exchange: Exchange): Promise<void
   response.setHeader('etag', encoding === undefined ? tag : `W/${tag}`);
   response.setHeader('accept-ranges', 'bytes');
   response.setHeader('cache-control', 'private, max-age=3600');
-  if (namesTag(request.headers['if-none-match'], tag)) {
-    response.writeHead(304).end();
-    return;
-  }
+  if (isAnswered(exchange, tag)) return;
   const condition = request.headers['if-range'];
   const range =
     condition === undefined || condition === tag
@@ -191,6 +188,19 @@ async function serveLink(serving: FileServing, exchange: Exchange): Promise<void
   await sendFile(exchange, part, size, encoding, () =>
     files.read(path, part && { start: part.start, end: part.end }),
   );
+}
+
+/** Responds with 412 or 304 if the conditions of a request say so. Returns true if it has. */
+function isAnswered(exchange: Exchange, tag: string): boolean {
+  const { request, response } = exchange;
+  if (excludesTag(request.headers['if-match'], tag)) {
+    const detail = 'The file is not the one that If-Match names';
+    sendJson(exchange, 412, errorBody(detail, 'precondition_failed', exchange.requestId));
+    return true;
+  }
+  if (!namesTag(request.headers['if-none-match'], tag)) return false;
+  response.writeHead(304).end();
+  return true;
 }
 
 const tagOf = (...identity: readonly (string | number)[]) =>
@@ -231,11 +241,12 @@ async function serveExport(
 }
 
 async function sendExport(
-  { request, response }: Exchange,
+  exchange: Exchange,
   { contentType, fileName, bytes }: ConvertedFile,
   { path, size, wanted }: ExportSource,
   version: string,
 ): Promise<void> {
+  const { request, response } = exchange;
   const tag = tagOf(path, size, wanted.format, wanted.only, wanted.columns, version);
   const encoding = isCompressible(contentType)
     ? preferredEncoding(request.headers['accept-encoding'])
@@ -244,10 +255,7 @@ async function sendExport(
   response.setHeader('etag', `W/${tag}`);
   response.setHeader('accept-ranges', 'none');
   response.setHeader('cache-control', 'private, max-age=3600');
-  if (namesTag(request.headers['if-none-match'], tag)) {
-    response.writeHead(304).end();
-    return;
-  }
+  if (isAnswered(exchange, `W/${tag}`)) return;
   response.setHeader('content-type', contentType);
   response.setHeader('content-disposition', contentDisposition(fileName.toWellFormed()));
   if (encoding !== undefined) response.setHeader('content-encoding', encoding);

@@ -127,7 +127,9 @@ function refuse(response: ServerResponse, status: number): void {
   response.writeHead(status, headers).end(body);
 }
 
-/** Responds to a request that could not be parsed in the shape of every other error, and ends the connection. */
+/**
+ * Responds to a request that could not be parsed in the shape of every other error, and ends the connection.
+ */
 function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();

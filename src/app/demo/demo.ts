@@ -240,14 +240,18 @@ function sayRuns(
   say(`  ${relative(folder, table.path)}  records of run 2 as Parquet, ${table.bytes} bytes`);
 }
 
+/** Quotes a text for a POSIX shell, if it needs that. */
+export const shellWord = (text: string): string =>
+  /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
 /** Prints the commands that do the same by hand, on the same data. */
 function repeatByHand(say: (line: string) => void, settings: Record<string, string>): void {
-  const environment = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
+  const environment = Object.entries(settings).map(([name, value]) => `${name}=${shellWord(value)}`);
   say('');
   say(
     'To continue by hand, start the fake marketplaces and the service on the same data (or run the demo with --keep). Terminal 1:',
   );
-  say(`  node_modules/.bin/node sandbox/main.ts --config-file ${settings.GLEANER_ORIGINS}`);
+  say(`  node_modules/.bin/node sandbox/main.ts --config-file ${shellWord(settings.GLEANER_ORIGINS ?? '')}`);
   say('Terminal 2:');
   say(`  ${environment.join(' ')} npm start`);
   say('Terminal 3:');

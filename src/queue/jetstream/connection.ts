@@ -155,9 +155,9 @@ export function openConnection(options: {
 }
 
 /**
- * Runs an attempt to connect, and destroys its sockets if it fails. The client leaves the socket of an attempt
- * that timed out before the server's greeting open, for as long as the server does, which keeps the process
- * running.
+ * Runs an attempt to connect, and destroys its sockets if it fails. The client leaves the socket of an
+ * attempt that timed out before the server's greeting open, for as long as the server does, which keeps the
+ * process running.
  */
 async function closingOnFailure<T>(attempt: () => Promise<T>): Promise<T> {
   const owner = new AsyncLocalStorage<true>();
