@@ -6,7 +6,6 @@ import { type Access, type CommandSession, type CommonOptions, common, openSessi
 /** Declaration of options: flags and their descriptions. `<value...>` is a repeatable option. */
 export type OptionList = readonly (readonly [flags: string, about: string])[];
 
-/** Declaration of a command. */
 export interface CommandSpec<Options> {
   /** Name and arguments, for example `create <name>`. */
   usage: string;
