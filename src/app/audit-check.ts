@@ -19,7 +19,6 @@ export interface AuditCheckOptions {
   processId: string;
   /** Time between two audits, in milliseconds. */
   intervalMs: number;
-  /** Audits the store. */
   audit(signal: AbortSignal): Promise<Audit>;
 }
 

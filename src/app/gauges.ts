@@ -62,7 +62,6 @@ export function storeGauges({ store, clock, origins }: StoreGaugeOptions): Gauge
   };
 }
 
-/** Creates the gauge of a process with workers. */
 export function workerGauges(slots: () => WorkerSlots | undefined): GaugeReaders {
   return {
     gleaner_worker_slots: async () =>
@@ -96,7 +95,6 @@ export function servingGauges(
   };
 }
 
-/** Returns the configured origins of a market. */
 function originsOf({ addresses }: MarketOrigins): string[] {
   return [...new Set([...addresses.values()].map((address) => new URL(address).origin))];
 }

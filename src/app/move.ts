@@ -24,7 +24,6 @@ export type OnStep = (step: MoveStep) => unknown;
 
 /** Result of moveData(). */
 export interface Moved extends MovedFiles {
-  /** Number of documents by kind. */
   documents: Record<string, number>;
   /** Audit of the target, equal to the source's audit. */
   audit: Audit;

@@ -15,7 +15,6 @@ import { recordRequests } from './page/request-recorder.ts';
 import { browserLines, exchangeLines, readingLines, responseLine, targetLine } from './page/show.ts';
 import { type Target, targetOf } from './page/target.ts';
 
-/** Prints a line. */
 export type Say = (line: string) => void;
 
 /** Finds a page as targetOf() does, also of a site that the configuration declares. */

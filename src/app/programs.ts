@@ -18,7 +18,6 @@ const pathOf = (compiled: string, source: string) =>
 export const programs = {
   /** Command line. */
   main: pathOf('./main.js', '../cli/main.ts'),
-  /** Worker process. */
   pageWorker: pathOf('./page-worker.js', './page-worker.ts'),
   /** Fake marketplaces. */
   sandbox: pathOf('./sandbox.js', '../../sandbox/main.ts'),

@@ -47,7 +47,6 @@ const operatorRetryMs = 2_000;
 /** Duration of a stop after which the store must respond, and the time that it has, in milliseconds. */
 const silence = { afterMs: 3_000, responseMs: 2_000 };
 
-/** A running service. */
 export interface Service {
   httpPort: number | null;
   grpcPort: number | null;
@@ -248,7 +247,6 @@ function openCore(
   });
 }
 
-/** Prints the role and its engines. */
 function sayEngines(
   role: ProcessRole,
   { name, store, queue, blobs }: Stack,

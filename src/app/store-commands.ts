@@ -27,7 +27,7 @@ export async function recoverOperatorKey(config: Config, name: string): Promise<
   return withLockedStore(config, (store) => createOperatorKey(store, name, systemClock.now()));
 }
 
-/** Calls a function with the store of an installation. Throws a ConfigError without data, or while it is used. */
+/** Calls a function with the store of an installation. Throws a ConfigError without data, or while in use. */
 async function withLockedStore<T>(config: Config, call: (store: Store) => Promise<T>): Promise<T> {
   requireData(config);
   const release = await lockData(config);

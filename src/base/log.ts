@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import pino from 'pino';
 import type { PrettyOptions } from 'pino-pretty';
 
-/** Structured logger. */
 export type Log = pino.Logger;
 
 /** Receives the lines of a log, each with its line break. */

@@ -8,7 +8,6 @@ export interface NoticeSettings {
   privateWebhooks: boolean;
 }
 
-/** An SMTP server. */
 export interface SmtpSettings {
   host: string;
   port: number;

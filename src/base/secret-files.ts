@@ -3,10 +3,8 @@ import { resolve } from 'node:path';
 import { ConfigError } from './config-error.ts';
 import { type SettingName, settings } from './settings.ts';
 
-/** Environment variables by name. */
 export type Environment = Record<string, string | undefined>;
 
-/** A file that contains a secret. */
 export interface SecretFile {
   name: SettingName;
   /** Absolute path. */

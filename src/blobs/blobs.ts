@@ -38,7 +38,6 @@ export interface Blobs {
   listJob(jobId: string): Promise<string[]>;
   /** Removes files and ignores missing ones. */
   remove(paths: readonly string[]): Promise<void>;
-  /** Removes all files of a job. */
   removeJob(jobId: string): Promise<void>;
   /** Resolves when the engine responds; rejects with `unavailable`. */
   ping(): Promise<void>;

@@ -4,7 +4,6 @@ import { didYouMean } from './suggest.ts';
 /** Maximum problems listed in one response. */
 export const maxProblems = 100;
 
-/** Message and type of a problem. */
 export type ProblemText = Pick<Problem, 'msg' | 'type'>;
 
 /** Creates problems with pydantic's types and messages, and with the value if there is one. */

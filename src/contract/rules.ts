@@ -7,7 +7,6 @@ import {
   field as rulesOption,
 } from '../../gen/gleaner/validate/rules_pb.ts';
 
-/** Returns the validation rules of a field. */
 export function rulesOf(field: DescField): FieldRules {
   return getOption(field, rulesOption);
 }

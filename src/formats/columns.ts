@@ -6,7 +6,6 @@ import { type Field, parseFields } from '../base/record-schema.ts';
  */
 export type ColumnType = 'string' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'json' | 'others';
 
-/** Column of a table of records. */
 export interface Column {
   /** Path of the member in the record: "price.amount". */
   name: string;

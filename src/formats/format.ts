@@ -6,7 +6,6 @@ import { type ExactObject, formatExact } from './json-text.ts';
 /** Formats of results, in the order of documentation. `csv-bom` is CSV that starts with a byte order mark. */
 export const formatNames = ['json', 'jsonl', 'csv', 'csv-bom', 'parquet'] as const;
 
-/** Format of results. */
 export type FormatName = (typeof formatNames)[number];
 
 /** Media type and file name extension of a format. */

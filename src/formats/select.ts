@@ -13,7 +13,6 @@ export interface SelectionText {
   sort: string;
 }
 
-/** Parsed selection. */
 export interface Selection {
   /** True if every row is selected. */
   isAll: boolean;

@@ -24,7 +24,6 @@ export async function bulkProgress({ job, counts, link }: JobSnapshot) {
   };
 }
 
-/** Returns the response to a bulk submit. */
 export function bulkSubmitted({ job }: JobSnapshot) {
   return {
     jobId: job.id,

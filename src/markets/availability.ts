@@ -1,4 +1,3 @@
-/** Availability of an offer. */
 export interface Availability {
   /** Name in schema.org: "InStock", "PreOrder"; otherwise the shop's text. Null if it is not stated. */
   state: string | null;

@@ -6,7 +6,6 @@ import type { IdForm } from './id-form.ts';
 import type { MarketSamples } from './sample.ts';
 import type { ReadTracked } from './tracked.ts';
 
-/** Context of a reading. */
 export interface ReadContext {
   /** Region of the unit. Empty for markets without regions. */
   region: string;

@@ -151,7 +151,6 @@ export type RequestProtocol = 'http' | 'rpc';
 export type RequestResult = 'ok' | 'client_error' | 'server_error';
 
 export type CounterName = keyof typeof counters;
-/** Name of a distribution. */
 export type DurationName = keyof typeof durations;
 export type GaugeName = keyof typeof gauges;
 

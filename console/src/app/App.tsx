@@ -2,7 +2,7 @@ import { MantineProvider } from '@mantine/core';
 import { lazy, StrictMode, Suspense, useDeferredValue, useEffect, useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
 import { followToasts, hasToasts } from '../ui/errors/toast.ts';
-import { Loading } from '../ui/layout/Page.tsx';
+import { Loading } from '../ui/layout/Loading.tsx';
 import { useSessionState } from '../ui/session/session.ts';
 import { followSession } from '../ui/session/sign-in.ts';
 import { styleNonce } from './nonce.ts';

@@ -57,7 +57,6 @@ interface AuditFiltersProps {
   change: (search: AuditSearch) => void;
 }
 
-/** Filters of the audit log. */
 export function AuditFilters({ search, actors, change }: AuditFiltersProps) {
   const actorsId = useId();
   const changeLater = useDebouncedCallback(change, 300);

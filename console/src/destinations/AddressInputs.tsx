@@ -4,7 +4,6 @@ import type { Destination } from '../../../gen/gleaner/destination/v1/destinatio
 import { HeaderInputs } from './HeaderInputs.tsx';
 import type { DestinationValues } from './settings.ts';
 
-/** Properties of the inputs of a destination. */
 export interface AddressInputsProps {
   form: UseFormReturnType<DestinationValues>;
   /** Destination to change; null for a new one. */

@@ -12,7 +12,6 @@ interface DestinationActionsProps {
   edit: () => void;
 }
 
-/** Buttons of a destination. */
 export function DestinationActions({ destination: { destinationId, name }, edit }: DestinationActionsProps) {
   return (
     <Group gap={6} wrap="nowrap">

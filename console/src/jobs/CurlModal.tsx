@@ -4,7 +4,7 @@ import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { findJobType } from '../../../src/contract/job-types.ts';
 import { CodeBlock } from '../ui/CodeBlock.tsx';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
-import { Loading } from '../ui/layout/Page.tsx';
+import { Loading } from '../ui/layout/Loading.tsx';
 import { curlText, requestFile } from '../ui/request/curl.ts';
 import { useDraft } from '../ui/request/useDraft.ts';
 import { saveBlob } from '../ui/session/download.ts';

@@ -78,7 +78,6 @@ interface FilesProps {
   query: ListQuery;
 }
 
-/** Result files of a job. */
 export function Files({ jobId, files, query }: FilesProps) {
   return (
     <ListTable

@@ -10,7 +10,6 @@ import { useSession } from '../ui/session/session.ts';
 import { TextLink } from '../ui/TextLink.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
 
-/** All facts of a job. */
 export function JobSummary({ job }: { job: Job }) {
   const operator = useSession().role === 'operator';
   const duration = durationMs(job, Date.now());

@@ -1,7 +1,6 @@
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import type { AccountRole } from '../ui/session/session.ts';
 
-/** Tab of the job page. */
 export type JobTab = 'results' | 'failures' | 'units' | 'changes' | 'batches' | 'details';
 
 /** Returns the tab that matters most in the job's current state. */
@@ -15,7 +14,6 @@ export function initialTab(
   return role === 'operator' ? 'batches' : 'units';
 }
 
-/** Returns the tabs of the job page for a role. */
 export const jobTabs = (role: AccountRole): readonly JobTab[] =>
   role === 'operator'
     ? ['results', 'failures', 'units', 'batches', 'details']

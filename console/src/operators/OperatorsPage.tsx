@@ -54,7 +54,6 @@ export function OperatorsPage() {
   );
 }
 
-/** Dialog that creates an operator. */
 export function NewOperatorModal({ opened, close }: { opened: boolean; close: () => void }) {
   const form = useForm({
     initialValues: { name: '' },
@@ -92,7 +91,6 @@ export function NewOperatorModal({ opened, close }: { opened: boolean; close: ()
   );
 }
 
-/** API keys of an operator. */
 export function OperatorKeys({
   operator: { id, name, keys },
   query,

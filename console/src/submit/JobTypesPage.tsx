@@ -15,7 +15,6 @@ export function describeJobType({ method }: JobType): string {
   return text.replace(/ \(endpoint \d+\)/, '').split(/(?<=\.)\s/)[0]!;
 }
 
-/** Job types by marketplace. */
 export function JobTypesPage() {
   const { data } = useQuery(PriceService.method.getPriceList, {});
   const limited = new Set(

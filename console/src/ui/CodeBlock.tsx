@@ -25,7 +25,6 @@ export function CodeBlock({ label, text, children }: CodeBlockProps) {
   );
 }
 
-/** Button that copies a text. */
 export function CopyTextButton({ text }: { text: string }) {
   return (
     <CopyButton value={text}>

@@ -2,7 +2,6 @@ import { Anchor, type AnchorProps } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 
-/** Properties of TextLink. */
 export interface TextLinkProps extends AnchorProps {
   /** Path of the page. */
   to: string;

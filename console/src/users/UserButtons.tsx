@@ -4,7 +4,6 @@ import { ActionButton, ConfirmButton } from '../ui/actions/ActionButton.tsx';
 
 const { deleteUser, suspendUser: call } = OperatorService.method;
 
-/** Button that suspends or reactivates a user. */
 export function SuspendButton({ user: { id: userId, name, suspended } }: { user: Account }) {
   if (suspended)
     return (

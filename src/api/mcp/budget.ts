@@ -12,7 +12,6 @@ interface Accepted {
 
 /** Limit on the credits that submits may cost. */
 export interface Budget {
-  /** Whether there is a limit. */
   readonly isLimited: boolean;
   /**
    * Submits with a maximum cost that is in the budget, and returns the response. Submits of a session with a

@@ -17,7 +17,6 @@ import { methodTools } from './tools.ts';
 export interface McpServerOptions {
   caller: ToolCaller;
   budget: Budget;
-  /** Version of the program. */
   version: string;
   /** Versions of the protocol that the client speaks: tasks need a modern one, 2026-07-28. */
   era: 'legacy' | 'modern';

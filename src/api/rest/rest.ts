@@ -143,7 +143,6 @@ export interface RestOptions {
   clock: Clock;
   /** Returns the base address of the service. */
   publicUrl: () => string;
-  /** Version of the program. */
   version: string;
   /** Handlers of other paths: RPC for browsers, the console. */
   mounts?: readonly RequestHandler[];

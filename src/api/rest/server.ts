@@ -17,11 +17,8 @@ import {
   watchRequest,
 } from '../../base/connections.ts';
 
-/** A listening HTTP server. */
 export interface RunningServer {
-  /** Port that the server listens on. */
   port: number;
-  /** Returns the number of open connections. */
   connections(): number;
   /**
    * Accepts no new connections, waits up to `graceMs` milliseconds for active requests, then closes their

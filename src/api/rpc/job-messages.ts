@@ -26,7 +26,6 @@ export interface JobMessages {
   forOperator(jobs: readonly Job[]): Promise<JobMessage[]>;
 }
 
-/** Creates the conversion. */
 export function createJobMessages(context: JobContext): JobMessages {
   const { store } = context;
   const pathOf = retrievePaths(context.jobTypes);

@@ -25,7 +25,6 @@ export interface JobReads {
   getProgress(request: JobRequest, job: Job): Promise<MessageInitShape<typeof GetProgressResponseSchema>>;
 }
 
-/** Creates the queries. */
 export function jobReads(context: JobContext): JobReads {
   return {
     async listUnits(request, job) {

@@ -138,7 +138,6 @@ export function jobServiceHandlers(context: JobContext): Handlers {
   return { unary, stream };
 }
 
-/** Returns the handlers of streamed responses. */
 function streamHandlers(
   context: JobContext,
   find: (request: { jobId: string }, call: Call) => Promise<Job>,

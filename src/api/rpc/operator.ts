@@ -28,7 +28,6 @@ import { streamText } from './job-stream.ts';
 import { operatorUserHandlers } from './operator-users.ts';
 import { originShapes } from './origin-shape.ts';
 
-/** Returns the operators' handlers for drift alarms. */
 function operatorDriftHandlers({ store }: JobContext): [string, Handler][] {
   const { method } = OperatorService;
   return [

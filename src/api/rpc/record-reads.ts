@@ -37,7 +37,6 @@ export interface RecordReads {
   exportRecords(request: ExportRecordsRequest, job: Job, headers: ResponseHeaders): AsyncIterable<Message>;
 }
 
-/** Creates the queries. */
 export function recordReads(context: JobContext): RecordReads {
   const explorer = createExplorer(context);
   return {

@@ -36,7 +36,6 @@ export interface RemoteCaller extends AdmittedCaller {
 }
 
 export interface RemoteCoreOptions {
-  /** Services of the core. */
   services: readonly DescService[];
   /** Signs the check of callers before their calls. */
   admissions: AdmissionTokens;

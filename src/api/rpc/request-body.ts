@@ -10,7 +10,6 @@ import { toConnectError } from './fault-detail.ts';
 export interface ScreenOptions {
   /** Maximum body before and after decompression, in bytes. */
   limit: number;
-  /** Type of the request. */
   input: DescMessage;
   compressions: readonly Compression[];
   /** Reserves memory for a body that is large or may become so; called before more than 64 KB are held. */

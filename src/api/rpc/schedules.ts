@@ -26,7 +26,6 @@ import { msOf, toPendingScheduleMessage, toRunMessage, toScheduleMessage } from 
 /** Times of a preview if the request has no number. */
 const previewCount = 5;
 
-/** Returns the handlers of users and operators for schedules. */
 export function scheduleHandlers(context: JobContext): Handlers {
   return { unary: new Map(userHandlers(context)), stream: new Map() };
 }

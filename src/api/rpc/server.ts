@@ -19,7 +19,6 @@ import type { RpcListener } from './adapter.ts';
 
 export interface ListeningServer {
   port: number;
-  /** Returns the number of open connections. */
   connections(): number;
   /** Stops listening, gives calls in progress 3 seconds to end, then closes connections. */
   close(): Promise<void>;

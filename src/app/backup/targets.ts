@@ -8,7 +8,6 @@ import { Fault } from '../../contract/fault.ts';
 import { resultsFolder, storeFile } from '../stack.ts';
 import { deleteBackup, isComplete, manifestName, placeOf, readFiles, readHeader } from './manifest.ts';
 
-/** A scheduled backup. */
 export interface BackupEntry {
   name: string;
   /** Start of the backup. */

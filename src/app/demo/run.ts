@@ -14,7 +14,6 @@ export interface DemoProgress {
   total: number;
 }
 
-/** Outcome of a job. */
 export interface Result extends DemoProgress {
   job: DemoJob;
   id: string;

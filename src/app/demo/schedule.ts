@@ -6,7 +6,6 @@ import { createGleanerClient, type GleanerClient } from '../../clients/typescrip
 import type { DemoJob } from './jobs.ts';
 import type { DemoApi } from './run.ts';
 
-/** A file that was saved. */
 interface SavedFile {
   path: string;
   bytes: number;

@@ -10,7 +10,6 @@ export interface FetchedPage {
   response: PageResponse;
 }
 
-/** Result of reading a page. */
 export interface PageReading {
   /** The record, or the entries of a listing's first page; empty with a fault. */
   records: JsonObject[];

@@ -20,7 +20,6 @@ export interface RecordedExchange {
   error: string | null;
 }
 
-/** A recording of HTTP requests. */
 export interface RequestRecorder {
   /** Returns the requests so far, in order. */
   exchanges(): RecordedExchange[];

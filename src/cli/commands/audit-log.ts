@@ -1,7 +1,6 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
 import { type AuditEntry, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { UsageError } from './exit.ts';
+import { timeOf } from './command.ts';
 import type { PrintedColumn } from './print.ts';
 import { addList } from './resource.ts';
 
@@ -34,15 +33,8 @@ export function addAuditLogCommand(program: Command): void {
     none: 'No matching actions.',
     request: ({ by = '', since, until }) => ({
       actorId: by,
-      ...(since === undefined ? {} : { since: dateOf('--since', since) }),
-      ...(until === undefined ? {} : { until: dateOf('--until', until) }),
+      ...(since === undefined ? {} : { since: timeOf('--since', since, 'a date such as 2030-01-31') }),
+      ...(until === undefined ? {} : { until: timeOf('--until', until, 'a date such as 2030-01-31') }),
     }),
   });
-}
-
-function dateOf(option: string, text: string) {
-  const date = new Date(text);
-  if (Number.isNaN(date.getTime()))
-    throw new UsageError(`${option}: "${text}" is not a date such as 2030-01-31`);
-  return timestampFromDate(date);
 }

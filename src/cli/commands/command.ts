@@ -1,3 +1,4 @@
+import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
 import { onRun } from '../program.ts';
 import { UsageError } from './exit.ts';
@@ -6,7 +7,6 @@ import { type Access, type CommandSession, type CommonOptions, common, openSessi
 /** Declaration of options: flags and their descriptions. `<value...>` is a repeatable option. */
 export type OptionList = readonly (readonly [flags: string, about: string])[];
 
-/** Declaration of a command. */
 export interface CommandSpec<Options> {
   /** Name and arguments, for example `create <name>`. */
   usage: string;
@@ -51,6 +51,13 @@ export function integer(name: string, text: string | undefined, fallback: number
       `${name}: "${text}" is not a whole number${min > Number.MIN_SAFE_INTEGER ? ` of at least ${min}` : ''}`,
     );
   return value;
+}
+
+/** Parses a time. Throws a UsageError that names the option and `form`, the expected form of the text. */
+export function timeOf(option: string, text: string, form: string): Timestamp {
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw new UsageError(`${option}: "${text}" is not ${form}`);
+  return timestampFromMs(ms);
 }
 
 export const outputOption = ['-o, --output <file>', 'write to a file instead of standard output'] as const;

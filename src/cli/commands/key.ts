@@ -1,9 +1,9 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
 import { AccountService, type ApiKey } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { type KeyScope, keyScopes, type OperatorRole, operatorRoles } from '../../contract/permission.ts';
-import { integer } from './command.ts';
+import { integer, timeOf } from './command.ts';
 import { UsageError } from './exit.ts';
 import { count, type PrintedColumn } from './print.ts';
 import { addList, addShow } from './resource.ts';
@@ -33,7 +33,7 @@ const roleOption = [
 
 /** Returns the fields of a request for a key. Throws a UsageError for an invalid option. */
 function keyRequest({ expires, scopes, creditCeiling, test }: KeyFlags): {
-  expiresAt?: ReturnType<typeof timestampFromDate>;
+  expiresAt?: Timestamp;
   scopes: KeyScope[];
   creditCeiling?: bigint;
   mode: '' | 'test';
@@ -64,15 +64,15 @@ function scopesOf(text: string): KeyScope[] {
   });
 }
 
-function expiryOf(text: string | undefined): { expiresAt?: ReturnType<typeof timestampFromDate> } {
+function expiryOf(text: string | undefined): { expiresAt?: Timestamp } {
   if (text === undefined) return {};
   const days = /^(\d{1,5})d$/.exec(text)?.[1];
-  const date = days === undefined ? new Date(text) : new Date(Date.now() + Number(days) * 86_400_000);
-  if (Number.isNaN(date.getTime()))
-    throw new UsageError(
-      `--expires: "${text}" is not a date such as 2030-01-31 or a number of days such as 90d`,
-    );
-  return { expiresAt: timestampFromDate(date) };
+  const form = 'a date such as 2030-01-31 or a number of days such as 90d';
+  const expiresAt =
+    days === undefined
+      ? timeOf('--expires', text, form)
+      : timestampFromMs(Date.now() + Number(days) * 86_400_000);
+  return { expiresAt };
 }
 
 const columns: PrintedColumn<ApiKey>[] = [

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { onRun } from '../program.ts';
 
-/** Options of the page commands. */
 interface PageFlags {
   region?: string;
   save?: string;

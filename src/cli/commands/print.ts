@@ -8,11 +8,9 @@ import { formatRelativeTime } from '../../present/time.ts';
 
 export { counted, formatCount as count } from '../../present/text.ts';
 
-/** A column of a table. */
 export interface PrintedColumn<Row> {
   name: string;
   text(row: Row, display: Display): string;
-  /** Colors the text. */
   paint?(text: string, display: Display): string;
   /** Whether the column is right-aligned. */
   isNumber?: boolean;

@@ -75,7 +75,6 @@ export function modeWarning(path: string): string | null {
   return `Warning: ${path} contains keys and can be read by others (mode ${(mode & 0o777).toString(8)}). Run: chmod 600 ${path}`;
 }
 
-/** Source of a setting. */
 export type Source = 'flag' | 'profile' | 'environment' | '.env' | 'default' | 'none';
 
 /** Effective settings of a command with their sources. */

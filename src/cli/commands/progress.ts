@@ -14,7 +14,6 @@ import { type CommandSession, findJobId } from './session.ts';
 export interface ProgressDisplay {
   job(job: Job): void;
   file(name: string, bytes: number, size: number): void;
-  /** Ends the display. */
   end(): void;
 }
 

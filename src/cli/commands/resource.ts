@@ -19,7 +19,6 @@ import { type Access, type CommandSession, checkSchedule, findJobId, writeStream
 // biome-ignore lint/suspicious/noExplicitAny: options depend on the declaration of the command.
 export type Flags = Readonly<Record<string, any>>;
 
-/** Fields of a message. */
 type Fields<Shape> = Exclude<keyof Shape, '$typeName' | '$unknown'>;
 
 /** What a command shows of a response: its only field if that is a message, otherwise the response. */
@@ -68,7 +67,6 @@ type ListSpec<I extends DescMessage, O extends DescMessage> = CallSpec<DescMetho
 };
 
 type ShowSpec<I extends DescMessage, O extends DescMessage> = CallSpec<DescMethodUnary<I, O>> & {
-  /** Formats the response. */
   words(shown: Shown<MessageShape<O>>, display: Display, ...values: string[]): string;
   /** Returns the exit code. Default: 0. */
   code?(shown: Shown<MessageShape<O>>): number;

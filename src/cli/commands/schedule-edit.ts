@@ -1,5 +1,4 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import {
@@ -11,7 +10,7 @@ import {
 import type { JobType } from '../../contract/job-types.ts';
 import { messageWriter } from '../../contract/json/message-writer.ts';
 import { jobOptionsOf } from '../../contract/submit-options.ts';
-import { addCommand, integer } from './command.ts';
+import { addCommand, integer, timeOf } from './command.ts';
 import { UsageError } from './exit.ts';
 import { count, counted, type Display } from './print.ts';
 import { jobTypeNamed } from './submit/job-types.ts';
@@ -145,22 +144,18 @@ const requestText = (jobType: JobType, { request }: Prepared) => messageWriter(j
 const withoutAbsent = <Fields extends object>(fields: Fields): { [name in keyof Fields]?: string } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 
+const timeForm = 'a time such as 2030-01-07T08:00:00Z';
+
 function limitsOf({
   start,
   end,
   maxTotalCredits,
 }: Record<(typeof limitFields)[number][0], string | undefined>) {
   return {
-    ...(start === undefined ? {} : { startAt: timeOf('--start', start) }),
-    ...(end === undefined ? {} : { endAt: timeOf('--end', end) }),
+    ...(start === undefined ? {} : { startAt: timeOf('--start', start, timeForm) }),
+    ...(end === undefined ? {} : { endAt: timeOf('--end', end, timeForm) }),
     ...(maxTotalCredits === undefined
       ? {}
       : { maxTotalCredits: BigInt(integer('--max-total-credits', maxTotalCredits, 0, 1)) }),
   };
-}
-
-function timeOf(flag: string, text: string) {
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw new UsageError(`${flag}: "${text}" is not a time such as 2030-01-07T08:00:00Z`);
-  return timestampFromMs(ms);
 }

@@ -160,7 +160,6 @@ export async function findJob({ client, userId }: CommandSession, text: string):
   return job;
 }
 
-/** Returns the id of the job of a reference. */
 export async function findJobId(session: CommandSession, text: string): Promise<string> {
   const id = checkId(text);
   return session.userId === '' && id.includes('-') ? id : (await findJob(session, id)).jobId;

@@ -1,7 +1,6 @@
 import type { JobSnapshot, View } from '../kind.ts';
 import { aggregate, approvalStatus, batchStatus, inputText, isRejected, unitStatus } from '../states.ts';
 
-/** Returns the response to a submission. */
 export function submitted({ job }: JobSnapshot) {
   return {
     jobId: job.id,

@@ -1,4 +1,3 @@
-/** Properties of a region. */
 export interface MktaRegion {
   /** Suffix of the hosts of submitted URLs. */
   suffix: string;

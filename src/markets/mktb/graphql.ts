@@ -50,7 +50,6 @@ export function operation(
   };
 }
 
-/** A path of the site. */
 export function joinPath(...parts: string[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 }

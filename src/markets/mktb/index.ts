@@ -40,7 +40,6 @@ const samples: MarketSamples = () => [
   },
 ];
 
-/** Marketplace B. */
 export const mktb: Market = {
   name: 'mktb',
   regions: ['id'],

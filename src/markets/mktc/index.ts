@@ -45,7 +45,6 @@ const samples: MarketSamples = () => [
   },
 ];
 
-/** Marketplace C. */
 export const mktc: Market = {
   name: 'mktc',
   regions: ['id'],

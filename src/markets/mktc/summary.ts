@@ -35,7 +35,6 @@ export function impersonal(data: JsonObject): JsonObject {
   return object(without(data, personal));
 }
 
-/** Returns the name of the narrowest category. */
 function categoryOf(data: JsonObject): string | null {
   const categories = [objects(data.categories), objects(data.masterCategories)].find(
     ({ length }) => length > 0,

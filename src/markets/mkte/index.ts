@@ -33,7 +33,6 @@ const samples: MarketSamples = () => [
   },
 ];
 
-/** Marketplace E. */
 export const mkte: Market = {
   name: 'mkte',
   regions: Object.keys(regions),

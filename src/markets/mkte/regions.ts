@@ -1,4 +1,3 @@
-/** Properties of a region. */
 export interface MkteRegion {
   host: string;
   /** ISO code of the store's currency. */

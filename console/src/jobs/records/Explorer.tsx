@@ -72,7 +72,6 @@ interface RecordDrawerProps {
   close: () => void;
 }
 
-/** Drawer with a whole record. */
 function RecordDrawer({ jobId, entry, close }: RecordDrawerProps) {
   return (
     <Drawer

@@ -3,7 +3,6 @@ import { CallButton, type CallButtonProps } from '../permission/CallButton.tsx';
 import { useDownload } from '../session/download.ts';
 
 interface DownloadButtonProps extends CallButtonProps {
-  /** Saves the file. */
   save: () => Promise<void>;
 }
 

@@ -16,7 +16,6 @@ interface FormModalProps {
   busy: boolean;
   /** Keeps the dialog open when its surroundings are clicked. */
   keepsInput?: boolean;
-  /** Inputs. */
   children: ReactNode;
 }
 
@@ -31,7 +30,6 @@ function useFocusReturn(): void {
   );
 }
 
-/** Dialog with a form. */
 export function FormModal(props: FormModalProps) {
   const { title, opened = true, close, onSubmit, submit, call, busy, keepsInput = false, children } = props;
   useFocusReturn();

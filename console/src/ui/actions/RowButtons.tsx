@@ -7,14 +7,12 @@ interface RowButtonProps extends Pick<ButtonProps, 'size' | 'disabled'> {
   onClick: () => void;
 }
 
-/** Button that adds a row to a form. */
 export const AddButton = ({ label, ...props }: RowButtonProps) => (
   <Button variant="default" leftSection={<IconPlus size={16} aria-hidden />} {...props}>
     {label}
   </Button>
 );
 
-/** Button that removes a row of a form. */
 export const RemoveButton = ({ label, disabled = false, onClick }: RowButtonProps) => (
   <ActionIcon variant="subtle" color="gray" disabled={disabled} onClick={onClick} aria-label={label}>
     <IconTrash size={18} aria-hidden />

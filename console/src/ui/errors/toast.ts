@@ -19,7 +19,6 @@ export function showToast(toast: NotificationData): void {
   void import('@mantine/notifications').then(({ notifications }) => notifications.show(toast));
 }
 
-/** Shows a success notification. */
 export function showSuccess(message: string): void {
   showToast({ color: 'teal', message });
 }

@@ -1,4 +1,4 @@
-import { Badge, Button, Center, EmptyState, Group, Loader, Stack, Text, Title } from '@mantine/core';
+import { Badge, Button, EmptyState, Group, Stack, Text, Title } from '@mantine/core';
 import { IconMapOff } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
@@ -34,15 +34,6 @@ export function Page({ title, description, actions, children }: PageProps) {
       </Group>
       {children}
     </Stack>
-  );
-}
-
-/** Placeholder while a page's code loads. */
-export function Loading() {
-  return (
-    <Center mih="40dvh">
-      <Loader role="status" aria-label="Loading" />
-    </Center>
   );
 }
 

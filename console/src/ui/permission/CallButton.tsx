@@ -4,7 +4,6 @@ import type { Icon } from '@tabler/icons-react';
 import { refusalOf } from '../../../../src/contract/permission.ts';
 import { useSession } from '../session/session.ts';
 
-/** Properties of CallButton. */
 export interface CallButtonProps extends ButtonProps, ElementProps<'button', keyof ButtonProps> {
   /** Method that the button calls, directly or after a dialog. */
   call: DescMethod;

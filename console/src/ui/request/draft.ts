@@ -71,7 +71,6 @@ export function fitsForm(shape: RequestShape, draft: Draft): boolean {
 export const sharedTexts = (shape: RequestShape, draft: Draft): Record<string, string> =>
   Object.fromEntries(formLayout(shape).shared.map(({ name }) => [name, sharedText(name, draft) ?? '']));
 
-/** Returns the JSON body of a draft. */
 export const bodyOf = (shape: RequestShape, draft: Draft): Record<string, unknown> =>
   buildBody(shape, { ...draft.own, ...sharedTexts(shape, draft) }, draft.units);
 

@@ -18,7 +18,6 @@ export interface FieldShape {
   required: boolean;
   /** Columns of a CSV file. */
   columns: readonly string[];
-  /** Allowed values of a choice. */
   choices: readonly string[];
   /** Pattern that texts must match. */
   pattern: RegExp | null;

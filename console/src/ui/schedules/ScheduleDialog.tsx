@@ -12,7 +12,6 @@ import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { overlapLabels } from './columns.tsx';
 import { Times } from './Times.tsx';
 
-/** Values of a schedule that its dialog changes. */
 export interface ScheduleValues {
   name: string;
   cron: string;

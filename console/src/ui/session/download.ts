@@ -10,7 +10,6 @@ function downloadAddress(address: string, name: string): void {
   link.click();
 }
 
-/** Saves a blob as a file. */
 export function saveBlob(blob: Blob, name: string): void {
   const address = URL.createObjectURL(blob);
   downloadAddress(address, name);

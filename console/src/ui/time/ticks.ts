@@ -14,7 +14,6 @@ export function timeTicks(seconds: number): number[] {
   return Array.from({ length: Math.floor(seconds / step) + 1 }, (_, index) => index * step);
 }
 
-/** Tick of an axis of dates. */
 export interface DateTick {
   /** Milliseconds since the epoch. */
   at: number;
