@@ -57,7 +57,7 @@ interface Files {
 
 /** A context in which jobs have these files, and a job has these batches. */
 function contextOf(files: Files, ...batches: Batch[]): JobContext {
-  const read = async function* (_jobId: string, seqs?: readonly number[]) {
+  const read = async function* (_jobId: string, { seqs }: { seqs?: readonly number[] } = {}) {
     yield* batches.filter(({ seq }) => seqs?.includes(seq) ?? true);
   };
   const jobTypes = { of: () => ({ kind: { files } }) as never };
