@@ -34,7 +34,8 @@ export const ledgerDeclaration = declare<LedgerEntry>()(
 );
 
 /**
- * Balances and their ledger. An entry that is in the balance before a call is found by it, and no other entry.
+ * Balances and their ledger. A call finds the entries that are in the balance before it, and no others that
+ * were never posted.
  */
 export interface LedgerStore extends Pick<Collection<LedgerEntry>, 'get' | 'find' | 'list'> {
   /** Changes the note of an entry. */

@@ -7,6 +7,7 @@ import {
   batchDeclaration,
   type StoredBatch,
 } from '../batches.ts';
+import type { Declaration } from '../collection.ts';
 import { createCollection } from './collection.ts';
 import type { MongoEngine } from './engine.ts';
 import { failBatches, writeOutcomes } from './outcomes.ts';
@@ -14,17 +15,19 @@ import { progressStore } from './progress.ts';
 import type { BatchDocument, MongoCollections } from './schema.ts';
 import { internalFields, readBatch } from './shapes.ts';
 
+/** Declaration that leaves out the fields which only this engine has, and the units. */
+const stored: Declaration = {
+  ...batchDeclaration,
+  lazy: [...batchDeclaration.lazy!, ...internalFields],
+};
+
 /**
  * Creates the MongoDB implementation of BatchStore. The reads are in progress.ts, writes of outcomes in
  * outcomes.ts.
  */
 export function batchStore(engine: MongoEngine): BatchStore {
   return {
-    ...(createCollection<StoredBatch>(
-      engine,
-      batchDeclaration,
-      internalFields,
-    ) as unknown as BatchCollection),
+    ...(createCollection<StoredBatch>(engine, stored) as unknown as BatchCollection),
     ...progressStore(engine),
 
     queue: (jobId, limit, now, region) =>

@@ -188,29 +188,25 @@ function comparing(
 }
 
 /** A database of which a function gets the collections. */
-interface Database {
+interface Engine {
   run<R>(call: (collections: Readonly<Record<CollectionName, unknown>>) => Promise<R>): Promise<R>;
 }
 
 /** Creates the collections of a database. */
-export function createCollections(engine: Database): Collections {
+export function createCollections(engine: Engine): Collections {
   return Object.fromEntries(
     Object.entries(declarations).map(([name, declaration]) => [name, createCollection(engine, declaration)]),
   ) as unknown as Collections;
 }
 
-/** Creates a declared collection. `internal`: stored fields that are not declared and not read. */
-export function createCollection<T extends object>(
-  engine: Database,
-  declaration: Declaration,
-  internal: readonly string[] = [],
-): Collection<T> {
+/** Creates a declared collection. Lazy fields may be stored ones that are not declared. */
+export function createCollection<T extends object>(engine: Engine, declaration: Declaration): Collection<T> {
   const { id, lazy = [] } = declaration;
   const declaredOrder = declaration.order as readonly string[] as readonly FieldOf<T>[];
   const name = declaration.name as CollectionName;
   const fields = readFields(declaration);
   const fixed = fixedFields(declaration);
-  const projection = Object.fromEntries([...lazy, ...internal].map((field) => [field, 0]));
+  const projection = Object.fromEntries(lazy.map((field) => [field, 0]));
   const read = (stored: Document): T => readDocument<T>(declaration, fields, stored);
   const filter = (where: unknown) => filterOf(declaration, where as Where<never>) as Filter<StoredDocument>;
   const write = (document: T) => writeDocument(declaration, document);
@@ -225,10 +221,7 @@ export function createCollection<T extends object>(
         collection.findOneAndUpdate(
           filter(where),
           updateOf(declaration, change, add as Record<string, number>),
-          {
-            returnDocument: 'after',
-            projection,
-          },
+          { returnDocument: 'after', projection },
         ),
       );
       return changed && read(changed);
@@ -249,8 +242,7 @@ export function createCollection<T extends object>(
         ...(search === undefined ? [] : [holding(declaration, search)]),
       ] as Filter<StoredDocument>[];
       const found = collection.find(terms.length > 1 ? { $and: terms } : terms[0]!, { projection });
-      const direction = newestFirst ? -1 : 1;
-      const sorted = found.sort(Object.fromEntries(keys.map((key) => [key, direction])));
+      const sorted = found.sort(Object.fromEntries(keys.map((key) => [key, newestFirst ? -1 : 1])));
       return (await (limit === undefined ? sorted : sorted.limit(limit)).toArray()).map(read);
     });
 
