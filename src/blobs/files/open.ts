@@ -48,8 +48,8 @@ const abandonedMs = 24 * 3_600_000;
 /**
  * Opens a result storage in a folder, which several processes may share. A file is written under a temporary
  * name, so that it is complete or absent, and on disk when write() returns. After a power loss before that, a
- * file that was to be replaced is complete, and a new one may lack its content. Throws if the folder cannot be
- * created.
+ * file that was to be replaced is complete, and a new one may lack its content. Throws if the folder cannot
+ * be created.
  */
 export function openFiles({ directory, clock = systemClock }: FilesOptions): Blobs {
   // Cannot collide with a job: parsePath() rejects parts that start with a dot.

@@ -244,7 +244,7 @@ export function createCollection<T extends object>(
   engine: DataFile,
   declaration: Declaration,
 ): Collection<T> {
-  const { id, order: declaredOrder } = declaration;
+  const { id, order: declaredOrder, reports } = declaration;
   const table = columnOf(declaration.name);
   const rows = mapRows<T>(declaration);
   const whole = mapWhole<T>(declaration);
@@ -252,9 +252,11 @@ export function createCollection<T extends object>(
   const writer: SqliteConnection = declaration.relaxed ? engine.relaxed : engine;
   const insertSql = `INSERT INTO ${table} (${whole.columns}) VALUES (${whole.marks}) ON CONFLICT`;
   const byId = `SELECT ${rows.select} FROM ${table} WHERE ${idCondition(declaration)}`;
-
-  const insert = (document: T, connection = writer) =>
-    connection.run(`${insertSql} DO NOTHING`, ...whole.values(document)) === 1;
+  const insert = async (each: T) => {
+    const added = (reports ? engine.relaxed : writer).run(`${insertSql} DO NOTHING`, ...whole.values(each));
+    if (reports) await engine.sync();
+    return added === 1;
+  };
   const update = (where: Where<T>, change: Partial<T>, { add, relaxed }: UpdateOptions<T> = {}): T | null => {
     const [sql, values] = updateOf(declaration, where, change, add);
     return (relaxed ? engine.relaxed : writer).document(rows, `${sql} RETURNING ${rows.select}`, ...values);
@@ -280,12 +282,7 @@ export function createCollection<T extends object>(
   };
 
   return {
-    insert: async (document) => {
-      if (!declaration.reports) return insert(document);
-      const inserted = insert(document, engine.relaxed);
-      await engine.sync();
-      return inserted;
-    },
+    insert,
 
     writeAll: async (inserts, updates = []) =>
       runAll(writer, [
