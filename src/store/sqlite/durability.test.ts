@@ -53,10 +53,6 @@ describe('openEngine()', () => {
   });
 });
 
-test('a large write creates no file to undo its statement', () => {
-  expect(engine.get('PRAGMA temp_store')).toEqual({ temp_store: 2 });
-});
-
 describe('sync()', () => {
   test('resolves while another process has locked the file', async () => {
     const other = openEngine(join(folder, 'gleaner.db'));

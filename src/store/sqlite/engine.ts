@@ -78,9 +78,7 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
       );
       database.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
       migrate(database, path);
-      // A write that touches eight pages would otherwise create a file to undo its statement. Migrations sort
-      // whole tables, in files.
-      database.exec('PRAGMA busy_timeout = 0; PRAGMA temp_store = MEMORY');
+      database.exec('PRAGMA busy_timeout = 0');
       // SQLite's lower() converts ASCII only.
       database.function('fold', { deterministic: true }, (text) => String(text).toLowerCase());
     });
