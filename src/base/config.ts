@@ -89,6 +89,8 @@ export interface Config {
   exportsTraces: boolean;
   /** The environment variables that the configuration was read from, for child processes. */
   environment: Environment;
+  /** Names of former settings that the environment has. */
+  ignored: readonly string[];
   /** Files that secrets were read from. */
   secretFiles: readonly SecretFile[];
   /** Every setting with its effective value, for operators. */
@@ -130,11 +132,31 @@ const otherNames = [
 /** Names that Kubernetes and Docker give variables about a service called "gleaner". */
 const linkName = /^GLEANER_(\w+_)?(SERVICE_HOST|SERVICE_PORT\w*|PORT(_\d+_\w+)?)$/;
 
+/**
+ * Settings that are constants now, or part of GLEANER_PRIVATE. The service starts with them, and logs that it
+ * ignores them.
+ */
+const formerSettings = (
+  'AUDIT_INTERVAL BACKUP_EVERY BACKUP_KEEP BROWSER_MEMORY BROWSER_PAGES DESTINATION_PRIVATE JOB_WINDOW MAX_CONNECTIONS ' +
+  'MIN_FREE_DISK NATS_REPLICAS PAGE_MEMORY RECENT_CRAWL RETAIN_AUDIT_LOG_DAYS RETAIN_DELIVERIES_DAYS ' +
+  'RETAIN_HISTORY_DAYS REUSED_PRICE WEBHOOK_PRIVATE WORKER_MEMORY'
+)
+  .split(' ')
+  .map((name) => `GLEANER_${name}`);
+
+/** Returns the environment with GLEANER_PRIVATE if one of its two former names is on. */
+function withFormerNames(environment: Environment): Environment {
+  const names = ['GLEANER_WEBHOOK_PRIVATE', 'GLEANER_DESTINATION_PRIVATE'];
+  return names.some((name) => name in environment && environment[name] === 'on')
+    ? { GLEANER_PRIVATE: 'on', ...environment }
+    : environment;
+}
+
 /** Returns a problem for each variable that looks like a setting and is none. */
 function findUnknownSettings(environment: Environment): string[] {
   const names = Object.keys(settings);
   const files = (names as SettingName[]).filter(canBeFile).map((name) => `${name}_FILE`);
-  const known = new Set([...names, ...files, ...otherNames]);
+  const known = new Set([...names, ...files, ...otherNames, ...formerSettings]);
   return Object.keys(environment)
     .filter((name) => name.startsWith('GLEANER_') && !known.has(name) && !linkName.test(name))
     .map((name) => `${name} is not a setting.${didYouMean(name, known)}`);
@@ -146,13 +168,14 @@ function findUnknownSettings(environment: Environment): string[] {
  * Variables that look like settings and are none are problems too.
  */
 export function loadConfig(given: Environment, folder = '.'): Config {
-  const environment = readSecretFiles(given, folder);
+  const environment = withFormerNames(readSecretFiles(given, folder));
   const problems = findUnknownSettings(environment);
   const values = parseSettings(environment, folder, problems);
   const config = collectProblems(problems, () => ({
     ...buildConfig(environment, values),
     environment: { ...given },
     secretFiles: listSecretFiles(given, folder),
+    ignored: formerSettings.filter((name) => name in given),
   }));
   if (config === null || problems.length > 0) throw new ConfigError(problems.join('\n'));
   return config;
@@ -172,7 +195,7 @@ function collectProblems(problems: string[], build: () => Config): Config | null
 function buildConfig(
   environment: Environment,
   values: SettingValues,
-): Omit<Config, 'environment' | 'secretFiles'> {
+): Omit<Config, 'environment' | 'secretFiles' | 'ignored'> {
   const workers = values.GLEANER_WORKERS ?? defaultWorkers(values.MONGODB_URI === null);
   const dataDir = values.GLEANER_DATA_DIR;
   const browser =
