@@ -9,7 +9,7 @@ const maxContainers = 250_000;
  */
 const maxDepth = 200;
 
-const [nine, quote, backslash] = [0x39, 0x22, 0x5c];
+const [nine, quote, apostrophe, backslash] = [0x39, 0x22, 0x27, 0x5c];
 
 /** Characters before a number. */
 const numberStarts = new Set([...':,[- \n\r\t'].map((character) => character.charCodeAt(0)));
@@ -46,27 +46,38 @@ function countBrackets(json: string, limit: number): number {
   return count;
 }
 
-/** Returns true if valid JSON text has more than 200 levels of objects and arrays. */
+/** Returns true if the text of a JSON object or array has more than 200 levels. */
 function isTooDeep(json: string): boolean {
   // Most pages have fewer brackets.
-  if (countBrackets(json, maxDepth) <= maxDepth) return false;
+  return countBrackets(json, maxDepth) > maxDepth && closingBracket(json, json.search(/[[{]/)) < 0;
+}
+
+/**
+ * Returns the position after the bracket that closes the one at `start`, outside of strings in either kind of
+ * quotes; -1 if it is not closed or nested more than 200 levels deep.
+ */
+export function closingBracket(text: string, start: number): number {
   let level = 0;
-  for (let index = 0; index < json.length; index += 1) {
-    const code = json.charCodeAt(index);
+  for (let index = start; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
     // '[' and '{', and ']' and '}', differ by this bit only.
     const bracket = code | 0x20;
-    if (code === quote) index = endOfString(json, index);
-    else if (bracket === 0x7d) level -= 1;
-    else if (bracket === 0x7b) {
+    if (code === quote || code === apostrophe) {
+      index = endOfString(text, index);
+      if (index < 0) return -1;
+    } else if (bracket === 0x7b) {
       level += 1;
-      if (level > maxDepth) return true;
+      if (level > maxDepth) return -1;
+    } else if (bracket === 0x7d) {
+      level -= 1;
+      if (level === 0) return index + 1;
     }
   }
-  return false;
+  return -1;
 }
 
 /** Returns the position of the quote that ends the string whose quote is at `start`; -1 without one. */
-export function endOfString(text: string, start: number): number {
+function endOfString(text: string, start: number): number {
   const mark = text.charAt(start);
   for (let end = text.indexOf(mark, start + 1); end >= 0; end = text.indexOf(mark, end + 1)) {
     let escapes = 0;

@@ -1,35 +1,9 @@
 import type { Json } from '../base/json.ts';
 import { Fault } from '../contract/fault.ts';
-import { endOfString, parseJsonText } from './json-values.ts';
+import { closingBracket, parseJsonText } from './json-values.ts';
 
-/**
- * Maximum depth of brackets. Pages stay below 40; much deeper ones overflow the stack of recursive readers.
- */
-const maxDepth = 200;
 /** Maximum positions tried per marker. Each failed one can scan the rest of the text. */
 const maxTries = 20;
-
-/**
- * Returns the position after the bracket that closes the one at `start`; -1 if it is not closed or nested too
- * deeply.
- */
-function closing(text: string, start: number): number {
-  let depth = 0;
-  for (let index = start; index < text.length; index += 1) {
-    const character = text[index];
-    if (character === '"' || character === "'") {
-      index = endOfString(text, index);
-      if (index < 0) return -1;
-    } else if (character === '{' || character === '[') {
-      depth += 1;
-      if (depth > maxDepth) return -1;
-    } else if (character === '}' || character === ']') {
-      depth -= 1;
-      if (depth === 0) return index + 1;
-    }
-  }
-  return -1;
-}
 
 /**
  * Parses text that is a JSON object or array. Undefined for anything else and for more than 200 levels.
@@ -37,7 +11,9 @@ function closing(text: string, start: number): number {
  */
 export function parseJson(text: string): Json | undefined {
   const trimmed = text.trim();
-  return /^[[{]/.test(trimmed) && closing(trimmed, 0) === trimmed.length ? parseClosed(trimmed) : undefined;
+  return /^[[{]/.test(trimmed) && closingBracket(trimmed, 0) === trimmed.length
+    ? parseClosed(trimmed)
+    : undefined;
 }
 
 /** Parses text from a bracket to the one that closes it. Undefined if it is not JSON. */
@@ -64,7 +40,7 @@ export function jsonAfter(source: string, marker: string): Json | undefined {
     const gap = /^["']?\s{0,20}[:=]?\s{0,20}(?=[[{])/.exec(source.slice(from, from + 50));
     if (!gap) continue;
     const start = from + gap[0].length;
-    const end = closing(source, start);
+    const end = closingBracket(source, start);
     if (end < 0) continue;
     const json = source.slice(start, end);
     // In a script's string in single quotes, an apostrophe is escaped, which JSON does not allow.
