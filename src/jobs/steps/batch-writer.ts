@@ -1,7 +1,6 @@
 import { type BackOff, backOffMs } from '../../base/back-off.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { Batch, KeptPages, Outcome, Segment } from '../../store/batches.ts';
-import { updateClaim } from '../../store/batches.ts';
+import { type Batch, type Outcome, type Segment, updateClaim } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { createPageKeeper, keepsPages } from '../kept-pages.ts';
@@ -71,13 +70,6 @@ export function createBatchWriter(
       records.delete(index);
     }
   };
-  const count = (outcomes: Readonly<Record<number, Outcome>>) => {
-    const { market, kind } = job;
-    for (const outcome of Object.values(outcomes)) {
-      const code = outcome.status === 'FAILED' ? outcome.code : 'ok';
-      context.metrics.add('gleaner_units_total', { market, kind, code });
-    }
-  };
   /** Stores the record of a single unit for later jobs. Its outcome does not depend on it. */
   const storeRecent = async () => {
     const kept = keepRecent?.();
@@ -87,24 +79,24 @@ export function createBatchWriter(
       context.log.warn({ jobId: job.id, batchId: id, error: message }, 'recent record not stored');
     });
   };
-  const keeps = keepsPages(job);
-  const keep = (outcomes: Readonly<Record<number, Outcome>>): Promise<KeptPages | null> =>
-    persist(() => keeper.write(indexesOf(outcomes)));
-  const end = async (segment: Segment | null, file: StoredFile | null) => {
-    const pages = keeps ? await keep(pending) : null;
-    if (
-      !(await store.batches.recordOutcomes(id, attempt, {
-        outcomes: pending,
-        segment,
-        end: { file, at: clock.now() },
-        pages,
-      }))
-    ) {
+  /** Stores outcomes, and ends the batch if there is an `end`. Returns false if the claim was lost. */
+  const commit = async (
+    outcomes: Record<number, Outcome>,
+    segment: Segment | null,
+    end?: { file: StoredFile | null },
+  ): Promise<boolean> => {
+    const pages = keepsPages(job) ? await persist(() => keeper.write(indexesOf(outcomes))) : null;
+    const write = { outcomes, segment, pages, ...(end && { end: { ...end, at: clock.now() } }) };
+    if (!(await store.batches.recordOutcomes(id, attempt, write))) {
       await discard([...(segment ? [segment.path] : []), ...keeper.uncommitted()]);
       return false;
     }
     await keeper.commit();
-    count(pending);
+    countUnits(context, job, outcomes);
+    return true;
+  };
+  const end = async (segment: Segment | null, file: StoredFile | null) => {
+    if (!(await commit(pending, segment, { file }))) return false;
     await storeRecent();
     return true;
   };
@@ -123,13 +115,7 @@ export function createBatchWriter(
       const bare = await persist(() => writeRecords(context, path, its));
       // The write that refers to the segment also stores the counts of the records in it.
       const segment = bare && { ...bare, quality: countRecords(fields, its.values()) };
-      const pages = keeps ? await keep(outcomes) : null;
-      if (!(await store.batches.recordOutcomes(id, attempt, { outcomes, segment, pages }))) {
-        await discard([...(segment ? [segment.path] : []), ...keeper.uncommitted()]);
-        return false;
-      }
-      await keeper.commit();
-      count(outcomes);
+      if (!(await commit(outcomes, segment))) return false;
       Object.assign(batch.outcomes, outcomes);
       if (segment) batch.segments.push(segment);
       if (memory.isFull) drop([...records.keys()].filter((index) => batch.outcomes[index] !== undefined));
@@ -198,6 +184,18 @@ const indexesOf = (outcomes: Readonly<Record<number, Outcome>>) => Object.keys(o
 
 /** Back-off of one batch, or of a worker, while results cannot be stored. */
 export const storageBackOff: BackOff = { firstMs: 2_000, maxMs: 300_000 };
+
+/** Counts ended units in the metrics. */
+function countUnits(
+  { metrics }: JobContext,
+  { market, kind }: Job,
+  outcomes: Readonly<Record<number, Outcome>>,
+): void {
+  for (const outcome of Object.values(outcomes)) {
+    const code = outcome.status === 'FAILED' ? outcome.code : 'ok';
+    metrics.add('gleaner_units_total', { market, kind, code });
+  }
+}
 
 /** Retries a write while the blob store is unavailable, and records the wait so that the job shows it. */
 async function untilWritten<T>(
