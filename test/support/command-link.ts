@@ -1,3 +1,4 @@
+import type { CourseRunner } from './course.ts';
 import { type FaultyLink, type LinkFilter, startLink } from './link.ts';
 
 /** A link to a server that loses a command, or its response. */
@@ -77,4 +78,36 @@ export async function startCommandLink(to: number, read: CommandReader): Promise
     },
     failedAt: () => failedIn,
   };
+}
+
+/** Options for loseEach(). */
+export interface LossOptions {
+  fault: 'refused' | 'lost';
+  /** What the link loses: "command". */
+  what: string;
+  /** Distance between the commands that are lost. Default: 1. */
+  stride?: number;
+  /** Commands that fail in a row. Default: 1. */
+  times?: number;
+}
+
+/**
+ * Takes a job through a course for each command of it, which the link loses. Returns the number of the first
+ * command that no job sent.
+ */
+export async function loseEach(
+  link: CommandLink,
+  { survives }: CourseRunner,
+  { fault, what, stride = 1, times }: LossOptions,
+): Promise<number> {
+  const crashed = new Promise<never>(() => {});
+  const isCrashed = () => link.failedAt() !== null;
+  const crashedAt = () => link.failedAt() ?? '';
+  for (let last = 1; ; last += stride) {
+    const isLost = await survives(`${what} ${last} ${fault}`, (context) => {
+      link.failAt(last, fault, times);
+      return { context, crashed, isCrashed, crashedAt };
+    });
+    if (!isLost) return last;
+  }
 }

@@ -10,8 +10,7 @@ import { qualityOf } from '../../src/jobs/queries/units.ts';
 import { approve, cancel, decideDue, reject, terminate } from '../../src/jobs/steps/decide.ts';
 import { submit } from '../../src/jobs/steps/submit.ts';
 import { work } from '../../src/jobs/steps/work.ts';
-import type { BatchReference } from '../../src/store/batches.ts';
-import { hasOutstanding } from '../../src/store/batches.ts';
+import { type BatchReference, hasOutstanding } from '../../src/store/batches.ts';
 import { aKey } from '../../src/store/conformance/samples.ts';
 import type { ApiKey, Job, JobState, StoredFile } from '../../src/store/documents.ts';
 import { newTrackingRun } from '../../src/store/tracking-run.ts';
@@ -197,6 +196,9 @@ export const courses: readonly Course[] = [
 
 /** A process with a fault, whose calls go to a context with a queue that only collects messages. */
 export type CreateVictim = (alive: JobContext) => Omit<CrashingProcess, 'kill'>;
+
+/** Returns the course of this name. */
+export const courseNamed = (wanted: string): Course => courses.find(({ name }) => name === wanted)!;
 
 /** Takes jobs through a course, one after the other. */
 export interface CourseRunner {

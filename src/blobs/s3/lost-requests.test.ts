@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { shareEngine } from '../../../test/engines/share.ts';
-import { readS3Commands, startCommandLink } from '../../../test/support/command-link.ts';
-import { courses, createCourseRunner } from '../../../test/support/course.ts';
+import { loseEach, readS3Commands, startCommandLink } from '../../../test/support/command-link.ts';
+import { courseNamed, createCourseRunner } from '../../../test/support/course.ts';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import { openS3 } from './open.ts';
 
@@ -14,9 +14,8 @@ afterAll(async () => {
 /** The client sends a request up to three times. */
 const attempts = 3;
 
-const [tracked, reused] = ['variant sold, tracked', 'merchant items, reusing files'].map(
-  (wanted) => courses.find(({ name }) => name === wanted)!,
-);
+const tracked = courseNamed('variant sold, tracked');
+const reused = courseNamed('merchant items, reusing files');
 
 describe.skipIf('missing' in storage)(
   `requests without a response${'missing' in storage ? ` (${storage.missing})` : ''}`,
@@ -24,9 +23,9 @@ describe.skipIf('missing' in storage)(
     if ('missing' in storage) return;
 
     test.each([
-      { fault: 'refused', course: tracked! },
-      { fault: 'lost', course: tracked! },
-      { fault: 'lost', course: reused! },
+      { fault: 'refused', course: tracked },
+      { fault: 'lost', course: tracked },
+      { fault: 'lost', course: reused },
     ] as const)(
       'a job survives any request to S3 that is $fault: $course.name',
       async ({ fault, course }) => {
@@ -37,19 +36,11 @@ describe.skipIf('missing' in storage)(
         const blobs = openS3({ url: url.href });
         const fixture: JobFixture = { ...opened, context: { ...opened.context, blobs } };
         ended.push(() => blobs.close(), opened.close, link.stop);
-        const { survives } = createCourseRunner(fixture, course);
-        const never = new Promise<never>(() => {});
-        let last = 1;
-        const createVictim = (context: typeof fixture.context) => {
-          link.failAt(last, fault, attempts);
-          return {
-            context,
-            crashed: never,
-            isCrashed: () => link.failedAt() !== null,
-            crashedAt: () => link.failedAt() ?? '',
-          };
-        };
-        while (await survives(`request ${last} ${fault}`, createVictim)) last += 1;
+        const last = await loseEach(link, createCourseRunner(fixture, course), {
+          fault,
+          what: 'request',
+          times: attempts,
+        });
         expect(last).toBeGreaterThan(3);
         expect(await opened.problems()).toEqual([]);
       },
