@@ -19,7 +19,7 @@ const lostMs = 60_000;
 const orphanMs = 3_600_000;
 /** Stalled batches published per query, and queries of one sweep. */
 const pageSize = 500;
-const maxPages = 10;
+const pagesPerSweep = 10;
 
 /** Interval between deletions of expired records. */
 const expiryMs = 60_000;
@@ -60,7 +60,8 @@ export async function sweep(context: JobContext, signal?: AbortSignal, expires =
   // Batches are not marked as published while the queue is unavailable, so they resume as soon as it
   // recovers.
   const isQueueAvailable = await step('queue', () => context.queue.ping());
-  if (isQueueAvailable) await step('stalled batches', () => republish(context, now, now - lostMs, maxPages));
+  if (isQueueAvailable)
+    await step('stalled batches', () => republish(context, now, now - lostMs, pagesPerSweep));
   // Settling reads the whole job, which is wasted if its merged file cannot be written.
   const isWritable = await step('result storage', () => context.blobs.ping());
   const continueDue = (states: readonly JobState[], dueAgainMs: number, claimSize: number) =>

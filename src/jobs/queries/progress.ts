@@ -1,7 +1,6 @@
 import { isWithin } from '../../base/working-hours.ts';
 import { isRejected } from '../../kinds/states.ts';
-import type { BatchSummary } from '../../store/batches.ts';
-import { firstWait } from '../../store/batches.ts';
+import { type BatchSummary, firstWait } from '../../store/batches.ts';
 import { countsOf } from '../../store/counts.ts';
 import type { Counts, Job } from '../../store/documents.ts';
 import { runningStates } from '../../store/job-states.ts';

@@ -1,6 +1,5 @@
 import { Fault } from '../../contract/fault.ts';
-import type { BatchReference } from '../../store/batches.ts';
-import { unqueue } from '../../store/batches.ts';
+import { type BatchReference, unqueue } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import type { FailedOutcome } from '../indexed-units.ts';

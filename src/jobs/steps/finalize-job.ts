@@ -1,7 +1,6 @@
 import type { FilePack } from '../../kinds/kind.ts';
 import { aggregate } from '../../kinds/states.ts';
-import type { Batch, OutstandingState } from '../../store/batches.ts';
-import { hasOutstanding } from '../../store/batches.ts';
+import { type Batch, hasOutstanding, type OutstandingState } from '../../store/batches.ts';
 import { countsOf } from '../../store/counts.ts';
 import type { Counts, EndedState, Job, JobHold, JobState, StoredFile } from '../../store/documents.ts';
 import { endingStates } from '../../store/job-states.ts';

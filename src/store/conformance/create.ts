@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import type { Batch, Unit } from '../batches.ts';
-import { findUnit } from '../batches.ts';
+import { type Batch, findUnit, type Unit } from '../batches.ts';
 import { countsOf } from '../counts.ts';
 import type { Job } from '../documents.ts';
 import { findJobByNumber } from '../jobs.ts';

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
-import type { Batch, Outcome, OutstandingState } from '../batches.ts';
-import { hasOutstanding, releaseBatch, updateClaim } from '../batches.ts';
+import {
+  type Batch,
+  hasOutstanding,
+  type Outcome,
+  type OutstandingState,
+  releaseBatch,
+  updateClaim,
+} from '../batches.ts';
 import { countsOf } from '../counts.ts';
 import { aFailure, aSegment, aSuccess, aTime, storeClaimedBatch, storeJob } from './samples.ts';
 import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import type { Outcome, PagePlace } from '../batches.ts';
-import { findUnit } from '../batches.ts';
+import { findUnit, type Outcome, type PagePlace } from '../batches.ts';
 import type { FieldOf, Where } from '../collection.ts';
 import type { Job } from '../documents.ts';
 import { markFilesDeleted, removePagePlaces } from '../retention.ts';

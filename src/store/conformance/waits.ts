@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Batch, BatchWait } from '../batches.ts';
-import { firstWait, releaseBatch, updateClaim } from '../batches.ts';
+import { type Batch, type BatchWait, firstWait, releaseBatch, updateClaim } from '../batches.ts';
 import { aFailure, aSegment, aSuccess, aTime, storeClaimedBatch, storeJob } from './samples.ts';
 import { collect, type OpenStores, setUpStores } from './stores.ts';
 
