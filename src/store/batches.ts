@@ -336,6 +336,32 @@ export interface InFlight {
 /** States of batches that batches.fail() can end. */
 export type OutstandingState = 'waiting' | 'queued' | 'claimed';
 
+/** Returns a batch that no worker has claimed. */
+export function newBatch(
+  identity: Pick<Batch, 'id' | 'jobId' | 'seq' | 'market' | 'region' | 'lane' | 'units'>,
+): Batch {
+  return {
+    ...identity,
+    outcomes: {},
+    success: 0,
+    failed: 0,
+    state: 'waiting',
+    attempt: 0,
+    queuedAt: null,
+    publishedAt: null,
+    leaseUntil: null,
+    notBefore: null,
+    file: null,
+    segments: [],
+    pages: null,
+    endedAt: null,
+    stalledClaims: 0,
+    storedBytes: 0,
+    wait: null,
+    isolated: null,
+  };
+}
+
 type Batches = { readonly batches: BatchStore };
 
 /** Conditions of a batch whose claim is not lost. */

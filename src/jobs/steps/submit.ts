@@ -3,7 +3,7 @@ import { requireSandbox } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type JobOptions, jobOptionsOf } from '../../contract/submit-options.ts';
 import type { Plan } from '../../kinds/kind.ts';
-import type { Batch } from '../../store/batches.ts';
+import { type Batch, newBatch } from '../../store/batches.ts';
 import type { Job, JobState } from '../../store/documents.ts';
 import { dueOnEntry, statesBefore } from '../../store/job-states.ts';
 import type { JobPatch } from '../../store/jobs.ts';
@@ -221,7 +221,7 @@ function* buildBatches(
   let seq = 0;
   for (const { region, units } of plan.groups) {
     for (let start = 0; start < units.length; start += kind.batchSize) {
-      yield {
+      yield newBatch({
         id: context.newId(),
         jobId: job.id,
         seq: seq++,
@@ -229,24 +229,7 @@ function* buildBatches(
         region,
         lane: kind.lane,
         units: units.slice(start, start + kind.batchSize),
-        outcomes: {},
-        success: 0,
-        failed: 0,
-        state: 'waiting',
-        attempt: 0,
-        queuedAt: null,
-        publishedAt: null,
-        leaseUntil: null,
-        notBefore: null,
-        file: null,
-        segments: [],
-        pages: null,
-        endedAt: null,
-        stalledClaims: 0,
-        storedBytes: 0,
-        wait: null,
-        isolated: null,
-      };
+      });
     }
   }
 }

@@ -1,5 +1,5 @@
 import { newId } from '../../base/id.ts';
-import type { Batch, Outcome, Segment, Unit } from '../batches.ts';
+import { type Batch, newBatch, type Outcome, type Segment, type Unit } from '../batches.ts';
 import { type Collection, typeOf } from '../collection.ts';
 import { type CollectionName, declarations } from '../collections.ts';
 import type { Destination } from '../destinations.ts';
@@ -124,31 +124,9 @@ export function aBatch(
   its: Unit[] = units(2, `${seq}/`),
   fields: Partial<Batch> = {},
 ): Batch {
+  const { market, region, lane } = job;
   return {
-    id: newId(),
-    jobId: job.id,
-    seq,
-    market: job.market,
-    region: job.region,
-    lane: job.lane,
-    units: its,
-    outcomes: {},
-    success: 0,
-    failed: 0,
-    state: 'waiting',
-    attempt: 0,
-    queuedAt: null,
-    publishedAt: null,
-    leaseUntil: null,
-    notBefore: null,
-    file: null,
-    segments: [],
-    pages: null,
-    endedAt: null,
-    stalledClaims: 0,
-    storedBytes: 0,
-    wait: null,
-    isolated: null,
+    ...newBatch({ id: newId(), jobId: job.id, seq, market, region, lane, units: its }),
     ...fields,
   };
 }
