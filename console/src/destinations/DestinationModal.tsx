@@ -59,7 +59,6 @@ export function DestinationModal({ destination, close }: DestinationModalProps) 
       submit={isNew ? 'Test and create' : 'Test and save'}
       call={isNew ? method.createDestination : method.updateDestination}
       busy={isPending}
-      keepsInput
     >
       {error ? (
         <ErrorAlert

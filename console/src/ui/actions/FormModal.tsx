@@ -14,8 +14,6 @@ interface FormModalProps {
   call?: DescMethod;
   color?: string;
   busy: boolean;
-  /** Keeps the dialog open when its surroundings are clicked. */
-  keepsInput?: boolean;
   children: ReactNode;
 }
 
@@ -30,8 +28,9 @@ function useFocusReturn(): void {
   );
 }
 
+/** Dialog with a form. A click beside it keeps it open, so that no input is lost by a slip. */
 export function FormModal(props: FormModalProps) {
-  const { title, opened = true, close, onSubmit, submit, call, busy, keepsInput = false, children } = props;
+  const { title, opened = true, close, onSubmit, submit, call, busy, children } = props;
   useFocusReturn();
   const look = { type: 'submit', loading: busy, ...(props.color ? { color: props.color } : {}) } as const;
   const handle = (event: FormEvent<HTMLFormElement>) => {
@@ -40,7 +39,7 @@ export function FormModal(props: FormModalProps) {
     onSubmit(event);
   };
   return (
-    <Modal opened={opened} onClose={close} title={title} closeOnClickOutside={!keepsInput}>
+    <Modal opened={opened} onClose={close} title={title} closeOnClickOutside={false}>
       <form onSubmit={handle} noValidate>
         <Stack>
           {children}

@@ -3,6 +3,7 @@ import { useQuery } from '@connectrpc/connect-query';
 import { NativeSelect, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ScheduleService } from '../../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { type Repeat, readCron, repeats, writeCron } from '../../../../src/present/cron.ts';
@@ -141,7 +142,8 @@ function NextTimes(timing: { cron: string; timeZone: string }) {
   const { data, error } = useQuery(
     ScheduleService.method.previewSchedule,
     { cron, timeZone, count: 3 },
-    { enabled: cron.trim() !== '', retry: false },
+    // Without the previous times, the buttons below would jump up and down at each change.
+    { enabled: cron.trim() !== '', retry: false, placeholderData: keepPreviousData },
   );
   if (error)
     return (
