@@ -179,8 +179,13 @@ export interface PartBody {
 /** A unit that is read in isolation, so that a crash of the worker can be attributed to it. */
 export interface IsolatedUnit {
   index: number;
-  /** Number of times the unit was started without reaching an outcome. */
+  /**
+   * Number of times the unit was started and neither an outcome nor a failure was recorded. A start of which
+   * nobody saw the end may have ended because the whole service was killed.
+   */
   starts: number;
+  /** Number of starts after which the claim was released as failed. Undefined is 0. */
+  failures?: number;
 }
 
 /** A batch without its units, which a declaration cannot place: SQLite has a table for them. */
@@ -380,8 +385,8 @@ export async function updateClaim({ batches }: Batches, claim: Claim, change: Cl
 
 /**
  * Moves a claimed batch back to `queued`, not to be published before `notBefore`. Returns false if the claim
- * was lost. Unless the claim `failed`, it does not count as one without progress. `wait` replaces the batch's
- * last wait.
+ * was lost. Unless the claim `failed`, it does not count as one without progress; a unit that it was reading in
+ * isolation has failed then. `wait` replaces the batch's last wait.
  */
 export async function releaseBatch(
   { batches }: Batches,
@@ -389,10 +394,23 @@ export async function releaseBatch(
   notBefore: number,
   { failed = false, wait }: { failed?: boolean; wait?: BatchWait } = {},
 ): Promise<boolean> {
-  const change = { state: 'queued' as const, leaseUntil: null, notBefore, ...(wait && { wait }) };
+  const isolated = failed ? await failedStart(batches, claim) : null;
+  const change = {
+    ...{ state: 'queued' as const, leaseUntil: null, notBefore },
+    ...(wait && { wait }),
+    ...(isolated && { isolated }),
+  };
   // Each claim has incremented the count, and outcomes do not lower it to 0.
   const options = failed ? {} : { add: { stalledClaims: -1 } };
   return (await batches.update(claimed(claim), change, options)) !== null;
+}
+
+/** Returns the isolated unit of a claim with its last start as a failure. Null if it has no start. */
+async function failedStart(batches: BatchStore, claim: Claim): Promise<IsolatedUnit | null> {
+  const { isolated = null } = (await batches.pick(claimed(claim), ['isolated'])) ?? {};
+  if (isolated === null || isolated.starts === 0) return null;
+  const { starts, failures = 0 } = isolated;
+  return { ...isolated, starts: starts - 1, failures: failures + 1 };
 }
 
 /**

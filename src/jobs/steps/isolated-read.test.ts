@@ -3,7 +3,7 @@ import { createCrashingProcess } from '../../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { Batch, BatchReference } from '../../store/batches.ts';
+import { type Batch, type BatchReference, releaseBatch } from '../../store/batches.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
@@ -43,9 +43,9 @@ async function approved(items: number) {
 
 /**
  * Processes the batch in a new process until `dies` reports its death, or to its end; returns true for a
- * death.
+ * death. If the death is `seen`, its parent releases the batch.
  */
-async function live(dies: Promise<void>): Promise<boolean> {
+async function live(dies: Promise<void>, seen: boolean): Promise<boolean> {
   const process = createCrashingProcess(fixture.context, Number.POSITIVE_INFINITY, 'before');
   const message = messages.shift();
   expect(message).toBeDefined();
@@ -62,6 +62,12 @@ async function live(dies: Promise<void>): Promise<boolean> {
     if (ended === null) await fixture.clock.advance(100);
     return ended !== null;
   });
+  if (ended === 'died' && seen) {
+    const { batchId: id, attempt } = message!;
+    const { store, clock, queue } = fixture.context;
+    await releaseBatch(store, { id, attempt: attempt + 1 }, clock.now(), { failed: true });
+    await queue.publish({ ...message!, attempt: attempt + 1 });
+  }
   return ended === 'died';
 }
 
@@ -78,13 +84,18 @@ function killing(...items: string[]) {
 }
 
 /** Restarts until the batch is done; returns the number of deaths. */
-async function liveOn(batch: () => Promise<Batch>, nextDeath: () => Promise<void>): Promise<number> {
+async function liveOn(
+  batch: () => Promise<Batch>,
+  nextDeath: () => Promise<void>,
+  { seen = true } = {},
+): Promise<number> {
   for (let deaths = 0; ; deaths += 1) {
     if (deaths > 60) throw new Error('it dies for ever');
-    if (!(await live(nextDeath()))) {
+    if (!(await live(nextDeath(), seen))) {
       expect((await batch()).state).toBe('done');
       return deaths;
     }
+    if (seen) continue;
     await fixture.clock.advance(leaseMs + 1);
     await sweep(fixture.context);
   }
@@ -97,6 +108,28 @@ describe('a unit that kills its worker', () => {
     expect(await job.failures()).toEqual([[poison, 'work_abandoned']]);
     const ended = await fixture.waitForState(job.jobId, 'completed');
     expect(ended).toMatchObject({ refunded: ended.unitPrice });
+    expect(await fixture.problems()).toEqual([]);
+  });
+
+  test('fails alone after eight ends of the service, of which no process sees the cause', async () => {
+    const job = await approved(20);
+    expect(await liveOn(job.batch, killing(poison), { seen: false })).toBe(8);
+    expect(await job.failures()).toEqual([[poison, 'work_abandoned']]);
+    expect(await fixture.problems()).toEqual([]);
+  });
+
+  test('succeeds if the service was killed seven times from outside', async () => {
+    const job = await approved(20);
+    const nextDeath = killing(poison);
+    for (let kills = 0; kills < 7; kills += 1) {
+      expect(await live(nextDeath(), false)).toBe(true);
+      await fixture.clock.advance(leaseMs + 1);
+      await sweep(fixture.context);
+    }
+    fixture.wrapFetch((fetch) => fetch);
+    expect(await live(new Promise(() => {}), false)).toBe(false);
+    expect(await job.failures()).toEqual([]);
+    await fixture.waitForState(job.jobId, 'completed');
     expect(await fixture.problems()).toEqual([]);
   });
 
@@ -171,7 +204,8 @@ describe('a batch', () => {
       () => new Fault('unavailable', 'full', { cause: Object.assign(new Error(), { code: 'ENOSPC' }) }),
     );
     await workAll(4);
-    expect(await job.batch()).toMatchObject({ attempt: 4, isolated: { index: 0, starts: 2 }, outcomes: {} });
+    const isolated = { index: 0, starts: 0, failures: 2 };
+    expect(await job.batch()).toMatchObject({ attempt: 4, isolated, outcomes: {} });
     mend();
     await workAll(1);
     expect(await job.failures()).toEqual([['30000000000', 'work_abandoned']]);

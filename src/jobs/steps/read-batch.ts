@@ -1,6 +1,12 @@
 import { linkSignals } from '../../base/abort.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../fetch/concurrency-limit.ts';
-import { type Batch, type BatchWait, type Outcome, updateClaim } from '../../store/batches.ts';
+import {
+  type Batch,
+  type BatchWait,
+  type IsolatedUnit,
+  type Outcome,
+  updateClaim,
+} from '../../store/batches.ts';
 import type { Job, Lane } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { type BatchWriter, countsAsStalled } from './batch-writer.ts';
@@ -112,16 +118,22 @@ export function waitOf(later: ReadonlyMap<number, DeferredUnit>, since: number):
 }
 
 /*
- * A page that kills its worker costs at most four deaths: one while other batches are read, one while its
- * batch is the only stalled one, and two while its unit is.
+ * A page that kills its worker process costs at most four deaths: one while other batches are read, one while
+ * its batch is the only stalled one, and two while its unit is. A page that kills the service costs eight.
  */
 
 /** Claims without progress after which a worker reads no other stalled batch meanwhile. */
 const maxSharedClaims = 1;
 /** Claims without progress after which a batch's units are read one at a time. */
 const maxExclusiveClaims = 2;
-/** Maximum isolated starts of a unit that may end without an outcome before the unit is abandoned. */
-const maxIsolatedStarts = 2;
+/** Isolated starts of a unit that ended in a failure or in the death of its worker, after which it is abandoned. */
+const maxFailedStarts = 2;
+/**
+ * Isolated starts of a unit of which nobody saw the end, after which it is abandoned. More than failures,
+ * because they end when the whole service is killed from outside; not all claims, because without worker
+ * processes a page that kills its reader kills the service.
+ */
+const maxUnseenStarts = 6;
 /** Abandoned units of a batch after which its other units are abandoned too. */
 const maxAbandoned = 3;
 /** Claims without progress after which all unread units of a batch are abandoned. */
@@ -163,10 +175,10 @@ async function readExclusive(
 /** Returns the outcome of an abandoned unit, or null if it may still be read. */
 function abandoned({ outcomes, stalledClaims, isolated }: Batch, index: number): Outcome | null {
   const fail = (message: string): Outcome => ({ status: 'FAILED', code: 'work_abandoned', message });
-  if (isolated?.index === index && isolated.starts >= maxIsolatedStarts) {
-    return fail(
-      `the unit was started ${isolated.starts} times on its own, and its worker crashed or failed each time`,
-    );
+  const { starts = 0, failures = 0 } = isolated?.index === index ? isolated : {};
+  if (failures >= maxFailedStarts || starts >= maxUnseenStarts) {
+    const all = starts + failures;
+    return fail(`the unit was started ${all} times on its own, and its worker crashed or failed each time`);
   }
   const others = Object.values(outcomes).filter(
     (outcome) => outcome.status === 'FAILED' && outcome.code === 'work_abandoned',
@@ -227,12 +239,12 @@ async function readAlone(
   const { store } = context;
   const release = await limitOf(context).acquire(signal);
   try {
-    const earlier = batch.isolated?.index === index ? batch.isolated.starts : 0;
-    const keep = async (starts: number) => {
-      batch.isolated = { index, starts };
-      return updateClaim(store, batch, { isolated: batch.isolated });
+    const earlier = batch.isolated?.index === index ? batch.isolated : { index, starts: 0 };
+    const keep = async (isolated: IsolatedUnit) => {
+      batch.isolated = isolated;
+      return updateClaim(store, batch, { isolated });
     };
-    if (!(await keep(earlier + 1))) return null;
+    if (!(await keep({ ...earlier, starts: earlier.starts + 1 }))) return null;
     try {
       const result = await read();
       // A deferred unit did not crash its worker.
