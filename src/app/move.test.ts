@@ -10,7 +10,8 @@ import { IncompleteMoveError, NewerDataError } from '../base/data-refused-error.
 import { newId } from '../base/id.ts';
 import { openFiles } from '../blobs/files/open.ts';
 import { listAuditEntries } from '../store/audit-log.ts';
-import { findUnit, firstWait, updateClaim } from '../store/batches.ts';
+import { findUnit, firstWait } from '../store/batches.ts';
+import { updateClaim } from '../store/claims.ts';
 import { aChange, anItem, anObservation, aRule, aRun } from '../store/conformance/history-samples.ts';
 import {
   aDeletedJob,

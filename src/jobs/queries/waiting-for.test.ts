@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs.ts';
 import { parseWorkingHours } from '../../base/working-hours.ts';
-import { releaseBatch } from '../../store/batches.ts';
+import { releaseBatch } from '../../store/claims.ts';
 import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
 import type { Job, JobState } from '../../store/documents.ts';
 import { waitingFor } from './progress.ts';

@@ -1,6 +1,7 @@
 import { type BackOff, backOffMs } from '../../base/back-off.ts';
 import { Fault } from '../../contract/fault.ts';
-import { type Batch, type Outcome, type Segment, updateClaim } from '../../store/batches.ts';
+import type { Batch, Outcome, Segment } from '../../store/batches.ts';
+import { updateClaim } from '../../store/claims.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { createPageKeeper, keepsPages } from '../kept-pages.ts';

@@ -3,7 +3,7 @@ import { plainIds } from '../../../sandbox/mkta/ids.ts';
 import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { parseWorkingHours } from '../../base/working-hours.ts';
 import { Fault } from '../../contract/fault.ts';
-import { releaseBatch } from '../../store/batches.ts';
+import { releaseBatch } from '../../store/claims.ts';
 import { aBatch, aFailure, aJob, units } from '../../store/conformance/samples.ts';
 import { countsOf } from '../../store/counts.ts';
 import { replaceMethods } from '../../store/wrap.ts';

@@ -1,12 +1,7 @@
 import { linkSignals } from '../../base/abort.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../fetch/concurrency-limit.ts';
-import {
-  type Batch,
-  type BatchWait,
-  type IsolatedUnit,
-  type Outcome,
-  updateClaim,
-} from '../../store/batches.ts';
+import type { Batch, BatchWait, IsolatedUnit, Outcome } from '../../store/batches.ts';
+import { updateClaim } from '../../store/claims.ts';
 import type { Job, Lane } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { type BatchWriter, countsAsStalled } from './batch-writer.ts';

@@ -2,13 +2,8 @@ import { linkSignals } from '../../base/abort.ts';
 import { backOffMs } from '../../base/back-off.ts';
 import { repeat } from '../../base/due-work.ts';
 import { Fault } from '../../contract/fault.ts';
-import {
-  type Batch,
-  type BatchReference,
-  type BatchWait,
-  releaseBatch,
-  updateClaim,
-} from '../../store/batches.ts';
+import type { Batch, BatchReference, BatchWait } from '../../store/batches.ts';
+import { releaseBatch, updateClaim } from '../../store/claims.ts';
 import { type JobContext, leaseMs } from '../context.ts';
 import { countsAsStalled, createBatchWriter, storageBackOff } from './batch-writer.ts';
 import { dispatch, publish } from './dispatch.ts';

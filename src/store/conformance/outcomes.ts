@@ -1,12 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  type Batch,
-  hasOutstanding,
-  type Outcome,
-  type OutstandingState,
-  releaseBatch,
-  updateClaim,
-} from '../batches.ts';
+import { type Batch, hasOutstanding, type Outcome, type OutstandingState } from '../batches.ts';
+import { releaseBatch, updateClaim } from '../claims.ts';
 import { countsOf } from '../counts.ts';
 import { aFailure, aSegment, aSuccess, aTime, storeClaimedBatch, storeJob } from './samples.ts';
 import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';

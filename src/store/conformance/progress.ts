@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { findUnit, hasOutstanding, releaseBatch } from '../batches.ts';
+import { findUnit, hasOutstanding } from '../batches.ts';
+import { releaseBatch } from '../claims.ts';
 import { countsOf } from '../counts.ts';
 import { aBatch, aFailure, aJob, aSuccess, aTime, storeJob, units } from './samples.ts';
 import { collect, type OpenStores, setUpStores } from './stores.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { releaseBatch, unqueue } from '../batches.ts';
+import { unqueue } from '../batches.ts';
+import { releaseBatch } from '../claims.ts';
 import { aFailure, aTime, storeJob } from './samples.ts';
 import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
