@@ -75,6 +75,7 @@ async function measureStart(launcher: string, folder: string) {
       HOME: folder,
       GLEANER_HTTP_PORT: String(port),
       GLEANER_GRPC_PORT: '0',
+      GLEANER_OPS_PORT: '0',
       GLEANER_DATA_DIR: join(folder, 'data'),
       GLEANER_LOG_LEVEL: 'warn',
     },

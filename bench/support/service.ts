@@ -51,6 +51,7 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
   const environment: Record<string, string> = {
     GLEANER_HTTP_PORT: '0',
     GLEANER_GRPC_PORT: '0',
+    GLEANER_OPS_PORT: '0',
     GLEANER_HOST: '127.0.0.1',
     GLEANER_DATA_DIR: join(folder, 'data'),
     GLEANER_OPERATOR_KEY: operatorKey,

@@ -38,6 +38,7 @@ export async function dev({ dataDir, port, io }: DevOptions): Promise<void> {
       GLEANER_HOST: '127.0.0.1',
       GLEANER_HTTP_PORT: String(port),
       GLEANER_GRPC_PORT: '0',
+      GLEANER_OPS_PORT: 'off',
       GLEANER_LOG_LEVEL: 'error',
       GLEANER_OPERATOR_KEY: operatorKey,
       // The pictures of fake marketplaces do not exist.

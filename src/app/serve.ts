@@ -209,7 +209,8 @@ async function resumeBatches({ context, log }: Program): Promise<void> {
 }
 
 /**
- * Adds the gauges of a role, starts audits, and opens the operations port. Returns null if there is no port.
+ * Adds the gauges of a role, starts audits, and opens the operations port. Returns null if there is no port,
+ * or if the default one is in use.
  * The port closes after all others.
  */
 async function openOperations(
@@ -230,9 +231,16 @@ async function openOperations(
   if (port === null) return null;
   const limits = defaultConnectionLimits;
   const opened = openOpsPort({ host, port, limits, log, scrape, ready });
-  const server = await listening(opened, { host, port, setting: 'GLEANER_OPS_PORT' });
-  closers.push(() => server.close(graceMs));
-  return server.port;
+  try {
+    const server = await listening(opened, { host, port, setting: 'GLEANER_OPS_PORT' });
+    closers.push(() => server.close(graceMs));
+    return server.port;
+  } catch (error) {
+    // Several roles may run on one host with the default.
+    if (config.environment.GLEANER_OPS_PORT !== undefined) throw error;
+    log.warn({ error: Fault.from(error).message }, 'no operations port');
+    return null;
+  }
 }
 
 /** Creates the core, which admits callers once `started` returns true. */

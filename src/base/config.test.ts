@@ -48,8 +48,8 @@ test.each([
   expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`^${name}=`));
 });
 
-test('loadConfig() opens no operations port by default', () => {
-  expect(loadConfig({}).opsPort).toBeNull();
+test('loadConfig() opens the operations port 9464 by default', () => {
+  expect(loadConfig({}).opsPort).toBe(9464);
   expect(loadConfig({ GLEANER_OPS_PORT: 'off' }).opsPort).toBeNull();
   expect(loadConfig({ GLEANER_OPS_PORT: '0' }).opsPort).toBe(0);
 });

@@ -166,9 +166,10 @@ export const settings = {
     about: 'URL that is notified of jobs that wait for approval; it may be private.',
   },
   GLEANER_OPS_PORT: {
-    default: 'off',
+    default: '9464',
     parse: orOff(port),
-    about: 'Port for /metrics, /health, and /ready of every role; 0 selects a free one; or off.',
+    about:
+      'Port for /metrics, /health, and /ready of every role; 0 selects a free one; or off. If the default is in use, the process runs without the port.',
   },
   GLEANER_ORIGINS: {
     default: null,

@@ -19,8 +19,8 @@ export async function updateClaim({ batches }: Batches, claim: Claim, change: Cl
 
 /**
  * Moves a claimed batch back to `queued`, not to be published before `notBefore`. Returns false if the claim
- * was lost. Unless the claim `failed`, it does not count as one without progress; a unit that it was reading in
- * isolation has failed then. `wait` replaces the batch's last wait.
+ * was lost. Unless the claim `failed`, it does not count as one without progress; if it did, a unit that it
+ * was reading in isolation has failed. `wait` replaces the batch's last wait.
  */
 export async function releaseBatch(
   { batches }: Batches,

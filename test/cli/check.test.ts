@@ -18,6 +18,7 @@ beforeAll(async () => {
     GLEANER_ORIGINS: join(folder, 'origins.json'),
     GLEANER_HTTP_PORT: '0',
     GLEANER_GRPC_PORT: '0',
+    GLEANER_OPS_PORT: 'off',
   };
   await writeFile(settings.GLEANER_ORIGINS!, JSON.stringify(origins.config));
 });
@@ -74,7 +75,7 @@ test.each([
 ])('serve refuses the origins %s', async (text, message) => {
   const file = join(folder, 'wrong.json');
   await writeFile(file, text);
-  const ports = { GLEANER_HTTP_PORT: '0', GLEANER_GRPC_PORT: '0' };
+  const ports = { GLEANER_HTTP_PORT: '0', GLEANER_GRPC_PORT: '0', GLEANER_OPS_PORT: 'off' };
   const refused = await runCommand(['serve'], { ...settings, ...ports, GLEANER_ORIGINS: file });
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain(message);

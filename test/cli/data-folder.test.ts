@@ -19,6 +19,7 @@ beforeEach(async () => {
     GLEANER_DATA_DIR: join(folder, 'data'),
     GLEANER_HTTP_PORT: String(await freePort()),
     GLEANER_GRPC_PORT: String(await freePort()),
+    GLEANER_OPS_PORT: 'off',
   };
   service = createServiceProcess({ role: 'serve', environment: settings });
 });
@@ -68,6 +69,22 @@ describe('a start that the machine refuses', () => {
       ]);
     },
   );
+});
+
+test('a service runs without the default operations port if that is in use', async () => {
+  // Whether this listener or another program has it does not matter.
+  const other = createServer().on('error', () => {});
+  other.listen(9464, '127.0.0.1');
+  await Promise.race([once(other, 'listening'), once(other, 'error')]);
+  const { GLEANER_OPS_PORT: _, ...defaults } = settings;
+  const second = createServiceProcess({ role: 'serve', environment: defaults });
+  try {
+    await second.start();
+    expect(second.log()).toContain('no operations port');
+  } finally {
+    await second.kill();
+    other.close();
+  }
 });
 
 describe('a data folder in use', () => {

@@ -23,6 +23,7 @@ describe.each(opened)('data of a newer program, $title', ({ engines, distributed
       GLEANER_DATA_DIR: join(folder, 'data'),
       GLEANER_HTTP_PORT: '0',
       GLEANER_GRPC_PORT: '0',
+      GLEANER_OPS_PORT: 'off',
       ...engines.settings,
     };
     await mkdir(settings.GLEANER_DATA_DIR!);

@@ -55,6 +55,7 @@ test('the commands for a backup restore the data of a service', async () => {
     GLEANER_DATA_DIR: join(folder, 'lib/gleaner'),
     GLEANER_HTTP_PORT: String(await freePort()),
     GLEANER_GRPC_PORT: '0',
+    GLEANER_OPS_PORT: 'off',
     GLEANER_OPERATOR_KEY: 'operator-of-the-test',
     GLEANER_WORKERS: '0',
   };

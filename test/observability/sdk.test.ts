@@ -26,6 +26,7 @@ async function loadedPackages(settings: Record<string, string>): Promise<string[
     GLEANER_DATA_DIR: join(folder, 'data'),
     GLEANER_HTTP_PORT: '0',
     GLEANER_GRPC_PORT: '0',
+    GLEANER_OPS_PORT: 'off',
     GLEANER_WORKERS: '0',
     GLEANER_LOG_LEVEL: 'silent',
     ...settings,

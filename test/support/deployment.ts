@@ -89,6 +89,7 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
     GLEANER_DATA_DIR: join(folder, 'data'),
     GLEANER_HTTP_PORT: String(await freePort()),
     GLEANER_GRPC_PORT: String(await freePort()),
+    GLEANER_OPS_PORT: 'off',
     GLEANER_HOST: '127.0.0.1',
     GLEANER_ORIGINS: originsFile,
     GLEANER_OPERATOR_KEY: operatorKey,

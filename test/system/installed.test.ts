@@ -134,6 +134,7 @@ describe('the package gleaner', () => {
     const environment = {
       GLEANER_HTTP_PORT: String(port),
       GLEANER_GRPC_PORT: '0',
+      GLEANER_OPS_PORT: 'off',
       GLEANER_DATA_DIR: join(folder, 'data'),
       GLEANER_OPERATOR_KEY: operatorKey,
     };

@@ -98,6 +98,7 @@ async function startService(
     GLEANER_RETRIEVE_CACHE: 'off',
     GLEANER_HTTP_PORT: String(httpPort),
     GLEANER_GRPC_PORT: String(await freePort()),
+    GLEANER_OPS_PORT: 'off',
   };
   const environment = isolatedEnvironment(given, {
     ...settings,
