@@ -1,4 +1,5 @@
 import { listServing } from '../access/serving-count.ts';
+import { untilAborted } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { repeat } from '../base/due-work.ts';
 import type { Log } from '../base/log.ts';
@@ -7,7 +8,7 @@ import { Fault } from '../contract/fault.ts';
 import type { Audit } from '../jobs/queries/audit.ts';
 import type { Store } from '../store/store.ts';
 import type { GaugeReaders } from '../telemetry/metrics.ts';
-import type { Telemetry } from '../telemetry/sdk.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Program } from './compose.ts';
 import { runProgram } from './programs.ts';
 
@@ -98,11 +99,14 @@ export async function auditInProcess(options: AuditProcessOptions): Promise<Audi
   return JSON.parse(stdout) as Audit;
 }
 
-/** Audits the store repeatedly, and exports the results. Resolves after the signal aborts. */
+/**
+ * Audits the store repeatedly once metrics are exported, and exports the results. Resolves after the signal
+ * aborts.
+ */
 export async function startAudits(
   { context, config }: Program,
   processId: string,
-  observe: Telemetry['observe'],
+  { observe, exported }: Pick<Telemetry, 'observe' | 'exported'>,
   stopping: AbortSignal,
 ): Promise<void> {
   const { auditIntervalMs: intervalMs, workerMemoryBytes: memoryBytes } = config.limits;
@@ -111,5 +115,6 @@ export async function startAudits(
   const audit = (signal: AbortSignal) => auditInProcess({ memoryBytes, environment, signal });
   const check = createAuditCheck({ store, clock, log, processId, intervalMs, audit });
   observe(check.gauges);
+  await Promise.race([exported, untilAborted(stopping)]);
   await check.follow(stopping);
 }

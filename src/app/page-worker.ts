@@ -8,7 +8,7 @@ import { createJobChanges, type JobChanges } from '../jobs/changes.ts';
 import { markets } from '../markets/list.ts';
 import { openRemoteQueue } from '../queue/local/remote.ts';
 import { flushDriftForever, sweepMs } from '../sweep/sweep.ts';
-import { createMetricsBuffer } from '../telemetry/buffer.ts';
+import { createMetricsRecorder } from '../telemetry/recorder.ts';
 import { type ParentCalls, reportMs, type WorkerCalls, type WorkerSetup } from '../worker/protocol.ts';
 import { startWorker } from '../worker/worker.ts';
 import { compose } from './compose.ts';
@@ -60,7 +60,7 @@ async function run({ config, role, index, holder, publicUrl, measures }: WorkerS
     ...createJobChanges(systemClock),
     notify: (jobId) => parent.notify('changed', jobId),
   };
-  const metrics = measures ? createMetricsBuffer() : null;
+  const metrics = measures ? createMetricsRecorder() : null;
   const name = `${role} worker ${index}`;
   const tracing = await startTracing(config, name, createLog(config.logLevel, name));
   const program = await compose(config, name, () => publicUrl, {

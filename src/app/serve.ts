@@ -12,7 +12,7 @@ import { services } from '../contract/services.ts';
 import { logMissingOrigins } from '../jobs/origins.ts';
 import { refill } from '../sweep/sweep.ts';
 import { noMetrics } from '../telemetry/metrics.ts';
-import type { Telemetry } from '../telemetry/sdk.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { WorkerSlots } from '../worker/pool.ts';
 import { startAudits } from './audit-check.ts';
 import { startBackups } from './backup/scheduled.ts';
@@ -216,15 +216,16 @@ async function resumeBatches({ context, log }: Program): Promise<void> {
 async function openOperations(
   program: Program,
   { core, worker }: (typeof parts)[ProcessRole],
-  { observe, scrape }: Telemetry,
+  telemetry: Telemetry,
   { id, ready, slots }: { id: string; ready(): Promise<void>; slots(): WorkerSlots | undefined },
   stopping: AbortSignal,
   closers: (() => Promise<unknown>)[],
 ): Promise<number | null> {
   const { config, context, log } = program;
+  const { observe, scrape } = telemetry;
   if (core) {
     observe(storeGauges({ ...context, origins: config.origins }));
-    closers.push(inBackground(startAudits(program, id, observe, stopping)));
+    closers.push(inBackground(startAudits(program, id, telemetry, stopping)));
   }
   if (worker) observe(workerGauges(slots));
   const { host, opsPort: port } = config;

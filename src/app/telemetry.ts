@@ -7,7 +7,7 @@ import type { Queue } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
 import { isStream, wrapMethods } from '../store/wrap.ts';
 import { attribute, ownAttribute } from '../telemetry/attributes.ts';
-import type { Telemetry } from '../telemetry/sdk.ts';
+import { openTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
 import { currentTrace, failSpan, inSpan, outsideSpans, recordedSpan } from '../telemetry/trace.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { messageAttributes } from '../worker/message-span.ts';
@@ -87,11 +87,10 @@ export const exportsMetrics = ({
 
 const { version } = manifest;
 
-/** Starts the SDK if metrics are exported; otherwise it is not even loaded. */
+/** Starts to measure if metrics are exported. */
 export async function startTelemetry(config: Config, role: string, log: Log): Promise<Telemetry | null> {
   if (!exportsMetrics(config)) return null;
-  const { openTelemetry } = await import('../telemetry/sdk.ts');
-  const telemetry = openTelemetry({ role, version, log, pushMs: config.metricsPushMs });
+  const telemetry = await openTelemetry({ role, version, log, pushMs: config.metricsPushMs });
   telemetry.observe({ gleaner_build_info: async () => [{ labels: { version, role }, value: 1 }] });
   return telemetry;
 }

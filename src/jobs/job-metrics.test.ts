@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
+import {
+  durationsIn,
+  type JobFixture,
+  noon,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../test/support/jobs.ts';
+import type { DistributionName } from '../telemetry/catalog.ts';
 import { approve, reject, stopRunning } from './steps/decide.ts';
 
 let fixture: JobFixture;
@@ -10,7 +17,7 @@ afterEach(() => fixture.close());
 
 /** Returns the counts since the last call as "name label… value", sorted. */
 function counts(): string[] {
-  const { counts: sums } = fixture.metrics.take();
+  const { counters: sums } = fixture.metrics.take();
   return sums.map(({ name, labels, value }) => [name, ...Object.values(labels), value].join(' ')).toSorted();
 }
 
@@ -30,7 +37,8 @@ describe('the metrics of a job', () => {
     await fixture.clock.advance(2_000);
     await fixture.startWorker();
     const job = await fixture.waitForState(jobId, 'partial_complete', 'completed', 'failed');
-    const { counts: sums, durations } = fixture.metrics.take();
+    const report = fixture.metrics.take();
+    const { counters: sums } = report;
     const byName = (name: string) => sums.filter((sum) => sum.name === name);
     expect(byName('gleaner_jobs_ended_total')).toEqual([
       expect.objectContaining({
@@ -43,10 +51,12 @@ describe('the metrics of a job', () => {
     expect(units).toContainEqual(
       expect.objectContaining({ labels: { market: 'mkta', kind: 'variant_sold', code: 'ok' }, value: 3 }),
     );
-    expect(durations.gleaner_approval_wait_seconds).toEqual([90_000]);
-    expect(durations.gleaner_batch_schedule_to_start_seconds).toEqual([2_000]);
-    expect(durations.gleaner_job_duration_seconds).toEqual([fixture.clock.now() - noon]);
-    expect(durations.gleaner_unit_duration_seconds).toHaveLength(4);
+    const durations = (name: DistributionName) => durationsIn(report, name);
+    expect(durations('gleaner_approval_wait_seconds')).toEqual({ count: 1, sumMs: 90_000 });
+    expect(durations('gleaner_batch_schedule_to_start_seconds')).toEqual({ count: 1, sumMs: 2_000 });
+    const sumMs = fixture.clock.now() - noon;
+    expect(durations('gleaner_job_duration_seconds')).toEqual({ count: 1, sumMs });
+    expect(durations('gleaner_unit_duration_seconds').count).toBe(4);
     expect(
       byName('gleaner_credits_total').find(({ labels }) => 'type' in labels && labels.type === 'refund'),
     ).toEqual(expect.objectContaining({ value: job.refunded }));

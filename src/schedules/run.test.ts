@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { grant } from '../../test/support/jobs.ts';
+import { durationsIn, grant } from '../../test/support/jobs.ts';
 import {
   csvRequest,
   minute,
@@ -318,14 +318,14 @@ test('runs are counted by result, and their delays measured', async () => {
   await fixture.tick(minute);
   await fixture.endJob((await fixture.runs(schedule.id)).at(-1)!.jobId);
   await fixture.tick(20_000);
-  const { counts, durations } = fixture.metrics.take();
-  const runs = counts.filter(({ name }) => name === 'gleaner_schedule_runs_total');
+  const report = fixture.metrics.take();
+  const runs = report.counters.filter(({ name }) => name === 'gleaner_schedule_runs_total');
   expect(runs.map(({ labels, value }) => [Object.values(labels)[0], value]).toSorted()).toEqual([
     ['completed', 1],
     ['partial_complete', 1],
     ['skipped', 1],
   ]);
-  expect(durations.gleaner_schedule_run_delay_seconds).toEqual([7_000, 27_000]);
+  expect(durationsIn(report, 'gleaner_schedule_run_delay_seconds')).toEqual({ count: 2, sumMs: 34_000 });
 });
 
 describe('runSchedule()', () => {

@@ -7,8 +7,7 @@ export interface LabelledMetric {
 }
 
 /** A distribution of durations, with the upper bounds of its buckets in seconds. */
-export interface DurationMetric {
-  readonly about: string;
+export interface DurationMetric extends LabelledMetric {
   readonly buckets: readonly number[];
 }
 
@@ -68,22 +67,27 @@ const day = 24 * hour;
 export const durations = {
   gleaner_job_duration_seconds: {
     about: 'Time from the submit of a job to its end.',
+    labels: [],
     buckets: [1, 5, 15, minute, 5 * minute, 15 * minute, hour, 4 * hour, day, 7 * day],
   },
   gleaner_approval_wait_seconds: {
     about: 'Time from the submit of a job to its approval or rejection.',
+    labels: [],
     buckets: [minute, 5 * minute, 15 * minute, hour, 4 * hour, 12 * hour, day],
   },
   gleaner_batch_schedule_to_start_seconds: {
     about: 'Time from the moment a batch is due to its claim by a worker.',
+    labels: [],
     buckets: [0.1, 0.5, 1, 5, 15, minute, 5 * minute, 15 * minute, hour, 6 * hour],
   },
   gleaner_schedule_run_delay_seconds: {
     about: 'Time from the moment a run of a schedule is due to the submit of its job.',
+    labels: [],
     buckets: [1, 5, 15, minute, 5 * minute, 15 * minute, hour, 6 * hour],
   },
   gleaner_unit_duration_seconds: {
     about: 'Time to read a unit, retries and waits for the origin included.',
+    labels: [],
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, minute, 5 * minute, 15 * minute],
   },
 } as const satisfies Record<string, DurationMetric>;
@@ -109,7 +113,10 @@ export const requestDurations = {
     labels: ['rpc.system.name', 'rpc.method', 'rpc.status_code'],
     buckets: requestBuckets,
   },
-} as const satisfies Record<string, DurationMetric & LabelledMetric>;
+} as const satisfies Record<string, DurationMetric>;
+
+/** All distributions. */
+export const distributions = { ...durations, ...requestDurations };
 
 /** Values that are read when the metrics are collected. */
 export const gauges = {
@@ -151,7 +158,7 @@ export type RequestProtocol = 'http' | 'rpc';
 export type RequestResult = 'ok' | 'client_error' | 'server_error';
 
 export type CounterName = keyof typeof counters;
-export type DurationName = keyof typeof durations;
+export type DistributionName = keyof typeof distributions;
 export type GaugeName = keyof typeof gauges;
 
 export type CounterLabels<Name extends CounterName> = Readonly<

@@ -16,7 +16,7 @@ import { type RunningServer, startServer } from '../api/rest/server.ts';
 import { type ListeningServer, listen } from '../api/rpc/server.ts';
 import { createLog } from '../base/log.ts';
 import { nameRoute } from './requests.ts';
-import { openTelemetry, type Telemetry } from './sdk.ts';
+import { openTelemetry, type Telemetry } from './telemetry.ts';
 
 let fixture: RpcFixture;
 let telemetry: Telemetry;
@@ -27,7 +27,7 @@ const exporter = createServer((request, response) => telemetry.scrape(request, r
 beforeEach(async () => {
   fixture = await openRpcFixture();
   const log = createLog('silent', 'test');
-  telemetry = openTelemetry({ role: 'test', version: '0', log, pushMs: null });
+  telemetry = await openTelemetry({ role: 'test', version: '0', log, pushMs: null });
   rpc = await listen(telemetry.requests.measure(fixture.listener), '127.0.0.1', 0);
   http = await startServer(
     telemetry.requests.measure((request, response) => {

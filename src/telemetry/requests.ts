@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import type { Meter } from '@opentelemetry/api';
 import { parseWaited, timingHeader } from '../contract/response-headers.ts';
 import { attribute } from './attributes.ts';
-import { type RequestProtocol, type RequestResult, requestDurations } from './catalog.ts';
-import { createDuration, type Metrics } from './metrics.ts';
+import type { RequestProtocol, RequestResult } from './catalog.ts';
+import type { MetricsRecorder } from './recorder.ts';
 
 type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
@@ -74,31 +73,27 @@ export interface RequestMetrics {
   startCalls(methods: readonly string[]): void;
 }
 
-/** Creates the measurements with the instruments of a meter. */
-export function createRequestMetrics(meter: Meter, { add }: Pick<Metrics, 'add'>): RequestMetrics {
-  const durationOf = (name: keyof typeof requestDurations) =>
-    createDuration(meter, name, requestDurations[name]);
-  const http = durationOf('http.server.request.duration');
-  const rpc = durationOf('rpc.server.call.duration');
+/** Creates the measurements with a recorder. */
+export function createRequestMetrics({ add, record, start }: MetricsRecorder): RequestMetrics {
   const count = (protocol: RequestProtocol, result: RequestResult) =>
     add('gleaner_requests_total', { protocol, result });
 
-  const recordCall = ({ method, system, status }: MeasuredCall, seconds: number) => {
+  const recordCall = ({ method, system, status }: MeasuredCall, milliseconds: number) => {
     const code = status();
-    rpc.record(seconds, {
+    record('rpc.server.call.duration', milliseconds, {
       [attribute.rpcSystem]: system,
       [attribute.rpcMethod]: method,
       [attribute.rpcStatus]: code,
     });
     count('rpc', code === 'OK' ? 'ok' : serverErrors.has(code) ? 'server_error' : 'client_error');
   };
-  const recordRequest = (verb: string, route: string, response: Response, seconds: number) => {
+  const recordRequest = (verb: string, route: string, response: Response, milliseconds: number) => {
     const isAborted = !isComplete(response);
     const { statusCode: status } = response;
-    http.record(seconds, {
+    record('http.server.request.duration', milliseconds, {
       [attribute.httpMethod]: verb,
       [attribute.httpRoute]: route,
-      ...(isAborted ? { [attribute.errorType]: 'aborted' } : { [attribute.httpStatus]: status }),
+      ...(isAborted ? { [attribute.errorType]: 'aborted' } : { [attribute.httpStatus]: String(status) }),
     });
     const isServerError = !isAborted && status >= 500;
     count('http', isServerError ? 'server_error' : isAborted || status >= 400 ? 'client_error' : 'ok');
@@ -111,24 +106,23 @@ export function createRequestMetrics(meter: Meter, { add }: Pick<Metrics, 'add'>
       const verb = verbOf(request);
       response.once('close', () => {
         const waitedMs = parseWaited(String(response.getHeader(timingHeader) ?? ''));
-        const seconds = Math.max(0, performance.now() - started - waitedMs) / 1000;
-        if (observed.call) recordCall(observed.call, seconds);
-        else recordRequest(verb, observed.route, response, seconds);
+        const milliseconds = Math.max(0, performance.now() - started - waitedMs);
+        if (observed.call) recordCall(observed.call, milliseconds);
+        else recordRequest(verb, observed.route, response, milliseconds);
       });
       listener(request, response);
     },
-    // A histogram ignores NaN, but creates the series.
     startRoutes(routes) {
       for (const { verb, route } of routes)
-        http.record(Number.NaN, {
+        start('http.server.request.duration', {
           [attribute.httpMethod]: verb,
           [attribute.httpRoute]: route,
-          [attribute.httpStatus]: 200,
+          [attribute.httpStatus]: '200',
         });
     },
     startCalls(methods) {
       for (const method of methods)
-        rpc.record(Number.NaN, {
+        start('rpc.server.call.duration', {
           [attribute.rpcSystem]: 'grpc',
           [attribute.rpcMethod]: method,
           [attribute.rpcStatus]: 'OK',

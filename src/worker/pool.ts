@@ -5,7 +5,6 @@ import type { JobContext } from '../jobs/context.ts';
 import type { BatchReference } from '../store/batches.ts';
 import { releaseBatch } from '../store/claims.ts';
 import type { OriginMinute } from '../store/operations.ts';
-import { addReport } from '../telemetry/buffer.ts';
 import { startWorkerProcess, type WorkerProcess } from './process.ts';
 import type { WorkerSetup } from './protocol.ts';
 
@@ -90,7 +89,7 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
       report: (report) => {
         slot.memoryBytes = report.memoryBytes;
         unitsDone += report.unitsDone;
-        if (report.metrics) addReport(context.metrics, report.metrics);
+        if (report.metrics) context.metrics.addReport(report.metrics);
         if (report.requests.length > 0) options.countRequests(report.requests);
       },
     });

@@ -3,7 +3,7 @@ import type { QueueCalls } from '../queue/local/remote.ts';
 import type { QueueMessage } from '../queue/queue.ts';
 import type { BatchReference } from '../store/batches.ts';
 import type { OriginMinute } from '../store/operations.ts';
-import type { MetricsReport } from '../telemetry/buffer.ts';
+import type { MetricsReport } from '../telemetry/metrics.ts';
 
 /** Configuration of a worker process. */
 export interface WorkerSetup {

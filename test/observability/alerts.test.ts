@@ -12,13 +12,13 @@ import { services } from '../../src/contract/services.ts';
 import {
   type CounterName,
   counters,
-  type DurationName,
+  type DistributionName,
   durations,
   gauges,
   requestDurations,
 } from '../../src/telemetry/catalog.ts';
 import type { GaugeReaders, Metrics } from '../../src/telemetry/metrics.ts';
-import { openTelemetry } from '../../src/telemetry/sdk.ts';
+import { openTelemetry } from '../../src/telemetry/telemetry.ts';
 import { findProgram } from '../engines/missing.ts';
 import { root } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -51,7 +51,7 @@ const exported = (name: string): string => name.replaceAll('.', '_');
 
 /** Measures every metric of the catalog once, and returns the names that a scrape then has. */
 async function exportedNames(): Promise<Set<string>> {
-  const telemetry = openTelemetry({
+  const telemetry = await openTelemetry({
     role: 'test',
     version: '0',
     log: createLog('silent', 'test'),
@@ -59,7 +59,7 @@ async function exportedNames(): Promise<Set<string>> {
   });
   const { add, record } = telemetry.metrics as { add(name: CounterName, labels: object): void } & Metrics;
   for (const name of Object.keys(counters)) add(name as CounterName, {});
-  for (const name of Object.keys(durations)) record(name as DurationName, 1);
+  for (const name of Object.keys(durations)) record(name as DistributionName, 1);
   telemetry.requests.startRoutes([{ verb: 'GET', route: '/v1/account' }]);
   telemetry.requests.startCalls(['gleaner.account.v1.AccountService/GetAccount']);
   const readers = Object.keys(gauges).map((name) => [name, async () => [{ labels: {}, value: 1 }]]);

@@ -35,12 +35,15 @@ async function loadedPackages(settings: Record<string, string>): Promise<string[
   return JSON.parse(result.stdout) as string[];
 }
 
-test('the SDK is loaded only if OTEL_* variables configure it', async () => {
+test('the SDK is loaded only if OTEL_* variables configure it, and not by an operations port alone', async () => {
   expect(await loadedPackages({})).toEqual(['api']);
+  expect(await loadedPackages({ GLEANER_OPS_PORT: '0' })).toEqual(['api']);
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}` };
   const disabled = await loadedPackages({ ...endpoint, OTEL_SDK_DISABLED: 'true' });
   expect(disabled).toEqual(['api']);
   const traced = await loadedPackages({ ...endpoint, OTEL_METRICS_EXPORTER: 'none' });
   expect(traced).toContain('sdk-trace-base');
   expect(traced).not.toContain('exporter-prometheus');
+  const pushed = await loadedPackages({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' });
+  expect(pushed).toContain('exporter-prometheus');
 });

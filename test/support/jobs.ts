@@ -33,7 +33,9 @@ import { openLocalQueue } from '../../src/queue/local/open.ts';
 import type { Job, JobState } from '../../src/store/documents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { createMetricsBuffer, type MetricsBuffer } from '../../src/telemetry/buffer.ts';
+import type { DistributionName } from '../../src/telemetry/catalog.ts';
+import type { MetricsReport } from '../../src/telemetry/metrics.ts';
+import { createMetricsRecorder, type MetricsRecorder } from '../../src/telemetry/recorder.ts';
 import { startWorker } from '../../src/worker/worker.ts';
 import { createManualClock, flushTasks, type ManualClock } from './clock.ts';
 import { requireIndexes } from './index-check.ts';
@@ -46,7 +48,7 @@ export interface JobFixture {
   context: JobContext;
   clock: ManualClock;
   /** Measurements of the steps. */
-  metrics: MetricsBuffer;
+  metrics: MetricsRecorder;
   /** Codes of the retryable faults that workers reported to their fetch sessions. */
   reportedFaults: string[];
   /** Wraps the fetch function that readers get. */
@@ -116,7 +118,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
   let wrap = (fetch: FetchPage, _itemId: string): FetchPage => fetch;
   let freeBytes = 10 * minFreeBytes;
   const told = createJobChanges(clock);
-  const metrics = createMetricsBuffer();
+  const metrics = createMetricsRecorder();
   const opened = requireIndexes(given ?? openSqliteStore({ path: ':memory:' }));
   const store = observeStore(opened, told, metrics);
   const context: JobContext = {
@@ -280,4 +282,10 @@ export async function grant({ store, clock }: JobContext, userId: string, amount
 export function variantSoldRequest(plain: number, ...more: string[]) {
   const ids = [...plainIds(plain).map(String), ...more];
   return { country: 'sg', items: ids.map((itemId) => ({ itemId, shopId: '77' })) };
+}
+
+/** Returns the number and the sum of the durations of a distribution without labels. */
+export function durationsIn({ distributions }: MetricsReport, name: DistributionName) {
+  const found = distributions.find((series) => series.name === name);
+  return { count: found?.counts.reduce((sum, count) => sum + count, 0), sumMs: found?.sumMs };
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Environment } from '../../base/secret-files.ts';
-import type { Telemetry } from '../../telemetry/sdk.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Program } from '../compose.ts';
 import { runProgram } from '../programs.ts';
 import { isComplete } from './manifest.ts';
