@@ -201,23 +201,18 @@ export type BatchSummary = Omit<
 >;
 
 /** Declaration of the batches, whose tables and indexes are in the schema of each engine. */
-export const batchDeclaration = declare<StoredBatch>()(
-  'batches',
-  {
-    text: 'id jobId market region lane state',
-    integer: 'seq total success failed storedBytes attempt stalledClaims',
-    real: 'queuedAt? publishedAt? leaseUntil? notBefore? endedAt?',
-    object: 'file? wait? isolated? pages? segments outcomes',
-  },
-  {
-    id: ['id'],
-    order: ['jobId', 'seq'],
-    lazy: ['wait', 'stalledClaims', 'isolated', 'pages', 'segments', 'outcomes'],
-    constant: 'state',
-    relaxed: true,
-    cached: true,
-  },
-);
+export const batchDeclaration = declare<StoredBatch>()('batches', {
+  text: 'id jobId market region lane state',
+  integer: 'seq total success failed storedBytes attempt stalledClaims',
+  real: 'queuedAt? publishedAt? leaseUntil? notBefore? endedAt?',
+  object: 'file? wait? isolated? pages? segments outcomes',
+  id: ['id'],
+  order: ['jobId', 'seq'],
+  lazy: ['wait', 'stalledClaims', 'isolated', 'pages', 'segments', 'outcomes'],
+  constant: 'state',
+  relaxed: true,
+  cached: true,
+});
 
 /** Contents of a queue message: a reference to a batch. */
 export interface BatchReference {

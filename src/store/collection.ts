@@ -1,12 +1,14 @@
 import { type Page, type PageOptions, readCursor, rowsToRead, toPage } from './cursor.ts';
 
+const baseTypes = ['text', 'integer', 'real', 'flag', 'json', 'object', 'bytes'] as const;
+
 /**
  * Type of a field. `real` is for times and other numbers that may have fractions; times are positive. `json`
  * is JSON text on both engines, for values whose member names come from callers; `object` is a nested
  * document in MongoDB. `?`: may be null.
  */
 export type FieldType = BaseType | `${BaseType}?`;
-type BaseType = 'text' | 'integer' | 'real' | 'flag' | 'json' | 'object' | 'bytes';
+type BaseType = (typeof baseTypes)[number];
 
 /** Name of a field of a document. */
 export type FieldOf<T> = keyof T & string;
@@ -209,29 +211,50 @@ export interface Collection<T, S extends T = T> {
 /** Names of fields by their type, separated by spaces. A field with `?` may be null. */
 type FieldGroups = { readonly [B in BaseType]?: string };
 
+/** A declaration as it is written: the names of the fields by their type, and what else it declares. */
+type Declared<T> = FieldGroups & Omit<Declaration<FieldOf<T>>, 'name' | 'fields'>;
+
 type Words<S> = S extends `${infer First} ${infer Rest}`
   ? Words<First> | Words<Rest>
   : S extends `${infer Name}?`
     ? Name
     : S;
 
-type NamedFields<G extends FieldGroups> = { [B in keyof G]: Words<G[B]> }[keyof G];
+type NamedFields<D> = { [B in keyof D & BaseType]: Words<D[B]> }[keyof D & BaseType];
 
-/**
- * Declares a collection of documents `T`. The types reject a field that is not named, or named by mistake.
- */
+/** Rejects a declaration that does not name a field, or names one by mistake. */
+type Complete<T, D> = [FieldOf<T>, NamedFields<D>, keyof D] extends [
+  NamedFields<D>,
+  FieldOf<T>,
+  keyof Declared<T>,
+]
+  ? unknown
+  : { differing: Exclude<FieldOf<T>, NamedFields<D>> | Exclude<NamedFields<D>, FieldOf<T>> };
+
+/** Declares a collection of documents `T`. */
 export function declare<T>() {
-  return <const G extends FieldGroups>(
+  return <const D extends Declared<T>>(
     name: string,
-    groups: G &
-      (FieldOf<T> extends NamedFields<G> ? unknown : { missing: Exclude<FieldOf<T>, NamedFields<G>> }),
-    rest: Omit<Declaration<NamedFields<G> & FieldOf<T>>, 'name' | 'fields'>,
+    declared: D & Complete<T, D>,
   ): Declaration<FieldOf<T>> => {
-    const fields = Object.entries(groups as FieldGroups).flatMap(([type, names]) =>
+    const isType = ([part]: [string, unknown]) => (baseTypes as readonly string[]).includes(part);
+    const parts = Object.entries(declared);
+    const fields = (parts.filter(isType) as [string, string][]).flatMap(([type, names]) =>
       names.split(' ').map((field) => [field.replace('?', ''), field.endsWith('?') ? `${type}?` : type]),
     );
-    return { ...rest, name, fields: Object.fromEntries(fields) } as Declaration<FieldOf<T>>;
+    const others = Object.fromEntries(parts.filter((part) => !isType(part)));
+    return { ...others, name, fields: Object.fromEntries(fields) } as never;
   };
+}
+
+/** Declares the collections of the documents `C`, by their names. */
+export function declareAll<C>() {
+  return <const D extends { readonly [K in keyof C]: Declared<C[K]> }>(
+    declared: D & { [K in keyof C]: Complete<C[K], D[K]> },
+  ) =>
+    Object.fromEntries(
+      Object.entries(declared).map(([name, each]) => [name, declare()(name, each as never)]),
+    ) as unknown as { readonly [K in keyof C]: Declaration<FieldOf<C[K]>> };
 }
 
 /** Returns the method list() of a collection that has find(). */

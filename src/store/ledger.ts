@@ -27,11 +27,13 @@ export interface LedgerSum {
 }
 
 /** Declaration of the ledger, whose table and indexes are in the schema of each engine. */
-export const ledgerDeclaration = declare<LedgerEntry>()(
-  'ledger',
-  { text: 'key userId type jobId? keyId? note', integer: 'amount', real: 'createdAt' },
-  { id: ['key'], order: ['createdAt', 'key'] },
-);
+export const ledgerDeclaration = declare<LedgerEntry>()('ledger', {
+  text: 'key userId type jobId? keyId? note',
+  integer: 'amount',
+  real: 'createdAt',
+  id: ['key'],
+  order: ['createdAt', 'key'],
+});
 
 /**
  * Balances and their ledger. A call finds the entries that are in the balance before it, and no others that

@@ -40,19 +40,23 @@ interface OriginRow {
 }
 
 const originRows = mapRows<OriginRow>(
-  declare<OriginRow>()(
-    'origins',
-    { text: 'origin reason', real: 'nextFree pausedUntil since', integer: 'change strikes', flag: 'probing' },
-    { id: ['origin'], order: ['since', 'origin'] },
-  ),
+  declare<OriginRow>()('origins', {
+    text: 'origin reason',
+    real: 'nextFree pausedUntil since',
+    integer: 'change strikes',
+    flag: 'probing',
+    id: ['origin'],
+    order: ['since', 'origin'],
+  }),
 );
 
 const voidKeys = mapRows<StoreContents['voidLedgerKeys']>(
-  declare<StoreContents['voidLedgerKeys']>()(
-    'voidLedgerKeys',
-    { text: 'key', real: 'at' },
-    { id: ['key'], order: ['at', 'key'] },
-  ),
+  declare<StoreContents['voidLedgerKeys']>()('voidLedgerKeys', {
+    text: 'key',
+    real: 'at',
+    id: ['key'],
+    order: ['at', 'key'],
+  }),
 );
 
 const origins: ContentSource<StoreContents['origins']> = {
