@@ -1,7 +1,8 @@
-import { deriveKey, openSecrets } from '../access/links/secrets.ts';
+import { openSecrets } from '../access/links/secrets.ts';
 import type { KeyDirectory } from '../api/rest/rest.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
+import { deriveKey } from '../base/sealing.ts';
 import type { BotIdentity } from '../fetch/web-bot-auth.ts';
 
 /**

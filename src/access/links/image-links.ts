@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
+import { sameText } from '../../base/sealing.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { LinkSecrets } from './secrets.ts';
 
@@ -27,7 +28,7 @@ export function createImageLinks({ secrets, clock }: { secrets: LinkSecrets; clo
     verify(path) {
       const query = new URLSearchParams(path.slice(path.indexOf('?') + 1));
       const [url, expires, given] = ['url', 'expires', 'signature'].map((name) => query.get(name) ?? '');
-      const isKnown = secrets.all().some((secret) => equal(sign(secret, url!, expires!), given!));
+      const isKnown = secrets.all().some((secret) => sameText(sign(secret, url!, expires!), given!));
       if (!isKnown) throw new Fault('link_invalid', 'The link is not valid.');
       if (Number(expires) * 1000 <= clock.now()) throw new Fault('link_invalid', 'The link has expired.');
       return url!;
@@ -40,9 +41,4 @@ function sign(secret: string, url: string, expires: string): string {
   return createHmac('sha256', secret)
     .update(JSON.stringify(['image', url, expires]))
     .digest('base64url');
-}
-
-function equal(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

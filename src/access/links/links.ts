@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
+import { sameText } from '../../base/sealing.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { LinkSecrets } from './secrets.ts';
 
@@ -67,7 +68,7 @@ export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links 
       const expires = once(query, 'expires') ?? '';
       const name = once(query, 'name');
       const user = once(query, 'user');
-      if (!secrets.all().some((secret) => same(sign(secret, path, expires, name, user), given)))
+      if (!secrets.all().some((secret) => sameText(sign(secret, path, expires, name, user), given)))
         throw modified();
       if (Number(expires) * 1000 <= clock.now())
         throw new Fault('link_invalid', 'The link has expired: request a new one');
@@ -147,12 +148,6 @@ function sign(
   // JSON keeps the parts unambiguous whatever characters they contain.
   const signed = JSON.stringify([path, expires, name ?? null, user ?? null]);
   return createHmac('sha256', secret).update(signed).digest('base64url');
-}
-
-/** Compares two texts in a time that does not depend on where they differ. */
-export function same(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 /** Position of a unit within a job. */

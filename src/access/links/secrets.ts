@@ -1,8 +1,9 @@
-import { hkdfSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { openPrivateFolder, restrictFile } from '../../base/data-dir.ts';
+import { deriveKey } from '../../base/sealing.ts';
 import { syncFolder } from '../../base/sync-folder.ts';
 
 /** Name of the file in the data folder with the generated secrets, one per line, newest first. */
@@ -86,9 +87,4 @@ export function deriveLinkSecrets(secrets: readonly string[], { now }: Pick<Cloc
     return keys;
   };
   return { newest: () => all()[0]!, all };
-}
-
-/** Derives a key of 32 bytes for a purpose (HKDF-SHA-256, RFC 5869). */
-export function deriveKey(secret: string, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
 }

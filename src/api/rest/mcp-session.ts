@@ -1,4 +1,3 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,6 +7,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Exchange } from '../../../gateway/request-context.ts';
 import type { CallContext, Caller, Headers, Session } from '../../../gateway/service-client.ts';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import { deriveKey, seal, unseal } from '../../base/sealing.ts';
 import { checkJsonSize } from '../../contract/body-content.ts';
 import { smallBodyBytes } from '../../contract/body-limit.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -100,10 +100,6 @@ export const sessionHeader = 'mcp-session-id';
 /** Lifetime of a session in milliseconds. */
 const sessionMs = 7 * 24 * 60 * 60 * 1000;
 
-const cipher = 'aes-256-gcm';
-const ivBytes = 12;
-const tagBytes = 16;
-
 /** The API key of a session. */
 interface SessionKey {
   keyId: string;
@@ -137,10 +133,10 @@ export interface McpSessionsOptions {
 
 /** Returns the MCP sessions of the request's caller. */
 export function mcpSessions({ caller, headers, session, context, now }: McpSessionsOptions): McpSessions {
-  const secret = headers.authorization ?? '';
+  const key = deriveKey(headers.authorization ?? '', 'gleaner agent session');
   const { createApiKey, revokeApiKey } = AccountService.method;
   const keyOf = (id: string): SessionKey => {
-    const text = open(id, secret);
+    const text = unseal(id, key);
     if (text === null) throw unknownSession();
     return JSON.parse(text) as SessionKey;
   };
@@ -152,7 +148,7 @@ export function mcpSessions({ caller, headers, session, context, now }: McpSessi
         expiresAt: timestampFromMs(now + sessionMs),
       });
       const { keyId, apiKey } = await session.call(createApiKey, request, context);
-      return seal(JSON.stringify({ keyId, apiKey } satisfies SessionKey), secret);
+      return seal(JSON.stringify({ keyId, apiKey } satisfies SessionKey), key);
     },
     async open(id) {
       const { apiKey } = keyOf(id);
@@ -170,27 +166,3 @@ export function mcpSessions({ caller, headers, session, context, now }: McpSessi
 
 const unknownSession = () =>
   new Fault('not_found', 'The session has ended, or was started with another API key. Start another one.');
-
-const keyFrom = (secret: string) => Buffer.from(hkdfSync('sha256', secret, '', 'gleaner agent session', 32));
-
-/** Encrypts a text with a secret, as visible ASCII characters. */
-function seal(text: string, secret: string): string {
-  const iv = randomBytes(ivBytes);
-  const encryption = createCipheriv(cipher, keyFrom(secret), iv);
-  const data = [iv, encryption.update(text, 'utf8'), encryption.final(), encryption.getAuthTag()];
-  return Buffer.concat(data).toString('base64url');
-}
-
-/** Decrypts a text. Returns null if it was encrypted with another secret, or changed. */
-function open(sealed: string, secret: string): string | null {
-  const bytes = Buffer.from(sealed, 'base64url');
-  if (bytes.length < ivBytes + tagBytes) return null;
-  const decryption = createDecipheriv(cipher, keyFrom(secret), bytes.subarray(0, ivBytes));
-  decryption.setAuthTag(bytes.subarray(-tagBytes));
-  try {
-    const text = decryption.update(bytes.subarray(ivBytes, -tagBytes));
-    return Buffer.concat([text, decryption.final()]).toString('utf8');
-  } catch {
-    return null;
-  }
-}

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
 import { timestampDate, timestampMs } from '@bufbuild/protobuf/wkt';
@@ -9,6 +9,7 @@ import type { Headers } from '../../../gateway/service-client.ts';
 import { type Session, SessionService } from '../../../gen/gleaner/session/v1/session_pb.ts';
 import type { Clock } from '../../base/clock.ts';
 import { acceptRequest } from '../../base/connections.ts';
+import { sameText } from '../../base/sealing.ts';
 import { expiredSessionMs } from '../../contract/expired-session.ts';
 import { Fault } from '../../contract/fault.ts';
 
@@ -64,8 +65,9 @@ export function applySessionCookie(request: IncomingMessage, publicUrl: string):
   const token = readSessionCookie(request, publicUrl);
   if (token === undefined || !isSameOrigin(request, publicUrl)) return;
   const given = String(headers[csrfHeader]);
-  if (equal(given, deriveCsrfToken(token))) headers.authorization = `Session ${token}`;
-  else if (equal(given, deriveCsrfToken(token, 'csrf test'))) headers.authorization = `TestSession ${token}`;
+  if (sameText(given, deriveCsrfToken(token))) headers.authorization = `Session ${token}`;
+  else if (sameText(given, deriveCsrfToken(token, 'csrf test')))
+    headers.authorization = `TestSession ${token}`;
 }
 
 /**
@@ -97,11 +99,6 @@ function isSecure({ headers }: IncomingMessage, publicUrl: string): boolean {
 function cookieName(publicUrl: string, secure: boolean): string {
   const { port } = new URL(publicUrl);
   return `${secure ? '__Host-' : ''}gleaner_session${port === '' ? '' : `_${port}`}`;
-}
-
-function equal(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 /** Calls methods of any role with the credentials of a request's headers. */

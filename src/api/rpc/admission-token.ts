@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { same } from '../../access/links/links.ts';
 import type { LinkSecrets } from '../../access/links/secrets.ts';
 import type { Clock } from '../../base/clock.ts';
+import { sameText } from '../../base/sealing.ts';
 
 /**
  * Metadata of the GetSession call with which a gateway checks a caller's key. The call checks the rate limit
@@ -47,7 +47,8 @@ export function createAdmissionTokens({
       const [method = '', at = '', given = '', ...rest] = token.split(';');
       if (rest.length > 0 || !/^\d{1,15}$/.test(at) || Math.abs(clock.now() - Number(at)) > validMs)
         return null;
-      const isSigned = (secret: string) => same(signature(secret, authorization ?? '', method, at), given);
+      const isSigned = (secret: string) =>
+        sameText(signature(secret, authorization ?? '', method, at), given);
       return secrets.all().some(isSigned) ? method : null;
     },
   };
