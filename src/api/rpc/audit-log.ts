@@ -1,6 +1,7 @@
 import { type DescMethod, type Message, ScalarType, toJson } from '@bufbuild/protobuf';
-import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import {
+  AuditEntrySchema,
   type ExportAuditLogRequest,
   type ListAuditEntriesRequest,
   OperatorService,
@@ -16,6 +17,7 @@ import { fullName } from '../../jobs/job-types.ts';
 import { type AuditFilter, listAuditEntries } from '../../store/audit-log.ts';
 import { actorNames, exportAuditLog } from './entry-export.ts';
 import { type Call, defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
+import { toMessage } from './to-message.ts';
 
 /** Maximum characters of a detail. */
 const maxDetail = 2_000;
@@ -195,6 +197,8 @@ async function record(
   }
 }
 
+const messageOf = toMessage(AuditEntrySchema);
+
 export function auditLogHandlers({ store }: JobContext): Handlers {
   const { method } = OperatorService;
   const unary = new Map([
@@ -202,12 +206,9 @@ export function auditLogHandlers({ store }: JobContext): Handlers {
       const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
       const { items, next } = await listAuditEntries(store, filterOf(request), page);
       const names = await actorNames(store, items);
-      const entries = items.map(({ id, createdAt, ...entry }) => ({
-        ...entry,
-        entryId: id,
-        createdAt: timestampFromMs(createdAt),
-        actorName: names.get(entry.actorId) ?? '',
-      }));
+      const entries = items.map((entry) =>
+        messageOf({ ...entry, entryId: entry.id, actorName: names.get(entry.actorId) }),
+      );
       return { entries, nextPageToken: next ?? '' };
     }),
   ]);

@@ -1,9 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import {
-  type DestinationSchema,
-  DestinationService,
-} from '../../../gen/gleaner/destination/v1/destination_pb.ts';
+import { DestinationSchema, DestinationService } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type OpenedDestination, openDestination, sealSecrets } from '../../delivery/destination/address.ts';
 import { type DestinationSettings, readSettings } from '../../delivery/destination/settings.ts';
@@ -11,6 +7,7 @@ import { requireWritable, testDestination } from '../../delivery/destination/tes
 import type { JobContext } from '../../jobs/context.ts';
 import type { Destination, DestinationType } from '../../store/destinations.ts';
 import { type Handlers, handle } from './handlers.ts';
+import { toMessage } from './to-message.ts';
 
 /** Maximum destinations of a user. */
 const maxDestinations = 100;
@@ -103,16 +100,8 @@ function documentOf(
   return { id, userId, name, type, address, ...sealed, format, path, createdAt, updatedAt, revision };
 }
 
+const messageOf = toMessage(DestinationSchema);
+
 function toDestinationMessage(destination: Destination): MessageInitShape<typeof DestinationSchema> {
-  const { id, name, type, address, format, path, createdAt, updatedAt } = destination;
-  return {
-    destinationId: id,
-    name,
-    type,
-    ...address,
-    format,
-    path,
-    createdAt: timestampFromMs(createdAt),
-    updatedAt: timestampFromMs(updatedAt),
-  };
+  return messageOf({ ...destination, ...destination.address, destinationId: destination.id });
 }

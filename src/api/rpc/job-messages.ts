@@ -1,6 +1,5 @@
 import { getOption, hasOption, type MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { JobSchema, ResultFileSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { JobSchema, ResultFileSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { Step } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../../../gen/google/api/annotations_pb.ts';
 import { splitRequest } from '../../contract/rest-form.ts';
@@ -12,8 +11,9 @@ import { fileName, type ResultFile } from '../../jobs/queries/results.ts';
 import { filesExpireAt } from '../../jobs/steps/delete.ts';
 import { isRejected } from '../../kinds/states.ts';
 import { emptyCounts } from '../../store/counts.ts';
-import type { Counts, Job, JobHold, User } from '../../store/documents.ts';
+import type { Counts, Job, User } from '../../store/documents.ts';
 import { jobStatus } from '../../store/job-states.ts';
+import { toMessage } from './to-message.ts';
 
 /** The message Job as a plain object. */
 export type JobMessage = MessageInitShape<typeof JobSchema>;
@@ -36,12 +36,12 @@ export function createJobMessages(context: JobContext): JobMessages {
       jobs.map(async (job) => {
         const counts = job.counts ?? counted.get(job.id) ?? emptyCounts();
         const { charge } = context.jobTypes.of(job).kind;
-        const expireAt = filesExpireAt(context.settings.retention, job);
-        return {
-          ...toJobMessage(job, counts, (await waitingFor(context, job, counts)) ?? '', pathOf(job)),
+        return toJobMessage(job, counts, {
+          waitingFor: await waitingFor(context, job, counts),
+          retrievePath: pathOf(job),
           charged: chargedCredits(job, charge),
-          ...(expireAt === null ? {} : { filesExpireAt: timestampFromMs(expireAt) }),
-        };
+          filesExpireAt: filesExpireAt(context.settings.retention, job),
+        });
       }),
     );
   };
@@ -68,64 +68,28 @@ const peopleOf = ({ userId, decidedBy }: Job) => (decidedBy === null ? [userId] 
 const ownerOf = (user: User | undefined) =>
   user === undefined ? {} : { userName: user.name, userBalance: BigInt(user.balance) };
 
-function toJobMessage(job: Job, counts: Counts, waitingFor: string, retrievePath: string): JobMessage {
-  const { units, batches } = counts;
-  const { userId, kind, market, region, cost, refunded, reason } = job;
-  const { number, createdAt, decideBy, startedAt, finishedAt, filesDeletedAt } = job;
-  return {
+const messageOf = toMessage(JobSchema, 'decidedBy', 'options');
+
+/** Returns the message of a job. `others` are fields that neither the job nor its counts have. */
+function toJobMessage(job: Job, { units, batches, pages }: Counts, others: object): JobMessage {
+  const message = messageOf({
+    ...job,
     jobId: job.id,
-    userId,
-    kind,
-    market,
-    mode: job.mode,
-    region,
-    cost,
-    refunded,
-    reason,
-    waitingFor,
-    retrievePath,
+    taskId: job.number,
+    scheduleId: job.schedule?.id,
     status: jobStatus(job),
     total: job.totalUnits,
     success: units.success,
     failed: isRejected(job) ? job.totalUnits : units.failed,
-    notRun: isRejected(job) ? job.totalUnits : (units.notRun ?? 0),
+    notRun: isRejected(job) ? job.totalUnits : units.notRun,
+    reused: units.reused,
     batches: job.totalBatches,
     batchesDone: batches.success + batches.failed,
-    unitPrice: job.unitPrice,
-    retryOf: job.retryOf ?? '',
-    rereadOf: job.rereadOf ?? '',
-    scheduleId: job.schedule?.id ?? '',
-    ended: finishedAt !== null,
-    createdAt: timestampFromMs(createdAt),
-    ...(number === null ? {} : { taskId: BigInt(number) }),
-    ...(decideBy === null ? {} : { decideBy: timestampFromMs(decideBy) }),
-    ...(startedAt === null ? {} : { startedAt: timestampFromMs(startedAt) }),
-    ...(finishedAt === null ? {} : { finishedAt: timestampFromMs(finishedAt) }),
-    ...(Object.keys(job.options).length === 0 ? {} : { options: job.options }),
-    ...(job.reusedUnitPrice === null ? {} : { reusedUnitPrice: job.reusedUnitPrice }),
-    ...(units.reused === undefined ? {} : { reused: units.reused }),
-    ...(filesDeletedAt === null ? {} : { filesDeletedAt: timestampFromMs(filesDeletedAt) }),
-    ...(job.hold === null ? {} : { hold: toHoldMessage(job.hold) }),
-    ...(counts.pages === undefined ? {} : { keptPages: toPagesMessage(job, counts.pages) }),
-  };
-}
-
-function toPagesMessage(
-  { pagesUntil, filesDeletedAt }: Job,
-  { kept, missed, bytes }: NonNullable<Counts['pages']>,
-): NonNullable<JobMessage['keptPages']> {
-  const isDeleted = pagesUntil === null || filesDeletedAt !== null;
-  const until = isDeleted ? {} : { deleteAt: timestampFromMs(pagesUntil) };
-  return { kept, missed, bytes: BigInt(bytes), ...until };
-}
-
-function toHoldMessage({ state, reasons, heldAt, decidedAt }: JobHold): NonNullable<JobMessage['hold']> {
-  return {
-    state,
-    reasons,
-    heldAt: timestampFromMs(heldAt),
-    ...(decidedAt === null ? {} : { decidedAt: timestampFromMs(decidedAt) }),
-  };
+    keptPages: pages && { ...pages, deleteAt: job.filesDeletedAt === null ? job.pagesUntil : null },
+    ended: job.finishedAt !== null,
+    ...others,
+  });
+  return Object.keys(job.options).length === 0 ? message : { ...message, options: job.options };
 }
 
 /**
@@ -147,6 +111,8 @@ export function retrievePaths(jobTypes: JobTypes): (job: Job) => string {
       .path;
 }
 
+const fileOf = toMessage(ResultFileSchema);
+
 /** Formats a result file for a response. */
 export function toFileMessage({
   file,
@@ -154,14 +120,5 @@ export function toFileMessage({
   recordsLink,
   ...place
 }: ResultFile): MessageInitShape<typeof ResultFileSchema> {
-  return {
-    ...place,
-    name: fileName(file),
-    contentType: file.contentType,
-    items: file.items,
-    bytes: BigInt(file.bytes),
-    sha256: file.sha256,
-    downloadUrl: link,
-    recordsUrl: recordsLink,
-  };
+  return fileOf({ ...place, ...file, name: fileName(file), downloadUrl: link, recordsUrl: recordsLink });
 }

@@ -1,12 +1,11 @@
 import type { Message, MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { JobRequest } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import {
-  type BatchSchema,
+  BatchSchema,
   type ExportUserRequest,
-  type FieldDriftSchema,
+  FieldDriftSchema,
   OperatorService,
-  type ProcessSchema,
+  ProcessSchema,
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Fault } from '../../contract/fault.ts';
 import { acceptDrift, type FieldDrift, listFieldDrift } from '../../fetch/drift/alarms.ts';
@@ -18,7 +17,6 @@ import { requireResults } from '../../jobs/queries/rows.ts';
 import { approve, reject } from '../../jobs/steps/decide.ts';
 import type { BatchSummary } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
-import type { ProcessReport } from '../../store/operations.ts';
 import { exportAccount } from './account-export.ts';
 import { auditLogHandlers } from './audit-log.ts';
 import { type Handler, type Handlers, handle, type StreamHandler } from './handlers.ts';
@@ -27,6 +25,7 @@ import { createJobMessages, toFileMessage } from './job-messages.ts';
 import { streamText } from './job-stream.ts';
 import { operatorUserHandlers } from './operator-users.ts';
 import { originShapes } from './origin-shape.ts';
+import { toMessage } from './to-message.ts';
 
 function operatorDriftHandlers({ store }: JobContext): [string, Handler][] {
   const { method } = OperatorService;
@@ -41,19 +40,15 @@ function operatorDriftHandlers({ store }: JobContext): [string, Handler][] {
   ];
 }
 
+const driftOf = toMessage(FieldDriftSchema);
+
 function toDriftMessage(drift: FieldDrift): MessageInitShape<typeof FieldDriftSchema> {
-  const { market, page, field, absent, baseline, pages, since, example } = drift;
-  return {
-    market,
-    page,
-    field,
-    absentShare: absent,
-    pages: Math.round(pages),
-    exampleUnit: example === null ? '' : JSON.stringify(example.input),
-    exampleRegion: example?.region ?? '',
-    ...(baseline === null ? {} : { usualShare: baseline }),
-    ...(since === null ? {} : { since: timestampFromMs(since) }),
-  };
+  const { absent: absentShare, baseline: usualShare, pages, example } = drift;
+  return driftOf({
+    ...{ ...drift, absentShare, usualShare, pages: Math.round(pages) },
+    exampleUnit: example && JSON.stringify(example.input),
+    exampleRegion: example?.region,
+  });
 }
 
 /** Returns the handlers with which operators export a user's data, and the kept pages of a job. */
@@ -106,6 +101,8 @@ const heartbeatMaxAgeMs = 60_000;
 /** Period of the listed request counts of origins, in milliseconds. */
 const originPeriodMs = 3_600_000;
 
+const toProcessMessage = toMessage(ProcessSchema);
+
 /** Returns the operators' handlers for work, origins and settings. */
 function operatorWorkHandlers({ store, clock, settings }: JobContext): [string, Handler][] {
   const { method } = OperatorService;
@@ -125,18 +122,6 @@ function operatorWorkHandlers({ store, clock, settings }: JobContext): [string, 
       settings: settings.effectiveSettings.map((setting) => ({ ...setting })),
     })),
   ];
-}
-
-function toProcessMessage(report: ProcessReport): MessageInitShape<typeof ProcessSchema> {
-  const { startedAt, seenAt, memoryBytes, unitsDone, clockSkewMs, ...rest } = report;
-  return {
-    ...rest,
-    startedAt: timestampFromMs(startedAt),
-    seenAt: timestampFromMs(seenAt),
-    memoryBytes: BigInt(memoryBytes),
-    unitsDone: BigInt(unitsDone),
-    clockSkewMs: BigInt(clockSkewMs),
-  };
 }
 
 function operatorJobHandlers(context: JobContext): [string, Handler][] {
@@ -159,20 +144,10 @@ function operatorJobHandlers(context: JobContext): [string, Handler][] {
   ];
 }
 
+const batchOf = toMessage(BatchSchema);
+
 function toBatchMessage(batch: BatchSummary): MessageInitShape<typeof BatchSchema> {
-  const { id, seq, region, state, attempt, total, success, failed, endedAt, notBefore } = batch;
-  return {
-    batchId: id,
-    seq,
-    region,
-    state,
-    attempt,
-    total,
-    success,
-    failed,
-    ...(endedAt === null ? {} : { endedAt: timestampFromMs(endedAt) }),
-    ...(notBefore === null ? {} : { notBefore: timestampFromMs(notBefore) }),
-  };
+  return batchOf({ ...batch, batchId: batch.id });
 }
 
 /** Returns the handlers of gleaner.operator.v1.OperatorService. */

@@ -1,11 +1,12 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { OriginMinuteSchema, OriginSchema } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { OriginMinuteSchema, type OriginSchema } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { Origins } from '../../base/origins.ts';
 import { originPolicy } from '../../fetch/policy.ts';
 import { policyOfMarket } from '../../markets/defaults.ts';
 import type { OriginMinute } from '../../store/operations.ts';
 import { noPause, type OriginPause } from '../../store/origin-state.ts';
+import { toMessage } from './to-message.ts';
 
 /** Data about origins. */
 export interface OriginsKnown {
@@ -72,13 +73,9 @@ function toPauseMessage({ until, reason, failures, since, probing }: OriginPause
   };
 }
 
+const minuteOf = toMessage(OriginMinuteSchema);
+
 function toMinuteMessage(row: OriginMinute): MessageInitShape<typeof OriginMinuteSchema> {
-  const { minute, requests, refused, failed, milliseconds } = row;
-  return {
-    at: timestampFromMs(minute),
-    requests,
-    refused,
-    failed,
-    milliseconds: requests === 0 ? 0 : milliseconds / requests,
-  };
+  const { minute: at, requests, milliseconds } = row;
+  return minuteOf({ ...row, at, milliseconds: requests === 0 ? 0 : milliseconds / requests });
 }

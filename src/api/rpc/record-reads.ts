@@ -1,10 +1,10 @@
 import type { Message, MessageInitShape } from '@bufbuild/protobuf';
-import type {
-  ExportRecordsRequest,
-  ListFieldsResponseSchema,
-  ListRecordsRequest,
-  ListRecordsResponseSchema,
-  RecordEntrySchema,
+import {
+  type ExportRecordsRequest,
+  type ListFieldsResponseSchema,
+  type ListRecordsRequest,
+  type ListRecordsResponseSchema,
+  type RecordEntrySchema,
   RecordItemSchema,
 } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -25,6 +25,7 @@ import { columnFillsOf } from '../../jobs/queries/units.ts';
 import type { Job } from '../../store/documents.ts';
 import { defaultPageSize } from './handlers.ts';
 import { streamText } from './job-stream.ts';
+import { toMessage } from './to-message.ts';
 
 /** Queries of a job's records with the same response for users and operators. */
 export interface RecordReads {
@@ -130,21 +131,11 @@ function toLedgerEntryMessage(
   };
 }
 
-function toItemMessage(
-  { title, price, currency, stock, sold, rating, url, image }: ItemValues,
-  links: JobContext['links'],
-) {
-  const imagePath = image === null ? null : links.image(image);
-  return {
-    ...(title == null ? {} : { title }),
-    ...(price == null ? {} : { price }),
-    ...(currency == null ? {} : { currency }),
-    ...(stock == null ? {} : { stock: BigInt(stock) }),
-    ...(sold == null ? {} : { sold: BigInt(sold) }),
-    ...(rating == null ? {} : { rating }),
-    ...(url === null ? {} : { url }),
-    ...(imagePath === null ? {} : { imagePath }),
-  };
+const itemOf = toMessage(RecordItemSchema);
+
+function toItemMessage(values: ItemValues, links: JobContext['links']) {
+  const { image } = values;
+  return itemOf({ ...values, imagePath: image === null ? null : links.image(image) });
 }
 
 /** Requires an export without a format to be one of lines, and to have no other selection. */

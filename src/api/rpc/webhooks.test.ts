@@ -4,6 +4,7 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { type CoreCaller, openCore, type TestCore } from '../../../test/support/core.ts';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import type { NoticeSettings } from '../../base/notification-settings.ts';
+import { newDelivery } from '../../delivery/notify/message.ts';
 import { newSecret } from '../../delivery/notify/webhook.ts';
 import { recordAttempt } from '../../store/deliveries.ts';
 
@@ -124,4 +125,14 @@ test('testNotification sends to every address of the operators', async () => {
   ]);
   expect((await core.operator.call(operators.listDeliveries, {})).deliveries).toHaveLength(3);
   expect((await user.call(listDeliveries, {})).deliveries).toEqual([]);
+});
+
+test('the delivery of a file names its destination', async () => {
+  const destinationId = '5f7a1c7e-0a54-4c5c-9a8e-3f6b0c1d2e3f';
+  const address = { userId, channel: 'file', target: 'https://files.example/a.csv', destinationId } as const;
+  const message = { type: 'job.results', about: 'j', jobId: 'j', body: '{}' } as const;
+  const { store, clock } = fixture.context;
+  await store.deliveries.insert(newDelivery('d', address, message, clock.now()));
+  const { deliveries } = await user.call(listDeliveries, {});
+  expect(deliveries).toMatchObject([{ channel: 'file', target: address.target, destinationId }]);
 });

@@ -1,10 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import {
-  AccountService,
-  type DeliverySchema,
-  type WebhookSchema,
-} from '../../../gen/gleaner/account/v1/account_pb.ts';
+import { AccountService, DeliverySchema, WebhookSchema } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Fault } from '../../contract/fault.ts';
 import { originOnly } from '../../contract/redact.ts';
@@ -15,6 +10,7 @@ import type { JobContext } from '../../jobs/context.ts';
 import { redeliver } from '../../store/deliveries.ts';
 import type { Delivery, Webhook } from '../../store/documents.ts';
 import { defaultPageSize, type Handlers, handle } from './handlers.ts';
+import { toMessage } from './to-message.ts';
 
 /** Returns the handlers of users and operators for webhooks, deliveries and test messages. */
 export function webhookHandlers(context: JobContext): Handlers {
@@ -66,30 +62,13 @@ export function webhookHandlers(context: JobContext): Handlers {
   return { unary, stream: new Map() };
 }
 
-function toWebhookMessage(webhook: Webhook | null): MessageInitShape<typeof WebhookSchema> {
-  if (webhook === null) return {};
-  const { url, enabled, secret, updatedAt } = webhook;
-  return { url, enabled, secret, updatedAt: timestampFromMs(updatedAt) };
-}
+const webhookOf = toMessage(WebhookSchema);
+const deliveryOf = toMessage(DeliverySchema);
+
+const toWebhookMessage = (webhook: Webhook | null) => webhookOf(webhook ?? {});
 
 function toDeliveryMessage(delivery: Delivery): MessageInitShape<typeof DeliverySchema> {
-  const { id, type, channel, target, state, attempts, error, body } = delivery;
-  const { jobId, userId, createdAt, nextAttemptAt, endedAt, responseStatus } = delivery;
-  return {
-    deliveryId: id,
-    type,
-    channel,
-    // The path of a webhook can be a credential, and deliveries are for readers, too.
-    target: channel === 'webhook' ? originOnly(target) : target,
-    state,
-    attempts,
-    error,
-    body,
-    jobId: jobId ?? '',
-    userId: userId ?? '',
-    responseStatus: responseStatus ?? 0,
-    createdAt: timestampFromMs(createdAt),
-    ...(nextAttemptAt === null ? {} : { nextAttemptAt: timestampFromMs(nextAttemptAt) }),
-    ...(endedAt === null ? {} : { endedAt: timestampFromMs(endedAt) }),
-  };
+  const { id: deliveryId, channel, target } = delivery;
+  // The path of a webhook can be a credential, and deliveries are for readers, too.
+  return deliveryOf({ ...delivery, deliveryId, target: channel === 'webhook' ? originOnly(target) : target });
 }
