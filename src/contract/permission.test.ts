@@ -46,6 +46,19 @@ describe('every method', () => {
     }
   });
 
+  test('lets operators use every step of a job but its submission, and only approvers read results', () => {
+    const roles: Partial<Record<Step, OperatorRole>> = {
+      [Step.READ]: 'approver',
+      [Step.DATA]: 'approver',
+      [Step.LIST]: 'viewer',
+      [Step.TERMINATE]: 'admin',
+    };
+    for (const method of methods) {
+      const { step } = getOption(method, job);
+      if (step !== Step.UNSPECIFIED) expect(requiredRole(method), method.name).toBe(roles[step] ?? null);
+    }
+  });
+
   test('lets viewers call only methods whose names say that they read, and that return no data of a user', () => {
     const userData = ['ExportUser', 'ListRecords', 'ExportRecords'];
     const named = OperatorService.methods.filter(
@@ -128,8 +141,10 @@ describe('refusalOf()', () => {
       'ResumeSchedule',
       'ListScheduleRuns',
     ]);
-    const ofUsers = [...AccountService.methods, ...marketServices.flatMap(({ methods }) => methods)];
-    expect(allowed(ofUsers, operatorKey('admin'))).toEqual([]);
+    const submits = marketServices
+      .flatMap((service) => service.methods)
+      .filter((method) => getOption(method, job).step === Step.SUBMIT);
+    expect(allowed([...AccountService.methods, ...submits], operatorKey('admin'))).toEqual([]);
   });
 
   test('allows every key to sign in and out', () => {

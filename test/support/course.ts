@@ -61,7 +61,10 @@ const terminated: Course['step'] = {
   on: ['processing'],
   run: async (context, job) => {
     const method = methodOf(context, 'TerminateGetPcBulk');
-    await terminate(context, method, fromJson(method.method.input, { taskId: job.number }), job.userId);
+    await terminate(context, method, fromJson(method.method.input, { taskId: job.number }), {
+      userId: job.userId,
+      role: 'user',
+    });
   },
 };
 const cancelled = (on: JobState): NonNullable<Course['step']> => ({

@@ -219,7 +219,10 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     async read(userId, name, request, changed = {}) {
       const method = methodOf(name);
       const { signal } = new AbortController();
-      const options = { userId, waitMs: 0, ifNoneMatch: undefined, signal, responseHeaders: {}, ...changed };
+      const options = {
+        ...{ userId, role: 'user' as const, waitMs: 0, ifNoneMatch: undefined, signal, responseHeaders: {} },
+        ...changed,
+      };
       return read(context, method, fromJson(method.method.input, request), options);
     },
     async startWorker() {

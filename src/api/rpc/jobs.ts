@@ -16,7 +16,7 @@ export function jobHandlers(context: JobContext): Handlers {
   for (const [name, method] of context.jobTypes.methods) {
     if (method.step === Step.DATA) {
       stream.set(name, async function* (request, { principal, responseHeaders }) {
-        const { contentType, fileName, bytes } = await data(context, method, request, principal.userId);
+        const { contentType, fileName, bytes } = await data(context, method, request, principal);
         if (fileName !== null) responseHeaders[dispositionHeader] = `attachment; filename="${fileName}"`;
         yield* streamText(contentType, bytes);
       });
@@ -35,12 +35,14 @@ function handlerOf(context: JobContext, method: JobMethod): Handler {
           call.responseHeaders[warningHeader] = warning;
         });
     case Step.READ:
-      return (request, { principal, ...call }) =>
-        read(context, method, request, { ...call, userId: principal.userId });
+      return (request, { principal, ...call }) => {
+        const { userId, role } = principal;
+        return read(context, method, request, { ...call, userId, role });
+      };
     case Step.LIST:
-      return (_request, { principal }) => list(context, method, principal.userId);
+      return (_request, { principal }) => list(context, method, principal);
     case Step.TERMINATE:
-      return (request, { principal }) => terminate(context, method, request, principal.userId);
+      return (request, { principal }) => terminate(context, method, request, principal);
     default:
       throw new Error(`${method.method.name}: its step has no handler`);
   }

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { type CoreCaller, openCore } from '../../../test/support/core.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
@@ -14,6 +15,7 @@ let owner: CoreCaller;
 let other: CoreCaller;
 let jobId: string;
 let userId: string;
+let worker: { stop(): Promise<void> };
 beforeEach(async () => {
   fixture = await openJobFixture({ approval: false });
   const core = await openCore(fixture.context);
@@ -21,7 +23,7 @@ beforeEach(async () => {
   userId = await fixture.createUser(1_000);
   owner = (await core.createKey(userId)).caller;
   other = (await core.createKey(await fixture.createUser(0))).caller;
-  await fixture.startWorker();
+  worker = await fixture.startWorker();
   ({ jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2)));
   await fixture.waitForState(jobId, 'completed');
   return () => fixture.close();
@@ -71,6 +73,45 @@ test("an operator sees the fill and the violations of a user's records, and a re
   await fixture.clock.advance(3_600_000);
   await operator.call(getQuality, { jobId });
   expect(await audited()).toHaveLength(3);
+});
+
+test('an operator reads a job through the endpoints of its kind as the owner does, and each access is recorded', async () => {
+  const { downloadVariantSold, downloadVariantSoldItem, retrieveVariantSold } = MktaService.method;
+  for (const method of [retrieveVariantSold, downloadVariantSold]) {
+    const shown = await operator.call(method, { jobId });
+    expect(shown).toEqual(await owner.call(method, { jobId }));
+    expect(shown).toMatchObject({ status: 'completed' });
+  }
+  const [unit] = (await operator.call(JobService.method.listUnits, { jobId })).units;
+  const item = { jobId, itemId: unit!.key };
+  expect(await operator.call(downloadVariantSoldItem, item)).toEqual(
+    await owner.call(downloadVariantSoldItem, item),
+  );
+  await operator.call(retrieveVariantSold, { jobId });
+  await expect(operator.call(MktaService.method.retrieveSearchItems, { jobId })).rejects.toMatchObject({
+    code: 'not_found',
+  });
+  expect((await audited()).map(({ action, outcome }) => `${action} ${outcome}`).toSorted()).toEqual([
+    'DownloadVariantSold ok',
+    'DownloadVariantSoldItem ok',
+    'ListUnits ok',
+    'RetrieveSearchItems not_found',
+    'RetrieveVariantSold ok',
+    'RetrieveVariantSold ok',
+  ]);
+});
+
+test('an operator lists the tasks of every user, and terminates one', async () => {
+  const { listGetPcBulk, retrieveGetPcBulk, terminateGetPcBulk } = MktaService.method;
+  await worker.stop();
+  const file = Buffer.from('region,shop_id,item_id\nsg,7,30000000001\n').toString('base64');
+  const { taskId } = await fixture.submit(userId, 'SubmitGetPcBulk', { file });
+  expect((await operator.call(listGetPcBulk, {})).tasks).toEqual([taskId]);
+  expect((await other.call(listGetPcBulk, {})).tasks).toEqual([]);
+  for (const method of [retrieveGetPcBulk, terminateGetPcBulk])
+    await expect(other.call(method, { taskId })).rejects.toMatchObject({ code: 'not_found' });
+  await operator.call(terminateGetPcBulk, { taskId });
+  expect(await operator.call(retrieveGetPcBulk, { taskId })).toMatchObject({ status: 'terminated' });
 });
 
 test("a user may not read another user's records, nor name another user in a list", async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import { aJob, aTime } from '../../store/conformance/samples.ts';
-import { list } from './read.ts';
+import { list, snapshotOf } from './read.ts';
 
 let fixture: JobFixture;
 beforeEach(async () => {
@@ -25,6 +25,22 @@ test('lists the newest 10,000 tasks of a user', async () => {
   const method = [...fixture.context.jobTypes.methods.values()].find(
     (each) => each.method.name === 'ListGetPcBulk',
   )!;
-  const listed = (await list(fixture.context, method, userId)) as unknown as { tasks: unknown[] };
+  const listed = (await list(fixture.context, method, { userId, role: 'user' })) as unknown as {
+    tasks: unknown[];
+  };
   expect(listed.tasks).toHaveLength(10_000);
+});
+
+test('links for the owner need their key, and links for operators none', async () => {
+  const file = { path: 'a/b.json', contentType: 'application/json', items: 1, bytes: 2, sha256: '' };
+  const asked: boolean[] = [];
+  const links = {
+    ...fixture.context.links,
+    file: async (_job: unknown, _file: unknown, bearer: boolean) => `${asked.push(bearer)}`,
+  };
+  for (const role of ['user', 'operator'] as const) {
+    const { link } = await snapshotOf({ ...fixture.context, links }, aJob(), [], undefined, role);
+    await link(file, { bearer: true });
+  }
+  expect(asked).toEqual([true, false]);
 });

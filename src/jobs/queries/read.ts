@@ -4,9 +4,10 @@ import type { ResponseHeaders } from '../../contract/response-headers.ts';
 import type { JobSnapshot, ViewNeed } from '../../kinds/kind.ts';
 import { isAccepted } from '../../kinds/states.ts';
 import { type Batch, findUnit } from '../../store/batches.ts';
+import type { Where } from '../../store/collection.ts';
 import { countsOf } from '../../store/counts.ts';
 import { allOf } from '../../store/cursor.ts';
-import type { Job } from '../../store/documents.ts';
+import type { Job, Role } from '../../store/documents.ts';
 import { findJobByNumber } from '../../store/jobs.ts';
 import type { JobContext } from '../context.ts';
 import { mayHoldFailed, readIndexedBatches, unitsOf } from '../indexed-units.ts';
@@ -28,24 +29,34 @@ interface Reference {
   site?: string;
 }
 
+/** Caller of a read: a user, for the jobs of their account, or an operator, for those of every user. */
+export interface JobReader {
+  userId: string;
+  role: Role;
+}
+
 /**
- * Returns the job that a request identifies. Throws `not_found` for a job of another owner, kind or market,
- * and for a job whose submission was not finished.
+ * Returns the job that a request identifies. Throws `not_found` for a job that the caller must not see, for
+ * one of another kind or market, and for a job whose submission was not finished.
  */
 export async function findJob(
   context: JobContext,
   { jobType, market }: JobMethod,
   request: Message,
-  userId: string,
+  { userId, role }: JobReader,
 ): Promise<Job> {
   const { jobId, taskId, site } = request as Reference;
   const job =
     taskId === undefined
       ? await context.store.jobs.get(jobId!.toLowerCase())
       : await findJobByNumber(context.store, Number(taskId));
-  const mine = job?.userId === userId && job.market === market.name && serves(context, jobType, job);
-  const isOfSite = site === undefined || site === job?.region;
-  if (!mine || !isOfSite || !isAccepted(job)) throw noJob(`${jobId ?? taskId}`);
+  const isShown =
+    job !== null &&
+    (role === 'operator' || job.userId === userId) &&
+    job.market === market.name &&
+    serves(context, jobType, job) &&
+    (site === undefined || site === job.region);
+  if (!isShown || !isAccepted(job)) throw noJob(`${jobId ?? taskId}`);
   return job;
 }
 
@@ -59,8 +70,7 @@ function serves(context: JobContext, jobType: JobMethod['jobType'], job: Job): b
 }
 
 /** Caller of a read, its wait, and the headers of its response. */
-export interface JobReadOptions extends JobWaitOptions {
-  userId: string;
+export interface JobReadOptions extends JobWaitOptions, JobReader {
   responseHeaders: ResponseHeaders;
 }
 
@@ -71,18 +81,21 @@ export async function read(
   request: Message,
   options: JobReadOptions,
 ): Promise<Message> {
-  const job = await findJob(context, method, request, options.userId);
-  return showWhenChanged(context, job, options, (current) => prepareView(context, method, current, request));
+  const job = await findJob(context, method, request, options);
+  return showWhenChanged(context, job, options, (current) =>
+    prepareView(context, method, current, request, options.role),
+  );
 }
 
-/** Returns the method's view of a job. */
+/** Returns the method's view of a job for a caller with this role. */
 export async function show(
   context: JobContext,
   method: JobMethod,
   job: Job,
   request: Message,
+  role: Role,
 ): Promise<Message> {
-  return (await prepareView(context, method, job, request)).render();
+  return (await prepareView(context, method, job, request, role)).render();
 }
 
 /**
@@ -94,9 +107,10 @@ async function prepareView(
   { method, jobType, view: name }: JobMethod,
   job: Job,
   request: Message,
+  role: Role,
 ): Promise<TaggedView<Message>> {
   const view = jobType!.kind.views[name]!;
-  const snapshot = await snapshotOf(context, job, view.needs, request);
+  const snapshot = await snapshotOf(context, job, view.needs, request, role);
   // Every response with the field says what the job waits for, whatever its kind.
   const waiting = method.output.field.waitingFor ? await waitingFor(context, job) : null;
   return {
@@ -114,15 +128,19 @@ async function prepareView(
 /** Maximum jobs in a list without pages. */
 const maxListed = 10_000;
 
-/** Lists the newest 10,000 of the caller's jobs of the method's kind and market, newest first. */
+/**
+ * Lists the newest 10,000 of the caller's jobs of the method's kind and market, newest first. Operators get
+ * the live jobs of every user.
+ */
 export async function list(
   context: JobContext,
   { method, jobType, market }: JobMethod,
-  userId: string,
+  { userId, role }: JobReader,
 ): Promise<Message> {
   const { kind } = jobType!;
   const jobs: Job[] = [];
-  const filter = { userId, kind: kind.name, market: market.name };
+  const owner: Where<Job> = role === 'operator' ? { mode: 'live' } : { userId };
+  const filter = { ...owner, kind: kind.name, market: market.name };
   for await (const job of allOf((page) => context.store.jobs.list(filter, page), 1000)) {
     if (isAccepted(job)) jobs.push(job);
     if (jobs.length === maxListed) break;
@@ -130,17 +148,21 @@ export async function list(
   return create(method.output, kind.listed!(jobs));
 }
 
-/** Reads the parts of a job that a view needs. */
+/**
+ * Reads the parts of a job that a view needs. Links for operators need no key, like those of CreateFileLink:
+ * the key of the owner, which the others need, is not theirs.
+ */
 export async function snapshotOf(
   context: JobContext,
   job: Job,
   needs: readonly ViewNeed[],
   request: Message | undefined,
+  role: Role,
 ): Promise<JobSnapshot> {
   const { store, links } = context;
   const snapshot: JobSnapshot = {
     job,
-    link: (file, options) => links.file(job, file, options?.bearer ?? false),
+    link: (file, options) => links.file(job, file, role === 'user' && (options?.bearer ?? false)),
     itemToken: (batch, index) => links.itemToken(job.id, batch.id, index),
   };
   for (const need of needs) {
@@ -238,11 +260,11 @@ export async function data(
   context: JobContext,
   method: JobMethod,
   request: Message,
-  userId: string,
+  reader: JobReader,
 ): Promise<UnitData> {
   const { blobs, links } = context;
   const { itemToken, format, only, columns } = request as unknown as DataRequest;
-  const job = await findJob(context, method, request, userId);
+  const job = await findJob(context, method, request, reader);
   requireResults(job);
   const place = links.readItemToken(job.id, itemToken);
   if (place === null)

@@ -24,7 +24,10 @@ function asked(jobId: string, options: Partial<JobReadOptions> = {}, changes: Pa
   const method = fixture.context.jobTypes.methods.get('gleaner.mkta.v1.MktaService.RetrieveVariantSold')!;
   const responseHeaders: Record<string, string> = {};
   const { signal } = new AbortController();
-  const whole = { userId: user, waitMs: 0, ifNoneMatch: undefined, signal, responseHeaders, ...options };
+  const whole = {
+    ...{ userId: user, role: 'user' as const, waitMs: 0, ifNoneMatch: undefined, signal, responseHeaders },
+    ...options,
+  };
   const request = fromJson(method.method.input, { jobId });
   const state = { answered: false, status: '', tag: '', timing: '' };
   const response = read({ ...fixture.context, ...changes }, method, request, whole).then((message) => {

@@ -8,7 +8,7 @@ import { type JobContext, undecidedReason } from '../context.ts';
 import { chargeJob } from '../credits.ts';
 import type { FailedOutcome } from '../indexed-units.ts';
 import type { JobMethod } from '../job-types.ts';
-import { findJob, noJob, show } from '../queries/read.ts';
+import { findJob, type JobReader, noJob, show } from '../queries/read.ts';
 import { testDecision } from '../sandbox.ts';
 import { tryDispatch } from './dispatch.ts';
 import { failUnits, finishEnding, terminatedCode } from './finalize-job.ts';
@@ -155,16 +155,16 @@ export async function terminate(
   context: JobContext,
   method: JobMethod,
   request: Message,
-  userId: string,
+  reader: JobReader,
 ): Promise<Message> {
-  const job = await findJob(context, method, request, userId);
+  const job = await findJob(context, method, request, reader);
   const stopped = await stopRunning(context, job.id, '');
   if (stopped === null)
     throw new Fault(
       'conflict',
       job.finishedAt === null ? 'The task is ending.' : `The task is ${job.state}.`,
     );
-  return show(context, method, stopped, request);
+  return show(context, method, stopped, request, reader.role);
 }
 
 /**

@@ -69,7 +69,7 @@ export async function submit(
       ...{ retryOf: null, rereadOf: null, resumable: key !== null, options: jobOptionsOf(options) },
     };
     const job = await placeJob(context, jobType, draft, submission);
-    const snapshot = await snapshotOf(context, job, kind.submittedNeeds, undefined);
+    const snapshot = await snapshotOf(context, job, kind.submittedNeeds, undefined, 'user');
     response = await completeSubmission(context, submission, await kind.submitted(snapshot));
   } catch (error) {
     if (key !== null) await abandonSubmission(context, submission);

@@ -26,7 +26,10 @@ async function submitted(): Promise<Job> {
 /** Terminates a task as its service does. */
 function terminated(job: Job, by = userId): Promise<Message> {
   const method = fixture.context.jobTypes.methods.get('gleaner.mkta.v1.MktaService.TerminateGetPcBulk')!;
-  return terminate(fixture.context, method, fromJson(method.method.input, { taskId: job.number }), by);
+  return terminate(fixture.context, method, fromJson(method.method.input, { taskId: job.number }), {
+    userId: by,
+    role: 'user',
+  });
 }
 
 test('a terminated task ends, and all outstanding units are refunded', async () => {
