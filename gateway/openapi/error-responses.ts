@@ -80,8 +80,12 @@ export const errorSchemas: Record<string, Schema> = {
     properties: {
       ...generic,
       required: { type: 'integer', description: 'Credits needed.' },
-      current: { type: 'integer', description: 'Credits on the account.' },
-      shortfall: { type: 'integer', description: 'required - current.' },
+      current: { type: 'integer', description: 'Credits on the account, or left of the ceiling of the key.' },
+      shortfall: {
+        type: 'integer',
+        description:
+          'required - current. Negative if the balance covers a job that costs more than `max_credits`.',
+      },
     },
     required: [...Object.keys(generic), 'required', 'current', 'shortfall'],
   },

@@ -60,12 +60,17 @@ export async function findShortfall(
 }
 
 /**
- * Returns the fault `max_credits_exceeded` if a job costs more than its submission allows, otherwise null.
+ * Returns the fault `max_credits_exceeded` if a job costs more than its submission allows, otherwise null. Its
+ * quota has the balance, as every other one.
  */
-export function findExcess({ cost, options: { maxCredits } }: Pick<Job, 'cost' | 'options'>): Fault | null {
+export async function findExcess(
+  store: Pick<Store, 'users'>,
+  { userId, cost, options: { maxCredits } }: Pick<Job, 'userId' | 'cost' | 'options'>,
+): Promise<Fault | null> {
   if (maxCredits === undefined || cost <= maxCredits) return null;
+  const current = (await store.users.get(userId))?.balance ?? 0;
   const words = `max_credits: The work costs ${cost} credits, more than the maximum of ${maxCredits}.`;
-  return new Fault('max_credits_exceeded', words, { quota: { required: cost, current: maxCredits } });
+  return new Fault('max_credits_exceeded', words, { quota: { required: cost, current } });
 }
 
 /** Returns the fault for a cost above what is left of a key's credit ceiling (docs/errors.md). */

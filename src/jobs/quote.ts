@@ -243,7 +243,7 @@ export const optionChecks: readonly OptionCheck[] = [
   checkHold,
   checkOnly,
   (context, _offer, job) => findUnknownDestination(context, job),
-  (_context, _offer, job) => findExcess(job),
+  ({ store }, _offer, job) => findExcess(store, job),
 ];
 
 /** Returns the fault of a submission that names destinations which its user does not have, or null. */

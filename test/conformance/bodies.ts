@@ -83,7 +83,7 @@ function ceilingCase(good: Case, required: number): Case {
 
 /** Returns cases for the option `max_credits` of a submission. */
 function maxCreditsCases(good: Case, required: number): Case[] {
-  const current = required - 1;
+  const max = required - 1;
   const withMax = (max_credits: string) => ({
     ...good,
     title: `max_credits=${max_credits}`,
@@ -93,13 +93,14 @@ function maxCreditsCases(good: Case, required: number): Case[] {
   return [
     withMax(`${required}`),
     {
-      ...withMax(`${current}`),
+      ...withMax(`${max}`),
+      caller: 'poor',
       status: 402,
       code: 'max_credits_exceeded',
       response: {
         ...errorResponse,
-        detail: `max_credits: The work costs ${required} credits, more than the maximum of ${current}.`,
-        ...{ required, current, shortfall: 1 },
+        detail: `max_credits: The work costs ${required} credits, more than the maximum of ${max}.`,
+        ...{ required, current: poorCredits, shortfall: required - poorCredits },
       },
     },
     { ...below, status: 422, problems: [[['query', 'max_credits'], 'greater_than_equal']] },

@@ -37,6 +37,9 @@ export const text = like(/\S/, 'text');
 /** Matches a positive integer. */
 export const positive = matching('positive integer', (value) => Number.isInteger(value) && Number(value) > 0);
 
+/** Matches a negative integer. */
+export const negative = matching('negative integer', (value) => Number.isInteger(value) && Number(value) < 0);
+
 /** Matches a signed link to a file. `*` in the name matches any characters. */
 export function link(name: string): Matcher {
   const pattern = name.replaceAll('.', '\\.').replaceAll('*', '[^/?]+');

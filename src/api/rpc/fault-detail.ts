@@ -50,8 +50,10 @@ function addGoogleDetails(error: ConnectError, fault: Fault): void {
   }
   if (quota !== undefined) {
     const { required, current } = quota;
-    const word = code === 'max_credits_exceeded' ? 'allowed' : 'available';
-    const description = `${required} credits needed, ${current} ${word}`;
+    const description =
+      code === 'max_credits_exceeded'
+        ? fault.clientMessage
+        : `${required} credits needed, ${current} available`;
     add(QuotaFailureSchema, { violations: [{ subject: 'credits', description }] });
   }
   if (code === 'rate_limited')

@@ -41,6 +41,11 @@ describe('toConnectError()', () => {
     expect(broke.findDetails(QuotaFailureSchema)).toMatchObject([
       { violations: [{ subject: 'credits', description: '10 credits needed, 4 available' }] },
     ]);
+    const quota = { required: 10, current: 400 };
+    const above = toConnectError(new Fault('max_credits_exceeded', 'More than the maximum of 9.', { quota }));
+    expect(above.findDetails(QuotaFailureSchema)).toMatchObject([
+      { violations: [{ subject: 'credits', description: 'More than the maximum of 9.' }] },
+    ]);
     const limited = toConnectError(new Fault('rate_limited', 'Too many requests', { retryAfterMs: 1499.5 }));
     expect(limited.findDetails(QuotaFailureSchema)).toMatchObject([
       { violations: [{ subject: 'requests' }] },

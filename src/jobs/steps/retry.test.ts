@@ -157,7 +157,7 @@ describe('a retry', () => {
     const options = create(SubmitOptionsSchema, { maxCredits: 7 });
     await expect(again(jobId, { key: 'k', options })).rejects.toMatchObject({
       code: 'max_credits_exceeded',
-      quota: { required: 8, current: 7 },
+      quota: { required: 8, current: balance },
     });
     expect(await fixture.balance(userId)).toBe(balance);
     expect(await jobOf(await again(jobId, { key: 'k' }))).toMatchObject({ cost: 8, options: {} });

@@ -291,7 +291,7 @@ describe('max_credits', () => {
       fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3), 'key', options);
     await expect(submit({ maxCredits })).rejects.toMatchObject({
       code: 'max_credits_exceeded',
-      quota: { required: 30, current: 29 },
+      quota: { required: 30, current: 100 },
       message: 'max_credits: The work costs 30 credits, more than the maximum of 29.',
     });
     expect(await jobsOf(userId)).toEqual([]);

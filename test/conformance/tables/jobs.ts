@@ -1,7 +1,7 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { errorResponse } from '../errors.ts';
-import { having, like, link, matching, positive, text, uuid } from '../matchers.ts';
+import { having, like, link, matching, negative, positive, text, uuid } from '../matchers.ts';
 import { createPageCases, pageCases, refusedQuery } from '../pages.ts';
 import type { Case, Endpoint, Marketplace } from '../table.ts';
 
@@ -496,7 +496,7 @@ export const jobs: Marketplace = {
           options: { max_credits: '4' },
           status: 402,
           code: 'max_credits_exceeded',
-          response: { ...errorResponse, required: 5, current: 4, shortfall: 1 },
+          response: { ...errorResponse, required: 5, current: positive, shortfall: negative },
         },
         {
           title: 'a failed job, once per idempotency key',

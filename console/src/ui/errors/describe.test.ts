@@ -30,6 +30,16 @@ test('describeError() names the field of each problem', () => {
   });
 });
 
+test.each([
+  [5n, 'Too much. 10 credits needed, 5 available: 5 short.'],
+  [400n, 'Too much.'],
+])('describeError() says what a balance of %i lacks for a job of 10 credits', (current, detail) => {
+  const quota = { required: 10n, current, shortfall: 10n - current };
+  const details = [{ desc: FaultSchema, value: { code: 'max_credits_exceeded', quota } }];
+  const error = new ConnectError('Too much.', Code.FailedPrecondition, undefined, details);
+  expect(describeError(error).detail).toBe(detail);
+});
+
 test.each(['Failed to fetch', 'NetworkError when attempting to fetch resource.', 'Load failed'])(
   'describeError() explains the network error "%s"',
   (message) => {

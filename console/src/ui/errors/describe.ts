@@ -41,10 +41,10 @@ export function describeError(thrown: unknown): ErrorDescription {
   }
   const fault = error.findDetails(FaultSchema)[0];
   const { problems = [], quota } = fault ? detailParts(fault) : {};
-  const missing = quota && quota.required - quota.current;
-  const shortfall = quota
-    ? ` ${quota.required} credits needed, ${quota.current} available: ${missing} short.`
-    : '';
+  const missing = quota ? quota.required - quota.current : 0;
+  // A job above its own maximum may be within the balance.
+  const shortfall =
+    missing > 0 ? ` ${quota!.required} credits needed, ${quota!.current} available: ${missing} short.` : '';
   return {
     title: titles[error.code] ?? 'Something went wrong',
     // The message of an invalid request repeats its first problems.
