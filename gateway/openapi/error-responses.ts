@@ -104,8 +104,8 @@ export const errorSchemas: Record<string, Schema> = {
   },
   HTTPValidationError: {
     type: 'object',
-    properties: { detail: { type: 'array', items: reference('ValidationError') } },
-    required: ['detail'],
+    properties: { ...generic, detail: { type: 'array', items: reference('ValidationError') } },
+    required: Object.keys(generic),
   },
 };
 
@@ -127,6 +127,8 @@ const examples: Record<string, unknown> = {
   },
   HTTPValidationError: {
     detail: [{ loc: ['body', 'items', 0, 'item_id'], msg: 'Field required', type: 'missing' }],
+    code: 'invalid',
+    request_id,
   },
 };
 

@@ -86,9 +86,15 @@ describe('errorResponse()', () => {
 
   test('lists the problems of an invalid request, or one problem of the whole body', () => {
     const problem = { loc: ['body', 'urls', 1], msg: 'No URL', type: 'url_parsing' };
-    expect(responseOf('invalid', { problems: [problem] }).body).toEqual({ detail: [problem] });
+    expect(responseOf('invalid', { problems: [problem] }).body).toEqual({
+      detail: [problem],
+      code: 'invalid',
+      request_id: requestId,
+    });
     expect(responseOf('invalid').body).toEqual({
       detail: [{ loc: ['body'], msg: 'The reason', type: 'value_error' }],
+      code: 'invalid',
+      request_id: requestId,
     });
   });
 });

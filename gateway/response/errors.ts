@@ -1,4 +1,4 @@
-import type { Fault } from '../../src/contract/fault.ts';
+import type { Fault, Problem } from '../../src/contract/fault.ts';
 import { faultStatuses } from '../../src/contract/fault-status.ts';
 
 /** An error response of REST: see docs/errors.md. */
@@ -20,9 +20,15 @@ export function errorResponse(fault: Fault, requestId: string): ErrorResponse {
 }
 
 /**
- * Returns the JSON text of an error: a message for people, a code for programs, the request's id for the log.
+ * Returns the JSON text of an error: a message for people or the problems of the request, a code for programs,
+ * the request's id for the log.
  */
-export function errorBody(detail: string, code: string, requestId: string, members: object = {}): string {
+export function errorBody(
+  detail: string | readonly Problem[],
+  code: string,
+  requestId: string,
+  members: object = {},
+): string {
   return JSON.stringify({ detail, ...members, code, request_id: requestId });
 }
 
@@ -40,7 +46,8 @@ function bodyOf(fault: Fault, requestId: string): string {
     case 'invalid': {
       const whole = [{ loc: ['body'], msg: fault.message, type: 'value_error' }];
       const problems = fault.problems.length > 0 ? fault.problems : whole;
-      return JSON.stringify({ detail: problems.map(({ loc, msg, type }) => ({ loc, msg, type })) });
+      const listed = problems.map(({ loc, msg, type }) => ({ loc, msg, type }));
+      return errorBody(listed, code, requestId);
     }
     default:
       return errorBody(fault.clientMessage, code, requestId);

@@ -61,7 +61,7 @@ async function checkRest(endpoint: Endpoint, path: string, row: Case): Promise<v
   if (response.status === 200 && response.headers.etag !== undefined)
     await checkTag(endpoint, path, row, response);
   if (row.response !== undefined) expect(response.json(), label).toStrictEqual(filled(row.response));
-  if (row.status in faultCodes && row.status !== 422) {
+  if (row.status in faultCodes) {
     const ids = { code: codeOf(row), request_id: response.headers['x-request-id'] };
     expect(response.json(), label).toMatchObject(ids);
   }
@@ -178,7 +178,7 @@ const byPlace = (left: { loc: unknown }, right: { loc: unknown }) =>
   JSON.stringify(left.loc) < JSON.stringify(right.loc) ? -1 : 1;
 
 function problemsIn(response: RestResponse): unknown {
-  const { detail, ...others } = response.json();
+  const { code: _, request_id: __, detail, ...others } = response.json();
   return { ...others, detail: detail.toSorted(byPlace) };
 }
 

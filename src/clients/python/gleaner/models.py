@@ -593,6 +593,8 @@ class GetUsageResponse(TypedDict):
 class HTTPValidationError(TypedDict):
     """HTTPValidationError"""
     detail: List[ValidationError]
+    code: str
+    request_id: str
 
 
 class HoldReason(TypedDict):
