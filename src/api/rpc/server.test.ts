@@ -3,6 +3,7 @@ import { type ClientHttp2Session, connect as connectHttp2, constants } from 'nod
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openRpcFixture, type RpcFixture } from '../../../test/support/rpc-fixture.ts';
+import { until } from '../../../test/support/until.ts';
 import type { ConnectionLimits } from '../../base/connections.ts';
 
 /** Short limits; no test measures their duration. */
@@ -35,8 +36,9 @@ async function untilClosed(sent: string): Promise<string> {
   return received;
 }
 
-async function openSession(): Promise<ClientHttp2Session> {
-  const session = connectHttp2(`http://127.0.0.1:${stage.server.port}`).on('error', () => {});
+async function openSession(socket?: Socket): Promise<ClientHttp2Session> {
+  const options = socket && { createConnection: () => socket };
+  const session = connectHttp2(`http://127.0.0.1:${stage.server.port}`, options).on('error', () => {});
   sessions.push(session);
   await once(session, 'connect');
   return session;
@@ -127,6 +129,21 @@ test('resets an HTTP/2 stream with an incomplete body, but not an open response 
   // A new session is idle and closed; the one with the open response stays.
   await once(await openSession(), 'close');
   expect([watch.closed, session.closed]).toEqual([false, false]);
+});
+
+test('ends the calls of an HTTP/2 client that closes its connection', async () => {
+  await open({});
+  const socket = connect(stage.server.port, '127.0.0.1');
+  sockets.push(socket);
+  const session = await openSession(socket);
+  const watch = session.request(grpcHead('/grpc.health.v1.Health/Watch')).on('error', () => {});
+  watch.end(Buffer.from([0, 0, 0, 0, 0]));
+  await once(watch, 'response');
+  expect(stage.server.connections()).toBe(1);
+  // As the system does for a process that ends, without a frame of HTTP/2.
+  socket.destroy();
+  const isClosed = () => stage.server.connections() === 0 || undefined;
+  await until('the connection is closed', isClosed, { withinMs: 2_000, everyMs: 5 });
 });
 
 test('an HTTP/2 session may open at most the configured number of streams', async () => {

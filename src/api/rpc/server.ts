@@ -70,6 +70,8 @@ export async function listen(
   const sockets = guardConnections(server, limits);
   const sessions = new Set<ServerHttp2Session>();
   const handOver = (socket: Socket) => {
+    // As node:http2 sets it. Otherwise calls of a client that has left would never end.
+    socket.allowHalfOpen = false;
     http2.once('session', (session) => bindSession(session, socket));
     http2.emit('connection', socket);
   };
