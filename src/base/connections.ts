@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 
 /** Limits of the connections of one port. */
@@ -24,6 +24,11 @@ export interface ConnectionLimits {
   maxRefusedBytes: number;
   /** Maximum concurrent streams of an HTTP/2 connection. */
   maxStreams: number;
+  /**
+   * Maximum concurrent streams of all HTTP/2 connections. A further one replaces the oldest without an
+   * accepted request; if all have one, it is refused.
+   */
+  maxPortStreams: number;
   /** Streams that an HTTP/2 client may reset in a burst, and per second after that. */
   maxResets: { burst: number; perSecond: number };
 }
@@ -37,6 +42,8 @@ export const defaultConnectionLimits: ConnectionLimits = {
   checkMs: 5_000,
   maxRefusedBytes: 1024 * 1024,
   maxStreams: 100,
+  // A stream takes 30 KB. HTTP/1.1 has one request per connection.
+  maxPortStreams: 2_000,
   maxResets: { burst: 200, perSecond: 20 },
 };
 
@@ -98,6 +105,27 @@ export function watchRequest(request: Request, response: Response): void {
     if (admitted === 'accepted' || (response.statusCode < 400 && admitted !== 'refused'))
       connection.acceptedBytes = connection.socket.bytesRead;
   });
+}
+
+/**
+ * Returns a function that counts an HTTP/2 request against `maxPortStreams`, and returns false if it refused
+ * the request.
+ */
+export function createStreamLimit({ maxPortStreams }: ConnectionLimits) {
+  /** In the order in which they arrived. */
+  const open = new Set<Http2ServerRequest>();
+  return (request: Http2ServerRequest): boolean => {
+    if (open.size >= maxPortStreams) {
+      const replaced = open.values().find((known) => (known as Admitted)[admission] !== 'accepted');
+      open.delete(replaced ?? request);
+      // The client may repeat a refused request: nothing has been done for it.
+      (replaced ?? request).stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      if (replaced === undefined) return false;
+    }
+    open.add(request);
+    request.stream.once('close', () => open.delete(request));
+    return true;
+  };
 }
 
 /** Associates an HTTP/2 session with its socket. */

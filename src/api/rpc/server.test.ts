@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
+import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2, constants } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openRpcFixture, type RpcFixture } from '../../../test/support/rpc-fixture.ts';
@@ -151,6 +151,51 @@ test('an HTTP/2 session may open at most the configured number of streams', asyn
   const session = await openSession();
   if (session.remoteSettings.maxConcurrentStreams !== 3) await once(session, 'remoteSettings');
   expect(session.remoteSettings).toMatchObject({ maxConcurrentStreams: 3, maxHeaderListSize: 16_384 });
+});
+
+describe('the maximum number of streams of the port', () => {
+  const watch = (session: ClientHttp2Session) => {
+    const stream = session.request(grpcHead('/grpc.health.v1.Health/Watch')).on('error', () => {});
+    stream.end(Buffer.from([0, 0, 0, 0, 0]));
+    return stream;
+  };
+  const closed = (stream: ClientHttp2Stream) => new Promise((resolve) => stream.once('close', resolve));
+  const account = async (session: ClientHttp2Session) => {
+    const stream = session.request(grpcHead(path)).on('error', () => {});
+    stream.end(Buffer.from([0, 0, 0, 0, 0]));
+    const [trailers] = await once(stream.resume(), 'trailers');
+    return trailers['grpc-status'];
+  };
+
+  test('replaces the oldest stream without a key, of any connection', async () => {
+    await open({ maxPortStreams: 2 });
+    const first = watch(await openSession());
+    await once(first, 'response');
+    const second = watch(await openSession());
+    await once(second, 'response');
+    const replaced = closed(first);
+    expect(await account(await openSession())).toBe('0');
+    await replaced;
+    expect([first.rstCode, second.closed]).toEqual([constants.NGHTTP2_REFUSED_STREAM, false]);
+  });
+
+  test('refuses a stream while all others have a key', async () => {
+    await open({ maxPortStreams: 1 });
+    const admitted = Promise.withResolvers<void>();
+    const { admit } = stage.core;
+    stage.core.admit = (...given) => admit(...given).finally(admitted.resolve);
+    const session = await openSession();
+    const held = session.request(grpcHead(path)).on('error', () => {});
+    held.write(Buffer.from([0, 0]));
+    await admitted.promise;
+    const refused = watch(await openSession());
+    await closed(refused);
+    expect([refused.rstCode, held.closed]).toEqual([constants.NGHTTP2_REFUSED_STREAM, false]);
+    const ended = closed(held);
+    held.close();
+    await ended;
+    expect(await account(await openSession())).toBe('0');
+  });
 });
 
 test('ends an HTTP/2 session that resets streams repeatedly with GOAWAY', async () => {

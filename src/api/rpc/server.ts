@@ -10,6 +10,7 @@ import { appendPeerAddress } from '../../base/client-address.ts';
 import {
   bindSession,
   type ConnectionLimits,
+  createStreamLimit,
   defaultConnectionLimits,
   guardConnections,
   httpOptions,
@@ -44,7 +45,9 @@ export async function listen(
   port: number,
   limits: ConnectionLimits = defaultConnectionLimits,
 ): Promise<ListeningServer> {
+  const admitsStream = createStreamLimit(limits);
   const handler: RpcListener = (request, response) => {
+    if ('stream' in request && !admitsStream(request)) return;
     watchRequest(request, response);
     appendPeerAddress(request);
     listener(request, response);
