@@ -105,9 +105,20 @@ export function batchStore(engine: MongoEngine): BatchStore {
 const queuedAs = (now: number) =>
   ({ state: 'queued', queuedAt: now, publishedAt: now, notBefore: null }) as const;
 
+/** Fields of a reference. */
+const referenceFields = { jobId: 1, market: 1, region: 1, lane: 1, total: 1, attempt: 1 } as const;
+
+type ReferenceDocument = Pick<BatchDocument, '_id' | keyof typeof referenceFields>;
+
+const readReference = (found: ReferenceDocument): BatchReference => {
+  const { _id: batchId, jobId, market, region, lane, total: units, attempt } = found;
+  return { jobId, batchId, market, region, lane, units, attempt };
+};
+
 /**
  * Updates up to `limit` batches that match a condition, lowest `order` first, each for one caller: every
- * update checks the condition again and writes the caller's mark, by which the caller finds its batches.
+ * update checks the condition again and writes the caller's mark, by which the caller finds its batches if
+ * others took some of them.
  */
 async function moveBatches(
   batches: MongoCollections['batches'],
@@ -119,32 +130,28 @@ async function moveBatches(
   const taken: BatchReference[] = [];
   while (taken.length < limit) {
     const candidates = await batches
-      .find(condition, { projection: { _id: 1 } })
+      .find(condition, { projection: referenceFields })
       .sort({ [order]: 1 })
       .limit(limit - taken.length)
       .toArray();
     if (candidates.length === 0) break;
     const taker = newId();
-    const among = { _id: { $in: candidates.map(({ _id }) => _id) } };
-    await batches.updateMany({ ...among, ...condition }, { $set: { ...fields, taker } });
-    const mine = await batches
-      .find(
-        { ...among, taker, state: 'queued' },
-        { projection: { jobId: 1, market: 1, region: 1, lane: 1, total: 1, attempt: 1 } },
-      )
-      .sort({ seq: 1 })
-      .toArray();
-    taken.push(
-      ...mine.map(({ _id, jobId, market, region, lane, total, attempt }) => ({
-        jobId,
-        batchId: _id,
-        market,
-        region,
-        lane,
-        units: total,
-        attempt,
-      })),
+    // Batches of one attempt at a time: those that still have it are as they were read.
+    const { attempt } = candidates[0]!;
+    const same = candidates.filter((batch) => batch.attempt === attempt);
+    const among = { _id: { $in: same.map(({ _id }) => _id) }, attempt };
+    const { matchedCount } = await batches.updateMany(
+      { ...among, ...condition },
+      { $set: { ...fields, taker } },
     );
+    const mine =
+      matchedCount === same.length
+        ? same
+        : await batches
+            .find({ ...among, taker, state: 'queued' }, { projection: referenceFields })
+            .sort({ seq: 1 })
+            .toArray();
+    taken.push(...mine.map(readReference));
   }
   return taken;
 }
