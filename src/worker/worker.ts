@@ -7,34 +7,69 @@ import { postpone, work } from '../jobs/steps/work.ts';
 import type { Market } from '../markets/market.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { BatchReference } from '../store/batches.ts';
-import type { Lane } from '../store/documents.ts';
+import type { Job, Lane } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 import { replaceMethods } from '../store/wrap.ts';
 import { createAdmission } from './admission.ts';
 import { inMessageSpan } from './message-span.ts';
 import { createStorageBreaker } from './storage-breaker.ts';
 
-/** Batches of each user that a worker has in hand, waiting or in progress. */
+/** Batches of each user, or of each job, that a worker has in hand, waiting or in progress. */
 export interface Backlogs {
-  /** Adds a batch of a user. Returns the function that removes it. */
-  add(userId: string): () => void;
-  /** Returns the number of batches of a user. */
-  of(userId: string): number;
+  /** Adds a batch of a user or a job. Returns the function that removes it. */
+  add(id: string): () => void;
+  /** Returns the number of batches of a user or a job. */
+  of(id: string): number;
 }
 
 /** Creates empty backlogs. */
 function createBacklogs(): Backlogs {
   const counts = new Map<string, number>();
-  const of: Backlogs['of'] = (userId) => counts.get(userId) ?? 0;
+  const of: Backlogs['of'] = (id) => counts.get(id) ?? 0;
   return {
     of,
-    add: (userId) => {
-      counts.set(userId, of(userId) + 1);
+    add: (id) => {
+      counts.set(id, of(id) + 1);
       return () => {
-        const left = of(userId) - 1;
-        if (left > 0) counts.set(userId, left);
-        else counts.delete(userId);
+        const left = of(id) - 1;
+        if (left > 0) counts.set(id, left);
+        else counts.delete(id);
       };
+    },
+  };
+}
+
+/** Jobs of the batches that a worker has in hand. */
+interface JobsInHand {
+  /** Adds a batch of a job. Returns the function that removes it. */
+  add(jobId: string): () => void;
+  /** Returns a job, or null if there is none. A running one is read once while batches of it are in hand. */
+  get(jobId: string): Promise<Job | null>;
+}
+
+/** Memory of the fields of a job that have a fixed size, in bytes. */
+const jobBytes = 2_048;
+
+function createJobsInHand({ jobs }: Store): JobsInHand {
+  const backlogs = createBacklogs();
+  const running = createBoundedMap<Job>({
+    maxBytes: 1024 ** 2,
+    sizeOf: ({ params, options }) => jobBytes + 2 * JSON.stringify([params, options]).length,
+  });
+  return {
+    add: (jobId) => {
+      const remove = backlogs.add(jobId);
+      return () => {
+        remove();
+        if (backlogs.of(jobId) === 0) running.delete(jobId);
+      };
+    },
+    get: async (jobId) => {
+      const known = running.get(jobId);
+      if (known) return known;
+      const job = await jobs.get(jobId);
+      if (job?.state === 'processing') running.set(jobId, job);
+      return job;
     },
   };
 }
@@ -126,24 +161,17 @@ const deferMs = 10_000;
 function admitting(
   context: JobContext,
   handle: Handle,
+  jobs: JobsInHand,
   backlogs: Backlogs,
   signal: AbortSignal,
 ): (market: string) => Handle {
-  const { store, clock, pages } = context;
+  const { clock, pages } = context;
   const hold = createAckExtender(clock, signal);
-  const users = createBoundedMap<string>({ maxBytes: 1024 ** 2, sizeOf: (userId) => userId.length });
-  const userOf = async (jobId: string): Promise<string | undefined> => {
-    const userId = users.get(jobId) ?? (await store.jobs.get(jobId))?.userId;
-    if (userId !== undefined) users.set(jobId, userId);
-    return userId;
-  };
   return (market) => {
     const concurrency = pages.concurrency(market, '');
     const admission = createAdmission({ concurrency, maxWaitingPerUser });
-    return async (message, extend) => {
+    const admit = async (userId: string, message: BatchReference, extend: () => void) => {
       const { jobId, region, units } = message;
-      const userId = await userOf(jobId);
-      if (userId === undefined) return;
       const removeBacklog = backlogs.add(userId);
       try {
         const backlog = backlogs.of(userId);
@@ -161,6 +189,15 @@ function admitting(
         removeBacklog();
       }
     };
+    return async (message, extend) => {
+      const removeFromJob = jobs.add(message.jobId);
+      try {
+        const job = await jobs.get(message.jobId);
+        if (job !== null) await admit(job.userId, message, extend);
+      } finally {
+        removeFromJob();
+      }
+    };
   };
 }
 
@@ -174,6 +211,7 @@ export async function startWorker(
   const stats: WorkStats = { batches: 0, unitsDone: 0 };
   const storage = createStorageBreaker(given);
   const backlogs = createBacklogs();
+  const jobs = createJobsInHand(given.store);
   const context = {
     ...given,
     store: withUnitCount(given.store, stats),
@@ -185,7 +223,9 @@ export async function startWorker(
     watch?.received(message);
     const endUrgent = message.lane === 'single' ? context.pages.beginUrgent() : () => {};
     try {
-      await inMessageSpan(context.queue, message, () => work(context, message, extend, stopping.signal));
+      await inMessageSpan(context.queue, message, () =>
+        work(context, message, extend, stopping.signal, jobs.get),
+      );
     } finally {
       endUrgent();
       stats.batches -= 1;
@@ -194,7 +234,7 @@ export async function startWorker(
   };
   // A rejection delays the message before its batch is claimed or a page is fetched.
   const handle: Handle = (message, extend) => storage.during(() => counted(message, extend));
-  const admitted = admitting(context, handle, backlogs, stopping.signal);
+  const admitted = admitting(context, handle, jobs, backlogs, stopping.signal);
   const names = [...markets.map(({ name }) => name), ...(given.settings.sandbox ? [sandboxQueue] : [])];
   const consumers = await Promise.all(
     names.flatMap((name) =>

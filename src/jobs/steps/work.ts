@@ -4,6 +4,7 @@ import { repeat } from '../../base/due-work.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch, BatchReference, BatchWait } from '../../store/batches.ts';
 import { releaseBatch, updateClaim } from '../../store/claims.ts';
+import type { Job } from '../../store/documents.ts';
 import { type JobContext, leaseMs } from '../context.ts';
 import { countsAsStalled, createBatchWriter, storageBackOff } from './batch-writer.ts';
 import { dispatch, publish } from './dispatch.ts';
@@ -24,13 +25,15 @@ const batchEnded = new Error('the batch ended');
  * next batches of its job, or ends the job after the last one. Does nothing if the batch is done or claimed
  * by another worker. Writes are fenced by the attempt, so a worker that lost the claim changes nothing
  * (docs/reliability.md). Calls `extend` as long as the work continues. When `signal` aborts, releases the
- * batch. Throws `unavailable` while the disk is almost full.
+ * batch. Throws `unavailable` while the disk is almost full. `readJob` may return a running job as it was
+ * earlier: nothing that is used of it changes before its end.
  */
 export async function work(
   context: JobContext,
   message: BatchReference,
   extend: () => void,
   signal: AbortSignal,
+  readJob: (jobId: string) => Promise<Job | null> = context.store.jobs.get,
 ): Promise<void> {
   const { store, clock } = context;
   // The queue redelivers the message, here or to a worker with free disk space.
@@ -38,7 +41,7 @@ export async function work(
   const now = clock.now();
   const batch = await store.batches.claim(message.batchId, message.attempt, now, now + leaseMs);
   if (batch === null) return;
-  const job = await store.jobs.get(batch.jobId);
+  const job = await readJob(batch.jobId);
   if (job === null) return;
 
   const stop = new AbortController();
