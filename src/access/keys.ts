@@ -1,16 +1,11 @@
 import { newApiKey, newId, sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import { type KeyScope, keyScopes, type OperatorRole } from '../contract/permission.ts';
-import type { ApiKey, Role } from '../store/documents.ts';
+import type { ApiKey } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 
 /** An API key to create. */
-export interface KeyRequest {
-  userId: string;
-  role: Role;
-  name: string;
-  createdAt: number;
-  expiresAt: number | null;
+export interface KeyRequest extends Pick<ApiKey, 'userId' | 'role' | 'name' | 'createdAt' | 'expiresAt'> {
   /** The secret, if it must not be generated. */
   secret?: string;
   /** Scopes of a user's key. Every scope if empty or absent. */

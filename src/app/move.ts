@@ -11,7 +11,7 @@ import { type Audit, audit } from '../jobs/queries/audit.ts';
 import type { ReferencedFile } from '../jobs/steps/finalize-job.ts';
 import type { Store } from '../store/store.ts';
 import type { ContentKind, StoreImport } from '../store/store-export.ts';
-import { copySecrets, referencedFiles, withStore } from './backup/copy-files.ts';
+import { type Backup, copySecrets, referencedFiles, withStore } from './backup/copy-files.ts';
 import { lockData, requireData } from './data-folder.ts';
 import { openBlobs, resultsFolder, storeFile } from './stack.ts';
 import { runAudit } from './store-commands.ts';
@@ -23,7 +23,7 @@ export type MoveStep = 'begin' | 'file' | 'files' | ContentKind | 'verified' | '
 export type OnStep = (step: MoveStep) => unknown;
 
 /** Result of moveData(). */
-export interface Moved extends MovedFiles {
+export interface Moved extends Backup {
   documents: Record<string, number>;
   /** Audit of the target, equal to the source's audit. */
   audit: Audit;
@@ -120,15 +120,6 @@ async function copyDocuments(
   return documents;
 }
 
-/** Result of moveFiles(). */
-export interface MovedFiles {
-  /** Number of files in the target. */
-  files: number;
-  bytes: number;
-  /** Files that the source refers to but does not have, or not with that digest. */
-  lost: string[];
-}
-
 /** Files copied at the same time. */
 const concurrency = 8;
 
@@ -143,11 +134,11 @@ async function moveFiles(
   config: Config,
   target: Blobs,
   onFile: () => void,
-): Promise<MovedFiles> {
+): Promise<Backup> {
   const folder = join(dataDir, resultsFolder);
   const isInPlace = config.s3Url === null && resolve(config.dataDir) === dataDir;
   const source = isInPlace || !existsSync(folder) ? null : openFiles({ directory: folder });
-  const moved: MovedFiles = { files: 0, bytes: 0, lost: [] };
+  const moved: Backup = { files: 0, bytes: 0, lost: [] };
   try {
     for await (const { job, files } of referencedFiles(store)) {
       // Files that the source replaced between an interrupted move and this one.

@@ -1,29 +1,26 @@
-import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
-import type { Log } from '../base/log.ts';
 import { createBrowserFetcher } from '../fetch/browser/fetcher.ts';
 import { createHttpFetcher, type Fetcher } from '../fetch/http.ts';
-import { createOriginScheduler, type OriginScheduler } from '../fetch/origin-scheduler.ts';
+import {
+  createOriginScheduler,
+  type OriginScheduler,
+  type OriginSchedulerOptions,
+} from '../fetch/origin-scheduler.ts';
 import { createPageMemory, type PageMemory } from '../fetch/page-memory.ts';
 import { type FetchMethod, originPolicy } from '../fetch/policy.ts';
-import type { RequestObserver } from '../fetch/request-observer.ts';
 import { limitsOfMarket, policyOfMarket } from '../markets/defaults.ts';
 import type { Store } from '../store/store.ts';
 import { openBotIdentity } from './bot-identity.ts';
 import { traceFetcher } from './telemetry.ts';
 
-export interface FetchingOptions {
+export interface FetchingOptions
+  extends Pick<OriginSchedulerOptions, 'clock' | 'log' | 'observer' | 'holder'> {
   config: Pick<
     Config,
     'origins' | 'userAgent' | 'browser' | 'limits' | 'exportsTraces' | 'linkSecrets' | 'dataDir' | 'publicUrl'
   >;
   /** Store of the limits that all workers share. */
   store: Store;
-  clock: Clock;
-  log: Log;
-  observer?: RequestObserver;
-  /** Id of this process as a holder of permits. */
-  holder?: string;
 }
 
 /** Access to origins, and the connections behind it. */

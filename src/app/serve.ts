@@ -13,7 +13,7 @@ import { logMissingOrigins } from '../jobs/origins.ts';
 import { refill } from '../sweep/sweep.ts';
 import { noMetrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { WorkerSlots } from '../worker/pool.ts';
+import type { WorkerPool, WorkerSlots } from '../worker/pool.ts';
 import { startAudits } from './audit-check.ts';
 import { startBackups } from './backup/scheduled.ts';
 import { compose, type Program } from './compose.ts';
@@ -24,7 +24,7 @@ import { graceMs, openPorts } from './ports.ts';
 import type { Stack } from './stack.ts';
 import { notify } from './start-notifier.ts';
 import { maintainForever, startReporting } from './start-reporting.ts';
-import { type PageWork, startPageWork } from './start-workers.ts';
+import { startPageWork } from './start-workers.ts';
 import { type StoreCheck, startStoreCheck } from './store-check.ts';
 import { startTelemetry, startTracing } from './telemetry.ts';
 
@@ -93,7 +93,7 @@ export async function serve(config: Config, role: ProcessRole, outputs: ServiceO
     },
   };
   let ready = () => checkEngines(context);
-  let working: PageWork | null = null;
+  let working: WorkerPool | null = null;
   try {
     service.refused = (await checkStore(program, stopping.signal, closers)).refused;
     sayEngines(role, stack, outputs.say);

@@ -14,18 +14,12 @@ const idle: WorkerPoolStats = {
   memoryBytes: 0,
 };
 
-/** Page work of this process, in worker processes or in its own thread. */
-export interface PageWork {
-  stats(): WorkerPoolStats;
-  stop(): Promise<void>;
-}
-
-/** Starts page work as `GLEANER_WORKERS` says. */
+/** Starts page work, in worker processes or in the thread of this process, as `GLEANER_WORKERS` says. */
 export async function startPageWork(
   program: Program,
   role: string,
   publicUrl: () => string,
-): Promise<PageWork> {
+): Promise<WorkerPool> {
   const { config, context, requestCounter } = program;
   if (config.workers === 0) return workInThread(context);
   const start = () =>
@@ -44,7 +38,7 @@ export async function startPageWork(
 }
 
 /** Processes batches in this process's own thread. */
-async function workInThread(context: Program['context']): Promise<PageWork> {
+async function workInThread(context: Program['context']): Promise<WorkerPool> {
   const { startWorker } = await import('../worker/worker.ts');
   const worker = await startWorker(context, markets);
   return {
@@ -57,7 +51,7 @@ async function workInThread(context: Program['context']): Promise<PageWork> {
 }
 
 /** Starts worker processes when the first batch is published. */
-function startWithFirstBatch({ config, published }: Program, start: () => WorkerPool): PageWork {
+function startWithFirstBatch({ config, published }: Program, start: () => WorkerPool): WorkerPool {
   let pool: WorkerPool | null = null;
   let isStopped = false;
   void published.then(() => {

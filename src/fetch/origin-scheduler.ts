@@ -1,6 +1,4 @@
-import type { Clock } from '../base/clock.ts';
 import { newId } from '../base/id.ts';
-import type { Log } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
 import type { AcquireOptions } from './concurrency-limit.ts';
@@ -18,12 +16,9 @@ import { createRobots, type Robots } from './robots.ts';
 import { createUrgentTasks } from './urgent-tasks.ts';
 
 /** Options for createOriginScheduler(). */
-export interface OriginSchedulerOptions {
+export interface OriginSchedulerOptions extends Pick<OriginThrottleOptions, 'store' | 'clock' | 'log'> {
   fetcher: Fetcher;
   origins: Origins;
-  store: OriginThrottleOptions['store'];
-  clock: Clock;
-  log: Log;
   /** User-Agent; its product name selects the group of a robots.txt. */
   userAgent: string;
   /** Id of this process as a holder of permits; random by default. */

@@ -1,11 +1,8 @@
-import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
 import type { OriginStore } from '../store/origin-state.ts';
-import { type Circuit, createCircuit } from './circuit.ts';
-import { createPermits, type Permits } from './permits.ts';
+import { type Circuit, type CircuitOptions, createCircuit } from './circuit.ts';
+import { createPermits, type Permits, type PermitsOptions } from './permits.ts';
 import type { OriginPolicy } from './policy.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
-import type { UrgentTasks } from './urgent-tasks.ts';
 
 /** Limits on the requests to one origin: concurrency, rate, and circuit breaker. */
 export interface OriginThrottle {
@@ -22,18 +19,10 @@ export interface OriginThrottle {
 }
 
 /** Options for createOriginThrottles(). */
-export interface OriginThrottleOptions {
+export interface OriginThrottleOptions
+  extends Pick<CircuitOptions, 'clock' | 'log' | 'random' | 'firstPauseMs'>,
+    Pick<PermitsOptions, 'holder' | 'urgentTasks'> {
   store: { origins: OriginStore };
-  /** Id of this process, as a holder of permits. */
-  holder: string;
-  clock: Clock;
-  log: Log;
-  /** Returns a number from 0 (inclusive) to 1 (exclusive); adds jitter to waits. */
-  random: () => number;
-  /** Duration of the first pause after a refusal that names none, in milliseconds. Later pauses double it. */
-  firstPauseMs: number;
-  /** Urgent work of this process, if other requests make room for it. */
-  urgentTasks?: UrgentTasks;
 }
 
 /** Throttles of all origins. */

@@ -1,12 +1,9 @@
 import type { Clock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
 import type { DiskSpace } from '../base/disk-space.ts';
 import type { NewId } from '../base/id.ts';
-import type { Retention } from '../base/limits.ts';
+import type { Limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
-import type { NoticeSettings } from '../base/notification-settings.ts';
-import type { Origins } from '../base/origins.ts';
-import type { EffectiveSetting } from '../base/settings.ts';
-import type { WorkingHours } from '../base/working-hours.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { Fault } from '../contract/fault.ts';
 import type { Destinations } from '../delivery/destination/destinations.ts';
@@ -43,32 +40,21 @@ export interface JobContext {
 }
 
 /** Settings read by the steps. */
-export interface JobSettings {
-  approval: boolean;
-  /** Null for no restriction. */
-  workingHours: WorkingHours | null;
-  /** Minimum number of batches of one job and region in flight. */
-  jobWindow: number;
-  /** Credits per unit by `kind` or `market.kind`; overrides the prices of markets and kinds. */
-  prices: ReadonlyMap<string, number>;
-  /** Maximum age of a stored page that is served instead of fetched, in milliseconds. */
-  recentCrawlMs: number;
-  /** Price of a unit whose result is reused, as a percentage of the unit price. */
-  reusedPricePercent: number;
-  /** Maximum bytes of the kept pages of a user. */
-  keptPageBytes: number;
+export interface JobSettings
+  extends Pick<
+      Config,
+      | 'approval'
+      | 'workingHours'
+      | 'prices'
+      | 'sandbox'
+      | 'origins'
+      | 'effectiveSettings'
+      | 'notices'
+      | 'retention'
+    >,
+    Pick<Limits, 'jobWindow' | 'recentCrawlMs' | 'reusedPricePercent' | 'keptPageBytes'> {
   /** Version of the program, and of its readers. */
   version: string;
-  /** True if test accounts can submit jobs. */
-  sandbox: boolean;
-  /** URLs and rate limits of the marketplaces. */
-  origins: Origins;
-  /** Every setting with its value and source, shown to operators. */
-  effectiveSettings: readonly EffectiveSetting[];
-  /** Settings of notifications about jobs. */
-  notices: NoticeSettings;
-  /** Time that records are kept. */
-  retention: Retention;
 }
 
 /** Creates and reads the links and tokens of results. */

@@ -274,12 +274,6 @@ function sourceOf(context: JobContext, rereadOf: string, batch: Batch): Promise<
   return known;
 }
 
-/** A session that reads a unit from its kept pages. */
-export interface KeptSession extends UnitSession {
-  /** Time at which the pages were read. */
-  readAt: number;
-}
-
 /**
  * Opens a session that reads a unit from the pages that another job kept of it, without requests to the site.
  * Fetching another page is the fault `page_not_kept`.
@@ -289,7 +283,7 @@ export async function openKeptSession(
   job: Job,
   batch: Batch,
   index: number,
-): Promise<KeptSession> {
+): Promise<UnitSession & { readAt: number }> {
   const source = await sourceOf(context, job.rereadOf ?? '', batch);
   const { pageBytes } = limitsOf(context.jobTypes.of(job).market);
   const isSame = JSON.stringify(source?.units[index]) === JSON.stringify(batch.units[index]);

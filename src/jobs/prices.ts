@@ -5,7 +5,7 @@ import { quote } from '../contract/problem-texts.ts';
 import { rulesOf } from '../contract/rules.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import type { Plan } from '../kinds/kind.ts';
-import type { Mode } from '../store/documents.ts';
+import type { Job, Mode } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import type { JobTypes, ResolvedJobType } from './job-types.ts';
 import { reusedPrice } from './reuse.ts';
@@ -41,13 +41,7 @@ export function unitPriceIn(mode: Mode, context: JobContext, jobType: ResolvedJo
 }
 
 /** Size and price of a planned job. */
-export interface Estimate {
-  totalUnits: number;
-  totalBatches: number;
-  unitPrice: number;
-  /** Credits for all units. */
-  cost: number;
-}
+export type Estimate = Pick<Job, 'totalUnits' | 'totalBatches' | 'unitPrice' | 'cost'>;
 
 /** Returns the size and the price of a planned job. A reread has the price of reused results. */
 export function estimate(

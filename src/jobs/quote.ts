@@ -3,7 +3,6 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { QuoteDelaySchema, QuoteSchema } from '../../gen/gleaner/job/v1/quote_pb.ts';
 import { nextWithin } from '../base/working-hours.ts';
 import { Fault, type Problem } from '../contract/fault.ts';
-import type { JobOptions } from '../contract/submit-options.ts';
 import { seriesOf } from '../contract/track.ts';
 import { describePauseReason } from '../fetch/request-outcome.ts';
 import type { Plan } from '../kinds/kind.ts';
@@ -25,11 +24,7 @@ import { findTestExcess } from './sandbox.ts';
 const measuredMs = 3_600_000;
 
 /** The caller of a submit and its options. */
-interface Caller {
-  userId: string;
-  mode: Mode;
-  keyId: string | null;
-  options: JobOptions;
+interface Caller extends Pick<Job, 'userId' | 'mode' | 'keyId' | 'options'> {
   /** True if kept pages are read again. Absent otherwise. */
   isReread?: boolean;
 }

@@ -1,15 +1,9 @@
 import { Cron } from 'croner';
 import { quote } from '../contract/problem-texts.ts';
+import type { Schedule } from '../store/schedules.ts';
 
 /** Times of a schedule. */
-export interface Timing {
-  cron: string;
-  timeZone: string;
-  /** First time, in milliseconds since the epoch; null for no limit. */
-  startAt: number | null;
-  /** Time before which all times are; null for no limit. */
-  endAt: number | null;
-}
+export type Timing = Pick<Schedule, 'cron' | 'timeZone' | 'startAt' | 'endAt'>;
 
 const fieldCount = 5;
 const nicknames = ['@hourly', '@daily', '@weekly', '@monthly', '@yearly'];

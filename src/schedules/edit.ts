@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { idFromName } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
-import type { JobOptions } from '../contract/submit-options.ts';
 import type { JobContext } from '../jobs/context.ts';
-import type { MissedRule, OverlapRule, Schedule, SchedulePatch } from '../store/schedules.ts';
+import type { Schedule, SchedulePatch, ScheduleRequest } from '../store/schedules.ts';
 import { changeSchedule, type ScheduleCaller } from './change.ts';
 import type { Timing } from './cron.ts';
 import { planRequest, submitMethodOf } from './request.ts';
@@ -14,21 +13,13 @@ import { requireValid } from './validate.ts';
 const maxSchedules = 100;
 
 /** Fields of a schedule that its owner sets. */
-export interface ScheduleFields extends Timing {
-  name: string;
-  options: JobOptions;
-  maxTotalCredits: number | null;
-  overlap: OverlapRule;
-  missed: MissedRule;
-}
+export type ScheduleFields = Timing &
+  Pick<Schedule, 'name' | 'options' | 'maxTotalCredits' | 'overlap' | 'missed'>;
 
 /** Fields of a new schedule. */
-export interface NewSchedule extends ScheduleFields {
-  market: string;
-  kind: string;
-  /** Body of the submit as JSON text. */
-  request: string;
-}
+export type NewSchedule = ScheduleFields &
+  Pick<Schedule, 'market' | 'kind'> &
+  Pick<ScheduleRequest, 'request'>;
 
 /**
  * Creates a schedule of the caller. It is active; the first run of a kind that requires approval awaits it.

@@ -1,5 +1,5 @@
 import { Fault } from '../contract/fault.ts';
-import type { Outcome, OutcomeWrite, Segment } from './batches.ts';
+import type { Batch, Outcome, OutcomeWrite, Segment } from './batches.ts';
 
 /** Outcomes of a batch by the index of the unit. */
 export type Outcomes = Record<number, Outcome>;
@@ -11,12 +11,8 @@ export type Outcomes = Record<number, Outcome>;
 export const maxStalledWithProgress = 3;
 
 /** Changes that a write makes to a batch: new outcomes, and the segments and counts after the write. */
-export interface OutcomeChange {
+export interface OutcomeChange extends Pick<Batch, 'segments' | 'success' | 'failed' | 'storedBytes'> {
   fresh: Outcomes;
-  segments: Segment[];
-  success: number;
-  failed: number;
-  storedBytes: number;
 }
 
 /** Stored outcomes and segments of a batch. */

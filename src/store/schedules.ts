@@ -75,7 +75,7 @@ export interface Schedule {
   units: number;
   cron: string;
   timeZone: string;
-  /** First and last time of runs; the end is exclusive. */
+  /** First and last time of runs, in milliseconds; the end is exclusive. Null for no limit. */
   startAt: number | null;
   endAt: number | null;
   /** Maximum of `creditsSpent`. Null for no limit. */

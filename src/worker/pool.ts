@@ -4,7 +4,7 @@ import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import type { BatchReference } from '../store/batches.ts';
 import { releaseBatch } from '../store/claims.ts';
-import type { OriginMinute } from '../store/operations.ts';
+import type { OriginMinute, ProcessReport } from '../store/operations.ts';
 import { startWorkerProcess, type WorkerProcess } from './process.ts';
 import type { WorkerSetup } from './protocol.ts';
 
@@ -32,16 +32,9 @@ export interface WorkerSlots {
 }
 
 /** State of a pool's workers. */
-export interface WorkerPoolStats {
-  /** Running worker processes. */
-  workers: number;
+export interface WorkerPoolStats
+  extends Pick<ProcessReport, 'workers' | 'batches' | 'unitsDone' | 'memoryBytes'> {
   slots: WorkerSlots;
-  /** Batches in progress. */
-  batches: number;
-  /** Units completed since the start of the pool. */
-  unitsDone: number;
-  /** Resident memory of all worker processes, in bytes. */
-  memoryBytes: number;
 }
 
 /** A pool of worker processes that restarts processes when they die. */

@@ -1,27 +1,16 @@
 import { Alert, Code, List, Stack, Text } from '@mantine/core';
 import { useEffect, useMemo, useState } from 'react';
-import type { JobType } from '../../../src/contract/job-types.ts';
 import { buildBody, type FieldTexts, validateField } from '../ui/request/body.ts';
-import { type Draft, fileOf, sharedTexts } from '../ui/request/draft.ts';
-import type { ListShape, RequestShape } from '../ui/request/fields.ts';
+import { fileOf, sharedTexts } from '../ui/request/draft.ts';
+import type { ListShape } from '../ui/request/fields.ts';
 import { sharedOfFile } from '../ui/request/form-layout.ts';
 import { csvColumns, type ParsedCsv, parseCsv, templateColumns } from '../ui/request/table.ts';
 import { Fields } from './Field.tsx';
 import { FileDrop, TemplateButton } from './FileDrop.tsx';
-import { SubmitBar } from './SubmitBar.tsx';
-
-interface FileModeProps {
-  jobType: JobType;
-  shape: RequestShape;
-  list: ListShape;
-  /** Values that the page starts with. */
-  draft: Draft;
-  busy: boolean;
-  submit: (body: string) => Promise<void>;
-}
+import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
 
 /** Submits each row of a CSV file as a unit. */
-export function FileMode({ jobType, shape, list, draft, busy, submit }: FileModeProps) {
+export function FileMode({ jobType, shape, list, draft, busy, submit }: ModeProps & { list: ListShape }) {
   const [file, setFile] = useState(() => fileOf(shape, draft));
   const [table, setTable] = useState<ParsedCsv | null>(null);
   const [own, setOwn] = useState<FieldTexts>(() => sharedTexts(shape, draft));

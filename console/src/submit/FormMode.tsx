@@ -2,7 +2,6 @@ import { Group, Paper, SimpleGrid, Stack, Text, Textarea } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { randomId } from '@mantine/hooks';
 import type { ReactNode } from 'react';
-import type { JobType } from '../../../src/contract/job-types.ts';
 import { AddButton, RemoveButton } from '../ui/actions/RowButtons.tsx';
 import { showError } from '../ui/errors/describe.ts';
 import { buildBody, type FieldTexts, splitLines, validateField } from '../ui/request/body.ts';
@@ -11,15 +10,9 @@ import type { FieldShape, RequestShape } from '../ui/request/fields.ts';
 import { expandRows, formLayout, maxRows, pastedRows } from '../ui/request/form-layout.ts';
 import { Field, Fields } from './Field.tsx';
 import { InlineCode } from './InlineCode.tsx';
-import { SubmitBar } from './SubmitBar.tsx';
+import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
 
-interface FormModeProps {
-  jobType: JobType;
-  shape: RequestShape;
-  /** Values that the form starts with. */
-  draft: Draft;
-  busy: boolean;
-  submit: (body: string) => Promise<void>;
+interface FormModeProps extends ModeProps {
   /** Problems of the last submit by field path: "items.0.country". */
   problems: Record<string, string>;
   /** For a single unit: shows what submits the form, given the body, which is null while it is incomplete. */

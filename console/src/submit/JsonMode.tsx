@@ -1,22 +1,11 @@
 import { Code, JsonInput, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { JobType } from '../../../src/contract/job-types.ts';
-import { bodyOf, type Draft, emptyDraft } from '../ui/request/draft.ts';
-import type { RequestShape } from '../ui/request/fields.ts';
+import { bodyOf, emptyDraft } from '../ui/request/draft.ts';
 import { bodyTemplate, countUnits, isJson } from './json-body.ts';
-import { SubmitBar } from './SubmitBar.tsx';
-
-interface JsonModeProps {
-  jobType: JobType;
-  shape: RequestShape;
-  /** Values that the page starts with. */
-  draft: Draft;
-  busy: boolean;
-  submit: (body: string) => Promise<void>;
-}
+import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
 
 /** Editor for the JSON body of the request. */
-export function JsonMode({ jobType, shape, draft, busy, submit }: JsonModeProps) {
+export function JsonMode({ jobType, shape, draft, busy, submit }: ModeProps) {
   const [template] = useState(() => bodyTemplate(shape));
   const [text, setText] = useState(() =>
     draft === emptyDraft ? template : JSON.stringify(bodyOf(shape, draft), null, 2),

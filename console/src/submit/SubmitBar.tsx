@@ -8,11 +8,23 @@ import type { JobType } from '../../../src/contract/job-types.ts';
 import { formatUnits } from '../../../src/present/text.ts';
 import { CallButton } from '../ui/permission/CallButton.tsx';
 import { validateField } from '../ui/request/body.ts';
+import type { Draft } from '../ui/request/draft.ts';
+import type { RequestShape } from '../ui/request/fields.ts';
 import { optionFields, optionMessage, optionValues } from '../ui/request/options.ts';
 import { NewScheduleModal } from '../ui/schedules/ScheduleModal.tsx';
 import { OptionInput } from './OptionInputs.tsx';
 import { useOptionTexts } from './option-texts.ts';
 import { QuotePanel } from './QuotePanel.tsx';
+
+/** Properties of a way to enter a request. */
+export interface ModeProps<Body = string> {
+  jobType: JobType;
+  shape: RequestShape;
+  /** Values to start with. */
+  draft: Draft;
+  busy: boolean;
+  submit: (body: Body) => Promise<void>;
+}
 
 interface SubmitBarProps {
   jobType: JobType;

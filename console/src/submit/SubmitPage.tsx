@@ -9,7 +9,7 @@ import { Loading } from '../ui/layout/Loading.tsx';
 import { NotFound, Page } from '../ui/layout/Page.tsx';
 import { useTab } from '../ui/layout/useTab.ts';
 import { type Draft, fitsForm } from '../ui/request/draft.ts';
-import { type RequestShape, readRequestShape } from '../ui/request/fields.ts';
+import { readRequestShape } from '../ui/request/fields.ts';
 import { isFormField } from '../ui/request/form-layout.ts';
 import { optionQuery } from '../ui/request/options.ts';
 import { useDraft } from '../ui/request/useDraft.ts';
@@ -20,6 +20,7 @@ import { InlineCode } from './InlineCode.tsx';
 import { describeJobType } from './JobTypesPage.tsx';
 import { JsonMode } from './JsonMode.tsx';
 import { OptionTextsContext } from './option-texts.ts';
+import type { ModeProps } from './SubmitBar.tsx';
 import { UploadMode } from './UploadMode.tsx';
 import { useSubmit } from './useSubmit.ts';
 
@@ -70,18 +71,8 @@ function Loaded({ jobType, draft }: { jobType: JobType; draft: Draft }) {
   );
 }
 
-interface ModesProps {
-  jobType: JobType;
-  shape: RequestShape;
-  draft: Draft;
-  busy: boolean;
-  /** Error of the last submit; null if there is none. */
-  error: unknown;
-  submit: (body: string) => Promise<void>;
-}
-
-/** Tabs with the ways to enter a request. */
-function Modes({ error, ...mode }: ModesProps) {
+/** Tabs with the ways to enter a request. `error`: that of the last submit. */
+function Modes({ error, ...mode }: ModeProps & { error: unknown }) {
   const { list } = mode.shape;
   const problems = error
     ? Object.fromEntries(describeError(error).problems.map(({ where, message }) => [where, message]))

@@ -1,26 +1,15 @@
 import { Stack, Text } from '@mantine/core';
 import { useEffect, useMemo, useState } from 'react';
-import type { JobType } from '../../../src/contract/job-types.ts';
 import { type FieldTexts, parseValues } from '../ui/request/body.ts';
-import { type Draft, fileOf, sharedTexts } from '../ui/request/draft.ts';
-import type { RequestShape } from '../ui/request/fields.ts';
+import { fileOf, sharedTexts } from '../ui/request/draft.ts';
 import { countRows } from '../ui/request/table.ts';
 import { Fields } from './Field.tsx';
 import { FileDrop, TemplateButton } from './FileDrop.tsx';
 import { InlineCode } from './InlineCode.tsx';
-import { SubmitBar } from './SubmitBar.tsx';
-
-interface UploadModeProps {
-  jobType: JobType;
-  shape: RequestShape;
-  /** Values that the page starts with. */
-  draft: Draft;
-  busy: boolean;
-  submit: (body: FormData) => Promise<void>;
-}
+import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
 
 /** Uploads a file, for job types that take one. */
-export function UploadMode({ jobType, shape, draft, busy, submit }: UploadModeProps) {
+export function UploadMode({ jobType, shape, draft, busy, submit }: ModeProps<FormData>) {
   const [file, setFile] = useState(() => fileOf(shape, draft));
   const [texts, setTexts] = useState<FieldTexts>(() => sharedTexts(shape, draft));
   /** Rows of the file; null if it cannot be parsed. */

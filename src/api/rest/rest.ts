@@ -1,8 +1,8 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
-import { type DescService, getOption } from '@bufbuild/protobuf';
+import type { RequestListener } from 'node:http';
+import { getOption } from '@bufbuild/protobuf';
 import type { RequestHandler } from 'express';
 import { contractDialect } from '../../../gateway/contract-dialect.ts';
-import { createGateway } from '../../../gateway/gateway.ts';
+import { createGateway, type GatewayOptions } from '../../../gateway/gateway.ts';
 import { type Exchange, sendJson } from '../../../gateway/request-context.ts';
 import { type ShownBy, shownByService, variableIn } from '../../../gateway/response/location.ts';
 import {
@@ -21,7 +21,7 @@ import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
 import { allowOrigins } from './cors.ts';
 import { serveDocs, serveDocsFile } from './docs.ts';
-import { type ExportFile, type FileReader, serveFile, type VerifyLink } from './files.ts';
+import { type FileServing, serveFile } from './files.ts';
 import { applySessionCookie, type SessionCaller, serveSession } from './session.ts';
 import { systemOperations } from './system-paths.ts';
 
@@ -129,13 +129,8 @@ export interface RestCaller extends Caller, SessionCaller, CoreState {}
 export type KeyDirectory = () => Promise<{ headers: Record<string, string>; body: string } | null>;
 
 /** Options of createRestApi(). */
-export interface RestOptions {
-  services: readonly DescService[];
+export interface RestOptions extends FileServing, Pick<GatewayOptions, 'services' | 'mounts' | 'onRouted'> {
   caller: RestCaller;
-  files: FileReader;
-  verifyLink: VerifyLink;
-  /** Formats the records of result files. */
-  exportFile: ExportFile;
   keyDirectory?: KeyDirectory | undefined;
   /** Pictures of records. Absent if the service shows none. */
   images?: ImageServing | undefined;
@@ -143,17 +138,12 @@ export interface RestOptions {
   clock: Clock;
   /** Returns the base address of the service. */
   publicUrl: () => string;
-  version: string;
-  /** Handlers of other paths: RPC for browsers, the console. */
-  mounts?: readonly RequestHandler[];
   /** Memory for request bodies, shared with the other edges of the process. */
   budget: BodyBudget;
   /** TTLs of cached retrieve responses. Null disables the cache. */
   retrieveCache?: RetrieveCache | null;
   /** Origins whose pages may call the API, see allowOrigins(). Default: none. */
   corsOrigins?: readonly string[];
-  /** Called with a request and its path template, before it is served. */
-  onRouted?: ((request: IncomingMessage, route: string) => void) | undefined;
 }
 
 /** Returns both address forms of a path: with /v1 and without. */

@@ -3,6 +3,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { OriginMinuteSchema, type OriginSchema } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { Origins } from '../../base/origins.ts';
 import { originPolicy } from '../../fetch/policy.ts';
+import type { RequestTarget } from '../../fetch/request-observer.ts';
 import { policyOfMarket } from '../../markets/defaults.ts';
 import type { OriginMinute } from '../../store/operations.ts';
 import { noPause, type OriginPause } from '../../store/origin-state.ts';
@@ -17,20 +18,13 @@ export interface OriginsKnown {
   minutes: readonly OriginMinute[];
 }
 
-/** An origin in one market and region. */
-interface Place {
-  origin: string;
-  market: string;
-  region: string;
-}
-
 /**
  * Returns the message Origin of each origin that is configured, was recently requested, or is paused, ordered
  * by name, market and region. An origin that several markets or regions share is listed for each of them.
  */
 export function originShapes(known: OriginsKnown): MessageInitShape<typeof OriginSchema>[] {
   const configured = [...known.origins].flatMap(([market, { addresses }]) =>
-    [...addresses].map(([region, origin]): Place => ({ origin, market, region })),
+    [...addresses].map(([region, origin]): RequestTarget => ({ origin, market, region })),
   );
   const requested = [...configured, ...known.minutes];
   const places = new Map(requested.map((place) => [keyOf(place), place]));
@@ -53,7 +47,7 @@ export function originShapes(known: OriginsKnown): MessageInitShape<typeof Origi
     }));
 }
 
-const keyOf = ({ origin, market, region }: Place): string => [origin, market, region].join('\n');
+const keyOf = ({ origin, market, region }: RequestTarget): string => [origin, market, region].join('\n');
 
 function limitsOf(market: string, region: string, origins: Origins) {
   if (market === '') return {};

@@ -40,7 +40,7 @@ async function filesOfJob(store: Store, job: Job): Promise<Map<string, Reference
 /** A step of a backup, reported before the next one begins. */
 export type BackupStep = 'database' | 'file' | 'files' | 'secrets' | 'manifest';
 
-/** Result of createBackup() (create.ts). */
+/** Files of a backup, or of a move. */
 export interface Backup extends ManifestEnd {
   /**
    * Result files that the database refers to but the result storage does not have, or not with that digest.

@@ -26,18 +26,13 @@ export interface RequestRecorder {
   stop(): void;
 }
 
-interface Seen {
+interface Seen extends Pick<RecordedExchange, 'method' | 'url' | 'head' | 'status' | 'error'> {
   request: object;
-  method: string;
-  url: string;
-  head: string[];
   created: number;
   sent: number | null;
   connected: number | null;
   firstByte: number | null;
   ended: number | null;
-  status: number | null;
-  error: string | null;
 }
 
 interface HttpRequest {

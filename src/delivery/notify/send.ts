@@ -4,6 +4,7 @@ import { formatResponseError } from '../../fetch/response-error.ts';
 import { parseRetryAfter } from '../../fetch/retry-after.ts';
 import type { AttemptResult } from '../../store/deliveries.ts';
 import type { Delivery } from '../../store/documents.ts';
+import type { WriteResult } from '../destination/writer.ts';
 import type { NotifyContext } from './context.ts';
 import { type Email, MailFault } from './email.ts';
 import { delayAfter } from './schedule.ts';
@@ -11,16 +12,7 @@ import { sendFile } from './send-file.ts';
 import { secretsOf, signatureHeaders } from './webhook.ts';
 
 /** Outcome of an attempt, before the retry schedule is applied. */
-interface AttemptOutcome {
-  target: string;
-  status: number | null;
-  /** Empty if the message was accepted. */
-  error: string;
-  /** True if retrying is pointless. */
-  final?: boolean;
-  /** Delay requested by the receiver (Retry-After). */
-  retryAfterMs?: number | undefined;
-}
+type AttemptOutcome = WriteResult & { target: string };
 
 /** Returns the receiver of a delivery. Each receiver has its own queue. */
 export function receiverKey({ userId, channel, destinationId }: Delivery): string {

@@ -1,11 +1,7 @@
 import type { CookieData } from 'puppeteer-core';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import type { Origins } from '../../base/origins.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { ResolveName } from '../address.ts';
 import { createScopedCache, type ScopedCache, type SessionScope } from '../cookie-store.ts';
-import type { Fetcher } from '../http.ts';
+import type { Fetcher, HttpFetcherOptions } from '../http.ts';
 import { createOriginResolver } from '../origin-resolver.ts';
 import type { BrowserProcess, PoolLimits } from './browser-process.ts';
 import type { EgressRules } from './egress.ts';
@@ -15,10 +11,8 @@ import { planPage } from './page-plan.ts';
 import { createBrowserPool } from './pool.ts';
 
 /** Options for createBrowserFetcher(). */
-export interface BrowserFetcherOptions {
-  origins: Origins;
-  clock: Clock;
-  log: Log;
+export interface BrowserFetcherOptions
+  extends Pick<HttpFetcherOptions, 'origins' | 'clock' | 'log' | 'resolve'> {
   /** Text appended to the browser's own User-Agent. */
   userAgent: string;
   /**
@@ -26,8 +20,6 @@ export interface BrowserFetcherOptions {
    */
   path: string | null;
   limits?: Partial<PageLoadLimits & PoolLimits>;
-  /** Resolves host names; `dns.lookup` by default. */
-  resolve?: ResolveName;
 }
 
 /** Default limits of the pool. */

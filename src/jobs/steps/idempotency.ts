@@ -13,16 +13,12 @@ import type { Principal } from '../../access/principal.ts';
 import { sha256 } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import { jobOptionsOf } from '../../contract/submit-options.ts';
-import type { Job, Mode } from '../../store/documents.ts';
+import type { Job } from '../../store/documents.ts';
 import { claimSubmission, unanswered } from '../../store/submissions.ts';
 import { idempotencyMs, type JobContext } from '../context.ts';
 
 /** The caller of a submission, and the other inputs of the call. */
-export interface Submitter {
-  userId: string;
-  mode: Mode;
-  /** Key whose credit ceiling the job counts against. Null if there is none. */
-  keyId: string | null;
+export interface Submitter extends Pick<Job, 'userId' | 'mode' | 'keyId'> {
   idempotencyKey: string | undefined;
   /** Id of the job to create. Absent for a new one. Repeated submissions of one id create one job. */
   jobId?: string;

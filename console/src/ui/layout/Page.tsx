@@ -1,20 +1,11 @@
 import { Badge, Button, EmptyState, Group, Stack, Text, Title } from '@mantine/core';
 import { IconMapOff } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import { useSession } from '../session/session.ts';
+import type { SectionProps } from './Section.tsx';
 
-interface PageProps {
-  /** Heading and document title. */
-  title: string;
-  description?: ReactNode;
-  /** Buttons beside the heading. */
-  actions?: ReactNode;
-  children: ReactNode;
-}
-
-/** Page layout: heading, actions and content. */
-export function Page({ title, description, actions, children }: PageProps) {
+/** Page layout: heading, which is the title of the document too, actions, and content. */
+export function Page({ title, description, actions, children }: SectionProps) {
   const { isTest } = useSession();
   return (
     <Stack gap="lg">

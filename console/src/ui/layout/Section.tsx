@@ -1,7 +1,7 @@
 import { Card, Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-interface SectionProps {
+export interface SectionProps {
   title: string;
   description?: ReactNode;
   /** Buttons beside the heading. */
