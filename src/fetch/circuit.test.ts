@@ -3,7 +3,7 @@ import { createManualClock, flushTasks, type ManualClock } from '../../test/supp
 import { createLog } from '../base/log.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
-import { type Circuit, createCircuit } from './circuit.ts';
+import { Circuit } from './circuit.ts';
 import type { RequestOutcome } from './request-outcome.ts';
 
 const origin = 'https://origin.example';
@@ -34,7 +34,7 @@ beforeEach(() => {
 afterEach(() => store.close());
 
 function newCircuit(random = 0): Circuit {
-  return createCircuit({
+  return new Circuit({
     origin,
     name: 'mkta/id',
     store,

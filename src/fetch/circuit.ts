@@ -7,32 +7,7 @@ import { createFailureHistory } from './failure-history.ts';
 import { describePauseReason, type RequestOutcome } from './request-outcome.ts';
 import { maxRetryAfterMs } from './retry-after.ts';
 
-/** Circuit breaker of one origin: this process's view of the state that all workers share. */
-export interface Circuit {
-  /**
-   * Resolves when the origin is not paused. Waits for a pause that ends within `maxWaitMs`; rejects with
-   * `origin_paused` and the remaining time for a longer one.
-   */
-  wait(maxWaitMs: number, signal?: AbortSignal): Promise<void>;
-  /**
-   * Waits like `wait`, and resolves when a request for a page may be sent. Resolves with true for the trial
-   * request of a half-open circuit; other requests wait for its outcome.
-   */
-  admit(page: string, maxWaitMs: number, signal?: AbortSignal): Promise<boolean>;
-  /** True while requests to the origin are paused. */
-  readonly paused: boolean;
-  /** True while neither `wait` nor `admit` delays a request, nor makes it a trial. */
-  readonly closed: boolean;
-  /**
-   * Records the outcome of a request, and pauses or resumes the origin. `trial` is the value that `admit`
-   * returned for the request. Undefined if the shared pause does not change.
-   */
-  record(page: string, outcome: RequestOutcome, trial: boolean): Promise<void> | undefined;
-  /** Applies the origin's pause as last read from the store. */
-  update(pause: OriginPause): void;
-}
-
-/** Options for createCircuit(). */
+/** Options of a Circuit. */
 export interface CircuitOptions {
   origin: string;
   /** Name of the origin in faults: "mkta/id". */
@@ -66,12 +41,11 @@ const trialPollMs = 5_000;
 /** Maximum age of the cached pause before it is read again, in milliseconds. */
 const maxAgeMs = 1_000;
 
-/** Creates the circuit of one origin (docs/fetching.md, "When a site refuses"). */
-export function createCircuit(options: CircuitOptions): Circuit {
-  return new SharedCircuit(options);
-}
-
-class SharedCircuit implements Circuit {
+/**
+ * Circuit breaker of one origin (docs/fetching.md, "When a site refuses"): this process's view of the state
+ * that all workers share.
+ */
+export class Circuit {
   readonly #options: CircuitOptions;
   readonly #history = createFailureHistory();
   #pause: OriginPause = noPause;
@@ -81,14 +55,20 @@ class SharedCircuit implements Circuit {
     this.#options = options;
   }
 
+  /** True while requests to the origin are paused. */
   get paused(): boolean {
     return this.#pause.until > this.#options.clock.now();
   }
 
+  /** True while neither `wait` nor `admit` delays a request, nor makes it a trial. */
   get closed(): boolean {
     return this.#pause.failures < pausesToOpen && !this.paused;
   }
 
+  /**
+   * Resolves when the origin is not paused. Waits for a pause that ends within `maxWaitMs`; rejects with
+   * `origin_paused` and the remaining time for a longer one.
+   */
   async wait(maxWaitMs: number, signal?: AbortSignal): Promise<void> {
     const { clock, name, origin, store } = this.#options;
     let leftMs = maxWaitMs;
@@ -107,6 +87,10 @@ class SharedCircuit implements Circuit {
     }
   }
 
+  /**
+   * Waits like `wait`, and resolves when a request for a page may be sent. Resolves with true for the trial
+   * request of a half-open circuit; other requests wait for its outcome.
+   */
   async admit(page: string, maxWaitMs: number, signal?: AbortSignal): Promise<boolean> {
     const { clock, origin, store } = this.#options;
     let yields = true;
@@ -124,6 +108,10 @@ class SharedCircuit implements Circuit {
     }
   }
 
+  /**
+   * Records the outcome of a request, and pauses or resumes the origin. `trial` is the value that `admit`
+   * returned for the request. Undefined if the shared pause does not change.
+   */
   record(page: string, outcome: RequestOutcome, trial: boolean): Promise<void> | undefined {
     switch (outcome.kind) {
       case 'refused': {
@@ -147,6 +135,7 @@ class SharedCircuit implements Circuit {
     }
   }
 
+  /** Applies the origin's pause as last read from the store. */
   update(pause: OriginPause): void {
     if (pause.revision > this.#pause.revision) this.#apply(pause);
     else if (pause.revision === this.#pause.revision) this.#updatedAt = this.#options.clock.now();

@@ -1,14 +1,17 @@
 import type { OriginStore } from '../store/origin-state.ts';
-import { type Circuit, type CircuitOptions, createCircuit } from './circuit.ts';
-import { createPermits, type Permits, type PermitsOptions } from './permits.ts';
+import { Circuit, type CircuitOptions } from './circuit.ts';
+import { Permits, type PermitsOptions } from './permits.ts';
 import type { OriginPolicy } from './policy.ts';
-import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+/** Public members of a class, which the throttle of the sandbox has without its state. */
+type Members<T> = Pick<T, keyof T>;
 
 /** Limits on the requests to one origin: concurrency, rate, and circuit breaker. */
 export interface OriginThrottle {
-  permits: Permits;
-  tokens: TokenBucket;
-  circuit: Circuit;
+  permits: Members<Permits>;
+  tokens: Members<TokenBucket>;
+  circuit: Members<Circuit>;
   /**
    * Sets the minimum interval between requests that the origin asks for, in milliseconds. A policy with a
    * longer interval takes precedence.
@@ -49,16 +52,16 @@ function createOriginThrottle(
   let current = policy;
   let crawlDelayMs = 0;
   const intervalMs = () => Math.max(1000 / current.requestsPerSecond, crawlDelayMs);
-  const circuit = createCircuit({ ...options, origin, name, onPause: () => tokens.clear() });
+  const circuit = new Circuit({ ...options, origin, name, onPause: () => tokens.clear() });
   const onPauseRead: Circuit['update'] = (pause) => circuit.update(pause);
-  const tokens = createTokenBucket({
+  const tokens = new TokenBucket({
     origin,
     intervalMs: intervalMs(),
     reserve: store.origins.reserve,
     onPauseRead,
     clock,
   });
-  const permits = createPermits({
+  const permits = new Permits({
     origin,
     holder,
     get limit() {

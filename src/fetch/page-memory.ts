@@ -23,21 +23,6 @@ export interface RecordMemory {
   readonly isFull: boolean;
 }
 
-/** Share of the page memory that one session holds. */
-export interface PageShare {
-  /**
-   * Resolves once `bytes` more are reserved. A share that holds memory is granted more without waiting, since
-   * shares that wait for each other would deadlock. Rejects with the signal's reason.
-   */
-  reserve(bytes: number, signal?: AbortSignal): Promise<void>;
-  /** Releases all but `bytes`. */
-  shrink(bytes: number): void;
-  /** Releases everything. */
-  release(): void;
-  /** Total time spent waiting in `reserve`, in milliseconds. */
-  readonly waitedMs: number;
-}
-
 /** Options for createPageMemory(). */
 export interface PageMemoryOptions {
   /** Maximum bytes reserved at a time. A larger page is granted alone. */
@@ -53,7 +38,7 @@ interface Waiter {
 /** Creates a page memory without reservations. */
 export function createPageMemory({ maxBytes, clock }: PageMemoryOptions): PageMemory {
   const pool = new MemoryPool(maxBytes);
-  return { share: () => new PooledShare(pool, clock), records: pool.records };
+  return { share: () => new PageShare(pool, clock), records: pool.records };
 }
 
 class MemoryPool {
@@ -130,10 +115,12 @@ class MemoryPool {
 /** Result of reservations that do not wait. */
 const reserved = Promise.resolve();
 
-class PooledShare implements PageShare {
+/** Share of the page memory that one session holds. */
+export class PageShare {
   readonly #pool: MemoryPool;
   readonly #clock: Clock;
   #bytes = 0;
+  /** Total time spent waiting in `reserve`, in milliseconds. */
   waitedMs = 0;
 
   constructor(pool: MemoryPool, clock: Clock) {
@@ -141,6 +128,10 @@ class PooledShare implements PageShare {
     this.#clock = clock;
   }
 
+  /**
+   * Resolves once `bytes` more are reserved. A share that holds memory is granted more without waiting, since
+   * shares that wait for each other would deadlock. Rejects with the signal's reason.
+   */
   reserve(bytes: number, signal?: AbortSignal): Promise<void> {
     const isReserved = !signal?.aborted && this.#pool.tryReserve(bytes, this.#bytes > 0);
     if (!isReserved) return this.#wait(bytes, signal);
@@ -161,6 +152,7 @@ class PooledShare implements PageShare {
     }
   }
 
+  /** Releases all but `bytes`. */
   shrink(bytes: number): void {
     const surplus = this.#bytes - bytes;
     if (surplus <= 0) return;
@@ -168,6 +160,7 @@ class PooledShare implements PageShare {
     this.#pool.free(surplus);
   }
 
+  /** Releases everything. */
   release(): void {
     this.shrink(0);
   }

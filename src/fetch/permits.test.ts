@@ -3,7 +3,7 @@ import { createManualClock, flushTasks, type ManualClock } from '../../test/supp
 import { Fault } from '../contract/fault.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
-import { createPermits, type Permits, permitLeaseMs } from './permits.ts';
+import { Permits, permitLeaseMs } from './permits.ts';
 
 const origin = 'https://origin.example';
 let store: Store;
@@ -30,8 +30,8 @@ async function pass(ms: number): Promise<void> {
 function process(
   holder: string,
   limit = 4,
-): Permits & { inUse: number; peak: number; work(ms: number): void } {
-  const permits = createPermits({
+): Omit<Permits, never> & { inUse: number; peak: number; work(ms: number): void } {
+  const permits = new Permits({
     origin,
     holder,
     limit,

@@ -4,23 +4,7 @@ import type { OriginPause, OriginStore } from '../store/origin-state.ts';
 import { type AcquireOptions, type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
 import type { UrgentTasks } from './urgent-tasks.ts';
 
-/** This process's share of the permits of one origin, which all workers share. */
-export interface Permits {
-  /**
-   * Resolves with the release function of a permit. Urgent callers come first, and users get equal shares
-   * (./concurrency-limit.ts). Rejects with the signal's reason if aborted, and with the store's fault if it
-   * fails.
-   */
-  acquire(signal?: AbortSignal, options?: AcquireOptions): Promise<() => void>;
-  /** Number of requests that hold a permit or wait for one. */
-  readonly demand: number;
-  /** True if nothing holds or waits for a permit, and none is leased. */
-  readonly isIdle: boolean;
-  /** Releases all permits that are not in use. */
-  close(): Promise<void>;
-}
-
-/** Options for createPermits(). */
+/** Options of Permits. */
 export interface PermitsOptions {
   origin: string;
   /** Id of this process. */
@@ -58,15 +42,11 @@ const firstPollMs = 100;
 const moreNeeded = new Error('more permits are needed');
 
 /**
- * Creates this process's permits of an origin. It leases as many as are needed, renews the lease every two
- * seconds regardless of the number of requests, and releases permits that are no longer used. While the store
- * does not respond, no request starts after the lease has expired.
+ * This process's share of the permits of one origin, which all workers share. It leases as many as are
+ * needed, renews the lease every two seconds regardless of the number of requests, and releases permits that
+ * are no longer used. While the store does not respond, no request starts after the lease has expired.
  */
-export function createPermits(options: PermitsOptions): Permits {
-  return new LeasedPermits(options);
-}
-
-class LeasedPermits implements Permits {
+export class Permits {
   readonly #options: PermitsOptions;
   readonly #limit: ConcurrencyLimit;
   /** Permits of the current lease. */
@@ -89,14 +69,21 @@ class LeasedPermits implements Permits {
     this.#limit = createConcurrencyLimit(0, options.urgentTasks);
   }
 
+  /** Number of requests that hold a permit or wait for one. */
   get demand(): number {
     return this.#limit.inUse + this.#limit.waiting;
   }
 
+  /** True if nothing holds or waits for a permit, and none is leased. */
   get isIdle(): boolean {
     return !this.#renewing && this.demand === 0;
   }
 
+  /**
+   * Resolves with the release function of a permit. Urgent callers come first, and users get equal shares
+   * (./concurrency-limit.ts). Rejects with the signal's reason if aborted, and with the store's fault if it
+   * fails.
+   */
   acquire(signal?: AbortSignal, options?: AcquireOptions): Promise<() => void> {
     if (this.#closed) return Promise.reject(this.#closedFault());
     this.#endExpired();
@@ -107,6 +94,7 @@ class LeasedPermits implements Permits {
     return acquiring;
   }
 
+  /** Releases all permits that are not in use. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#limit.rejectWaiting(this.#closedFault());

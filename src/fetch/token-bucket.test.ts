@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { noPause, type OriginPause } from '../store/origin-state.ts';
-import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 const start = 1_000_000;
 let now: number;
@@ -17,7 +17,7 @@ const clock = {
 };
 
 function newBucket(intervalMs: number): TokenBucket {
-  return createTokenBucket({
+  return new TokenBucket({
     origin: 'http://origin.example',
     intervalMs,
     reserve: async (_origin, slots, interval, at) => {

@@ -1,20 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { OriginPause, OriginStore } from '../store/origin-state.ts';
 
-/** Rate limit of one origin. */
-export interface TokenBucket {
-  /**
-   * Resolves when one request may be sent; undefined if it may be sent at once. Rejects with the signal's
-   * reason if aborted.
-   */
-  take(signal?: AbortSignal): Promise<void> | undefined;
-  /** Discards reserved slots that are not used yet, because the origin was paused. */
-  clear(): void;
-  /** Changes the interval between requests, in milliseconds, from the next reservation on. */
-  setInterval(intervalMs: number): void;
-}
-
-/** Options for createTokenBucket(). */
+/** Options of a TokenBucket. */
 export interface TokenBucketOptions {
   origin: string;
   /** Interval between requests in milliseconds, over all workers. */
@@ -32,14 +19,11 @@ const maxAheadMs = 1000;
 const toleranceMs = 100;
 
 /**
- * Creates a token bucket whose slots are one interval apart over all workers. It reserves slots in chunks, of
- * one second at most: the chunk size doubles if all slots were used, and halves if some were missed.
+ * Rate limit of one origin: a token bucket whose slots are one interval apart over all workers. It reserves
+ * slots in chunks, of one second at most: the chunk size doubles if all slots were used, and halves if some
+ * were missed.
  */
-export function createTokenBucket(options: TokenBucketOptions): TokenBucket {
-  return new ReservedSlots(options);
-}
-
-class ReservedSlots implements TokenBucket {
+export class TokenBucket {
   readonly #options: TokenBucketOptions;
   /** Interval of the next reservation. */
   #nextIntervalMs: number;
@@ -58,6 +42,10 @@ class ReservedSlots implements TokenBucket {
     this.#intervalMs = options.intervalMs;
   }
 
+  /**
+   * Resolves when one request may be sent; undefined if it may be sent at once. Rejects with the signal's
+   * reason if aborted.
+   */
   take(signal?: AbortSignal): Promise<void> | undefined {
     const slot = this.#reservedSlot();
     if (slot !== null && !signal?.aborted && slot - this.#options.clock.now() < 1) return undefined;
@@ -71,11 +59,13 @@ class ReservedSlots implements TokenBucket {
     if (ms >= 1) await clock.sleep(ms, signal);
   }
 
+  /** Discards reserved slots that are not used yet, because the origin was paused. */
   clear(): void {
     this.#left = 0;
     this.#chunk = 1;
   }
 
+  /** Changes the interval between requests, in milliseconds, from the next reservation on. */
   setInterval(intervalMs: number): void {
     this.#nextIntervalMs = intervalMs;
   }

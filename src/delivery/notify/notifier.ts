@@ -1,6 +1,6 @@
 import { processDue, repeat } from '../../base/due-work.ts';
 import { Fault } from '../../contract/fault.ts';
-import { createPermits, type Permits } from '../../fetch/permits.ts';
+import { Permits } from '../../fetch/permits.ts';
 import { postponeDelivery, recordAttempt } from '../../store/deliveries.ts';
 import type { Delivery } from '../../store/documents.ts';
 import { announceJobs, announceSchedules } from './announce.ts';
@@ -27,7 +27,7 @@ function createDeliveryPermits({ store, clock, newId }: NotifyContext, signal: A
     const known = receivers.get(receiver);
     if (known !== undefined) return known;
     for (const [name, permits] of receivers) if (permits.isIdle) receivers.delete(name);
-    const created = createPermits({
+    const created = new Permits({
       origin: `notify:${receiver}`,
       holder,
       limit: maxConcurrency,

@@ -8,7 +8,7 @@ import type { EgressRules } from './egress.ts';
 import type { Tab } from './launch.ts';
 import { defaultPageLoadLimits, loadPage, type PageLoadLimits } from './load-page.ts';
 import { planPage } from './page-plan.ts';
-import { createBrowserPool } from './pool.ts';
+import { BrowserPool } from './pool.ts';
 
 /** Options for createBrowserFetcher(). */
 export interface BrowserFetcherOptions
@@ -52,7 +52,7 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
   const limits = { ...defaultPageLoadLimits, ...defaultPoolLimits, ...options.limits };
   const resolveOrigin = createOriginResolver(origins);
   const cookies = createScopedCache<CookieData[]>((values) => 2 * JSON.stringify(values).length);
-  const pool = createBrowserPool(() => launch(options, cookies), limits, clock, log);
+  const pool = new BrowserPool(() => launch(options, cookies), limits, clock, log);
 
   return {
     originOf: resolveOrigin,

@@ -91,8 +91,9 @@ async function startLoading(tab: Tab, plan: PagePlan, limits: PageLoadLimits): P
   const { frameTree } = await cdp.send('Page.getFrameTree');
   const failureOf = (errorText: string, url: string) => egress.faultOf(url) ?? netFault(errorText, url);
   const observation = observe({ cdp, mainFrame: frameTree.frame.id, plan, limits, failureOf });
-  page.once('error', observation.fail);
-  page.once('close', () => observation.fail(new Error('it was closed')));
+  const fail = (reason: unknown) => observation.fail(reason);
+  page.once('error', fail);
+  page.once('close', () => fail(new Error('it was closed')));
   const navigate = async () => {
     await Promise.all([prepare(cdp, userAgent, plan, limits), setPreferences(tab, plan)]);
     const { errorText } = await cdp.send('Page.navigate', { url: plan.url });
@@ -100,7 +101,7 @@ async function startLoading(tab: Tab, plan: PagePlan, limits: PageLoadLimits): P
     if (errorText === undefined || errorText === 'net::ERR_ABORTED') return;
     throw failureOf(errorText, plan.url);
   };
-  navigate().catch(observation.fail);
+  navigate().catch(fail);
   return observation;
 }
 

@@ -64,16 +64,6 @@ export interface RenderLimits {
 /** A response without its time. */
 export type LoadedPage = Omit<PageResponse, 'at'>;
 
-/** Observation of a page. */
-export interface PageObservation {
-  /** Resolves with the wanted response or document; rejects with the reason why there is none. */
-  readonly page: Promise<LoadedPage>;
-  /** Ends the observation with an error. */
-  fail(reason: unknown): void;
-  /** Stops observing; later events are ignored. */
-  stop(): void;
-}
-
 interface Document extends ResponseHead {
   id: string;
   html: boolean;
@@ -100,16 +90,13 @@ export interface ObserveOptions {
  * rendered. The document also takes the place of a response that never arrived, since it shows the cause.
  */
 export function observe(options: ObserveOptions): PageObservation {
-  const observer = new PageObserver(options);
+  const observer = new PageObservation(options);
   observer.start();
-  return {
-    page: observer.page,
-    fail: (reason) => observer.fail(reason),
-    stop: () => observer.stop(),
-  };
+  return observer;
 }
 
-class PageObserver implements PageObservation {
+/** Observation of a page. */
+export class PageObservation {
   readonly #options: ObserveOptions;
   readonly #result = Promise.withResolvers<LoadedPage>();
   readonly #traffic = createTraffic();
@@ -135,6 +122,7 @@ class PageObserver implements PageObservation {
     });
   }
 
+  /** Resolves with the wanted response or document; rejects with the reason why there is none. */
   get page(): Promise<LoadedPage> {
     return this.#result.promise;
   }
@@ -174,6 +162,7 @@ class PageObserver implements PageObservation {
     );
   }
 
+  /** Ends the observation with an error. */
   fail(reason: unknown): void {
     if (this.#isStopped || reason instanceof Fault) {
       this.#result.reject(reason);
@@ -183,6 +172,7 @@ class PageObserver implements PageObservation {
     this.#result.reject(new Fault('browser_failed', message, { cause: reason }));
   }
 
+  /** Stops observing; later events are ignored. */
   stop(): void {
     this.#isStopped = true;
     this.#timer.stop();

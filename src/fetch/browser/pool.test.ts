@@ -4,7 +4,7 @@ import { createLog } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { SessionScope } from '../cookie-store.ts';
 import type { BrowserProcess, PoolLimits } from './browser-process.ts';
-import { type BrowserPool, createBrowserPool } from './pool.ts';
+import { BrowserPool } from './pool.ts';
 
 /** A page of a fake browser. */
 interface FakePage {
@@ -87,7 +87,7 @@ async function launch(): Promise<BrowserProcess<FakePage>> {
 }
 
 function newPool(changed: Partial<PoolLimits> = {}): BrowserPool<FakePage> {
-  return createBrowserPool(launch, { ...limits, ...changed }, clock, createLog('silent', 'test'));
+  return new BrowserPool(launch, { ...limits, ...changed }, clock, createLog('silent', 'test'));
 }
 
 /** Opens and closes a page, and returns its browser and context. */

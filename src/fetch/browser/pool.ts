@@ -6,19 +6,6 @@ import type { SessionScope } from '../cookie-store.ts';
 import type { BrowserProcess, PoolLimits } from './browser-process.ts';
 import { BrowserContexts, type ContextEntry } from './contexts.ts';
 
-/** Pool of pages of a browser, which is started on demand. */
-export interface BrowserPool<Page> {
-  /**
-   * Opens a page in the context of a session, runs the task, and closes the page. Rejects with the errors of
-   * the task and of the launch, with `browser_failed`, or with the signal's reason if aborted while it waits.
-   */
-  use<Value>(scope: SessionScope, task: (page: Page) => Promise<Value>, signal?: AbortSignal): Promise<Value>;
-  /** Closes the contexts of a market's region without saving their cookies. */
-  drop(market: string, region: string): void;
-  /** Closes the browser immediately. Running tasks fail. */
-  close(): Promise<void>;
-}
-
 /** A running browser and its contexts. */
 interface RunningBrowser<Page> {
   browser: BrowserProcess<Page>;
@@ -45,20 +32,11 @@ function failedFault(what: string, cause: unknown): Fault {
 }
 
 /**
- * Creates a pool over browsers that `launch` starts: one at a time, with the first page and again after a
+ * Pool of pages of the browsers that `launch` starts: one at a time, with the first page and again after a
  * crash. Contexts are replaced by age and use, and the browser by use and memory; a replacement starts once
  * the previous browser has ended.
  */
-export function createBrowserPool<Page>(
-  launch: () => Promise<BrowserProcess<Page>>,
-  limits: PoolLimits,
-  clock: Clock,
-  log: Log,
-): BrowserPool<Page> {
-  return new RecyclingPool(launch, limits, clock, log);
-}
-
-class RecyclingPool<Page> implements BrowserPool<Page> {
+export class BrowserPool<Page> {
   readonly #launch: () => Promise<BrowserProcess<Page>>;
   readonly #limits: PoolLimits;
   readonly #clock: Clock;
@@ -76,6 +54,10 @@ class RecyclingPool<Page> implements BrowserPool<Page> {
     this.#limit = createConcurrencyLimit(limits.pages);
   }
 
+  /**
+   * Opens a page in the context of a session, runs the task, and closes the page. Rejects with the errors of
+   * the task and of the launch, with `browser_failed`, or with the signal's reason if aborted while it waits.
+   */
   async use<Value>(
     scope: SessionScope,
     task: (page: Page) => Promise<Value>,
@@ -96,10 +78,12 @@ class RecyclingPool<Page> implements BrowserPool<Page> {
     }
   }
 
+  /** Closes the contexts of a market's region without saving their cookies. */
   drop(market: string, region: string): void {
     this.#running?.contexts.drop(market, region);
   }
 
+  /** Closes the browser immediately. Running tasks fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#starting?.catch(() => {});
