@@ -1,9 +1,11 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Code, Text } from '@mantine/core';
+import { Code, Group, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { type Destination, DestinationService } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
 import { exportFormats } from '../../../src/present/export-formats.ts';
+import { ActionButton, ConfirmButton } from '../ui/actions/ActionButton.tsx';
+import { showToast } from '../ui/errors/toast.ts';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
@@ -11,7 +13,6 @@ import { CallButton } from '../ui/permission/CallButton.tsx';
 import { pollMs } from '../ui/queries.ts';
 import { TextLink } from '../ui/TextLink.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
-import { DestinationActions } from './DestinationActions.tsx';
 import { DestinationModal } from './DestinationModal.tsx';
 import { addressOf, typeLabels, valuesOf } from './settings.ts';
 
@@ -79,5 +80,49 @@ export function DestinationsPage() {
       />
       {edited !== undefined && <DestinationModal destination={edited} close={() => edit(undefined)} />}
     </Page>
+  );
+}
+
+interface DestinationActionsProps {
+  destination: Destination;
+  /** Opens the form of the destination. */
+  edit: () => void;
+}
+
+function DestinationActions({ destination: { destinationId, name }, edit }: DestinationActionsProps) {
+  return (
+    <Group gap={6} wrap="nowrap">
+      <ActionButton
+        inRow
+        call={method.testDestination}
+        request={{ destinationId }}
+        done={({ ok, target, error }) => {
+          if (ok) return `Test object written to ${target} and deleted.`;
+          const message = `${error} (${target})`;
+          showToast({ color: 'red', title: 'Test failed', message, autoClose: false });
+          return null;
+        }}
+        aria-label={`Test ${name}`}
+      >
+        Test
+      </ActionButton>
+      <CallButton inRow call={method.updateDestination} aria-label={`Edit ${name}`} onClick={edit}>
+        Edit
+      </CallButton>
+      <ConfirmButton
+        inRow
+        call={method.deleteDestination}
+        request={{ destinationId }}
+        question={{
+          title: `Delete ${name}?`,
+          text: 'Its secrets are deleted, and deliveries that are not complete fail. Files that were delivered remain.',
+          confirm: 'Delete destination',
+        }}
+        done="Destination deleted."
+        aria-label={`Delete ${name}`}
+      >
+        Delete
+      </ConfirmButton>
+    </Group>
   );
 }

@@ -1,21 +1,25 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Code, SegmentedControl, Skeleton, Stack } from '@mantine/core';
+import { IconRefresh } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
-import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { useNavigate } from 'react-router';
+import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { type Batch, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { shortId } from '../../../src/present/text.ts';
+import { isFinalFailure } from '../../../src/contract/final-failure.ts';
+import { formatCount, formatUnits, shortId } from '../../../src/present/text.ts';
+import { ConfirmButton } from '../ui/actions/ActionButton.tsx';
 import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
 import { UnitsTable } from '../ui/jobs/UnitsTable.tsx';
 import { Section } from '../ui/layout/Section.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
 import { pollMs } from '../ui/queries.ts';
+import { useSession } from '../ui/session/session.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 import { Changes } from './Changes.tsx';
 import { Differences } from './Differences.tsx';
 import { Failures } from './Failures.tsx';
 import { JobSummary } from './JobSummary.tsx';
-import { RetryButton } from './RetryButton.tsx';
 import type { JobTab } from './tabs.ts';
 
 const ProgressChart = lazy(async () => ({ default: (await import('./ProgressChart.tsx')).ProgressChart }));
@@ -115,5 +119,45 @@ export function Batches({ job }: { job: Job }) {
       minWidth={760}
       empty={{ title: 'No batches', description: 'Batches are created when the job starts.' }}
     />
+  );
+}
+
+/** Button that submits the failed units of an ended job again; absent if every failure is final. */
+function RetryButton({ job }: { job: Job }) {
+  const { role } = useSession();
+  const { data } = useQuery(JobService.method.listFaults, { jobId: job.jobId });
+  const navigate = useNavigate();
+  const units = (data?.faults ?? [])
+    .filter(({ code }) => !isFinalFailure(code))
+    .reduce((sum, group) => sum + group.units, 0);
+  if (units === 0) return null;
+  const isNotRun = job.failed === job.notRun;
+  const leftOut = job.failed - units;
+  const text = [
+    `This creates a new job with the ${formatUnits(units)} that ${isNotRun ? 'did not run' : 'failed'},`,
+    `for ${formatCount(units * job.unitPrice)} credits${role === 'operator' ? ', charged to its owner' : ''}.`,
+    leftOut > 0
+      ? `${formatUnits(leftOut)} would fail again and ${leftOut === 1 ? 'is' : 'are'} left out.`
+      : '',
+  ].join(' ');
+  return (
+    <ConfirmButton
+      call={JobService.method.retryJob}
+      request={{ jobId: job.jobId }}
+      question={{
+        title: isNotRun ? 'Resubmit units?' : 'Retry failed units?',
+        text,
+        confirm: isNotRun ? 'Resubmit' : 'Retry',
+        isHarmless: true,
+      }}
+      done={(created) => {
+        void navigate(`/jobs/${created.jobId}`);
+        return 'New job created.';
+      }}
+      style={{ alignSelf: 'flex-start' }}
+      icon={IconRefresh}
+    >
+      {isNotRun ? 'Resubmit units' : 'Retry failed units'}
+    </ConfirmButton>
   );
 }

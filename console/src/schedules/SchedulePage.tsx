@@ -1,21 +1,25 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Code } from '@mantine/core';
+import { Alert, Code, SimpleGrid } from '@mantine/core';
 import { useParams } from 'react-router';
 import { type Schedule, ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import { cronText } from '../../../src/present/cron.ts';
 import { jobTypeText } from '../../../src/present/names.ts';
+import { formatCount } from '../../../src/present/text.ts';
 import { LoadFailure } from '../ui/errors/LoadFailure.tsx';
+import { CopyId, Id } from '../ui/Id.tsx';
+import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
 import { Loading } from '../ui/layout/Loading.tsx';
 import { Page } from '../ui/layout/Page.tsx';
-import { Section } from '../ui/layout/Section.tsx';
+import { Fact, Section } from '../ui/layout/Section.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import { useList } from '../ui/list/useList.ts';
 import { pollMs } from '../ui/queries.ts';
-import { runColumns } from '../ui/schedules/columns.tsx';
+import { overlapLabels, runColumns, spentText } from '../ui/schedules/columns.tsx';
 import { Times } from '../ui/schedules/Times.tsx';
 import { useSession } from '../ui/session/session.ts';
 import { TextLink } from '../ui/TextLink.tsx';
+import { Moment } from '../ui/time/Moment.tsx';
 import { ScheduleActions } from './ScheduleActions.tsx';
-import { ScheduleSummary } from './ScheduleSummary.tsx';
 
 /** Characters of a request that are shown. Requests with files have megabytes. */
 const maxShown = 20_000;
@@ -98,5 +102,47 @@ function Runs({ scheduleId }: { scheduleId: string }) {
         empty={{ title: 'No runs yet', description: 'The first run starts at the next time.' }}
       />
     </Section>
+  );
+}
+
+/** State, times, and limits of a schedule, the reason of its state, and its owner for operators. */
+function ScheduleSummary({ schedule }: { schedule: Schedule }) {
+  const { scheduleId, userId, state, reason, cron, timeZone, units, costPerRun, overlap } = schedule;
+  const { startAt, endAt, approved } = schedule;
+  return (
+    <>
+      {reason !== '' && <Alert color="yellow">{reason}</Alert>}
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="md">
+        <Fact name="Status">
+          <StatusBadge status={state} />
+        </Fact>
+        <Fact name="Schedule">
+          <CopyId value={scheduleId} name="schedule ID" />
+        </Fact>
+        {userId !== '' && (
+          <Fact name="User">
+            <Id of="users" value={userId} underline="always" />
+          </Fact>
+        )}
+        {approved && <Fact name="Approval">Later runs are approved</Fact>}
+        <Fact name="Times">
+          {cronText(cron)} ({timeZone})
+        </Fact>
+        <Fact name="Units per run">{formatCount(units)}</Fact>
+        <Fact name="Credits per run">{formatCount(Number(costPerRun))}</Fact>
+        <Fact name="Credits spent">{spentText(schedule)}</Fact>
+        <Fact name="If the last run has not ended">{overlapLabels[overlap] ?? overlap}</Fact>
+        {startAt && (
+          <Fact name="Starts">
+            <Moment at={startAt} />
+          </Fact>
+        )}
+        {endAt && (
+          <Fact name="Ends">
+            <Moment at={endAt} />
+          </Fact>
+        )}
+      </SimpleGrid>
+    </>
   );
 }

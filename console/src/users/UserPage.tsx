@@ -7,6 +7,7 @@ import { useParams } from 'react-router';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { formatCount } from '../../../src/present/text.ts';
+import { ActionButton, ConfirmButton } from '../ui/actions/ActionButton.tsx';
 import { DownloadButton } from '../ui/actions/DownloadButton.tsx';
 import { LoadFailure } from '../ui/errors/LoadFailure.tsx';
 import { CopyId } from '../ui/Id.tsx';
@@ -22,7 +23,6 @@ import { saveStream } from '../ui/session/download.ts';
 import { transport } from '../ui/session/transport.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 import { CreditsModal } from './CreditsModal.tsx';
-import { DeleteUserButton, SuspendButton } from './UserButtons.tsx';
 
 /** Balance, keys, jobs and ledger of a user. */
 export function UserPage() {
@@ -127,5 +127,49 @@ function UserKeys({ userId }: { userId: string }) {
     <Section title="API keys" actions={createButton}>
       {list}
     </Section>
+  );
+}
+
+const { deleteUser, suspendUser: call } = OperatorService.method;
+
+function SuspendButton({ user: { id: userId, name, suspended } }: { user: Account }) {
+  if (suspended)
+    return (
+      <ActionButton call={call} request={{ userId, suspended: false }} done={`${name} reactivated.`}>
+        Reactivate
+      </ActionButton>
+    );
+  return (
+    <ConfirmButton
+      call={call}
+      request={{ userId, suspended: true }}
+      question={{
+        title: `Suspend ${name}?`,
+        text: 'Their API keys stop working immediately. Running jobs continue.',
+        confirm: 'Suspend',
+      }}
+      done={`${name} suspended.`}
+    >
+      Suspend
+    </ConfirmButton>
+  );
+}
+
+/** Button that deletes a user with everything but the ledger. */
+function DeleteUserButton({ user }: { user: Account }) {
+  return (
+    <ConfirmButton
+      call={deleteUser}
+      request={{ userId: user.id }}
+      question={{
+        title: `Delete ${user.name}?`,
+        text: 'This removes the name, email address, API keys, jobs, and files, and cannot be undone. The ledger is kept without notes.',
+        confirm: 'Delete user',
+      }}
+      done="User deleted. Jobs and files are removed within minutes."
+      color="red"
+    >
+      Delete user
+    </ConfirmButton>
   );
 }

@@ -1,17 +1,19 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Group, PasswordInput, Skeleton, Text } from '@mantine/core';
+import { Group, PasswordInput, Skeleton, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { IconRefresh, IconSend } from '@tabler/icons-react';
 import { AccountService, type Delivery, type Webhook } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { ActionButton, ConfirmButton } from '../ui/actions/ActionButton.tsx';
+import { ActionButton, ConfirmButton, useAction } from '../ui/actions/ActionButton.tsx';
 import { CopyTextButton } from '../ui/CodeBlock.tsx';
 import { DeliveriesTable } from '../ui/DeliveriesTable.tsx';
+import { describeError } from '../ui/errors/describe.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { Section } from '../ui/layout/Section.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
 import { useList } from '../ui/list/useList.ts';
+import { CallButton } from '../ui/permission/CallButton.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
-import { WebhookForm } from './WebhookForm.tsx';
 
 /** Webhook of the caller: endpoint, signing secret and messages. */
 export function WebhookPage() {
@@ -100,6 +102,47 @@ export function WebhookSecret({ webhook }: { webhook: Webhook }) {
       <Text size="xs" c="dimmed" mt="xs">
         Last changed <Moment at={webhook.updatedAt} />
       </Text>
+    </Section>
+  );
+}
+
+/** Form for the webhook's address. */
+function WebhookForm({ webhook }: { webhook: Webhook }) {
+  const form = useForm({
+    initialValues: { url: webhook.url, enabled: webhook.url === '' || webhook.enabled },
+    validate: {
+      url: (value) =>
+        value.trim() === '' || /^https?:\/\/[^/]/.test(value.trim()) ? null : 'Enter an http or https URL.',
+    },
+  });
+  const { run, busy } = useAction(
+    AccountService.method.setWebhook,
+    ({ url }) => (url === '' ? 'Webhook removed.' : 'Webhook saved.'),
+    (error) => {
+      const { detail, problems } = describeError(error);
+      form.setFieldError('url', problems[0]?.message ?? detail);
+    },
+  );
+  const submit = form.onSubmit(({ url, enabled }) => void run({ url: url.trim(), disabled: !enabled }));
+  return (
+    <Section title="Endpoint">
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          <TextInput
+            label="Endpoint URL"
+            description="A public http or https URL. Leave empty to remove the webhook."
+            placeholder="https://example.com/hooks/gleaner"
+            inputMode="url"
+            {...form.getInputProps('url')}
+          />
+          <Switch label="Enabled" {...form.getInputProps('enabled', { type: 'checkbox' })} />
+          <Group>
+            <CallButton call={AccountService.method.setWebhook} type="submit" loading={busy}>
+              Save
+            </CallButton>
+          </Group>
+        </Stack>
+      </form>
     </Section>
   );
 }

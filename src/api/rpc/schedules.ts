@@ -1,6 +1,10 @@
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { type Timestamp, timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import {
   type CreateScheduleRequest,
+  ScheduleRunSchema,
+  ScheduleSchema,
   ScheduleService,
   type UpdateScheduleRequest,
 } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
@@ -9,6 +13,7 @@ import { readMode } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type JobOptions, jobOptionsOf, type SubmitOptions } from '../../contract/submit-options.ts';
 import type { JobContext } from '../../jobs/context.ts';
+import { unitPriceIn } from '../../jobs/prices.ts';
 import { pauseSchedule, requireSchedule, resumeSchedule, runSchedule } from '../../schedules/change.ts';
 import { nextTimes } from '../../schedules/cron.ts';
 import {
@@ -19,9 +24,17 @@ import {
 } from '../../schedules/edit.ts';
 import { withResult } from '../../schedules/finalize-runs.ts';
 import { problemsOfTiming } from '../../schedules/validate.ts';
-import { deleteSchedule, type MissedRule, type OverlapRule, type Schedule } from '../../store/schedules.ts';
+import type { Mode } from '../../store/documents.ts';
+import {
+  deleteSchedule,
+  type MissedRule,
+  type OverlapRule,
+  type PendingRun,
+  type Schedule,
+  type ScheduleRun,
+} from '../../store/schedules.ts';
 import { defaultPageSize, type Handlers, handle } from './handlers.ts';
-import { msOf, toPendingScheduleMessage, toRunMessage, toScheduleMessage } from './schedule-messages.ts';
+import { toMessage } from './to-message.ts';
 
 /** Times of a preview if the request has no number. */
 const previewCount = 5;
@@ -171,4 +184,36 @@ function changesOf(request: UpdateScheduleRequest): Partial<ScheduleFields> {
     ...(clear.includes('end_at') ? { endAt: null } : {}),
     ...(clear.includes('max_total_credits') ? { maxTotalCredits: null } : {}),
   };
+}
+
+type RunMessage = MessageInitShape<typeof ScheduleRunSchema>;
+
+/** Returns a time of a request in milliseconds, or null for an absent one. */
+const msOf = (time: Timestamp | undefined): number | null => (time === undefined ? null : timestampMs(time));
+
+const messageOf = toMessage(ScheduleSchema, 'userId', 'options');
+const runOf = toMessage(ScheduleRunSchema);
+
+/** Returns a schedule of an owner whose jobs have the mode, as the owner sees it. */
+function toScheduleMessage(
+  context: JobContext,
+  schedule: Schedule,
+  mode: Mode,
+  request?: string,
+): MessageInitShape<typeof ScheduleSchema> {
+  const { id: scheduleId, approval, units, options } = schedule;
+  const costPerRun = unitPriceIn(mode, context, context.jobTypes.of(schedule)) * units;
+  return {
+    ...messageOf({ ...schedule, scheduleId, request, approved: approval !== null, costPerRun }),
+    options: create(SubmitOptionsSchema, options),
+  };
+}
+
+function toRunMessage(run: ScheduleRun): RunMessage {
+  return runOf({ ...run, runId: run.id, startedAt: run.createdAt });
+}
+
+/** Returns a run that waits for the end of the last one. */
+function toPendingScheduleMessage(scheduleId: string, run: PendingRun): RunMessage {
+  return runOf({ ...run, runId: run.id, scheduleId, state: 'queued' });
 }
