@@ -16,7 +16,7 @@ import { exportAccount } from './account-export.ts';
 import { toAccountMessage, toApiKeyMessage, toLedgerEntryMessage } from './account-messages.ts';
 import { keyFields, listKeys } from './api-keys.ts';
 import { exportLedger } from './entry-export.ts';
-import { defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
+import { type Handlers, handle, pageOf, type StreamHandler } from './handlers.ts';
 import { streamText } from './job-stream.ts';
 
 const dayMs = 86_400_000;
@@ -68,8 +68,7 @@ export function accountHandlers(context: JobContext): Handlers {
       account: toAccountMessage(await accountOf(principal)),
     })),
     handle(method.listLedgerEntries, async (request, { principal }) => {
-      const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
-      const { items, next } = await store.ledger.list({ userId: principal.userId }, page);
+      const { items, next } = await store.ledger.list({ userId: principal.userId }, pageOf(request));
       return { entries: items.map(toLedgerEntryMessage), nextPageToken: next ?? '' };
     }),
     handle(method.getUsage, async (request, { principal }) => {

@@ -16,7 +16,7 @@ import type { JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';
 import { type AuditFilter, listAuditEntries } from '../../store/audit-log.ts';
 import { actorNames, exportAuditLog } from './entry-export.ts';
-import { type Call, defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
+import { type Call, type Handlers, handle, pageOf, type StreamHandler } from './handlers.ts';
 import { toMessage } from './to-message.ts';
 
 /** Maximum characters of a detail. */
@@ -203,8 +203,7 @@ export function auditLogHandlers({ store }: JobContext): Handlers {
   const { method } = OperatorService;
   const unary = new Map([
     handle(method.listAuditEntries, async (request) => {
-      const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
-      const { items, next } = await listAuditEntries(store, filterOf(request), page);
+      const { items, next } = await listAuditEntries(store, filterOf(request), pageOf(request));
       const names = await actorNames(store, items);
       const entries = items.map((entry) =>
         messageOf({ ...entry, entryId: entry.id, actorName: names.get(entry.actorId) }),

@@ -62,7 +62,13 @@ export function handle<M extends DescMethod>(method: M, handler: ShapeHandler<M>
 }
 
 /** Entries of a page if the request has no page size. */
-export const defaultPageSize = 100;
+const defaultPageSize = 100;
+
+/** Returns the page of a list that a request asks for. */
+export const pageOf = ({ pageSize, pageToken }: { pageSize: number; pageToken: string }) => ({
+  limit: pageSize || defaultPageSize,
+  after: pageToken || null,
+});
 
 /** Returns true if a call may change its caller's credits: its REST method is not GET. */
 export function changesBalance(method: DescMethod): boolean {

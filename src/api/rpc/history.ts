@@ -30,7 +30,7 @@ import {
   type TrackingRun,
 } from '../../store/history.ts';
 import { trackedItemId } from '../../store/history-ids.ts';
-import { type Call, defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
+import { type Call, type Handlers, handle, pageOf, type StreamHandler } from './handlers.ts';
 import { toChangeMessage, toItemMessage, toObservationMessage, toRuleMessage } from './history-messages.ts';
 import { streamText } from './job-stream.ts';
 
@@ -38,10 +38,6 @@ import { streamText } from './job-stream.ts';
 const maxPages = 20;
 
 const regionOf = (segment: string): string => (segment === noRegion ? '' : segment);
-const pageOf = ({ pageSize, pageToken }: { pageSize: number; pageToken: string }) => ({
-  limit: pageSize || defaultPageSize,
-  after: pageToken || null,
-});
 
 /**
  * Returns the handlers of gleaner.history.v1.HistoryService: the caller's items, the changes of jobs, and

@@ -15,7 +15,7 @@ import { statesOf } from '../../store/job-states.ts';
 import { findJobByNumber } from '../../store/jobs.ts';
 import type { Store } from '../../store/store.ts';
 import { listUsers } from '../../store/users.ts';
-import { defaultPageSize } from './handlers.ts';
+import { pageOf } from './handlers.ts';
 
 /** Maximum owners that a search may match. */
 const maxOwners = 1_000;
@@ -83,11 +83,12 @@ export async function listJobs(
 
 function page(
   { store }: JobContext,
-  { status, kind, market, pageSize, pageToken }: ListJobsRequest,
+  request: ListJobsRequest,
   selection: Where<Job>,
   unfinished: boolean,
   named?: Search,
 ): Promise<Page<Job>> {
+  const { status, kind, market } = request;
   const states = (status === '' ? jobStatuses.flatMap(statesOf) : statesOf(status)).filter(
     (state) => unfinished || isAccepted({ state }),
   );
@@ -97,7 +98,7 @@ function page(
     ...(kind === '' ? {} : { kind }),
     ...(market === '' ? {} : { market }),
   };
-  return store.jobs.list(where, { limit: pageSize || defaultPageSize, after: pageToken || null }, named);
+  return store.jobs.list(where, pageOf(request), named);
 }
 
 const isListed = (job: Job, { status, kind, market, userId }: ListJobsRequest): boolean =>

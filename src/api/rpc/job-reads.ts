@@ -15,7 +15,7 @@ import type { IndexedUnit } from '../../jobs/indexed-units.ts';
 import { listProgress } from '../../jobs/queries/progress.ts';
 import { groupFaults, listUnits, qualityOf } from '../../jobs/queries/units.ts';
 import type { Job } from '../../store/documents.ts';
-import { defaultPageSize } from './handlers.ts';
+import { pageOf } from './handlers.ts';
 
 /** Queries of a job with the same response for users and operators. */
 export interface JobReads {
@@ -34,8 +34,7 @@ export function jobReads(context: JobContext): JobReads {
         ...(request.status === '' ? {} : { status: request.status as IndexedUnit['status'] }),
         ...(request.code === '' ? {} : { code: request.code }),
       };
-      const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken };
-      const { items, next } = await listUnits(context, job, filter, page);
+      const { items, next } = await listUnits(context, job, filter, pageOf(request));
       return { units: items.map(toUnitMessage), nextPageToken: next ?? '' };
     },
     async listFaults(_request, job) {

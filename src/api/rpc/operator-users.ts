@@ -16,7 +16,7 @@ import {
   toOperatorMessage,
 } from './account-messages.ts';
 import { keyFields, listKeys } from './api-keys.ts';
-import { defaultPageSize, type Handler, handle } from './handlers.ts';
+import { type Handler, handle, pageOf } from './handlers.ts';
 
 /** Throws the fault `conflict` for a deleted user, and returns any other. */
 function requireUndeleted(user: User): User {
@@ -60,8 +60,7 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
       return { user: toAccountMessage(user) };
     }),
     handle(method.listUsers, async (request) => {
-      const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
-      const { items, next } = await listUsers(store, 'user', page, request.search);
+      const { items, next } = await listUsers(store, 'user', pageOf(request), request.search);
       return { users: items.map(toAccountMessage), nextPageToken: next ?? '' };
     }),
     handle(method.getUser, async ({ userId }) => {
@@ -94,8 +93,7 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
       return { user: toAccountMessage((await markUserDeleted(store, userId, clock.now()))!) };
     }),
     handle(method.listOperators, async (request) => {
-      const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
-      const { items, next } = await listUsers(store, 'operator', page);
+      const { items, next } = await listUsers(store, 'operator', pageOf(request));
       const operators = await Promise.all(
         items.map(async (user) =>
           toOperatorMessage(user, await store.apiKeys.find({ userId: user.id }, { newestFirst: true })),
@@ -112,8 +110,10 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
       keys: await listKeys(store, await userOf(userId)),
     })),
     handle(method.listLedgerEntries, async (request) => {
-      const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
-      const { items, next } = await store.ledger.list({ userId: request.userId || undefined }, page);
+      const { items, next } = await store.ledger.list(
+        { userId: request.userId || undefined },
+        pageOf(request),
+      );
       const entries = items.map((entry) => ({ ...toLedgerEntryMessage(entry), userId: entry.userId }));
       return { entries, nextPageToken: next ?? '' };
     }),

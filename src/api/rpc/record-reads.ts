@@ -23,7 +23,7 @@ import { results } from '../../jobs/queries/results.ts';
 import { type Entry, exportName, requireResults, rowColumnsOf } from '../../jobs/queries/rows.ts';
 import { columnFillsOf } from '../../jobs/queries/units.ts';
 import type { Job } from '../../store/documents.ts';
-import { defaultPageSize } from './handlers.ts';
+import { pageOf } from './handlers.ts';
 import { streamText } from './job-stream.ts';
 import { toMessage } from './to-message.ts';
 
@@ -42,24 +42,14 @@ export function recordReads(context: JobContext): RecordReads {
   const explorer = createExplorer(context);
   return {
     async listRecords(request, job) {
-      const {
-        filter,
-        search,
-        sort,
-        status,
-        column,
-        pageSize,
-        pageToken,
-        unitIndex: unit,
-        position,
-      } = request;
+      const { filter, search, sort, status, column, unitIndex: unit, position } = request;
       const only = request.only as OnlyFilter;
       if (only !== '') await requireCompared(context, job);
       const columns =
         column.length === 0 ? null : requireColumns(column, rowColumnsOf(context.jobTypes.of(job)));
       const { items, next, total } = await explorer.list(job, {
         ...{ filter, search, sort, only, status: status as EntryQuery['status'] },
-        ...{ limit: pageSize || defaultPageSize, after: pageToken, unit, position },
+        ...{ ...pageOf(request), unit, position },
       });
       return {
         records: items.map((entry) =>

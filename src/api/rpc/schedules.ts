@@ -33,7 +33,7 @@ import {
   type Schedule,
   type ScheduleRun,
 } from '../../store/schedules.ts';
-import { defaultPageSize, type Handlers, handle } from './handlers.ts';
+import { type Handlers, handle, pageOf } from './handlers.ts';
 import { toMessage } from './to-message.ts';
 
 /** Times of a preview if the request has no number. */
@@ -95,11 +95,10 @@ function userHandlers(context: JobContext) {
       return 'isQueued' in run ? toPendingScheduleMessage(scheduleId, run) : toRunMessage(run);
     }),
     handle(method.listScheduleRuns, async (request, { principal }) => {
-      const { pageSize, pageToken } = request;
       const { id, pending } = await requireSchedule(store, request.scheduleId, ownerOf(principal));
-      const page = { limit: pageSize || defaultPageSize, after: pageToken || null };
-      const { items, next } = await store.scheduleRuns.list({ scheduleId: id }, page);
-      const waiting = pending === null || pageToken !== '' ? [] : [toPendingScheduleMessage(id, pending)];
+      const { items, next } = await store.scheduleRuns.list({ scheduleId: id }, pageOf(request));
+      const waiting =
+        pending === null || request.pageToken !== '' ? [] : [toPendingScheduleMessage(id, pending)];
       const runs = await Promise.all(items.map((run) => withResult(context, run)));
       return { runs: [...waiting, ...runs.map(toRunMessage)], nextPageToken: next ?? '' };
     }),
@@ -127,11 +126,10 @@ type ScheduleFilter = Partial<Pick<Schedule, 'userId' | 'state'>>;
 async function listOf(
   context: JobContext,
   filter: ScheduleFilter,
-  { pageSize, pageToken }: { pageSize: number; pageToken: string },
+  request: Parameters<typeof pageOf>[0],
   isOperator = false,
 ) {
-  const page = { limit: pageSize || defaultPageSize, after: pageToken || null };
-  const { items, next } = await context.store.schedules.list(filter, page);
+  const { items, next } = await context.store.schedules.list(filter, pageOf(request));
   const owners = [...new Set(items.map(({ userId }) => userId))];
   const modes = new Map(
     await Promise.all(owners.map(async (id) => [id, await readMode(context.store, id)] as const)),

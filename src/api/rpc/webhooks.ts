@@ -9,7 +9,7 @@ import { problemOfTarget } from '../../fetch/target.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { redeliver } from '../../store/deliveries.ts';
 import type { Delivery, Webhook } from '../../store/documents.ts';
-import { defaultPageSize, type Handlers, handle } from './handlers.ts';
+import { type Handlers, handle, pageOf } from './handlers.ts';
 import { toMessage } from './to-message.ts';
 
 /** Returns the handlers of users and operators for webhooks, deliveries and test messages. */
@@ -18,12 +18,8 @@ export function webhookHandlers(context: JobContext): Handlers {
   const account = AccountService.method;
   const operator = OperatorService.method;
 
-  const list = async (
-    userId: string | undefined,
-    { pageSize: limit, pageToken }: { pageSize: number; pageToken: string },
-  ) => {
-    const page = { limit: limit || defaultPageSize, after: pageToken || null };
-    const { items, next } = await store.deliveries.list({ userId }, page);
+  const list = async (userId: string | undefined, request: Parameters<typeof pageOf>[0]) => {
+    const { items, next } = await store.deliveries.list({ userId }, pageOf(request));
     return { deliveries: items.map(toDeliveryMessage), nextPageToken: next ?? '' };
   };
 

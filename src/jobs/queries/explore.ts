@@ -23,8 +23,8 @@ export interface RowQuery extends SelectionText {
 export interface EntryQuery extends RowQuery {
   status: '' | 'SUCCESS' | 'FAILED';
   limit: number;
-  /** Token of the previous page. Empty for the first. */
-  after: string;
+  /** Token of the previous page. Null for the first. */
+  after: string | null;
   /** Only the unit with this index, in the order of its entries. */
   unit?: number | undefined;
   /** Only the entry with this position. */
@@ -171,7 +171,7 @@ async function listInOrder(
   job: Job,
   status: string,
   limit: number,
-  after: string,
+  after: string | null,
 ): Promise<Page<Entry>> {
   const [from, position] = readPlace(after);
   const items: Entry[] = [];
