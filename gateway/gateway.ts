@@ -9,7 +9,7 @@ import type { ApiInfo } from './openapi/document-options.ts';
 import type { Schema } from './openapi/schemas.ts';
 import { parse, type Template } from './paths/parse.ts';
 import { createTrie } from './paths/trie.ts';
-import { beginExchange, type Exchange, sendFault, sendJson } from './request-context.ts';
+import { beginExchange, type Exchange, sendFault, sendMethods } from './request-context.ts';
 import { createLocator, type Locate, type ShownBy, shownByService } from './response/location.ts';
 import { createPublicContent, keepContent, sendPublicContent } from './response/public-content.ts';
 import { createResponseCache, type RetentionPolicy } from './response/response-cache.ts';
@@ -226,23 +226,6 @@ async function serve(route: Route, exchange: Exchange, segments: readonly string
   } catch (error) {
     sendFault(exchange, error);
   }
-}
-
-/** Responds to OPTIONS with the methods of a path, and to any other method with 405 and the same list. */
-function sendMethods(exchange: Exchange, methods: readonly string[]): void {
-  const { request, response } = exchange;
-  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
-  response.setHeader('allow', allow);
-  if (request.method === 'OPTIONS') response.writeHead(204).end();
-  else
-    sendJson(
-      exchange,
-      405,
-      exchange.errors.methodNotAllowed(
-        `The path has no ${request.method}: it has ${allow}`,
-        exchange.requestId,
-      ),
-    );
 }
 
 /** Returns the segments of a URL's path, percent-decoded, or undefined if that fails. */

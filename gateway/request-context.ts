@@ -216,3 +216,20 @@ function endBeforeBody(request: IncomingMessage, response: ServerResponse, conte
   request.once('end', end).once('close', end);
   request.resume();
 }
+
+/** Responds to OPTIONS with the methods of a path, and to any other method with 405 and the same list. */
+export function sendMethods(exchange: Exchange, methods: readonly string[]): void {
+  const { request, response } = exchange;
+  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  response.setHeader('allow', allow);
+  if (request.method === 'OPTIONS') response.writeHead(204).end();
+  else
+    sendJson(
+      exchange,
+      405,
+      exchange.errors.methodNotAllowed(
+        `The path has no ${request.method}: it has ${allow}`,
+        exchange.requestId,
+      ),
+    );
+}

@@ -30,6 +30,11 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
   const signOut = (headers: Record<string, string>, query = '') =>
     send('DELETE', `${url}/console/session${query}`, headers);
 
+  test('have no other methods', async () => {
+    const response = await fetch(`${url}/console/session/test`, { method: 'PUT' });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+  });
+
   test('sign in with a key and call REST and RPC with the cookie', async () => {
     const { userId, apiKey } = await fixture.createAccount('user');
     const { headers, response, cookie } = await signInWith(url, apiKey);

@@ -89,6 +89,16 @@ test.each(['/console/assets/gone-abc.js', '/console/assets/..%2findex.html', '/c
   },
 );
 
+test.each(['/', '/console', '/console/jobs/9f2c'])(
+  'responds to other methods of %s with 405',
+  async (path) => {
+    const response = await built.ask(path, { key: null, method: 'POST' });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+    expect(await response.json()).toMatchObject({ code: 'method_not_allowed' });
+    expect((await built.ask(path, { key: null, method: 'OPTIONS' })).status).toBe(204);
+  },
+);
+
 test('redirects / to the console', async () => {
   const response = await get('/');
   expect([response.status, response.headers.get('location')]).toEqual([302, '/console']);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type RequestHandler } from 'express';
-import type { Exchange } from '../../../gateway/request-context.ts';
+import { type Exchange, sendMethods } from '../../../gateway/request-context.ts';
 import {
   createPublicContent,
   keepContent,
@@ -105,5 +105,8 @@ export function serveConsole(folder = built): RequestHandler {
   });
   router.use('/console/assets', (_request, _response, next) => next('router'));
   router.get(['/console', '/console/*path'], page);
+  router.all(['/', '/console', '/console/*path'], (_request, response) =>
+    sendMethods(response.locals.exchange as Exchange, ['GET']),
+  );
   return router;
 }

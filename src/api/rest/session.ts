@@ -4,7 +4,7 @@ import { create, type DescMethod, type MessageInitShape, type MessageShape } fro
 import { timestampDate, timestampMs } from '@bufbuild/protobuf/wkt';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import express, { type Request, type RequestHandler, type Response } from 'express';
-import type { Exchange } from '../../../gateway/request-context.ts';
+import { type Exchange, sendMethods } from '../../../gateway/request-context.ts';
 import type { Headers } from '../../../gateway/service-client.ts';
 import { type Session, SessionService } from '../../../gen/gleaner/session/v1/session_pb.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -187,6 +187,11 @@ export function serveSession({ caller, clock, publicUrl }: SessionServing): Requ
     setCookie(request, response, '', 0);
     response.status(204).end();
   });
+  for (const [form, methods] of [
+    [path, ['GET', 'POST', 'DELETE']],
+    [`${path}/test`, ['POST']],
+  ] as const)
+    router.all(form, (_request, response) => sendMethods(response.locals.exchange as Exchange, methods));
   return router;
 }
 

@@ -90,6 +90,11 @@ describe.each(['core', 'gateway', 'forward'] as const)('the %s', (role) => {
     if (role !== 'gateway') expect(await sendHalfGrpc(ports()[role], listUsers, headers)).toBe('7');
   });
 
+  test('names the methods of a path in the response to another one', async () => {
+    const response = await fetch(`http://127.0.0.1:${ports()[role]}${getAccount}`);
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
   test('responds to a malformed authority with 400 and keeps serving', async () => {
     const socket = connect(ports()[role], '127.0.0.1');
     socket.end(`POST ${submit} HTTP/1.0\r\nHost: [\r\nContent-Type: application/json\r\n\r\n`);

@@ -128,6 +128,8 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
     inCallSpan(method, request, response, () => handler(call))
       .then((result) => {
         trailer = result.trailer;
+        // HTTP requires the header; Connect sends neither it nor a body, which its clients would take for their own.
+        if (result.status === 405) response.setHeader('allow', handler.allowedMethods.join(', '));
         return universalResponseToNodeResponse(result, response);
       })
       .catch(() => response.destroy());
