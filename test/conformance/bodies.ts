@@ -297,7 +297,8 @@ function fieldCases(
         },
         refused(null, rule.is === 'integer' ? 'int_type' : 'string_type'),
       );
-      if (rule.is !== 'integer') cases.push({ ...refused('', 'string_too_short'), restOnly: true });
+      const empty = rule.is === 'choice' ? 'enum' : 'string_too_short';
+      if (rule.is !== 'integer') cases.push({ ...refused('', empty), restOnly: true });
     }
     cases.push(...wrongValues(rule).map(([value, type]) => refused(value, type)));
     if (rule.is === 'id') {

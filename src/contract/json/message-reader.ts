@@ -170,7 +170,10 @@ function elementReader(field: DescField): ReadValue {
   const nonEmpty =
     field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING && rulesOf(field).required;
   if (!nonEmpty || field.proto.proto3Optional) return read;
-  return (value, reading) => (value === '' ? refuse(reading, problemText.tooShort(1)) : read(value, reading));
+  const { type } = rulesOf(field);
+  const allowed = type.case === 'string' ? type.value.in : [];
+  const empty = allowed.length > 0 ? problemText.notOneOf(allowed, '') : problemText.tooShort(1);
+  return (value, reading) => (value === '' ? refuse(reading, empty) : read(value, reading));
 }
 
 /** Reads a JSON object as its text. */
