@@ -8,7 +8,7 @@ const pages = '/v1/mktc/pdp/bulk';
 const shops = '/v1/mktc/merchant/bulk';
 
 const page = (key: string) => ({ formattedId: `ps--GLN-60075-${key}`, sku: `GLN-60075-${key}-00001` });
-const text = { is: 'text' } as const;
+const id = { is: 'id', digits: false } as const;
 const optional = { is: 'text', optional: true } as const;
 
 /** Marketplace C: 4 endpoints. */
@@ -33,10 +33,10 @@ export const mktc: Marketplace = {
       price: 5,
       most: 2_000,
       fields: {
-        formattedId: text,
-        sku: text,
+        formattedId: id,
+        sku: id,
         pickupPointCode: optional,
-        id: { is: 'id', digits: false, optional: true },
+        id: { ...id, optional: true },
       },
       items: [{ ...page('10001'), pickupPointCode: 'PP-1', id: '9' }, page('10002')],
     }),
@@ -52,8 +52,8 @@ export const mktc: Marketplace = {
       price: 6,
       most: 50,
       fields: {
-        shopid: { is: 'id', digits: false },
-        categoryids: optional,
+        shopid: id,
+        categoryids: { ...id, optional: true },
         keyword: optional,
         brand: optional,
         limit: { is: 'integer', least: 1, optional: true },

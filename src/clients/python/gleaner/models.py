@@ -1042,15 +1042,15 @@ class _MktcMerchantTaskRequired(TypedDict):
 
 class MktcMerchantTask(_MktcMerchantTaskRequired, total=False):
     """A merchant."""
-    categoryids: Optional[str]
+    categoryids: Optional[Union[str, int]]
     keyword: Optional[str]
     brand: Optional[str]
     limit: Optional[int]
 
 
 class _MktcPdpItemRequired(TypedDict):
-    formattedId: str
-    sku: str
+    formattedId: Union[str, int]
+    sku: Union[str, int]
 
 
 class MktcPdpItem(_MktcPdpItemRequired, total=False):
