@@ -1,5 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import {
+  constants,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from 'node:http2';
 import type { Socket } from 'node:net';
 
 /** Limits of the connections of one port. */
@@ -29,7 +34,10 @@ export interface ConnectionLimits {
    * accepted request; if all have one, it is refused.
    */
   maxPortStreams: number;
-  /** Streams that an HTTP/2 client may reset in a burst, and per second after that. */
+  /**
+   * Streams without an accepted request that an HTTP/2 connection may reset in a burst, and per second after
+   * that. Those of a gateway are accepted: it resets them for clients that leave.
+   */
   maxResets: { burst: number; perSecond: number };
 }
 
@@ -41,24 +49,29 @@ export const defaultConnectionLimits: ConnectionLimits = {
   idleMs: 65_000,
   checkMs: 5_000,
   maxRefusedBytes: 1024 * 1024,
-  maxStreams: 100,
+  maxStreams: 200,
   // A stream takes 30 KB. HTTP/1.1 has one request per connection.
   maxPortStreams: 2_000,
-  maxResets: { burst: 200, perSecond: 20 },
+  maxResets: { burst: 1_000, perSecond: 100 },
 };
 
 type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
 
-/** State of a connection, stored on its socket and, for HTTP/2, on its session. */
+/** State of a connection, stored on its socket and, for HTTP/2, on its streams. */
 const known = Symbol('connection');
-/** Result of authentication, stored on the request: WeakMaps of requests cost too much garbage collection. */
+/**
+ * Result of authentication, stored on the request or its stream: WeakMaps of requests cost too much garbage
+ * collection.
+ */
 const admission = Symbol('admission');
 
 interface Connection {
   socket: Socket;
   /** Accepted requests in progress. */
   active: number;
+  /** Streams that were reset without an accepted request, less those that `maxResets` allows per second. */
+  resets: number;
   /** Bytes that the connection had sent when its last accepted request ended. */
   acceptedBytes: number;
   /** Time of its start, in milliseconds. */
@@ -66,10 +79,13 @@ interface Connection {
 }
 
 type Carrier = object & { [known]?: Connection };
-type Admitted = { [admission]?: 'accepted' | 'refused' };
+type Admitted = { [admission]?: 'accepted' | 'refused' | 'replaced' };
 
 const connectionOf = (request: Request): Connection | undefined =>
-  (('stream' in request ? request.stream.session : request.socket) as Carrier | undefined)?.[known];
+  (('stream' in request ? request.stream : request.socket) as Carrier | undefined)?.[known];
+
+/** Returns the object that stores the admission of a request. */
+const admittedOf = (request: Request) => ('stream' in request ? request.stream : request) as Admitted;
 
 /** Options for node:http that enforce the limits on HTTP/1.1. */
 export const httpOptions = ({ headersMs, requestMs, idleMs, checkMs }: ConnectionLimits) => ({
@@ -85,14 +101,16 @@ export const httpOptions = ({ headersMs, requestMs, idleMs, checkMs }: Connectio
  */
 export function acceptRequest(request: Request): void {
   const connection = connectionOf(request);
-  if (connection === undefined || (request as Admitted)[admission] === 'accepted') return;
-  (request as Admitted)[admission] = 'accepted';
-  connection.active += 1;
+  if (connection === undefined || admittedOf(request)[admission] === 'accepted') return;
+  // A stream that was reset before the caller was authenticated has been counted.
+  if ('stream' in request && request.stream.closed) connection.resets -= 1;
+  else connection.active += 1;
+  admittedOf(request)[admission] = 'accepted';
 }
 
 /** Marks a request that was refused for lack of a valid key, whatever its response status. */
 export function refuseRequest(request: Request): void {
-  (request as Admitted)[admission] ??= 'refused';
+  admittedOf(request)[admission] ??= 'refused';
 }
 
 /** Counts the requests of a connection. Call it for every request of a guarded server. */
@@ -100,7 +118,7 @@ export function watchRequest(request: Request, response: Response): void {
   const connection = connectionOf(request);
   if (connection === undefined) return;
   response.once('close', () => {
-    const admitted = (request as Admitted)[admission];
+    const admitted = admittedOf(request)[admission];
     if (admitted === 'accepted') connection.active -= 1;
     if (admitted === 'accepted' || (response.statusCode < 400 && admitted !== 'refused'))
       connection.acceptedBytes = connection.socket.bytesRead;
@@ -116,9 +134,10 @@ export function createStreamLimit({ maxPortStreams }: ConnectionLimits) {
   const open = new Set<Http2ServerRequest>();
   return (request: Http2ServerRequest): boolean => {
     if (open.size >= maxPortStreams) {
-      const replaced = open.values().find((known) => (known as Admitted)[admission] !== 'accepted');
+      const replaced = open.values().find((known) => admittedOf(known)[admission] !== 'accepted');
       open.delete(replaced ?? request);
       // The client may repeat a refused request: nothing has been done for it.
+      admittedOf(replaced ?? request)[admission] = 'replaced';
       (replaced ?? request).stream.close(constants.NGHTTP2_REFUSED_STREAM);
       if (replaced === undefined) return false;
     }
@@ -128,10 +147,27 @@ export function createStreamLimit({ maxPortStreams }: ConnectionLimits) {
   };
 }
 
-/** Associates an HTTP/2 session with its socket. */
-export function bindSession(session: object, socket: Socket): void {
+/** Associates the streams of an HTTP/2 session with its socket, and limits how many it may reset. */
+export function bindSession(
+  session: ServerHttp2Session,
+  socket: Socket,
+  { maxResets }: ConnectionLimits,
+): void {
   const connection = (socket as Carrier)[known];
-  if (connection) (session as Carrier)[known] = connection;
+  if (connection === undefined) return;
+  // Before the listener that handles the request.
+  session.prependListener('stream', (stream) => {
+    (stream as Carrier)[known] = connection;
+    stream.once('close', () => {
+      const admitted = (stream as Admitted)[admission];
+      if (stream.rstCode === constants.NGHTTP2_NO_ERROR) return;
+      if (admitted === 'accepted' || admitted === 'replaced') return;
+      connection.resets += 1;
+      if (connection.resets <= maxResets.burst || session.destroyed) return;
+      session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      session.destroy();
+    });
+  });
 }
 
 /**
@@ -158,7 +194,7 @@ export function guardConnections(server: Server, limits: ConnectionLimits): Read
   const open = new Set<Connection>();
   const sockets = new Set<Socket>();
   server.prependListener('connection', (socket: Socket) => {
-    const connection = { socket, active: 0, acceptedBytes: 0, since: performance.now() };
+    const connection = { socket, active: 0, resets: 0, acceptedBytes: 0, since: performance.now() };
     (socket as Carrier)[known] = connection;
     const replaced = open.size < limits.maxConnections ? null : (replaceable(open) ?? connection);
     open.add(connection);
@@ -173,7 +209,10 @@ export function guardConnections(server: Server, limits: ConnectionLimits): Read
   });
   const check = () => {
     const now = performance.now();
-    for (const { socket, active, acceptedBytes, since } of open) {
+    const allowedResets = (limits.maxResets.perSecond * limits.checkMs) / 1_000;
+    for (const connection of open) {
+      const { socket, active, acceptedBytes, since } = connection;
+      connection.resets = Math.max(0, connection.resets - allowedResets);
       const isSilent = socket.bytesRead === 0 && now - since >= limits.headersMs;
       const refusedBytes = active > 0 ? 0 : socket.bytesRead - acceptedBytes;
       if (isSilent || refusedBytes > limits.maxRefusedBytes) socket.destroy();

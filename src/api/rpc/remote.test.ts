@@ -106,6 +106,21 @@ test('a remote core returns credits and tags: before the charge with the session
   expect(responseHeaders).toEqual({ 'x-credits-remaining': '970', etag: expect.stringMatching(/^W\/"/) });
 });
 
+test('calls that wait for a job delay no other call', async () => {
+  const jobId = await submit(1);
+  const client = createClient(JobService, createGrpcTransport({ baseUrl: address(front) }));
+  const clients = createClient(JobService, createGrpcTransport({ baseUrl: address(front) }));
+  const headers = { authorization };
+  const waits = Array.from({ length: 150 }, (_, index) =>
+    (index < 75 ? client : clients).getJob({ jobId }, { headers: { ...headers, 'gleaner-wait': '60' } }),
+  );
+  const other = createClient(JobService, createGrpcTransport({ baseUrl: address(front) }));
+  expect((await other.getJob({ jobId }, { headers })).ended).toBe(false);
+  expect(core.connections()).toBe(2);
+  stopping.abort();
+  expect((await Promise.all(waits)).map(({ ended }) => ended)).toEqual(waits.map(() => false));
+});
+
 test('a remote core gets the options of a submission', async () => {
   const submitOptions = create(SubmitOptionsSchema, { maxCredits: 29 });
   await expect(

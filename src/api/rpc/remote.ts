@@ -25,6 +25,7 @@ import { traceOutgoing } from './call-spans.ts';
 import { type AdmittedCaller, type Core, requireValid } from './core.ts';
 import { fromConnectError, placeInQuery } from './fault-detail.ts';
 import { type Call, changesBalance } from './handlers.ts';
+import { poolTransports } from './pooled-transport.ts';
 import { addOutcome } from './submit-outcome.ts';
 
 /** Timeout of a call to a remote core in milliseconds, in addition to the wait that the call requests. */
@@ -87,15 +88,15 @@ function endingTransport(transport: Transport, stopping: AbortSignal): Transport
 
 /**
  * Creates a core that calls the core of another process over gRPC, with the credentials of each caller.
- * Connects on the first call. That core authenticates and validates every call; its errors are thrown with
+ * Connects when calls need it. That core authenticates and validates every call; its errors are thrown with
  * their details, and `unavailable` if it cannot be reached.
  */
 export function createRemoteCore(
   url: string,
   { services, admissions, stopping }: RemoteCoreOptions,
 ): RemoteCore {
-  const grpc = createGrpcTransport({ baseUrl: url, interceptors: [traceOutgoing] });
-  const transport = endingTransport(grpc, stopping);
+  const connectOnce = () => createGrpcTransport({ baseUrl: url, interceptors: [traceOutgoing] });
+  const transport = endingTransport(poolTransports(connectOnce), stopping);
   const sessions = createClient(SessionService, transport);
   const health = createClient(Health, transport);
   /** Calls GetSession, which counts as a request unless `token` shows that a call follows. */

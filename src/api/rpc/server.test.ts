@@ -1,5 +1,10 @@
 import { once } from 'node:events';
-import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2, constants } from 'node:http2';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect as connectHttp2,
+  constants,
+} from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openRpcFixture, type RpcFixture } from '../../../test/support/rpc-fixture.ts';
@@ -54,6 +59,13 @@ const grpcHead = (method: string) => ({
   te: 'trailers',
   authorization: stage.authorization,
 });
+/** Calls GetAccount and returns the status. */
+const account = async (session: ClientHttp2Session) => {
+  const stream = session.request(grpcHead(path)).on('error', () => {});
+  stream.end(Buffer.from([0, 0, 0, 0, 0]));
+  const [trailers] = await once(stream.resume(), 'trailers');
+  return trailers['grpc-status'];
+};
 const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 const settingsFrame = '\0\0\0\x04\0\0\0\0\0';
 /** HEADERS of stream 1 without END_HEADERS. */
@@ -160,12 +172,6 @@ describe('the maximum number of streams of the port', () => {
     return stream;
   };
   const closed = (stream: ClientHttp2Stream) => new Promise((resolve) => stream.once('close', resolve));
-  const account = async (session: ClientHttp2Session) => {
-    const stream = session.request(grpcHead(path)).on('error', () => {});
-    stream.end(Buffer.from([0, 0, 0, 0, 0]));
-    const [trailers] = await once(stream.resume(), 'trailers');
-    return trailers['grpc-status'];
-  };
 
   test('replaces the oldest stream without a key, of any connection', async () => {
     await open({ maxPortStreams: 2 });
@@ -198,15 +204,39 @@ describe('the maximum number of streams of the port', () => {
   });
 });
 
-test('ends an HTTP/2 session that resets streams repeatedly with GOAWAY', async () => {
-  await open({ maxResets: { burst: 10, perSecond: 1 } });
-  const session = await openSession();
-  const away = once(session, 'goaway');
-  for (let count = 0; count < 50; count += 1) {
-    const stream = session.request(grpcHead(path)).on('error', () => {});
-    stream.write(Buffer.from([0]));
-    setImmediate(() => stream.close(constants.NGHTTP2_CANCEL));
-  }
-  const [code] = await away;
-  expect(code).not.toBe(constants.NGHTTP2_NO_ERROR);
+describe('a session that resets many streams', () => {
+  /** Opens calls without the end of their bodies. */
+  const hold = (session: ClientHttp2Session) =>
+    Array.from({ length: 30 }, () => {
+      const stream = session.request(grpcHead(path)).on('error', () => {});
+      stream.write(Buffer.from([0]));
+      return stream;
+    });
+  const reset = (streams: ClientHttp2Stream[]) => {
+    for (const stream of streams) stream.close(constants.NGHTTP2_CANCEL);
+  };
+
+  test('ends with GOAWAY if their calls were not accepted', async () => {
+    await open({ maxResets: { burst: 10, perSecond: 1 } });
+    const session = await openSession();
+    const away = once(session, 'goaway');
+    const streams = hold(session);
+    setImmediate(reset, streams);
+    const [code] = await away;
+    expect(code).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  });
+
+  test('continues if their calls were accepted, as those of a gateway', async () => {
+    await open({ maxResets: { burst: 10, perSecond: 1 } });
+    let admitted = 0;
+    const { admit } = stage.core;
+    stage.core.admit = (...given) => admit(...given).finally(() => (admitted += 1));
+    const session = await openSession();
+    const streams = hold(session);
+    const areAdmitted = () => admitted === streams.length || undefined;
+    await until('the calls are accepted', areAdmitted, { withinMs: 2_000, everyMs: 5 });
+    reset(streams);
+    expect(await account(session)).toBe('0');
+    expect(session.closed).toBe(false);
+  });
 });

@@ -47,7 +47,7 @@ export async function listen(
 ): Promise<ListeningServer> {
   const admitsStream = createStreamLimit(limits);
   const handler: RpcListener = (request, response) => {
-    if ('stream' in request && !admitsStream(request)) return;
+    if ('stream' in request && (request.stream.destroyed || !admitsStream(request))) return;
     watchRequest(request, response);
     appendPeerAddress(request);
     listener(request, response);
@@ -75,7 +75,7 @@ export async function listen(
   const handOver = (socket: Socket) => {
     // As node:http2 sets it. Otherwise calls of a client that has left would never end.
     socket.allowHalfOpen = false;
-    http2.once('session', (session) => bindSession(session, socket));
+    http2.once('session', (session) => bindSession(session, socket, limits));
     http2.emit('connection', socket);
   };
   http2.on('session', (session) => {
@@ -111,16 +111,16 @@ export async function listen(
 
 /** Creates an HTTP/2 server with the limits of a port. */
 function createLimitedHttp2(limits: ConnectionLimits, handler: RpcListener) {
-  const { maxStreams, maxResets, idleMs, requestMs } = limits;
+  const { maxStreams, idleMs, requestMs } = limits;
   const server = createHttp2Server(
     {
       settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: 16 * 1024, enablePush: false },
       maxHeaderListPairs: 100,
       maxSettings: 32,
       maxOutstandingPings: 4,
-      // More resets than these end the session with GOAWAY.
-      streamResetBurst: maxResets.burst,
-      streamResetRate: maxResets.perSecond,
+      // Whoever resets them: bindSession() limits those without an accepted request.
+      streamResetBurst: 10_000,
+      streamResetRate: 1_000,
     },
     handler as never,
   );

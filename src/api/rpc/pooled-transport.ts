@@ -1,0 +1,48 @@
+import type { Transport } from '@connectrpc/connect';
+import { defaultConnectionLimits } from '../../base/connections.ts';
+
+/**
+ * Maximum calls in progress per connection. The core counts a stream for a moment after its call was
+ * cancelled, so that as many calls as were cancelled can begin.
+ */
+const maxCalls = defaultConnectionLimits.maxStreams / 2;
+
+/**
+ * Spreads calls over as many connections as they need: `create` creates a transport with a connection of its
+ * own. Calls above the maximum streams of one connection would wait in line, behind calls that wait for a job.
+ */
+export function poolTransports(create: () => Transport): Transport {
+  const pool: { transport: Transport; calls: number }[] = [];
+  const take = () => {
+    const known = pool.find(({ calls }) => calls < maxCalls);
+    const entry = known ?? { transport: create(), calls: 0 };
+    if (known === undefined) pool.push(entry);
+    entry.calls += 1;
+    return entry;
+  };
+  return {
+    async unary(...given) {
+      const entry = take();
+      try {
+        return await entry.transport.unary(...given);
+      } finally {
+        entry.calls -= 1;
+      }
+    },
+    async stream(...given) {
+      const entry = take();
+      const response = await entry.transport.stream(...given).catch((error) => {
+        entry.calls -= 1;
+        throw error;
+      });
+      const read = async function* () {
+        try {
+          yield* response.message;
+        } finally {
+          entry.calls -= 1;
+        }
+      };
+      return { ...response, message: read() };
+    },
+  };
+}
