@@ -25,6 +25,24 @@ describe('createFairQueue()', () => {
     expect(line.size).toBe(0);
   });
 
+  test('takes the entries of a job in their order, and equal ones as they were added', () => {
+    const line = createFairQueue<string>();
+    const owner = { userId: 'a', jobId: 'a1' };
+    for (const [entry, order] of [
+      ['c', 2],
+      ['a', 0],
+      ['b', 1],
+      ['d', 1],
+    ] as const)
+      line.add(entry, { ...owner, order });
+    line.add('e', owner);
+    expect(line.take()).toBe('a');
+    line.remove('c', { ...owner, order: 2 });
+    expect(line.entries()).toHaveLength(3);
+    expect(takeAll(line)).toEqual(['e', 'b', 'd']);
+    expect(line.size).toBe(0);
+  });
+
   test('serves a new user after one entry of each other user', () => {
     const line = createFairQueue<string>();
     for (let job = 1; job <= 9; job += 1) add(line, `a${job}`, 5);

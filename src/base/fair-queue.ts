@@ -2,13 +2,15 @@
 export interface Owner {
   userId: string;
   jobId: string;
+  /** Place among the entries of the job: lower ones come first. 0 by default. */
+  order?: number;
   /** Amount of the user's work, in the same unit for all owners of a queue; 0 by default. */
   backlog?: number;
 }
 
 /**
- * Queue of waiting entries, taken round-robin by user, and by job within a user. In three of four turns,
- * users whose backlog is smaller by an order of magnitude go first, so that a small job does not wait for
+ * Queue of waiting entries, taken round-robin by user, and by job within a user; those of a job in their
+ * order, and equal ones as they were added. In three of four turns, users whose backlog is smaller by an order of magnitude go first, so that a small job does not wait for
  * another user's large ones.
  */
 export interface FairQueue<Entry> {
@@ -28,8 +30,8 @@ export interface FairQueue<Entry> {
   entries(): Entry[];
 }
 
-/** A user's entries by job. The next job comes first. */
-type Jobs<Entry> = Map<string, Set<Entry>>;
+/** A user's entries by job and order. The next job comes first. */
+type Jobs<Entry> = Map<string, Map<number, Set<Entry>>>;
 
 /** Every fourth turn goes to the user who has waited longest, regardless of backlogs. */
 const roundRobinTurns = 4;
@@ -44,11 +46,13 @@ export function createFairQueue<Entry>(): FairQueue<Entry> {
   let turn = 0;
   let size = 0;
 
-  const drop = (entry: Entry, { userId, jobId }: Owner): boolean => {
+  const drop = (entry: Entry, { userId, jobId, order = 0 }: Owner): boolean => {
     const jobs = users.get(userId);
-    const entries = jobs?.get(jobId);
-    if (!jobs || !entries?.delete(entry)) return false;
-    if (entries.size === 0) jobs.delete(jobId);
+    const orders = jobs?.get(jobId);
+    const entries = orders?.get(order);
+    if (!jobs || !orders || !entries?.delete(entry)) return false;
+    if (entries.size === 0) orders.delete(order);
+    if (orders.size === 0) jobs.delete(jobId);
     if (jobs.size === 0) users.delete(userId);
     const left = counts.get(userId)! - 1;
     if (left > 0) counts.set(userId, left);
@@ -84,11 +88,12 @@ export function createFairQueue<Entry>(): FairQueue<Entry> {
       return size;
     },
     countOf: (userId) => counts.get(userId) ?? 0,
-    add: (entry, { userId, jobId, backlog = 0 }) => {
-      const jobs = users.get(userId) ?? new Map<string, Set<Entry>>();
+    add: (entry, { userId, jobId, order = 0, backlog = 0 }) => {
+      const jobs: Jobs<Entry> = users.get(userId) ?? new Map();
       users.set(userId, jobs);
-      const entries = jobs.get(jobId) ?? new Set<Entry>();
-      jobs.set(jobId, entries.add(entry));
+      const orders = jobs.get(jobId) ?? new Map<number, Set<Entry>>();
+      jobs.set(jobId, orders);
+      orders.set(order, (orders.get(order) ?? new Set<Entry>()).add(entry));
       counts.set(userId, (counts.get(userId) ?? 0) + 1);
       magnitudes.set(userId, Math.floor(Math.log2(backlog + 1)));
       size += 1;
@@ -99,13 +104,17 @@ export function createFairQueue<Entry>(): FairQueue<Entry> {
       if (userId === undefined) return undefined;
       turn += 1;
       const jobs = users.get(userId)!;
-      const [jobId, entries] = jobs.entries().next().value!;
-      const entry = entries.values().next().value!;
-      drop(entry, { userId, jobId });
+      const [jobId, orders] = jobs.entries().next().value!;
+      const order = Math.min(...orders.keys());
+      const entry = orders.get(order)!.values().next().value!;
+      drop(entry, { userId, jobId, order });
       rotate(jobs, jobId);
       rotate(users, userId);
       return entry;
     },
-    entries: () => [...users.values()].flatMap((jobs) => [...jobs.values()].flatMap((each) => [...each])),
+    entries: () =>
+      [...users.values()]
+        .flatMap((jobs) => [...jobs.values()].flatMap((orders) => [...orders.values()]))
+        .flatMap((each) => [...each]),
   };
 }

@@ -15,7 +15,7 @@ export interface AcquireOptions {
 
 /**
  * Limit on concurrent callers. Users, and the jobs of a user, get equal shares; callers of one job are served
- * in order.
+ * in the order of their owner, and as they came.
  */
 export interface ConcurrencyLimit {
   /**

@@ -10,6 +10,7 @@ import { newId } from '../base/id.ts';
 import { approve } from '../jobs/steps/decide.ts';
 import { mkta } from '../markets/mkta/index.ts';
 import { countsOf } from '../store/counts.ts';
+import { replaceMethods } from '../store/wrap.ts';
 import { startWorker } from './worker.ts';
 
 let fixture: JobFixture;
@@ -52,6 +53,43 @@ test('claims nothing while the disk is almost full, and resumes once there is sp
   fixture.setFreeBytes(2 * minFreeBytes);
   await fixture.clock.advance(35_000);
   await fixture.waitForState(jobId, 'completed');
+  await worker.stop();
+});
+
+test('reads a job once for the admission and the work of its batch', async () => {
+  const read: string[] = [];
+  const { store } = fixture.context;
+  const get = async (jobId: string) => {
+    const job = await store.jobs.get(jobId);
+    read.push(job!.state);
+    return job;
+  };
+  const context = { ...fixture.context, store: replaceMethods(store, { jobs: { get } }) };
+  const worker = await startWorker(context, [mkta]);
+  const userId = await fixture.createUser(10_000);
+  for (let time = 1; time <= 2; time += 1) {
+    const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(20));
+    await approve(fixture.context, jobId, newId());
+    await fixture.waitForState(jobId, 'completed');
+    await fixture.eventually('nothing is in hand', () => worker.stats.batches === 0);
+  }
+  expect(read).toEqual(['processing', 'processing']);
+  await worker.stop();
+});
+
+test('gives permits to the batches of a job in their order', async () => {
+  const orders = new Set<number | undefined>();
+  const { pages } = fixture.context;
+  const openSession: typeof pages.openSession = (market, region, signal, caller) => {
+    orders.add(caller.owner?.order);
+    return pages.openSession(market, region, signal, caller);
+  };
+  const worker = await startWorker({ ...fixture.context, pages: { ...pages, openSession } }, [mkta]);
+  const userId = await fixture.createUser(10_000);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(120));
+  await approve(fixture.context, jobId, newId());
+  await fixture.waitForState(jobId, 'completed');
+  expect(orders).toEqual(new Set([0, 1, 2]));
   await worker.stop();
 });
 

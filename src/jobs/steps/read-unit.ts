@@ -97,7 +97,10 @@ async function readWithRetries(
   const { clock, log, pages, random } = context;
   const observer = createDriftObserver(context, job, batch, index);
   const { mode, market, userId } = job;
-  const caller = { urgent: batch.lane === 'single', owner: { userId, jobId: job.id }, mode };
+  // The first batch of a job gets its permits first, so that batches end one after the other: while one is
+  // written, the pages of the next ones keep the origin busy.
+  const owner = { userId, jobId: job.id, order: batch.seq };
+  const caller = { urgent: batch.lane === 'single', owner, mode };
   for (let attempt = budget.tries; ; ) {
     signal.throwIfAborted();
     const session =

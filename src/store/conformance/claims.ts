@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
+import { unqueue } from '../batches.ts';
 import { releaseBatch, updateClaim } from '../claims.ts';
 import { aBatch, aFailure, aJob, aSuccess, aTime, storeClaimedBatch, storeJob, units } from './samples.ts';
 import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
@@ -38,6 +39,22 @@ export function claimConformance(open: OpenStores): void {
     expect(await stores.store.batches.queue(job.id, 10, aTime)).toHaveLength(3);
     expect(await stores.store.batches.queue(job.id, 10, aTime)).toEqual([]);
     expect(await stores.store.batches.queue(newId(), 10, aTime)).toEqual([]);
+  });
+
+  test('waiting batches of different attempts are queued together', async () => {
+    const { job, batches } = await storeJob(stores.store, 4);
+    const queuedFirst = await stores.store.batches.queue(job.id, 2, aTime);
+    await stores.store.batches.claim(batches[1]!.id, 0, aTime, aTime + 10);
+    await releaseBatch(stores.store, { id: batches[1]!.id, attempt: 1 }, aTime);
+    await unqueue(
+      stores.store,
+      queuedFirst.map((reference, attempt) => ({ ...reference, attempt })),
+      aTime,
+    );
+    const queued = await stores.store.batches.queue(job.id, 10, aTime);
+    expect(new Map(queued.map(({ batchId, attempt }) => [batchId, attempt]))).toEqual(
+      new Map(batches.map(({ id }, seq) => [id, seq === 1 ? 1 : 0])),
+    );
   });
 
   test('batches of one region are queued separately', async () => {
