@@ -4,7 +4,7 @@ import { newId } from '../../base/id.ts';
 import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
 import type { Job } from '../../store/documents.ts';
 import { approve } from './decide.ts';
-import { finalizeJob, finishEnding } from './finalize-job.ts';
+import { compile, finalizeJob, finishEnding } from './finalize-job.ts';
 
 let fixture: JobFixture;
 beforeEach(async () => {
@@ -91,6 +91,22 @@ test('a job whose end was interrupted ends the same way when it is resumed', asy
   expect(await blobs.size(job.file!.path)).toBe(size);
   expect(await fixture.balance(job.userId)).toBe(5_000 - 100);
   expect(await fixture.problems()).toEqual([]);
+});
+
+test('segments are read ahead while a merged file is written', async () => {
+  const { context } = fixture;
+  const job = await ended(300);
+  let open = 0;
+  let maxOpen = 0;
+  const read: typeof context.blobs.read = async (...place) => {
+    open += 1;
+    maxOpen = Math.max(maxOpen, open);
+    await new Promise((resolve) => setImmediate(resolve));
+    open -= 1;
+    return context.blobs.read(...place);
+  };
+  expect(await compile({ ...context, blobs: { ...context.blobs, read } }, job, 300)).toEqual(job.file);
+  expect(maxOpen).toBeGreaterThan(1);
 });
 
 test('a lost record is not a failed unit: the job does not end with a file that omits it', async () => {

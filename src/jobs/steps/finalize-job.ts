@@ -10,6 +10,7 @@ import { refundJob } from '../credits.ts';
 import { type FailedOutcome, rejectedOutcome } from '../indexed-units.ts';
 import { keepPagesMs } from '../kept-pages.ts';
 import { holdOf, parseHold } from '../quality.ts';
+import { prefetch } from '../queries/rows.ts';
 import { qualityOf } from '../queries/units.ts';
 import { composeRows, noRows, openRecords, readRows } from '../records.ts';
 import { countReused } from '../reuse.ts';
@@ -141,6 +142,10 @@ function endOf(state: JobState, counts: Counts, statusFrom: 'units' | 'batches')
   return stopped ? 'terminated' : aggregate(counts[statusFrom].success, counts[statusFrom].failed);
 }
 
+/** Segments that are read while the rows of earlier ones are written, and the maximum bytes of each. */
+const maxSegmentsAhead = 3;
+const maxAheadBytes = 1024 ** 2;
+
 /** Interval at which a long compilation touches its job, so that the sweep does not start a second one. */
 const touchIntervalMs = 10_000;
 
@@ -170,12 +175,12 @@ async function* merge(
   const { store, clock } = context;
   let touchedAt = clock.now();
   yield pack.head(job);
-  for await (const batch of store.batches.read(job.id)) {
+  const open = (batch: Batch) => rowsOf(context, pack, job, batch);
+  for await (const { rows, chunks } of prefetch(store.batches.read(job.id), maxSegmentsAhead, open)) {
     if (clock.now() - touchedAt > touchIntervalMs) {
       touchedAt = clock.now();
       await store.jobs.move(job.id, [job.state], job.state, touchedAt);
     }
-    const { rows, chunks } = rowsOf(context, pack, job, batch);
     let isFirst = true;
     for await (const chunk of chunks) {
       if (isFirst && count.items > 0) yield pack.separator;
@@ -187,15 +192,21 @@ async function* merge(
   yield pack.tail(job);
 }
 
-/** Returns the rows of a batch, and their number once they are read. */
-function rowsOf(
+/** Returns the rows of a batch, and their number once they are read. Those of a small segment are read. */
+async function rowsOf(
   context: JobContext,
   pack: FilePack,
   job: Job,
   batch: Batch,
-): { rows: { items: number }; chunks: AsyncIterable<Uint8Array> } {
+): Promise<{ rows: { items: number }; chunks: AsyncIterable<Uint8Array> | Uint8Array[] }> {
   const segment = batch.segments.find(({ body }) => body !== null);
-  if (segment) return { rows: segment.body!, chunks: readRows(context, batch, segment) };
+  if (segment) {
+    const chunks = readRows(context, batch, segment);
+    return {
+      rows: segment.body!,
+      chunks: segment.bytes > maxAheadBytes ? chunks : await Array.fromAsync(chunks),
+    };
+  }
   // Batches ended by a cancellation have no segment with rows.
   const { read } = openRecords(context, batch);
   const rows = noRows();
