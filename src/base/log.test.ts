@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { createIsoTime } from './log.ts';
 
 const module = new URL('./log.ts', import.meta.url).href;
 
@@ -82,3 +83,12 @@ test.each(['a reader that has gone', 'a reader that does not read', 'a full disk
     expect(await once(logger, 'exit')).toEqual([7, null]);
   },
 );
+
+test('createIsoTime() formats times as Date does, also if the clock is set back', () => {
+  const times = [0, 7, 999, 1_000, 1_893_542_399_999, 1_893_542_400_050, 1_893_542_400_051, 999];
+  const left = [...times];
+  const formatTime = createIsoTime(() => left.shift()!);
+  expect(times.map(() => formatTime())).toEqual(
+    times.map((time) => `,"time":"${new Date(time).toISOString()}"`),
+  );
+});

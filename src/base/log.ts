@@ -17,7 +17,24 @@ export interface LogOutput {
 export function createLog(level: string, role: string, to?: LogOutput): Log {
   if (to === undefined) output ??= createOutput();
   const mixin = readFields === undefined ? {} : { mixin: readFields };
-  return pino({ level, base: { role }, timestamp: pino.stdTimeFunctions.isoTime, ...mixin }, to ?? output!);
+  return pino({ level, base: { role }, timestamp: createIsoTime(Date.now), ...mixin }, to ?? output!);
+}
+
+/**
+ * Creates the function that returns the time of a line in ISO 8601, as pino writes it. Formats each second
+ * once, because Date.toISOString() takes a quarter of the time of a line.
+ */
+export function createIsoTime(now: () => number): () => string {
+  let start = Number.NaN;
+  let formatted = '';
+  return () => {
+    const ms = now();
+    if (!(ms >= start && ms < start + 1000)) {
+      start = Math.floor(ms / 1000) * 1000;
+      formatted = new Date(start).toISOString().slice(0, -4);
+    }
+    return `,"time":"${formatted}${String(ms - start).padStart(3, '0')}Z"`;
+  };
 }
 
 let readFields: (() => object) | undefined;
