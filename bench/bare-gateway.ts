@@ -3,9 +3,9 @@ import type { CallContext } from '../gateway/service-client.ts';
 import { MktaService } from '../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { createRestApi, type RestCaller } from '../src/api/rest/rest.ts';
 import { startServer } from '../src/api/rest/server.ts';
-import { createBodyBudget } from '../src/base/body-budget.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { createLog } from '../src/base/log.ts';
+import { createBodyBudget } from '../src/contract/body-budget.ts';
 
 // The gateway alone: routing, validation, JSON, and access log as in the service, with fixed responses
 // instead of the core.

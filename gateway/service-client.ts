@@ -1,4 +1,5 @@
 import type { DescMessage, DescMethod, MessageShape } from '@bufbuild/protobuf';
+import type { BodyBudget } from '../src/contract/body-budget.ts';
 import type { ResponseHeaders } from '../src/contract/response-headers.ts';
 import type { SubmitOptions } from '../src/contract/submit-options.ts';
 
@@ -19,13 +20,7 @@ export interface GatewayLog {
 }
 
 /** Memory for request bodies, shared by everything that reads bodies in the process. */
-export interface GatewayBudget {
-  /**
-   * Waits until `bytes` are free and reserves them; the result frees them and is idempotent.
-   * Rejects with the signal's reason if it aborts first.
-   */
-  reserve(userId: string, bytes: number, signal: AbortSignal): Promise<() => void>;
-}
+export type GatewayBudget = Pick<BodyBudget, 'reserve'>;
 
 /** Access to the services, in the same process or by RPC. Every error is a `Fault` of the contract. */
 export interface Caller {
@@ -75,48 +70,4 @@ export interface CallContext {
   ifNoneMatch: string | undefined;
   /** Headers of the response, which the call sets, even if it fails. */
   responseHeaders: ResponseHeaders;
-}
-
-interface Waiting {
-  bytes: number;
-  start(): void;
-}
-
-/** Creates a budget of `totalBytes` for one process. Reservations that do not fit wait in their order. */
-export function createBudget(totalBytes: number): GatewayBudget {
-  let free = totalBytes;
-  let queue: Waiting[] = [];
-  const serve = () => {
-    while (queue.length > 0 && queue[0]!.bytes <= free) queue.shift()!.start();
-  };
-  return {
-    reserve: (_userId, wanted, signal) =>
-      new Promise((resolve, reject) => {
-        // A larger body than the budget waits until it is the only one.
-        const bytes = Math.min(wanted, totalBytes);
-        const abort = () => {
-          queue = queue.filter((other) => other !== waiting);
-          reject(signal.reason);
-          serve();
-        };
-        const waiting: Waiting = {
-          bytes,
-          start() {
-            signal.removeEventListener('abort', abort);
-            free -= bytes;
-            let isFreed = false;
-            resolve(() => {
-              if (isFreed) return;
-              isFreed = true;
-              free += bytes;
-              serve();
-            });
-          },
-        };
-        if (signal.aborted) return reject(signal.reason);
-        signal.addEventListener('abort', abort, { once: true });
-        queue.push(waiting);
-        serve();
-      }),
-  };
 }

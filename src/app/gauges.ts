@@ -1,6 +1,6 @@
-import type { BodyBudget } from '../base/body-budget.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MarketOrigins, Origins } from '../base/origins.ts';
+import type { BodyBudget } from '../contract/body-budget.ts';
 import { openStates } from '../store/job-states.ts';
 import type { Store } from '../store/store.ts';
 import type { GaugeReaders } from '../telemetry/metrics.ts';

@@ -9,7 +9,7 @@ import { createCoreClient } from '../../src/api/rpc/core-client.ts';
 import { createRemoteCore } from '../../src/api/rpc/remote.ts';
 import { routeCore } from '../../src/api/rpc/routes.ts';
 import { listen } from '../../src/api/rpc/server.ts';
-import { createBodyBudget } from '../../src/base/body-budget.ts';
+import { createBodyBudget } from '../../src/contract/body-budget.ts';
 import { services } from '../../src/contract/services.ts';
 import type { Role } from '../../src/store/documents.ts';
 import type { Store } from '../../src/store/store.ts';

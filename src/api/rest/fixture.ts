@@ -7,8 +7,8 @@ import {
 } from '../../../gateway/fixture/gateway.ts';
 import { shopService } from '../../../gateway/fixture/shop.ts';
 import type { RateLimit } from '../../access/rate-limit.ts';
-import { createBodyBudget } from '../../base/body-budget.ts';
 import { createLog } from '../../base/log.ts';
+import { createBodyBudget } from '../../contract/body-budget.ts';
 import { Fault } from '../../contract/fault.ts';
 import { creditsHeader } from '../../contract/response-headers.ts';
 import type { FileReader } from './files.ts';

@@ -14,8 +14,8 @@ import {
   universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
 } from '@connectrpc/connect-node';
-import type { BodyBudget } from '../../base/body-budget.ts';
 import { acceptRequest, refuseRequest } from '../../base/connections.ts';
+import type { BodyBudget } from '../../contract/body-budget.ts';
 import { maxBodyBytes } from '../../contract/body-limit.ts';
 import { requestIdHeader, requestIdOf } from '../../contract/request-id.ts';
 import { isComplete, nameCall } from '../../telemetry/requests.ts';

@@ -10,7 +10,7 @@ import { createKey } from '../../access/keys.ts';
 import { deriveLinkSecrets } from '../../access/links/secrets.ts';
 import { createOperatorKey } from '../../access/operator.ts';
 import { createRateLimit } from '../../access/rate-limit.ts';
-import { createBodyBudget } from '../../base/body-budget.ts';
+import { createBodyBudget } from '../../contract/body-budget.ts';
 import { listAuditEntries } from '../../store/audit-log.ts';
 import { createRpcListener } from './adapter.ts';
 import { type AdmissionTokens, createAdmissionTokens } from './admission-token.ts';

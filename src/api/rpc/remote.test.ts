@@ -9,7 +9,7 @@ import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { createKey } from '../../access/keys.ts';
 import { deriveLinkSecrets } from '../../access/links/secrets.ts';
-import { createBodyBudget } from '../../base/body-budget.ts';
+import { createBodyBudget } from '../../contract/body-budget.ts';
 import { services } from '../../contract/services.ts';
 import { createRpcListener } from './adapter.ts';
 import { createAdmissionTokens } from './admission-token.ts';

@@ -9,7 +9,7 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../te
 import { createKey } from '../../access/keys.ts';
 import { deriveLinkSecrets } from '../../access/links/secrets.ts';
 import { createRateLimit } from '../../access/rate-limit.ts';
-import { createBodyBudget } from '../../base/body-budget.ts';
+import { createBodyBudget } from '../../contract/body-budget.ts';
 import type { KeyScope } from '../../contract/permission.ts';
 import { services } from '../../contract/services.ts';
 import { reject } from '../../jobs/steps/decide.ts';

@@ -17,7 +17,7 @@ import { type Code, ConnectError, type ConnectRouter, type HandlerContext } from
 import { startServer } from '../../../src/api/rest/server.ts';
 import { createRequestGate, createRpcListener } from '../../../src/api/rpc/adapter.ts';
 import { listen } from '../../../src/api/rpc/server.ts';
-import { createBodyBudget } from '../../../src/base/body-budget.ts';
+import { createBodyBudget } from '../../../src/contract/body-budget.ts';
 
 const descriptors = fromBinary(FileDescriptorSetSchema, readFileSync(process.argv[2]!));
 const registry = createFileRegistry(descriptors);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRpcListener } from '../../../src/api/rpc/adapter.ts';
 import { listen } from '../../../src/api/rpc/server.ts';
-import { createBodyBudget } from '../../../src/base/body-budget.ts';
+import { createBodyBudget } from '../../../src/contract/body-budget.ts';
 import { findEngine, findProgram, type MissingEngine } from '../../engines/missing.ts';
 import { createDeployment, type Deployment } from '../../support/deployment.ts';
 import { root, run } from '../../support/service.ts';

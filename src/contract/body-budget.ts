@@ -1,4 +1,4 @@
-import { Fault } from '../contract/fault.ts';
+import { Fault } from './fault.ts';
 
 /** Limits of createBodyBudget(), in bytes. */
 export interface BodyBudgetLimits {
