@@ -42,7 +42,6 @@ async function ensureTestAccount(
 }
 
 export interface KeyAccountOptions {
-  /** Account that the request is for. */
   user: User;
   /** Requested mode. Empty for the account's own mode. */
   mode: string;

@@ -14,9 +14,7 @@ export interface Owner {
  * another user's large ones.
  */
 export interface FairQueue<Entry> {
-  /** Number of entries. */
   readonly size: number;
-  /** Number of entries of a user. */
   countOf(userId: string): number;
   add(entry: Entry, owner: Owner): void;
   /** Removes an entry. Does nothing if the entry was already taken. */

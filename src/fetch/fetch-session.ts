@@ -77,7 +77,6 @@ export interface FetchSessionOptions {
  */
 const maxPauseWaitMs = { first: 5_000, following: 60_000 };
 
-/** A request that was sent. */
 interface SentRequest {
   throttle: OriginThrottle;
   target: RequestTarget;

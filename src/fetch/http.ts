@@ -70,7 +70,6 @@ export interface FetchLimits {
   connectMs: number;
 }
 
-/** Default limits. */
 const defaultLimits: FetchLimits = {
   wireBytes: 16 * 1024 * 1024,
   bytes: 16 * 1024 * 1024,

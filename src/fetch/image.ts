@@ -3,7 +3,6 @@ import { Fault } from '../contract/fault.ts';
 import { guardedLookup, type ResolveName, storeOrigin } from './address.ts';
 import { networkFault } from './network-fault.ts';
 
-/** A picture. */
 export interface Picture {
   /** Media type, by the first bytes. The site's header is not trusted. */
   contentType: string;

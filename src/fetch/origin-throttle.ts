@@ -28,7 +28,6 @@ export interface OriginThrottleOptions
   store: { origins: OriginStore };
 }
 
-/** Throttles of all origins. */
 export interface OriginThrottles {
   /**
    * Returns the throttle of an origin; creates it for the first request. `name`: name of the origin in

@@ -68,7 +68,6 @@ export interface KindPrice {
   kind: string;
   /** Credits per unit. */
   unitPrice: number;
-  /** Submit method. */
   method: DescMethod;
   chargedAt: 'submit' | 'approval';
   needsApproval: boolean;

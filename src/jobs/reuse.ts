@@ -24,7 +24,6 @@ export interface StoredResult {
   body: Uint8Array;
 }
 
-/** Recent result of a unit. */
 interface Recent {
   /** Result that the unit reuses. Null if there is none, or if the unit reuses none. */
   kept: StoredResult | null;

@@ -7,7 +7,6 @@ import { isSelector } from './html.ts';
 /** Types of values, and how their text is read. */
 const types = ['text', 'number', 'count', 'price', 'availability', 'list', 'boolean', 'json'] as const;
 
-/** Type of a field's value. */
 export type ValueType = (typeof types)[number];
 
 /** Standard fields of a product, by name, with their types. Others of a declaration are in `extra`. */

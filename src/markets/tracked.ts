@@ -6,7 +6,6 @@ export interface ItemDetails {
   brand: string | null;
   /** Price before the discount, in currency units: above `price`. */
   listPrice: number | null;
-  /** Number of reviews. */
   reviews: number | null;
   seller: string | null;
   /** Address of the picture, if it is not in a member whose name says so. */

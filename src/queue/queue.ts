@@ -38,7 +38,6 @@ export interface Queue {
   close(): Promise<void>;
 }
 
-/** A running consumer. */
 export interface Consumer {
   /** Stops deliveries and resolves when the running handlers have ended. */
   stop(): Promise<void>;

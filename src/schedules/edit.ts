@@ -16,7 +16,6 @@ const maxSchedules = 100;
 export type ScheduleFields = Timing &
   Pick<Schedule, 'name' | 'options' | 'maxTotalCredits' | 'overlap' | 'missed'>;
 
-/** Fields of a new schedule. */
 export type NewSchedule = ScheduleFields &
   Pick<Schedule, 'market' | 'kind'> &
   Pick<ScheduleRequest, 'request'>;

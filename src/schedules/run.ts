@@ -19,7 +19,6 @@ import { countFailure } from './state.ts';
  */
 const giveUpMs = 1_800_000;
 
-/** Returns the id of the job of a run. */
 const jobIdOf = (runId: string) => idFromName(`job of run ${runId}`);
 
 /**

@@ -124,7 +124,6 @@ export interface Segment {
   quality?: QualityCounts;
 }
 
-/** A kept page. */
 export interface KeptPage {
   /** Digest of the request. */
   request: string;

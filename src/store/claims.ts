@@ -6,7 +6,6 @@ export type ClaimChange = Partial<Pick<Batch, 'leaseUntil' | 'isolated' | 'wait'
 /** Conditions of a batch whose claim is not lost. */
 const claimed = ({ id, attempt }: Claim) => ({ id, attempt, state: 'claimed' as const });
 
-/** A claim of a batch. */
 export type Claim = Pick<Batch, 'id' | 'attempt'>;
 
 /**

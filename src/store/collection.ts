@@ -25,7 +25,6 @@ export interface Index<F extends string = string> {
   readonly set?: F;
 }
 
-/** Rule of upsert(). */
 export interface UpsertRule<F extends string = string> {
   /** Fields whose values order the versions of a document: a stored one stays if its values are later. */
   readonly newer: readonly F[];

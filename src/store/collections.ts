@@ -361,5 +361,4 @@ export const declarations = declareAll<StoredDocuments>()({
   },
 });
 
-/** Names of the declared collections. */
 export const collectionNames = Object.keys(declarations) as CollectionName[];

@@ -109,7 +109,6 @@ export interface TrackingRun {
   doneAt: number | null;
 }
 
-/** Condition of a rule. */
 export type RuleCondition =
   | 'price_falls_by'
   | 'price_rises_by'

@@ -67,13 +67,10 @@ export const passingStates: ReadonlySet<JobState> = new Set(['approving', 'proce
 /** Returns the states from which a job may move to another one. */
 export const statesBefore = (to: JobState) => statesWhere(({ next }) => next.includes(to));
 
-/** States of jobs that have not ended. */
 export const openStates = statesWhere(({ phase }) => phase !== 'ended');
 
-/** States of jobs that have ended. */
 export const endedStates = statesWhere(({ phase }) => phase === 'ended');
 
-/** States of jobs that are ending. */
 export const endingStates = statesWhere(({ phase }) => phase === 'ending');
 
 /** States of jobs whose submission is not finished. Their owners cannot see them. */

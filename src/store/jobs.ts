@@ -91,7 +91,6 @@ export async function moveJob(
 /** Ended jobs that one call of repairDueTimes() changes. */
 const maxEnded = 500;
 
-/** Returns the job with a number, or null. */
 export async function findJobByNumber({ jobs }: Jobs, number: number): Promise<Job | null> {
   return (await jobs.find({ number }, { order: [] }))[0] ?? null;
 }

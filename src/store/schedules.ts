@@ -115,7 +115,6 @@ export interface Schedule {
   revision: number;
 }
 
-/** The request of a schedule. */
 export interface ScheduleRequest {
   /** Body of the submission as JSON text. */
   request: string;

@@ -4,7 +4,6 @@ import type { Role, User } from './documents.ts';
 
 type Users = Pick<Collections, 'users'>;
 
-/** Name of deleted users. */
 const deletedUserName = 'Deleted user';
 
 /**

@@ -31,7 +31,6 @@ export interface WorkerSlots {
   stopped: number;
 }
 
-/** State of a pool's workers. */
 export interface WorkerPoolStats
   extends Pick<ProcessReport, 'workers' | 'batches' | 'unitsDone' | 'memoryBytes'> {
   slots: WorkerSlots;

@@ -91,7 +91,6 @@ function forkWorker({ entry, memoryBytes, setup }: WorkerProcessOptions) {
   });
 }
 
-/** Starts a worker process. */
 export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess {
   const { setup, clock } = options;
   const child = forkWorker(options);

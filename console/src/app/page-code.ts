@@ -45,7 +45,6 @@ export const pages: Readonly<Record<AccountRole, Readonly<Record<string, LoadPag
   },
 };
 
-/** Path of the console. */
 export const basename = '/console';
 
 const matches = (route: string, path: string) =>

@@ -31,7 +31,6 @@ export function LedgerPage() {
   );
 }
 
-/** Ledger of all users. */
 export function AllLedgersPage() {
   return (
     <Page title="Ledger" description="Credits granted, charged and refunded, for all users.">

@@ -9,7 +9,6 @@ export interface OptionTexts {
   query: string | null;
 }
 
-/** Context of the submit page. */
 export const OptionTextsContext = createContext<OptionTexts>({ texts: {}, change: () => {}, query: '' });
 
 /** Returns the options of the submit page. */

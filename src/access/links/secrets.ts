@@ -60,7 +60,6 @@ function readFile(file: string): string[] {
 
 /** Keys that sign links and tokens. */
 export interface LinkSecrets {
-  /** Returns the key of new signatures. */
   newest(): string;
   /** Returns the keys of valid signatures, the newest first. */
   all(): readonly string[];

@@ -100,7 +100,6 @@ export const sessionHeader = 'mcp-session-id';
 /** Lifetime of a session in milliseconds. */
 const sessionMs = 7 * 24 * 60 * 60 * 1000;
 
-/** The API key of a session. */
 interface SessionKey {
   keyId: string;
   apiKey: string;

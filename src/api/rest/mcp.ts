@@ -169,7 +169,6 @@ function requireAllowedOrigin(request: HttpRequest, { corsOrigins, publicUrl }: 
     throw new Fault('forbidden', 'Pages of this origin may not call the API.');
 }
 
-/** Returns the MCP sessions of the request's caller. */
 const sessionsOf = (
   { caller, clock }: McpServing,
   { headers }: HttpRequest,

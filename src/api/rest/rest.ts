@@ -122,7 +122,6 @@ export const shownByKind: ShownBy = (endpoint, endpoints) => {
   });
 };
 
-/** Calls to the core, and its state. */
 export interface RestCaller extends Caller, SessionCaller, CoreState {}
 
 /** Returns the directory of the keys that sign requests to sites, or null if none are signed. */

@@ -25,7 +25,6 @@ function stock(values: ItemValues | undefined): string {
   return values?.available === undefined ? '' : values.available ? 'yes' : 'no';
 }
 
-/** Columns of an item's values. */
 const valueColumns = <Row>(valuesOf: (row: Row) => ItemValues | undefined): PrintedColumn<Row>[] => [
   { name: 'PRICE', text: (row) => price(valuesOf(row)), isNumber: true },
   { name: 'STOCK', text: (row) => stock(valuesOf(row)), isNumber: true },

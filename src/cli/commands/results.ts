@@ -14,7 +14,6 @@ export const tableExtensions = {
   parquet: '.parquet',
 } as const;
 
-/** Format of a table of records. */
 export type TableFormat = keyof typeof tableExtensions;
 
 /** Options that select records and write them as a table. */

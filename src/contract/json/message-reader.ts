@@ -176,7 +176,6 @@ function elementReader(field: DescField): ReadValue {
   return (value, reading) => (value === '' ? refuse(reading, empty) : read(value, reading));
 }
 
-/** Reads a JSON object as its text. */
 const readJsonText: ReadValue = (value, reading) => {
   if (!isMembers(value))
     return refuse(reading, { type: 'model_attributes_type', msg: 'Input should be an object' });

@@ -17,7 +17,6 @@ export interface Reading {
 /** Result of a reader for an invalid value, whose problem is recorded. */
 export const refused = Symbol('refused');
 
-/** Starts reading at `path`. */
 export function startReading(path: Problem['loc'] = [], { isStrict = false } = {}): Reading {
   return { path, problems: [], ignored: new Set(), isStrict, numericIdentifiers: false };
 }

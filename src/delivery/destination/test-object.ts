@@ -4,7 +4,6 @@ import { type OpenedDestination, targetOf } from './address.ts';
 import type { Destinations } from './destinations.ts';
 import type { WriteResult } from './writer.ts';
 
-/** Result of a test. */
 export interface TestResult {
   /** Place of the test object, for people. */
   target: string;

@@ -55,7 +55,6 @@ export function createTimeBudget(options: TimeBudgetOptions): TimeBudget {
   };
 }
 
-/** A file to deliver. */
 export interface DeliveredFile {
   /** Name below the destination. */
   path: string;
@@ -103,7 +102,6 @@ export interface WriterContext {
 const requestTimeoutMs = 120_000;
 const minBytesPerSecond = 256 * 1024;
 
-/** Opens a destination. */
 export function openWriter(context: WriterContext, destination: OpenedDestination): DestinationWriter {
   return destination.type === 's3'
     ? bucketWriter(context, destination.address, destination.secrets)

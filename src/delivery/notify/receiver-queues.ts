@@ -25,7 +25,6 @@ interface ReceiverQueue {
   running: number;
   queued: DeliveryTask[];
   failing: boolean;
-  /** Duration of the last delivery. */
   durationMs: number;
   /** Time at which the last postponed delivery is due again. */
   postponedUntil: number;

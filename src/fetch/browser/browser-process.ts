@@ -25,7 +25,6 @@ export interface BrowserProcess<Page> {
   close(): Promise<void>;
 }
 
-/** Limits of a pool. */
 export interface PoolLimits {
   /** Maximum concurrent pages. */
   pages: number;

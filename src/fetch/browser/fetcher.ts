@@ -22,7 +22,6 @@ export interface BrowserFetcherOptions
   limits?: Partial<PageLoadLimits & PoolLimits>;
 }
 
-/** Default limits of the pool. */
 const defaultPoolLimits: PoolLimits = {
   pages: 4,
   contexts: 12,
@@ -97,7 +96,6 @@ async function launch(
   return browser;
 }
 
-/** Returns the egress rules of a session. */
 function egressRules(
   { origins, resolve }: BrowserFetcherOptions,
   { market, origin }: SessionScope,

@@ -15,7 +15,6 @@ export interface BrowserInstallOptions {
   withDeps?: boolean;
 }
 
-/** An installed browser. */
 export interface InstalledBrowser {
   version: string;
   path: string;

@@ -21,7 +21,6 @@ export interface Tab {
 export interface LaunchOptions {
   /** Path of the Chromium executable. */
   path: string;
-  /** Returns the egress rules of a session. */
   rules(scope: SessionScope): EgressRules;
   /** Text appended to the browser's own User-Agent. */
   userAgent: string;

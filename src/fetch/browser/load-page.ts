@@ -38,7 +38,6 @@ export interface PageLoadLimits extends RenderLimits {
   totalMs: number;
 }
 
-/** Default limits. */
 export const defaultPageLoadLimits: PageLoadLimits = {
   bytes: 16 * 1024 * 1024,
   pageBytes: 64 * 1024 * 1024,

@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Memory of a process. */
 interface ProcessMemory {
   parent: number;
   /** Private bytes. */

@@ -3,7 +3,6 @@ import type { ResponseHead } from './head.ts';
 /** Handling of a redirect: the browser follows it, or it is returned as the response. */
 export type RedirectAction = 'follow' | 'return';
 
-/** Rules for the navigations of a page. */
 export interface NavigationRules {
   /** Returns true if the page may navigate to a URL, by itself or by a redirect. */
   allows(url: string, isRedirect: boolean): boolean;

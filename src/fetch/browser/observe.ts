@@ -95,14 +95,12 @@ export function observe(options: ObserveOptions): PageObservation {
   return observer;
 }
 
-/** Observation of a page. */
 export class PageObservation {
   readonly #options: ObserveOptions;
   readonly #result = Promise.withResolvers<LoadedPage>();
   readonly #traffic = createTraffic();
   /** Responses to requests for the main document, by request id. */
   readonly #documents = new Map<string, Document>();
-  /** The document that is shown. */
   #shown: Document | null = null;
   /** Heads of the responses to expected requests, by request id. */
   readonly #expected = new Map<string, ResponseHead | null>();

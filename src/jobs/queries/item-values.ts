@@ -111,7 +111,6 @@ export type ColumnChoice = '' | 'standard';
 /** Values of the parameter `columns`. */
 export const columnChoices = ['standard'] as const;
 
-/** A table of records. */
 export interface RecordTable {
   columns: readonly Column[];
   rows: AsyncIterable<ExactObject>;

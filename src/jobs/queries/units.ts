@@ -113,7 +113,6 @@ export async function* failures(
 /** Failed units of a job with the same fault code. */
 export interface FaultGroup {
   code: string;
-  /** Number of units. */
   units: number;
   /** The first units, in submission order. */
   examples: IndexedUnit[];

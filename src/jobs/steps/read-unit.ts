@@ -51,7 +51,6 @@ const maxMessageLength = 1_000;
 /** Outcome of a unit, with its record for kinds without a file per unit. */
 export interface UnitResult {
   outcome: Outcome;
-  /** The serialized record. */
   payload?: Uint8Array;
   /** The record before it was serialized. Absent for a reused one. */
   record?: JsonObject;

@@ -85,7 +85,6 @@ type GivenProperties =
   | ('userId' | 'mode' | 'keyId')
   | ('retryOf' | 'rereadOf' | 'schedule' | 'resumable' | 'options');
 
-/** A job to create. */
 export interface JobDraft extends Pick<Job, GivenProperties> {
   jobId: string;
   /** Returns the units. Not called if the job already exists. */

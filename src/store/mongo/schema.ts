@@ -98,7 +98,6 @@ export type MongoCollections = OwnCollections & {
   [K in Exclude<CollectionName, keyof OwnCollections>]: Collection<StoredDocument>;
 };
 
-/** Returns the collections of a database. */
 export function collectionsOf(database: Db): MongoCollections {
   const names = ['schema', 'ledger', 'batches', 'origins', ...collectionNames];
   return Object.fromEntries(

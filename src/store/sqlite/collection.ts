@@ -232,14 +232,12 @@ type DataFile = SqliteConnection & {
   sync(): Promise<void>;
 };
 
-/** Creates the collections of a data file. */
 export function createCollections(engine: DataFile): Collections {
   return Object.fromEntries(
     Object.entries(declarations).map(([name, declaration]) => [name, createCollection(engine, declaration)]),
   ) as unknown as Collections;
 }
 
-/** Creates a declared collection. */
 export function createCollection<T extends object>(
   engine: DataFile,
   declaration: Declaration,

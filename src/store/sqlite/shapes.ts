@@ -4,7 +4,6 @@ import { ledgerDeclaration } from '../ledger.ts';
 import { mapRows, mapWhole } from './collection.ts';
 import type { RowReader } from './connection.ts';
 
-/** Table `ledger`. */
 export const ledger = mapRows<LedgerEntry>(ledgerDeclaration);
 
 /** Table `batches`, whose units are in `batch_units`. */

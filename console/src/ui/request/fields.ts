@@ -49,7 +49,6 @@ export interface RequestShape {
   list: ListShape | null;
 }
 
-/** Reads the shape of a request from its descriptor. */
 export function readRequestShape(message: DescMessage): RequestShape {
   const lists = message.fields.filter(({ fieldKind }) => fieldKind === 'list');
   return {

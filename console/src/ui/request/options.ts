@@ -49,6 +49,5 @@ export const readHold = (text: string): HoldRow[] =>
           : { field: part.slice(0, end), percent: part.slice(end + 1) };
       });
 
-/** Writes rows as the option `hold`. */
 export const writeHold = (rows: readonly HoldRow[]): string =>
   rows.map(({ field, percent }) => `${field.trim()}:${percent}`).join(',');

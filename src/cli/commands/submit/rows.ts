@@ -2,7 +2,6 @@ import { csvField } from '../../../base/csv.ts';
 import { isObject, type Json } from '../../../base/json.ts';
 import { UsageError } from '../exit.ts';
 
-/** File formats of units. */
 export const formats = ['csv', 'json', 'jsonl', 'lines'] as const;
 
 export type UnitFileFormat = (typeof formats)[number];
