@@ -83,8 +83,7 @@ export const errorSchemas: Record<string, Schema> = {
       current: { type: 'integer', description: 'Credits on the account, or left of the ceiling of the key.' },
       shortfall: {
         type: 'integer',
-        description:
-          'required - current. Negative if the balance covers a job that costs more than `max_credits`.',
+        description: 'required - current. Negative if the credits suffice, but the call limits its cost.',
       },
     },
     required: [...Object.keys(generic), 'required', 'current', 'shortfall'],

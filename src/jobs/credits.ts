@@ -60,8 +60,8 @@ export async function findShortfall(
 }
 
 /**
- * Returns the fault `max_credits_exceeded` if a job costs more than its submission allows, otherwise null. Its
- * quota has the balance, as every other one.
+ * Returns the fault `max_credits_exceeded` if a job costs more than its submission allows, otherwise null.
+ * Its quota has the balance, as every other one.
  */
 export async function findExcess(
   store: Pick<Store, 'users'>,

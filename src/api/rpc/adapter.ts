@@ -128,7 +128,7 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
     inCallSpan(method, request, response, () => handler(call))
       .then((result) => {
         trailer = result.trailer;
-        // HTTP requires the header; Connect sends neither it nor a body, which its clients would take for their own.
+        // HTTP requires it, and Connect does not set it.
         if (result.status === 405) response.setHeader('allow', handler.allowedMethods.join(', '));
         return universalResponseToNodeResponse(result, response);
       })
