@@ -104,6 +104,20 @@ describe.each(['core', 'gateway', 'forward'] as const)('the %s', (role) => {
   });
 });
 
+describe('a timeout', () => {
+  test.each(['0n', '0S', '00000000H'])('of %s is over before the call begins', async (timeout) => {
+    const headers = { authorization: stage.authorization, 'grpc-timeout': timeout };
+    expect(await sendHalfGrpc(stage.server.port, submit, headers)).toBe('4');
+  });
+
+  test('of 0 ms ends a Connect call', async () => {
+    expect(await post(getAccount, '{}', { 'connect-timeout-ms': '0' })).toMatchObject({
+      status: 504,
+      body: { code: 'deadline_exceeded' },
+    });
+  });
+});
+
 describe('the body limit', () => {
   const tooLarge = {
     code: 'resource_exhausted',

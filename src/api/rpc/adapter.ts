@@ -63,6 +63,8 @@ export function createRequestGate(
     try {
       context.values.set(userKey, await admit(context));
       if (request) acceptRequest(request);
+      // The timeout of the call may be over, or 0 from the start.
+      context.signal.throwIfAborted();
     } catch (error) {
       if (request) refuseRequest(request);
       throw toError(context, error);
@@ -111,6 +113,7 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
     const requestId = requestIdOf(response.getHeader(requestIdHeader) ?? request.headers[requestIdHeader]);
     response.setHeader(requestIdHeader, requestId);
     universal.header.set(requestIdHeader, requestId);
+    removeLongTimeout(universal.header);
     const limit = maxBodyBytes(handler.method);
     if (handler.method.methodKind === 'unary' && request.method === 'POST') {
       const reserve = async (bytes: number) => {
@@ -134,6 +137,20 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
       })
       .catch(() => response.destroy());
   };
+}
+
+/** Longest timer of Node, in milliseconds: 24 days. A longer one would end at once. */
+const maxTimerMs = 2 ** 31 - 1;
+
+/** Milliseconds by unit of a gRPC timeout that may be longer; Connect's timeout has no unit. */
+const unitMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, '': 1 };
+
+/** Removes the timeout of a call if it is too long for a timer. */
+function removeLongTimeout(header: Headers): void {
+  for (const name of ['grpc-timeout', 'connect-timeout-ms']) {
+    const [, count, unit = ''] = /^(\d{1,10})([HMS]?)$/.exec(header.get(name) ?? '') ?? [];
+    if (Number(count) * unitMs[unit]! > maxTimerMs) header.delete(name);
+  }
 }
 
 /** Connect codes by HTTP status, for calls that Connect rejects before a handler runs. */

@@ -143,6 +143,20 @@ test('resets an HTTP/2 stream with an incomplete body, but not an open response 
   expect([watch.closed, session.closed]).toEqual([false, false]);
 });
 
+test.each(['99999999H', '99999999M', '99999999S'])(
+  'a call with the timeout %s does not end',
+  async (timeout) => {
+    await open({});
+    const session = await openSession();
+    const head = { ...grpcHead('/grpc.health.v1.Health/Watch'), 'grpc-timeout': timeout };
+    const watch = session.request(head).on('error', () => {});
+    watch.resume().end(Buffer.from([0, 0, 0, 0, 0]));
+    await once(watch, 'response');
+    for (let count = 0; count < 3; count += 1) expect(await account(session)).toBe('0');
+    expect(watch.closed).toBe(false);
+  },
+);
+
 test('ends the calls of an HTTP/2 client that closes its connection', async () => {
   await open({});
   const socket = connect(stage.server.port, '127.0.0.1');
