@@ -118,7 +118,7 @@ function createLimitedHttp2(limits: ConnectionLimits, handler: RpcListener) {
       maxHeaderListPairs: 100,
       maxSettings: 32,
       maxOutstandingPings: 4,
-      // Whoever resets them: bindSession() limits those without an accepted request.
+      // Those of all calls: bindSession() limits those without an accepted request.
       streamResetBurst: 10_000,
       streamResetRate: 1_000,
     },
