@@ -1,11 +1,11 @@
 import { fromJsonString, type Message } from '@bufbuild/protobuf';
-import type { CallContext } from '../gateway/service-client.ts';
 import { MktaService } from '../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { createRestApi, type RestCaller } from '../src/api/rest/rest.ts';
 import { startServer } from '../src/api/rest/server.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { createLog } from '../src/base/log.ts';
 import { createBodyBudget } from '../src/contract/body-budget.ts';
+import type { CallContext } from '../src/contract/caller.ts';
 
 // The gateway alone: routing, validation, JSON, and access log as in the service, with fixed responses
 // instead of the core.

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Caller } from '../src/contract/caller.ts';
 import { Fault } from '../src/contract/fault.ts';
 import { packingRetention, recordedCaller, startTestGateway, type TestGateway } from './fixture/gateway.ts';
-import type { Caller } from './service-client.ts';
 
 let counted: number;
 let quota: number;

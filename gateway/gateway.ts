@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import type { DescField, DescService } from '@bufbuild/protobuf';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { createBodyBudget } from '../src/contract/body-budget.ts';
+import type { Caller, GatewayBudget, GatewayClock, GatewayLog } from '../src/contract/caller.ts';
 import { Fault } from '../src/contract/fault.ts';
 import { quote } from '../src/contract/problem-texts.ts';
 import type { Dialect } from './dialect.ts';
@@ -15,7 +16,6 @@ import { createLocator, type Locate, type ShownBy, shownByService } from './resp
 import { createPublicContent, keepContent, sendPublicContent } from './response/public-content.ts';
 import { createResponseCache, type RetentionPolicy } from './response/response-cache.ts';
 import { endpointServer, type Serve, type Serving } from './serve-endpoint.ts';
-import type { Caller, GatewayBudget, GatewayClock, GatewayLog } from './service-client.ts';
 import { standardDialect } from './standard/dialect.ts';
 
 /** GET path that no service declares. */

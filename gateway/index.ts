@@ -1,5 +1,13 @@
 /** Serves Protobuf services as REST: see README.md. */
 
+export type {
+  CallContext,
+  Caller,
+  GatewayBudget,
+  GatewayClock,
+  GatewayLog,
+  Session,
+} from '../src/contract/caller.ts';
 export { contractDialect } from './contract-dialect.ts';
 export type { Dialect } from './dialect.ts';
 export type { PathForms } from './endpoint.ts';
@@ -8,14 +16,6 @@ export type { ApiInfo } from './openapi/document-options.ts';
 export type { Exchange } from './request-context.ts';
 export type { ShownBy } from './response/location.ts';
 export type { CacheRetention, RetentionPolicy } from './response/response-cache.ts';
-export type {
-  CallContext,
-  Caller,
-  GatewayBudget,
-  GatewayClock,
-  GatewayLog,
-  Session,
-} from './service-client.ts';
 export { type StandardDialectOptions, standardDialect } from './standard/dialect.ts';
 export { StatusError } from './standard/status.ts';
 export { type TransportCallerOptions, transportCaller } from './transport-caller.ts';

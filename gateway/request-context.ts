@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GatewayClock, GatewayLog, Session } from '../src/contract/caller.ts';
 import { namesTag } from '../src/contract/etag.ts';
 import { Fault } from '../src/contract/fault.ts';
 import { requestIdHeader, requestIdOf } from '../src/contract/request-id.ts';
@@ -6,7 +7,6 @@ import { parseWaited, tagHeader, timingHeader } from '../src/contract/response-h
 import type { ErrorForm } from './dialect.ts';
 import { contentLength, hasBody } from './request/body.ts';
 import { encode, minBytes, preferredEncoding } from './response/content-encoding.ts';
-import type { GatewayClock, GatewayLog, Session } from './service-client.ts';
 
 /** A request and its response. */
 export interface Exchange {

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { DescField, DescMethod } from '@bufbuild/protobuf';
 import { checkJsonSize } from '../src/contract/body-content.ts';
 import { smallBodyBytes } from '../src/contract/body-limit.ts';
+import type { CallContext, Caller, GatewayBudget, Headers, Session } from '../src/contract/caller.ts';
 import { Fault, type Problem } from '../src/contract/fault.ts';
 import { problemsOfIdempotencyKey } from '../src/contract/idempotency-key.ts';
 import { messageWriter } from '../src/contract/json/message-writer.ts';
@@ -26,7 +27,6 @@ import type { Locate } from './response/location.ts';
 import type { ResponseCache } from './response/response-cache.ts';
 import { sendStream } from './response/stream.ts';
 import { isStable, textTag } from './response/tag.ts';
-import type { CallContext, Caller, GatewayBudget, Headers, Session } from './service-client.ts';
 
 /** Throws the fault `unsupported_media` for a body that is not JSON in UTF-8. */
 export function requireJson(contentType: string | undefined): void {

@@ -1,6 +1,6 @@
 import { create, type DescMessage, type DescMethod, type MessageShape } from '@bufbuild/protobuf';
 import type { Transport } from '@connectrpc/connect';
-import type { CallContext, Caller, Headers as RequestHeaders, Session } from './service-client.ts';
+import type { CallContext, Caller, Headers as RequestHeaders, Session } from '../src/contract/caller.ts';
 
 export interface TransportCallerOptions {
   /** Request headers that are sent with the call, in lower case. Default: `authorization`. */

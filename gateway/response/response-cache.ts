@@ -1,7 +1,7 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { LRUCache } from 'lru-cache';
+import type { GatewayClock } from '../../src/contract/caller.ts';
 import type { WriteMessage } from '../../src/contract/json/message-writer.ts';
-import type { GatewayClock } from '../service-client.ts';
 
 /** Retention of a cached response. */
 export interface CacheRetention {

@@ -2,19 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { sameText } from '../../base/sealing.ts';
 import { Fault } from '../../contract/fault.ts';
+import type { SignedFile } from '../../contract/files.ts';
 import type { LinkSecrets } from './secrets.ts';
-
-/** The verified contents of a link. */
-export interface SignedFile {
-  /** `<job id>/<file name>`. */
-  path: string;
-  /** File name for Content-Disposition. */
-  fileName: string;
-  /** True if the request must also carry an API key of `userId`. */
-  bearer: boolean;
-  /** Owner of the file. Empty if the link alone grants access. */
-  userId: string;
-}
 
 export interface LinkOptions {
   /** File name for Content-Disposition. Defaults to the last segment of the path. */

@@ -11,11 +11,12 @@ import {
 } from '../../../gateway/response/content-encoding.ts';
 import { errorBody } from '../../../gateway/response/errors.ts';
 import { countRequest } from '../../../gateway/serve-endpoint.ts';
-import type { Caller, Headers } from '../../../gateway/service-client.ts';
 import { begin } from '../../base/begin.ts';
 import { acceptRequest } from '../../base/connections.ts';
+import type { Caller, Headers } from '../../contract/caller.ts';
 import { excludesTag, namesTag } from '../../contract/etag.ts';
 import { Fault } from '../../contract/fault.ts';
+import type { ConvertedFile, FileConversion, SignedFile } from '../../contract/files.ts';
 
 /** Range of a file: bytes `start` to `end`, both inclusive; the whole; or none of its bytes. */
 export type Range =
@@ -51,33 +52,8 @@ export interface FileReader {
   presign(path: string, fileName: string, seconds: number): Promise<string | null>;
 }
 
-/** Contents of a signed link; `userId` owns the file if `bearer` is set. */
-export interface LinkedFile {
-  path: string;
-  fileName: string;
-  bearer: boolean;
-  userId: string;
-}
-
 /** Verifies a signed link, given from its path on. Throws `link_invalid`. */
-export type VerifyLink = (link: string) => LinkedFile;
-
-/** Records of a result file in another format. */
-export interface ConvertedFile {
-  contentType: string;
-  /** Name to save the records under. */
-  fileName: string;
-  bytes: AsyncIterable<Uint8Array>;
-}
-
-/** Records of a file to return, as the query of its link says. */
-export interface FileConversion {
-  format: string;
-  /** `changed` for the records of items that changed since the last run. Empty for all. */
-  only: string;
-  /** `standard` for the columns that every marketplace has. Empty for those of the records. */
-  columns: string;
-}
+export type VerifyLink = (link: string) => SignedFile;
 
 /**
  * Returns the records of a result file, until the signal aborts. Throws `invalid` for an unknown format or

@@ -5,11 +5,11 @@ import { setImmediate } from 'node:timers/promises';
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Exchange } from '../../../gateway/request-context.ts';
-import type { CallContext, Caller, Headers, Session } from '../../../gateway/service-client.ts';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { deriveKey, seal, unseal } from '../../base/sealing.ts';
 import { checkJsonSize } from '../../contract/body-content.ts';
 import { smallBodyBytes } from '../../contract/body-limit.ts';
+import type { CallContext, Caller, Headers, Session } from '../../contract/caller.ts';
 import { Fault } from '../../contract/fault.ts';
 
 /** Maximum bytes of a message. Larger submits use the REST API. */

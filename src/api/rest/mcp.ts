@@ -2,6 +2,12 @@ import { create, type DescMethod, type Message } from '@bufbuild/protobuf';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import express, { type Request as HttpRequest, type RequestHandler } from 'express';
 import { addHeaders, admit, type Exchange, sendFault, sendJson } from '../../../gateway/request-context.ts';
+import { type GetJobRequest, type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import type { HttpBody } from '../../../gen/google/api/httpbody_pb.ts';
+import { acceptRequest } from '../../base/connections.ts';
+import type { Log } from '../../base/log.ts';
+import { smallBodyBytes } from '../../contract/body-limit.ts';
 import type {
   CallContext,
   Caller,
@@ -9,13 +15,7 @@ import type {
   GatewayClock,
   Headers,
   Session,
-} from '../../../gateway/service-client.ts';
-import { type GetJobRequest, type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
-import type { HttpBody } from '../../../gen/google/api/httpbody_pb.ts';
-import { acceptRequest } from '../../base/connections.ts';
-import type { Log } from '../../base/log.ts';
-import { smallBodyBytes } from '../../contract/body-limit.ts';
+} from '../../contract/caller.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Budget, ceilingBudget, perSubmitBudget, unlimitedBudget } from '../mcp/budget.ts';
 import type { ToolCaller } from '../mcp/call-tool.ts';

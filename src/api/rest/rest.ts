@@ -12,12 +12,12 @@ import {
   sendPublicContent,
 } from '../../../gateway/response/public-content.ts';
 import type { CacheRetention, RetentionPolicy } from '../../../gateway/response/response-cache.ts';
-import type { Caller } from '../../../gateway/service-client.ts';
 import { job as jobOption, Step } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import type { Clock } from '../../base/clock.ts';
 import { acceptRequest } from '../../base/connections.ts';
 import type { Log } from '../../base/log.ts';
 import type { BodyBudget } from '../../contract/body-budget.ts';
+import type { Caller } from '../../contract/caller.ts';
 import { Fault } from '../../contract/fault.ts';
 import { allowOrigins } from './cors.ts';
 import { serveDocs, serveDocsFile } from './docs.ts';

@@ -5,11 +5,11 @@ import { timestampDate, timestampMs } from '@bufbuild/protobuf/wkt';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { type Exchange, sendMethods } from '../../../gateway/request-context.ts';
-import type { Headers } from '../../../gateway/service-client.ts';
 import { type Session, SessionService } from '../../../gen/gleaner/session/v1/session_pb.ts';
 import type { Clock } from '../../base/clock.ts';
 import { acceptRequest } from '../../base/connections.ts';
 import { sameText } from '../../base/sealing.ts';
+import type { Headers } from '../../contract/caller.ts';
 import { expiredSessionMs } from '../../contract/expired-session.ts';
 import { Fault } from '../../contract/fault.ts';
 

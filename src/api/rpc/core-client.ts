@@ -1,16 +1,13 @@
-import type { DescMessage, DescMethod, MessageShape } from '@bufbuild/protobuf';
+import type { DescMethod, MessageShape } from '@bufbuild/protobuf';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { clientAddress, forwardedForHeader } from '../../base/client-address.ts';
+import type { CallContext, Headers, Session } from '../../contract/caller.ts';
 import { refusalOf } from '../../contract/permission.ts';
 import { requestIdHeader } from '../../contract/request-id.ts';
 import { creditsHeader, type ResponseHeaders } from '../../contract/response-headers.ts';
 import { inSpan } from '../../telemetry/trace.ts';
 import { methodPath } from './call-spans.ts';
 import type { AdmittedCaller, Core } from './core.ts';
-import type { Call } from './handlers.ts';
-
-/** Headers of a REST request, by lower-case name. */
-type RequestHeaders = Readonly<Record<string, string | undefined>>;
 
 /** The core as the gateway sees it. Every error is a Fault. */
 export interface CoreClient extends Pick<Core, 'started' | 'ready'> {
@@ -18,44 +15,20 @@ export interface CoreClient extends Pick<Core, 'started' | 'ready'> {
   call<M extends DescMethod>(
     method: M,
     message: MessageShape<M['input']>,
-    headers: RequestHeaders,
+    headers: Headers,
   ): Promise<MessageShape<M['output']>>;
   /**
    * Authenticates a user by the Authorization header, for calls of `method` or, without one, of any method
    * that every key allows. Throws `unauthenticated`, `forbidden`, `rate_limited`.
    */
-  authenticate(headers: RequestHeaders, method?: DescMethod): Promise<CoreSession>;
+  authenticate(
+    headers: Headers,
+    method?: DescMethod,
+  ): Promise<Required<Session> & { headers: ResponseHeaders }>;
 }
-
-/** Calls of one authenticated user. */
-export interface CoreSession {
-  readonly userId: string;
-  /** Headers of every response to the request. */
-  readonly headers: ResponseHeaders;
-  /**
-   * Counts a request without a call against the key's rate limit, and returns the headers of its response.
-   * Throws `rate_limited`.
-   */
-  count(): Promise<ResponseHeaders>;
-  /** Returns true if the caller's key allows a method. */
-  allows(method: DescMethod): Promise<boolean>;
-  call<I extends DescMessage, O extends DescMessage>(
-    method: DescMethod & { input: I; output: O },
-    message: MessageShape<I>,
-    context: CoreCallContext,
-  ): Promise<MessageShape<O>>;
-  stream<I extends DescMessage, O extends DescMessage>(
-    method: DescMethod & { input: I; output: O },
-    message: MessageShape<I>,
-    context: CoreCallContext,
-  ): AsyncIterable<MessageShape<O>>;
-}
-
-/** Context of a call, beside its request and its caller. */
-export type CoreCallContext = Omit<Call, 'principal' | 'problems' | 'source'>;
 
 export function createCoreClient<C extends AdmittedCaller>(core: Core<C>): CoreClient {
-  const admit = async (method: DescMethod, headers: RequestHeaders) => {
+  const admit = async (method: DescMethod, headers: Headers) => {
     const source = clientAddress(headers[forwardedForHeader]);
     return { principal: await core.admit(method, headers.authorization, { source }), source };
   };
@@ -78,7 +51,7 @@ export function createCoreClient<C extends AdmittedCaller>(core: Core<C>): CoreC
       const admitted = await admit(method, headers);
       const { userId, role, balance, headers: known } = admitted.principal;
       let isCounted = core.count === undefined;
-      const contextOf = (context: CoreCallContext) => {
+      const contextOf = (context: CallContext) => {
         isCounted = true;
         return { ...context, ...admitted };
       };

@@ -9,10 +9,9 @@ import {
   FileService,
 } from '../../../gen/gleaner/file/v1/file_pb.ts';
 import type { HttpBody } from '../../../gen/google/api/httpbody_pb.ts';
-import type { SignedFile } from '../../access/links/links.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { Export, ExportedFile } from '../../jobs/queries/files.ts';
+import type { ConvertedFile, FileConversion, SignedFile } from '../../contract/files.ts';
 import { createRequestGate, publicBodyBytes } from './adapter.ts';
 import { failCall, fromConnectError } from './fault-detail.ts';
 import { streamText } from './job-stream.ts';
@@ -23,7 +22,7 @@ const linkMetadata = 'gleaner-link';
 
 /** Options of routeFileExport(). */
 export interface FileExportOptions {
-  exportFile(path: string, wanted: Export): Promise<ExportedFile>;
+  exportFile(path: string, wanted: FileConversion): Promise<ConvertedFile>;
   /** Verifies a link. Throws `link_invalid`. */
   verifyLink(link: string): Pick<SignedFile, 'path' | 'bearer'>;
   log: Log;
@@ -80,9 +79,9 @@ export function createRemoteExport(
 ) {
   return async (
     path: string,
-    { format, only, columns }: Export,
+    { format, only, columns }: FileConversion,
     signal: AbortSignal,
-  ): Promise<ExportedFile> => {
+  ): Promise<ConvertedFile> => {
     const request = create(ExportFileRequestSchema, { format, only, columns });
     try {
       const headers = new Headers({ [linkMetadata]: sign(path) });

@@ -7,33 +7,19 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from '@bufbuild/protobuf';
-import type { SubmitOptions } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { http } from '../../../gen/google/api/annotations_pb.ts';
 import type { Principal } from '../../access/principal.ts';
+import type { CallContext } from '../../contract/caller.ts';
 import type { Problem } from '../../contract/fault.ts';
-import type { ResponseHeaders } from '../../contract/response-headers.ts';
 import { fullName } from '../../jobs/job-types.ts';
 
 /** Context of a call, beside its request. `C` is what a core knows of its caller. */
-export interface Call<C = Principal> {
+export interface Call<C = Principal> extends CallContext {
   principal: C;
-  /** Id of the request, for logs. */
-  requestId: string;
-  idempotencyKey: string | undefined;
-  /** Options of a call that creates a job. Undefined if there is none. */
-  submitOptions?: SubmitOptions | undefined;
   /** Problems of the call's metadata, reported together with the request's. */
   problems?: readonly Problem[];
-  /** Aborts when the caller disconnects. */
-  signal: AbortSignal;
   /** Addresses that the call came from, the client's first. */
   source: string;
-  /** Maximum wait for the end of a job, in milliseconds; 0 for none. */
-  waitMs: number;
-  /** `If-None-Match` of the caller: a wait ends when another tag applies. */
-  ifNoneMatch: string | undefined;
-  /** Headers of the response, added during the call, also if it fails. */
-  responseHeaders: ResponseHeaders;
 }
 
 /** Handler of a unary method. Rejects with a Fault. */

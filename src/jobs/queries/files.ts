@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../contract/fault.ts';
+import type { ConvertedFile, FileConversion } from '../../contract/files.ts';
 import { problemText } from '../../contract/problem-texts.ts';
 import { createConcurrencyLimit } from '../../fetch/concurrency-limit.ts';
 import { type Column, createColumns, othersColumn } from '../../formats/columns.ts';
@@ -56,23 +57,6 @@ async function* changedRows(context: JobContext, job: Job): AsyncGenerator<Exact
   yield* rowsIn(changedEntries(context, job, readEntries(context, job, {})));
 }
 
-/** Records of a file to return, as parameters of its link say. Each may be empty. */
-export interface Export {
-  format: string;
-  /** `changed` for the records of items that changed since the last run. */
-  only: string;
-  /** `standard` for the columns that every kind and marketplace has. */
-  columns: string;
-}
-
-/** Records of a result file in another format. */
-export interface ExportedFile {
-  contentType: string;
-  /** Name to save the records under. */
-  fileName: string;
-  bytes: AsyncIterable<Uint8Array>;
-}
-
 /**
  * Returns the records of a result file, `<job id>/<file name>`, as a table; with `only: 'changed'` those of
  * items that changed since the last run. Throws `invalid` for an unknown parameter, `results_deleted`
@@ -81,8 +65,8 @@ export interface ExportedFile {
 export async function exportFile(
   context: JobContext,
   path: string,
-  { format, only, columns: choice }: Export,
-): Promise<ExportedFile> {
+  { format, only, columns: choice }: FileConversion,
+): Promise<ConvertedFile> {
   if (!isFormatName(format)) throw notOneOf('format', formatNames, format);
   if (only !== '' && only !== 'changed') throw notOneOf('only', ['changed'], only);
   if (choice !== '' && choice !== 'standard') throw notOneOf('columns', columnChoices, choice);

@@ -1,5 +1,6 @@
 import { create, type Message } from '@bufbuild/protobuf';
 import { Fault } from '../../contract/fault.ts';
+import type { FileConversion } from '../../contract/files.ts';
 import type { ResponseHeaders } from '../../contract/response-headers.ts';
 import type { JobSnapshot, ViewNeed } from '../../kinds/kind.ts';
 import { isAccepted } from '../../kinds/states.ts';
@@ -13,7 +14,7 @@ import type { JobContext } from '../context.ts';
 import { mayHoldFailed, readIndexedBatches, unitsOf } from '../indexed-units.ts';
 import type { JobMethod } from '../job-types.ts';
 import { readRecord } from '../records.ts';
-import { type Export, exportFile } from './files.ts';
+import { exportFile } from './files.ts';
 import { waitingFor } from './progress.ts';
 import { requireResults } from './rows.ts';
 import { type JobWaitOptions, showWhenChanged, type TaggedView, tagOf } from './watch.ts';
@@ -239,7 +240,7 @@ async function unitSnapshot(
 }
 
 /** Fields of a request for the result of a unit. */
-interface DataRequest extends Export {
+interface DataRequest extends FileConversion {
   itemToken: string;
 }
 

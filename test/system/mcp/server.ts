@@ -6,12 +6,12 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { createGateway } from '../../../gateway/gateway.ts';
-import type { Caller } from '../../../gateway/service-client.ts';
 import { serveMcp } from '../../../src/api/rest/mcp.ts';
 import { type RunningServer, startServer } from '../../../src/api/rest/server.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createLog } from '../../../src/base/log.ts';
 import { createBodyBudget } from '../../../src/contract/body-budget.ts';
+import type { Caller } from '../../../src/contract/caller.ts';
 
 /* Serves the tools that the conformance suite names over the service's own listener for the protocol. */
 

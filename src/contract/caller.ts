@@ -1,7 +1,7 @@
 import type { DescMessage, DescMethod, MessageShape } from '@bufbuild/protobuf';
-import type { BodyBudget } from '../src/contract/body-budget.ts';
-import type { ResponseHeaders } from '../src/contract/response-headers.ts';
-import type { SubmitOptions } from '../src/contract/submit-options.ts';
+import type { BodyBudget } from './body-budget.ts';
+import type { ResponseHeaders } from './response-headers.ts';
+import type { SubmitOptions } from './submit-options.ts';
 
 /** Headers of a REST request, lower-case names. */
 export type Headers = Record<string, string | undefined>;
