@@ -6,8 +6,7 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { jobName, jobTitle } from '../../../src/present/job.ts';
 import { formatCount } from '../../../src/present/text.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
-import { Id } from '../ui/Id.tsx';
-import { JobName } from '../ui/jobs/JobsTable.tsx';
+import { JobName, ownerColumn } from '../ui/jobs/JobsTable.tsx';
 import { UnitsTable } from '../ui/jobs/UnitsTable.tsx';
 import { useDecisions } from '../ui/jobs/useDecisions.ts';
 import { usePending } from '../ui/jobs/useJobs.ts';
@@ -20,11 +19,7 @@ import { Moment } from '../ui/time/Moment.tsx';
 
 const columns: ListColumn<Job>[] = [
   { title: 'Job', cell: (job) => <JobName job={job} /> },
-  {
-    title: 'User',
-    cell: (job) => <Id of="users" value={job.userId} name={job.userName} />,
-    sortBy: ({ userName, userId }) => userName || userId,
-  },
+  ownerColumn,
   { title: 'Units', align: 'right', cell: (job) => formatCount(job.total), sortBy: ({ total }) => total },
   { title: 'Cost', align: 'right', cell: (job) => formatCount(job.cost), sortBy: ({ cost }) => cost },
   { title: 'Balance', align: 'right', cell: (job) => <Balance job={job} /> },

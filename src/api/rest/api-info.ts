@@ -13,6 +13,7 @@ import {
 import { SitesService } from '../../../gen/gleaner/sites/v1/sites_pb.ts';
 import { marketServices } from '../../contract/services.ts';
 import { methodText } from '../../present/names.ts';
+import { capitalize } from '../../present/text.ts';
 import { codeSamplesOf, exampleOf } from './api-examples.ts';
 
 const description = `Collects public product data from online marketplaces: submit a job, wait for it, download the results.
@@ -138,13 +139,11 @@ function operatorTag({ name }: DescMethod): string {
 /** Returns the id of an operation: `submitMktbPdpBulk` for SubmitPdpBulk of `mktb`. */
 function operationId(method: string, market: string): string {
   const [, verb, rest] = /^([A-Z][a-z]+)(.*)$/.exec(method)!;
-  return `${verb!.toLowerCase()}${capitalized(market)}${rest}`;
+  return `${verb!.toLowerCase()}${capitalize(market)}${rest}`;
 }
 
 /** Returns the name of a type's schema; types of a marketplace start with its path segment: `MktbPdpItem`. */
 function schemaName({ name, file }: DescMessage): string {
   const ofMarket = marketServices.find((service) => service.file.proto.package === file.proto.package);
-  return `${ofMarket === undefined ? '' : capitalized(getOption(ofMarket, marketOption))}${name}`;
+  return `${ofMarket === undefined ? '' : capitalize(getOption(ofMarket, marketOption))}${name}`;
 }
-
-const capitalized = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);

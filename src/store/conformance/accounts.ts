@@ -66,21 +66,13 @@ function userConformance(open: OpenStores): void {
 function keyConformance(open: OpenStores): void {
   const stores = setUpStores(open);
 
-  test('a key is found by its hash, with the current state of its user', async () => {
+  test('a key is found by its hash, with the current state of its user in every process', async () => {
     const user = aUser();
     const key = aKey({ userId: user.id, expiresAt: aTime + 5 });
     await stores.store.users.insert(user);
     expect(await stores.store.apiKeys.insert(key)).toBe(true);
-    expect(await stores.other.apiKeys.findByHash(key.hash)).toEqual({ key, user });
     expect(await stores.store.apiKeys.insert(aKey({ hash: key.hash }))).toBe(false);
     expect(await stores.store.apiKeys.findByHash('no such hash')).toBeNull();
-  });
-
-  test('a revocation, a suspension, and a new balance are visible to the next lookup in every process', async () => {
-    const user = aUser();
-    const key = aKey({ userId: user.id });
-    await stores.store.users.insert(user);
-    await stores.store.apiKeys.insert(key);
     const lookUp = async () => {
       const found = await stores.store.apiKeys.findByHash(key.hash);
       expect(await stores.other.apiKeys.findByHash(key.hash)).toEqual(found);

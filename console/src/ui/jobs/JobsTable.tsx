@@ -47,12 +47,12 @@ function JobBrief({ job, owners }: { job: Job; owners: boolean }) {
         <StatusBadge status={job.status} />
         <JobProgress job={job} />
       </Group>
-      {owners && owner.cell(job)}
+      {owners && ownerColumn.cell(job)}
     </>
   );
 }
 
-const owner: ListColumn<Job> = {
+export const ownerColumn: ListColumn<Job> = {
   title: 'User',
   cell: (job) => <Id of="users" value={job.userId} name={job.userName} />,
   sortBy: ({ userName, userId }) => userName || userId,
@@ -102,7 +102,7 @@ export function JobsTable({ label = 'Jobs', jobs, query, owners, empty }: JobsTa
       query={query}
       dense
       brief={(job) => <JobBrief job={job} owners={owners} />}
-      columns={owners ? columns.toSpliced(1, 0, owner) : columns}
+      columns={owners ? columns.toSpliced(1, 0, ownerColumn) : columns}
       empty={empty}
     />
   );
