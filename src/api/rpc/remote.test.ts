@@ -164,6 +164,20 @@ test('a gateway forwards the options of a submission, whose problems are listed 
   };
   const { items } = variantSoldRequest(3);
   expect(await submitWith('29', items)).toMatchObject({ code: 'max_credits_exceeded' });
+  const misspelled = client
+    .submitVariantSold({ country: 'sg', items } as never, {
+      headers: { authorization, 'gleaner-max-credit': '29' },
+    })
+    .catch(ConnectError.from);
+  expect(((await misspelled) as ConnectError).findDetails(FaultSchema)[0]).toMatchObject({
+    code: 'invalid',
+    problems: [
+      {
+        message: 'The metadata "gleaner-max-credit" is unknown. Did you mean gleaner-max-credits?',
+        type: 'extra_forbidden',
+      },
+    ],
+  });
   const { code, problems } = await submitWith('-1', []);
   expect(code).toBe('invalid');
   const locs = problems.map(({ location }) => location.map(({ step }) => step.value));

@@ -5,10 +5,16 @@ import { clientAddress, forwardedForHeader } from '../../base/client-address.ts'
 import type { Log } from '../../base/log.ts';
 import { maxBodyBytes } from '../../contract/body-limit.ts';
 import { Fault } from '../../contract/fault.ts';
+import { problemText } from '../../contract/problem-texts.ts';
 import { readSubmitOptions } from '../../contract/read-submit-options.ts';
 import { requestIdHeader } from '../../contract/request-id.ts';
 import type { ResponseHeaders } from '../../contract/response-headers.ts';
-import { decodeMetadata, submitOptionMetadata, takesSubmitOptions } from '../../contract/submit-options.ts';
+import {
+  decodeMetadata,
+  submitOptionFields,
+  submitOptionMetadata,
+  takesSubmitOptions,
+} from '../../contract/submit-options.ts';
 import { requireWait, waitMetadata } from '../../contract/wait.ts';
 import { fullName } from '../../jobs/job-types.ts';
 import { createRequestGate, dropResponse } from './adapter.ts';
@@ -119,7 +125,17 @@ export function routeCore<C extends AdmittedCaller>(
   };
 }
 
-/** Returns the options of a submission in its metadata, and their problems. */
+/** Metadata of a submission with the prefix of its options. */
+const optionMetadata: readonly string[] = [
+  ...submitOptionFields.map(submitOptionMetadata),
+  waitMetadata,
+  admissionMetadata,
+];
+
+/**
+ * Returns the options of a submission in its metadata, and their problems. A name with their prefix that is
+ * unknown is one: a misspelled ceiling must not charge.
+ */
 function optionsOfCall(header: Headers): Pick<Call, 'submitOptions' | 'problems'> {
   const { options, problems } = readSubmitOptions(
     (field) => {
@@ -128,5 +144,8 @@ function optionsOfCall(header: Headers): Pick<Call, 'submitOptions' | 'problems'
     },
     (field) => ['header', submitOptionMetadata(field)],
   );
+  for (const name of header.keys())
+    if (name.startsWith('gleaner-') && !optionMetadata.includes(name))
+      problems.push({ loc: ['header', name], ...problemText.unknown('The metadata', name, optionMetadata) });
   return { submitOptions: options, problems };
 }
