@@ -144,7 +144,7 @@ export function endpointServer(
       );
       return;
     }
-    if (cached !== undefined) {
+    if (cached !== undefined && !session.isUncached) {
       const key = `${session.userId} ${endpoint.path} ${writeRequest!(message)}`;
       const make = async () => ({ message: await call(), tag: responseHeaders[tagHeader] });
       const { text, tag, maxAgeSeconds } = await cached(key, waitMs > 0, make, write);

@@ -36,6 +36,8 @@ export interface Session {
   readonly userId: string;
   /** Headers of every response to the request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** True if the service must see every call of this caller: no response comes from the cache. */
+  readonly isUncached?: boolean;
   /**
    * Counts the request against the caller's limits if no call did, and returns headers of the response.
    * Absent if authenticate() counts requests. A fault if a limit is exceeded.

@@ -57,6 +57,7 @@ export function createCoreClient<C extends AdmittedCaller>(core: Core<C>): CoreC
       };
       return {
         userId,
+        isUncached: role === 'operator',
         headers: { ...(role === 'user' ? { [creditsHeader]: String(balance) } : {}), ...known },
         async count() {
           if (isCounted) return {};

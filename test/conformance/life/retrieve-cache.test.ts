@@ -57,6 +57,16 @@ describe.concurrent('with the default durations', () => {
       // Every response has newly signed links, so an identical link means a cached response.
       expect((await retrieveNow(life(), user, job)).body).toEqual(first.body);
       expect((await life().api.get(other, `${job.path}/retrieve/${job.id}`)).status).toBe(404);
+      // The audit log has an entry of each read of an operator.
+      const { operatorKey } = life().deployment;
+      const reads = await Promise.all(
+        [1, 2].map(() => retrieveNow(life(), { ...user, key: operatorKey }, job)),
+      );
+      expect(reads.map(({ kept }) => kept)).toEqual(['no-store', 'no-store']);
+      const { entries } = await life().api.operator('ListAuditEntries', { target: job.id });
+      expect(entries.filter(({ action }: { action: string }) => action === 'RetrievePdpBulk')).toHaveLength(
+        2,
+      );
     },
   );
 
