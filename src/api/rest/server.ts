@@ -1,13 +1,5 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { appendPeerAddress } from '../../base/client-address.ts';
 import {
   type ConnectionLimits,
@@ -16,6 +8,7 @@ import {
   httpOptions,
   watchRequest,
 } from '../../base/connections.ts';
+import { refuseMalformed } from '../../base/malformed-requests.ts';
 
 export interface RunningServer {
   port: number;
@@ -38,11 +31,9 @@ export async function startServer(
   limits: ConnectionLimits = defaultConnectionLimits,
 ): Promise<RunningServer> {
   let closing = false;
-  const latest = new WeakMap<Duplex, ServerResponse<IncomingMessage>>();
-  const listener: RequestListener = (request, response) => {
-    watchRequest(request, response);
-    if (isAmbiguous(request)) return refuse(response, 400);
-    latest.set(request.socket, response);
+  // Node would respond to a missing Host without a body.
+  const server = createServer({ ...httpOptions(limits), requireHostHeader: false });
+  const handle: RequestListener = (request, response) => {
     appendPeerAddress(request);
     response.once('close', () => {
       // An idle connection must not keep a closing server open.
@@ -50,24 +41,15 @@ export async function startServer(
     });
     app(request, response);
   };
-  // Node would respond to a missing Host without a body.
-  const server = createServer({ ...httpOptions(limits), requireHostHeader: false }, listener);
+  const serve = refuseMalformed(server, handle, formatRefusal);
+  const listener: RequestListener = (request, response) => {
+    watchRequest(request, response);
+    serve(request, response);
+  };
   const sockets = guardConnections(server, limits);
+  server.on('request', listener);
   // The handler sends 100 Continue once it accepts the request.
   server.on('checkContinue', listener);
-  server.on('checkExpectation', (_request, response) => refuse(response, 417));
-  const refuseNext = (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const response = latest.get(socket);
-    const isPending = response !== undefined && !response.closed && response.req.complete;
-    if (!isPending || error.code === 'ECONNRESET') refuseConnection(error, socket);
-    // What follows a complete request must not take the place of its response. After `Connection: close`, the
-    // connection ends with it.
-    else if (error.code !== 'HPE_CLOSED_CONNECTION')
-      response.once('close', () => refuseConnection(error, socket));
-  };
-  server.on('clientError', refuseNext);
-  // Its target is not a path.
-  server.on('connect', (_request, socket) => refuseNext(new Error('CONNECT'), socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -85,6 +67,9 @@ export async function startServer(
   };
 }
 
+/** A malformed request has no id, since it is not logged. */
+const formatRefusal = (_status: number, detail: string) => JSON.stringify({ detail, code: 'malformed' });
+
 function close(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), graceMs);
@@ -94,47 +79,4 @@ function close(server: Server, graceMs: number): Promise<void> {
     });
     server.closeIdleConnections();
   });
-}
-
-/**
- * Returns true for a request that a proxy may have read in another way (RFC 9112, sections 3.2 and 6.1): with
- * another number of Host headers than one, an invalid one, or a transfer coding besides `chunked`.
- */
-function isAmbiguous({ rawHeaders, headers, httpVersion }: IncomingMessage): boolean {
-  const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && /^host$/i.test(text)).length;
-  const { host = '', 'transfer-encoding': coding = 'chunked' } = headers;
-  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1') || /[\s/?#@\\]/.test(host)) return true;
-  return coding.toLowerCase() !== 'chunked';
-}
-
-const statuses: Record<string, number> = {
-  HPE_HEADER_OVERFLOW: 431,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-};
-
-/** Returns the body of the response to a malformed request, without an id, since it is not logged. */
-const refusalOf = (status: number): string =>
-  JSON.stringify({ detail: `${STATUS_CODES[status]}: the request cannot be read`, code: 'malformed' });
-
-/** Refuses a malformed request whose headers could be read. */
-function refuse(response: ServerResponse, status: number): void {
-  const body = refusalOf(status);
-  const headers = { 'content-type': 'application/json', 'content-length': body.length, connection: 'close' };
-  response.writeHead(status, headers).end(body);
-}
-
-/**
- * Responds to a request that could not be parsed in the shape of every other error, and ends the connection.
- */
-function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const status = statuses[error.code ?? ''] ?? 400;
-  const body = refusalOf(status);
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
-  );
 }

@@ -96,7 +96,7 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
     const handler = handlers.get((request.url ?? '').split('?', 1)[0]!);
     if (handler === undefined) {
       if (next) next();
-      else sendText(response, 404, 'No method has this path. Call /<service>/<method> by POST.');
+      else sendError(response, 404, 'No method has this path. Call /<service>/<method> by POST.');
       return;
     }
     const values = createContextValues().set(requestKey, request).set(responseKey, response);
@@ -105,7 +105,7 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
       universal = universalRequestFromNodeRequest(request, response, undefined, values);
     } catch {
       // The authority is missing or malformed.
-      sendText(response, 400, 'The authority of the request is missing or malformed.');
+      sendError(response, 400, 'The authority of the request is missing or malformed.');
       return;
     }
     universal = { ...universal, body: readToEnd(request, response) };
@@ -156,7 +156,10 @@ function removeLongTimeout(header: Headers): void {
 /** Connect codes by HTTP status, for calls that Connect rejects before a handler runs. */
 const httpStatuses: Readonly<Record<number, Code>> = {
   404: Code.Unimplemented,
+  405: Code.Unimplemented,
+  408: Code.DeadlineExceeded,
   429: Code.ResourceExhausted,
+  431: Code.ResourceExhausted,
   499: Code.Canceled,
   501: Code.Unimplemented,
   503: Code.Unavailable,
@@ -187,8 +190,14 @@ function readToEnd(
   return { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) };
 }
 
-function sendText(response: ServerResponse | Http2ServerResponse, status: number, text: string): void {
+/** Returns the body of an error of Connect, for requests that reach no method. */
+export function formatConnectError(status: number, message: string): string {
+  const code = httpStatuses[status] ?? Code.InvalidArgument;
+  return JSON.stringify({ code: statusOf(code).toLowerCase(), message });
+}
+
+function sendError(response: ServerResponse | Http2ServerResponse, status: number, message: string): void {
   response.statusCode = status;
-  response.setHeader('content-type', 'text/plain; charset=utf-8');
-  (response as ServerResponse).end(`${text}\n`);
+  response.setHeader('content-type', 'application/json');
+  (response as ServerResponse).end(formatConnectError(status, message));
 }

@@ -115,6 +115,23 @@ describe('the server', () => {
   });
 });
 
+const body = 'Content-Length: 2\r\nConnection: close\r\n\r\n{}';
+test.each([
+  ['an unknown path', `GET / HTTP/1.1\r\nHost: x\r\n${body}`, 404, 'unimplemented'],
+  ['a header without a colon', 'POST / HTTP/1.1\r\nHost x\r\n\r\n', 400, 'invalid_argument'],
+  ['no Host', `POST ${path} HTTP/1.1\r\n${body}`, 400, 'invalid_argument'],
+  ['two Hosts', `POST ${path} HTTP/1.1\r\nHost: x\r\nHost: y\r\n${body}`, 400, 'invalid_argument'],
+  ['long headers', `POST / HTTP/1.1\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`, 431, 'resource_exhausted'],
+  ['a tunnel', 'CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n', 400, 'invalid_argument'],
+  ['an unknown expectation', `POST / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n${body}`, 417, 'invalid_argument'],
+])('responds over HTTP/1.1 to %s with an error of Connect', async (_name, sent, status, code) => {
+  await open({});
+  const response = await untilClosed(sent);
+  expect(response).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(response.toLowerCase()).toContain('content-type: application/json');
+  expect(JSON.parse(/\{.*\}/.exec(response)![0])).toEqual({ code, message: expect.any(String) });
+});
+
 test('a body with a valid key may exceed the limit for callers without one', async () => {
   await open({ checkMs: 5, maxRefusedBytes: 10_000 });
   const body = JSON.stringify({ other: 'x'.repeat(50_000) });

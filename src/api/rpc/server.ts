@@ -16,7 +16,8 @@ import {
   httpOptions,
   watchRequest,
 } from '../../base/connections.ts';
-import type { RpcListener } from './adapter.ts';
+import { refuseMalformed } from '../../base/malformed-requests.ts';
+import { formatConnectError, type RpcListener } from './adapter.ts';
 
 export interface ListeningServer {
   port: number;
@@ -52,7 +53,8 @@ export async function listen(
     appendPeerAddress(request);
     listener(request, response);
   };
-  const server = createHttpServer(httpOptions(limits), handler as never);
+  const server = createHttpServer({ ...httpOptions(limits), requireHostHeader: false });
+  server.on('request', refuseMalformed(server, handler, formatConnectError));
   const http2 = createLimitedHttp2(limits, handler);
   // The HTTP/1.1 server listens, so that node:http checks its timeouts; HTTP/2 connections are handed over.
   const [accept] = server.listeners('connection') as [(socket: Socket) => void];
