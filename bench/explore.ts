@@ -14,6 +14,7 @@ import type { RecordReader } from '../src/markets/market.ts';
 import { variants } from '../src/markets/mkta/variants.ts';
 import type { Batch, Outcome, Segment } from '../src/store/batches.ts';
 import { aBatch, aJob, aSuccess } from '../src/store/conformance/samples.ts';
+import { placeToken } from '../src/store/cursor.ts';
 import type { Job } from '../src/store/documents.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
 import { contextWith } from '../test/support/context.ts';
@@ -71,7 +72,7 @@ export async function measureExplore(rounds: number, records: number): Promise<E
         const explorer = createExplorer(context);
         first[name].push(await timed(() => explorer.list(job, queries[name])));
         if (name === 'sort')
-          next.push(await timed(() => explorer.list(job, { ...queries.sort, after: 'o50' })));
+          next.push(await timed(() => explorer.list(job, { ...queries.sort, after: placeToken(50) })));
       }
     }
     return {

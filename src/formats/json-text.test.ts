@@ -18,6 +18,13 @@ describe('parseExact() and formatExact()', () => {
     expect(formatExact(parseExact(text))).toBe(text.replace(/\s/g, '')),
   );
 
+  test('keep the digits of an integer at each position of a text', () => {
+    for (let length = 0; length < 40; length += 1) {
+      const text = `["${'x'.repeat(length)}",-9007199254740993,12]`;
+      expect(formatExact(parseExact(text))).toBe(text);
+    }
+  });
+
   test('keep other numbers as doubles', () => {
     expect(parseExact('[1.5,0.1234567890123456789,1e30,9007199254740991]')).toEqual([
       1.5,
