@@ -112,7 +112,9 @@ export async function serve(config: Config, role: ProcessRole, outputs: ServiceO
     ready = ports.ready ?? ready;
     sayPorts(service, config.host, outputs.say);
     if (run.core) {
-      isOperable = startOperator(program, stopping.signal, outputs.say, closers);
+      const operator = startOperator(program, stopping.signal, outputs.say, closers);
+      isOperable = operator.exists;
+      service.refused = Promise.race([service.refused, operator.refused]);
       closers.push(inBackground(notify(program, publicUrl, stopping.signal)));
     }
     if (run.worker) {
@@ -308,24 +310,34 @@ async function checkStore(
   return check;
 }
 
-/** Creates the first operator in the background. Returns a function that returns whether it exists. */
+/**
+ * Creates the first operator in the background. `exists` returns whether it exists; `refused` resolves with an
+ * error if the data cannot be used, and is pending otherwise.
+ */
 function startOperator(
   program: Program,
   stopping: AbortSignal,
   say: (line: string) => void,
   closers: (() => Promise<unknown>)[],
-): () => boolean {
+): { exists: () => boolean; refused: Promise<Error> } {
   let exists = false;
-  const announced = announceOperator(program, stopping, say).then((isReady) => {
-    exists = isReady;
-  });
+  const { promise: refused, resolve: refuse } = Promise.withResolvers<Error>();
+  const announced = announceOperator(program, stopping, say).then(
+    (isReady) => {
+      exists = isReady;
+    },
+    (error) => {
+      if (!(error instanceof DataRefusedError)) throw error;
+      refuse(error);
+    },
+  );
   closers.push(inBackground(announced));
-  return () => exists;
+  return { exists: () => exists, refused };
 }
 
 /**
  * Creates the first operator once the store responds, and shows the key once. Resolves with false if the
- * process stops before, or must stop.
+ * process stops before. Throws a DataRefusedError if the process must stop.
  */
 async function announceOperator(
   { context, config, log, clock }: Program,
@@ -344,7 +356,6 @@ async function announceOperator(
         log.warn('GLEANER_OPERATOR_KEY is a revoked key: set another value or remove the setting');
       return true;
     } catch (error) {
-      if (error instanceof DataRefusedError) return false;
       const fault = Fault.from(error);
       if (fault.code !== 'unavailable') throw error;
       if (!told) log.warn({ error: fault.message }, 'store not ready');

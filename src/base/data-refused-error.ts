@@ -2,8 +2,8 @@ import { Fault } from '../contract/fault.ts';
 
 /** The program must not use the data. The process must end without a change. */
 export class DataRefusedError extends Fault {
-  constructor(message: string) {
-    super('internal', message, { component: 'store' });
+  constructor(message: string, cause?: Error) {
+    super('internal', message, { component: 'store', cause });
   }
 }
 
@@ -24,5 +24,16 @@ export class IncompleteMoveError extends DataRefusedError {
       `${place} contains an incomplete move of ${source}: repeat 'gleaner move ${source}', or drop the database`,
     );
     this.name = 'IncompleteMoveError';
+  }
+}
+
+/** The data cannot be read: it was overwritten, cut, or its disk fails. */
+export class DamagedDataError extends DataRefusedError {
+  constructor(place: string, cause: Error) {
+    super(
+      `${place} is damaged, or its disk fails (${cause.message}): check the disk, and restore a backup with 'gleaner restore'`,
+      cause,
+    );
+    this.name = 'DamagedDataError';
   }
 }

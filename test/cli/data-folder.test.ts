@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../engines/ports.ts';
 import { runCommand } from '../support/command.ts';
@@ -36,6 +37,49 @@ describe('a folder without data', () => {
       `gleaner: No Gleaner data in ${join(folder, 'data')}. Run the command in the folder where the service was started, or set GLEANER_DATA_DIR.\n`,
     );
     expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+describe('a data folder with damage', () => {
+  const file = () => join(folder, 'data', 'gleaner.db');
+  /** Overwrites a page of the data file. */
+  const damage = (page: number, pageBytes: number) => {
+    const handle = openSync(file(), 'r+');
+    writeSync(handle, Buffer.alloc(pageBytes, 'Z'), 0, pageBytes, page * pageBytes);
+    closeSync(handle);
+  };
+  const message = (reason: string) =>
+    `gleaner: SQLite file ${file()} is damaged, or its disk fails (${reason}): check the disk, and restore a backup with 'gleaner restore'`;
+  beforeEach(async () => {
+    await service.start();
+    await service.stop();
+  });
+
+  test('is refused by every command with exit code 10', async () => {
+    damage(0, 4_096);
+    for (const command of ['serve', 'audit'])
+      expect(await runCommand([command], settings)).toMatchObject({
+        code: 10,
+        stderr: `${message('file is not a database')}\n`,
+      });
+  });
+
+  test('ends the service when it finds the damage only after its start', async () => {
+    const database = new DatabaseSync(file());
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    const { rootpage } = database.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'api_keys'").get()!;
+    const { page_size: pageBytes } = database.prepare('PRAGMA page_size').get()!;
+    database.close();
+    damage(Number(rootpage) - 1, Number(pageBytes));
+    const { code, stderr } = await runCommand(['serve'], settings);
+    expect(code).toBe(10);
+    expect(stderr.split('\n')).toContain(message('database disk image is malformed'));
+  });
+
+  test('is refused if its secrets are empty', async () => {
+    writeFileSync(join(folder, 'data', 'secrets.txt'), '');
+    const { code, stderr } = await runCommand(['serve'], settings);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^gleaner: \S+secrets\.txt: expected .*\n$/)]);
   });
 });
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { ConfigError } from '../../base/config-error.ts';
 import { openPrivateFolder, restrictFile } from '../../base/data-dir.ts';
 import { deriveKey } from '../../base/sealing.ts';
 import { syncFolder } from '../../base/sync-folder.ts';
@@ -15,7 +16,8 @@ const minLength = 32;
 /**
  * Returns the secrets that all keys are derived from, newest first: the configured ones, then the ones in
  * `<data dir>/secrets.txt` (mode 0600). Without any, creates the file. Processes that start concurrently read
- * the same ones. Throws an Error that names the file if it cannot be read or written.
+ * the same ones. Throws an Error that names the file if it cannot be read or written, a ConfigError if a secret
+ * is too short or missing.
  */
 export function openSecrets(configured: readonly string[] | null, dataDir: string): readonly string[] {
   const file = join(dataDir, secretsFile);
@@ -52,7 +54,7 @@ function readFile(file: string): string[] {
     .map((line) => line.trim())
     .filter((line) => line !== '');
   if (secrets.length > 0 && secrets.every((secret) => secret.length >= minLength)) return secrets;
-  throw new Error(
+  throw new ConfigError(
     `${file}: expected secrets of at least ${minLength} characters, one per line; remove it to start with a new one ` +
       '(links made so far stop working, and secrets of destinations must be entered again)',
   );

@@ -4,6 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { type BackOff, backOffMs } from '../../base/back-off.ts';
 import { openPrivateFile, openPrivateFolder, restrictFile } from '../../base/data-dir.ts';
+import { DamagedDataError } from '../../base/data-refused-error.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { SqliteConnection, Value } from './connection.ts';
 import { createReadCache, type ReadCache } from './read-cache.ts';
@@ -48,6 +49,9 @@ const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
 /** Primary result codes of temporary failures: busy, locked, read-only, I/O, full, cannot open. */
 const transientCodes = new Set([5, 6, 8, 10, 13, 14]);
+
+/** Primary result codes of a file whose content is wrong, or cannot be read: corrupt, no database. */
+const damageCodes = new Set([11, 26]);
 
 /**
  * Denies other users access to the data file, its log, and its index. SQLite creates the latter two with the
@@ -267,6 +271,8 @@ export function guarded<T>(path: string, call: () => T): T {
   } catch (thrown) {
     if (thrown instanceof Fault) throw thrown;
     const { code, errcode, message } = thrown as Error & { code?: string; errcode?: number };
+    if (damageCodes.has((errcode ?? 0) & 0xff))
+      throw new DamagedDataError(`SQLite file ${path}`, thrown as Error);
     // ERR_INVALID_STATE means that the file was closed. Errors of the folder have a system error code and no
     // errcode.
     const notNow =
