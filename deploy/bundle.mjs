@@ -1,6 +1,22 @@
 // Bundles the program: the command line, its worker processes, and the fake marketplaces of the demo.
 import { build } from 'rolldown';
 
+/**
+ * Escapes characters outside of Latin-1 in the code of chunks: a single one makes V8 keep the whole source
+ * text with two bytes per character. Throws an Error if one is escaped by a backslash.
+ */
+function escapeWide(files) {
+  for (const file of Object.values(files))
+    if (file.type === 'chunk' && /[^\x00-\xff]/.test(file.code)) {
+      if (/\\[^\x00-\xff]/.test(file.code))
+        throw new Error(`${file.fileName}: backslash before a wide character`);
+      file.code = file.code.replace(
+        /[^\x00-\xff]/g,
+        (wide) => `\\u${wide.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      );
+    }
+}
+
 /** Writes the bundle of the sources in a folder to another folder. */
 export const bundle = (folder, target, output = {}) =>
   build({
@@ -13,6 +29,14 @@ export const bundle = (folder, target, output = {}) =>
     },
     // UMD modules, which `main` often names, require their parts in a way that bundlers cannot follow.
     resolve: { mainFields: ['module', 'main'] },
+    plugins: [
+      {
+        name: 'memory',
+        // The gateway reads bodies itself, and the parsers of Express bring 300 KB of tables of encodings.
+        load: (id) => (/node_modules\/body-parser\/index\.js$/.test(id) ? 'module.exports = {}' : null),
+        generateBundle: (_options, files) => escapeWide(files),
+      },
+    ],
     // Loaded from their own packages, and only if configured or on a terminal.
     external: [
       /^@aws-sdk\//,

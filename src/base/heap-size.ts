@@ -5,17 +5,9 @@ import { runInNewContext } from 'node:vm';
 /*
  * By default V8 trades memory for speed: the young generation grows to 128 MB with the surviving objects, and
  * the old generation is collected only when it reaches a multiple of the live objects. In a service process
- * most survivors come from loading modules and from reading a large submit; both would enlarge the heap for
- * hours.
+ * most survivors come from loading modules, whose garbage collectGarbage() returns after the start, and from
+ * reading a large submit, which would enlarge the heap for hours.
  */
-
-/**
- * Keeps the young generation at its initial size, about 1 MB, until releaseYoungGeneration() or
- * limitHeapGrowth() is called.
- */
-export function holdYoungGeneration(): void {
-  v8.setFlagsFromString('--semi-space-growth-factor=1');
-}
 
 /** Lets the young generation grow on demand by V8's default factor. */
 export function releaseYoungGeneration(): void {
@@ -41,7 +33,7 @@ export function limitHeapGrowth(): void {
   const limit = () => {
     const { space_size } = v8.getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')!;
     if (space_size <= maxSemiSpaceBytes) releaseYoungGeneration();
-    else holdYoungGeneration();
+    else v8.setFlagsFromString('--semi-space-growth-factor=1');
   };
   limit();
   new PerformanceObserver(limit).observe({ entryTypes: ['gc'] });

@@ -82,7 +82,7 @@ function forkWorker({ entry, memoryBytes, setup }: WorkerProcessOptions) {
       ...process.execArgv,
       `--max-old-space-size=${Math.round(memoryBytes / 1024 ** 2)}`,
       `--max-semi-space-size=${semiSpaceMb}`,
-      // Same as holdYoungGeneration(); the process releases it after startup.
+      // Modules are loaded with a young generation of about 1 MB; the process releases it after startup.
       '--semi-space-growth-factor=1',
       `--heap-growing-percent=${maxGarbagePercent}`,
     ],

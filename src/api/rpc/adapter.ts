@@ -80,19 +80,28 @@ export function dropResponse({ values }: HandlerContext): void {
   else response.destroy();
 }
 
-/**
- * Creates the listener that serves routes over gRPC, gRPC-Web and Connect. Large bodies are read within the
- * memory budget.
- */
-export function createRpcListener(routes: (router: ConnectRouter) => void, budget: BodyBudget): RpcListener {
+/** Handlers of methods by path. */
+type Handlers = ReadonlyMap<string, ConnectRouter['handlers'][number]>;
+
+function createHandlers(routes: (router: ConnectRouter) => void): Handlers {
   const router = createConnectRouter({
     acceptCompression: compressions,
     // Unknown fields are never read and would cost memory.
     binaryOptions: { readUnknownFields: false },
   });
   routes(router);
-  const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+  return new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+}
+
+/**
+ * Creates the listener that serves routes over gRPC, gRPC-Web and Connect. Large bodies are read within the
+ * memory budget.
+ */
+export function createRpcListener(routes: (router: ConnectRouter) => void, budget: BodyBudget): RpcListener {
+  let handlers: Handlers | null = null;
   return (request, response, next) => {
+    // Created by the first request: creating all of them takes a twentieth of the start of a service.
+    handlers ??= createHandlers(routes);
     const handler = handlers.get((request.url ?? '').split('?', 1)[0]!);
     if (handler === undefined) {
       if (next) next();

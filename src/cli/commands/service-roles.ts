@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { ProcessRole } from '../../app/serve.ts';
 import { untilAborted } from '../../base/abort.ts';
 import { isolatedEnvironment, loadConfig } from '../../base/config.ts';
-import { collectGarbage, holdYoungGeneration, limitHeapGrowth } from '../../base/heap-size.ts';
+import { collectGarbage, limitHeapGrowth } from '../../base/heap-size.ts';
 import type { Environment } from '../../base/secret-files.ts';
 import type { Io } from '../io.ts';
 import { onRun } from '../program.ts';
@@ -67,7 +67,6 @@ const collectMs = 1_000;
 
 /** Runs a role until it is stopped, or must not use its data any more. */
 async function runRole(io: Io, role: ProcessRole): Promise<void> {
-  holdYoungGeneration();
   const { serve } = await import('../../app/serve.ts');
   const config = io.config();
   const { logOutput, say } = io;
