@@ -2,16 +2,35 @@
 import { build } from 'rolldown';
 
 /**
+ * Built-in modules with exports that load much when they are read, and Node reads all exports of a module that
+ * is imported: `http` has those of WebSocket, which load the whole fetch API.
+ */
+const plainModules = /^(?:node:)?(http|crypto)$/;
+const plain = '\0plain:';
+
+/** Returns a module with the exports of a built-in module that take nothing to read. */
+function plainExports(name) {
+  const module = process.getBuiltinModule(name);
+  const isPlain = ([, { get }]) => get === undefined;
+  const names = Object.entries(Object.getOwnPropertyDescriptors(module)).filter(isPlain);
+  return [
+    `const module = process.getBuiltinModule('node:${name}');`,
+    'export default module;',
+    `export const { ${names.map(([key]) => key).join(', ')} } = module;`,
+  ].join('\n');
+}
+
+/**
  * Escapes characters outside of Latin-1 in the code of chunks: a single one makes V8 keep the whole source
  * text with two bytes per character. Throws an Error if one is escaped by a backslash.
  */
 function escapeWide(files) {
   for (const file of Object.values(files))
-    if (file.type === 'chunk' && /[^\x00-\xff]/.test(file.code)) {
-      if (/\\[^\x00-\xff]/.test(file.code))
+    if (file.type === 'chunk' && /[\u0100-\uffff]/.test(file.code)) {
+      if (/\\[\u0100-\uffff]/.test(file.code))
         throw new Error(`${file.fileName}: backslash before a wide character`);
       file.code = file.code.replace(
-        /[^\x00-\xff]/g,
+        /[\u0100-\uffff]/g,
         (wide) => `\\u${wide.charCodeAt(0).toString(16).padStart(4, '0')}`,
       );
     }
@@ -31,9 +50,14 @@ export const bundle = (folder, target, output = {}) =>
     resolve: { mainFields: ['module', 'main'] },
     plugins: [
       {
-        name: 'memory',
-        // The gateway reads bodies itself, and the parsers of Express bring 300 KB of tables of encodings.
-        load: (id) => (/node_modules\/body-parser\/index\.js$/.test(id) ? 'module.exports = {}' : null),
+        name: 'less-memory',
+        resolveId: (id, _importer, { kind }) =>
+          kind === 'import-statement' && plainModules.test(id) ? plain + plainModules.exec(id)[1] : null,
+        load(id) {
+          if (id.startsWith(plain)) return plainExports(id.slice(plain.length));
+          // The gateway reads bodies itself, and the parsers of Express bring 300 KB of tables of encodings.
+          return /node_modules\/body-parser\/index\.js$/.test(id) ? 'module.exports = {}' : null;
+        },
         generateBundle: (_options, files) => escapeWide(files),
       },
     ],
