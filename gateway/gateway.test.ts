@@ -1,7 +1,10 @@
 import { Writable } from 'node:stream';
+import { create } from '@bufbuild/protobuf';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { Fault } from '../src/contract/fault.ts';
+import { contractDialect } from './contract-dialect.ts';
+import type { Dialect } from './dialect.ts';
 import { handClock, packingRetention, recordedCaller, startTestGateway } from './fixture/gateway.ts';
 import { shopService } from './fixture/shop.ts';
 
@@ -141,6 +144,28 @@ test('createGateway() throws for a path that is declared twice', async () => {
   await expect(startTestGateway({ services: [shopService, shopService] })).rejects.toThrow(
     'POST /api/shop/orders is declared twice',
   );
+});
+
+test('writes a frozen message once, and others each time', async () => {
+  const { output } = shopService.method.getOrder!;
+  let written = 0;
+  const responseWriter: Dialect['responseWriter'] = (endpoint) => {
+    const write = contractDialect.responseWriter(endpoint)!;
+    return (message, query) => {
+      written += 1;
+      return write(message, query);
+    };
+  };
+  let order = create(output, { number: 7n });
+  const { caller } = recordedCaller({ GetOrder: () => order });
+  const gateway = await startTestGateway({ caller, dialect: { ...contractDialect, responseWriter } });
+  const ask = async () => ((await (await gateway.ask('/shop/orders/7')).json()) as { number: number }).number;
+  expect([await ask(), await ask(), written]).toEqual([7, 7, 2]);
+  Object.freeze(order);
+  expect([await ask(), await ask(), written]).toEqual([7, 7, 3]);
+  order = Object.freeze(create(output, { number: 8n }));
+  expect([await ask(), written]).toEqual([8, 4]);
+  await gateway.close();
 });
 
 test('close() waits for active requests', async () => {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import type { DescField, DescMethod } from '@bufbuild/protobuf';
+import type { DescField, DescMethod, Message } from '@bufbuild/protobuf';
 import { checkJsonSize } from '../src/contract/body-content.ts';
 import { smallBodyBytes } from '../src/contract/body-limit.ts';
 import type { CallContext, Caller, GatewayBudget, Headers, Session } from '../src/contract/caller.ts';
@@ -15,7 +15,7 @@ import { type ResponseHeaders, tagHeader } from '../src/contract/response-header
 import { quoteOptions, type SubmitOptions } from '../src/contract/submit-options.ts';
 import { readWait } from '../src/contract/wait.ts';
 import { wholeBodyField, wholeBodyOf } from '../src/contract/whole-body.ts';
-import type { Dialect } from './dialect.ts';
+import type { Dialect, WriteResponse } from './dialect.ts';
 import type { ServedEndpoint } from './endpoint.ts';
 import type { Variable } from './paths/parse.ts';
 import { contentLength, hasBody, readBody, streamBody } from './request/body.ts';
@@ -88,7 +88,7 @@ export function endpointServer(
 ): Serve {
   const { method, successStatus } = endpoint;
   const readRequest = dialect.requestReader(endpoint);
-  const write = dialect.responseWriter(endpoint);
+  const write = writeOnce(dialect.responseWriter(endpoint));
   const writeStream = dialect.streamWriter(endpoint);
   const whole = wholeBodyField(method.output);
   const cached = endpoint.cached ? cache?.of(method.output) : undefined;
@@ -176,6 +176,18 @@ export function endpointServer(
       addHeaders(response, await countRequest(session));
       throw error;
     }
+  };
+}
+
+/** Returns a writer that keeps the texts of frozen messages, which a service may return again. */
+function writeOnce(write: WriteResponse | undefined): WriteResponse | undefined {
+  if (write === undefined) return undefined;
+  const texts = new WeakMap<Message, string>();
+  return (message, query = noQuery) => {
+    if (query !== noQuery || !Object.isFrozen(message)) return write(message, query);
+    const text = texts.get(message) ?? write(message, query);
+    texts.set(message, text);
+    return text;
   };
 }
 

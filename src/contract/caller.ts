@@ -45,7 +45,10 @@ export interface Session {
   count?(): Promise<Readonly<Record<string, string>>>;
   /** Returns true if the caller may call a method. Absent if every caller may call every method. */
   allows?(method: DescMethod): Promise<boolean>;
-  /** Calls a unary method with a message of its input type, which the service validates. */
+  /**
+   * Calls a unary method with a message of its input type, which the service validates. A response that the
+   * service returns again may be frozen: it is then written as JSON only once.
+   */
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethod & { input: I; output: O },
     message: MessageShape<I>,

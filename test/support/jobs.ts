@@ -24,7 +24,7 @@ import { createJobChanges, observeStore } from '../../src/jobs/changes.ts';
 import type { JobContext, JobSettings } from '../../src/jobs/context.ts';
 import { resolveJobTypes } from '../../src/jobs/job-types.ts';
 import { audit } from '../../src/jobs/queries/audit.ts';
-import { type JobReadOptions, read } from '../../src/jobs/queries/read.ts';
+import { createReadView, type JobReadOptions } from '../../src/jobs/queries/read.ts';
 import { submit } from '../../src/jobs/steps/submit.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { listedFields } from '../../src/markets/defaults.ts';
@@ -167,6 +167,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
   };
   const workers: { stop(): Promise<void> }[] = [];
   const methodOf = (name: string) => context.jobTypes.methods.get(`gleaner.mkta.v1.MktaService.${name}`)!;
+  const readView = createReadView(context);
   const eventually: JobFixture['eventually'] = async (what, condition) => {
     const end = Date.now() + 50_000;
     while (!(await condition())) {
@@ -223,7 +224,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
         ...{ userId, role: 'user' as const, waitMs: 0, ifNoneMatch: undefined, signal, responseHeaders: {} },
         ...changed,
       };
-      return read(context, method, fromJson(method.method.input, request), options);
+      return readView(method, fromJson(method.method.input, request), options);
     },
     async startWorker() {
       const worker = await startWorker(context, [mkta]);

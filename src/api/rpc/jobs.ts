@@ -2,7 +2,7 @@ import { Step } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { dispositionHeader, warningHeader } from '../../contract/response-headers.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import type { JobMethod } from '../../jobs/job-types.ts';
-import { data, list, read } from '../../jobs/queries/read.ts';
+import { createReadView, data, list, type ReadView } from '../../jobs/queries/read.ts';
 import { terminate } from '../../jobs/steps/decide.ts';
 import { submitterOf } from '../../jobs/steps/idempotency.ts';
 import { submit } from '../../jobs/steps/submit.ts';
@@ -13,6 +13,7 @@ import { streamText } from './job-stream.ts';
 export function jobHandlers(context: JobContext): Handlers {
   const unary = new Map<string, Handler>();
   const stream = new Map<string, StreamHandler>();
+  const read = createReadView(context);
   for (const [name, method] of context.jobTypes.methods) {
     if (method.step === Step.DATA) {
       stream.set(name, async function* (request, { principal, responseHeaders }) {
@@ -21,13 +22,13 @@ export function jobHandlers(context: JobContext): Handlers {
         yield* streamText(contentType, bytes);
       });
     } else {
-      unary.set(name, handlerOf(context, method));
+      unary.set(name, handlerOf(context, method, read));
     }
   }
   return { unary, stream };
 }
 
-function handlerOf(context: JobContext, method: JobMethod): Handler {
+function handlerOf(context: JobContext, method: JobMethod, read: ReadView): Handler {
   switch (method.step) {
     case Step.SUBMIT:
       return (request, call) =>
@@ -37,7 +38,7 @@ function handlerOf(context: JobContext, method: JobMethod): Handler {
     case Step.READ:
       return (request, { principal, ...call }) => {
         const { userId, role } = principal;
-        return read(context, method, request, { ...call, userId, role });
+        return read(method, request, { ...call, userId, role });
       };
     case Step.LIST:
       return (_request, { principal }) => list(context, method, principal);

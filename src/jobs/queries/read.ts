@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { create, type Message } from '@bufbuild/protobuf';
+import { createBoundedMap } from '../../base/bounded-map.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { FileConversion } from '../../contract/files.ts';
 import type { ResponseHeaders } from '../../contract/response-headers.ts';
@@ -76,17 +78,62 @@ export interface JobReadOptions extends JobWaitOptions, JobReader {
 }
 
 /** Returns the method's view of a job, after the wait that `options` requests. Throws `not_found`. */
-export async function read(
-  context: JobContext,
-  method: JobMethod,
-  request: Message,
-  options: JobReadOptions,
-): Promise<Message> {
-  const job = await findJob(context, method, request, options);
-  return showWhenChanged(context, job, options, (current) =>
-    prepareView(context, method, current, request, options.role),
-  );
+export type ReadView = (method: JobMethod, request: Message, options: JobReadOptions) => Promise<Message>;
+
+/** View of an ended job that was shown in a second. */
+interface KeptView {
+  /** The job as it was stored. */
+  job: Job;
+  /** Time in seconds: links of one second are equal. */
+  second: number;
+  tag: string;
+  message: Message;
+  bytes: number;
 }
+
+/** Memory for views of ended jobs, in bytes. */
+const maxKeptBytes = 8 * 1024 * 1024;
+/** Estimated memory of a view, and of each batch and failure that it shows, in bytes. */
+const partBytes = 1024;
+
+/**
+ * Creates the function that returns views. Views of ended jobs without contents of units are reused within a
+ * second while the stored job is the same: each call reads it, so that a deletion is seen immediately.
+ */
+export function createReadView(context: JobContext): ReadView {
+  const kept = createBoundedMap<KeptView>({ maxBytes: maxKeptBytes, sizeOf: ({ bytes }) => bytes });
+  const prepare = async (
+    method: JobMethod,
+    job: Job,
+    request: Message,
+    role: Role,
+  ): Promise<TaggedView<Message>> => {
+    const { needs } = method.jobType!.kind.views[method.view]!;
+    if (job.finishedAt === null || !needs.every(isSmall))
+      return prepareView(context, method, job, request, role);
+    // Links differ by role.
+    const key = `${role} ${method.method} ${job.id}`;
+    const second = Math.floor(context.clock.now() / 1000);
+    let view = kept.get(key);
+    if (view?.second !== second || !isDeepStrictEqual(view.job, job)) {
+      const { tag, snapshot, render } = await prepareView(context, method, job, request, role);
+      const parts = 1 + (snapshot.batches?.length ?? 0) + (snapshot.failures?.length ?? 0);
+      view = { job, second, tag, message: Object.freeze(await render()), bytes: parts * partBytes };
+      kept.set(key, view);
+    }
+    const { tag, message } = view;
+    return { tag, render: () => message };
+  };
+  return async (method, request, options) => {
+    const job = await findJob(context, method, request, options);
+    return showWhenChanged(context, job, options, (current) =>
+      prepare(method, current, request, options.role),
+    );
+  };
+}
+
+/** Returns true for a part of a snapshot without contents of units. */
+const isSmall = (need: ViewNeed): boolean => need === 'counts' || need === 'batches' || need === 'failures';
 
 /** Returns the method's view of a job for a caller with this role. */
 export async function show(
@@ -109,12 +156,13 @@ async function prepareView(
   job: Job,
   request: Message,
   role: Role,
-): Promise<TaggedView<Message>> {
+): Promise<TaggedView<Message> & { snapshot: JobSnapshot }> {
   const view = jobType!.kind.views[name]!;
   const snapshot = await snapshotOf(context, job, view.needs, request, role);
   // Every response with the field says what the job waits for, whatever its kind.
   const waiting = method.output.field.waitingFor ? await waitingFor(context, job) : null;
   return {
+    snapshot,
     tag: tagOf(context.clock, snapshot, waiting),
     render: async () => {
       const shown = await view.show(snapshot);

@@ -5,7 +5,7 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../te
 import { wrapMethods } from '../../store/wrap.ts';
 import { createJobChanges } from '../changes.ts';
 import type { JobContext } from '../context.ts';
-import { type JobReadOptions, read } from './read.ts';
+import { createReadView, type JobReadOptions } from './read.ts';
 
 let fixture: JobFixture;
 let user: string;
@@ -30,7 +30,8 @@ function asked(jobId: string, options: Partial<JobReadOptions> = {}, changes: Pa
   };
   const request = fromJson(method.method.input, { jobId });
   const state = { answered: false, status: '', tag: '', timing: '' };
-  const response = read({ ...fixture.context, ...changes }, method, request, whole).then((message) => {
+  const read = createReadView({ ...fixture.context, ...changes });
+  const response = read(method, request, whole).then((message) => {
     state.answered = true;
     state.status = (message as unknown as { status: string }).status;
     state.tag = responseHeaders.etag!;
