@@ -11,7 +11,7 @@ import type { ApiInfo } from './openapi/document-options.ts';
 import type { Schema } from './openapi/schemas.ts';
 import { parse, type Template } from './paths/parse.ts';
 import { createTrie } from './paths/trie.ts';
-import { beginExchange, type Exchange, sendFault, sendMethods } from './request-context.ts';
+import { beginExchange, type Exchange, sendFault, sendMethods, setHeaders } from './request-context.ts';
 import { createLocator, type Locate, type ShownBy, shownByService } from './response/location.ts';
 import { createPublicContent, keepContent, sendPublicContent } from './response/public-content.ts';
 import { createResponseCache, type RetentionPolicy } from './response/response-cache.ts';
@@ -122,7 +122,14 @@ export function createGateway(options: GatewayOptions): RequestListener {
     return { path, serve: async (exchange) => sendPublicContent(exchange, await content()) };
   });
   for (const { path, serve } of [...extraPaths, ...documentation])
-    for (const form of pathForms(path)) routes.insert('GET', parse(form), { name: path, serve });
+    for (const form of pathForms(path))
+      routes.insert('GET', parse(form), {
+        name: path,
+        serve: (exchange, segments) => {
+          setHeaders(exchange);
+          return serve(exchange, segments);
+        },
+      });
 
   const notFound: RequestHandler = (request) => {
     throw new Fault('not_found', `No such path: ${quote(request.path)}`);
@@ -156,7 +163,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
     const methods = routes.methods(segments);
     if (methods.length > 0) return sendMethods(exchange, methods);
     // A property: a WeakMap of requests costs more garbage collection than the rest of a call.
-    Object.assign(response, { locals: { exchange } });
+    Object.assign(setHeaders(exchange), { locals: { exchange } });
     app(request, response);
   };
 }

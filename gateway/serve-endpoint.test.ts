@@ -90,6 +90,17 @@ test.each<[Fault, number, object]>([
   expect(response.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
 });
 
+test('responds with 500 to a response header of the service that is not valid', async () => {
+  responders.GetOrder = (_message, { responseHeaders }) => {
+    responseHeaders['x-note'] = 'two\nlines';
+    return {};
+  };
+  const response = await gateway.ask('/shop/orders/1');
+  expect(response.status).toBe(500);
+  expect(await response.json()).toMatchObject({ code: 'internal' });
+  expect(response.headers.get('x-note')).toBeNull();
+});
+
 test('hides the message of an internal fault', async () => {
   responders.GetOrder = () => {
     throw new TypeError('secret of the house');

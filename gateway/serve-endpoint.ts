@@ -11,7 +11,7 @@ import { messageWriter } from '../src/contract/json/message-writer.ts';
 import { maxProblems } from '../src/contract/problem-texts.ts';
 import { mergeProblems } from '../src/contract/problems.ts';
 import { readSubmitOptions } from '../src/contract/read-submit-options.ts';
-import { type ResponseHeaders, tagHeader } from '../src/contract/response-headers.ts';
+import { type ResponseHeaders, tagHeader, timingHeader } from '../src/contract/response-headers.ts';
 import { quoteOptions, type SubmitOptions } from '../src/contract/submit-options.ts';
 import { readWait } from '../src/contract/wait.ts';
 import { wholeBodyField, wholeBodyOf } from '../src/contract/whole-body.ts';
@@ -97,7 +97,7 @@ export function endpointServer(
   const stable = gets && isStable(method.output, isVolatile);
 
   const respond = async (exchange: Exchange, session: Session, { segments, variables, form }: Matched) => {
-    const { request, response, requestId, signal } = exchange;
+    const { request, requestId, signal } = exchange;
     const headers = request.headers as Headers;
     const query = queryOf(request.url ?? '');
     const idempotencyKey = locate === undefined ? undefined : headers['idempotency-key'];
@@ -112,7 +112,7 @@ export function endpointServer(
     await reserveBody(exchange, endpoint, session.userId, budget);
     await readInto(parts, exchange, endpoint);
     const { message, headers: ignored, problems: found = [] } = readRequest(parts, variables);
-    addHeaders(response, ignored);
+    addHeaders(exchange, ignored);
     const ifNoneMatch = gets ? headers['if-none-match'] : undefined;
     const waitMs = wait as number;
     const responseHeaders: ResponseHeaders = {};
@@ -123,11 +123,13 @@ export function endpointServer(
       try {
         return await session.call(unary(method), message, given);
       } finally {
-        // The tag is sent with the response. Setting a header is slow: only those that the call changed are
-        // set.
+        // The tag is sent with the response.
         for (const name in responseHeaders) {
           const value = responseHeaders[name]!;
-          if (name !== tagHeader && value !== session.headers?.[name]) response.setHeader(name, value);
+          if (name === tagHeader || value === session.headers?.[name]) continue;
+          // Measurements read the time from the response when it is closed.
+          if (name === timingHeader) exchange.response.setHeader(name, value);
+          else addHeaders(exchange, { [name]: value });
         }
       }
     };
@@ -149,7 +151,7 @@ export function endpointServer(
       const make = async () => ({ message: await call(), tag: responseHeaders[tagHeader] });
       const { text, tag, maxAgeSeconds } = await cached(key, waitMs > 0, make, write);
       const cacheControl = `private, max-age=${maxAgeSeconds}`;
-      addHeaders(response, await countRequest(session));
+      addHeaders(exchange, await countRequest(session));
       sendTagged(exchange, successStatus, text, tag, { 'cache-control': cacheControl });
       return;
     }
@@ -166,14 +168,14 @@ export function endpointServer(
   };
 
   return async (exchange, segments, variables, form) => {
-    const { request, response } = exchange;
+    const { request } = exchange;
     const session = await caller.authenticate(request.headers as Headers, method);
     admit(exchange, session);
     onAuthenticated(request);
     try {
       await respond(exchange, session, { segments, variables, form });
     } catch (error) {
-      addHeaders(response, await countRequest(session));
+      addHeaders(exchange, await countRequest(session));
       throw error;
     }
   };

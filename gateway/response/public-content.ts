@@ -1,5 +1,5 @@
 import { namesTag } from '../../src/contract/etag.ts';
-import { addHeaders, type Exchange, sendContent } from '../request-context.ts';
+import { addHeaders, type Exchange, sendContent, setHeaders } from '../request-context.ts';
 import { type Encoding, encode, minBytes, preferredEncoding } from './content-encoding.ts';
 import { textTag } from './tag.ts';
 
@@ -62,9 +62,10 @@ export async function sendPublicContent(
   content: PublicContent,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const { request, response } = exchange;
+  const { request } = exchange;
+  const response = setHeaders(exchange);
   const { type, bytes, tag } = content;
-  addHeaders(response, { etag: tag, 'cache-control': 'no-cache', ...headers });
+  addHeaders(exchange, { etag: tag, 'cache-control': 'no-cache', ...headers });
   const isEncodable = bytes.length >= minBytes;
   if (namesTag(request.headers['if-none-match'], tag)) {
     if (isEncodable) response.appendHeader('vary', 'accept-encoding');

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Fault } from '../../src/contract/fault.ts';
 import type { ResponseHeaders } from '../../src/contract/response-headers.ts';
 import type { BodyPiece } from '../dialect.ts';
-import { addHeaders, type Exchange } from '../request-context.ts';
+import { addHeaders, type Exchange, setHeaders } from '../request-context.ts';
 import { createEncoder, type Encoder, isCompressible, preferredEncoding } from './content-encoding.ts';
 
 /**
@@ -23,7 +23,8 @@ export async function sendStream(
   let encoder: Encoder | undefined;
   try {
     const first = await source.next();
-    addHeaders(response, responseHeaders);
+    setHeaders(exchange);
+    addHeaders(exchange, responseHeaders);
     if (first.done) throw new Fault('internal', 'a stream ended without a message');
     const type = first.value.contentType || 'application/octet-stream';
     response.statusCode = status;

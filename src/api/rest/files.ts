@@ -116,7 +116,7 @@ async function serveLink(serving: FileServing, exchange: Exchange): Promise<void
   if (bearer) {
     const session = await caller.authenticate(request.headers as Headers);
     admit(exchange, session);
-    addHeaders(response, await countRequest(session));
+    addHeaders(exchange, await countRequest(session));
     if (session.userId !== userId) throw noSuchFile();
   }
   acceptRequest(request);

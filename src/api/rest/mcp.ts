@@ -72,7 +72,7 @@ export function serveMcp(serving: McpServing): RequestHandler {
     const session = await caller.authenticate(request.headers as Headers);
     acceptRequest(request);
     admit(exchange, session);
-    if (session.count) addHeaders(response, await session.count());
+    if (session.count) addHeaders(exchange, await session.count());
     const [maxCredits, credits] = [readCredits(request, 'max_credits'), readCredits(request, 'budget')];
     const sessions = sessionsOf(serving, request, session, exchange);
     // Without a budget there are no sessions, so that the id of one has no meaning.
