@@ -34,7 +34,7 @@ const values = async ({ gauges }: AuditCheck) =>
  * Starts the check of a process. `results` are the outcomes of its audits: the number of problems, or a
  * fault.
  */
-function startCheck(processId: string, results: (number | Fault)[]) {
+function startCheck(processId: string, results: (number | Fault)[], exported = Promise.resolve()) {
   const audits: number[] = [];
   const check = createAuditCheck({
     store,
@@ -42,6 +42,7 @@ function startCheck(processId: string, results: (number | Fault)[]) {
     log: createLog('silent', 'test'),
     processId,
     intervalMs,
+    exported,
     async audit(): Promise<Audit> {
       audits.push(clock.now() - start);
       const result = results.shift()!;
@@ -101,4 +102,26 @@ test('only the serving process that started first audits; another takes over whe
   await clock.advance(10_000);
   expect(await values(first.check)).toEqual([]);
   expect(await values(second.check)).toEqual([1]);
+});
+
+test('audits nothing until metrics are exported', async () => {
+  await heartbeat('a', 'serve', start);
+  const exported = Promise.withResolvers<void>();
+  const { check, audits, following } = startCheck('a', [0], exported.promise);
+  await flushTasks();
+  await clock.advance(20_000);
+  expect(audits).toEqual([]);
+  exported.resolve();
+  await flushTasks();
+  expect(audits).toEqual([20_000]);
+  expect(await values(check)).toEqual([0]);
+  stopping.abort();
+  await following;
+});
+
+test('a process that stops before metrics are exported audits nothing', async () => {
+  const { audits, following } = startCheck('a', [], Promise.withResolvers<void>().promise);
+  stopping.abort();
+  await following;
+  expect(audits).toEqual([]);
 });

@@ -20,6 +20,8 @@ export interface AuditCheckOptions {
   processId: string;
   /** Time between two audits, in milliseconds. */
   intervalMs: number;
+  /** Resolves when metrics are exported for the first time: nothing is audited before. */
+  exported: Promise<void>;
   audit(signal: AbortSignal): Promise<Audit>;
 }
 
@@ -68,6 +70,7 @@ export function createAuditCheck(options: AuditCheckOptions): AuditCheck {
         disagreements === null ? [] : [{ labels: {}, value: disagreements }],
     },
     async follow(signal) {
+      await Promise.race([options.exported, untilAborted(signal)]);
       const onError = (error: unknown) => {
         if (!signal.aborted) log.warn({ error: Fault.from(error).message }, 'audit failed');
       };
@@ -99,10 +102,7 @@ export async function auditInProcess(options: AuditProcessOptions): Promise<Audi
   return JSON.parse(stdout) as Audit;
 }
 
-/**
- * Audits the store repeatedly once metrics are exported, and exports the results. Resolves after the signal
- * aborts.
- */
+/** Audits the store repeatedly, and exports the results. Resolves after the signal aborts. */
 export async function startAudits(
   { context, config }: Program,
   processId: string,
@@ -113,8 +113,7 @@ export async function startAudits(
   const { store, clock, log } = context;
   const { environment } = config;
   const audit = (signal: AbortSignal) => auditInProcess({ memoryBytes, environment, signal });
-  const check = createAuditCheck({ store, clock, log, processId, intervalMs, audit });
+  const check = createAuditCheck({ store, clock, log, processId, intervalMs, exported, audit });
   observe(check.gauges);
-  await Promise.race([exported, untilAborted(stopping)]);
   await check.follow(stopping);
 }

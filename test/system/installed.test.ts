@@ -107,6 +107,17 @@ describe('the package gleaner', () => {
     expect(files.filter((name) => patterns.some((pattern) => pattern.test(name)))).toEqual([]);
   });
 
+  test('has narrow source texts, without what only takes memory', async () => {
+    const dist = join(installed(), 'dist');
+    const names = (await readdir(dist)).filter((name) => name.endsWith('.js'));
+    const texts = await Promise.all(names.map((name) => readFile(join(dist, name), 'utf8')));
+    const found = (pattern: RegExp) => names.filter((_, index) => pattern.test(texts[index]!));
+    expect(found(/[\u0100-\uffff]/)).toEqual([]);
+    expect(found(/cp936/)).toEqual([]);
+    // Node would load the fetch API for it.
+    expect(found(/^import .* from "(?:node:)?http";$/m)).toEqual([]);
+  });
+
   test('runs the command line and writes nothing of its own', async () => {
     const words = ['complete', '--', 'job', 'submit', 'mktd', ''];
     const { code, stdout, stderr } = await run(process.execPath, [main(), ...words]);
