@@ -311,8 +311,8 @@ async function checkStore(
 }
 
 /**
- * Creates the first operator in the background. `exists` returns whether it exists; `refused` resolves with an
- * error if the data cannot be used, and is pending otherwise.
+ * Creates the first operator in the background. `exists` returns whether it exists; `refused` resolves with
+ * an error if the data cannot be used, and is pending otherwise.
  */
 function startOperator(
   program: Program,

@@ -67,10 +67,12 @@ describe('a data folder with damage', () => {
   test('ends the service when it finds the damage only after its start', async () => {
     const database = new DatabaseSync(file());
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    const { rootpage } = database.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'api_keys'").get()!;
+    const { page } = database
+      .prepare("SELECT min(pageno) - 1 AS page FROM dbstat WHERE name = 'api_keys'")
+      .get()!;
     const { page_size: pageBytes } = database.prepare('PRAGMA page_size').get()!;
     database.close();
-    damage(Number(rootpage) - 1, Number(pageBytes));
+    damage(Number(page), Number(pageBytes));
     const { code, stderr } = await runCommand(['serve'], settings);
     expect(code).toBe(10);
     expect(stderr.split('\n')).toContain(message('database disk image is malformed'));

@@ -16,8 +16,8 @@ const minLength = 32;
 /**
  * Returns the secrets that all keys are derived from, newest first: the configured ones, then the ones in
  * `<data dir>/secrets.txt` (mode 0600). Without any, creates the file. Processes that start concurrently read
- * the same ones. Throws an Error that names the file if it cannot be read or written, a ConfigError if a secret
- * is too short or missing.
+ * the same ones. Throws an Error that names the file if it cannot be read or written, a ConfigError if a
+ * secret is too short or missing.
  */
 export function openSecrets(configured: readonly string[] | null, dataDir: string): readonly string[] {
   const file = join(dataDir, secretsFile);

@@ -94,7 +94,9 @@ test('jobs of the first version are due as their states say', async () => {
 test('a file that is not a database, and one of a newer version, are rejected with a reason', async () => {
   const text = join(folder, 'text.sqlite');
   await writeFile(text, 'a letter to a friend, long enough to be looked at by the engine'.repeat(20));
-  expect(() => openSqliteStore({ path: text })).toThrow(/text\.sqlite: file is not a database/);
+  expect(() => openSqliteStore({ path: text })).toThrow(
+    /text\.sqlite is damaged, .*\(file is not a database\)/,
+  );
   const path = join(folder, 'newer.sqlite');
   const newer = new DatabaseSync(path);
   newer.exec('PRAGMA user_version = 99');
