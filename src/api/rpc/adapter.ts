@@ -105,7 +105,7 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
     const handler = handlers.get((request.url ?? '').split('?', 1)[0]!);
     if (handler === undefined) {
       if (next) next();
-      else sendError(response, 404, 'No method has this path. Call /<service>/<method> by POST.');
+      else sendText(response, 404, 'No method has this path. Call /<service>/<method> by POST.');
       return;
     }
     const values = createContextValues().set(requestKey, request).set(responseKey, response);
@@ -114,7 +114,7 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
       universal = universalRequestFromNodeRequest(request, response, undefined, values);
     } catch {
       // The authority is missing or malformed.
-      sendError(response, 400, 'The authority of the request is missing or malformed.');
+      sendText(response, 400, 'The authority of the request is missing or malformed.');
       return;
     }
     universal = { ...universal, body: readToEnd(request, response) };
@@ -140,9 +140,12 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
     inCallSpan(method, request, response, () => handler(call))
       .then((result) => {
         trailer = result.trailer;
+        const message = result.body === undefined ? refusals[result.status] : undefined;
+        if (message === undefined) return universalResponseToNodeResponse(result, response);
+        result.header?.forEach((value, name) => void response.setHeader(name, value));
         // HTTP requires it, and Connect does not set it.
         if (result.status === 405) response.setHeader('allow', handler.allowedMethods.join(', '));
-        return universalResponseToNodeResponse(result, response);
+        sendText(response, result.status, message);
       })
       .catch(() => response.destroy());
   };
@@ -165,7 +168,6 @@ function removeLongTimeout(header: Headers): void {
 /** Connect codes by HTTP status, for calls that Connect rejects before a handler runs. */
 const httpStatuses: Readonly<Record<number, Code>> = {
   404: Code.Unimplemented,
-  405: Code.Unimplemented,
   408: Code.DeadlineExceeded,
   429: Code.ResourceExhausted,
   431: Code.ResourceExhausted,
@@ -199,14 +201,22 @@ function readToEnd(
   return { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) };
 }
 
-/** Returns the body of an error of Connect, for requests that reach no method. */
+/** Messages of calls that Connect refuses without a body. */
+const refusals: Readonly<Record<number, string>> = {
+  405: 'This method takes POST only.',
+  415: 'Content-Type is not supported: send application/json, application/proto, application/grpc, or application/grpc-web.',
+  505: 'This method needs HTTP/2.',
+};
+
+/** Returns the body of an error of Connect, for requests that are malformed. */
 export function formatConnectError(status: number, message: string): string {
   const code = httpStatuses[status] ?? Code.InvalidArgument;
   return JSON.stringify({ code: statusOf(code).toLowerCase(), message });
 }
 
-function sendError(response: ServerResponse | Http2ServerResponse, status: number, message: string): void {
+/** Responds as text: clients derive the code of a call that reached no method from the HTTP status. */
+function sendText(response: ServerResponse | Http2ServerResponse, status: number, text: string): void {
   response.statusCode = status;
-  response.setHeader('content-type', 'application/json');
-  (response as ServerResponse).end(formatConnectError(status, message));
+  response.setHeader('content-type', 'text/plain; charset=utf-8');
+  (response as ServerResponse).end(`${text}\n`);
 }

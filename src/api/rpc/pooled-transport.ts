@@ -8,8 +8,9 @@ import { defaultConnectionLimits } from '../../base/connections.ts';
 const maxCalls = defaultConnectionLimits.maxStreams / 2;
 
 /**
- * Spreads calls over as many connections as they need: `create` creates a transport with a connection of
- * its own. Calls above the maximum streams of one connection would wait in line, behind calls that wait for a job.
+ * Spreads calls over as many connections as they need: `create` creates a transport with a connection of its
+ * own. Calls above the maximum streams of one connection would wait in line, behind calls that wait for a
+ * job.
  */
 export function poolTransports(create: () => Transport): Transport {
   const pool: { transport: Transport; calls: number }[] = [];

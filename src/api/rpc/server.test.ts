@@ -117,7 +117,6 @@ describe('the server', () => {
 
 const body = 'Content-Length: 2\r\nConnection: close\r\n\r\n{}';
 test.each([
-  ['an unknown path', `GET / HTTP/1.1\r\nHost: x\r\n${body}`, 404, 'unimplemented'],
   ['a header without a colon', 'POST / HTTP/1.1\r\nHost x\r\n\r\n', 400, 'invalid_argument'],
   ['no Host', `POST ${path} HTTP/1.1\r\n${body}`, 400, 'invalid_argument'],
   ['two Hosts', `POST ${path} HTTP/1.1\r\nHost: x\r\nHost: y\r\n${body}`, 400, 'invalid_argument'],
@@ -130,6 +129,16 @@ test.each([
   expect(response).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(response.toLowerCase()).toContain('content-type: application/json');
   expect(JSON.parse(/\{.*\}/.exec(response)![0])).toEqual({ code, message: expect.any(String) });
+});
+
+test.each([
+  ['an unknown path', 'GET', '/', 404, /^No method has this path\./],
+  ['another method than POST', 'PUT', path, 405, /^This method takes POST only\.$/],
+  ['a missing Content-Type', 'POST', path, 415, /^Content-Type is not supported: send application\/json,/],
+])('responds to %s with a text', async (_name, method, at, status, text) => {
+  await open({});
+  const response = await fetch(`http://127.0.0.1:${stage.server.port}${at}`, { method });
+  expect([response.status, (await response.text()).trim()]).toEqual([status, expect.stringMatching(text)]);
 });
 
 test('a body with a valid key may exceed the limit for callers without one', async () => {
