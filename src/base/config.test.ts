@@ -54,11 +54,9 @@ test('loadConfig() opens the operations port 9464 by default', () => {
   expect(loadConfig({ GLEANER_OPS_PORT: '0' }).opsPort).toBe(0);
 });
 
-test('loadConfig() starts a worker process per core by default, and leaves a core on the embedded stack', () => {
-  const cores = availableParallelism();
-  const distributed = { MONGODB_URI: 'mongodb://h/d', NATS_URL: 'nats://h' };
-  expect(loadConfig(distributed)).toMatchObject({ workers: Math.min(cores, 64) });
-  const workers = Math.max(1, Math.min(cores - 1, 64));
+test('loadConfig() starts a worker process per core but one by default, on both stacks', () => {
+  const workers = Math.max(1, Math.min(availableParallelism() - 1, 64));
+  expect(loadConfig({ MONGODB_URI: 'mongodb://h/d', NATS_URL: 'nats://h' })).toMatchObject({ workers });
   expect(loadConfig({})).toMatchObject({ workers });
   expect(loadConfig({ GLEANER_WORKERS: '0' }).workers).toBe(0);
   const shown = loadConfig({}).effectiveSettings.find(({ name }) => name === 'GLEANER_WORKERS');

@@ -196,7 +196,7 @@ function buildConfig(
   environment: Environment,
   values: SettingValues,
 ): Omit<Config, 'environment' | 'secretFiles' | 'ignored'> {
-  const workers = values.GLEANER_WORKERS ?? defaultWorkers(values.MONGODB_URI === null);
+  const workers = values.GLEANER_WORKERS ?? defaultWorkers();
   const dataDir = values.GLEANER_DATA_DIR;
   const browser =
     values.GLEANER_BROWSER ?? findInstalledBrowser(dataDir) ?? findBrowser(environment.PATH ?? '');
@@ -265,10 +265,10 @@ function readOrigins({ GLEANER_ORIGINS, GLEANER_PUBLIC_URL: url }: SettingValues
 }
 
 /**
- * One worker process per core. On the embedded stack, one core is left for the process that answers calls.
+ * One worker process per core, less one: a busy worker also uses threads for files and garbage, and its parent
+ * process, or an engine on the same machine, needs a core too.
  */
-const defaultWorkers = (isEmbedded: boolean) =>
-  Math.max(1, Math.min(64, availableParallelism() - (isEmbedded ? 1 : 0)));
+const defaultWorkers = () => Math.max(1, Math.min(64, availableParallelism() - 1));
 
 function readBackupPlace(values: SettingValues): string | null {
   const { GLEANER_BACKUP_TO: to } = values;
