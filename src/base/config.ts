@@ -265,8 +265,8 @@ function readOrigins({ GLEANER_ORIGINS, GLEANER_PUBLIC_URL: url }: SettingValues
 }
 
 /**
- * One worker process per core, less one: a busy worker also uses threads for files and garbage, and its parent
- * process, or an engine on the same machine, needs a core too.
+ * One worker process per core, less one: a busy worker also uses threads for files and garbage, and its
+ * parent process, or an engine on the same machine, needs a core too.
  */
 const defaultWorkers = () => Math.max(1, Math.min(64, availableParallelism() - 1));
 
