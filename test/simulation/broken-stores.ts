@@ -64,7 +64,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'does not mark reused records',
-    seed: 43,
+    seed: 23,
     change: (store) => {
       const unmark = (outcomes: Record<number, Outcome>) =>
         Object.fromEntries(
@@ -82,14 +82,14 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets what ended an observation',
-    seed: 65,
+    seed: 16,
     change: (store) => ({
       observations: { writeAll: (inserts) => store.observations.writeAll(inserts) },
     }),
   },
   {
     defect: 'does not make a claimed job due again',
-    seed: 6,
+    seed: 7,
     change: (store) => {
       const claimed = new Set<string>();
       const isFirst = (step: string) => !claimed.has(step) && claimed.add(step);
@@ -103,12 +103,12 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'compares jobs in any order',
-    seed: 36,
+    seed: 9,
     change: () => ({ trackingRuns: { find: async () => [] } }),
   },
   {
     defect: 'keeps a notification twice',
-    seed: 20,
+    seed: 3,
     change: (store) => {
       let kept = 0;
       return {
