@@ -45,7 +45,7 @@ export function beginExchange(
   const exchange: Exchange = {
     request,
     response,
-    pending: { [requestIdHeader]: requestId, 'x-content-type-options': 'nosniff' },
+    pending: commonHeaders(requestId),
     requestId,
     log,
     errors,
@@ -73,6 +73,12 @@ export function beginExchange(
   });
   return exchange;
 }
+
+/** Returns the headers of every response to a request. */
+const commonHeaders = (requestId: string): OutgoingHttpHeaders => ({
+  [requestIdHeader]: requestId,
+  'x-content-type-options': 'nosniff',
+});
 
 /** Returns the path without its query, which may contain secrets, truncated to 200 characters. */
 function pathOf(request: IncomingMessage): string {
@@ -149,7 +155,7 @@ export function sendContent(exchange: Exchange, content: string | Buffer, compre
   if (pending !== null && encoding === undefined && !isEarly && !response.hasHeader('vary')) {
     if (varies) pending.vary = 'accept-encoding';
     // An invalid header must not prevent the response that reports it.
-    exchange.pending = null;
+    exchange.pending = commonHeaders(exchange.requestId);
     response.writeHead(response.statusCode, pending).end(content);
     return;
   }

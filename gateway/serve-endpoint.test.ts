@@ -99,6 +99,8 @@ test('responds with 500 to a response header of the service that is not valid', 
   expect(response.status).toBe(500);
   expect(await response.json()).toMatchObject({ code: 'internal' });
   expect(response.headers.get('x-note')).toBeNull();
+  expect(response.headers.get('x-request-id')).toMatch(/./);
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff');
 });
 
 test('hides the message of an internal fault', async () => {
