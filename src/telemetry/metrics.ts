@@ -1,7 +1,7 @@
 import type { CounterLabels, CounterName, DistributionName, GaugeLabels, GaugeName } from './catalog.ts';
 
 /** Labels of a series by name. Labels that do not apply are absent. */
-export type Labels = Readonly<Record<string, string>>;
+export type Labels = Readonly<Record<string, string | number>>;
 
 /** Sum of a counter for one combination of labels. */
 export interface CounterSeries {

@@ -15,7 +15,8 @@ import { until } from '../../test/support/until.ts';
 import { type RunningServer, startServer } from '../api/rest/server.ts';
 import { type ListeningServer, listen } from '../api/rpc/server.ts';
 import { createLog } from '../base/log.ts';
-import { nameRoute } from './requests.ts';
+import { createMetricsRecorder } from './recorder.ts';
+import { createRequestMetrics, nameRoute } from './requests.ts';
 import { openTelemetry, type Telemetry } from './telemetry.ts';
 
 let fixture: RpcFixture;
@@ -157,6 +158,23 @@ describe('HTTP requests', () => {
       'http_server_request_duration_count{http_request_method="_OTHER",http_route="_OTHER",http_response_status_code="404"}',
     ]);
     expect(results(found, 'http')).toEqual([1, 1, 1]);
+  });
+
+  test('have a status that is a number, as the semantic conventions require', async () => {
+    const recorder = createMetricsRecorder();
+    const { measure } = createRequestMetrics(recorder);
+    const server = await startServer(
+      measure((_request, response) => response.writeHead(204).end()),
+      0,
+      '127.0.0.1',
+    );
+    await fetch(`http://127.0.0.1:${server.port}/`);
+    const statuses = () =>
+      recorder.read().distributions.map(({ labels }) => labels['http.response.status_code']);
+    await until('the request is recorded', () => (statuses().includes(204) ? true : undefined), {
+      withinMs: 2_000,
+    });
+    await server.close(0);
   });
 
   test('have an error type and no status if they are cut', async () => {

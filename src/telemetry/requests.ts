@@ -93,7 +93,7 @@ export function createRequestMetrics({ add, record, start }: MetricsRecorder): R
     record('http.server.request.duration', milliseconds, {
       [attribute.httpMethod]: verb,
       [attribute.httpRoute]: route,
-      ...(isAborted ? { [attribute.errorType]: 'aborted' } : { [attribute.httpStatus]: String(status) }),
+      ...(isAborted ? { [attribute.errorType]: 'aborted' } : { [attribute.httpStatus]: status }),
     });
     const isServerError = !isAborted && status >= 500;
     count('http', isServerError ? 'server_error' : isAborted || status >= 400 ? 'client_error' : 'ok');
@@ -117,7 +117,7 @@ export function createRequestMetrics({ add, record, start }: MetricsRecorder): R
         start('http.server.request.duration', {
           [attribute.httpMethod]: verb,
           [attribute.httpRoute]: route,
-          [attribute.httpStatus]: '200',
+          [attribute.httpStatus]: 200,
         });
     },
     startCalls(methods) {
