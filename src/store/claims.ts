@@ -40,8 +40,8 @@ export async function releaseBatch(
 
 /** Returns the isolated unit of a claim with its last start as a failure. Null if it has no start. */
 async function failedStart(batches: BatchStore, claim: Claim): Promise<IsolatedUnit | null> {
-  const { isolated = null } = (await batches.pick(claimed(claim), ['isolated'])) ?? {};
-  if (isolated === null || isolated.starts === 0) return null;
+  const isolated = (await batches.pick(claimed(claim), ['isolated']))?.isolated;
+  if (!isolated?.starts) return null;
   const { starts, failures = 0 } = isolated;
   return { ...isolated, starts: starts - 1, failures: failures + 1 };
 }

@@ -43,9 +43,12 @@ function operatorDriftHandlers({ store }: JobContext): [string, Handler][] {
 const driftOf = toMessage(FieldDriftSchema);
 
 function toDriftMessage(drift: FieldDrift): MessageInitShape<typeof FieldDriftSchema> {
-  const { absent: absentShare, baseline: usualShare, pages, example } = drift;
+  const { example } = drift;
   return driftOf({
-    ...{ ...drift, absentShare, usualShare, pages: Math.round(pages) },
+    ...drift,
+    absentShare: drift.absent,
+    usualShare: drift.baseline,
+    pages: Math.round(drift.pages),
     exampleUnit: example && JSON.stringify(example.input),
     exampleRegion: example?.region,
   });

@@ -121,7 +121,7 @@ export function waitOf(later: ReadonlyMap<number, DeferredUnit>, since: number):
 const maxSharedClaims = 1;
 /** Claims without progress after which a batch's units are read one at a time. */
 const maxExclusiveClaims = 2;
-/** Isolated starts of a unit that ended in a failure or a death of its worker, before it is abandoned. */
+/** Isolated starts that ended in a failure or a death of the worker, after which a unit is abandoned. */
 const maxFailedStarts = 2;
 /**
  * Isolated starts of a unit of which nobody saw the end, after which it is abandoned. More than failures,
