@@ -14,6 +14,7 @@ import { messageWriter } from '../../src/contract/json/message-writer.ts';
 import { parseJson } from '../../src/contract/json/parse.ts';
 import { startReading } from '../../src/contract/json/reading.ts';
 import { rulesOf } from '../../src/contract/rules.ts';
+import { checkProperty } from '../../test/support/properties.ts';
 import { shopMessage } from '../fixture/shop.ts';
 
 const request = shopMessage('PlaceOrderRequest');
@@ -21,20 +22,20 @@ const request = shopMessage('PlaceOrderRequest');
 test('messages round-trip through their REST form', () => {
   const write = messageWriter(request);
   const read = messageReader(request);
-  fc.assert(
+  checkProperty(
     fc.property(messages(request, 1), (message) => {
       const reading = startReading(['body']);
       const again = read(parseJson(write(message)), reading);
       expect(reading.problems).toEqual([]);
       expect(equals(request, again as Message, message)).toBe(true);
     }),
-    { numRuns: 200 },
+    200,
   );
 });
 
 test('messageReader() reads any JSON or reports problems located in the body', () => {
   const read = messageReader(request);
-  fc.assert(
+  checkProperty(
     fc.property(likelyBodies(), (body) => {
       const reading = startReading(['body']);
       const message = read(parseJson(JSON.stringify(body)), reading);
@@ -43,13 +44,13 @@ test('messageReader() reads any JSON or reports problems located in the body', (
       for (const problem of reading.problems) expect(problem.loc[0]).toBe('body');
       if (reading.problems.length === 0) expect(clone(request, message as never)).toEqual(message);
     }),
-    { numRuns: 300 },
+    300,
   );
 });
 
 test('messageWriter() writes valid JSON for any text', () => {
   const write = messageWriter(shopMessage('Order'));
-  fc.assert(
+  checkProperty(
     fc.property(
       fc.string({ unit: 'binary' }),
       fc.json(),

@@ -157,11 +157,15 @@ test('encodes a long stream completely and with backpressure', async () => {
 
 test('sends compressed content unencoded, and ends an encoded stream when the client disconnects', async () => {
   let ended = 0;
+  let chunks = 0;
   await open({
     GetData: async function* ({ name }) {
       const contentType = name === 'a' ? 'application/gzip' : 'text/plain';
       try {
-        while (name !== 'a') yield { contentType, data: Buffer.alloc(100_000, `${Math.random()}`) };
+        while (name !== 'a') {
+          chunks += 1;
+          yield { contentType, data: Buffer.alloc(100_000, `${Math.sqrt(chunks)}`) };
+        }
         yield { contentType, data: Buffer.alloc(5000) };
       } finally {
         ended += 1;

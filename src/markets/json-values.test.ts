@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { checkProperty } from '../../test/support/properties.ts';
 import type { Json } from '../base/json.ts';
 import { parseJsonText } from './json-values.ts';
 
@@ -75,7 +76,7 @@ test('parseJsonText() returns what a reviver for each number returns', () => {
       ? 1 + Math.max(0, ...Object.values(json).map((member) => levelsOf(member!)))
       : 0;
   const wrapped = fc.tuple(value, fc.oneof(fc.constant(0), fc.integer({ min: 190, max: 205 })), fc.nat(2));
-  fc.assert(
+  checkProperty(
     fc.property(wrapped, ([inner, levels, spaces]) => {
       // Marked strings become integers with all of their digits.
       const source = JSON.stringify([inner], null, spaces).replace(/"#(-?\d+)"/g, '$1');
@@ -86,6 +87,6 @@ test('parseJsonText() returns what a reviver for each number returns', () => {
       if (levelsOf(expected) > 200) expect(() => parseJsonText(json)).toThrow('200 levels');
       else expect(parseJsonText(json)).toEqual(expected);
     }),
-    { numRuns: 200 },
+    200,
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { expectLinear } from '../../test/support/cost.ts';
+import { checkProperty } from '../../test/support/properties.ts';
 import { jsonAfter, parseJson } from './script-json.ts';
 
 it('extracts a value from a script by its brackets', () => {
@@ -41,7 +42,7 @@ it('parses text that is an object or an array', () => {
 it('finds the end of a value with any quotes, escapes, and brackets in its strings', () => {
   const text = fc.string({ unit: fc.constantFrom('"', "'", '\\', '[', ']', '{', '}', ',', ' ', 'a', 'é') });
   const value = fc.array(fc.oneof(text, fc.array(text), fc.dictionary(text, text)));
-  fc.assert(
+  checkProperty(
     fc.property(value, text, (json, after) => {
       const script = `x = {"map": ${JSON.stringify(json)}${after}`;
       expect(jsonAfter(script, 'map')).toEqual(json);

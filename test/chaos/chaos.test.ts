@@ -1,25 +1,40 @@
 import { describe, expect, test } from 'vitest';
-import { embedded, openStacks, restartableStack } from '../support/engines.ts';
-import { createSeededRandom } from '../support/seeded-random.ts';
+import { type Engines, embedded, openStacks, restartableStack, type Stack } from '../support/engines.ts';
+import { seedsOf } from '../support/seeds.ts';
+import { formatCommand, shortRun } from './options.ts';
 import { runChaos } from './run.ts';
 import { formatTable } from './table.ts';
 
-const { seed } = createSeededRandom();
-const opened = await openStacks([embedded, restartableStack]);
-
-describe.concurrent.each(opened)('chaos: $title', ({ engines, distributed }) => {
-  test.skipIf(engines === null)(`keeps every invariant, seed ${seed}`, { timeout: 1_200_000 }, async () => {
-    const stack = distributed ? 'distributed' : 'embedded';
-    const kills = distributed ? 2 : 3;
-    const options = { stacks: [stack] as const, jobs: 4, items: 120, kills, freezeSeconds: 3, seed };
-    const story: string[] = [];
-    try {
-      const report = await runChaos(options, stack, engines!, (line) => story.push(line));
-      expect(report.problems.list(), story.join('\n')).toEqual([]);
-      expect(report.calls.accepted).toBeGreaterThan(0);
-      expect(formatTable([report])).toContain(`| ${stack} |`);
-    } finally {
-      await engines!.stop();
-    }
+/** Opens the engines of a stack for each seed of its search. */
+async function openRuns(name: 'embedded' | 'distributed', stack: Stack) {
+  const seeds = seedsOf(`chaos-${name}`);
+  const opened = await openStacks(seeds.map(() => stack));
+  return opened.map(({ title, engines }, index) => {
+    return { name, title, engines, options: shortRun(name, seeds[index]!) };
   });
+}
+
+const runs = [
+  ...(await openRuns('embedded', embedded)),
+  ...(await openRuns('distributed', restartableStack)),
+];
+
+async function expectInvariants(run: (typeof runs)[number], engines: Engines): Promise<void> {
+  const story = [formatCommand(run.options, run.name)];
+  try {
+    const report = await runChaos(run.options, run.name, engines, (line) => story.push(line));
+    expect(report.problems.list(), story.join('\n')).toEqual([]);
+    expect(report.calls.accepted).toBeGreaterThan(0);
+    expect(formatTable([report])).toContain(`| ${run.name} |`);
+  } finally {
+    await engines.stop();
+  }
+}
+
+describe.concurrent.each(runs)('chaos: $title', (run) => {
+  test.skipIf(run.engines === null)(
+    `keeps every invariant, seed ${run.options.seed}`,
+    { timeout: 1_200_000 },
+    () => expectInvariants(run, run.engines!),
+  );
 });

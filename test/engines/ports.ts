@@ -12,7 +12,8 @@ const last = 31_999;
 const ranges = 32;
 const perRange = Math.floor((last - first + 1) / ranges);
 const range = first + (Number(process.env.VITEST_POOL_ID ?? 0) % ranges) * perRange;
-let offset = Math.floor(Math.random() * perRange);
+/** Processes that run at the same time start at different ports. */
+let offset = process.pid % perRange;
 
 /** Returns a free port, and another one at each call. */
 export async function freePort(): Promise<number> {

@@ -7,6 +7,7 @@ import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { direct } from '../../sandbox/in-process-origin.ts';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta as mktaOrigin } from '../../sandbox/mkta/index.ts';
+import { random } from '../../sandbox/random.ts';
 import { readItemToken, writeItemToken } from '../../src/access/links/links.ts';
 import { createSecretBox } from '../../src/access/links/secret-box.ts';
 import { deriveLinkSecrets } from '../../src/access/links/secrets.ts';
@@ -131,7 +132,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     log,
     metrics,
     newId,
-    random: Math.random,
+    random: random('retry delays').next,
     jobTypes: resolveJobTypes([MktaService], kinds, [mkta]),
     settings: { ...settings, ...changes },
     links: {

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { formatParameters, shortRun } from '../chaos/options.ts';
 import { findEngine } from '../engines/missing.ts';
 import { clusterStack } from '../support/cluster-engines.ts';
+import { seedsOf } from '../support/seeds.ts';
 import { root, run } from '../support/service.ts';
 
 const { MONGODB_TEST_URI: second, HOME = '', VITEST_POOL_ID = '' } = process.env;
@@ -11,19 +13,19 @@ const missing = 'missing' in engines ? ` (${engines.missing})` : '';
 /** Longer than the run waits for its jobs, so that it can report those that have not ended. */
 const timeoutMs = 900_000;
 
-/** Short: freezes end before a lease does. `npm run cluster` alone makes a longer run. */
-const options = ['--jobs', '8', '--items', '40', '--kills', '10', '--freeze-seconds', '3'];
-
 const databases = [
   { name: 'the test engine of MongoDB', uri: undefined },
   ...(second ? [{ name: 'the engine at MONGODB_TEST_URI', uri: second }] : []),
 ];
 
+const runs = seedsOf('chaos-cluster').flatMap((seed) => databases.map((database) => ({ ...database, seed })));
+
 describe.skipIf(missing !== '')(`a cluster of engines${missing}`, () => {
-  test.each(databases)(
-    'keeps every invariant on $name while each server is killed and frozen',
-    async ({ uri }) => {
-      const chaos = [join(root, 'test/chaos/main.ts'), '--stack', 'cluster', ...options];
+  test.each(runs)(
+    'keeps every invariant on $name while each server is killed and frozen, seed $seed',
+    async ({ uri, seed }) => {
+      const options = formatParameters(shortRun('cluster', seed), 'cluster');
+      const chaos = [join(root, 'test/chaos/main.ts'), ...options];
       // The run has the ports of this file (test/engines/ports.ts).
       const environment = { HOME, VITEST_POOL_ID, ...(uri ? { MONGODB_TEST_URI: uri } : {}) };
       const { code, stdout, stderr } = await run(process.execPath, chaos, environment, root, timeoutMs);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { checkProperty } from '../../../test/support/properties.ts';
 import { createLinks } from './links.ts';
 import { deriveLinkSecrets } from './secrets.ts';
 
@@ -42,7 +43,7 @@ test('a link carries the file name and the owner whose key is required', () => {
 
 test('verify() accepts any path and rejects any modified character', () => {
   const { link, verify } = links('s1');
-  fc.assert(
+  checkProperty(
     fc.property(
       fc.string({ minLength: 1, unit: 'grapheme' }),
       fc.string({ minLength: 1 }),

@@ -4,6 +4,7 @@ import { type RunningOrigins, startOrigins } from '../../../sandbox/server.ts';
 import { findEngine } from '../../engines/missing.ts';
 import { createApi } from '../../support/api.ts';
 import { createDeployment, type Deployment } from '../../support/deployment.ts';
+import { formatSeedCommand, seedsOf } from '../../support/seeds.ts';
 import { findSchemathesis } from './tool.ts';
 
 const tool = await findEngine(findSchemathesis());
@@ -11,6 +12,12 @@ const missing = 'missing' in tool ? ` (${tool.missing})` : '';
 
 /** Time for a run on a machine that is busy with other suites. */
 const timeoutMs = 900_000;
+
+/** Runs of each seed: the document, and the maximum number of requests generated for each operation. */
+const runs = seedsOf('schemathesis').flatMap((seed) => [
+  { path: '/openapi.json', examples: 6, seed },
+  { path: '/openapi-short.json', examples: 2, seed },
+]);
 
 /** Statuses of valid requests that depend on more than the request. */
 const statuses = ['2xx', '304', '401', '402', '403', '404', '409', '410', '429', '5xx'];
@@ -105,12 +112,9 @@ describe.skipIf(missing !== '')(`the OpenAPI document${missing}`, () => {
     await running?.stop();
   });
 
-  test.concurrent.each([
-    ['/openapi.json', 6],
-    ['/openapi-short.json', 2],
-  ])(
-    'at %s describes every response to requests generated from it, none of them a 5xx',
-    async (path, examples) => {
+  test.concurrent.each(runs)(
+    'at $path describes every response to requests generated from it, none a 5xx, seed $seed',
+    async ({ path, examples, seed }) => {
       const api = createApi(deployment);
       const user = await api.createUser(1_000_000_000);
       const parameters = [
@@ -127,7 +131,7 @@ describe.skipIf(missing !== '')(`the OpenAPI document${missing}`, () => {
           '--max-examples',
           `${examples}`,
           '--seed',
-          '20261',
+          `${seed}`,
         ],
         ...['--suppress-health-check', 'all', '--warnings', 'off', '--continue-on-failure'],
       ];
@@ -135,7 +139,8 @@ describe.skipIf(missing !== '')(`the OpenAPI document${missing}`, () => {
       const { code, output } = await ('run' in tool
         ? tool.run(parameters, settings(path === '/openapi.json'), document, timeoutMs)
         : never());
-      expect(code, output.slice(-20_000)).toBe(0);
+      const command = formatSeedCommand(seed, ['test/system/schemathesis/schemathesis.test.ts']);
+      expect(code, `${command}\n${output.slice(-20_000)}`).toBe(0);
       expect(output).toMatch(/[1-9]\d{2,} generated/);
       // If a generated request had revoked the key, the later ones would have been refused.
       expect((await api.get(user, '/v1/account')).status).toBe(200);
