@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +25,9 @@ export interface Schemathesis {
 const version = '4.32.5';
 const folder = join(root, '.cache', `schemathesis-${version}`);
 const execute = promisify(execFile);
+
+/** Returns true if the tool is in `.cache`. */
+export const isSchemathesisInstalled = (): boolean => existsSync(folder);
 
 /** Returns the tool, which is installed from PyPI into `.cache` the first time, or why it is unavailable. */
 export async function findSchemathesis(): Promise<Schemathesis | MissingEngine> {
