@@ -15,7 +15,11 @@ export const fixedSeeds = {
   /** Inputs of the property tests (test/support/properties.ts). */
   properties: [1],
   /** Pages with several random changes (src/markets/mutated-pages.test.ts). */
-  pages: [1],
+  pages: [
+    1,
+    // A product of marketplace B without an id was a record whose id was null.
+    40062875,
+  ],
   /** Faults of real processes (test/chaos), by stack. */
   'chaos-embedded': [1],
   'chaos-distributed': [1],

@@ -120,6 +120,7 @@ describe('extract()', () => {
     [{ errors: [{ message: 'x', extensions: { code: '403' } }] }, 'page_blocked'],
     [{ data: { pdpGetLayout: { components: [] } } }, 'page_unreadable'],
     [{ data: { pdpGetLayout: { basicInfo: 'x' } } }, 'page_unreadable'],
+    [layout({ alias: 'lampu-baca-100', productID: {} }), 'page_unreadable'],
     [{ data: { displayAdsV3: {} } }, 'page_unreadable'],
     [[], 'page_unreadable'],
     ['text', 'page_unreadable'],

@@ -134,12 +134,14 @@ function menus(menu: Json | undefined): JsonObject[] {
   return named.map((each) => converted(each, { name: text }));
 }
 
+const idOf = (basic: JsonObject): string | null => text(basic.id) ?? text(basic.productID);
+
 function basicInfoOf(site: JsonObject): JsonObject {
   const category = object(site.category);
   const path = objects(category.detail).map((each) => converted(each, listedCategory));
   return {
     ...converted(site, listed),
-    id: text(site.id) ?? text(site.productID),
+    id: idOf(site),
     menu: menus(site.menu),
     category: { ...category, detail: path.filter(({ name }) => name !== null) },
     stats: converted(site.stats, listedStats),
@@ -200,6 +202,9 @@ function extract(response: PageResponse, input: JsonObject): JsonObject {
   }
   if (!isObject(basic) || ![basic.alias, basic.id, basic.productID].some(isNamed)) {
     throw new Fault('page_not_found', 'the site has no product under this shop and key');
+  }
+  if (idOf(basic) === null) {
+    throw new Fault('page_unreadable', 'basicInfo in the response has no id');
   }
   const components = objects(layout.components);
   checkIdentity(basic, components, input);
