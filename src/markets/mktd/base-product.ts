@@ -34,7 +34,7 @@ function skuPrices(price: JsonObject): Pick<Sku, 'price' | 'original_price' | 'c
 
 function chosen(sku: JsonObject, values: ReadonlyMap<string, Property & { image: string | null }>) {
   const own = objects(sku.sku_sale_props).map((property) => {
-    const known = values.get(String(property.prop_value_id));
+    const known = values.get(text(property.prop_value_id) ?? '');
     return {
       name: text(property.prop_name) ?? known?.name ?? '',
       value: text(property.prop_value) ?? known?.value ?? '',
@@ -50,7 +50,7 @@ function skusOf(info: JsonObject): Sku[] {
   const values = new Map<string, Property & { image: string | null }>();
   for (const property of objects(info.sale_props)) {
     for (const value of objects(property.sale_prop_values)) {
-      values.set(String(value.prop_value_id), {
+      values.set(text(value.prop_value_id) ?? '', {
         name: text(property.prop_name) ?? '',
         value: text(value.prop_value) ?? '',
         image: imageUrl(value.image),

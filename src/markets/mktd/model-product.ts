@@ -46,7 +46,7 @@ function valueImages(model: JsonObject): Map<string, string> {
 /** Returns the price entries by SKU id, from an object or an array. */
 function pricesById(value: Json | undefined): Map<string, JsonObject> {
   const entries = Array.isArray(value)
-    ? objects(value).map((price) => [String(price.sku_id), price] as const)
+    ? objects(value).map((price) => [text(price.sku_id) ?? '', price] as const)
     : Object.entries(object(value)).map(([id, price]) => [id, object(price)] as const);
   return new Map(entries);
 }
@@ -55,7 +55,7 @@ function skusOf(model: JsonObject, prices: ReadonlyMap<string, JsonObject>): Sku
   const images = valueImages(model);
   return objects(model.skus).map((sku) => {
     const id = text(sku.sku_id);
-    const price = prices.get(String(sku.sku_id)) ?? {};
+    const price = prices.get(id ?? '') ?? {};
     const currency = text(price.currency_name);
     const properties = objects(sku.property_pairs)
       .map((pair) => ({

@@ -296,3 +296,19 @@ describe('a page without the product', () => {
     }, bodies);
   });
 });
+
+describe('a page with objects in place of texts', () => {
+  /** Converting such an object to a string throws a TypeError. */
+  const change = (info: JsonObject, name: string) =>
+    embedded(info).replaceAll(new RegExp(`"${name}":"[^"]*"`, 'g'), `"${name}":{"toString":1}`);
+
+  it.each([
+    ['prop_value_id', baseInfo],
+    ['sku_id', modelInfo],
+    ['component_type', modelInfo],
+  ])('reads a product whose %s is an object', (name, infoOf) => {
+    const body = change(infoOf(fakeProduct('my', id)) as JsonObject, name);
+    expect(body).toContain('toString');
+    expect(objects(extract(body).skus).length).toBeGreaterThan(0);
+  });
+});

@@ -67,7 +67,7 @@ function isText(value: unknown): value is string {
 }
 
 function typeOf(component: JsonObject): string {
-  return String(component.component_type ?? component.component_name ?? '');
+  return text(component.component_type) ?? text(component.component_name) ?? '';
 }
 
 /**
