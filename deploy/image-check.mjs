@@ -1,7 +1,7 @@
 // Checks the images where containers cannot be built: performs the steps of deploy/Dockerfile in clean Debian
 // systems below .cache/image, and runs the result as the container would run, with a read-only root file
 // system.
-//   node deploy/image-check.mjs [service|service-chromium]
+//   node_modules/.bin/node deploy/image-check.mjs [service|service-chromium]
 // Needs Linux, root, debootstrap, and a Debian mirror. The base image is a minimal Debian with the Node of
 // the package `node`, whose version the Dockerfile must name, and the npm of this machine.
 import { spawnSync } from 'node:child_process';
