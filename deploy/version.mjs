@@ -11,14 +11,16 @@ const changelog = join(root, 'docs/changelog.md');
 const working = join(root, 'CHANGELOG.md');
 const chart = join(root, 'deploy/helm/gleaner/Chart.yaml');
 
+/** Runs a program, and returns its exit code. */
 function run(program, ...parameters) {
-  const { status } = spawnSync(program, parameters, { cwd: root, stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+  return spawnSync(program, parameters, { cwd: root, stdio: 'inherit' }).status ?? 1;
 }
 
 if (existsSync(changelog)) renameSync(changelog, working);
-run('changeset', 'version');
+const applied = run('changeset', 'version');
+// Also if there is nothing to apply.
 if (existsSync(working)) renameSync(working, changelog);
+if (applied !== 0) process.exit(applied);
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 writeFileSync(
   chart,
@@ -32,4 +34,4 @@ writeFileSync(
   python,
   readFileSync(python, 'utf8').replace(/^version = .*$/m, () => `version = "${version}"`),
 );
-run('npm', 'install', '--package-lock-only', '--ignore-scripts');
+process.exitCode = run('npm', 'install', '--package-lock-only', '--ignore-scripts');
