@@ -123,7 +123,7 @@ export function withDotEnv(environment: Environment, folder: string): Environmen
 /**
  * Names of variables that are not settings of a service: of clients, of the compose file, and of the tests.
  */
-const otherNames = [
+export const otherNames = [
   ...[...clientSettings, 'GLEANER_API_KEY_FILE'],
   ...['GLEANER_GRAFANA_PASSWORD', 'GLEANER_S3_PASSWORD', 'GLEANER_S3_PUBLIC_URL'],
   ...['GLEANER_TEST_ENGINES', 'GLEANER_TEST_LIMITS', 'GLEANER_TEST_SECRET', 'GLEANER_TEST_SEED'],

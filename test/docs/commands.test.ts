@@ -1,16 +1,17 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, matchesGlob } from 'node:path';
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createIo } from '../../src/cli/io.ts';
-import { createProgram } from '../../src/cli/run.ts';
 import { root } from '../support/service.ts';
+import { githubFiles, trackedFiles } from './existence/page.ts';
+import { createDocumentedProgram } from './program.ts';
+
+/** All pages, and the pending entries of the changelog. */
+const pages = [...trackedFiles.filter((path) => path.endsWith('.md')), ...githubFiles];
 
 let program: Command;
 beforeAll(async () => {
-  const { stdin, stdout, stderr } = process;
-  const { signal } = new AbortController();
-  program = await createProgram(createIo({ stdin, stdout, stderr, env: {}, folder: '.', home: '.', signal }));
+  program = await createDocumentedProgram();
 });
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -57,20 +58,16 @@ function problemOf(line: string): string | undefined {
 }
 
 describe('each command exists', () => {
-  test.each([
-    'README.md',
-    ...globSync('docs/**/*.md', { cwd: root }),
-    ...globSync('.changeset/*.md', { cwd: root }),
-  ])('of %s', (page) => {
+  test.each(pages)('of %s', (page) => {
     expect(commandLinesOf(read(page)).flatMap((line) => problemOf(line) ?? [])).toEqual([]);
   });
 
   test('of messages and comments', () => {
-    const files = globSync('{src,console/src,deploy,bench,sandbox,proto}/**/*.{ts,tsx,mjs,proto,yaml,json}', {
-      cwd: root,
-    });
+    const files = trackedFiles.filter((file) =>
+      matchesGlob(file, '{src,console/src,deploy,bench,sandbox,proto}/**/*.{ts,tsx,mjs,proto,yaml,json}'),
+    );
     const found = files
-      .filter((file) => !file.includes('node_modules') && !file.includes('.test.'))
+      .filter((file) => !file.includes('.test.'))
       .flatMap((file) => inlineOf(read(file)).map(([, words]) => ({ file, problem: problemOf(words!) })));
     expect(found.length).toBeGreaterThan(5);
     expect(found.filter(({ problem }) => problem !== undefined)).toEqual([]);
