@@ -1,5 +1,5 @@
 // Builds the web console if its sources have changed. A stamp file next to the build stores their digest.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -11,72 +11,106 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withConsolePackages } from './install.mjs';
+import { fetchPackageFile, packageFiles, run } from './package-files.mjs';
 import { node, root } from './place.mjs';
 
 const folder = join(root, 'console');
 const dist = join(folder, 'dist');
 const stamp = join(dist, '.digest');
-const lock = join(root, 'package-lock.json');
-/** Renderer of the API reference at /docs, which is served with the console. */
-const renderer = join(root, 'node_modules/@scalar/api-reference/dist/browser/standalone.js');
+/** Renderer of the interactive API reference, which is served with the console. */
+const renderer = join(root, '.cache', `scalar-${packageFiles.renderer.version}.js`);
 
 /** Folders whose files are part of the build. */
 const inputs = [folder, ...['gen', 'src/contract', 'src/present'].map((path) => join(root, path))];
 
+/** Files outside of the sources that decide about the build. */
+const locks = ['package-lock.json', 'deploy/package-files.json'].map((name) => join(root, name));
+
 /** Returns the digest of all inputs of the build. */
 export function digestOfConsole() {
-  const hash = createHash('sha256').update(readFileSync(lock));
-  const files = inputs
-    .flatMap((from) => readdirSync(from, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && !/\.test\.tsx?$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !relative(folder, path).startsWith('dist'))
-    .sort();
+  const hash = createHash('sha256');
+  for (const lock of locks) hash.update(readFileSync(lock));
+  const files = inputs.flatMap(listFiles).filter(isInput).sort();
   for (const path of files)
     hash.update(`${relative(root, path).replaceAll(sep, '/')}\0`).update(readFileSync(path));
   return hash.digest('hex');
 }
 
+/** Returns the files below a folder, except for packages and builds. */
+function listFiles(from) {
+  return readdirSync(from, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(from, entry.name);
+    if (entry.isDirectory()) return /^(?:node_modules|dist.*)$/.test(entry.name) ? [] : listFiles(path);
+    return entry.isFile() ? [path] : [];
+  });
+}
+
+const isInput = (path) => !/\.test\.tsx?$/.test(path);
+
+/** True if there is a build, of these sources or of earlier ones. */
+export const hasConsole = () => existsSync(stamp);
+
+/** True if there is a build of the sources as they are. */
+export const isConsoleBuilt = () => hasConsole() && readFileSync(stamp, 'utf8') === digestOfConsole();
+
 /**
  * Builds the console if it is outdated. Reports a failed build and keeps the previous one, because the
- * service works without a console. Returns true if a console exists.
+ * service works without a console. Resolves with true if the build is up to date.
  */
-export function buildConsole() {
-  const digest = digestOfConsole();
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return true;
-  console.error('Setting up: building the console …');
-  // Built in a separate folder and then renamed: another process may be serving or building the console.
-  const fresh = `${dist}-${process.pid}`;
-  const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
-  const options = ['build', folder, '--outDir', fresh, '--emptyOutDir', '--logLevel', 'warn'];
-  const result = spawnSync(node, [vite, ...options], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-    shell: process.platform === 'win32',
-    // Read by every test that runs the build: the served folder.
-    env: { ...process.env, NODE_ENV: 'production' },
+export async function buildConsole() {
+  if (isConsoleBuilt()) return true;
+  return withConsolePackages(async () => {
+    // Another process may have built it in the meantime.
+    if (isConsoleBuilt()) return true;
+    console.error('Setting up: building the console …');
+    const fresh = `${dist}-${process.pid}`;
+    try {
+      await build(fresh);
+      rmSync(dist, { recursive: true, force: true });
+      renameSync(fresh, dist);
+      return true;
+    } catch (error) {
+      rmSync(fresh, { recursive: true, force: true });
+      console.error(`The console could not be built: ${error.message}. All else works without it.`);
+      return false;
+    }
   });
-  if (result.error || result.status !== 0) {
-    rmSync(fresh, { recursive: true, force: true });
-    console.error(
-      `The console could not be built${result.error ? `: ${result.error.message}` : ''}. All else works without it.`,
-    );
-    return false;
-  }
+}
+
+/**
+ * Builds the console in a process of its own, at a low priority, and returns at once. The process ends with
+ * this one.
+ */
+export function buildConsoleBeside() {
+  const script = fileURLToPath(import.meta.url);
+  const child = spawn(process.execPath, [script], { stdio: ['ignore', 2, 2], detached: true });
+  const { pid } = child;
+  child.unref();
+  if (pid === undefined) return;
+  setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  process.on('exit', () => {
+    // The group, of which npm and the bundler are members.
+    if (child.exitCode === null) process.kill(-pid);
+  });
+}
+
+/** Builds into a separate folder, because a process may be serving the former build. */
+async function build(fresh) {
+  const digest = digestOfConsole();
+  const vite = join(folder, 'node_modules/vite/bin/vite.js');
+  await Promise.all([
+    run(node, [vite, 'build', folder, '--outDir', fresh, '--emptyOutDir', '--logLevel', 'warn'], root, {
+      NODE_ENV: 'production',
+    }),
+    fetchPackageFile(packageFiles.renderer, renderer),
+  ]);
   mkdirSync(join(fresh, 'reference'));
   copyFileSync(renderer, join(fresh, 'reference', 'scalar.js'));
   writeFileSync(join(fresh, '.digest'), digest);
-  rmSync(dist, { recursive: true, force: true });
-  try {
-    renameSync(fresh, dist);
-  } catch (error) {
-    // Another process finished the same build first.
-    rmSync(fresh, { recursive: true, force: true });
-    if (!existsSync(stamp)) throw error;
-  }
-  return true;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) process.exit(buildConsole() ? 0 : 1);
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exit((await buildConsole()) ? 0 : 1);

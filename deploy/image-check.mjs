@@ -3,18 +3,19 @@
 // system.
 //   node_modules/.bin/node deploy/image-check.mjs [service|service-chromium]
 // Needs Linux, root, debootstrap, and a Debian mirror. The base image is a minimal Debian with the Node of
-// the package `node`, whose version the Dockerfile must name, and the npm of this machine.
+// the checkout, whose version the Dockerfile must name, and the npm of this machine.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, matchesGlob, posix } from 'node:path';
 import { DockerfileParser } from 'dockerfile-ast';
-import { root } from './place.mjs';
+import { packageFiles } from './package-files.mjs';
+import { node, root } from './place.mjs';
 
 const work = join(root, '.cache/image');
 const base = join(work, 'base');
 const dockerfile = readFileSync(join(root, 'deploy/Dockerfile'), 'utf8');
 const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n').filter(Boolean);
-const { version } = JSON.parse(readFileSync(join(root, 'node_modules/node/package.json'), 'utf8'));
+const { version } = packageFiles.node;
 const target = process.argv[2] ?? 'service';
 /** Port for metrics and probes in the range that systems do not assign. */
 const opsPort = String(20_000 + (process.pid % 10_000));
@@ -37,7 +38,7 @@ function run(program, parameters, options = {}) {
 /** Creates a minimal Debian with Node, npm, and the user `node`, as in the base image. */
 function createBase(image) {
   const [, wanted, suite] = /^node:(\d+\.\d+\.\d+)-(\w+)-slim$/.exec(image) ?? [];
-  if (wanted !== version) stop(`${image} is not node:${version}-<suite>-slim, the Node of package.json`);
+  if (wanted !== version) stop(`${image} is not node:${version}-<suite>-slim, the Node of deploy/package-files.json`);
   const debian = join(work, suite);
   if (!existsSync(debian)) {
     say(`debootstrap ${suite}`);
@@ -51,7 +52,7 @@ function createBase(image) {
   rmSync(base, { recursive: true, force: true });
   run('cp', ['-a', debian, base]);
   const local = join(base, 'usr/local');
-  cpSync(realpathSync(join(root, 'node_modules/node/bin/node')), join(local, 'bin/node'));
+  cpSync(realpathSync(node), join(local, 'bin/node'));
   const npm = join(dirname(realpathSync(which('npm'))), '..');
   cpSync(npm, join(local, 'lib/node_modules/npm'), { recursive: true });
   for (const name of ['npm', 'npx'])

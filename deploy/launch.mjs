@@ -5,8 +5,9 @@ import module from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runNode } from './child.mjs';
-import { buildConsole } from './console.mjs';
-import { root, setUp } from './setup.mjs';
+import { buildConsole, buildConsoleBeside, hasConsole } from './console.mjs';
+import { installService } from './install.mjs';
+import { isRecentNode, root } from './place.mjs';
 
 // Halves the startup time of commands. Worker processes inherit it.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'compiled');
@@ -15,13 +16,20 @@ if (process.env.npm_lifecycle_event === 'gleaner' && process.env.INIT_CWD)
   process.chdir(process.env.INIT_CWD);
 const program = join(root, 'src/cli/main.ts');
 
-setUp();
-// Roles that serve the console.
-if (['serve', 'api', 'gateway', 'demo', 'dev'].includes(process.argv[2])) buildConsole();
+await installService();
+if (servesConsole(process.argv.slice(2))) {
+  // An outdated build would change under the service. Without a build, the service starts while it is built.
+  if (hasConsole()) await buildConsole();
+  else buildConsoleBeside();
+}
 
-const [major, minor] = process.versions.node.split('.').map(Number);
-// Node runs TypeScript without a warning since 24.12.
-if (major > 24 || (major === 24 && minor >= 12)) {
+/** Returns true for the roles that serve the console until they are stopped. */
+function servesConsole([role, ...options]) {
+  if (role === 'demo') return options.includes('--keep');
+  return ['serve', 'api', 'gateway', 'dev'].includes(role);
+}
+
+if (isRecentNode()) {
   module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
   await import(pathToFileURL(program).href);
 } else process.exit(await runNode([program, ...process.argv.slice(2)]));

@@ -5,5 +5,23 @@ import { fileURLToPath } from 'node:url';
 /** Root folder of the project. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Path of the Node that runs the service and its tools: a checkout has its own. */
+/**
+ * Path of the Node that runs the service and its tools in a checkout: the Node that ran the set-up if it is
+ * recent enough, otherwise one of the checkout's own. The set-up creates it.
+ */
 export const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
+
+/** True if this process runs on a Node that runs TypeScript without a warning: 24.12 or newer. */
+export function isRecentNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  return major > 24 || (major === 24 && minor >= 12);
+}
+
+/** True if a process with this id runs. */
+export function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}

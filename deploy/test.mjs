@@ -5,10 +5,11 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runNode } from './child.mjs';
 import { buildConsole } from './console.mjs';
-import { root, setUp } from './setup.mjs';
+import { installAll } from './install.mjs';
+import { root } from './place.mjs';
 
-setUp();
-buildConsole();
+await installAll();
+await buildConsole();
 const parameters = process.argv.slice(2);
 const isSystem = parameters[0] === '--system';
 const projects = isSystem ? ['browser', 'system'] : ['unit', 'crash', 'engines', 'services', 'suites'];

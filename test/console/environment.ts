@@ -48,7 +48,7 @@ export async function startConsoleEnvironment({
   withoutOrigin,
   limits,
 }: ConsoleEnvironmentOptions): Promise<ConsoleEnvironment> {
-  if (!buildConsole()) throw new Error('the console could not be built');
+  if (!(await buildConsole())) throw new Error('the console could not be built');
   const running = await startOrigins({ origins, latencyMs });
   if (withoutOrigin) delete running.config[withoutOrigin[0]]?.[withoutOrigin[1]];
   const receiver = await startReceiver();

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 // @ts-expect-error: a plain script, which runs before there is a compiler.
-import { isSetUp } from '../../deploy/setup.mjs';
+import { isSetUp } from '../../deploy/install.mjs';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
@@ -130,8 +130,8 @@ describe('npm start', () => {
   beforeEach((context) => {
     // Otherwise npm start would install packages while other tests use them.
     context.skip(
-      !isSetUp() && !process.env.CI,
-      'the npm packages are not those of package-lock.json: npm run setup',
+      !isSetUp({ all: true }) && !process.env.CI,
+      'the npm packages are not those of package-lock.json: npm run setup -- --all',
     );
   });
   beforeAll(async () => {

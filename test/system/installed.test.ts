@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 // @ts-expect-error: a plain script, which runs before there is a compiler.
-import { isSetUp } from '../../deploy/setup.mjs';
+import { isSetUp } from '../../deploy/install.mjs';
 import { freePort } from '../engines/ports.ts';
 import { root, run } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -57,8 +57,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gleaner-installed-'));
   project = join(folder, 'project');
   // Without a current installation, packing would run npm install while other tests use the packages.
-  if (!isSetUp() && !process.env.CI)
-    missing = 'the npm packages are not those of package-lock.json: npm run setup';
+  if (!isSetUp({ all: true }) && !process.env.CI)
+    missing = 'the npm packages are not those of package-lock.json: npm run setup -- --all';
   else
     await install().catch((error: Error) => {
       if (process.env.CI) throw error;

@@ -33,8 +33,9 @@ const policy = (nonce: string) =>
 const missing = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
+<meta http-equiv="refresh" content="3">
 <title>Gleaner</title>
-<p>The console has not been built. Run <code>npm run setup</code> where Gleaner is installed, then load this page again.</p>
+<p>There is no console yet. After the first start of a checkout, it is built within a minute, and this page shows it then. If it does not appear, run <code>npm run setup</code> where Gleaner is installed.</p>
 </html>
 `;
 

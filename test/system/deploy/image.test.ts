@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import { expect, test } from 'vitest';
-import manifest from '../../../package.json' with { type: 'json' };
+import packageFiles from '../../../deploy/package-files.json' with { type: 'json' };
 import { root } from '../../support/service.ts';
 
 const text = readFileSync(join(root, 'deploy/Dockerfile'), 'utf8');
@@ -23,10 +23,10 @@ test('deploy/Dockerfile has no problem', () => {
   expect(validate(text)).toEqual([]);
 });
 
-test('the image uses the Node of package.json', () => {
+test('the image uses the Node of the checkout', () => {
   const images = stages.map((from) => from.getImage());
   expect(images.filter((image) => image !== 'service')).toEqual(
-    Array.from({ length: 3 }, () => `node:${manifest.devDependencies.node}-bookworm-slim`),
+    Array.from({ length: 3 }, () => `node:${packageFiles.node.version}-bookworm-slim`),
   );
 });
 
