@@ -1,50 +1,88 @@
 // Runs the tests of a tier: `test.mjs [--system] [vitest parameters]`. The last line of output is
-// "N passed, N failed" (", N skipped").
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+// "N passed, N failed" (", N skipped"). Before it, a failed run explains itself: each failed test with its file,
+// message, seed, and log, and what became of its file when that ran once more alone.
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { runNode } from './child.mjs';
 import { buildConsole } from './console.mjs';
 import { installAll } from './install.mjs';
 import { root } from './place.mjs';
 
+const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+const reporter = join(root, 'test/support/run-reporter.ts');
+/** Maximum files that run once more alone. More failures have a common cause. */
+const maxRepeated = 5;
+/** Maximum failures that are printed in full, so that they fit on a screen. */
+const maxPrinted = 6;
+const maxLineLength = 160;
+
+/** Runs vitest. Resolves with its exit code and the result that the reporter wrote; null if it wrote none. */
+async function runVitest(name, parameters) {
+  const folder = join(root, '.cache/test-runs', name);
+  const reporters = ['--reporter=default', `--reporter=${reporter}`];
+  const environment = { TEST_RUN_DIR: folder };
+  const code = await runNode([vitest, 'run', '--root', root, ...reporters, ...parameters], environment);
+  try {
+    return { code, result: JSON.parse(readFileSync(join(folder, 'result.json'), 'utf8')) };
+  } catch {
+    return { code, result: null };
+  }
+}
+
+/** Runs each failed file alone, for the diagnosis only. Returns what became of it, by file. */
+async function repeatAlone(tier, projects, failures) {
+  const files = [...new Set(failures.map(({ file }) => file))].filter(Boolean);
+  const outcomes = new Map();
+  for (const file of files.slice(0, maxRepeated)) {
+    console.log(`\n== ${file} once more, alone`);
+    const { code, result } = await runVitest(`${tier}-alone`, [...projects, '--maxWorkers=1', file]);
+    const count = result?.failures.length ?? 0;
+    if (code === 0) outcomes.set(file, 'passed alone');
+    else outcomes.set(file, count > 0 ? `failed alone, too (${count} failed)` : 'ended alone without a result');
+  }
+  return outcomes;
+}
+
+const clip = (text) => (text.length > maxLineLength ? `${text.slice(0, maxLineLength - 1)}…` : text);
+
+/** Prints the failed tests, each in a few lines. */
+function explain(tier, failures, outcomes) {
+  console.log(`\n== ${failures.length} failed`);
+  for (const { file, title, message, seed, log } of failures.slice(0, maxPrinted)) {
+    console.log(clip(`${file || 'no file'} > ${title || 'the file itself'}`));
+    for (const line of message.split('\n')) console.log(clip(`  ${line}`));
+    const seedText = seed === '' ? '' : `seed ${seed}, `;
+    console.log(`  ${seedText}log ${log}, ${outcomes.get(file) ?? 'not repeated'}`);
+  }
+  const others = failures.slice(maxPrinted).map(({ file }) => file);
+  if (others.length > 0) console.log(clip(`and ${others.length} in ${[...new Set(others)].join(', ')}`));
+  const files = [...new Set(failures.map(({ file }) => file))].filter(Boolean).slice(0, maxRepeated);
+  const command = tier === 'system' ? 'npm run test:system --' : 'npm test --';
+  console.log(`repeat them: ${command} ${files.join(' ')}`);
+}
+
 await installAll();
 await buildConsole();
 const parameters = process.argv.slice(2);
 const isSystem = parameters[0] === '--system';
-const projects = isSystem ? ['browser', 'system'] : ['unit', 'crash', 'engines', 'services', 'suites'];
-const folder = mkdtempSync(join(tmpdir(), 'gleaner-test-'));
-const report = join(folder, 'report.json');
-const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-const code = await runNode([
-  vitest,
-  'run',
-  '--root',
-  root,
-  '--reporter=default',
-  '--reporter=json',
-  `--outputFile.json=${report}`,
-  ...projects.map((project) => `--project=${project}`),
-  // Suites of the system tier wait for processes and time more than they work.
-  ...(isSystem ? [`--maxWorkers=${availableParallelism() + 4}`] : []),
+const tier = isSystem ? 'system' : 'test';
+const names = isSystem ? ['browser', 'system'] : ['unit', 'crash', 'engines', 'services', 'suites'];
+const projects = names.map((name) => `--project=${name}`);
+// Suites of the system tier wait for processes and time more than they work.
+const workers = isSystem ? [`--maxWorkers=${availableParallelism() + 4}`] : [];
+const { code, result } = await runVitest(tier, [
+  ...projects,
+  ...workers,
   ...parameters.slice(isSystem ? 1 : 0),
 ]);
-let failed = true;
-try {
-  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, numFailedTestSuites, testResults } =
-    JSON.parse(readFileSync(report, 'utf8'));
-  // A file that failed to load has no failed tests, so it counts as one.
-  const broken = testResults.filter(
-    ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
-  ).length;
-  const failures = numFailedTests + broken;
-  const skipped = numPendingTests + numTodoTests;
-  failed = failures > 0 || numFailedTestSuites > 0;
-  console.log(`${numPassedTests} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
-} catch (error) {
-  console.log(`The test run wrote no report: ${error.message}`);
+if (result === null) {
+  console.log('The test run wrote no result.');
   console.log('0 passed, 1 failed');
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+  process.exit(code || 1);
 }
-process.exit(code !== 0 ? code : failed ? 1 : 0);
+const { passed, skipped, failures } = result;
+if (failures.length > 0) explain(tier, failures, await repeatAlone(tier, projects, failures));
+const failed = failures.length || (code === 0 ? 0 : 1);
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+process.exit(code || (failed > 0 ? 1 : 0));
