@@ -1,13 +1,13 @@
 // Runs the tests of a tier: `test.mjs [--system] [vitest parameters]`. The last line of output is
 // "N passed, N failed" (", N skipped"). Before it, a failed run explains itself: each failed test with its file,
 // message, seed, and log, and what became of its file when that ran once more alone.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { runNode } from './child.mjs';
 import { buildConsole } from './console.mjs';
 import { installAll } from './install.mjs';
-import { root } from './place.mjs';
+import { isAlive, root } from './place.mjs';
 
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 const reporter = join(root, 'test/support/run-reporter.ts');
@@ -17,11 +17,28 @@ const maxRepeated = 5;
 const maxPrinted = 6;
 const maxLineLength = 160;
 
+/**
+ * Folder of the compiled program that tests start. It is beside dist, because the program finds the console and
+ * its packages from there.
+ */
+const program = join(root, `.program-${process.pid}`);
+
+/** Compiles the program for the tests, and removes those of runs that were killed. */
+async function buildProgram() {
+  for (const name of readdirSync(root)) {
+    const [, pid] = /^\.program-(\d+)$/.exec(name) ?? [];
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(root, name), { recursive: true });
+  }
+  process.on('exit', () => rmSync(program, { recursive: true, force: true }));
+  const code = await runNode([join(root, 'deploy/build.mjs'), program]);
+  if (code !== 0) process.exit(code);
+}
+
 /** Runs vitest. Resolves with its exit code and the result that the reporter wrote; null if it wrote none. */
 async function runVitest(name, parameters) {
   const folder = join(root, '.cache/test-runs', name);
   const reporters = ['--reporter=default', `--reporter=${reporter}`];
-  const environment = { TEST_RUN_DIR: folder };
+  const environment = { TEST_RUN_DIR: folder, TEST_PROGRAM: join(program, 'main.js') };
   const code = await runNode([vitest, 'run', '--root', root, ...reporters, ...parameters], environment);
   try {
     return { code, result: JSON.parse(readFileSync(join(folder, 'result.json'), 'utf8')) };
@@ -64,6 +81,7 @@ function explain(tier, failures, outcomes) {
 
 await installAll();
 await buildConsole();
+await buildProgram();
 const parameters = process.argv.slice(2);
 const isSystem = parameters[0] === '--system';
 const tier = isSystem ? 'system' : 'test';

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { poison, poisoned } from '../support/poison.ts';
-import { compileCache, root } from '../support/service.ts';
+import { compileCache, main } from '../support/service.ts';
 
 test('dev prints requests that are ready to paste, and leaves no data when it is stopped', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-dev-test-'));
   const cache = { NODE_COMPILE_CACHE: compileCache };
-  const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), 'dev', '--port', '0'], {
+  const child = spawn(process.execPath, [main, 'dev', '--port', '0'], {
     cwd: folder,
     env: { PATH: process.env.PATH ?? '', HOME: folder, TMPDIR: folder, ...cache, ...(await poison(folder)) },
     stdio: ['ignore', 'pipe', 'inherit'],

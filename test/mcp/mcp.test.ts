@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCli } from '../../src/cli/run.ts';
 import { openSandboxFixture, type SandboxFixture } from '../sandbox/fixture.ts';
 import { type Engines, embedded } from '../support/engines.ts';
-import { root } from '../support/service.ts';
+import { main } from '../support/service.ts';
 
 let fixture: SandboxFixture;
 beforeAll(async () => {
@@ -83,7 +83,7 @@ async function overProcess<T>(
   const client = new Client({ name: 'test', version: '1' });
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [join(root, 'src/cli/main.ts'), 'mcp', ...flags],
+    args: [main, 'mcp', ...flags],
     env: { ...stdioEnvironment(key), HOME: '/nonexistent' },
   });
   await client.connect(transport);
