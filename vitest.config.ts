@@ -1,4 +1,6 @@
+import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { slack } from './test/support/until.ts';
@@ -8,11 +10,23 @@ import { slack } from './test/support/until.ts';
  */
 const distributed = ['src/store/mongo/**/*.test.ts', 'test/e2e/distributed.test.ts'];
 
-/** Crash sweeps: every step ends at each of its writes and is resumed. */
-const crash = ['src/**/{crash,file-crash,discard}.test.ts', 'src/sweep/retention.test.ts'];
+const root = import.meta.dirname;
+const besideCode = '{src,gateway,console,sandbox,deploy}/**/*.test.ts';
 
-/** The ports on engines that run as processes. */
-const engines = ['src/{store/mongo,queue/jetstream,blobs/s3}/**/*.test.ts'];
+/** Returns the suites beside the code whose text matches a pattern. */
+const suitesWith = (pattern: RegExp) =>
+  globSync(besideCode, { cwd: root, exclude: ['**/node_modules/**'] }).filter((name) =>
+    pattern.test(readFileSync(join(root, name), 'utf8')),
+  );
+
+/** Crash sweeps: every step ends at each of its calls and is resumed. */
+const crash = suitesWith(/\/support\/crash\.ts'/);
+
+/** The suites that use engines which run as processes. */
+const engines = [
+  'src/{store/mongo,queue/jetstream,blobs/s3}/**/*.test.ts',
+  ...suitesWith(/\/(?:support\/stores|test\/engines\/\w+)\.ts'/).filter((name) => !crash.includes(name)),
+];
 
 /**
  * Suites of the system tier: programs that others wrote, browsers among them, installed packages, and faults of
@@ -58,8 +72,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['{src,gateway,console,sandbox,deploy}/**/*.test.ts'],
-          exclude: [...crash, ...engines],
+          include: [besideCode],
+          exclude: [...crash, ...engines, '**/node_modules/**'],
           // These files share a process: most of their time would be loading the same modules again.
           isolate: false,
         },
