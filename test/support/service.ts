@@ -11,11 +11,11 @@ import { until, withTimeout } from './until.ts';
 /** Root folder of the project. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/**
- * Program that tests start: compiled by `npm test`, which starts in less than half of the time, otherwise the
- * sources.
- */
-export const main = process.env.TEST_PROGRAM ?? join(root, 'src/cli/main.ts');
+/** Program of this checkout, as its sources. */
+export const sources = join(root, 'src/cli/main.ts');
+
+/** Program that tests start: compiled by `npm test`, since that starts in half of the time, or the sources. */
+export const main = process.env.TEST_PROGRAM ?? sources;
 
 /**
  * Folder of compiled modules, as deploy/launch.mjs sets it: processes start in three quarters of the time.
@@ -32,6 +32,8 @@ export interface ServiceOptions {
    * compiled modules.
    */
   environment: Record<string, string>;
+  /** Program to run. Default: `main`. */
+  program?: string;
 }
 
 /** A service on this thread that can be restarted with the same settings. */
@@ -120,7 +122,7 @@ export interface ServiceProcess {
 }
 
 /** Prepares a process of a role without starting it. The process ends with this one. */
-export function createServiceProcess({ role, environment }: ServiceOptions): ServiceProcess {
+export function createServiceProcess({ role, environment, program = main }: ServiceOptions): ServiceProcess {
   let settings = environment;
   let child: ChildProcess | null = null;
   let exited: Promise<unknown> = Promise.resolve();
@@ -135,7 +137,7 @@ export function createServiceProcess({ role, environment }: ServiceOptions): Ser
     readyFrom = log.length;
     // The IPC channel closes when this process exits, which ends the child.
     const stdio = ['ignore', 'pipe', 'pipe', 'ipc'] as const;
-    const started = spawn(process.execPath, [main, role], {
+    const started = spawn(process.execPath, [program, role], {
       cwd: root,
       env: clean(settings),
       stdio: [...stdio],

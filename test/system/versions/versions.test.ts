@@ -7,7 +7,7 @@ import { openMongoStore } from '../../../src/store/mongo/open.ts';
 import { createApi, submitItems, variantSold, watchJob } from '../../support/api.ts';
 import { createDeployment, type Deployment } from '../../support/deployment.ts';
 import { type Engines, openStacks, restartableStack } from '../../support/engines.ts';
-import { createServiceProcess, type ServiceProcess } from '../../support/service.ts';
+import { createServiceProcess, type ServiceProcess, sources } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
 type Version = 'current' | 'next';
@@ -46,7 +46,8 @@ describe.skipIf(stack!.engines === null)(`this program beside a next version, ${
   async function start(role: 'api' | 'worker', version: Version): Promise<ServiceProcess> {
     const module = new URL('next-version.ts', import.meta.url).href;
     const changes = version === 'next' ? { NODE_OPTIONS: `--import=${module}` } : {};
-    const process = createServiceProcess({ role, environment: { ...deployment.settings, ...changes } });
+    const environment = { ...deployment.settings, ...changes };
+    const process = createServiceProcess({ role, environment, program: sources });
     running.push(process);
     await process.start();
     return process;
