@@ -63,6 +63,8 @@ export default defineConfig({
     testTimeout: 60_000 * slack,
     hookTimeout: 120_000 * slack,
     pool: 'forks',
+    // Node loads the sources itself, as it does for the service, in half of the time.
+    experimental: { viteModuleRunner: false },
     globalSetup: ['test/support/temporary-folder.ts', 'test/engines/broker.ts'],
     // Much of what the suites wait for is time, not work.
     maxWorkers: availableParallelism() + 2,

@@ -38,7 +38,12 @@ async function buildProgram() {
 async function runVitest(name, parameters) {
   const folder = join(root, '.cache/test-runs', name);
   const reporters = ['--reporter=default', `--reporter=${reporter}`];
-  const environment = { TEST_RUN_DIR: folder, TEST_PROGRAM: join(program, 'main.js') };
+  const environment = {
+    TEST_RUN_DIR: folder,
+    TEST_PROGRAM: join(program, 'main.js'),
+    // Compiled modules of the tests, as deploy/launch.mjs keeps them for the program.
+    NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
+  };
   const code = await runNode([vitest, 'run', '--root', root, ...reporters, ...parameters], environment);
   try {
     return { code, result: JSON.parse(readFileSync(join(folder, 'result.json'), 'utf8')) };
@@ -56,7 +61,8 @@ async function repeatAlone(tier, projects, failures) {
     const { code, result } = await runVitest(`${tier}-alone`, [...projects, '--maxWorkers=1', file]);
     const count = result?.failures.length ?? 0;
     if (code === 0) outcomes.set(file, 'passed alone');
-    else outcomes.set(file, count > 0 ? `failed alone, too (${count} failed)` : 'ended alone without a result');
+    else
+      outcomes.set(file, count > 0 ? `failed alone, too (${count} failed)` : 'ended alone without a result');
   }
   return outcomes;
 }
