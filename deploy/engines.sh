@@ -3,7 +3,8 @@
 # Chromium, versitygw (the S3 test engine), the tools that check deploy/ (promtool, helm, kubectl-validate,
 # kube-score, compose-spec), and those that check protocols (connectconformance, h2spec). Safe to repeat: installed
 # programs are skipped. If a step fails, the script reports it and continues; the exit code is 0 only if everything
-# is installed. Go programs are installed in .cache/engines, where the tests find them.
+# is installed. Go programs are installed in .cache/engines, where the tests find them: a link to a folder of the user's
+# cache, which the checkouts with the same versions share.
 set -u
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -18,6 +19,14 @@ connect_version=v1.0.7
 h2spec_version=v2.2.1+incompatible
 missing=()
 apt_updated=
+
+# Programs of other versions are in other folders.
+if [ ! -e "$engines" ]; then
+  versions=$(grep -E '^[a-z0-9_]+_version=' "${BASH_SOURCE[0]}" | cksum | cut -d ' ' -f 1)
+  shared=${XDG_CACHE_HOME:-$HOME/.cache}/gleaner/tools/engines-$versions
+  mkdir -p "$shared" "$root/.cache"
+  ln -sfn "$shared" "$engines"
+fi
 
 say() { printf 'engines: %s\n' "$*"; }
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { findProgram, type MissingEngine } from '../../engines/missing.ts';
+import { findProgram, type MissingEngine, toolCache } from '../../engines/missing.ts';
 import { root } from '../../support/service.ts';
 
 /** Result of a program that ended with the exit code 0. */
@@ -13,8 +13,8 @@ export interface Output {
 
 const execute = promisify(execFile);
 const pythonVersion = '0.29.1';
-const pythonFolder = join(root, '.cache', `openapi-python-client-${pythonVersion}`);
-const typescriptFolder = join(root, '.cache/openapi-ts-0.95.0');
+const pythonFolder = join(toolCache, `openapi-python-client-${pythonVersion}`);
+const typescriptFolder = join(toolCache, 'openapi-ts-0.95.0');
 
 /** Installed generator: a folder, to be passed to the runner of its language. */
 export interface Generator {

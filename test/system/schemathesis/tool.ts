@@ -4,8 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findProgram, type MissingEngine } from '../../engines/missing.ts';
-import { root } from '../../support/service.ts';
+import { findProgram, type MissingEngine, toolCache } from '../../engines/missing.ts';
 import { findPythonPackages } from '../clients/tools.ts';
 
 /** The installed Schemathesis tool. */
@@ -23,13 +22,13 @@ export interface Schemathesis {
 }
 
 const version = '4.32.5';
-const folder = join(root, '.cache', `schemathesis-${version}`);
+const folder = join(toolCache, `schemathesis-${version}`);
 const execute = promisify(execFile);
 
-/** Returns true if the tool is in `.cache`. */
+/** Returns true if the tool is installed. */
 export const isSchemathesisInstalled = (): boolean => existsSync(folder);
 
-/** Returns the tool, which is installed from PyPI into `.cache` the first time, or why it is unavailable. */
+/** Returns the tool, which is installed from PyPI the first time, or why it is unavailable. */
 export async function findSchemathesis(): Promise<Schemathesis | MissingEngine> {
   const found = await findPythonPackages(folder, [`schemathesis==${version}`]);
   if ('missing' in found) return found;
