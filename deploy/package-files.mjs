@@ -28,7 +28,7 @@ export async function fetchPackageFile({ package: name, version, file, integrity
   if (existsSync(target)) return;
   const folder = mkdtempSync(join(tmpdir(), 'gleaner-package-'));
   try {
-    const options = ['--pack-destination', folder, '--json', '--ignore-scripts', '--loglevel=error'];
+    const options = ['--pack-destination', folder, '--json', '--prefer-offline', '--loglevel=error'];
     const [{ filename }] = JSON.parse(await run('npm', ['pack', `${name}@${version}`, ...options]));
     const archive = join(folder, filename);
     const digest = await digestOf(archive);
