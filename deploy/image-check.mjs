@@ -38,7 +38,8 @@ function run(program, parameters, options = {}) {
 /** Creates a minimal Debian with Node, npm, and the user `node`, as in the base image. */
 function createBase(image) {
   const [, wanted, suite] = /^node:(\d+\.\d+\.\d+)-(\w+)-slim$/.exec(image) ?? [];
-  if (wanted !== version) stop(`${image} is not node:${version}-<suite>-slim, the Node of deploy/package-files.json`);
+  if (wanted !== version)
+    stop(`${image} is not node:${version}-<suite>-slim, the Node of deploy/package-files.json`);
   const debian = join(work, suite);
   if (!existsSync(debian)) {
     say(`debootstrap ${suite}`);
