@@ -63,22 +63,28 @@ export const isConsoleBuilt = () => hasConsole() && readFileSync(stamp, 'utf8') 
  */
 export async function buildConsole() {
   if (isConsoleBuilt()) return true;
-  return withConsolePackages(async () => {
-    // Another process may have built it in the meantime.
-    if (isConsoleBuilt()) return true;
-    console.error('Setting up: building the console …');
-    const fresh = `${dist}-${process.pid}`;
-    try {
-      await build(fresh);
-      rmSync(dist, { recursive: true, force: true });
-      renameSync(fresh, dist);
-      return true;
-    } catch (error) {
-      rmSync(fresh, { recursive: true, force: true });
-      console.error(`The console could not be built: ${error.message}. All else works without it.`);
-      return false;
-    }
-  });
+  try {
+    await withConsolePackages(async () => {
+      // Another process may have built it in the meantime.
+      if (!isConsoleBuilt()) await replaceBuild();
+    });
+    return true;
+  } catch (error) {
+    console.error(`The console could not be built: ${error.message}\nAll else works without it.`);
+    return false;
+  }
+}
+
+async function replaceBuild() {
+  console.error('Setting up: building the console …');
+  const fresh = `${dist}-${process.pid}`;
+  try {
+    await build(fresh);
+    rmSync(dist, { recursive: true, force: true });
+    renameSync(fresh, dist);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
 }
 
 /**
@@ -93,8 +99,12 @@ export function buildConsoleBeside() {
   if (pid === undefined) return;
   setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   process.on('exit', () => {
-    // The group, of which npm and the bundler are members.
-    if (child.exitCode === null) process.kill(-pid);
+    try {
+      // The group, of which npm and the bundler are members.
+      if (child.exitCode === null) process.kill(-pid);
+    } catch {
+      // It has just ended.
+    }
   });
 }
 

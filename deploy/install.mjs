@@ -31,14 +31,23 @@ export const isSetUp = ({ all }) =>
   missingOf(all ? [sets.tests, sets.types] : [sets.service]).length === 0 && existsSync(node);
 
 /** Installs what runs the service unless it is installed. Ends the process if that fails. */
-export const installService = () => exclusively(() => install([sets.service]));
+export const installService = () => installOrExit([sets.service]);
 
 /** Installs everything that tests and checks need. Ends the process if that fails. */
-export const installAll = () => exclusively(() => install([sets.tests, sets.types]));
+export const installAll = () => installOrExit([sets.tests, sets.types]);
+
+async function installOrExit(required) {
+  try {
+    await exclusively(() => install(required));
+  } catch (error) {
+    console.error(`${error.message}\nThe set-up failed. Is the package registry reachable?`);
+    process.exit(1);
+  }
+}
 
 /**
  * Runs `build` with the packages that build the console. They are larger than the service, so they are removed
- * afterwards, except in a folder that is set up for tests.
+ * afterwards, except in a folder that is set up for tests. Rejects if they cannot be installed.
  */
 export const withConsolePackages = (build) =>
   exclusively(async () => {
@@ -72,14 +81,9 @@ function missingOf(required) {
 async function install(required) {
   const missing = missingOf(required);
   if (missing.length === 0 && existsSync(node)) return;
-  try {
-    checkVersion();
-    await report(describe(missing), () => Promise.all([...missing.map(installPackages), fetchNode()]));
-    linkNode();
-  } catch (error) {
-    console.error(`${error.message}\nThe set-up failed. Is the package registry reachable?`);
-    process.exit(1);
-  }
+  checkVersion();
+  await report(describe(missing), () => Promise.all([...missing.map(installPackages), fetchNode()]));
+  linkNode();
 }
 
 function checkVersion() {

@@ -60,6 +60,20 @@ describe('a checkout in which nothing is installed', { timeout: 2 * installMs },
     });
   });
 
+  test('runs without a new console if the packages of its build cannot be installed', async () => {
+    writeFileSync(join(checkout, 'console/src/added.ts'), 'export {};\n');
+    const broken = {
+      npm_config_registry: 'http://127.0.0.1:9',
+      npm_config_fetch_retries: '0',
+      npm_config_cache: join(checkout, 'empty'),
+    };
+    const setUp = [join(checkout, 'deploy/console.mjs')];
+    const { code, stderr } = await run(process.execPath, setUp, broken, checkout, installMs);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('All else works without it.')]);
+    expect(existsSync(join(checkout, 'console/dist/index.html'))).toBe(true);
+    rmSync(join(checkout, 'console/src/added.ts'));
+  });
+
   test('replaces the lock of a process that was killed', async () => {
     writeFileSync(join(checkout, '.cache/setup.pid'), '999999999');
     expect((await launch('launch.mjs', '--version')).code).toBe(0);
