@@ -99,7 +99,7 @@ function describe(missing) {
     const count = entries.filter(([path, { dev }]) => path !== '' && (set.withDevelopment || !dev)).length;
     return `${count} packages of ${set.title} (about ${set.megabytes} MB)`;
   });
-  if (!isRecentNode() && !existsSync(ownNode())) parts.push(`Node ${packageFiles.node.version} (121 MB)`);
+  if (ownNodeFile() && !existsSync(ownNode())) parts.push(`Node ${packageFiles.node.version} (121 MB)`);
   return parts.join(', ') || 'the link to Node';
 }
 
@@ -128,22 +128,31 @@ const ownNode = () => {
   return join(root, '.cache', `node-${packageFiles.node.version}`, name);
 };
 
-/** Fetches the checkout's own Node if the one that runs this is too old. */
-async function fetchNode() {
-  if (isRecentNode()) return;
+/**
+ * Returns the package of the checkout's own Node. Undefined if this process runs on that version, or if no
+ * package has it for this platform.
+ */
+function ownNodeFile() {
   const { version, platforms } = packageFiles.node;
-  const file = platforms[`${process.platform}-${process.arch}`];
-  if (file === undefined)
+  if (process.versions.node === version) return undefined;
+  return platforms[`${process.platform}-${process.arch}`];
+}
+
+/** Fetches the checkout's own Node. Where no package has one, a recent Node that runs this is enough. */
+async function fetchNode() {
+  const { version } = packageFiles.node;
+  const file = ownNodeFile();
+  if (file !== undefined) await fetchPackageFile({ ...file, version }, ownNode());
+  else if (!isRecentNode())
     throw new Error(
       `Gleaner runs on Node 24.12 or newer; this is ${process.version}. ` +
         `No package has one for ${process.platform} on ${process.arch}: install it from nodejs.org.`,
     );
-  await fetchPackageFile({ ...file, version }, ownNode());
 }
 
 /** Lets the programs of node_modules/.bin run on the Node of the checkout. */
 function linkNode() {
-  const target = isRecentNode() ? process.execPath : ownNode();
+  const target = ownNodeFile() === undefined ? process.execPath : ownNode();
   mkdirSync(dirname(node), { recursive: true });
   rmSync(node, { force: true });
   if (process.platform === 'win32') writeFileSync(node, `@"${target}" %*\r\n`);

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * Path of the Node that runs the service and its tools in a checkout: the Node that ran the set-up if it is
- * recent enough, otherwise one of the checkout's own. The set-up creates it.
+ * Path of the Node that runs the service and its tools in a checkout. The set-up links it to the checkout's own
+ * Node, or to the one that runs the set-up if that has the same version.
  */
 export const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
 
