@@ -37,6 +37,8 @@ async function buildProgram() {
 /** Runs vitest. Resolves with its exit code and the result that the reporter wrote; null if it wrote none. */
 async function runVitest(name, parameters) {
   const folder = join(root, '.cache/test-runs', name);
+  // A run that ends early must not be taken for the one before it.
+  rmSync(folder, { recursive: true, force: true });
   const reporters = ['--reporter=default', `--reporter=${reporter}`];
   const environment = {
     TEST_RUN_DIR: folder,
@@ -52,11 +54,16 @@ async function runVitest(name, parameters) {
   }
 }
 
+/** Returns the distinct files of failures, up to the number that are repeated. */
+function filesToRepeat(failures) {
+  const files = new Set(failures.map(({ file }) => file).filter(Boolean));
+  return [...files].slice(0, maxRepeated);
+}
+
 /** Runs each failed file alone, for the diagnosis only. Returns what became of it, by file. */
 async function repeatAlone(tier, projects, failures) {
-  const files = [...new Set(failures.map(({ file }) => file))].filter(Boolean);
   const outcomes = new Map();
-  for (const file of files.slice(0, maxRepeated)) {
+  for (const file of filesToRepeat(failures)) {
     console.log(`\n== ${file} once more, alone`);
     const { code, result } = await runVitest(`${tier}-alone`, [...projects, '--maxWorkers=1', file]);
     const count = result?.failures.length ?? 0;
@@ -80,9 +87,8 @@ function explain(tier, failures, outcomes) {
   }
   const others = failures.slice(maxPrinted).map(({ file }) => file);
   if (others.length > 0) console.log(clip(`and ${others.length} in ${[...new Set(others)].join(', ')}`));
-  const files = [...new Set(failures.map(({ file }) => file))].filter(Boolean).slice(0, maxRepeated);
   const command = tier === 'system' ? 'npm run test:system --' : 'npm test --';
-  console.log(`repeat them: ${command} ${files.join(' ')}`);
+  console.log(`repeat them: ${command} ${filesToRepeat(failures).join(' ')}`);
 }
 
 await installAll();

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
@@ -43,7 +43,6 @@ export default class RunReporter implements Reporter {
   readonly #result: RunResult = { passed: 0, skipped: 0, failures: [] };
 
   onTestRunStart(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
     mkdirSync(this.#folder, { recursive: true });
   }
 
