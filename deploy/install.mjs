@@ -65,7 +65,7 @@ const stampOf = ({ folder }) => join(folder, 'node_modules', '.gleaner-setup');
 
 /** Returns the contents of the stamp of an installed set. */
 function contentOf(set) {
-  const digest = createHash('sha256').update(lockOf(set)).digest('hex');
+  const digest = createHash('sha256').update(lockOf(set)).update(packageFiles.node.version).digest('hex');
   return `${digest} ${set.withDevelopment ? 'with' : 'without'} development packages\n`;
 }
 
@@ -83,7 +83,8 @@ async function install(required) {
   if (missing.length === 0 && existsSync(node)) return;
   checkVersion();
   await report(describe(missing), () => Promise.all([...missing.map(installPackages), fetchNode()]));
-  linkNode();
+  // npm removes the link with the other packages of the service.
+  if (!existsSync(node)) linkNode();
 }
 
 function checkVersion() {
