@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -41,6 +42,12 @@ const canBeNobody =
       gid: nobody,
     },
   ).status === 0;
+const outerFolder = tmpdir();
+/**
+ * Folder for the browsers of this suite alone: the start of a browser removes leftover folders beside its own. Its
+ * path is short enough for profileParent().
+ */
+const folder = mkdtempSync('/tmp/suite-');
 let origin: string;
 let fetcher: Fetcher;
 let child: ChildProcess | undefined;
@@ -89,6 +96,9 @@ function kill(sort: RegExp): void {
 
 describe.skipIf(absent)(`the browser processes${absent}`, () => {
   beforeAll(async () => {
+    // Some tests start processes of other users.
+    chmodSync(folder, 0o1777);
+    process.env.TMPDIR = folder;
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -104,6 +114,8 @@ describe.skipIf(absent)(`the browser processes${absent}`, () => {
     await fetcher.close();
     server.closeAllConnections();
     server.close();
+    process.env.TMPDIR = outerFolder;
+    rmSync(folder, { recursive: true });
   });
 
   test('start with the first page, without the secrets of the service', async () => {
