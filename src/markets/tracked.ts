@@ -69,7 +69,7 @@ export function trackedItem(
 ): ItemReading | null {
   const key = typeof id === 'number' || typeof id === 'string' ? String(id) : '';
   if (key === '' || key.length > maxKey) return null;
-  const { title = null, price = null, stock = null, variants = null, listPrice = null } = values;
+  const { title = null, price = null, stock = null, variants = null, listPrice = null, rating = null } = values;
   return {
     key,
     details: {
@@ -85,7 +85,8 @@ export function trackedItem(
     stock,
     available: values.available ?? (stock === null ? null : stock > 0),
     sold: values.sold ?? null,
-    rating: values.rating ?? null,
+    // The lowest rating of every scale is above 0: sites write 0 for an unrated item.
+    rating: rating !== null && rating > 0 ? rating : null,
     variants: variants === null || variants.length === 0 ? null : variants.slice(0, maxVariants),
   };
 }

@@ -23,6 +23,12 @@ export function idOf(record: JsonObject, ...names: string[]): string | null {
   return null;
 }
 
+/** Returns a flag that the site writes as a boolean, or as 0 and 1. */
+export function flag(...values: (Json | undefined)[]): boolean | null {
+  const value = values.find((each) => typeof each === 'boolean' || each === 0 || each === 1);
+  return value === undefined ? null : Boolean(value);
+}
+
 /**
  * Finds the product in a response of any generation: `data.item` with its sibling parts, the item as `data`,
  * or a top-level `item`. Throws `page_unreadable` if there is none.
