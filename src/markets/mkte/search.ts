@@ -3,7 +3,7 @@ import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { integer, text } from '../fields.ts';
 import { attribute, byId, find, findAll, type HtmlPage, words } from '../html.ts';
 import type { ListPage, ListReader, ListSummary, ReadContext } from '../market.ts';
-import { newEntries } from '../new-entries.ts';
+import { newEntries, withTitleOrPrice } from '../new-entries.ts';
 import { parsePage } from './faults.ts';
 import { homeCurrency, requestHeaders, visitorPreferences } from './regions.ts';
 import { readEntry, resultElements } from './results.ts';
@@ -61,7 +61,8 @@ function shownPage(page: HtmlPage): number | null {
 }
 
 function entriesOf(page: HtmlPage, region: string): JsonObject[] {
-  return resultElements(page).map((result) => readEntry(result, homeCurrency(region)));
+  const entries = resultElements(page).map((result) => readEntry(result, homeCurrency(region)));
+  return withTitleOrPrice(entries);
 }
 
 /** A product that is both sponsored and a regular result is two entries, each at most once in a listing. */
