@@ -155,7 +155,7 @@ export function priceCurrency(text: string, home: string | null): string | null 
 }
 
 /** Returns the number of decimals of a currency; 2 for an unknown one. */
-function decimalsOf(currency: string | null): number {
+export function decimalsOf(currency: string | null): number {
   if (currency === null || !codes.has(currency)) return 2;
   return (
     new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2

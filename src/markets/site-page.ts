@@ -30,13 +30,15 @@ import {
   type ValueType,
 } from './site-declaration.ts';
 import { markupText, type StructuredData, structuredData } from './structured-data.ts';
+import { addressOn } from './structured-offer.ts';
 import {
-  addressOn,
-  describeProduct,
-  findProduct,
+  categoryOf,
+  findProducts,
   hasProduct,
   type ProductValues,
   plainName,
+  readStructured,
+  trailOf,
 } from './structured-product.ts';
 import { valueAt } from './tracked.ts';
 import { unexpectedPage } from './unexpected-page.ts';
@@ -208,13 +210,32 @@ export function readFields(
 
 /**
  * Returns true if the values of another format are those of the same product, as far as both tell. OpenGraph
- * describes the page, often under another title.
+ * describes the page, often under another title and with an id of another catalogue.
  */
 function isSame(one: ProductValues, other: ProductValues, format: string): boolean {
-  if (one.sku && other.sku && one.sku !== other.sku) return false;
-  if (!one.title || !other.title || format === 'opengraph') return true;
   const [name, another] = [plainName(text(one.title)), plainName(text(other.title))];
-  return name.includes(another) || another.includes(name);
+  const isNamed = name.includes(another) || another.includes(name);
+  const hasOtherSku = one.sku && other.sku && one.sku !== other.sku;
+  if (format === 'opengraph') return isNamed || !hasOtherSku;
+  return !hasOtherSku && (!one.title || !other.title || isNamed);
+}
+
+/** Returns the values of the product of a page in each format that states one. */
+function structuredValues(page: SitePage, titles: readonly (string | null)[]): FormatValues {
+  const found: { format: string; values: ProductValues }[] = [];
+  for (const data of page.data) {
+    const [main, ...twins] = findProducts(data, page.url, titles);
+    if (main === undefined) continue;
+    const product = readStructured(main, data, page.url);
+    if (found[0] !== undefined && !isSame(found[0].values, product.values, data.format)) continue;
+    found.push(product);
+    for (const twin of twins) found.push(readStructured(twin, data, page.url));
+  }
+  const trail = trailOf(page.data, page.url);
+  const names = [...titles, ...found.map(({ values }) => text(values.title))];
+  const category = categoryOf(trail.steps, page.url, names);
+  if (found.length > 0 && category !== null) found.push({ format: trail.format, values: { category } });
+  return found;
 }
 
 /** Returns the values of a product page and their sources, or null if the page shows no product. */
@@ -223,11 +244,7 @@ export function readProductPage(page: SitePage): SourcedValues | null {
   const { root } = page.html;
   const titles = findAll(root, 'h1, title').map((element) => words(element));
   titles.push(attribute(find(root, 'meta[property="og:title"]'), 'content'));
-  const stated = page.data.flatMap((data) => {
-    const item = findProduct(data, page.url, titles);
-    return item === null ? [] : [{ format: data.format, values: describeProduct(item, data, page.url) }];
-  });
-  const found = stated.filter(({ format, values }) => isSame(stated[0]!.values, values, format));
+  const found = structuredValues(page, titles);
   const read = readFields(page, root, fields, found);
   const isDeclared = Object.keys(fields).some((name) => name !== 'title' && name in read.from);
   return read.values.title !== undefined && (found.length > 0 || isDeclared) ? read : null;

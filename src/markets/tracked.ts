@@ -44,7 +44,7 @@ export function valueAt(record: Json | undefined, path: string): Json | undefine
 /** Returns the lowest of the known prices, or null if none is known. */
 export function lowestPrice(prices: readonly (number | null)[]): number | null {
   const known = prices.filter((price) => price !== null);
-  return known.length === 0 ? null : Math.min(...known);
+  return known.reduce<number | null>((lowest, price) => Math.min(lowest ?? price, price), null);
 }
 
 /** Returns the sum of the pieces in stock, or null if there are none to add, or one is unknown. */

@@ -6,7 +6,8 @@ import type { ListReader } from '../market.ts';
 import { newEntries } from '../new-entries.ts';
 import { hasHost, type SiteDeclaration } from '../site-declaration.ts';
 import { openPage, readFields, recordOf, type SitePage, siteOf } from '../site-page.ts';
-import { addressOn, listedProducts } from '../structured-product.ts';
+import { addressOn } from '../structured-offer.ts';
+import { listedProducts, trailOf } from '../structured-product.ts';
 import { unexpectedPage } from '../unexpected-page.ts';
 import { pageRequest, placeOf } from './product.ts';
 
@@ -28,7 +29,8 @@ function entriesOf(page: SitePage): JsonObject[] {
     return [recordOf({ values: others, from: {} }, link.href, site.name)];
   };
   if (items === undefined) {
-    const lists = page.data.map((data) => listedProducts(data, url));
+    const { steps } = trailOf(page.data, url);
+    const lists = page.data.map((data) => listedProducts(data, url, steps));
     return (lists.find((list) => list.length > 0) ?? []).flatMap(entry);
   }
   return findAll(html.root, items).flatMap((element) => {
