@@ -30,6 +30,7 @@ export const faultStatuses: Readonly<Record<FaultCode, number>> = {
   page_mismatch: 502,
   page_failed: 502,
   page_too_large: 502,
+  page_too_complex: 502,
   page_timeout: 502,
   network: 502,
   proxy_failed: 502,

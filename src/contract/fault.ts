@@ -34,6 +34,7 @@ export const faultCodes = {
   page_mismatch: 'soon',
   page_failed: 'soon',
   page_too_large: 'never',
+  page_too_complex: 'never',
   page_timeout: 'soon',
   network: 'soon',
   proxy_failed: 'soon',

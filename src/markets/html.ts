@@ -1,12 +1,12 @@
-import { compile, selectAll, selectOne } from 'css-select';
-import { DomHandler, Parser, type parseDocument } from 'htmlparser2';
+import { DomHandler, Parser } from 'htmlparser2';
+import { createBoundedMap } from '../base/bounded-map.ts';
 import { Fault } from '../contract/fault.ts';
 import type { PageResponse } from '../fetch/page.ts';
+import type { Document, Element, Node } from './html-tree.ts';
+import { createPageWork, type PageWork } from './page-work.ts';
+import { compileSelector, type Matcher } from './selector.ts';
 
-export type Document = ReturnType<typeof parseDocument>;
-export type Node = Document['children'][number];
-/** Element with its attributes and children. */
-export type Element = Extract<Node, { attribs: unknown }>;
+export type { Document, Element } from './html-tree.ts';
 
 /**
  * Parsed HTML page: its tree, and its elements by `id` in document order, as pages repeat ids. An element
@@ -96,29 +96,60 @@ export function allById(page: HtmlPage, id: string): readonly Element[] {
   return page.ids.get(id) ?? [];
 }
 
-/** Returns true if a text is a CSS selector that find() supports. */
-export function isSelector(selector: string): boolean {
-  try {
-    compile(selector);
-    return true;
-  } catch {
-    return false;
-  }
+/** Work of the readers of each page, by its root. */
+const pageWork = new WeakMap<Node | Document, PageWork>();
+
+/** Returns the counter of the work of the page that an element belongs to. */
+export function workOf(element: Element | Document): PageWork {
+  let root: Node | Document = element;
+  let depth = 0;
+  for (; root.parent !== null; depth += 1) root = root.parent;
+  const work = pageWork.get(root) ?? createPageWork();
+  pageWork.set(root, work);
+  // An ancestor takes less time than a visit.
+  work.add(depth >> 3);
+  return work;
 }
 
-/** Returns the first descendant of `within` that matches a CSS selector. */
-export function find(within: Element | Document | undefined, selector: string): Element | undefined {
-  return within ? (selectOne<Node | Document, Element>(selector, within) ?? undefined) : undefined;
+/** Compiled selectors. Those of the readers are fixed; operators declare others. */
+const matchers = createBoundedMap<Matcher>({
+  maxBytes: 4 * 1024 ** 2,
+  sizeOf: ({ steps }) => 500 * steps,
+});
+
+function matcherOf(selector: string): Matcher {
+  const matcher = matchers.get(selector) ?? compileSelector(selector);
+  matchers.set(selector, matcher);
+  return matcher;
 }
 
 /**
- * Returns the descendants of `within` that match a CSS selector, in document order. A match inside another
- * match is left out, which keeps reading their texts linear.
+ * Returns the first descendant of `within` that matches a CSS selector (compileSelector). Throws
+ * `page_too_complex` if the readers of the page have done too much work.
+ */
+export function find(within: Element | Document | undefined, selector: string): Element | undefined {
+  if (!within) return undefined;
+  let match: Element | undefined;
+  matcherOf(selector).walk(within, workOf(within), (element) => {
+    match = element;
+    return true;
+  });
+  return match;
+}
+
+/**
+ * Returns the descendants of `within` that match a CSS selector (compileSelector), in document order. A match
+ * inside another match is left out, which keeps reading their texts linear. Throws `page_too_complex` if the
+ * readers of the page have done too much work.
  */
 export function findAll(within: Element | Document | undefined, selector: string): Element[] {
-  const found = within ? selectAll<Node | Document, Element>(selector, within) : [];
-  const all = new Set<Node | Document>(found);
-  return found.filter((element) => !standsIn(element, all));
+  if (!within) return [];
+  const matches: Element[] = [];
+  matcherOf(selector).walk(within, workOf(within), (element) => {
+    matches.push(element);
+    return false;
+  });
+  return matches;
 }
 
 /** Returns an attribute's trimmed value. Null if it is absent or blank. */
@@ -144,11 +175,23 @@ const inline: ReadonlySet<string> = new Set(
   ),
 );
 
-function collect(node: Node, parts: string[], skip: (element: Element) => boolean): void {
-  if ('data' in node && node.type === 'text') parts.push(node.data);
+/** Parts of the text of an element, as they are collected. */
+interface TextParts {
+  parts: string[];
+  skip: (element: Element) => boolean;
+  work: PageWork;
+}
+
+function collect(node: Node, text: TextParts): void {
+  const { parts, skip, work } = text;
+  if ('data' in node && node.type === 'text') {
+    work.addText(node.data.length);
+    parts.push(node.data);
+  }
   if (!('attribs' in node) || unseen.has(node.name) || skip(node)) return;
+  work.add(1 + node.children.length);
   if (!inline.has(node.name)) parts.push(' ');
-  for (const child of node.children) collect(child, parts, skip);
+  for (const child of node.children) collect(child, text);
   if (!inline.has(node.name)) parts.push(' ');
 }
 
@@ -164,16 +207,16 @@ export function oneLine(text: string): string | null {
 
 /**
  * Returns the text of an element on one line, without scripts, styles and the elements that `skip` accepts.
- * Null if there is none.
+ * Null if there is none. Throws `page_too_complex` if the readers of the page have done too much work.
  */
 export function words(
   element: Element | Document | undefined,
   skip: (element: Element) => boolean = () => false,
 ): string | null {
   if (!element) return null;
-  const parts: string[] = [];
-  for (const child of element.children) collect(child, parts, skip);
-  return oneLine(parts.join(''));
+  const text: TextParts = { parts: [], skip, work: workOf(element) };
+  for (const child of element.children) collect(child, text);
+  return oneLine(text.parts.join(''));
 }
 
 /** Returns the text of the first element that has one. */

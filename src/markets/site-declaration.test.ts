@@ -43,6 +43,14 @@ describe('parseSites()', () => {
       'line 2, column 21: kiln.fields.price.0.css: not a CSS selector',
     ],
     [
+      '{"kiln": {"hosts": ["k.example"],\n "fields": {"price": [".a",\n  "li:has(.price)"]}}}',
+      'line 3, column 3: kiln.fields.price.1.css: :has is not supported',
+    ],
+    [
+      '{"kiln": {"hosts": ["k.example"],\n "listing": {"items": ":not(.a .b)"}}}',
+      'line 2, column 23: kiln.listing.items: :not with a combinator is not supported',
+    ],
+    [
       '{"kiln": {"hosts": ["k.example"], "fields": {"price": {"css": "a", "json": "b"}}}}',
       'kiln.fields.price.0: expected a CSS selector, {"css": …}, {"json": …}, or "schema.org"',
     ],

@@ -1,4 +1,5 @@
-import { attribute, type Element, hasClass, type Node, oneLine, words } from '../html.ts';
+import { attribute, type Element, hasClass, oneLine, words } from '../html.ts';
+import type { Node } from '../html-tree.ts';
 import { priceAmount, priceCurrency } from '../money.ts';
 import { priceText } from './price.ts';
 
