@@ -219,6 +219,85 @@ export function words(
   return oneLine(text.parts.join(''));
 }
 
+/**
+ * Mark in a price text between the digits of two elements of which the second can hold the cents:
+ * "54<sup>85</sup>".
+ */
+export const centsMark = '\ue000';
+/** Mark in a price text between the digits of two elements that are numbers of their own. */
+export const numberMark = '\ue001';
+
+const raised: ReadonlySet<string> = new Set(['sup', 'small']);
+const centsClass = /cents?(?![a-z])|fraction|decimal|superscript/i;
+
+/** Returns true for an element that shows cents smaller or higher than the whole amount. */
+function isRaised({ name, attribs }: Element): boolean {
+  return raised.has(name) || (inline.has(name) && centsClass.test(attribs.class ?? ''));
+}
+
+/** Writes the text of a price, in the order of its elements. */
+class PriceWriter {
+  private readonly parts: string[] = [];
+  /** Parent of the last text that is not blank. */
+  private parent: Node['parent'] = null;
+  private isRaised = false;
+  private endsWithDigit = false;
+  private isSpaced = true;
+  private isNewLine = false;
+
+  write(node: Node & { data: string }, isRaised: boolean): void {
+    // A page's own characters of the marks are unknown ones.
+    const text = node.data.replace(/[\ue000\ue001]/g, '\ufffd');
+    if (text.trim() !== '') this.mark(text, node.parent, isRaised);
+    else if (text !== '') this.isSpaced = true;
+    this.parts.push(text);
+  }
+
+  /** Adds a mark if the digits of a text meet those of another element. */
+  private mark(text: string, parent: Node['parent'], isRaised: boolean): void {
+    const meetsDigit = this.endsWithDigit && /^\s*\p{Nd}/u.test(text);
+    const isSeparate = this.isNewLine || this.isRaised;
+    const isSpaced = this.isSpaced || /^\s/.test(text);
+    const isCents = !isSeparate && (isRaised || !isSpaced);
+    if (meetsDigit && (this.isNewLine || parent !== this.parent))
+      this.parts.push(isCents ? centsMark : numberMark);
+    this.parent = parent;
+    this.isRaised = isRaised;
+    this.endsWithDigit = /\p{Nd}\s*$/u.test(text);
+    this.isSpaced = /\s$/.test(text);
+    this.isNewLine = false;
+  }
+
+  startLine(): void {
+    this.parts.push(' ');
+    this.isNewLine = true;
+  }
+
+  get text(): string | null {
+    return oneLine(this.parts.join(''));
+  }
+}
+
+function collectPrice(node: Node, writer: PriceWriter, isRaisedText: boolean): void {
+  if ('data' in node && node.type === 'text') writer.write(node, isRaisedText);
+  if (!('attribs' in node) || unseen.has(node.name)) return;
+  const isBlock = !inline.has(node.name);
+  if (isBlock) writer.startLine();
+  for (const child of node.children) collectPrice(child, writer, isRaisedText || isRaised(node));
+  if (isBlock) writer.startLine();
+}
+
+/**
+ * Returns the text of a price's element as words() does, with centsMark or numberMark where the digits of
+ * two elements meet, so that "54<sup>85</sup>" is not 5485. Null if there is none.
+ */
+export function priceWords(element: Element | undefined): string | null {
+  if (!element) return null;
+  const writer = new PriceWriter();
+  for (const child of element.children) collectPrice(child, writer, false);
+  return writer.text;
+}
+
 /** Returns the text of the first element that has one. */
 export function firstWords(elements: readonly (Element | undefined)[]): string | null {
   for (const element of elements) {

@@ -15,10 +15,11 @@ import {
   findAll,
   type HtmlPage,
   parseHtml,
+  priceWords,
   scriptText,
   words,
 } from './html.ts';
-import { priceCurrency, shownAmount } from './money.ts';
+import { datumAmount, priceCurrency, shownAmount } from './money.ts';
 import { statusFault } from './response.ts';
 import { jsonAfter, parseJson } from './script-json.ts';
 import {
@@ -108,7 +109,7 @@ function toType(raw: Json | undefined, type: ValueType, { site }: SitePage): Jso
   const said = text(raw);
   switch (type) {
     case 'price':
-      return positive(typeof raw === 'string' ? shownAmount(raw, site.currency) : raw);
+      return datumAmount(raw, site.currency ?? null);
     case 'number':
       return number(raw) ?? number(/\d+(?:[.,]\d+)?/.exec(said ?? '')?.[0]);
     case 'count':
@@ -153,12 +154,19 @@ function readSource(
   const own = type ?? productFields[field as keyof typeof productFields] ?? 'text';
   if (css !== undefined) {
     const from = `css ${css}${name === undefined ? '' : ` [${name}]`}`;
-    const read = (element: Element) => (name === undefined ? words(element) : attribute(element, name));
+    const isPriceText = own === 'price' && name === undefined;
+    const read = (element: Element) => {
+      if (isPriceText) return priceWords(element);
+      return name === undefined ? words(element) : attribute(element, name);
+    };
     const texts = findAll(within, css)
       .map(read)
       .filter((value) => value !== null);
     if (own === 'list') return { value: toType(texts, own, page), from };
-    const values = texts.map((said) => ({ value: toType(said, own, page), from, said }));
+    const values = texts.map((said) => {
+      const value = isPriceText ? positive(shownAmount(said, page.site.currency)) : toType(said, own, page);
+      return { value, from, said };
+    });
     return values.find(({ value }) => !isMissing(value));
   }
   if (json !== undefined) {

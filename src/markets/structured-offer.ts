@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import { readAvailability } from './availability.ts';
-import { list, number, object, positive, text } from './fields.ts';
-import { decimalsOf, priceAmount, priceCurrency } from './money.ts';
+import { list, number, object, text } from './fields.ts';
+import { datumAmounts, priceCurrency } from './money.ts';
 import { itemsOf, plainText, type StructuredData, typesOf } from './structured-data.ts';
 import { cheapest } from './tracked.ts';
 
@@ -57,23 +57,6 @@ export function gtinOf(item: JsonObject): string | null {
 export const conditionOf = ({ itemCondition }: JsonObject) =>
   text(itemCondition)?.replace(/^.*[/:]|Condition$/g, '') || null;
 
-/**
- * Returns the amounts that a price in data can mean. A point separates decimals; three of them are more than
- * most currencies have, so that it can also separate thousands.
- */
-function amountsOf(value: Json | undefined, currency: string | null): readonly number[] {
-  if (typeof value !== 'string') return [positive(value)].filter((amount) => amount !== null);
-  const plain = value.trim();
-  const amount = number(plain);
-  const isDecimal = /^\d+\.\d+$/.test(plain);
-  if (isDecimal && !/\.\d{3}$/.test(plain)) return amount! > 0 ? [amount!] : [];
-  if (isDecimal && decimalsOf(currency) === 2) {
-    const isGrouped = /^[1-9]\d{0,2}\./.test(plain);
-    return isGrouped ? [amount!, Math.round(amount! * 1_000)] : [amount!];
-  }
-  return [positive(priceAmount(plain, currency) ?? amount)].filter((one) => one !== null);
-}
-
 const currencyOf = (item: JsonObject): string | null => {
   const code = text(item.priceCurrency)?.trim().toUpperCase() ?? '';
   if (/^[A-Z]{3}$/.test(code)) return code;
@@ -103,11 +86,11 @@ export function readOffer(item: JsonObject, data: StructuredData, url: string): 
   const own = sale.find((one) => one.valueAddedTaxIncluded !== false) ?? sale[0] ?? {};
   const currency = currencyOf(item) ?? currencyOf(own);
   const written = [item.lowPrice, item.price, own.price];
-  const readings = written.map((value) => amountsOf(value, currency));
+  const readings = written.map((value) => datumAmounts(value, currency));
   const at = readings.findIndex((amounts) => amounts.length > 0);
   const amounts = readings[at] ?? [];
   const [price = null] = amounts.length === 1 ? amounts : [];
-  const [before = null, ...others] = amountsOf(specifications.find(isStruck)?.price, currency);
+  const [before = null, ...others] = datumAmounts(specifications.find(isStruck)?.price, currency);
   const hasListPrice = before !== null && others.length === 0 && price !== null && before > price;
   const { available, state } = readAvailability(text(list(item.availability)[0] ?? item.availability));
   const offered = object(itemsOf(item.itemOffered, data)[0]);

@@ -75,6 +75,8 @@ describe('a product in JSON-LD', () => {
     ['text with thousands', { price: '1,299.00' }, 1299],
     ['text with a symbol', { price: '€ 1.299,00' }, 1299],
     ['a point before three digits', { price: '1.299', priceCurrency: 'IDR' }, 1299],
+    ['three decimals, which can be thousands', { price: '3.350', priceCurrency: 'GBP' }, null],
+    ['three decimals of a currency with three', { price: '3.350', priceCurrency: 'KWD' }, 3.35],
     ['zero, which stands for none', { price: 0 }, null],
     ['text without a price', { price: 'on request' }, null],
     ['a range', { '@type': 'AggregateOffer', price: undefined, lowPrice: '7.00', highPrice: 9 }, 7],

@@ -128,6 +128,12 @@ describe('extract()', () => {
     expect(extract([odd])[0]).toMatchObject({ id: '5', price: 7000, rating: null, sold_count: null });
   });
 
+  it('reads an abbreviated price before the discount, and no abbreviated price', () => {
+    const product = { id: '1', price: 'Rp6,99jt', originalPrice: 'Rp7,59jt' };
+    expect(extract([product])[0]).toMatchObject({ price: null, original_price: 7_590_000 });
+    expect(extract([{ ...product, originalPrice: 'Rp750rb - Rp1jt' }])[0]!.original_price).toBeNull();
+  });
+
   it('has complete addresses', () => {
     const product = { id: '1', url: '/warung/lampu', mediaURL: { image: '', image300: '//cdn.test/a.jpg' } };
     expect(extract([product])[0]).toMatchObject({

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
-import { integer, number, object, objects, positive, text } from '../fields.ts';
+import { abbreviatedRupiah, integer, number, object, objects, positive, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';
 import { checkNoEntries, newEntries } from '../new-entries.ts';
 import { address, discount, id, parseShop, plain, price, reviews, soldLabel, stars } from './card.ts';
@@ -174,7 +174,9 @@ function entry(product: JsonObject): JsonObject {
     id: id(product.id, product.oldID),
     name: text(product.name),
     price: price(cost.number, cost.value, cost.text, product.priceInt, product.price_int, product.price),
-    original_price: price(cost.original, product.originalPrice, product.original_price),
+    original_price:
+      price(cost.original, product.originalPrice, product.original_price) ??
+      abbreviatedRupiah(cost.original ?? product.originalPrice ?? product.original_price),
     discount_percentage: discount(
       cost.discountPercentage ?? product.discountPercentage ?? product.discount_percentage,
     ),
