@@ -69,7 +69,14 @@ export function trackedItem(
 ): ItemReading | null {
   const key = typeof id === 'number' || typeof id === 'string' ? String(id) : '';
   if (key === '' || key.length > maxKey) return null;
-  const { title = null, price = null, stock = null, variants = null, listPrice = null, rating = null } = values;
+  const {
+    title = null,
+    price = null,
+    stock = null,
+    variants = null,
+    listPrice = null,
+    rating = null,
+  } = values;
   return {
     key,
     details: {

@@ -3,7 +3,7 @@ import type { PageResponse } from '../../fetch/page.ts';
 import { text } from '../fields.ts';
 import { attribute, find, findAll } from '../html.ts';
 import type { ListReader } from '../market.ts';
-import { newEntries } from '../new-entries.ts';
+import { newEntries, withTitleOrPrice } from '../new-entries.ts';
 import { hasHost, type SiteDeclaration } from '../site-declaration.ts';
 import { openPage, readFields, recordOf, type SitePage, siteOf } from '../site-page.ts';
 import { addressOn } from '../structured-offer.ts';
@@ -43,7 +43,8 @@ function entriesOf(page: SitePage): JsonObject[] {
 /** Returns the entries of a response. An empty page of a shop is a list without entries. */
 function readPage(response: PageResponse, site: SiteDeclaration, isFirst: boolean) {
   const page = openPage(response, site);
-  const entries = entriesOf(page);
+  const remedy = ': declare their selectors in the fields of the listing';
+  const entries = withTitleOrPrice(entriesOf(page), remedy);
   const fault = entries.length === 0 && isFirst ? unexpectedPage(page.text, 'a list of products') : null;
   if (fault !== null) throw fault;
   return { page, entries };
@@ -64,23 +65,24 @@ function nextPage({ html, url, site }: SitePage, place: number): URL | null {
 /**
  * Reads a listing of a declared site into `products`, page by page. `input` has the `url`; the region is the
  * name of the site. Ends without a next page, at a page without new entries, or at the declared maximum. The
- * summary has `site`, `total_products`, and `pages_fetched`.
+ * summary has `site`, `total_products`, `pages_fetched`, and `has_more`.
  */
 export const search: ListReader = {
   sort: 'list',
   async *read(input, { region, fetch }) {
     const { site, url: start } = placeOf(region, input.url);
     const seen = new Set<string>();
+    const maxPages = site.listing.max_pages ?? defaultMaxPages;
     let url: URL | null = start;
     let pages = 0;
-    while (url !== null && pages < (site.listing.max_pages ?? defaultMaxPages)) {
+    while (url !== null && pages < maxPages) {
       const { page, entries } = readPage(await fetch(pageRequest(url, site)), site, pages === 0);
       pages += 1;
       const added = newEntries(entries, seen, ({ id }) => text(id));
       url = added.length === 0 ? null : nextPage(page, pages);
       if (added.length > 0) yield { list: 'products', entries: added };
     }
-    return { site: site.name, total_products: seen.size, pages_fetched: pages };
+    return { site: site.name, total_products: seen.size, pages_fetched: pages, has_more: url !== null };
   },
   extract: (response, _input, region) => readPage(response, siteOf(region), true).entries,
 };
