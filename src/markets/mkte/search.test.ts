@@ -141,6 +141,13 @@ describe('entries', () => {
   });
 });
 
+it('leaves out cards without title and price, unless every card is like that', () => {
+  const placeholder = '<div data-component-type="s-search-result" data-asin="B0TEST0002"></div>';
+  const asins = (cards: string) => extract(cards).map(({ asin }) => asin);
+  expect(asins(placeholder + result('<h2>Lamp</h2>'))).toEqual(['B0TEST0001']);
+  expect(() => asins(placeholder)).toThrow(expect.objectContaining({ code: 'page_unreadable' }));
+});
+
 describe('paging', () => {
   it('reads all pages in order without duplicates', async () => {
     const { pages, summary, requests, entries } = await readAll({ keyword: 'many 702', pages: 0 });

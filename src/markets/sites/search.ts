@@ -4,6 +4,7 @@ import { text } from '../fields.ts';
 import { attribute, find, findAll } from '../html.ts';
 import type { ListReader } from '../market.ts';
 import { newEntries, withTitleOrPrice } from '../new-entries.ts';
+import { checkFound } from '../not-found-page.ts';
 import { hasHost, type SiteDeclaration } from '../site-declaration.ts';
 import { openPage, readFields, recordOf, type SitePage, siteOf } from '../site-page.ts';
 import { addressOn } from '../structured-offer.ts';
@@ -43,6 +44,7 @@ function entriesOf(page: SitePage): JsonObject[] {
 /** Returns the entries of a response. An empty page of a shop is a list without entries. */
 function readPage(response: PageResponse, site: SiteDeclaration, isFirst: boolean) {
   const page = openPage(response, site);
+  if (isFirst) checkFound(page.text);
   const remedy = ': declare their selectors in the fields of the listing';
   const entries = withTitleOrPrice(entriesOf(page), remedy);
   const fault = entries.length === 0 && isFirst ? unexpectedPage(page.text, 'a list of products') : null;

@@ -84,6 +84,15 @@ describe('product', () => {
     );
   });
 
+  it('rejects a "not found" page that shows another product', () => {
+    const product_ = { '@context': 'https://schema.org', '@type': 'Product', name: 'Bol', offers: { price: 5 } };
+    const data = `<script type="application/ld+json">${JSON.stringify(product_)}</script>`;
+    const response = page(`<title>Page non trouvée | Bol</title>${data}`, `${shop}/p/1`);
+    expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(
+      expect.objectContaining({ code: 'page_not_found' }),
+    );
+  });
+
   it('rejects a redirect to another host', () => {
     const response = page('<h1>Mug</h1>', 'https://other.example/p/1');
     expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(/other\.example/);
