@@ -58,7 +58,10 @@ describe('unexpectedPage()', () => {
     ],
     [
       'a shell with the frame of a shop',
-      page('Shop', '<header>Menu</header><div id="__next"><p>Loading…</p></div><script src="/a.js"></script>'),
+      page(
+        'Shop',
+        '<header>Menu</header><div id="__next"><p>Loading…</p></div><script src="/a.js"></script>',
+      ),
       'page_empty',
     ],
     ['a request for scripts', page('Shop', '<p>Please enable JavaScript to view this shop.'), 'page_empty'],

@@ -115,7 +115,8 @@ export function unexpectedPage(html: string, what: string): Fault {
   }
   // A heading below another one, such as of a search form, can offer help with finding other pages.
   const main = [title ?? '', ...mainHeadings(page.root)].join('\n');
-  if (containsNotFound(main) || goneTitles.test(main)) return new Fault('page_not_found', `the site has no such page${titled}`);
+  if (containsNotFound(main) || goneTitles.test(main))
+    return new Fault('page_not_found', `the site has no such page${titled}`);
   if (loginTitles.test(title ?? '') || find(page.root, 'input[type="password" i]') !== undefined) {
     return new Fault('page_login', `the site asks for a login${titled} instead of showing ${what}`);
   }

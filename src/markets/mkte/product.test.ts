@@ -235,6 +235,7 @@ describe('a page without the product', () => {
     ['814', 'page_empty', /titled "Store: online shopping"/],
     ['815', 'page_empty', /instead of the product page/],
     ['816', 'page_throttled', /apology/],
+    ['817', 'page_failed', /without its offer/],
   ])('%s is %s', async (ending, code, message) => {
     await expect(read(ending)).rejects.toMatchObject({
       name: 'Fault',

@@ -99,6 +99,14 @@ describe('entries', () => {
     }
   });
 
+  it('have the price of their own format, not of a trial or another format', async () => {
+    const { entries } = await readAll({ keyword: 'audio 708' });
+    for (const { asin, price, original_price } of entries) {
+      const made = fakeProduct('us', String(asin));
+      expect([price, original_price]).toEqual([money(stores.us!, made.price), null]);
+    }
+  });
+
   it('are read from the layout of 2017', async () => {
     const { entries, pages } = await readAll({ keyword: 'lamp 706' });
     expect(pages).toHaveLength(countPages('lamp 706'));

@@ -85,7 +85,12 @@ describe('product', () => {
   });
 
   it('rejects a "not found" page that shows another product', () => {
-    const product_ = { '@context': 'https://schema.org', '@type': 'Product', name: 'Bol', offers: { price: 5 } };
+    const product_ = {
+      '@context': 'https://schema.org',
+      '@type': 'Product',
+      name: 'Bol',
+      offers: { price: 5 },
+    };
     const data = `<script type="application/ld+json">${JSON.stringify(product_)}</script>`;
     const response = page(`<title>Page non trouvée | Bol</title>${data}`, `${shop}/p/1`);
     expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(
