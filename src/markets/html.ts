@@ -2,7 +2,7 @@ import { DomHandler, Parser } from 'htmlparser2';
 import { createBoundedMap } from '../base/bounded-map.ts';
 import { Fault } from '../contract/fault.ts';
 import type { PageResponse } from '../fetch/page.ts';
-import type { Document, Element, Node } from './html-tree.ts';
+import { type Document, type Element, isElement, type Node } from './html-tree.ts';
 import { createPageWork, type PageWork } from './page-work.ts';
 import { compileSelector, type Matcher } from './selector.ts';
 
@@ -30,14 +30,34 @@ function standsIn(element: Element, others: ReadonlySet<Node | Document>): boole
  */
 const maxNodes = 300_000;
 
+/** Maximum attributes of a page, and pieces of its texts: a reference to a character divides a text. */
+const maxAttributes = 500_000;
+const maxTextPieces = 1_000_000;
+
 class BoundedHandler extends DomHandler {
   private nodes = 0;
+  private attributes = 0;
+  private textPieces = 0;
   readonly ids = new Map<string, Element[]>();
 
   protected override addNode(node: Node): void {
     this.nodes += 1;
     if (this.nodes > maxNodes) throw new Fault('page_unreadable', `the page has more than ${maxNodes} nodes`);
     super.addNode(node);
+  }
+
+  /** Called by the parser for each attribute, before the tag ends. */
+  onattribute(): void {
+    this.attributes += 1;
+    if (this.attributes > maxAttributes)
+      throw new Fault('page_unreadable', `the page has more than ${maxAttributes} attributes`);
+  }
+
+  override ontext(text: string): void {
+    this.textPieces += 1;
+    if (this.textPieces > maxTextPieces)
+      throw new Fault('page_unreadable', `the page has more than ${maxTextPieces} pieces of text`);
+    super.ontext(text);
   }
 
   override onopentag(name: string, attributes: Record<string, string>): void {
@@ -78,7 +98,7 @@ export function bodyText(response: PageResponse): string {
 
 /**
  * Parses HTML leniently, as browsers do, in linear time. Throws `page_unreadable` for a page that is nested
- * too deeply or has too many nodes.
+ * too deeply or has too many nodes, attributes or pieces of text.
  */
 export function parseHtml(html: string): HtmlPage {
   const handler = new BoundedHandler();
@@ -158,13 +178,21 @@ export function attribute(element: Element | undefined, name: string): string | 
 }
 
 export function hasClass(element: Element, name: string): boolean {
-  return (element.attribs.class ?? '').split(/\s+/).includes(name);
+  const classes = element.attribs.class;
+  return classes?.includes(name) === true && classes.split(/\s+/).includes(name);
 }
 
-/** Returns the element and its ancestors, innermost first. */
+/**
+ * Returns the element and its ancestors, innermost first. Throws `page_too_complex` if the readers of the
+ * page have done too much work.
+ */
 export function* outwards(element: Element): Generator<Element> {
+  const work = workOf(element);
   for (let node: Node | Document | null = element; node !== null; node = node.parent as typeof node) {
-    if ('attribs' in node) yield node;
+    if (!isElement(node)) continue;
+    const { id = '', class: classes = '' } = node.attribs;
+    work.addSearch(id.length + classes.length);
+    yield node;
   }
 }
 
@@ -185,7 +213,7 @@ interface TextParts {
 function collect(node: Node, text: TextParts): void {
   const { parts, skip, work } = text;
   if ('data' in node && node.type === 'text') {
-    work.addText(node.data.length);
+    work.addRead(node.data.length);
     parts.push(node.data);
   }
   if (!('attribs' in node) || unseen.has(node.name) || skip(node)) return;
@@ -200,7 +228,8 @@ export function oneLine(text: string): string | null {
   return (
     text
       .replace(/[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, '')
-      .replace(/\s+/g, ' ')
+      // Most white space is a single space, which stays.
+      .replace(/\s{2,}|[^\S ]/g, ' ')
       .trim() || null
   );
 }
@@ -307,7 +336,12 @@ export function firstWords(elements: readonly (Element | undefined)[]): string |
   return null;
 }
 
-/** Returns the source of a script element. */
+/**
+ * Returns the source of a script element. Throws `page_too_complex` if the readers of the page have done too
+ * much work.
+ */
 export function scriptText(script: Element): string {
-  return script.children.map((child) => ('data' in child ? child.data : '')).join('');
+  const source = script.children.map((child) => ('data' in child ? child.data : '')).join('');
+  workOf(script).addSearch(source.length);
+  return source;
 }

@@ -6,8 +6,9 @@ import { Fault } from '../contract/fault.ts';
  */
 const maxPageSteps = 20_000_000;
 
-/** Characters of a text that count as one step. */
-const charactersPerStep = 64;
+/** Characters of a text that is read, and of one that is only searched, that count as one step. */
+const readPerStep = 8;
+const searchedPerStep = 64;
 
 /** Counter of the steps of the readers of one page, which bounds their processor time. */
 export interface PageWork {
@@ -15,8 +16,10 @@ export interface PageWork {
   readonly steps: number;
   /** Counts steps. Throws `page_too_complex` above the maximum. */
   add(steps: number): void;
-  /** Counts the steps of reading texts of a total length. */
-  addText(length: number): void;
+  /** Counts the steps of reading the characters of a text one by one. */
+  addRead(length: number): void;
+  /** Counts the steps of searching a text. */
+  addSearch(length: number): void;
 }
 
 /** Creates a counter for one page. */
@@ -32,6 +35,7 @@ export function createPageWork(maxSteps = maxPageSteps): PageWork {
       return total;
     },
     add,
-    addText: (length) => add(1 + Math.floor(length / charactersPerStep)),
+    addRead: (length) => add(1 + Math.floor(length / readPerStep)),
+    addSearch: (length) => add(1 + Math.floor(length / searchedPerStep)),
   };
 }

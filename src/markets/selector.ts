@@ -95,7 +95,7 @@ function attributeTest(condition: AttributeSelector): Test {
   const test = basicTest(condition);
   return (element, position, work) => {
     const value = element.attribs[name];
-    if (value !== undefined) work.addText(value.length);
+    if (value !== undefined) work.addSearch(value.length);
     return test(element, position, work);
   };
 }

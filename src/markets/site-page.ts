@@ -18,6 +18,7 @@ import {
   priceWords,
   scriptText,
   words,
+  workOf,
 } from './html.ts';
 import { datumAmount, priceCurrency, shownAmount } from './money.ts';
 import { statusFault } from './response.ts';
@@ -82,7 +83,7 @@ function embeddedState({ html, states }: SitePage, name = ''): Json | undefined 
   if (state === undefined && name !== '')
     for (const script of findAll(html.root, 'script:not([src])')) {
       const source = scriptText(script);
-      state = source.includes(name) ? jsonAfter(source, name) : undefined;
+      state = source.includes(name) ? jsonAfter(source, name, workOf(html.root)) : undefined;
       if (state !== undefined) break;
     }
   states.set(name, state);
