@@ -46,6 +46,9 @@ const gateway = createRestApi({
   verifyLink: () => {
     throw new Error('there are no links here');
   },
+  restoreFile: () => {
+    throw new Error('no file is served here');
+  },
   exportFile: () => {
     throw new Error('there are no files here');
   },

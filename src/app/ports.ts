@@ -1,13 +1,13 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { serveConsole } from '../api/rest/console.ts';
-import type { ExportFile } from '../api/rest/files.ts';
+import type { ExportFile, RestoreFile } from '../api/rest/files.ts';
 import { createRestApi, type RestCaller } from '../api/rest/rest.ts';
 import { type RunningServer, startServer } from '../api/rest/server.ts';
 import { createRpcListener } from '../api/rpc/adapter.ts';
 import { methodPath } from '../api/rpc/call-spans.ts';
 import type { Core } from '../api/rpc/core.ts';
 import { createCoreClient } from '../api/rpc/core-client.ts';
-import { createRemoteExport, routeFileExport } from '../api/rpc/file-export.ts';
+import { createRemoteExport, createRemoteRestore, routeFileExport } from '../api/rpc/file-export.ts';
 import { routeHealth } from '../api/rpc/health.ts';
 import { routeReflection } from '../api/rpc/reflection.ts';
 import { createRemoteCore } from '../api/rpc/remote.ts';
@@ -19,6 +19,7 @@ import { type BodyBudget, createBodyBudget } from '../contract/body-budget.ts';
 import { endpointsOf } from '../contract/endpoint.ts';
 import { services } from '../contract/services.ts';
 import { exportFile } from '../jobs/queries/files.ts';
+import { restoreFile } from '../jobs/steps/restore-file.ts';
 import { nameRoute, type RequestMetrics } from '../telemetry/requests.ts';
 import { nameRequestSpan, traceRequests } from '../telemetry/server-spans.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -49,7 +50,7 @@ export async function openPorts(
   }
   if (isGateway) {
     const edge = core
-      ? { caller: createCoreClient(core), routes: routeCore(core, log), ...exportOf(context) }
+      ? { caller: createCoreClient(core), routes: routeCore(core, log), ...filesOf(context) }
       : remoteEdge(config.coreUrl, program, stopping);
     const http = await openGateway(program, edge, { ...options, publicUrl }, closers);
     Object.assign(ports, { http, ready: () => edge.caller.ready() });
@@ -87,7 +88,7 @@ function openCorePort(
   { config, context, links, admissions, log, clock }: Program,
   { budget, limits, requests }: PortOptions,
 ): Promise<ListeningServer> {
-  const exporting = { ...exportOf(context), verifyLink: links.verify, log };
+  const exporting = { ...filesOf(context), verifyLink: links.verify, log };
   const routes = [
     routeCore(core, log, admissions),
     routeFileExport(exporting),
@@ -108,11 +109,13 @@ interface Edge {
   caller: RestCaller;
   routes: Parameters<typeof createRpcListener>[0];
   exportFile: ExportFile;
+  restoreFile: RestoreFile;
 }
 
-/** Returns the function that formats the records of result files in this process. */
-const exportOf = (context: Program['context']) => ({
+/** Returns the functions that format the records of result files, and restore them, in this process. */
+const filesOf = (context: Program['context']) => ({
   exportFile: ((path, wanted) => exportFile(context, path, wanted)) satisfies ExportFile,
+  restoreFile: ((path) => restoreFile(context, path)) satisfies RestoreFile,
 });
 
 /** Creates the edge of a core in another process. */
@@ -122,6 +125,7 @@ function remoteEdge(coreUrl: string, { links, admissions, log }: Program, stoppi
     caller: createCoreClient(core),
     routes: routeCore(core, log),
     exportFile: createRemoteExport(core, (path) => links.link(path)),
+    restoreFile: createRemoteRestore(core, (path) => links.link(path)),
   };
 }
 
@@ -151,6 +155,7 @@ async function openGateway(
             fetch: async (...wanted) => (await pictures()).fetch(...wanted),
           },
     exportFile: edge.exportFile,
+    restoreFile: edge.restoreFile,
     keyDirectory: createKeyDirectory(config, clock),
     mounts: [serveConsole(), createRpcListener(edge.routes, budget)],
     retrieveCache: config.retrieveCache,

@@ -17,6 +17,7 @@ export const faultStatuses: Readonly<Record<FaultCode, number>> = {
   results_deleted: 410,
   starting: 503,
   unavailable: 502,
+  storage_damaged: 502,
   disk_full: 503,
   internal: 500,
   page_not_found: 502,

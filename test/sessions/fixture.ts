@@ -71,6 +71,9 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
         verifyLink: () => {
           throw new Error('no file is served here');
         },
+        restoreFile: () => {
+          throw new Error('no file is served here');
+        },
         exportFile: () => {
           throw new Error('no file is served here');
         },

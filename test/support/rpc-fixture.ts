@@ -61,6 +61,9 @@ export async function openRpcFixture(
     verifyLink: () => {
       throw new Fault('link_invalid', 'The link is not valid.');
     },
+    restoreFile: () => {
+      throw new Error('no file is served here');
+    },
     exportFile: () => {
       throw new Error('no file is served here');
     },

@@ -61,6 +61,9 @@ export const createApp = (options: Partial<RestOptions> = {}) =>
     exportFile: () => {
       throw new Error('no file is served here');
     },
+    restoreFile: async () => {
+      throw new Fault('results_deleted', 'This file was deleted.');
+    },
     log: createLog('silent', 'test'),
     clock: handClock(),
     publicUrl: () => 'http://gleaner.test',
