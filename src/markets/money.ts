@@ -54,11 +54,11 @@ export function shownPrice(text: string): string | null {
 const oneAmount = 'c{0,2}:?nc{0,2}';
 /** Labels, and a percentage in parentheses, after an amount. */
 const tail = '(?:[w.:/()!]|\\(p\\))*\\*{0,2}';
-const single = new RegExp(`^[w.:(]*${oneAmount}${tail}$`);
+const single = new RegExp(`^[w.:()]*${oneAmount}${tail}$`);
 const range = new RegExp(`^[w.:]*${oneAmount}-${oneAmount}${tail}$`);
 // Between two amounts, a currency belongs to either: only one way of reading it keeps this linear.
 const repeated = new RegExp(`^[w.:]*c{0,2}:?n(?:(?:c{0,3}|c?[|/]c{0,2}):?n)*c?[|/]?${tail}$`);
-const splitAmount = new RegExp(`^[w.:(]*ncn${tail}$`);
+const splitAmount = new RegExp(`^[w.:()]*ncn${tail}$`);
 
 /** A price text and what its parts mean. */
 interface PriceText {

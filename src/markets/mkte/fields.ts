@@ -18,7 +18,9 @@ export const listedFields: ListedFields = {
     is_sponsored: boolean`,
 };
 
-/** The page states no number of pieces. Without a certain text about stock, a product that is offered has a price. */
+/**
+ * The page states no number of pieces. Without a certain text about stock, a product with a price is available.
+ */
 function product(record: JsonObject) {
   const price = number(valueAt(record, 'price.amount'));
   const variants = objects(record.variants).map((variant) => ({
