@@ -1,6 +1,7 @@
 import { Fault } from '../contract/fault.ts';
 import { type Document, find, findAll, type HtmlPage, parseHtml, words } from './html.ts';
 import { containsNotFound } from './not-found-page.ts';
+import { isAgeWall, isConsentWall } from './wall-page.ts';
 
 /** Markers of known bot managers' check pages. */
 const checkMarks =
@@ -29,20 +30,16 @@ const restrictedTitles =
 const goneTitles =
   /not[ _-]?found|\b404\b|(?:page|product|item) (?:does(?:n't| not) exist|(?:is )?no longer|unavailable)|can(?:'|’)?t find|tidak (?:ditemukan|tersedia)|không (?:tìm thấy|tồn tại)|ไม่พบ|找不到|não encontrad[ao]|no (?:se ha )?encontrad[ao]|nicht gefunden|introuvable|non trovat[ao]|見つかりません/i;
 
-/** Titles of pages that ask for the visitor's age, by language. */
-const ageTitles =
-  /\bage (?:verification|check|gate|restrict\w+|confirmation)|(?:verify|confirm) (?:your|that you are of) (?:age|legal)|are you (?:over|at least|of legal|older|\d\d)|how old are you|(?:you must|must) be (?:over |at least )?\d\d|alters(?:prüfung|verifikation|nachweis|abfrage|kontrolle|freigabe)|bist du (?:über |mindestens )?\d\d|sind sie (?:über |mindestens )?\d\d|vérification de (?:votre |l['’])âge|(?:avez|as)[- ](?:vous|tu) (?:plus de )?\d\d ans|êtes[- ]vous majeur|verificación de edad|eres mayor de (?:edad|\d\d)|verifica (?:dell['’]|la tua )età|(?:sei maggiorenne|hai (?:più di |almeno )?\d\d anni)|verificação de idade|(?:você é|é) maior de (?:idade|\d\d)|leeftijds(?:controle|verificatie)|ben (?:je|u) (?:ouder dan |minimaal )?\d\d|weryfikacja wieku|czy masz (?:ukończone )?\d\d|подтвердите (?:ваш |свой )?возраст|вам (?:уже )?(?:есть )?\d\d|年齢(?:確認|認証)|verifikasi (?:usia|umur)|ålders(?:kontroll|verifiering)|är du (?:över )?\d\d/iu;
-
-/** Titles of pages that ask for a consent to cookies or to the use of data, by language. */
-const consentTitles =
-  /^before you (?:continue|proceed)|\b(?:cookie|privacy|consent)[ -](?:consent|settings|preferences|choices|wall|notice)|\bwe (?:value|respect|care about) your privacy|\byour privacy\b|\baccept (?:all )?cookies|^bevor (?:sie|du) (?:fortf|zu )|(?:cookie|datenschutz|privatsphäre)-?\s?einstellungen|(?:ihre|deine) privatsphäre|^avant d['’]accéder|votre vie privée|(?:paramètres|gestion) (?:des|de vos) cookies|^antes de (?:continuar|ir)|(?:tu|su|sua) privacid?ad(?:e)?|configuración de cookies|^prima di continuare|(?:la tua|tua) privacy|impostazioni (?:dei )?cookie|(?:je|uw) privacy|cookie-?\s?instellingen|^voordat (?:je|u) (?:verder|doorgaat)|(?:twoj[aąę]|państwa) prywatnoś|ustawienia (?:plików )?cookie|конфиденциальност|(?:din|er) integritet|cookie-?\s?inställningar|privasi anda|persetujuan cookie|(?:クッキー|cookie)[^.]{0,10}同意|プライバシー設定/iu;
-
 /** Text of a page whose scripts have not run. */
 const loadingWords =
   /^(?:(?:loading|please wait|one moment please|memuat|mohon tunggu|đang tải|กำลังโหลด|載入中|carregando|laden|wird geladen|chargement|caricamento|cargando|ładowanie|загрузка|laddar|読み込み中)[\s.…]*)?$/i;
 /** Short texts that ask for scripts, by language. */
-const scriptWords =
-  /^.{0,80}\b(?:(?:enable|activate|turn on|requires?|without|needs?) javascript|javascript (?:is )?(?:required|disabled|must be enabled|to run this app|aktivieren|activer|attivare|activar)|javascript[^.]{0,40}(?:aktivieren|deaktiviert|activ\p{L}+|désactivé|attiv\p{L}+|inschakelen|włącz\p{L}*|aktifkan))/iu;
+const scriptWords: readonly RegExp[] = [
+  /\b(?:enable|activate|turn on|requires?|without|needs?) javascript/i,
+  /\bjavascript (?:is |must be )?(?:required|disabled|enabled|to run this app)/i,
+  /\bjavascript.{0,40}(?:aktivieren|deaktiviert|désactivé|inschakelen|aktifkan)/i,
+  /\b(?:activer|activa|active|attiva|attivare|ative|włącz) (?:el |la |le |o |obsługę )?javascript/i,
+];
 const shortText = 300;
 /** Elements that scripts of common frameworks fill. */
 const appRoots = '#root, #app, #__next, #__nuxt, #___gatsby, #q-app, #app-root, app-root';
@@ -71,7 +68,8 @@ function mainHeadings(root: Document): string[] {
 /** Returns true for a page that its scripts have not filled. */
 function isShell(root: Document): boolean {
   const shown = visible(root);
-  if (loadingWords.test(shown) || (shown.length <= shortText && scriptWords.test(shown))) return true;
+  if (loadingWords.test(shown)) return true;
+  if (shown.length <= shortText && scriptWords.some((request) => request.test(shown))) return true;
   const app = find(root, appRoots);
   return app !== undefined && find(root, 'script') !== undefined && loadingWords.test(words(app) ?? '');
 }
@@ -98,7 +96,7 @@ export function unexpectedPage(html: string, what: string): Fault {
   const headings = findAll(page.root, 'h1, h2').map((heading) => words(heading) ?? '');
   const said = [title ?? '', ...headings].join('\n');
   const titled = title === null ? '' : ` titled "${title.slice(0, 100)}"`;
-  if (ageTitles.test(said)) {
+  if (isAgeWall(said)) {
     return new Fault('page_unreadable', `the site asks for the visitor's age${titled}: ${wallRemedy}`);
   }
   if (isCheck(html, page, said)) {
@@ -124,7 +122,7 @@ export function unexpectedPage(html: string, what: string): Fault {
     const message = `the site sent a page${titled} without content instead of ${what}${scriptRemedy}`;
     return new Fault('page_empty', message);
   }
-  if (consentTitles.test(main)) {
+  if (isConsentWall(main)) {
     return new Fault('page_unreadable', `the site asks for a consent${titled}: ${wallRemedy}`);
   }
   return new Fault('page_unreadable', `the site sent a web page${titled} instead of ${what}`);

@@ -70,9 +70,10 @@ function isGone(page: HtmlPage, title: string): boolean {
 /**
  * Parses the HTML of a response. `hasContent` tells whether the page has the requested content; texts of
  * refusals count only if it does not. Throws `page_blocked` for a robot check or a "Continue shopping" page
- * with any status; by status, with `page_region` for a redirect to another store; for status 200 `page_failed`
- * for a product whose offer could not be shown, `page_login` for a login, `page_throttled` for the apology page, `page_not_found` for the "dog page", `page_unreadable`
- * for a truncated page, otherwise those of unexpectedPage().
+ * with any status; by status, with `page_region` for a redirect to another store; for status 200 `page_login`
+ * for a login, `page_failed` for a product whose offer could not be shown, `page_throttled` for the apology
+ * page, `page_not_found` for the "dog page", `page_unreadable` for a truncated page, otherwise those of
+ * unexpectedPage().
  */
 export function parsePage(
   response: PageResponse,

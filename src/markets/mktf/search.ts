@@ -195,8 +195,8 @@ async function readPage(
  * Reads a store's catalogue into `products`, unchanged. `input` has the `url` of a store, a collection or a
  * search page. A search reads the whole store and keeps products whose title, vendor, type or tags contain
  * every word. The summary has `store`, `collection` (null for the whole store), `total_products` kept,
- * `pages_fetched` and `has_more`. Ends at an empty page, at a short page, or at a page without new products. Prices are text
- * in the store's currency, which responses do not name.
+ * `pages_fetched` and `has_more`. Ends at an empty page, at a short page, or at a page without new products.
+ * Prices are text in the store's currency, which responses do not name.
  */
 export const search: ListReader = {
   sort: 'list',
