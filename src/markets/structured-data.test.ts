@@ -77,7 +77,9 @@ describe('the work for a page', () => {
 
   test('ends with a fault at a graph in which every value refers to every other', () => {
     const ids = Array.from({ length: 3_000 }, (_, at) => ({ '@id': `#${at}` }));
-    const products = ids.slice(0, 30).map((id) => ({ ...id, '@type': 'Product', name: 'Mug', hasVariant: ids }));
+    const products = ids
+      .slice(0, 30)
+      .map((id) => ({ ...id, '@type': 'Product', name: 'Mug', hasVariant: ids }));
     expect(() => readProductPage(open(jsonLd(products)))).toThrow(/more than 50000 references/);
   });
 });

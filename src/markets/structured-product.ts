@@ -29,6 +29,8 @@ export interface StructuredProduct {
   values: ProductValues;
   /** The offer that `values` has. */
   offer: StructuredOffer | null;
+  /** All offers of the product and of its variants. */
+  offers: readonly StructuredOffer[];
 }
 
 /** Returns true if structured data states a product, of the page or not. */
@@ -169,7 +171,7 @@ export function readStructured(item: JsonObject, data: StructuredData, page: str
     images: imagesOf(item, data, page),
     variants: variants.map(({ id, name, price, available, url }) => ({ id, name, price, available, url })),
   };
-  return { format: data.format, values, offer };
+  return { format: data.format, values, offer, offers: [...offers, ...variants] };
 }
 
 /** Returns a name without differences in case, punctuation, and spaces. */

@@ -27,7 +27,7 @@ function entriesOf(page: SitePage): JsonObject[] {
     const link = URL.parse(text(values.url) ?? '');
     if (link === null || !hasHost(site, link)) return [];
     const { url: _, ...others } = values;
-    return [recordOf({ values: others, from: {} }, link.href, site.name)];
+    return [recordOf({ values: others }, link.href, site.name)];
   };
   if (items === undefined) {
     const { steps } = trailOf(page.data, url);
@@ -35,7 +35,7 @@ function entriesOf(page: SitePage): JsonObject[] {
     return (lists.find((list) => list.length > 0) ?? []).flatMap(entry);
   }
   return findAll(html.root, items).flatMap((element) => {
-    const { values } = readFields(page, element, fields, []);
+    const { values } = readFields(page, element, fields, new Map());
     const link = element.name === 'a' ? element : find(element, 'a[href]');
     return entry({ ...values, url: addressOn(url, text(values.url) ?? attribute(link, 'href')) });
   });
