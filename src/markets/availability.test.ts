@@ -15,7 +15,7 @@ const inStock: readonly string[] = [
     'Available',
     'Available now!',
   ],
-  ...['Only 3 left', 'Only 1 left in stock', 'Only 2 left in stock - order soon.'].slice(0, 2),
+  ...['Only 3 left', 'Only 1 left in stock', 'Only 2 left in stock - order soon.'],
   ...[
     '12 pieces available',
     '12 in stock',
@@ -101,7 +101,7 @@ const inStock: readonly string[] = [
     'Ultimi pezzi',
     'Aggiungi al carrello',
   ],
-  ...['Disponibile, spedito in 24 ore', 'Ultimi 3 pezzi disponibili', '5 pezzi disponibili'].slice(0, 1),
+  ...['Disponibile, spedito in 24 ore', 'Ultimi 3 pezzi disponibili', '5 pezzi disponibili'],
   ...[
     'En existencia',
     'Hay existencias',
@@ -164,7 +164,7 @@ const inStock: readonly string[] = [
     'Ready stock',
     'Masukkan Keranjang',
     'Tinggal 2 lagi',
-  ].slice(0, 6),
+  ],
   ...[
     'Stok ada',
     'Tambah ke troli',
@@ -211,7 +211,7 @@ const inStock: readonly string[] = [
     'केवल 3 बचे हैं',
     'कार्ट में जोड़ें',
   ],
-  ...['Raktáron', 'În stoc', 'В наявності', 'Not yet sold out'].slice(0, 3),
+  ...['Raktáron', 'În stoc', 'В наявності'],
 ];
 
 const soldOut: readonly string[] = [
@@ -425,7 +425,7 @@ const soldOut: readonly string[] = [
   ],
 ];
 
-/** Texts that say nothing certain about this offer: for the future, on request, of other sizes, or unknown. */
+/** Texts about the future, requests, other sizes, or something else: nothing certain about this offer. */
 const unknown: readonly string[] = [
   ...[
     'Coming soon',

@@ -146,7 +146,7 @@ const hasAny = ({ kinds }: Clause, ...wanted: readonly Term['kind'][]) =>
 /** Maximum terms between a negator and the word that it negates. */
 const negationReach = 3;
 
-/** Returns the kind that a negator applies to: the next word about stock, or the one before in some languages. */
+/** Returns true if a negator applies to a word about stock: after it, or in some languages before it. */
 function isNegated({ terms }: Clause): boolean {
   const isTarget = ({ kind }: Term) => ['stock', 'noun', 'unit', 'left'].includes(kind);
   const before = terms.findIndex(({ kind }) => kind === 'not');
@@ -248,7 +248,7 @@ const meanings: readonly (readonly [name: string, reading: Reading, beside: read
   ['InStock', 'in', ['store', 'neutral']],
 ];
 
-/** Returns the schema.org name of a text in any language of the vocabulary. Null unless the whole text fits. */
+/** Returns the schema.org name of a text in a language of the vocabulary, if the whole text fits. */
 function readText(text: string): string | null {
   // A question, a cross, a negative number, and a cut text.
   if (/[?？…✗✘❌🚫]|\.\.|(?<!\S)[-−]\d/u.test(text) || text.length > maxLength) return null;

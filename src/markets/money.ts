@@ -69,7 +69,7 @@ interface PriceText {
   amounts: readonly (number | null)[];
 }
 
-/** Returns the parts of a price text in a currency. Null for another currency, and for the amount of a tax. */
+/** Returns the parts of a price text. Null for another currency, and for the amount of a tax. */
 function parsePrice(text: string, currency: string | null): PriceText | null {
   const spelled = spellCents(text, amountFormat(currency));
   if (spelled === null) return null;

@@ -47,7 +47,7 @@ const taxRate = new RegExp(
 const plusDelivery =
   /\s*[,(]?\s?(?:zzgl\.?|zuzüglich|exkl\.?|excl\.?|plus|\+|hors)\s(?:versand(?:kosten)?|shipping|delivery|postage|verzendkosten|livraison)\)?$/iu;
 
-/** Rewrites the spellings of a price text that change nothing about it: wide characters, dashes for decimals. */
+/** Rewrites spellings that do not change a price: wide characters, dashes for decimals. */
 function plainSpelling(text: string): string {
   return text
     .trim()

@@ -5,7 +5,7 @@ import { checkProperty } from '../../test/support/properties.ts';
 import { byId, parseHtml, priceWords } from './html.ts';
 import { datumAmount, datumAmounts, shownAmount, shownPrice } from './money.ts';
 
-/** A text as a visitor reads it or the markup of a price, the shop's currency, and the price that it shows. */
+/** A text or the markup of a price, the shop's currency, and the price that it shows. */
 type Row = readonly [text: string, currency: string | null, amount: number | null];
 
 const unitedStates: readonly Row[] = [

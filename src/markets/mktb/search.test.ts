@@ -154,11 +154,6 @@ describe('extract()', () => {
     expect(extract(products, { product_limit: 2 })).toHaveLength(2);
   });
 
-  it.each(['Rp7,59jt', 'Rp759rb', 'Rp 7,5 juta'])('has no price for the abbreviation %s', (shown) => {
-    const [entry] = extract([{ id: '1', name: 'Rak', price: 'Rp6.999.000', originalPrice: shown }]);
-    expect(entry).toMatchObject({ price: 6_999_000, original_price: null });
-  });
-
   it('is empty for a response without products', () => {
     expect(extract([], {}, { totalData: 0, responseCode: 0, errorMessage: '' })).toEqual([]);
   });

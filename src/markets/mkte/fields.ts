@@ -18,9 +18,7 @@ export const listedFields: ListedFields = {
     is_sponsored: boolean`,
 };
 
-/**
- * The page states no number of pieces. Without a certain text about stock, a product with a price is available.
- */
+/** The page states no number of pieces. If its text about stock is uncertain, a price means available. */
 function product(record: JsonObject) {
   const price = number(valueAt(record, 'price.amount'));
   const variants = objects(record.variants).map((variant) => ({
