@@ -170,8 +170,8 @@ function extract(response: PageResponse, input: JsonObject): JsonObject[] {
 /**
  * Reads a shop's products into `products`: the documented fields with prices in rupiah, and the site's other
  * fields. The summary has `store_name` and `has_more`. `input` has `shopid` (the merchant code),
- * `categoryids`, `keyword`, `brand` and `limit`. Ends at the limit, at the stated last page, at an empty page,
- * or at a page without new products.
+ * `categoryids`, `keyword`, `brand` and `limit`. Ends at the limit, at the stated last page, at an empty
+ * page, or at a page without new products.
  */
 export const merchant: ListReader = {
   sort: 'list',
