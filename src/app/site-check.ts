@@ -47,14 +47,14 @@ export async function checkSite(
 const maxContradictions = 20;
 
 /** Returns lines with the sources of a page that disagree, and the number of fields that they are about. */
-function contradictionLines(contradictions: readonly Candidate[]): string[] {
+export function contradictionLines(contradictions: readonly Candidate[]): string[] {
   if (contradictions.length === 0) return [];
   const fieldCount = new Set(contradictions.map(({ field }) => field)).size;
   const lines = contradictions.map(({ field, value, rung, source, path }) => {
     const origin = rung === 'structured' ? source : `${rung} ${source}`;
     return `  ${field}  ${JSON.stringify(value)}  ${origin} ${path}`.trimEnd();
   });
-  return [`Contradictions in ${fieldCount} fields:`, ...new Set(lines)].slice(0, maxContradictions + 1);
+  return [`Contradictions (fields: ${fieldCount}):`, ...new Set(lines)].slice(0, maxContradictions + 1);
 }
 
 /** Maximum pages that are compared. */
