@@ -9,6 +9,7 @@ import {
   findAll,
   type HtmlPage,
   parseHtml,
+  priceWords,
   scriptText,
   words,
 } from './html.ts';
@@ -239,7 +240,7 @@ function collect(
     const members = new Set(member?.split(/\s+/).filter((name) => name !== ''));
     const isMember = owner !== null && members.size > 0;
     if (isMember && (item || texts < maxNestedTexts)) {
-      const value = item ?? memberText(node);
+      const value = item ?? memberText(node, members.some((name) => /price$/i.test(name)));
       // RDFa has names with prefixes.
       for (const name of members)
         add(owner, name.replace(/^(?:schema:|https?:\/\/schema\.org\/)/, ''), value);
@@ -255,10 +256,11 @@ function add(owner: JsonObject, name: string, value: Json): void {
   else owner[name] = [known, value];
 }
 
-const memberText = (element: Element): string =>
+/** Returns the text of a member. That of a price has marks between the digits of its elements. */
+const memberText = (element: Element, isPrice: boolean): string =>
   attribute(element, 'content') ??
   attribute(element, valueAttributes[element.name] ?? '') ??
-  words(element) ??
+  (isPrice ? priceWords(element) : words(element)) ??
   '';
 
 /** Returns the product that a page describes for previews, if it states a type or a price of one. */

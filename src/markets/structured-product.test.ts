@@ -212,6 +212,14 @@ describe('a product of OpenGraph', () => {
       .map(([name, content]) => `<meta property="${name}" content="${content}">`)
       .join('');
 
+  test('has a price whose cents are in an element of their own', () => {
+    const offers = '<div itemprop="offers" itemscope><meta itemprop="priceCurrency" content="USD">';
+    const page = (price: string) =>
+      `<div itemscope itemtype="http://schema.org/Product"><b itemprop="name">Mug</b>${offers}${price}</div></div>`;
+    expect(read(page('<b itemprop="price">54<sup>85</sup></b>'))?.price).toBe(54.85);
+    expect(read(page('<b itemprop="price">54<sup>8</sup></b>'))?.price).toBeNull();
+  });
+
   test('has the price and availability of previews', () => {
     const values = { 'og:title': 'Mug', 'product:price:amount': '9,50', 'product:price:currency': 'EUR' };
     expect(read(meta({ ...values, 'product:availability': 'in stock' }))).toMatchObject({
