@@ -12,6 +12,7 @@ import { parseSiteFiles } from '../markets/declared-sites.ts';
 import { findUnknownRegions } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { dataFolderRemedy, hasData } from './data-folder.ts';
+import { requireInstallation } from './installation.ts';
 import { describeListenError, type PortSetting } from './ops-port.ts';
 import { checkOrigins, type OriginCheck } from './origins-check.ts';
 import { openStack, type Stack } from './stack.ts';
@@ -195,6 +196,14 @@ async function diagnoseFiles({ store, blobs }: Pick<Stack, 'store' | 'blobs'>): 
 
 /** Checks that the engines respond, and that the clock agrees with the store's. */
 async function* diagnoseEngines(config: Config): AsyncGenerator<Diagnosis> {
+  const refusal = await requireInstallation(config).then(
+    () => null,
+    (thrown: unknown) => Fault.from(thrown),
+  );
+  if (refusal !== null) {
+    yield error('store', refusal.message, '');
+    return;
+  }
   if (!hasData(config)) {
     yield ok('store', `no data in ${config.dataDir} yet; the first start creates it`);
     return;

@@ -19,6 +19,7 @@ import { startBackups } from './backup/scheduled.ts';
 import { compose, type Program } from './compose.ts';
 import { lockData } from './data-folder.ts';
 import { storeGauges, workerGauges } from './gauges.ts';
+import { markInstallation, requireInstallation } from './installation.ts';
 import { listening, openOpsPort } from './ops-port.ts';
 import { graceMs, openPorts } from './ports.ts';
 import type { Stack } from './stack.ts';
@@ -182,13 +183,17 @@ async function openProgram(
   };
   const metrics = telemetry?.metrics ?? noMetrics;
   const readsPages = parts[role].worker && config.workers === 0;
-  const program = await compose(config, role, publicUrl, { readsPages, metrics, logOutput }).catch(
-    async (error) => {
-      await closeTelemetry();
-      unlock();
-      throw error;
-    },
-  );
+  const open = async () => {
+    await requireInstallation(config);
+    const opened = await compose(config, role, publicUrl, { readsPages, metrics, logOutput });
+    if (role === 'serve') await markInstallation(config);
+    return opened;
+  };
+  const program = await open().catch(async (error) => {
+    await closeTelemetry();
+    unlock();
+    throw error;
+  });
   const close = async () => {
     await program.close();
     await closeTelemetry();
