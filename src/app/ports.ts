@@ -4,7 +4,6 @@ import type { ExportFile, RestoreFile } from '../api/rest/files.ts';
 import { createRestApi, type RestCaller } from '../api/rest/rest.ts';
 import { type RunningServer, startServer } from '../api/rest/server.ts';
 import { createRpcListener } from '../api/rpc/adapter.ts';
-import { methodPath } from '../api/rpc/call-spans.ts';
 import type { Core } from '../api/rpc/core.ts';
 import { createCoreClient } from '../api/rpc/core-client.ts';
 import { createRemoteExport, createRemoteRestore, routeFileExport } from '../api/rpc/file-export.ts';
@@ -16,7 +15,6 @@ import { type ListeningServer, listen } from '../api/rpc/server.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
 import { onDemand } from '../base/on-demand.ts';
 import { type BodyBudget, createBodyBudget } from '../contract/body-budget.ts';
-import { endpointsOf } from '../contract/endpoint.ts';
 import { services } from '../contract/services.ts';
 import { exportFile } from '../jobs/queries/files.ts';
 import { restoreFile } from '../jobs/steps/restore-file.ts';
@@ -98,7 +96,6 @@ function openCorePort(
   const listener = createRpcListener((router) => {
     for (const route of routes) route(router);
   }, budget);
-  requests?.startCalls(core.services.flatMap(({ methods }) => methods.map(methodPath)));
   const { host, grpcPort: port } = config;
   const opened = listen(requests?.measure(listener) ?? listener, host, port, limits);
   return listening(opened, { host, port, setting: 'GLEANER_GRPC_PORT' });
@@ -166,7 +163,6 @@ async function openGateway(
       nameRequestSpan(request, route);
     },
   });
-  requests?.startRoutes(endpointsOf(services).map(({ verb, path: route }) => ({ verb, route })));
   const traced = config.exportsTraces ? traceRequests(app) : app;
   const listener = requests?.measure(traced) ?? traced;
   const { host, httpPort: port } = config;
