@@ -26,7 +26,7 @@ export interface Candidate {
 }
 
 /** How candidates of a field are compared. */
-export interface FieldRule {
+export interface CandidateRule {
   /** Returns a key that is the same for values that agree. */
   keyOf: (value: Json) => string;
   /** What a marked value of the page is beside other values of structured data. */
@@ -45,22 +45,22 @@ const soldOut: ReadonlySet<Json> = new Set(['OutOfStock', 'SoldOut', 'Discontinu
 const stockKey = (value: Json) => (soldOut.has(value) ? 'out' : 'in');
 
 /** Rules of fields. Values of others need not agree: each format writes texts in its own way. */
-const fieldRules: Readonly<Record<string, FieldRule>> = {
+const fieldRules: Readonly<Record<string, CandidateRule>> = {
   price: { keyOf: plainKey, marked: 'wins', disagreement: 'null' },
   availability: { keyOf: stockKey, marked: 'wins', disagreement: 'null' },
   sku: { keyOf: codeKey, marked: 'wins', disagreement: 'first' },
   title: { keyOf: plainKey, marked: 'agrees', disagreement: 'first' },
 };
-const defaultRule: FieldRule = { keyOf: plainKey, marked: 'agrees', disagreement: 'first' };
+const defaultRule: CandidateRule = { keyOf: plainKey, marked: 'agrees', disagreement: 'first' };
 
 /** Source of values that the page shows anywhere: no evidence for them, but against values that it lacks. */
-export const shownSource = 'shown';
+const shownSource = 'shown';
 
 /** Number of sources of a rung below structured data that have to agree. */
 const neededSources = 2;
 
 /** The value of a field, and the candidates that contradict it or each other. */
-export interface Resolution {
+export interface FieldResolution {
   value: Json;
   /** The lowest rung that was needed. */
   rung: Rung;
@@ -72,9 +72,9 @@ export interface Resolution {
 
 const isEmpty = (value: Json) => value === null || (Array.isArray(value) && value.length === 0);
 
-const nothing: Resolution = { value: null, rung: 'page', from: '', currency: null, contradictions: [] };
+const nothing: FieldResolution = { value: null, rung: 'page', from: '', currency: null, contradictions: [] };
 
-const taken = (candidate: Candidate, contradictions: readonly Candidate[] = []): Resolution => ({
+const taken = (candidate: Candidate, contradictions: readonly Candidate[] = []): FieldResolution => ({
   value: candidate.value,
   rung: candidate.rung,
   from: candidate.rung === 'structured' ? candidate.source : `${candidate.rung}: ${candidate.source}`,
@@ -83,7 +83,7 @@ const taken = (candidate: Candidate, contradictions: readonly Candidate[] = []):
 });
 
 /** Returns the value that several sources of the lower rungs have, unless others have another one. */
-function agreed(candidates: readonly Candidate[], { keyOf }: FieldRule): Resolution {
+function agreed(candidates: readonly Candidate[], { keyOf }: CandidateRule): FieldResolution {
   const groups = Map.groupBy(candidates, ({ value }) => keyOf(value));
   const sourcesOf = (group: readonly Candidate[]) => [...new Set(group.map(({ source }) => source))];
   const confirmed = [...groups.values()].filter((group) => sourcesOf(group).length >= neededSources);
@@ -103,8 +103,8 @@ function agreed(candidates: readonly Candidate[], { keyOf }: FieldRule): Resolut
 function confirmed(
   stated: readonly Candidate[],
   marked: Candidate,
-  { keyOf, marked: effect }: FieldRule,
-): Resolution {
+  { keyOf, marked: effect }: CandidateRule,
+): FieldResolution {
   const key = keyOf(marked.value);
   const others = stated.filter(({ value }) => !isEmpty(value) && keyOf(value) !== key);
   const same = stated.find(({ value }) => !isEmpty(value) && keyOf(value) === key);
@@ -124,8 +124,8 @@ function confirmed(
 function otherOffer(
   stated: readonly Candidate[],
   lower: readonly Candidate[],
-  rule: FieldRule,
-): Resolution | null {
+  rule: CandidateRule,
+): FieldResolution | null {
   const { value, from, currency } = agreed(lower, rule);
   if (isEmpty(value)) return null;
   const key = rule.keyOf(value);
@@ -146,7 +146,7 @@ function otherOffer(
  * only value that the page marks decides between formats, and wins over all of them. Below structured data,
  * two sources have to agree. Null: no value, or several that contradict each other.
  */
-export function resolve(field: string, candidates: readonly Candidate[]): Resolution {
+export function resolve(field: string, candidates: readonly Candidate[]): FieldResolution {
   const rule = fieldRules[field] ?? defaultRule;
   const stated = candidates.filter(({ rung }) => rung === 'structured');
   const lower = candidates.filter(

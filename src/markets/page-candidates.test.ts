@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { parseHtml } from './html.ts';
 import { parseSites } from './site-declaration.ts';
-import { openSitePage, type ProductReading, readProductPage, recordOf } from './site-page.ts';
+import { openSitePage, readProductPage, recordOf, type ShopReading } from './site-page.ts';
 
 const [site] = parseSites('{"kiln": "kiln.example"}');
 const url = 'https://kiln.example/p/oat-mug-48213';
 
-type Reading = Record<string, unknown> & Pick<ProductReading, 'from' | 'contradictions'>;
+type Reading = Record<string, unknown> & Pick<ShopReading, 'from' | 'contradictions'>;
 
 function read(html: string): Reading | null {
   const found = readProductPage(openSitePage(parseHtml(html), url, site!));

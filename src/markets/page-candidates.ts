@@ -6,12 +6,7 @@ import { labelledText } from './label-text.ts';
 import { shownAmount } from './money.ts';
 import { pageCandidate } from './page-evidence.ts';
 import { stockLabels, stockNames } from './purchase-words.ts';
-import {
-  namesOf,
-  type PurchaseControl,
-  shortText,
-  type VisiblePage,
-} from './visible-page.ts';
+import { namesOf, type PurchaseControl, shortText, type VisiblePage } from './visible-page.ts';
 import { mainControl, type NearPrices, pricesNear, type ShownPrice, shownPrices } from './visible-price.ts';
 import { skuCandidates } from './visible-sku.ts';
 
@@ -28,7 +23,10 @@ export interface PageFacts {
 
 const none: NearPrices = { price: null, all: [], around: null };
 
-/** Returns the price that a page marks: the only one near the heading and near the control, as far as both exist. */
+/**
+ * Returns the price that a page marks: the only one near the heading and near the control, as far as both
+ * exist.
+ */
 function markedPrice(heading: NearPrices, control: NearPrices): ShownPrice | null {
   const [title, purchase] = [heading.price, control.price];
   if (title !== null && purchase !== null) return title.amount === purchase.amount ? purchase : null;
@@ -61,7 +59,7 @@ const priceAttributes = [
 const hasAttribute = ({ fields }: VisiblePage, amount: number): boolean =>
   fields.some(({ attribs }) => priceAttributes.some((name) => number(attribs[name]) === amount));
 
-/** Returns true if the point of a price can separate decimals or thousands: "$3.340" in an unknown currency. */
+/** Returns true if a point can separate decimals or thousands: "$3.340" in an unknown currency. */
 const isUnclear = ({ text, currency }: ShownPrice): boolean =>
   (currency === null || currency === 'USD') && /(?<![\d.,])\d{1,3}\.\d{3}(?![\d.,])/.test(text);
 

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../base/json.ts';
 import { Fault } from '../contract/fault.ts';
 import type { PageResponse } from '../fetch/page.ts';
 import { readAvailability } from './availability.ts';
-import { type Candidate, type Resolution, resolve } from './candidates.ts';
+import { type Candidate, type FieldResolution, resolve } from './candidates.ts';
 import { declaredSites } from './declared-sites.ts';
 import { count, list, number, object, objects, positive, text } from './fields.ts';
 import {
@@ -54,14 +54,16 @@ export interface SitePage {
   states: Map<string, Json | undefined>;
 }
 
-/** Values of a page, and where each comes from: "json-ld", "css .price", "json a.b", "page: heading, control". */
+/**
+ * Values of a page, and where each comes from: "json-ld", "css .price", "json a.b", "page: heading, control".
+ */
 export interface SourcedValues {
   values: ProductValues;
   from: Record<string, string>;
 }
 
 /** Values of a product page. */
-export interface ProductReading extends SourcedValues {
+export interface ShopReading extends SourcedValues {
   /** Candidates that contradict each other or the value that was taken. */
   contradictions: readonly Candidate[];
   /** False if only the visible page and embedded state say that the page shows a product. */
@@ -147,7 +149,7 @@ const isMissing = (value: Json | undefined) =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 
 /** Values that a page states without a declaration, by field. */
-type PageValues = ReadonlyMap<string, Resolution>;
+type PageValues = ReadonlyMap<string, FieldResolution>;
 
 /** Reads a source. Returns undefined if the page does not have it. */
 function readSource(
@@ -234,7 +236,7 @@ export function readFields(
 }
 
 /** Returns what a page states for the fields of its product, in all formats and places. */
-export function pageCandidatesOf(page: SitePage): Candidate[] {
+function pageCandidatesOf(page: SitePage): Candidate[] {
   const { root } = page.html;
   const titles = findAll(root, 'h1, title').map((element) => words(element));
   titles.push(attribute(find(root, 'meta[property="og:title"]'), 'content'));
@@ -257,13 +259,13 @@ export function pageCandidatesOf(page: SitePage): Candidate[] {
 }
 
 /** Returns what was decided for each field that a page states. */
-export function resolvePage(page: SitePage): Map<string, Resolution> {
+function resolvePage(page: SitePage): Map<string, FieldResolution> {
   const byField = Map.groupBy(pageCandidatesOf(page), ({ field }) => field);
   return new Map([...byField].map(([field, values]) => [field, resolve(field, values)]));
 }
 
 /** Returns the values of a product page and their sources, or null if the page shows no product. */
-export function readProductPage(page: SitePage): ProductReading | null {
+export function readProductPage(page: SitePage): ShopReading | null {
   const { fields } = page.site;
   const resolutions = resolvePage(page);
   const read = readFields(page, page.html.root, fields, resolutions);
@@ -348,7 +350,7 @@ export function readProduct(
   response: PageResponse,
   input: JsonObject,
   region: string,
-): { record: JsonObject } & Pick<ProductReading, 'from' | 'contradictions'> {
+): { record: JsonObject } & Pick<ShopReading, 'from' | 'contradictions'> {
   const site = siteOf(region);
   const page = openPage(response, site);
   const read = readProductPage(page);

@@ -68,7 +68,7 @@ function addScript(collector: StateCollector, script: Element): void {
   }
 }
 
-/** Returns the embedded JSON of a page: of JSON scripts, assignments, calls such as `push()`, and attributes. */
+/** Returns the embedded JSON of a page: in JSON scripts, assignments, calls of `push()`, and attributes. */
 export function pageStates({ root }: HtmlPage, elements: readonly Element[]): EmbeddedStates {
   const collector = new StateCollector();
   for (const script of findAll(root, 'script:not([src])')) addScript(collector, script);

@@ -24,8 +24,8 @@ function isSame(one: ProductValues, other: ProductValues, format: string): boole
   return !hasOtherSku && (!one.title || !other.title || isNamed);
 }
 
-/** Returns the product of a page in each format that states one: the main item, and others of the same product. */
-export function structuredProducts(
+/** Returns the product of a page in each format that states one: the main item, and others of it. */
+function structuredProducts(
   page: readonly StructuredData[],
   url: string,
   titles: readonly (string | null)[],

@@ -203,8 +203,8 @@ interface MarkedItem {
 }
 
 /**
- * Returns the items in the attributes of a tree. Members of nested items belong to those. An offer inside of a
- * product without offers is one of its offers, although it is not marked as its member.
+ * Returns the items in the attributes of a tree. Members of nested items belong to those. An offer inside
+ * of a product without offers is one of its offers, although it is not marked as its member.
  */
 function markedUp(nodes: Document['children'], names: MarkupNames): JsonObject[] {
   const found: MarkedItem[] = [];

@@ -26,10 +26,10 @@ export interface VisiblePage {
   fields: readonly Element[];
   controls: readonly PurchaseControl[];
   /** Position of each element in the order of the document, and that of its last descendant. */
-  ranges: ReadonlyMap<Element, Range>;
+  ranges: ReadonlyMap<Element, ElementRange>;
 }
 
-export interface Range {
+export interface ElementRange {
   start: number;
   end: number;
 }
@@ -110,8 +110,8 @@ export function shortText(element: Element, maxLength: number): string | null {
 }
 
 /** Numbers the elements of a page in the order of the document. */
-function rangesOf(root: Document): Map<Element, Range> {
-  const ranges = new Map<Element, Range>();
+function rangesOf(root: Document): Map<Element, ElementRange> {
+  const ranges = new Map<Element, ElementRange>();
   let position = 0;
   const visit = (node: Node) => {
     if (!('attribs' in node)) return;

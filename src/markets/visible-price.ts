@@ -125,7 +125,7 @@ export interface ShownPrices {
 }
 
 const taxWords =
-  /(?<!\p{L})(?:excl\.?(?:uding)? (?:vat|tax|gst|btw)|ex\.? (?:vat|tax|gst)|bez dph|brez ddv|hors taxes?|HT|sin iva|zzgl\. (?:mwst|ust)|netto|exkl\. moms|bez vat)(?!\p{L})/iu;
+  /(?<!\p{L})(?:(?:excl\.?|excluding) (?:vat|tax|gst|btw)|ex\.? (?:vat|tax|gst)|bez dph|brez ddv|hors taxes?|HT|sin iva|zzgl\. (?:mwst|ust)|netto|exkl\. moms|bez vat)(?!\p{L})/iu;
 
 /** Returns true if the text around a price says that it is without tax. */
 function isUntaxed(element: Element): boolean {

@@ -94,7 +94,7 @@ const isRight = (field: Field, got: string, expected: readonly string[]) =>
   expected.some((value) => (field === 'price' ? Number(value) === Number(got) : value === got));
 
 /** Adds the values of a record to the scores, and returns those that are wrong or missing. */
-export function scorePage(
+function scorePage(
   page: TruePage,
   record: TrueValues | null,
   scores: Record<Field, FieldScore>,
@@ -115,7 +115,7 @@ export function scorePage(
 }
 
 /** Returns scores of no page. */
-export const emptyScores = (): Record<Field, FieldScore> => ({
+const emptyScores = (): Record<Field, FieldScore> => ({
   price: { right: 0, false: 0, missing: 0 },
   availability: { right: 0, false: 0, missing: 0 },
   sku: { right: 0, false: 0, missing: 0 },
