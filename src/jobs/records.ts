@@ -387,7 +387,7 @@ export async function* readFileEntries(
 }
 
 /** Yields the contents of a result file. Throws `storage_damaged`, `results_deleted`. */
-export async function* readFile(blobs: Blobs, file: StoredFile): AsyncGenerator<Uint8Array> {
+async function* readFile(blobs: Blobs, file: StoredFile): AsyncGenerator<Uint8Array> {
   const { path } = file;
   const stored = await blobs.read(path).catch(async (error: unknown) => {
     if (Fault.from(error).code !== 'not_found') throw error;

@@ -72,11 +72,19 @@ describe('a page without structured data', () => {
       'prices near the heading and near the control differ',
       `<p>€ 9,00</p></main><aside>€ 12,50 ${button}</aside>`,
     ],
-    ['the decimals are in an element of their own', `<p class="price">€12<sup>50</sup></p>${button}`],
+    ['one digit is in an element of its own', `<p class="price">€12<sup>5</sup></p>${button}`],
+    ['only a part has a name', `<p>€12<sup class="price">50</sup>5</p>${button}`],
     ['the page also has a price without tax', `<p>€ 12,50</p><p>€ 10,50 excl. VAT</p>${button}`],
     ['a point can be either sign', `<p class="price">$3.340</p>${button}`],
   ])('has no price if %s', (_name, body) => {
     expect(read(page(body))?.price ?? null).toBeNull();
+  });
+
+  test.each([
+    '<p class="price">€12<sup>50</sup></p>',
+    '<p class="price"><span>€12</span><sup>50</sup></p>',
+  ])('reads cents in an element of their own: %s', (price) => {
+    expect(read(page(`${price}${button}`))).toMatchObject({ price: 12.5 });
   });
 
   test('does not read prices of related products', () => {

@@ -222,8 +222,9 @@ export function readFields(
     from[name] = read.from;
     if (name === 'price') price = read;
   }
-  const before = number(values.list_price);
-  if (price !== undefined && before !== null && before <= (price.value as number)) delete values.list_price;
+  const listPrice = declared.list_price === undefined ? number(values.list_price) : null;
+  if (price !== undefined && listPrice !== null && listPrice <= (price.value as number))
+    delete values.list_price;
   const declaredCurrency = page.site.currency;
   const home = declaredCurrency ?? text(values.currency);
   const currency = price?.said === undefined ? (price?.currency ?? home) : priceCurrency(price.said, home);

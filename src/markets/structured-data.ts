@@ -240,7 +240,8 @@ function collect(
     const members = new Set(member?.split(/\s+/).filter((name) => name !== ''));
     const isMember = owner !== null && members.size > 0;
     if (isMember && (item || texts < maxNestedTexts)) {
-      const value = item ?? memberText(node, [...members].some((name) => /price$/i.test(name)));
+      const isPrice = [...members].some((name) => /price$/i.test(name));
+      const value = item ?? memberText(node, isPrice);
       // RDFa has names with prefixes.
       for (const name of members)
         add(owner, name.replace(/^(?:schema:|https?:\/\/schema\.org\/)/, ''), value);

@@ -1,4 +1,4 @@
-import type { Element } from './html.ts';
+import { centsMark, type Element, priceWords } from './html.ts';
 import { priceCurrency, shownAmount } from './money.ts';
 import {
   otherPriceNames,
@@ -65,27 +65,48 @@ function hasSignBeside(element: Element): boolean {
   });
 }
 
-/** Returns the smallest element around a text that is a price with a currency or a name of a price. */
-function priceAround(
-  parent: Element,
+/** Returns true if the next element or text is two digits, which can be the cents of a price. */
+function hasCentsBeside({ next }: Element): boolean {
+  if (next === null) return false;
+  if ('attribs' in next) return /^\d{2}$/.test(shortText(next, 6) ?? '');
+  return 'data' in next && /^\s*\d{2}\s*$/.test(next.data.slice(0, 20));
+}
+
+type PriceElement = Omit<ShownPrice, 'at' | 'isOwn' | 'isWeak'>;
+
+/** Returns an element with the text of a price, if it has a currency or a name of a price. */
+function priceElement(
+  element: Element,
+  text: string,
+  amount: number,
   home: string | null,
-): Omit<ShownPrice, 'at' | 'isOwn' | 'isWeak'> | null {
-  let found: Omit<ShownPrice, 'at' | 'isOwn' | 'isWeak'> | null = null;
+): PriceElement | null {
+  const isNamed = [...upwards(element, 3)].some((outer) => priceNames.test(namesOf(outer)));
+  const hasSign = hasCurrency(text) || hasSignBeside(element);
+  if (!hasSign && !(isNamed && bareNumber.test(text))) return null;
+  return { amount, text, currency: priceCurrency(text, home), element, isNamed, hasSign };
+}
+
+/**
+ * Returns the smallest element around a text that is a price with a currency or a name of a price. Null if
+ * the number is a part of a price that cannot be read as a whole, such as its cents.
+ */
+function priceAround(parent: Element, home: string | null): PriceElement | null {
+  let found: PriceElement | null = null;
   for (const element of upwards(parent, 4)) {
     const text = shortText(element, maxPriceText);
     if (text === null) break;
-    const amount = shownAmount(text, home);
+    const marked = priceWords(element) ?? text;
+    const hasCents = marked.includes(centsMark);
+    const amount = shownAmount(marked, home);
     if (amount === null || amount <= 0) {
-      // The number without a currency is a part of this price, such as its cents.
-      if (found !== null && !found.hasSign && hasCurrency(text)) return null;
+      const isPart = hasCents || hasCurrency(text);
+      if (found !== null && isPart && (!found.hasSign || hasCentsBeside(found.element))) return null;
       if (found !== null || (text.match(/\d+/g)?.length ?? 0) > 3) break;
       continue;
     }
-    const isNamed = [...upwards(element, 3)].some((outer) => priceNames.test(namesOf(outer)));
-    const hasSign = hasCurrency(text) || hasSignBeside(element);
-    if (!hasSign && !(isNamed && bareNumber.test(text))) continue;
-    found = { amount, text, currency: priceCurrency(text, home), element, isNamed, hasSign };
-    if (hasSign) break;
+    found = priceElement(element, text, amount, home) ?? found;
+    if (found?.hasSign && !hasCentsBeside(found.element)) break;
   }
   return found;
 }
