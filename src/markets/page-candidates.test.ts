@@ -80,12 +80,12 @@ describe('a page without structured data', () => {
     expect(read(page(body))?.price ?? null).toBeNull();
   });
 
-  test.each([
-    '<p class="price">€12<sup>50</sup></p>',
-    '<p class="price"><span>€12</span><sup>50</sup></p>',
-  ])('reads cents in an element of their own: %s', (price) => {
-    expect(read(page(`${price}${button}`))).toMatchObject({ price: 12.5 });
-  });
+  test.each(['<p class="price">€12<sup>50</sup></p>', '<p class="price"><span>€12</span><sup>50</sup></p>'])(
+    'reads cents in an element of their own: %s',
+    (price) => {
+      expect(read(page(`${price}${button}`))).toMatchObject({ price: 12.5 });
+    },
+  );
 
   test('does not read prices of related products', () => {
     const related = `<section class="related-products"><h3>Bowl</h3><p>€ 7,00</p>${button}</section>`;

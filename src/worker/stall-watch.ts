@@ -11,7 +11,7 @@ export interface StallMemory {
 
 /** Places in `counters`. */
 export const beatCounter = 0;
-export const unitLength = 1;
+const unitLength = 1;
 
 /** Size of a unit: three ids and a number. */
 const maxUnitBytes = 512;
