@@ -206,10 +206,15 @@ function configuredJobTypes({ origins, prices, environment }: Config): JobContex
 
 /** Creates the links and tokens of results. */
 function jobLinks({ links, secrets, images }: SignedLinks, blobs: Stack['blobs']): JobContext['links'] {
-  const linkOf = ({ userId }: Job, { path, bytes, sha256 }: StoredFile, bearer: boolean) =>
-    links.link(path, { record: { bytes, sha256 }, ...(bearer ? { bearerOf: userId } : {}) });
+  const optionsOf = ({ userId }: Job, { bytes, sha256 }: StoredFile, bearer: boolean) => ({
+    record: { bytes, sha256 },
+    ...(bearer ? { bearerOf: userId } : {}),
+  });
+  const linkOf = (job: Job, file: StoredFile, bearer: boolean) =>
+    links.link(file.path, optionsOf(job, file, bearer));
   return {
-    records: linkOf,
+    records: (job, file, bearer) =>
+      links.link(file.path, { ...optionsOf(job, file, bearer), convertible: true }),
     image: (url) => images?.path(url) ?? null,
     async file(job, file, bearer) {
       const { path } = file;

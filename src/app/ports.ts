@@ -1,5 +1,6 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { serveConsole } from '../api/rest/console.ts';
+import { createConversions } from '../api/rest/conversions.ts';
 import type { ExportFile, RestoreFile } from '../api/rest/files.ts';
 import { createRestApi, type RestCaller } from '../api/rest/rest.ts';
 import { type RunningServer, startServer } from '../api/rest/server.ts';
@@ -135,6 +136,8 @@ async function openGateway(
   // The HTTP client takes a tenth of the start and several megabytes.
   const pictures = onDemand(async () => (await import('../fetch/image.ts')).createImageFetcher(config));
   closers.push(pictures.close);
+  const conversions = createConversions();
+  closers.push(conversions.close);
   const app = createRestApi({
     services,
     caller: edge.caller,
@@ -153,8 +156,9 @@ async function openGateway(
           },
     exportFile: edge.exportFile,
     restoreFile: edge.restoreFile,
+    conversions,
     keyDirectory: createKeyDirectory(config, clock),
-    mounts: [serveConsole(), createRpcListener(edge.routes, budget)],
+    mounts: [serveConsole({ publicUrl }), createRpcListener(edge.routes, budget)],
     retrieveCache: config.retrieveCache,
     corsOrigins: config.corsOrigins,
     budget,

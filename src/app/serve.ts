@@ -7,6 +7,7 @@ import type { Config } from '../base/config.ts';
 import { defaultConnectionLimits } from '../base/connections.ts';
 import { DataRefusedError } from '../base/data-refused-error.ts';
 import { createLog, type LogOutput } from '../base/log.ts';
+import { isEveryAddress, serviceAddress } from '../base/service-address.ts';
 import { Fault } from '../contract/fault.ts';
 import { services } from '../contract/services.ts';
 import { logMissingOrigins } from '../jobs/origins.ts';
@@ -72,7 +73,8 @@ export interface ServiceOutputs {
  */
 export async function serve(config: Config, role: ProcessRole, outputs: ServiceOutputs): Promise<Service> {
   const run = parts[role];
-  const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${service.httpPort ?? config.httpPort}`;
+  const publicUrl = () =>
+    config.publicUrl ?? serviceAddress(config.host, service.httpPort ?? config.httpPort);
   const { program, telemetry, close } = await openProgram(config, role, publicUrl, outputs.logOutput);
   const { context, stack, log } = program;
   const stopping = new AbortController();
@@ -276,16 +278,14 @@ function sayEngines(
 
 /** Prints the addresses of the service. */
 function sayPorts({ httpPort, grpcPort, opsPort }: Service, host: string, say: (line: string) => void): void {
-  const isEverywhere = host === '0.0.0.0' || host === '::';
-  const name = isEverywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
   for (const [what, port] of [
     ['console (/console), REST, OpenAPI (/docs), files', httpPort],
     ['gRPC, Connect', grpcPort],
     ['metrics (/metrics), probes', opsPort],
   ] as const) {
-    if (port !== null) say(`  ${what}: http://${name}:${port}`);
+    if (port !== null) say(`  ${what}: ${serviceAddress(host, port)}`);
   }
-  if (isEverywhere) say(`  Listens on ${host}: other machines can connect (GLEANER_HOST)`);
+  if (isEveryAddress(host)) say(`  Listens on ${host}: other machines can connect (GLEANER_HOST)`);
 }
 
 /** Creates the rate limit, shared with the other serving processes, or returns null if there is none. */

@@ -15,6 +15,8 @@ export interface SignedFile {
   bearer: boolean;
   /** Owner of the file. Empty if the link alone grants access. */
   userId: string;
+  /** Format to convert the records to, as the name in the link says. Absent for the file as it is. */
+  format?: string | undefined;
   /** What the file must be. Absent in links of earlier versions. */
   record?: FileRecord | undefined;
 }

@@ -12,6 +12,11 @@ export interface LinkOptions {
   bearerOf?: string;
   /** What the file must be when it is served. */
   record?: FileRecord;
+  /**
+   * True for a link whose name takes the extension of a format. Programs that read an address by its
+   * extension would take a converted `….jsonl.gz` for a compressed file.
+   */
+  convertible?: boolean;
 }
 
 /** Creates and verifies signed links to result files. */
@@ -55,7 +60,7 @@ const signedParameters = ['expires', 'name', 'user', 'bytes', 'sha256'] as const
 export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links {
   const signatures = createSignatures();
   return {
-    link: (path, { fileName, bearerOf, record } = {}) => {
+    link: (path, { fileName, bearerOf, record, convertible = false } = {}) => {
       const signed: SignedParts = {
         path,
         expires: String(Math.floor(clock.now() / 1000) + linkSeconds),
@@ -69,12 +74,15 @@ export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links 
         const value = signed[parameter];
         return value === undefined ? [] : [`${parameter}=${encodeURIComponent(value)}`];
       });
-      const place = path.split('/').map(encodeURIComponent).join('/');
+      const [folder, name] = splitPath(path);
+      if (convertible) query.unshift(`source=${encodeURIComponent(name)}`);
+      const place = [folder, convertible ? stemOf(name) : name].map(encodeURIComponent).join('/');
       return `${publicUrl()}/files/${place}?${query.join('&')}&signature=${signature}`;
     },
 
     verify: (link) => {
-      const { path, query } = parseLink(link);
+      const { path: linkedPath, query } = parseLink(link);
+      const { path, format } = resolveSource(linkedPath, once(query, 'source'));
       // Stryker disable next-line StringLiteral: no text but the signature is accepted
       const given = once(query, 'signature') ?? '';
       const signed: SignedParts = {
@@ -92,9 +100,10 @@ export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links 
       const { bytes, name, sha256, user: userId = '' } = signed;
       return {
         path,
-        fileName: name ?? path.slice(path.lastIndexOf('/') + 1),
+        fileName: name ?? splitPath(path)[1],
         bearer: userId !== '',
         userId,
+        format,
         record: bytes === undefined || sha256 === undefined ? undefined : { bytes: Number(bytes), sha256 },
       };
     },
@@ -117,6 +126,31 @@ function parseLink(link: string): { path: string; query: URLSearchParams } {
     // The path is not percent-encoded UTF-8.
   }
   throw new Fault('link_invalid', 'The link is not valid: it is incomplete');
+}
+
+/** Splits `<job id>/<file name>`. A path without a slash has no folder. */
+function splitPath(path: string): [folder: string, name: string] {
+  const slash = path.lastIndexOf('/');
+  return [path.slice(0, Math.max(0, slash)), path.slice(slash + 1)];
+}
+
+/** Returns the name of a result file without its extensions: `full` for `full.jsonl.gz`. */
+const stemOf = (name: string) => name.replace(/\.gz$/, '').replace(/\.[a-z]+$/, '');
+
+/**
+ * Returns the path of the file that a link names: its source, whose name without extensions it has, followed
+ * by the extension of a format, or by none. Throws `link_invalid`.
+ */
+function resolveSource(
+  path: string,
+  source: string | undefined,
+): { path: string; format: string | undefined } {
+  if (source === undefined) return { path, format: undefined };
+  const [folder, name] = splitPath(path);
+  const stem = stemOf(source);
+  const extension = name.slice(stem.length);
+  if (!name.startsWith(stem) || !/^(?:\.[a-z]{1,10})?$/.test(extension)) throw modified();
+  return { path: `${folder}/${source}`, format: extension === '' ? undefined : extension.slice(1) };
 }
 
 /** Returns a parameter of a link, or undefined if there is none. Throws `link_invalid` for a repeated one. */

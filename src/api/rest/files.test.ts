@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { TestGateway } from '../../../gateway/fixture/gateway.ts';
 import { Fault } from '../../contract/fault.ts';
+import { createConversions } from './conversions.ts';
 import { contentTypeOf, type ExportFile } from './files.ts';
 import { memoryFiles, recordedCaller, startTestApi } from './fixture.ts';
 
@@ -90,7 +91,8 @@ test('evaluates If-Match by strong comparison', async () => {
   const other = await get(link, { 'if-match': '"x"', 'if-none-match': tag, range: 'bytes=0-1' });
   expect([other.status, await other.json()]).toMatchObject([412, { code: 'precondition_failed' }]);
   const converted = (await get(`${link}&format=csv`)).headers.get('etag')!;
-  expect(await statusOf(`${link}&format=csv`, converted)).toBe(412);
+  expect(await statusOf(`${link}&format=csv`, converted)).toBe(200);
+  expect(await statusOf(`${link}&format=csv`, `W/${converted}`)).toBe(412);
   expect(await statusOf(`${link}&format=csv`, '*')).toBe(200);
 });
 
@@ -293,17 +295,27 @@ describe('a link with a format', () => {
     const response = await get(link);
     expect([response.status, await response.text()]).toEqual([200, 'path\r\njob/full.json\r\n']);
     expect(Object.fromEntries(response.headers)).toMatchObject({
-      'accept-ranges': 'none',
+      'accept-ranges': 'bytes',
       'content-disposition': 'attachment; filename=full.csv',
+      'content-length': '21',
       'content-type': 'text/csv; charset=utf-8',
-      etag: expect.stringMatching(/^W\/"/),
+      etag: expect.stringMatching(/^"/),
     });
   });
 
-  test('is sent whole when a range is requested, since its bytes are not stored', async () => {
-    const response = await get(link, { range: 'bytes=0-1' });
-    expect([response.status, response.headers.get('content-range')]).toEqual([200, null]);
-    expect(await response.text()).toHaveLength(21);
+  test('has ranges, and a size before it is read', async () => {
+    const head = await get(link, {}, null, 'HEAD');
+    expect([head.headers.get('content-length'), head.headers.get('accept-ranges')]).toEqual(['21', 'bytes']);
+    const response = await get(link, { range: 'bytes=4-5' });
+    expect([response.status, response.headers.get('content-range'), await response.text()]).toEqual([
+      206,
+      'bytes 4-5/21',
+      '\r\n',
+    ]);
+    const tag = head.headers.get('etag')!;
+    expect((await get(link, { range: 'bytes=0-1', 'if-range': tag })).status).toBe(206);
+    expect((await get(link, { range: 'bytes=0-1', 'if-range': '"other"' })).status).toBe(200);
+    expect((await get(link, { range: 'bytes=21-' })).status).toBe(416);
   });
 
   test('has another tag than the file, and responds with 304 to its own', async () => {
@@ -332,7 +344,7 @@ describe('a link with a format', () => {
     expect((await get('/files/job/full.json?good&only=changed')).status).toBe(422);
   });
 
-  test('ends the export with the response, also if no records are sent', async () => {
+  test('is made once, however often and in whatever parts it is requested', async () => {
     const signals: AbortSignal[] = [];
     const counting: ExportFile = (path, wanted, signal) => {
       signals.push(signal);
@@ -340,13 +352,58 @@ describe('a link with a format', () => {
     };
     const options = { caller: recordedCaller({}).caller, files: memoryFiles(files), verifyLink };
     const api = await startTestApi({ ...options, exportFile: counting });
-    const whole = await api.ask(link, { key: null });
-    await whole.text();
+    const [whole, part] = await Promise.all([
+      api.ask(link, { key: null }),
+      api.ask(link, { key: null, headers: { range: 'bytes=0-3' } }),
+    ]);
+    expect([(await whole.text()).slice(0, 4), await part.text()]).toEqual(['path', 'path']);
     const headers = { 'if-none-match': whole.headers.get('etag')! };
     expect((await api.ask(link, { key: null, headers })).status).toBe(304);
     expect((await api.ask(link, { key: null, method: 'HEAD' })).status).toBe(200);
     await api.close(0);
-    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+
+  test('is sent as it is made if it is too large to be kept, and ends with the response', async () => {
+    const signals: AbortSignal[] = [];
+    const counting: ExportFile = (path, wanted, signal) => {
+      signals.push(signal);
+      return exportFile(path, wanted, signal);
+    };
+    const conversions = createConversions({ maxBytes: 20 });
+    const options = { caller: recordedCaller({}).caller, files: memoryFiles(files), verifyLink, conversions };
+    const api = await startTestApi({ ...options, exportFile: counting });
+    const response = await api.ask(link, { key: null, headers: { range: 'bytes=0-1' } });
+    expect([response.status, await response.text()]).toEqual([200, 'path\r\njob/full.json\r\n']);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'accept-ranges': 'none',
+      etag: expect.stringMatching(/^W\/"/),
+    });
+    const headers = { 'if-none-match': response.headers.get('etag')! };
+    expect((await api.ask(link, { key: null, headers })).status).toBe(304);
+    expect((await api.ask(link, { key: null, method: 'HEAD' })).status).toBe(200);
+    await api.close(0);
+    await conversions.close();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true, true]);
+  });
+
+  test('can be requested by the extension of its name', async () => {
+    const api = await startTestApi({
+      files: memoryFiles(files),
+      exportFile,
+      verifyLink: () => ({
+        path: 'job/full.json',
+        fileName: 'full.json',
+        bearer: false,
+        userId: '',
+        format: 'csv',
+      }),
+    });
+    for (const query of ['', '?format=csv', '?only=changed'])
+      expect((await api.ask(`/files/job/full.csv${query}`, { key: null })).headers.get('content-type')).toBe(
+        'text/csv; charset=utf-8',
+      );
+    await api.close(0);
   });
 });
 

@@ -18,6 +18,7 @@ import type { Caller, Headers } from '../../contract/caller.ts';
 import { excludesTag, namesTag } from '../../contract/etag.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { ConvertedFile, FileConversion, FileRecord, SignedFile } from '../../contract/files.ts';
+import type { Conversions } from './conversions.ts';
 
 /** Range of a file: bytes `start` to `end`, both inclusive; the whole; or none of its bytes. */
 export type Range =
@@ -79,6 +80,7 @@ export interface FileServing {
   verifyLink: VerifyLink;
   exportFile: ExportFile;
   restoreFile: RestoreFile;
+  conversions: Conversions;
   /** Version of the program: another one may format records differently. */
   version: string;
 }
@@ -200,7 +202,7 @@ async function serveLink(serving: FileServing, exchange: Exchange, link: SignedF
   const { request, response } = exchange;
   const { path, fileName, record } = link;
   const size = await requireFile(serving, link);
-  const wanted = exportOf(request.url!);
+  const wanted = exportOf(request.url!, link.format ?? '');
   if (wanted !== null) {
     await serveExport(serving, exchange, { path, size, wanted });
     return;
@@ -212,9 +214,51 @@ async function serveLink(serving: FileServing, exchange: Exchange, link: SignedF
     response.writeHead(302, { location: presigned, 'cache-control': 'no-store', 'content-length': 0 }).end();
     return;
   }
-  // Result files never change once written: path and size identify their contents.
-  const tag = tagOf(path, size);
-  const contentType = contentTypeOf(path);
+  await sendStored(exchange, {
+    size,
+    contentType: contentTypeOf(path),
+    fileName,
+    // Result files never change once written: path and size identify their contents.
+    tag: tagOf(path, size),
+    digest: record && formatDigest(record),
+    async read(part) {
+      const contents = await files.read(path, part);
+      const isWhole = part === undefined || (part.start === 0 && part.end === size - 1);
+      return record !== undefined && isWhole ? checked(path, record, contents) : contents;
+    },
+  });
+}
+
+/** Yields the contents of a file like compareFile(), and remembers a file that is damaged. */
+async function* checked(
+  path: string,
+  record: FileRecord,
+  contents: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* compareFile(path, record, contents);
+  } catch (error) {
+    if (isDamage(error)) suspect(path);
+    throw error;
+  }
+}
+
+/** A file of known size. */
+interface StoredContents {
+  size: number;
+  contentType: string;
+  fileName: string;
+  /** Strong entity tag of the unencoded file. */
+  tag: string;
+  /** Repr-Digest of the unencoded file, if it is known. */
+  digest?: string | undefined;
+  read(part?: { start: number; end: number }): Promise<AsyncIterable<Uint8Array>>;
+}
+
+/** Sends a file, or a range of it, as the conditions of the request say. */
+async function sendStored(exchange: Exchange, contents: StoredContents): Promise<void> {
+  const { request, response } = exchange;
+  const { size, contentType, fileName, tag, digest } = contents;
   // Ranges, and so resumed downloads, count the bytes of the unencoded file.
   const encoding =
     request.headers.range === undefined && size >= minBytes && isCompressible(contentType)
@@ -236,21 +280,11 @@ async function serveLink(serving: FileServing, exchange: Exchange, link: SignedF
     sendJson(exchange, 416, body, { 'content-range': `bytes */${size}` });
     return;
   }
-  const part = range.kind === 'part' ? range : undefined;
+  const part = range.kind === 'part' ? { start: range.start, end: range.end } : undefined;
   response.setHeader('content-type', contentType);
   response.setHeader('content-disposition', contentDisposition(fileName.toWellFormed()));
-  // The digest is that of the unencoded file.
-  if (record !== undefined && encoding === undefined) response.setHeader('repr-digest', formatDigest(record));
-  const isWhole = part === undefined || (part.start === 0 && part.end === size - 1);
-  try {
-    await sendFile(exchange, part, size, encoding, async () => {
-      const contents = await files.read(path, part && { start: part.start, end: part.end });
-      return record !== undefined && isWhole ? compareFile(path, record, contents) : contents;
-    });
-  } catch (error) {
-    if (isDamage(error)) suspect(path);
-    throw error;
-  }
+  if (digest !== undefined && encoding === undefined) response.setHeader('repr-digest', digest);
+  await sendFile(exchange, part, size, encoding, () => contents.read(part));
 }
 
 /** Returns the Repr-Digest header of a file (RFC 9530). */
@@ -274,12 +308,13 @@ const tagOf = (...identity: readonly (string | number)[]) =>
 
 const exportParams = ['format', 'only', 'columns'] as const satisfies (keyof FileConversion)[];
 
-/** Returns the export that a link's query requests, or null for the file as it is. */
-function exportOf(url: string): FileConversion | null {
+/** Returns the export that a link requests by its name and its query, or null for the file as it is. */
+function exportOf(url: string, format: string): FileConversion | null {
   const query = new URLSearchParams(url.slice(url.indexOf('?') + 1));
   const wanted = exportParams.map((name) => [name, query.get(name)] as const);
-  if (wanted.every(([, value]) => value === null)) return null;
-  return Object.fromEntries(wanted.map(([name, value]) => [name, value ?? ''])) as unknown as FileConversion;
+  if (format === '' && wanted.every(([, value]) => value === null)) return null;
+  const values = Object.fromEntries(wanted.map(([name, value]) => [name, value ?? '']));
+  return { ...values, format: values.format || format } as unknown as FileConversion;
 }
 
 /** The file whose records are exported. */
@@ -289,18 +324,42 @@ interface ExportSource {
   wanted: FileConversion;
 }
 
+/** Largest result file whose conversions are kept, in bytes. Those of larger ones are sent as they are made. */
+const maxKeptSourceBytes = 64 * 1024 ** 2;
+
 /**
- * Serves the records of a file in another format: always whole, since its size is not known. The tag is weak:
- * equal records may be compressed differently by another version of a library.
+ * Serves the records of a file in another format. The first request writes them to a temporary file, so that
+ * they have a size and ranges. Those that are too large are sent as they are made.
  */
-async function serveExport(
-  { exportFile, version }: FileServing,
+async function serveExport(serving: FileServing, exchange: Exchange, source: ExportSource): Promise<void> {
+  const { conversions, exportFile, version } = serving;
+  const { path, size, wanted } = source;
+  const tag = tagOf(path, size, wanted.format, wanted.only, wanted.columns, version);
+  const convert = (signal: AbortSignal) => exportFile(path, wanted, signal);
+  const stored = size > maxKeptSourceBytes ? null : await conversions.open(tag, convert);
+  if (stored === null) {
+    await streamExport(exchange, tag, convert);
+    return;
+  }
+  const { contentType, fileName, bytes } = stored;
+  await sendStored(exchange, {
+    size: bytes,
+    contentType,
+    fileName,
+    tag,
+    read: async (part) => stored.read(part),
+  });
+}
+
+/** Sends a conversion as it is made: always whole, since its size is not known. */
+async function streamExport(
   exchange: Exchange,
-  file: ExportSource,
+  tag: string,
+  convert: (signal: AbortSignal) => Promise<ConvertedFile>,
 ): Promise<void> {
   const ended = new AbortController();
   try {
-    await sendExport(exchange, await exportFile(file.path, file.wanted, ended.signal), file, version);
+    await sendExport(exchange, tag, await convert(ended.signal));
   } finally {
     ended.abort(new Error('the response ended'));
   }
@@ -308,12 +367,10 @@ async function serveExport(
 
 async function sendExport(
   exchange: Exchange,
+  tag: string,
   { contentType, fileName, bytes }: ConvertedFile,
-  { path, size, wanted }: ExportSource,
-  version: string,
 ): Promise<void> {
   const { request, response } = exchange;
-  const tag = tagOf(path, size, wanted.format, wanted.only, wanted.columns, version);
   const encoding = isCompressible(contentType)
     ? preferredEncoding(request.headers['accept-encoding'])
     : undefined;
