@@ -324,7 +324,7 @@ interface ExportSource {
   wanted: FileConversion;
 }
 
-/** Largest result file whose conversions are kept, in bytes. Those of larger ones are sent as they are made. */
+/** Maximum bytes of a result file whose conversions are kept. */
 const maxKeptSourceBytes = 64 * 1024 ** 2;
 
 /**

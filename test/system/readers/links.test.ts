@@ -34,6 +34,11 @@ const otherJobs = [
     path: '/v1/mkta/merchant-items/submit',
     request: () => ({ urls: ['https://shopee.sg/shop/7123'] }),
   },
+  {
+    name: 'mktb merchant_bulk',
+    path: '/v1/mktb/merchant/bulk/submit',
+    request: () => ({ items: [{ shopid: '7123' }] }),
+  },
 ];
 
 const bulkName = 'mkta get_pc_bulk';

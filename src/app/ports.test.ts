@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isEveryAddress, serviceAddress } from './service-address.ts';
+import { isEveryAddress, serviceAddress } from './ports.ts';
 
 test.each([
   ['127.0.0.1', 'http://127.0.0.1:8080'],
