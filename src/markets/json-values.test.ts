@@ -59,13 +59,13 @@ const text = fc.string({
 const integer = fc.stringMatching(/^-?[1-9]\d{13,19}$/).map((digits) => `#${digits}`);
 const number = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }));
 
-test('parseJsonText() rejects a million values beside a long integer', () => {
-  const values = '1,'.repeat(1_000_001);
-  expect(parseJsonText(`[${values}1]`)).toHaveLength(1_000_002);
+test('parseJsonText() rejects 600,000 values beside a long integer', () => {
+  const values = '1,'.repeat(600_001);
+  expect(parseJsonText(`[${values}1]`)).toHaveLength(600_002);
   expect(() => parseJsonText(`[${values}9999999999999999]`)).toThrow(
     expect.objectContaining({
       code: 'page_too_complex',
-      message: 'the page has more than 1000000 JSON values',
+      message: 'the page has more than 600000 JSON values',
     }),
   );
 });

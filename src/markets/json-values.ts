@@ -5,10 +5,10 @@ import { Fault } from '../contract/fault.ts';
 const maxContainers = 250_000;
 
 /**
- * Maximum values in a JSON page with long integers, which is parsed value by value: a million takes about a
- * second.
+ * Maximum values in a JSON page with long integers, which is parsed value by value: a million takes up to two
+ * seconds.
  */
-const maxExactValues = 1_000_000;
+const maxExactValues = 600_000;
 
 /**
  * Maximum depth of objects and arrays. Pages stay below 40; much deeper ones overflow recursive functions.
