@@ -128,7 +128,7 @@ const preloadStart: Plugin = {
       const style = [...(start?.viteMetadata?.importedCss ?? [])];
       const link = (rel: string) => (file: string) => ({
         tag: 'link',
-        attrs: { rel, crossorigin: true, href: `./${file}` },
+        attrs: { rel, crossorigin: true, href: `/console/${file}` },
       });
       return [
         ...(start ? [start.fileName] : []).map(link('modulepreload')),
@@ -138,9 +138,8 @@ const preloadStart: Plugin = {
   },
 };
 
-export default defineConfig(({ command }) => ({
-  // A build is served below the path of the public address.
-  base: command === 'build' ? './' : '/console/',
+export default defineConfig({
+  base: '/console/',
   plugins: [componentStyles, directImports, preloadStart, react()],
   build: {
     outDir: 'dist',
@@ -167,4 +166,4 @@ export default defineConfig(({ command }) => ({
     chunkSizeWarningLimit: 700,
   },
   server: { proxy: { '/gleaner.': service, '/v1': service, '/files': service, '/console/session': service } },
-}));
+});

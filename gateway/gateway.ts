@@ -105,7 +105,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
   const locators = new Map(
     endpoints.map((endpoint) => [
       endpoint,
-      createLocator(endpoint, endpoints, options.shownBy ?? shownByService, publicUrl),
+      createLocator(endpoint, endpoints, options.shownBy ?? shownByService),
     ]),
   );
   const isLocated = (endpoint: ServedEndpoint) => locators.get(endpoint) !== undefined;

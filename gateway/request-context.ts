@@ -1,8 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { abortResponse } from '../src/contract/abort-response.ts';
 import type { GatewayClock, GatewayLog, Session } from '../src/contract/caller.ts';
 import { namesTag } from '../src/contract/etag.ts';
-import { Fault, faultLogLevels } from '../src/contract/fault.ts';
+import { Fault } from '../src/contract/fault.ts';
 import { requestIdHeader, requestIdOf } from '../src/contract/request-id.ts';
 import { parseWaited, tagHeader, timingHeader } from '../src/contract/response-headers.ts';
 import type { ErrorForm } from './dialect.ts';
@@ -181,7 +180,7 @@ export function sendContent(exchange: Exchange, content: string | Buffer, compre
       response.setHeader('content-length', bytes.length);
       response.end(bytes);
     },
-    () => abortResponse(response),
+    (error) => response.destroy(error),
   );
 }
 
@@ -190,17 +189,16 @@ export function sendFault(exchange: Exchange, thrown: unknown): void {
   const { requestId, response, log, errors } = exchange;
   const fault = errors.faultOf(thrown);
   if (response.destroyed) return;
-  const level = faultLogLevels[fault.code];
-  const reported = fault.code === 'internal' ? (fault.cause ?? fault) : fault;
-  if (level !== undefined) log[level]({ requestId, err: reported }, 'request failed');
+  if (fault.code === 'internal') log.error({ requestId, err: fault.cause ?? fault }, 'request failed');
+  else if (fault.code === 'unavailable') log.warn({ requestId, err: fault }, 'request failed');
   if (fault.unknownOutcome) {
     // An error response would say that nothing has happened.
-    abortResponse(response);
+    response.destroy();
     return;
   }
   if (response.headersSent) {
-    // Only a broken connection tells the client that the response is incomplete.
-    abortResponse(response);
+    // Part of the response is sent: only a broken connection tells the client that it is incomplete.
+    response.destroy();
     return;
   }
   const { status, headers, body } = errors.errorResponse(fault, requestId);

@@ -9,12 +9,10 @@ import {
 } from './notification-settings.ts';
 import { parseOrigins } from './origins.ts';
 import {
-  baseUrl,
   corsOrigins,
   days,
   executable,
   folderOrUrl,
-  host,
   httpUrl,
   integer,
   linkSecrets,
@@ -114,7 +112,7 @@ export const settings = {
   },
   GLEANER_HOST: {
     default: '127.0.0.1',
-    parse: host,
+    parse: text,
     about:
       'Address to listen on. By default only this machine can connect; `0.0.0.0` listens on every IPv4 address.',
   },
@@ -195,9 +193,8 @@ export const settings = {
   },
   GLEANER_PUBLIC_URL: {
     default: null,
-    parse: baseUrl,
-    about:
-      'Base URL of the service for its callers, which may have a path; default: the address of the HTTP port.',
+    parse: (given) => httpUrl(given).replace(/\/+$/, ''),
+    about: 'Base URL of signed links; default: the address of the HTTP port on this machine.',
   },
   GLEANER_REQUESTS_PER_SECOND: {
     default: 'off',

@@ -32,8 +32,6 @@ export interface DeploymentOptions {
    * processes unless `settings` say otherwise. Only processes can be killed, frozen, and waited for.
    */
   inProcess?: boolean;
-  /** Main module of service processes, if it is not the command line. */
-  program?: string;
 }
 
 /** Numbers of processes by role. The gateways are in front of the first api process. */
@@ -171,12 +169,12 @@ interface PreparedProcess {
  * Prepares the processes of a deployment. The first one uses the ports in the settings, the others free ones.
  */
 async function createProcesses(
-  { stack: { distributed }, layout = defaultLayout, inProcess, program }: DeploymentOptions,
+  { stack: { distributed }, layout = defaultLayout, inProcess }: DeploymentOptions,
   settings: Record<string, string>,
 ): Promise<Record<keyof Layout, PreparedProcess[]>> {
   const create = inProcess ? createServiceInProcess : createServiceProcess;
   const prepare = (role: ServiceProcess['role'], environment = settings): PreparedProcess => ({
-    service: create({ role, environment, ...(program === undefined ? {} : { program }) }),
+    service: create({ role, environment }),
     environment,
   });
   if (!distributed) {

@@ -13,7 +13,6 @@ import {
 import { IconInfoCircle, IconKey, IconPlant } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { explainRestError } from '../ui/errors/rest-error.ts';
-import { basePath } from '../ui/session/base-path.ts';
 import { linkedKey, signIn } from '../ui/session/sign-in.ts';
 
 /** Sign-in page; `message` explains why the previous session ended. */
@@ -68,7 +67,7 @@ export function SignIn({ message }: { message: string }) {
             </Button>
             <Text size="sm" c="dimmed">
               Ask an operator for an API key.{' '}
-              <Anchor href={`${basePath}/docs`} underline="always">
+              <Anchor href="/docs" underline="always">
                 API reference
               </Anchor>
             </Text>

@@ -1,5 +1,4 @@
 import type { ComponentType } from 'react';
-import { basePath } from '../ui/session/base-path.ts';
 import type { AccountRole } from '../ui/session/session.ts';
 
 export type LoadPage = () => Promise<ComponentType>;
@@ -46,12 +45,10 @@ export const pages: Readonly<Record<AccountRole, Readonly<Record<string, LoadPag
   },
 };
 
-/** Path of the console. */
-export const basename = `${basePath}/console`;
+export const basename = '/console';
 
 const matches = (route: string, path: string) =>
-  path.startsWith(basename) &&
-  new RegExp(`^/?${route.replace(/:\w+/g, '[^/]+')}/?$`).test(path.slice(basename.length));
+  new RegExp(`^${basename}/?${route.replace(/:\w+/g, '[^/]+')}/?$`).test(path);
 
 /** Loads the code of the pages at a path, of one role or of either. */
 export async function preloadPage(path: string, role?: AccountRole): Promise<void> {

@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../base/json.ts';
-import { readAvailability } from '../availability.ts';
 import { integer, number, objects, text } from '../fields.ts';
 import type { ListedFields, TrackedPages } from '../market.ts';
 import { priceAmount } from '../money.ts';
@@ -18,7 +17,7 @@ export const listedFields: ListedFields = {
     is_sponsored: boolean`,
 };
 
-/** The page states no number of pieces. If its text about stock is uncertain, a price means available. */
+/** The page states no number of pieces. A product that is offered has a price. */
 function product(record: JsonObject) {
   const price = number(valueAt(record, 'price.amount'));
   const variants = objects(record.variants).map((variant) => ({
@@ -31,7 +30,7 @@ function product(record: JsonObject) {
     title: text(record.title),
     price,
     currency: text(valueAt(record, 'price.currency')),
-    available: readAvailability(text(record.availability)).available ?? price !== null,
+    available: price !== null,
     rating: number(record.rating),
     variants,
     brand: text(record.brand),

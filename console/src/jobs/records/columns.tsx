@@ -5,7 +5,6 @@ import { formatPrice } from '../../../../src/present/item.ts';
 import { isNotRun } from '../../../../src/present/job.ts';
 import { formatCount } from '../../../../src/present/text.ts';
 import type { ListColumn } from '../../ui/list/list-content.ts';
-import { basePath } from '../../ui/session/base-path.ts';
 import { commonColumns, valueAt, valueText } from './query.ts';
 import classes from './records.module.css';
 
@@ -67,7 +66,7 @@ function Picture({ entry: { item } }: { entry: RecordEntry }) {
   if (!path) return null;
   return (
     <img
-      src={basePath + path}
+      src={path}
       alt=""
       width={24}
       height={24}

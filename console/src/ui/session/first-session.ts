@@ -1,7 +1,5 @@
-import { basePath } from './base-path.ts';
-
 /** Address of the browser's session. */
-export const sessionAddress = `${basePath}/console/session`;
+export const sessionAddress = '/console/session';
 
 let first: Promise<Response> | undefined;
 

@@ -880,7 +880,6 @@ class ListUnitsResponse(TypedDict):
 class MktaActiveItems(TypedDict):
     """Active items of a shop."""
     items: List[MktaSearchItem]
-    has_more: bool
 
 
 class MktaItemRating(TypedDict):
@@ -894,7 +893,6 @@ class MktaMerchantItemsResult(TypedDict):
     collected_at: int
     success: bool
     shops: Dict[str, MktaMerchantShop]
-    has_more: bool
 
 
 class MktaMerchantPageParams(TypedDict):
@@ -941,7 +939,6 @@ class MktaSearchItemsResult(TypedDict):
     url: str
     total_items: int
     items: List[MktaSearchItem]
-    has_more: bool
 
 
 class MktaSoldOutItems(TypedDict):

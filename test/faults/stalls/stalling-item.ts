@@ -1,2 +1,0 @@
-/** Item whose page stalls the process that reads it. */
-export const stallingItem = '39000000999';
