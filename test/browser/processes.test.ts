@@ -47,7 +47,7 @@ const outerFolder = tmpdir();
  * Folder for the browsers of this suite alone: the start of a browser removes leftover folders beside its own. Its
  * path is short enough for profileParent().
  */
-const folder = mkdtempSync('/tmp/suite-');
+let folder: string;
 let origin: string;
 let fetcher: Fetcher;
 let child: ChildProcess | undefined;
@@ -96,6 +96,7 @@ function kill(sort: RegExp): void {
 
 describe.skipIf(absent)(`the browser processes${absent}`, () => {
   beforeAll(async () => {
+    folder = mkdtempSync('/tmp/suite-');
     // Some tests start processes of other users.
     chmodSync(folder, 0o1777);
     process.env.TMPDIR = folder;
