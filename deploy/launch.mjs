@@ -7,10 +7,10 @@ import { pathToFileURL } from 'node:url';
 import { runNode } from './child.mjs';
 import { buildConsole, buildConsoleBeside, hasConsole } from './console.mjs';
 import { installService } from './install.mjs';
-import { isRecentNode, root } from './place.mjs';
+import { compileCache, isRecentNode, root } from './place.mjs';
 
-// Halves the startup time of commands. Worker processes inherit it.
-process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'compiled');
+// Worker processes inherit it.
+process.env.NODE_COMPILE_CACHE ??= compileCache;
 // npm runs scripts in the root folder; relative paths belong to the folder of its caller.
 if (process.env.npm_lifecycle_event === 'gleaner' && process.env.INIT_CWD)
   process.chdir(process.env.INIT_CWD);

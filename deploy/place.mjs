@@ -5,6 +5,9 @@ import { fileURLToPath } from 'node:url';
 /** Root folder of the project. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
+/** Folder of compiled modules. It halves the start of commands. */
+export const compileCache = join(root, 'node_modules', '.cache', 'compiled');
+
 /**
  * Path of the Node that runs the service and its tools in a checkout. The set-up links it to the checkout's own
  * Node, or to the one that runs the set-up if that has the same version.

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { runNode } from './child.mjs';
 import { buildConsole } from './console.mjs';
 import { installAll } from './install.mjs';
-import { isAlive, root } from './place.mjs';
+import { compileCache, isAlive, root } from './place.mjs';
 
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 const reporter = join(root, 'test/support/run-reporter.ts');
@@ -43,8 +43,7 @@ async function runVitest(name, parameters) {
   const environment = {
     TEST_RUN_DIR: folder,
     TEST_PROGRAM: join(program, 'main.js'),
-    // Compiled modules of the tests, as deploy/launch.mjs keeps them for the program.
-    NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
+    NODE_COMPILE_CACHE: compileCache,
   };
   const code = await runNode([vitest, 'run', '--root', root, ...reporters, ...parameters], environment);
   try {
