@@ -1,5 +1,4 @@
 import { accessSync, constants } from 'node:fs';
-import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,11 +11,6 @@ export interface MissingEngine {
 /** Hint for tests that need a browser. */
 export const chromiumMissing =
   'no Chromium is installed: apt-get install chromium, or set GLEANER_BROWSER to the path of one';
-
-/**
- * Folder for the packages of programs that others wrote, by name and version. The checkouts of a user share it.
- */
-export const toolCache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'gleaner/tools');
 
 /** Folder where `deploy/engines.sh` installs engines without a system package. */
 export const engineCache = fileURLToPath(new URL('../../.cache/engines', import.meta.url));

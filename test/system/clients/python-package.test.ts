@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenApi, openApiDocument } from '../../../deploy/openapi-document.ts';
 import { pythonModels, pythonOperations } from '../../../deploy/python-models.ts';
 import manifest from '../../../package.json' with { type: 'json' };
-import { findEngine, toolCache } from '../../engines/missing.ts';
+import { findEngine } from '../../engines/missing.ts';
 import { openSandboxFixture, type SandboxFixture } from '../../sandbox/fixture.ts';
 import { type Engines, embedded } from '../../support/engines.ts';
 import { root } from '../../support/service.ts';
@@ -14,13 +14,9 @@ import { findPythonPackages, run } from './tools.ts';
 
 const packageFolder = join(root, 'src/clients/python');
 const [pandas, build] = await Promise.all([
-  findEngine(findPythonPackages(join(toolCache, 'pandas-2.3.3'), ['pandas==2.3.3'])),
+  findEngine(findPythonPackages('pandas-2.3.3', ['pandas==2.3.3'])),
   findEngine(
-    findPythonPackages(join(toolCache, 'python-build-1.3.0'), [
-      'build==1.3.0',
-      'setuptools==80.9.0',
-      'wheel==0.45.1',
-    ]),
+    findPythonPackages('python-build-1.3.0', ['build==1.3.0', 'setuptools==80.9.0', 'wheel==0.45.1']),
   ),
 ]);
 const timeoutMs = 240_000;

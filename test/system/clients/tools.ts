@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { access, cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { findProgram, type MissingEngine, toolCache } from '../../engines/missing.ts';
+import { findProgram, type MissingEngine } from '../../engines/missing.ts';
 import { root } from '../../support/service.ts';
 
 /** Result of a program that ended with the exit code 0. */
@@ -13,8 +14,10 @@ export interface Output {
 
 const execute = promisify(execFile);
 const pythonVersion = '0.29.1';
-const pythonFolder = join(toolCache, `openapi-python-client-${pythonVersion}`);
-const typescriptFolder = join(toolCache, 'openapi-ts-0.95.0');
+
+/** Returns the folder of a tool, which the checkouts of a user share. `name`: "checkov-3.3.30". */
+export const toolFolder = (name: string): string =>
+  join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'gleaner/tools', name);
 
 /** Installed generator: a folder, to be passed to the runner of its language. */
 export interface Generator {
@@ -23,17 +26,19 @@ export interface Generator {
 
 /** Returns the generator of Python clients, installed from PyPI the first time, or why it is unavailable. */
 export function findPythonGenerator(): Promise<Generator | MissingEngine> {
-  return findPythonPackages(pythonFolder, [`openapi-python-client==${pythonVersion}`]);
+  return findPythonPackages(`openapi-python-client-${pythonVersion}`, [
+    `openapi-python-client==${pythonVersion}`,
+  ]);
 }
 
 /** Returns a folder with Python packages, installed from PyPI the first time, or why they are unavailable. */
 export function findPythonPackages(
-  folder: string,
+  name: string,
   packages: readonly string[],
 ): Promise<Generator | MissingEngine> {
   const python = findProgram('python3');
   if (python === null) return missing('python3 with pip is missing: install python3-pip');
-  return install(folder, async (target) => {
+  return install(name, async (target) => {
     const options = ['--quiet', '--disable-pip-version-check', '--retries', '1', '--timeout', '15'];
     await execute(python, ['-m', 'pip', 'install', ...options, '--target', target, ...packages]);
   });
@@ -43,17 +48,17 @@ export function findPythonPackages(
  * Returns the generator of TypeScript clients, installed from npm the first time, or why it is unavailable.
  */
 export function findTypescriptGenerator(): Promise<Generator | MissingEngine> {
-  return findNpmPackages(typescriptFolder, 'test/system/clients/typescript');
+  return findNpmPackages('openapi-ts-0.95.0', 'test/system/clients/typescript');
 }
 
 /**
  * Returns a folder with the npm packages of a lock file, installed the first time, or why they are
  * unavailable.
  */
-export function findNpmPackages(target: string, source: string): Promise<Generator | MissingEngine> {
-  return install(target, async (folder) => {
-    for (const name of ['package.json', 'package-lock.json'])
-      await cp(join(root, source, name), join(folder, name));
+export function findNpmPackages(name: string, source: string): Promise<Generator | MissingEngine> {
+  return install(name, async (folder) => {
+    for (const file of ['package.json', 'package-lock.json'])
+      await cp(join(root, source, file), join(folder, file));
     const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     await execute('npm', ['ci', ...options], { cwd: folder });
   });
@@ -81,12 +86,14 @@ export async function run(
 }
 
 /**
- * Installs into a temporary folder and renames it, so that concurrent runs never use a partial installation.
+ * Installs a tool into a temporary folder and renames it, so that concurrent runs never use a partial
+ * installation.
  */
 export async function install(
-  folder: string,
+  name: string,
   fill: (folder: string) => Promise<void>,
 ): Promise<Generator | MissingEngine> {
+  const folder = toolFolder(name);
   const isInstalled = () =>
     access(folder).then(
       () => true,

@@ -7,7 +7,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import manifest from '../../../package.json' with { type: 'json' };
 import { settings } from '../../../src/base/settings.ts';
 import { gauges } from '../../../src/telemetry/catalog.ts';
-import { findEngine, findProgram, toolCache } from '../../engines/missing.ts';
+import { findEngine, findProgram } from '../../engines/missing.ts';
 import { root } from '../../support/service.ts';
 import { findPythonPackages, run } from '../clients/tools.ts';
 
@@ -23,7 +23,7 @@ const leftOut = {
     'the API is spread over nodes, and a worker may share one with others',
   'pod-networkpolicy': 'workers read any site, and the addresses of the engines differ in each cluster',
 };
-const checkov = await findEngine(findPythonPackages(join(toolCache, 'checkov-3.3.30'), ['checkov==3.3.30']));
+const checkov = await findEngine(findPythonPackages('checkov-3.3.30', ['checkov==3.3.30']));
 /** Checks of checkov that the chart fails on purpose. */
 const leftOutOfCheckov = {
   CKV_K8S_11: 'a limit of processor time delays requests while processors are idle',

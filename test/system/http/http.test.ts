@@ -7,14 +7,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRpcListener } from '../../../src/api/rpc/adapter.ts';
 import { listen } from '../../../src/api/rpc/server.ts';
 import { createBodyBudget } from '../../../src/contract/body-budget.ts';
-import { findEngine, findProgram, type MissingEngine, toolCache } from '../../engines/missing.ts';
+import { findEngine, findProgram, type MissingEngine } from '../../engines/missing.ts';
 import { createDeployment, type Deployment } from '../../support/deployment.ts';
 import { run } from '../../support/service.ts';
 import { findPythonPackages } from '../clients/tools.ts';
 
 const h2spec = await findEngine(findH2spec());
-const redbotFolder = join(toolCache, 'redbot-2.7.1');
-const redbot = await findEngine(findPythonPackages(redbotFolder, ['redbot==2.7.1']));
+const redbot = await findEngine(findPythonPackages('redbot-2.7.1', ['redbot==2.7.1']));
 const suiteMs = 60_000;
 
 /** Notes of the linter that do not apply. */

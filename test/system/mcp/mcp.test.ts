@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunningServer } from '../../../src/api/rest/server.ts';
-import { findEngine, toolCache } from '../../engines/missing.ts';
+import { findEngine } from '../../engines/missing.ts';
 import { openSandboxFixture, type SandboxFixture } from '../../sandbox/fixture.ts';
 import { type Engines, embedded } from '../../support/engines.ts';
 import { run } from '../../support/service.ts';
@@ -14,9 +14,7 @@ import { findNpmPackages } from '../clients/tools.ts';
 import { startTestServer } from './server.ts';
 
 const source = 'test/system/mcp/suite';
-const tool = await findEngine(
-  findNpmPackages(join(toolCache, 'mcp-conformance-0.1.16-0.2.0-alpha.12'), source),
-);
+const tool = await findEngine(findNpmPackages('mcp-conformance-0.1.16-0.2.0-alpha.12', source));
 const missing = 'missing' in tool ? ` (${tool.missing})` : '';
 const runMs = 240_000;
 

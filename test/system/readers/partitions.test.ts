@@ -11,12 +11,12 @@ import { resolveJobTypes } from '../../../src/jobs/job-types.ts';
 import { tableColumnsOf } from '../../../src/jobs/queries/files.ts';
 import { kinds } from '../../../src/kinds/list.ts';
 import { markets } from '../../../src/markets/list.ts';
-import { findEngine, toolCache } from '../../engines/missing.ts';
+import { findEngine } from '../../engines/missing.ts';
 import { root } from '../../support/service.ts';
-import { findPythonPackages, run } from '../clients/tools.ts';
-import { readerPackages, stream } from './rows.ts';
+import { run } from '../clients/tools.ts';
+import { findTableReaders, stream } from './rows.ts';
 
-const python = await findEngine(findPythonPackages(join(toolCache, 'table-readers-2'), readerPackages));
+const python = await findEngine(findTableReaders());
 const timeoutMs = 240_000;
 const jobTypes = resolveJobTypes(services, kinds, markets);
 const kind = 'pdp_bulk';

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { priceAmount, shownAmount } from '../../../src/markets/money.ts';
-import { findEngine, toolCache } from '../../engines/missing.ts';
+import { findEngine } from '../../engines/missing.ts';
 import { root } from '../../support/service.ts';
 import { findPythonPackages, install, run } from '../clients/tools.ts';
 
@@ -16,10 +16,10 @@ interface Example {
 
 const version = '0.5.1';
 const packages = await findEngine(
-  findPythonPackages(join(toolCache, `price-parser-${version}`), [`price-parser==${version}`]),
+  findPythonPackages(`price-parser-${version}`, [`price-parser==${version}`]),
 );
 const source = await findEngine(
-  install(join(toolCache, `price-parser-source-${version}`), async (folder) => {
+  install(`price-parser-source-${version}`, async (folder) => {
     const options = ['--quiet', '--no-deps', '--no-binary', ':all:', '--dest', folder];
     await run('python3', ['-m', 'pip', 'download', ...options, `price-parser==${version}`], { cwd: folder });
     const [archive] = await readdir(folder);

@@ -6,12 +6,12 @@ import { plainJson, plainText } from '../../../src/base/csv.ts';
 import { cellReader } from '../../../src/formats/cells.ts';
 import { createFormat } from '../../../src/formats/format.ts';
 import type { ExactObject } from '../../../src/formats/json-text.ts';
-import { findEngine, toolCache } from '../../engines/missing.ts';
+import { findEngine } from '../../engines/missing.ts';
 import { root } from '../../support/service.ts';
-import { findPythonPackages, run } from '../clients/tools.ts';
-import { adversarial, columns, readerPackages, stream } from './rows.ts';
+import { run } from '../clients/tools.ts';
+import { adversarial, columns, findTableReaders, stream } from './rows.ts';
 
-const python = await findEngine(findPythonPackages(join(toolCache, 'table-readers-2'), readerPackages));
+const python = await findEngine(findTableReaders());
 const timeoutMs = 240_000;
 
 /**

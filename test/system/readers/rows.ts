@@ -1,5 +1,6 @@
 import { createColumns, othersColumn, topColumn } from '../../../src/formats/columns.ts';
 import type { ExactObject } from '../../../src/formats/json-text.ts';
+import { findPythonPackages } from '../clients/tools.ts';
 
 /** Columns of the adversarial rows. */
 export const columns = [
@@ -50,11 +51,13 @@ export async function* stream(rows: Iterable<ExactObject>): AsyncGenerator<Exact
   yield* rows;
 }
 
-/** Python packages of the readers of tables. */
-export const readerPackages = [
+const readerPackages = [
   'duckdb==2.0.0',
   'pandas==3.1.1',
   'pyarrow==26.0.1',
   'openpyxl==3.1.5',
   'xlsxwriter==3.3.1',
 ];
+
+/** Returns the folder of the readers of tables, Python packages, or why they are unavailable. */
+export const findTableReaders = () => findPythonPackages('table-readers-2', readerPackages);

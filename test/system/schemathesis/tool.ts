@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findProgram, type MissingEngine, toolCache } from '../../engines/missing.ts';
-import { findPythonPackages } from '../clients/tools.ts';
+import { findProgram, type MissingEngine } from '../../engines/missing.ts';
+import { findPythonPackages, toolFolder } from '../clients/tools.ts';
 
 /** The installed Schemathesis tool. */
 export interface Schemathesis {
@@ -22,15 +22,15 @@ export interface Schemathesis {
 }
 
 const version = '4.32.5';
-const folder = join(toolCache, `schemathesis-${version}`);
+const name = `schemathesis-${version}`;
 const execute = promisify(execFile);
 
 /** Returns true if the tool is installed. */
-export const isSchemathesisInstalled = (): boolean => existsSync(folder);
+export const isSchemathesisInstalled = (): boolean => existsSync(toolFolder(name));
 
 /** Returns the tool, which is installed from PyPI the first time, or why it is unavailable. */
 export async function findSchemathesis(): Promise<Schemathesis | MissingEngine> {
-  const found = await findPythonPackages(folder, [`schemathesis==${version}`]);
+  const found = await findPythonPackages(name, [`schemathesis==${version}`]);
   if ('missing' in found) return found;
   const python = findProgram('python3')!;
   return { run: (...call) => run(python, ...call) };
@@ -47,7 +47,7 @@ async function run(
   const cwd = await mkdtemp(join(tmpdir(), 'gleaner-schemathesis-'));
   await writeFile(join(cwd, 'schemathesis.toml'), settings);
   await writeFile(join(cwd, 'openapi.json'), document);
-  const env = { ...process.env, PYTHONPATH: folder, NO_COLOR: '1', COLUMNS: '160' };
+  const env = { ...process.env, PYTHONPATH: toolFolder(name), NO_COLOR: '1', COLUMNS: '160' };
   const options = { cwd, env, timeout: withinMs, maxBuffer: 64 * 1024 * 1024 };
   try {
     const { stdout, stderr } = await execute(python, ['-m', 'schemathesis.cli', ...parameters], options);

@@ -3,14 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Place, startPlace } from '../../docs/place.ts';
-import { findEngine, findProgram, toolCache } from '../../engines/missing.ts';
+import { findEngine, findProgram } from '../../engines/missing.ts';
 import { runCommand } from '../../support/command.ts';
 import { findPythonPackages, run } from '../clients/tools.ts';
 
 const version = '1.8.1';
-const tool = await findEngine(
-  findPythonPackages(join(toolCache, `warcio-${version}`), [`warcio==${version}`]),
-);
+const tool = await findEngine(findPythonPackages(`warcio-${version}`, [`warcio==${version}`]));
 
 describe.skipIf('missing' in tool)('warcio, a library for WARC files', () => {
   let place: Place;

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newSecret, secretsOf, signatureHeaders } from '../../../src/delivery/notify/webhook.ts';
-import { findEngine, toolCache } from '../../engines/missing.ts';
+import { findEngine } from '../../engines/missing.ts';
 import { root } from '../../support/service.ts';
 import { findGo, findPythonPackages, run } from '../clients/tools.ts';
 
 const here = join(root, 'test/system/webhooks');
 const [python, go] = await Promise.all([
-  findEngine(findPythonPackages(join(toolCache, 'standardwebhooks-1.1.0'), ['standardwebhooks==1.1.0'])),
+  findEngine(findPythonPackages('standardwebhooks-1.1.0', ['standardwebhooks==1.1.0'])),
   findEngine(findGo()),
 ]);
 const timeoutMs = 240_000;
