@@ -1,5 +1,6 @@
 import { fromJsonString, type Message } from '@bufbuild/protobuf';
 import { MktaService } from '../gen/gleaner/mkta/v1/mkta_pb.ts';
+import { createConversions } from '../src/api/rest/conversions.ts';
 import { createRestApi, type RestCaller } from '../src/api/rest/rest.ts';
 import { startServer } from '../src/api/rest/server.ts';
 import { systemClock } from '../src/base/clock.ts';
@@ -45,6 +46,10 @@ const gateway = createRestApi({
   } as never,
   verifyLink: () => {
     throw new Error('there are no links here');
+  },
+  conversions: createConversions(),
+  restoreFile: () => {
+    throw new Error('no file is served here');
   },
   exportFile: () => {
     throw new Error('there are no files here');

@@ -128,7 +128,7 @@ const preloadStart: Plugin = {
       const style = [...(start?.viteMetadata?.importedCss ?? [])];
       const link = (rel: string) => (file: string) => ({
         tag: 'link',
-        attrs: { rel, crossorigin: true, href: `/console/${file}` },
+        attrs: { rel, crossorigin: true, href: `./${file}` },
       });
       return [
         ...(start ? [start.fileName] : []).map(link('modulepreload')),
@@ -138,8 +138,9 @@ const preloadStart: Plugin = {
   },
 };
 
-export default defineConfig({
-  base: '/console/',
+export default defineConfig(({ command }) => ({
+  // A build is served below the path of the public address.
+  base: command === 'build' ? './' : '/console/',
   plugins: [componentStyles, directImports, preloadStart, react()],
   build: {
     outDir: 'dist',
@@ -166,4 +167,4 @@ export default defineConfig({
     chunkSizeWarningLimit: 700,
   },
   server: { proxy: { '/gleaner.': service, '/v1': service, '/files': service, '/console/session': service } },
-});
+}));

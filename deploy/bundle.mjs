@@ -44,6 +44,7 @@ export const bundle = (folder, target, output = {}) =>
     input: {
       main: 'src/cli/main.ts',
       'page-worker': 'src/app/page-worker.ts',
+      'stall-thread': 'src/app/stall-thread.ts',
       sandbox: 'sandbox/main.ts',
     },
     // UMD modules, which `main` often names, require their parts in a way that bundlers cannot follow.

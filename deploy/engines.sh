@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the engines for the distributed suites on Debian: nats-server, a JDK and Maven (the MongoDB test engine),
-# Chromium, versitygw (the S3 test engine), the tools that check deploy/ (promtool, helm, kubectl-validate,
+# Chromium, nginx, Caddy, versitygw (the S3 test engine), the tools that check deploy/ (promtool, helm, kubectl-validate,
 # kube-score, compose-spec), and those that check protocols (connectconformance, h2spec). Safe to repeat: installed
 # programs are skipped. If a step fails, the script reports it and continues; the exit code is 0 only if everything
 # is installed. Go programs are installed in .cache/engines, where the tests find them: a link to a folder of the user's
@@ -17,6 +17,7 @@ compose_version=v2.16.2
 kube_score_version=v1.20.0
 connect_version=v1.0.7
 h2spec_version=v2.2.1+incompatible
+caddy_version=v2.10.2
 missing=()
 apt_updated=
 
@@ -103,12 +104,17 @@ promtool_by_apt() {
   return $result
 }
 chromium_by_apt() { apt_install chromium; }
+nginx_by_apt() { apt_install nginx-light; }
+# That of Debian 12 takes responses that break off for complete ones.
+caddy_by_go() { go_install "github.com/caddyserver/caddy/v2/cmd/caddy@$caddy_version"; }
 
 step nats-server 'the queue' nats_by_apt nats_by_go
 # The JDK, because the MongoDB test engine is started from its source file.
 step javac 'the MongoDB test engine' jdk_by_apt
 step mvn 'downloads the MongoDB test engine' maven_by_apt
 step chromium 'marketplaces that need a browser' chromium_by_apt
+step nginx 'a reverse proxy' nginx_by_apt
+step caddy 'a reverse proxy' caddy_by_go
 step promtool 'checks of the alert rules' promtool_by_apt
 step versitygw 'the S3 test engine' versitygw_by_go
 step helm 'renders the chart' helm_by_go

@@ -105,7 +105,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
   const locators = new Map(
     endpoints.map((endpoint) => [
       endpoint,
-      createLocator(endpoint, endpoints, options.shownBy ?? shownByService),
+      createLocator(endpoint, endpoints, options.shownBy ?? shownByService, publicUrl),
     ]),
   );
   const isLocated = (endpoint: ServedEndpoint) => locators.get(endpoint) !== undefined;

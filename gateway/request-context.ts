@@ -1,7 +1,8 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { abortResponse } from '../src/contract/abort-response.ts';
 import type { GatewayClock, GatewayLog, Session } from '../src/contract/caller.ts';
 import { namesTag } from '../src/contract/etag.ts';
-import { Fault } from '../src/contract/fault.ts';
+import { Fault, faultLogLevels } from '../src/contract/fault.ts';
 import { requestIdHeader, requestIdOf } from '../src/contract/request-id.ts';
 import { parseWaited, tagHeader, timingHeader } from '../src/contract/response-headers.ts';
 import type { ErrorForm } from './dialect.ts';
@@ -180,7 +181,7 @@ export function sendContent(exchange: Exchange, content: string | Buffer, compre
       response.setHeader('content-length', bytes.length);
       response.end(bytes);
     },
-    (error) => response.destroy(error),
+    () => abortResponse(response),
   );
 }
 
@@ -189,16 +190,17 @@ export function sendFault(exchange: Exchange, thrown: unknown): void {
   const { requestId, response, log, errors } = exchange;
   const fault = errors.faultOf(thrown);
   if (response.destroyed) return;
-  if (fault.code === 'internal') log.error({ requestId, err: fault.cause ?? fault }, 'request failed');
-  else if (fault.code === 'unavailable') log.warn({ requestId, err: fault }, 'request failed');
+  const level = faultLogLevels[fault.code];
+  const reported = fault.code === 'internal' ? (fault.cause ?? fault) : fault;
+  if (level !== undefined) log[level]({ requestId, err: reported }, 'request failed');
   if (fault.unknownOutcome) {
     // An error response would say that nothing has happened.
-    response.destroy();
+    abortResponse(response);
     return;
   }
   if (response.headersSent) {
-    // Part of the response is sent: only a broken connection tells the client that it is incomplete.
-    response.destroy();
+    // Only a broken connection tells the client that the response is incomplete.
+    abortResponse(response);
     return;
   }
   const { status, headers, body } = errors.errorResponse(fault, requestId);

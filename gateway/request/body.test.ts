@@ -47,6 +47,19 @@ describe('readBody()', () => {
     expect((await read(requestOf({ 'content-encoding': 'identity' }, ...pieces))).text).toBe(pieces.join(''));
   });
 
+  test.each(['gzip', 'GZIP', 'x-gzip'])('reads the content encoding %s', async (encoding) => {
+    const request = requestOf({ 'content-encoding': encoding }, gzipSync('zipped'));
+    expect((await read(request)).text).toBe('zipped');
+  });
+
+  test.each([
+    ['1.1', 1],
+    ['1.0', 0],
+  ])('lets a client of HTTP/%s that waits continue %i times', async (httpVersion, continued) => {
+    const request = Object.assign(requestOf({ expect: '100-continue' }, 'body'), { httpVersion });
+    expect(await read(request)).toMatchObject({ text: 'body', continued });
+  });
+
   test('reads gzip in many pieces that arrive faster than they are decompressed', async () => {
     const body = randomBytes(2_000_000);
     const bytes = gzipSync(body);

@@ -14,6 +14,12 @@ export function contentLength(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0);
 }
 
+/** Returns the content encoding of a body. `x-gzip` is another name of gzip (RFC 9110, 8.4.1.3). */
+function contentEncoding(request: IncomingMessage): string {
+  const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  return encoding === 'x-gzip' ? 'gzip' : encoding;
+}
+
 /**
  * Streams a request's body, unzipped when it came as gzip, up to `limit` bytes both before and after. Throws
  * `too_large` (before anything is read if the length is declared), `unsupported_media` for another content
@@ -24,7 +30,7 @@ export async function* streamBody(
   response: ServerResponse,
   limit: number,
 ): AsyncGenerator<Buffer> {
-  const encoding = request.headers['content-encoding'] ?? 'identity';
+  const encoding = contentEncoding(request);
   if (encoding !== 'identity' && encoding !== 'gzip') {
     throw new Fault(
       'unsupported_media',
@@ -34,7 +40,8 @@ export async function* streamBody(
   if (contentLength(request) > limit) throw tooLarge(limit);
   // A client that sent `Expect: 100-continue` waits for this before it sends the body.
   if (request.headers.expect !== undefined) {
-    response.writeContinue();
+    // HTTP/1.0 has no interim responses (RFC 9110, 10.1.1).
+    if (request.httpVersion !== '1.0') response.writeContinue();
     request.headers.expect = undefined;
   }
   const arriving = counted(request, limit, 'The body ended before its end');

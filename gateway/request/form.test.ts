@@ -33,7 +33,7 @@ test('reads a file byte for byte and applies defaults to fields', async () => {
   );
 });
 
-test('reads the booleans of HTML forms and the last value of a repeated field', async () => {
+test('reads the booleans of HTML forms', async () => {
   for (const [text, value] of [
     ['true', true],
     ['1', true],
@@ -43,13 +43,25 @@ test('reads the booleans of HTML forms and the last value of a repeated field', 
   ] as const) {
     gateway.calls.length = 0;
     await upload([
-      ['result_format', 'csv'],
       ['rescrape', text],
       ['result_format', 'jsonl'],
       ['file', file],
     ]);
     expect(gateway.calls[0]?.message).toMatchObject({ rescrape: value, resultFormat: 'jsonl' });
   }
+});
+
+test('refuses parts that are sent twice', async () => {
+  const parts: Parameters<typeof upload>[0] = [
+    ['file', file],
+    ['result_format', 'csv'],
+    ['file', file],
+    ['result_format', 'csv'],
+  ];
+  expect(await problems(await upload(parts))).toEqual({
+    status: 422,
+    problems: ['body.file value_error', 'body.result_format value_error'],
+  });
 });
 
 test('lists every problem of a form', async () => {

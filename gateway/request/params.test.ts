@@ -46,6 +46,22 @@ describe('queryReader()', () => {
     expect(fromQuery('Line', 'item_id=x&shop_id=1').message).toMatchObject({ itemId: 'x', shopId: '1' });
   });
 
+  test('refuses a parameter that is sent twice where one value is meant', () => {
+    const { problems, path } = fromQuery('Line', 'item_id=1&shop_id=2&item_id=1');
+    expect(problems).toEqual([
+      { loc: ['query', 'item_id'], type: 'value_error', msg: 'Input should be sent once, not 2 times' },
+    ]);
+    expect(path).toEqual([]);
+    const reading = startReading();
+    const { fields } = shopMessage('ListOrdersResponse');
+    queryReader(fields, ['wait'])(
+      new URLSearchParams('wait=1&numbers=1&numbers=2&wait=1'),
+      create(shopMessage('ListOrdersResponse')),
+      reading,
+    );
+    expect(reading.problems).toMatchObject([{ loc: ['query', 'wait'], type: 'value_error' }]);
+  });
+
   test('shows an integer out of range as it was written, shortened', () => {
     const [exact] = fromQuery('GetOrderRequest', 'number=9007199254740993').problems;
     expect(exact!.msg).toMatch(/not 9007199254740993$/);
@@ -73,13 +89,15 @@ describe('queryReader()', () => {
 });
 
 describe('formReader()', () => {
-  test('accepts a missing optional file and reads the last of several', () => {
+  test('accepts a missing optional file and refuses several', () => {
     const none = fromForm('PlaceOrderRequest', ['card'], {});
     expect([none.problems, none.path]).toEqual([[], []]);
     const card = ['a', 'b'].map((text) => ({ kind: 'file' as const, bytes: Buffer.from(text) }));
-    expect(fromForm('PlaceOrderRequest', ['card'], { card }).message).toMatchObject({
-      card: Buffer.from('b'),
-    });
+    const several = fromForm('PlaceOrderRequest', ['card'], { card });
+    expect([several.problems, several.path]).toEqual([
+      [{ loc: ['body', 'card'], type: 'value_error', msg: 'Input should be sent once, not 2 times' }],
+      [],
+    ]);
   });
 
   test('describes the expected part', () => {

@@ -11,8 +11,9 @@ import type { FormPart } from './form.ts';
 export type ReadParams<Source> = (source: Source, message: Message, reading: Reading) => void;
 
 /**
- * Creates the reader of fields from the query; the last value of a repeated parameter counts. Parameters
- * other than the fields and `others` are recorded as ignored, or as problems with `refusesOthers`.
+ * Creates the reader of fields from the query. A parameter that is sent twice where one value is meant is a
+ * problem. Parameters other than the fields and `others` are recorded as ignored, or as problems with
+ * `refusesOthers`.
  */
 export function queryReader(
   fields: readonly DescField[],
@@ -25,12 +26,16 @@ export function queryReader(
   const names = new Set([...params.map(({ name }) => name), ...others]);
   return (query, message, reading) => {
     for (const { name, set } of params) set(query.getAll(name), message, reading);
+    for (const name of others) refuseRepeated(query.getAll(name), ['query', name], reading);
     if (refusesOthers) refuseOthers(query.keys(), names, reading);
     else ignoreOthers(query.keys(), names, 'query', reading);
   };
 }
 
-/** Creates the reader of fields from a form: bytes fields from files, others from text parts. */
+/**
+ * Creates the reader of fields from a form: bytes fields from files, others from text parts. A part that is
+ * sent twice where one is meant is a problem.
+ */
 export function formReader(fields: readonly DescField[]): ReadParams<ReadonlyMap<string, FormPart[]>> {
   const params = fields.map((field) => ({
     name: restName(field),
@@ -44,6 +49,15 @@ export function formReader(fields: readonly DescField[]): ReadParams<ReadonlyMap
     for (const { name, set } of params) set(form.get(name) ?? [], message, reading);
     ignoreOthers(form.keys(), names, 'body', reading);
   };
+}
+
+/** Records a value that is sent more than once as a problem, and returns true if there is one. */
+function refuseRepeated(values: readonly unknown[], path: readonly string[], reading: Reading): boolean {
+  if (values.length < 2) return false;
+  reading.path.push(...path);
+  refuse(reading, problemText.repeated(values.length));
+  reading.path.length = 0;
+  return true;
 }
 
 /** Records unknown parameters of the query as problems that suggest a known one. */
@@ -77,6 +91,7 @@ function textSetter(field: DescField, place: string): Setter<string> {
   const assign = assigner(field);
   const fallback = fallbackOf(field);
   return (texts, message, reading) => {
+    if (field.fieldKind !== 'list' && refuseRepeated(texts, [place, name], reading)) return;
     reading.path.push(place, name);
     if (texts.length === 0) {
       if (required) refuse(reading, problemText.missing());
@@ -89,7 +104,7 @@ function textSetter(field: DescField, place: string): Setter<string> {
       });
       if (!values.includes(refused)) assign(message, values);
     } else {
-      const text = texts.at(-1)!;
+      const text = texts[0]!;
       const value =
         required && text === '' && field.scalar === ScalarType.STRING
           ? refuse(reading, problemText.tooShort(1))
@@ -115,7 +130,8 @@ function fileSetter(field: DescField): Setter<FormPart> {
   const required = isRequired(field);
   const assign = assigner(field);
   return (parts, message, reading) => {
-    const part = parts.at(-1);
+    if (refuseRepeated(parts, ['body', restName(field)], reading)) return;
+    const [part] = parts;
     reading.path.push('body', restName(field));
     if (part === undefined) {
       if (required) refuse(reading, problemText.missing());

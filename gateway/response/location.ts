@@ -13,11 +13,15 @@ export type ShownBy = (
   endpoints: readonly ServedEndpoint[],
 ) => ServedEndpoint | undefined;
 
-/** Derives the `Location` of responses with status 201 or 202, or undefined for other endpoints. */
+/**
+ * Derives the `Location` of responses with status 201 or 202, below the path of the public address. Undefined
+ * for other endpoints.
+ */
 export function createLocator(
   endpoint: ServedEndpoint,
   endpoints: readonly ServedEndpoint[],
   shownBy: ShownBy,
+  publicUrl: () => string = () => '/',
 ): Locate | undefined {
   const creates = endpoint.successStatus === 201 || endpoint.successStatus === 202;
   const shown = creates ? shownBy(endpoint, endpoints) : undefined;
@@ -25,13 +29,18 @@ export function createLocator(
   if (field === undefined) return undefined;
   return (response, form, request) => {
     const { input } = endpoint.method;
-    return shown!.forms[form]!.path.replace(/\{([^}]*)\}/g, (_, name: string) => {
+    const path = shown!.forms[form]!.path.replace(/\{([^}]*)\}/g, (_, name: string) => {
       const [message, { localName }] =
         name === field.name ? [response, field] : [request, named(input, name)!];
       return encodeURIComponent(String((message as unknown as Record<string, unknown>)[localName]));
     });
+    return basePathOf(publicUrl()) + path;
   };
 }
+
+/** Returns the path of a base address, without a slash at its end: empty for `https://shop.test`. */
+export const basePathOf = (address: string): string =>
+  new URL(address, 'http://localhost').pathname.replace(/\/+$/, '');
 
 const named = ({ fields }: DescMessage, name: string) => fields.find((field) => field.name === name);
 

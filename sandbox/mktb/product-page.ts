@@ -144,7 +144,10 @@ export function productPage(shopDomain: string, productKey: string): Record<stri
     ttsPID: `17300000${goods.id}`,
   };
   if (digits === '703') {
-    return { basicInfo: { alias: goods.key, id: goods.id, menu: null, category: null }, components: null };
+    return {
+      basicInfo: { alias: goods.key, id: goods.id, menu: null, category: null },
+      components: [{ name: 'product_content', data: [{ name: goods.name }] }],
+    };
   }
   return {
     requestID: 'fake-request',

@@ -39,6 +39,11 @@ const refusals: Readonly<Record<string, OriginReply>> = {
   816: page('<html><head><title>Sorry! Something went wrong!</title></head><body></body></html>'),
 };
 
+/** Page of a product whose offer the site failed to show. */
+const sorryPage = `<!doctype html><html><head><title>Folding lantern: Store</title></head><body>
+<div class="a-alert"><h4>An error has occurred.</h4></div><div id="dpSorryPage"><h1 id="title">Folding lantern</h1></div>
+<div id="customerReviews"><span data-hook="rating-out-of-text">4.1 out of 5</span></div></body></html>`;
+
 function subject({ url }: OriginRequest): string | undefined {
   const asin = /^\/dp\/([A-Z0-9]{10})$/.exec(url.pathname)?.[1];
   return asin ?? url.searchParams.get('k') ?? url.searchParams.get('rh')?.replace(/^n:/, '') ?? undefined;
@@ -52,6 +57,8 @@ function productResponse(region: string, asin: string): OriginReply {
       return page(productPage(fakeProduct(region, `${asin.slice(0, 6)}X${asin.slice(7)}`)));
     case '813':
       return page(productPage(product).slice(0, 2000));
+    case '817':
+      return page(sorryPage);
     default:
       return page(productPage(product));
   }

@@ -25,6 +25,7 @@ export function countPages(query: string): number {
     '702': 12,
     '703': Number.POSITIVE_INFINITY,
     '707': 2,
+    '708': 1,
     '820': 3,
   };
   return fixed[form] ?? 2 + (hash(query) % 4);
@@ -41,6 +42,15 @@ export function fakeSearchResults(query: string, page: number): FakeResult[] {
 
 function path(asin: string): string {
   return `/A-Slug-%C3%A9/dp/${asin}/ref=sr_1_1?qid=1&sr=8-1`;
+}
+
+/** Returns the offers of a title with a trial, another format and a purchase. */
+function trialOffers(store: FakeMkteStore, asin: string, price: number): string {
+  const offer = (to: string, label: string, shown: string) =>
+    `<div class="a-row"><a class="a-text-bold" href="/dp/${to}">${label}</a></div><div class="a-row"><a href="/dp/${to}"><span class="a-price"><span class="a-offscreen">${shown}</span></span></a></div>`;
+  const trial = `${offer(asin, 'Audio', money(store, 0))}<div class="a-row">Free with a trial</div>`;
+  const other = offer(`${asin.slice(0, -1)}Z`, 'Paperback', money(store, price * 2));
+  return `<div data-cy="price-recipe">${trial}${other}${offer(asin, 'Audio', money(store, price))}</div>`;
 }
 
 function card(store: FakeMkteStore, region: string, query: string, { asin, ad }: FakeResult): string {
@@ -60,9 +70,10 @@ function card(store: FakeMkteStore, region: string, query: string, { asin, ad }:
     product.before === null
       ? ''
       : `<span class="a-price a-text-price" data-a-strike="true"><span class="a-offscreen">${money(store, product.before)}</span></span>`;
-  const price = bare
+  const single = bare
     ? ''
     : `<div data-cy="price-recipe"><span class="a-price" data-a-size="xl"><span class="a-offscreen">${money(store, product.price)}</span></span><span class="a-price a-text-price" data-a-size="b"><span class="a-offscreen">${money(store, 1)}</span></span>${before}</div>`;
+  const price = query.endsWith('708') ? trialOffers(store, asin, product.price) : single;
   const prime =
     hash(asin) % 3 === 0
       ? '<i class="a-icon a-icon-prime a-icon-medium" role="img" aria-label="Amazon Prime"></i>'

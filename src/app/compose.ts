@@ -30,7 +30,7 @@ import { listedFields, policyOfMarket } from '../markets/defaults.ts';
 import { findUnknownRegions, withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { watchFirstPublish } from '../queue/queue.ts';
-import type { Job } from '../store/documents.ts';
+import type { Job, StoredFile } from '../store/documents.ts';
 import { refuseOtherMoves } from '../store/wrap.ts';
 import { createRequestCounter, meterRequests, type RequestCounter } from '../sweep/request-counter.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
@@ -206,18 +206,23 @@ function configuredJobTypes({ origins, prices, environment }: Config): JobContex
 
 /** Creates the links and tokens of results. */
 function jobLinks({ links, secrets, images }: SignedLinks, blobs: Stack['blobs']): JobContext['links'] {
-  const linkOf = ({ userId }: Job, path: string, bearer: boolean) =>
-    links.link(path, bearer ? { bearerOf: userId } : {});
+  const optionsOf = ({ userId }: Job, { bytes, sha256 }: StoredFile, bearer: boolean) => ({
+    record: { bytes, sha256 },
+    ...(bearer ? { bearerOf: userId } : {}),
+  });
+  const linkOf = (job: Job, file: StoredFile, bearer: boolean) =>
+    links.link(file.path, optionsOf(job, file, bearer));
   return {
-    records: (job, { path }, bearer) => linkOf(job, path, bearer),
+    records: (job, file, bearer) =>
+      links.link(file.path, { ...optionsOf(job, file, bearer), convertible: true }),
     image: (url) => images?.path(url) ?? null,
-    async file(job, { path }, bearer) {
-      if (bearer) return linkOf(job, path, true);
+    async file(job, file, bearer) {
+      const { path } = file;
+      if (bearer) return linkOf(job, file, true);
       // The storage engine would answer 404, the service 410.
-      if (job.filesDeletedAt !== null) return links.link(path);
-      return (
-        (await blobs.presign(path, path.slice(path.lastIndexOf('/') + 1), linkSeconds)) ?? links.link(path)
-      );
+      if (job.filesDeletedAt !== null) return linkOf(job, file, false);
+      const presigned = await blobs.presign(path, path.slice(path.lastIndexOf('/') + 1), linkSeconds);
+      return presigned ?? linkOf(job, file, false);
     },
     itemToken: (jobId, batchId, index) => writeItemToken(secrets, jobId, { batchId, index }),
     readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),

@@ -4,6 +4,7 @@ import { type Config, ConfigError } from '../base/config.ts';
 import { DataRefusedError } from '../base/data-refused-error.ts';
 import { Fault } from '../contract/fault.ts';
 import type { Store } from '../store/store.ts';
+import { requireInstallation } from './installation.ts';
 import { openStore, storeFile } from './stack.ts';
 
 /** Returns true if a store exists: on the embedded stack, a data file. */
@@ -12,7 +13,7 @@ export const hasData = ({ mongoUri, dataDir }: Config): boolean =>
 
 /** Opens the store of an existing installation. Throws a ConfigError if there is no data. */
 export async function openExistingStore(config: Config): Promise<Store> {
-  requireData(config);
+  await requireData(config);
   return openStore(config);
 }
 
@@ -53,9 +54,13 @@ function inDataFolder<T>(dataDir: string, write: () => T): T {
 const missingDataRemedy =
   'Run the command in the folder where the service was started, or set GLEANER_DATA_DIR.';
 
-/** Throws a ConfigError with a remedy if there is no store. */
-export function requireData(config: Config, remedy = missingDataRemedy): void {
+/**
+ * Throws a ConfigError with a remedy if there is no store, and an UnknownInstallationError if it does not
+ * belong to the data folder.
+ */
+export async function requireData(config: Config, remedy = missingDataRemedy): Promise<void> {
   if (!hasData(config)) throw new ConfigError(`No Gleaner data in ${config.dataDir}. ${remedy}`);
+  await requireInstallation(config);
 }
 
 /**
@@ -64,6 +69,7 @@ export function requireData(config: Config, remedy = missingDataRemedy): void {
  */
 export async function openPageStore(config: Config, note: (line: string) => void): Promise<Store> {
   if (hasData(config)) {
+    await requireInstallation(config);
     const store = await openStore(config);
     try {
       await store.ping();

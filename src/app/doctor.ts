@@ -12,9 +12,11 @@ import { parseSiteFiles } from '../markets/declared-sites.ts';
 import { findUnknownRegions } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { dataFolderRemedy, hasData } from './data-folder.ts';
+import { requireInstallation } from './installation.ts';
 import { describeListenError, type PortSetting } from './ops-port.ts';
 import { checkOrigins, type OriginCheck } from './origins-check.ts';
-import { openStack } from './stack.ts';
+import { openStack, type Stack } from './stack.ts';
+import { checkStoredFiles } from './stored-files.ts';
 
 /** Result of one check. */
 export interface Diagnosis {
@@ -171,8 +173,37 @@ function existingParent(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : existingParent(dirname(folder));
 }
 
+/** Compares the result files with their records. */
+async function diagnoseFiles({ store, blobs }: Pick<Stack, 'store' | 'blobs'>): Promise<Diagnosis> {
+  try {
+    const { files, read, damaged, damagedCount } = await checkStoredFiles(store, blobs);
+    if (damagedCount === 0)
+      return ok('result files', `${files} as they were written (${read} compared by content)`);
+    const others = damagedCount > damaged.length ? `, and ${damagedCount - damaged.length} more` : '';
+    return error(
+      'result files',
+      `${damagedCount} of ${files} missing or changed: ${damaged.join(', ')}${others}`,
+      'Restore them from a backup, or run their jobs again. Merged files are restored when they are read.',
+    );
+  } catch (thrown) {
+    return warning(
+      'result files',
+      Fault.from(thrown).message,
+      'Run the check again when the engines respond.',
+    );
+  }
+}
+
 /** Checks that the engines respond, and that the clock agrees with the store's. */
 async function* diagnoseEngines(config: Config): AsyncGenerator<Diagnosis> {
+  const refusal = await requireInstallation(config).then(
+    () => null,
+    (thrown: unknown) => Fault.from(thrown),
+  );
+  if (refusal !== null) {
+    yield error('store', refusal.message, '');
+    return;
+  }
   if (!hasData(config)) {
     yield ok('store', `no data in ${config.dataDir} yet; the first start creates it`);
     return;
@@ -203,6 +234,7 @@ async function* diagnoseEngines(config: Config): AsyncGenerator<Diagnosis> {
     const before = Date.now();
     const time = await store.ping().catch(() => null);
     if (time !== null) yield diagnoseClock((before + Date.now()) / 2 - time, maxSkewMs.store, 'the store');
+    yield await diagnoseFiles(stack);
   } finally {
     await stack.close().catch(() => {});
   }

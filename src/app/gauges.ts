@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { MarketOrigins, Origins } from '../base/origins.ts';
 import type { BodyBudget } from '../contract/body-budget.ts';
+import { jobTypes, knownMarkets } from '../contract/job-types.ts';
 import { openStates } from '../store/job-states.ts';
 import type { Store } from '../store/store.ts';
 import type { GaugeReaders } from '../telemetry/metrics.ts';
@@ -10,6 +11,9 @@ import type { WorkerSlots } from '../worker/pool.ts';
  * Time for which values of the store are reused, in milliseconds, so that several scrapers cost one query.
  */
 const cacheMs = 5_000;
+
+/** Kinds of jobs. */
+const kinds: readonly string[] = [...new Set(jobTypes.map(({ kind }) => kind))];
 
 export interface StoreGaugeOptions {
   store: Pick<Store, 'batches' | 'jobs' | 'origins'>;
@@ -27,12 +31,17 @@ export function storeGauges({ store, clock, origins }: StoreGaugeOptions): Gauge
   const backlog = cached(clock, () => store.batches.countBacklog(clock.now()));
   const pauses = cached(clock, () => store.origins.listPauses());
   return {
-    gleaner_jobs: async () =>
-      (await jobs())
-        .filter(({ mode }) => mode === 'live')
-        .map(({ kind, state, count: value }) => ({ labels: { kind, state }, value })),
+    gleaner_jobs: async () => {
+      const live = (await jobs()).filter(({ mode }) => mode === 'live');
+      const countOf = (kind: string, state: string) =>
+        live.find((count) => count.kind === kind && count.state === state)?.count ?? 0;
+      const countedKinds = new Set([...kinds, ...live.map(({ kind }) => kind)]);
+      return [...countedKinds].flatMap((kind) =>
+        openStates.map((state) => ({ labels: { kind, state }, value: countOf(kind, state) })),
+      );
+    },
     gleaner_batches: async () => {
-      const sums = new Map<string, { queued: number; claimed: number }>();
+      const sums = new Map(knownMarkets.map((market) => [market, { queued: 0, claimed: 0 }]));
       for (const { market, queued, claimed } of await backlog()) {
         const sum = sums.get(market) ?? { queued: 0, claimed: 0 };
         sums.set(market, { queued: sum.queued + queued, claimed: sum.claimed + claimed });

@@ -42,7 +42,7 @@ export async function moveData(config: Config, source: string, onStep: OnStep = 
       'move copies to the distributed stack: set MONGODB_URI and NATS_URL to its engines.',
     );
   const from: Config = { ...config, dataDir: resolve(source), mongoUri: null, natsUrl: null };
-  requireData(from, 'Name the data folder of the embedded service.');
+  await requireData(from, 'Name the data folder of the embedded service.');
   const unlock = await lockData(from);
   try {
     await requireCurrentSchema(join(from.dataDir, storeFile));

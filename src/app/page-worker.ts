@@ -7,11 +7,14 @@ import { Fault } from '../contract/fault.ts';
 import { createJobChanges, type JobChanges } from '../jobs/changes.ts';
 import { markets } from '../markets/list.ts';
 import { openRemoteQueue } from '../queue/local/remote.ts';
+import type { BatchReference } from '../store/batches.ts';
 import { flushDriftForever, sweepMs } from '../sweep/sweep.ts';
 import { createMetricsRecorder } from '../telemetry/recorder.ts';
 import { type ParentCalls, reportMs, type WorkerCalls, type WorkerSetup } from '../worker/protocol.ts';
-import { startWorker } from '../worker/worker.ts';
+import { startStallWatch } from '../worker/stall-watch.ts';
+import { startWorker, type Worker } from '../worker/worker.ts';
 import { compose } from './compose.ts';
+import { programs } from './programs.ts';
 import { startTracing } from './telemetry.ts';
 
 /*
@@ -23,7 +26,7 @@ import { startTracing } from './telemetry.ts';
 const storeCacheBytes = 4 * 1024 ** 2;
 
 /** State of this process. */
-interface Running {
+interface Running extends Pick<Worker, 'read'> {
   stop(): Promise<void>;
 }
 
@@ -41,6 +44,9 @@ const calls: WorkerCalls = {
     await running?.stop();
     stopped = true;
   },
+  async read(message) {
+    await running?.read(message);
+  },
 };
 const parent: IpcChannel<ParentCalls> = createIpcChannel<ParentCalls, WorkerCalls>(
   {
@@ -53,7 +59,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.once('disconnect', () => process.exit(stopped ? 0 : 1));
 
 /** Starts work and returns a function that stops it. */
-async function run({ config, role, index, holder, publicUrl, measures }: WorkerSetup): Promise<Running> {
+async function run(setup: WorkerSetup): Promise<Running> {
+  const { config, role, index, holder, publicUrl, measures, readsSuspects } = setup;
   const stopping = new AbortController();
   const { signal } = stopping;
   const changes: JobChanges = {
@@ -72,9 +79,15 @@ async function run({ config, role, index, holder, publicUrl, measures }: WorkerS
     ...(metrics ? { metrics } : {}),
   });
   const { context, clock, requestCounter } = program;
-  const worker = await startWorker(context, markets, {
+  const watch = startStallWatch(programs.stallThread, (error) =>
+    context.log.error({ error: Fault.from(error).message }, 'stall watch ended'),
+  );
+  const handOver = (message: BatchReference) => parent.notify('suspect', message);
+  const guard = { begin: watch.begin, ...(readsSuspects ? {} : { handOver }) };
+  const worker = await startWorker({ ...context, guard }, readsSuspects ? [] : markets, {
     received: (message) => parent.notify('received', message),
     settled: (message) => parent.notify('settled', message),
+    claimed: (claim) => parent.notify('claimed', claim),
   });
 
   let reported = 0;
@@ -93,12 +106,14 @@ async function run({ config, role, index, holder, publicUrl, measures }: WorkerS
   const reporting = repeat(report, { clock, intervalMs: reportMs, onError }, signal);
   const flushing = flushDriftForever(context, sweepMs, signal);
   return {
+    read: worker.read,
     async stop() {
       stopping.abort(new Error('the worker is stopping'));
       await Promise.all([worker.stop(), flushing, reporting]);
       await program.close();
       await tracing?.close();
       await report();
+      await watch.stop();
     },
   };
 }

@@ -1,13 +1,13 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { serveConsole } from '../api/rest/console.ts';
-import type { ExportFile } from '../api/rest/files.ts';
+import { createConversions } from '../api/rest/conversions.ts';
+import type { ExportFile, RestoreFile } from '../api/rest/files.ts';
 import { createRestApi, type RestCaller } from '../api/rest/rest.ts';
 import { type RunningServer, startServer } from '../api/rest/server.ts';
 import { createRpcListener } from '../api/rpc/adapter.ts';
-import { methodPath } from '../api/rpc/call-spans.ts';
 import type { Core } from '../api/rpc/core.ts';
 import { createCoreClient } from '../api/rpc/core-client.ts';
-import { createRemoteExport, routeFileExport } from '../api/rpc/file-export.ts';
+import { createRemoteExport, createRemoteRestore, routeFileExport } from '../api/rpc/file-export.ts';
 import { routeHealth } from '../api/rpc/health.ts';
 import { routeReflection } from '../api/rpc/reflection.ts';
 import { createRemoteCore } from '../api/rpc/remote.ts';
@@ -16,9 +16,9 @@ import { type ListeningServer, listen } from '../api/rpc/server.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
 import { onDemand } from '../base/on-demand.ts';
 import { type BodyBudget, createBodyBudget } from '../contract/body-budget.ts';
-import { endpointsOf } from '../contract/endpoint.ts';
 import { services } from '../contract/services.ts';
 import { exportFile } from '../jobs/queries/files.ts';
+import { restoreFile } from '../jobs/steps/restore-file.ts';
 import { nameRoute, type RequestMetrics } from '../telemetry/requests.ts';
 import { nameRequestSpan, traceRequests } from '../telemetry/server-spans.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -30,6 +30,23 @@ import { listening } from './ops-port.ts';
 const { version } = manifest;
 /** Time in which requests end when a port closes, in milliseconds. */
 export const graceMs = 3_000;
+
+/** Hosts that stand for every address of the machine, as URLs write them. */
+const everyAddress = new Set(['0.0.0.0', '[::]', '[::ffff:0:0]']);
+
+/** Returns true if a listener on a host accepts connections to every address of the machine. */
+export const isEveryAddress = (host: string): boolean => everyAddress.has(hostOf(host));
+
+/** Returns the address at which a port that listens on `host` can be reached from this machine. */
+export function serviceAddress(host: string, port: number): string {
+  return `http://${isEveryAddress(host) ? '127.0.0.1' : hostOf(host)}:${port}`;
+}
+
+/** Returns a host in its normal form within a URL: `[::1]`, and `127.0.0.1` for `127.1`. */
+function hostOf(host: string): string {
+  const name = host.includes(':') && !host.startsWith('[') ? `[${host.replace('%', '%25')}]` : host;
+  return URL.parse(`http://${name}`)?.hostname ?? name;
+}
 
 /** Opens the ports of a role for requests: RPC with a core, HTTP with a gateway. */
 export async function openPorts(
@@ -49,7 +66,7 @@ export async function openPorts(
   }
   if (isGateway) {
     const edge = core
-      ? { caller: createCoreClient(core), routes: routeCore(core, log), ...exportOf(context) }
+      ? { caller: createCoreClient(core), routes: routeCore(core, log), ...filesOf(context) }
       : remoteEdge(config.coreUrl, program, stopping);
     const http = await openGateway(program, edge, { ...options, publicUrl }, closers);
     Object.assign(ports, { http, ready: () => edge.caller.ready() });
@@ -87,7 +104,7 @@ function openCorePort(
   { config, context, links, admissions, log, clock }: Program,
   { budget, limits, requests }: PortOptions,
 ): Promise<ListeningServer> {
-  const exporting = { ...exportOf(context), verifyLink: links.verify, log };
+  const exporting = { ...filesOf(context), verifyLink: links.verify, log };
   const routes = [
     routeCore(core, log, admissions),
     routeFileExport(exporting),
@@ -97,7 +114,6 @@ function openCorePort(
   const listener = createRpcListener((router) => {
     for (const route of routes) route(router);
   }, budget);
-  requests?.startCalls(core.services.flatMap(({ methods }) => methods.map(methodPath)));
   const { host, grpcPort: port } = config;
   const opened = listen(requests?.measure(listener) ?? listener, host, port, limits);
   return listening(opened, { host, port, setting: 'GLEANER_GRPC_PORT' });
@@ -108,11 +124,13 @@ interface Edge {
   caller: RestCaller;
   routes: Parameters<typeof createRpcListener>[0];
   exportFile: ExportFile;
+  restoreFile: RestoreFile;
 }
 
-/** Returns the function that formats the records of result files in this process. */
-const exportOf = (context: Program['context']) => ({
+/** Returns the functions that format the records of result files, and restore them, in this process. */
+const filesOf = (context: Program['context']) => ({
   exportFile: ((path, wanted) => exportFile(context, path, wanted)) satisfies ExportFile,
+  restoreFile: ((path) => restoreFile(context, path)) satisfies RestoreFile,
 });
 
 /** Creates the edge of a core in another process. */
@@ -122,6 +140,7 @@ function remoteEdge(coreUrl: string, { links, admissions, log }: Program, stoppi
     caller: createCoreClient(core),
     routes: routeCore(core, log),
     exportFile: createRemoteExport(core, (path) => links.link(path)),
+    restoreFile: createRemoteRestore(core, (path) => links.link(path)),
   };
 }
 
@@ -134,6 +153,8 @@ async function openGateway(
   // The HTTP client takes a tenth of the start and several megabytes.
   const pictures = onDemand(async () => (await import('../fetch/image.ts')).createImageFetcher(config));
   closers.push(pictures.close);
+  const conversions = createConversions();
+  closers.push(conversions.close);
   const app = createRestApi({
     services,
     caller: edge.caller,
@@ -151,8 +172,10 @@ async function openGateway(
             fetch: async (...wanted) => (await pictures()).fetch(...wanted),
           },
     exportFile: edge.exportFile,
+    restoreFile: edge.restoreFile,
+    conversions,
     keyDirectory: createKeyDirectory(config, clock),
-    mounts: [serveConsole(), createRpcListener(edge.routes, budget)],
+    mounts: [serveConsole({ publicUrl }), createRpcListener(edge.routes, budget)],
     retrieveCache: config.retrieveCache,
     corsOrigins: config.corsOrigins,
     budget,
@@ -161,7 +184,6 @@ async function openGateway(
       nameRequestSpan(request, route);
     },
   });
-  requests?.startRoutes(endpointsOf(services).map(({ verb, path: route }) => ({ verb, route })));
   const traced = config.exportsTraces ? traceRequests(app) : app;
   const listener = requests?.measure(traced) ?? traced;
   const { host, httpPort: port } = config;

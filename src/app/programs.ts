@@ -19,6 +19,8 @@ export const programs = {
   /** Command line. */
   main: pathOf('./main.js', '../cli/main.ts'),
   pageWorker: pathOf('./page-worker.js', './page-worker.ts'),
+  /** Thread that watches the main thread of a page worker. */
+  stallThread: pathOf('./stall-thread.js', './stall-thread.ts'),
   /** Fake marketplaces. */
   sandbox: pathOf('./sandbox.js', '../../sandbox/main.ts'),
   /** Local engines; only in a checkout. */

@@ -19,8 +19,9 @@ import { startBackups } from './backup/scheduled.ts';
 import { compose, type Program } from './compose.ts';
 import { lockData } from './data-folder.ts';
 import { storeGauges, workerGauges } from './gauges.ts';
+import { markInstallation, requireInstallation } from './installation.ts';
 import { listening, openOpsPort } from './ops-port.ts';
-import { graceMs, openPorts } from './ports.ts';
+import { graceMs, isEveryAddress, openPorts, serviceAddress } from './ports.ts';
 import type { Stack } from './stack.ts';
 import { notify } from './start-notifier.ts';
 import { maintainForever, startReporting } from './start-reporting.ts';
@@ -71,7 +72,8 @@ export interface ServiceOutputs {
  */
 export async function serve(config: Config, role: ProcessRole, outputs: ServiceOutputs): Promise<Service> {
   const run = parts[role];
-  const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${service.httpPort ?? config.httpPort}`;
+  const publicUrl = () =>
+    config.publicUrl ?? serviceAddress(config.host, service.httpPort ?? config.httpPort);
   const { program, telemetry, close } = await openProgram(config, role, publicUrl, outputs.logOutput);
   const { context, stack, log } = program;
   const stopping = new AbortController();
@@ -182,13 +184,17 @@ async function openProgram(
   };
   const metrics = telemetry?.metrics ?? noMetrics;
   const readsPages = parts[role].worker && config.workers === 0;
-  const program = await compose(config, role, publicUrl, { readsPages, metrics, logOutput }).catch(
-    async (error) => {
-      await closeTelemetry();
-      unlock();
-      throw error;
-    },
-  );
+  const open = async () => {
+    await requireInstallation(config);
+    const opened = await compose(config, role, publicUrl, { readsPages, metrics, logOutput });
+    if (role === 'serve') await markInstallation(config);
+    return opened;
+  };
+  const program = await open().catch(async (error) => {
+    await closeTelemetry();
+    unlock();
+    throw error;
+  });
   const close = async () => {
     await program.close();
     await closeTelemetry();
@@ -271,16 +277,14 @@ function sayEngines(
 
 /** Prints the addresses of the service. */
 function sayPorts({ httpPort, grpcPort, opsPort }: Service, host: string, say: (line: string) => void): void {
-  const isEverywhere = host === '0.0.0.0' || host === '::';
-  const name = isEverywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
   for (const [what, port] of [
     ['console (/console), REST, OpenAPI (/docs), files', httpPort],
     ['gRPC, Connect', grpcPort],
     ['metrics (/metrics), probes', opsPort],
   ] as const) {
-    if (port !== null) say(`  ${what}: http://${name}:${port}`);
+    if (port !== null) say(`  ${what}: ${serviceAddress(host, port)}`);
   }
-  if (isEverywhere) say(`  Listens on ${host}: other machines can connect (GLEANER_HOST)`);
+  if (isEveryAddress(host)) say(`  Listens on ${host}: other machines can connect (GLEANER_HOST)`);
 }
 
 /** Creates the rate limit, shared with the other serving processes, or returns null if there is none. */

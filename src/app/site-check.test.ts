@@ -8,7 +8,7 @@ import { fakeProduct } from '../../sandbox/sites/products.ts';
 import { type Config, loadConfig } from '../base/config.ts';
 import { parseOrigins } from '../base/origins.ts';
 import { parseSites } from '../markets/site-declaration.ts';
-import { checkSite, learnSite, proposeSite } from './site-check.ts';
+import { checkSite, contradictionLines, learnSite, proposeSite } from './site-check.ts';
 
 let folder: string;
 let origins: RunningOrigins;
@@ -72,6 +72,27 @@ describe('checkSite()', () => {
     expect(await checkSite(guarded, file, `${shop}/p/10001`, say)).toBe(false);
     expect(said()).toMatch(/^FAULT address_refused/m);
   });
+});
+
+test('contradictionLines() names the sources of a page that disagree, each once', () => {
+  const candidate = {
+    ...{ alternatives: [], text: null, offer: null, currency: null, isMarked: false },
+    field: 'price',
+  };
+  const stated = {
+    ...candidate,
+    value: 10.5,
+    rung: 'structured',
+    source: 'json-ld',
+    path: 'offers',
+  } as const;
+  const marked = { ...candidate, value: 12.5, rung: 'page', source: 'control', path: 'p.price' } as const;
+  expect(contradictionLines([stated, marked, stated])).toEqual([
+    'Contradictions (fields: 1):',
+    '  price  10.5  json-ld offers',
+    '  price  12.5  page control p.price',
+  ]);
+  expect(contradictionLines([])).toEqual([]);
 });
 
 describe('learnSite()', () => {

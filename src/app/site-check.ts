@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import { readSiteFiles } from '../base/site-files.ts';
 import { Fault } from '../contract/fault.ts';
 import type { PageResponse } from '../fetch/page.ts';
+import type { Candidate } from '../markets/candidates.ts';
 import { declaredSites } from '../markets/declared-sites.ts';
 import type { SiteDeclaration } from '../markets/site-declaration.ts';
 import { embeddedStates, openPage, readProduct, readProductPage, siteOf } from '../markets/site-page.ts';
@@ -34,11 +35,26 @@ export async function checkSite(
   if (main) say(`${main.response.status} ${main.response.url}, ${main.response.body.length} bytes`);
   readingLines(target, reading).forEach(say);
   if (fault !== null || main === null) return false;
-  const { from } = readProduct(main.response, target.input, target.region);
+  const { from, contradictions } = readProduct(main.response, target.input, target.region);
   const width = Math.max(...Object.keys(from).map((name) => name.length));
   say('Sources:');
   for (const [name, source] of Object.entries(from)) say(`  ${name.padEnd(width)}  ${source}`);
+  contradictionLines(contradictions).forEach(say);
   return true;
+}
+
+/** Maximum contradictions that are printed. */
+const maxContradictions = 20;
+
+/** Returns lines with the sources of a page that disagree, and the number of fields that they are about. */
+export function contradictionLines(contradictions: readonly Candidate[]): string[] {
+  if (contradictions.length === 0) return [];
+  const fieldCount = new Set(contradictions.map(({ field }) => field)).size;
+  const lines = contradictions.map(({ field, value, rung, source, path }) => {
+    const origin = rung === 'structured' ? source : `${rung} ${source}`;
+    return `  ${field}  ${JSON.stringify(value)}  ${origin} ${path}`.trimEnd();
+  });
+  return [`Contradictions (fields: ${fieldCount}):`, ...new Set(lines)].slice(0, maxContradictions + 1);
 }
 
 /** Maximum pages that are compared. */

@@ -29,7 +29,7 @@ export async function recoverOperatorKey(config: Config, name: string): Promise<
 
 /** Calls a function with the store of an installation. Throws a ConfigError without data, or while in use. */
 async function withLockedStore<T>(config: Config, call: (store: Store) => Promise<T>): Promise<T> {
-  requireData(config);
+  await requireData(config);
   const release = await lockData(config);
   try {
     const store = await openStore(config);

@@ -1,9 +1,11 @@
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
+import { jobTypes, knownMarkets } from '../contract/job-types.ts';
 import type { Fetcher } from '../fetch/http.ts';
 import type { FetchPage } from '../fetch/page.ts';
 import type { Queue } from '../queue/queue.ts';
+import { endedStates } from '../store/job-states.ts';
 import type { Store } from '../store/store.ts';
 import { isStream, wrapMethods } from '../store/wrap.ts';
 import { attribute, ownAttribute } from '../telemetry/attributes.ts';
@@ -87,10 +89,29 @@ export const exportsMetrics = ({
 
 const { version } = manifest;
 
+/** Outcomes of requests to origins that are counted. */
+const requestOutcomes = ['succeeded', 'refused', 'failed', 'inconclusive'];
+
+/**
+ * Creates the series of counters by job type, marketplace, and result, at zero. Of the codes of units, only
+ * `ok` has one: most faults never occur for most job types.
+ */
+function startJobSeries({ add }: Pick<Telemetry['metrics'], 'add'>): void {
+  for (const { market, kind } of jobTypes) {
+    add('gleaner_units_total', { market, kind, code: 'ok' }, 0);
+    for (const state of endedStates) add('gleaner_jobs_ended_total', { kind, market, state }, 0);
+  }
+  for (const market of knownMarkets)
+    for (const outcome of requestOutcomes) add('gleaner_origin_requests_total', { market, outcome }, 0);
+  for (const result of [...endedStates, 'skipped', 'not_submitted'])
+    add('gleaner_schedule_runs_total', { result }, 0);
+}
+
 /** Starts to measure if metrics are exported. */
 export async function startTelemetry(config: Config, role: string, log: Log): Promise<Telemetry | null> {
   if (!exportsMetrics(config)) return null;
   const telemetry = await openTelemetry({ role, version, log, pushMs: config.metricsPushMs });
+  startJobSeries(telemetry.metrics);
   telemetry.observe({ gleaner_build_info: async () => [{ labels: { version, role }, value: 1 }] });
   return telemetry;
 }

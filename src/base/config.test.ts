@@ -22,6 +22,11 @@ test.each([
   ['GLEANER_HTTP_PORT', '80a'],
   ['GLEANER_GRPC_PORT', '70000'],
   ['GLEANER_PUBLIC_URL', 'example.org'],
+  ['GLEANER_PUBLIC_URL', 'https://'],
+  ['GLEANER_PUBLIC_URL', 'https://example.org/gleaner?x=1'],
+  ['GLEANER_PUBLIC_URL', 'https://example.org/?'],
+  ['GLEANER_PUBLIC_URL', 'https://example.org/#console'],
+  ['GLEANER_PUBLIC_URL', 'https://key:secret@example.org/gleaner'],
   ['GLEANER_APPROVAL', 'yes'],
   ['GLEANER_IMAGES', 'on'],
   ['GLEANER_WORKING_HOURS', '8 to 6'],
@@ -207,4 +212,16 @@ test('all invalid settings are named at once', () => {
   expect(() => loadConfig({ GLEANER_HTTP_PORT: 'x', GLEANER_GRPC_PORT: 'y' })).toThrow(
     /GLEANER_GRPC_PORT=y[\s\S]*GLEANER_HTTP_PORT=x/,
   );
+});
+
+test.each([
+  ['https://example.org', 'https://example.org'],
+  ['https://EXAMPLE.org:443/Gleaner//', 'https://example.org/Gleaner'],
+  ['http://[::1]:8080/a b', 'http://[::1]:8080/a%20b'],
+])('the base URL of GLEANER_PUBLIC_URL=%s is %s', (given, base) => {
+  expect(loadConfig({ GLEANER_PUBLIC_URL: given }).publicUrl).toBe(base);
+});
+
+test('GLEANER_HOST may have the brackets of a URL', () => {
+  expect(loadConfig({ GLEANER_HOST: '[::1]' }).host).toBe('::1');
 });

@@ -6,6 +6,7 @@ import {
   type ServerHttp2Session,
 } from 'node:http2';
 import type { Socket } from 'node:net';
+import { resetConnection } from '../contract/abort-response.ts';
 
 /** Limits of the connections of one port. */
 export interface ConnectionLimits {
@@ -70,6 +71,8 @@ interface Connection {
   socket: Socket;
   /** Accepted requests in progress. */
   active: number;
+  /** Responses in progress, also to requests that were not accepted. */
+  responses: number;
   /** Streams that were reset without an accepted request, less those that `maxResets` allows per second. */
   resets: number;
   /** Bytes that the connection had sent when its last accepted request ended. */
@@ -117,7 +120,9 @@ export function refuseRequest(request: Request): void {
 export function watchRequest(request: Request, response: Response): void {
   const connection = connectionOf(request);
   if (connection === undefined) return;
+  connection.responses += 1;
   response.once('close', () => {
+    connection.responses -= 1;
     const admitted = admittedOf(request)[admission];
     if (admitted === 'accepted') connection.active -= 1;
     if (admitted === 'accepted' || (response.statusCode < 400 && admitted !== 'refused'))
@@ -194,7 +199,14 @@ export function guardConnections(server: Server, limits: ConnectionLimits): Read
   const open = new Set<Connection>();
   const sockets = new Set<Socket>();
   server.prependListener('connection', (socket: Socket) => {
-    const connection = { socket, active: 0, resets: 0, acceptedBytes: 0, since: performance.now() };
+    const connection = {
+      socket,
+      active: 0,
+      responses: 0,
+      resets: 0,
+      acceptedBytes: 0,
+      since: performance.now(),
+    };
     (socket as Carrier)[known] = connection;
     const replaced = open.size < limits.maxConnections ? null : (replaceable(open) ?? connection);
     open.add(connection);
@@ -205,7 +217,8 @@ export function guardConnections(server: Server, limits: ConnectionLimits): Read
     });
     if (replaced === null) return;
     open.delete(replaced);
-    replaced.socket.destroy();
+    if (replaced.responses > 0) resetConnection(replaced.socket);
+    else replaced.socket.destroy();
   });
   const check = () => {
     const now = performance.now();

@@ -37,3 +37,13 @@ export class DamagedDataError extends DataRefusedError {
     this.name = 'DamagedDataError';
   }
 }
+
+/** The database is not that of the installation whose files are in the data folder. */
+export class UnknownInstallationError extends DataRefusedError {
+  constructor(place: string, problem: string) {
+    super(
+      `${place} ${problem}: put the database of this installation back, or restore a backup to a new folder with 'gleaner restore'. For a new installation, set GLEANER_DATA_DIR to another folder`,
+    );
+    this.name = 'UnknownInstallationError';
+  }
+}

@@ -56,6 +56,19 @@ export function httpUrl(given: string): string {
   return given;
 }
 
+/** Returns the base of addresses: a URL that a path can be appended to, without a slash at its end. */
+export function baseUrl(given: string): string {
+  const url = URL.parse(httpUrl(given));
+  if (url === null) throw new Error('expected a URL');
+  const { username, password } = url;
+  if (username !== '' || password !== '') throw new Error('expected a URL without credentials');
+  if (/[?#]/.test(given)) throw new Error('expected a URL without a query and a fragment');
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
+
+/** Returns a host name or an address, which may be in brackets as in a URL. */
+export const host = (given: string): string => given.replace(/^\[(.*)\]$/, '$1');
+
 /** Returns a URL, or an absolute path. */
 export const folderOrUrl = (given: string, folder: string): string =>
   /^https?:/.test(given) ? given : path(given, folder);

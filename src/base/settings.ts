@@ -9,10 +9,12 @@ import {
 } from './notification-settings.ts';
 import { parseOrigins } from './origins.ts';
 import {
+  baseUrl,
   corsOrigins,
   days,
   executable,
   folderOrUrl,
+  host,
   httpUrl,
   integer,
   linkSecrets,
@@ -112,7 +114,7 @@ export const settings = {
   },
   GLEANER_HOST: {
     default: '127.0.0.1',
-    parse: text,
+    parse: host,
     about:
       'Address to listen on. By default only this machine can connect; `0.0.0.0` listens on every IPv4 address.',
   },
@@ -193,8 +195,9 @@ export const settings = {
   },
   GLEANER_PUBLIC_URL: {
     default: null,
-    parse: (given) => httpUrl(given).replace(/\/+$/, ''),
-    about: 'Base URL of signed links; default: the address of the HTTP port on this machine.',
+    parse: baseUrl,
+    about:
+      'Base URL of the service for its callers, which may have a path; default: the address of the HTTP port.',
   },
   GLEANER_REQUESTS_PER_SECOND: {
     default: 'off',

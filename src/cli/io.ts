@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { text as readAll } from 'node:stream/consumers';
+import { text as readAll, buffer as readAllBytes } from 'node:stream/consumers';
 import { WriteStream } from 'node:tty';
 import {
   type ClientEnvironment,
@@ -49,6 +49,8 @@ export interface Io extends RunOptions {
   path(file: string): string;
   /** Reads a text file; `-` is standard input. */
   readText(file: string): Promise<string>;
+  /** Reads a file; `-` is standard input. */
+  readBytes(file: string): Promise<Uint8Array>;
   /** Reads the configuration of the service. Throws a ConfigError. */
   config(): Config;
   /** Reads the client settings. Throws a ConfigError. */
@@ -81,6 +83,7 @@ export function createIo(options: RunOptions): Io {
     },
     path,
     readText: (file) => (file === '-' ? readAll(options.stdin) : readFile(path(file), 'utf8')),
+    readBytes: (file) => (file === '-' ? readAllBytes(options.stdin) : readFile(path(file))),
     config: () => loadConfig(withDotEnv(env, folder), folder),
     client: () => clientEnvironment(env, { folder, home }),
   };

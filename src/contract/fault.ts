@@ -20,6 +20,7 @@ export const faultCodes = {
   // Errors of the service's own components.
   starting: 'soon',
   unavailable: 'soon',
+  storage_damaged: 'never',
   disk_full: 'later',
   internal: 'never',
   // Fetch outcomes of a marketplace's page.
@@ -34,6 +35,7 @@ export const faultCodes = {
   page_mismatch: 'soon',
   page_failed: 'soon',
   page_too_large: 'never',
+  page_too_complex: 'never',
   page_timeout: 'soon',
   network: 'soon',
   proxy_failed: 'soon',
@@ -52,6 +54,13 @@ export const faultCodes = {
 } as const;
 
 export type FaultCode = keyof typeof faultCodes;
+
+/** Levels at which the log has the faults of calls. Others are not logged: the caller is told. */
+export const faultLogLevels: Readonly<Partial<Record<FaultCode, 'error' | 'warn'>>> = {
+  internal: 'error',
+  storage_damaged: 'error',
+  unavailable: 'warn',
+};
 
 /** One problem of an invalid request, in FastAPI's terms: see docs/errors.md. */
 export interface Problem {

@@ -1,3 +1,10 @@
+/** Size and digest of a file, as they were when it was written. */
+export interface FileRecord {
+  bytes: number;
+  /** SHA-256 of the contents in hexadecimal. */
+  sha256: string;
+}
+
 /** The verified contents of a link to a file. */
 export interface SignedFile {
   /** `<job id>/<file name>`. */
@@ -8,6 +15,10 @@ export interface SignedFile {
   bearer: boolean;
   /** Owner of the file. Empty if the link alone grants access. */
   userId: string;
+  /** Format to convert the records to, as the name in the link says. Absent for the file as it is. */
+  format?: string | undefined;
+  /** What the file must be. Absent in links of earlier versions. */
+  record?: FileRecord | undefined;
 }
 
 /** Records of a file to return, as the query of its link says. Each may be empty. */

@@ -4,6 +4,7 @@ const finalCodes: ReadonlySet<string> = new Set([
   'page_private',
   'page_region',
   'page_too_large',
+  'page_too_complex',
   'invalid',
   'address_refused',
   'robots_disallowed',

@@ -50,6 +50,10 @@ export const problemText = {
     type: 'too_long',
     msg: `List should have at most ${count(maximum, 'item')} after validation, not ${given}`,
   }),
+  repeated: (times: number): ProblemText => ({
+    type: 'value_error',
+    msg: `Input should be sent once, not ${times} times`,
+  }),
   wrong: (msg: string): ProblemText => ({ type: 'value_error', msg }),
 };
 

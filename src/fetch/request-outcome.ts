@@ -32,6 +32,7 @@ const kinds: Partial<Record<FaultCode, RequestOutcome['kind']>> = {
   page_empty: 'inconclusive',
   page_unreadable: 'inconclusive',
   page_too_large: 'inconclusive',
+  page_too_complex: 'inconclusive',
 };
 
 /** Classifies the fault of a fetcher or a reader. */

@@ -12,11 +12,32 @@ import type { DriftWatcher } from '../fetch/drift/drift-watcher.ts';
 import type { FetchPage } from '../fetch/page.ts';
 import type { RecordMemory } from '../fetch/page-memory.ts';
 import type { Queue } from '../queue/queue.ts';
+import type { BatchReference } from '../store/batches.ts';
 import type { Job, Mode, StoredFile } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { JobChanges } from './changes.ts';
 import type { JobTypes } from './job-types.ts';
+
+/** A unit of a claimed batch whose page is read. */
+export interface UnitReading {
+  jobId: string;
+  batchId: string;
+  attempt: number;
+  /** Index of the unit in its batch. */
+  index: number;
+}
+
+/** Guard of a worker process against pages that end it. */
+export interface ReadingGuard {
+  /** Records that the page of a unit is read in this turn of the event loop. */
+  begin(unit: UnitReading): void;
+  /**
+   * Hands a released batch, of which a claim ended without progress, to the process that reads such batches.
+   * Absent in that process.
+   */
+  handOver?: (message: BatchReference) => void;
+}
 
 /** Dependencies of the steps and queries of jobs, and of schedules and histories. */
 export interface JobContext {
@@ -37,6 +58,8 @@ export interface JobContext {
   drift: DriftWatcher;
   changes: JobChanges;
   destinations: Destinations;
+  /** Absent in processes that read no pages, or that no other process watches. */
+  guard?: ReadingGuard;
 }
 
 /** Settings read by the steps. */

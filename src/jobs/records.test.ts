@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -214,26 +215,42 @@ describe('while the result storage is unavailable', () => {
   });
 });
 
-test('a missing segment is an internal fault', async () => {
+test('a missing segment is damage while the job has other files, and deleted results otherwise', async () => {
   const { segment } = await writeSegment(contextOf({ job: csvFile }), job, aDone(0), source);
+  await writeRecords(contextWith({ blobs }), `${job.id}/other`, records);
   await blobs.remove([segment.path]);
   const context = contextOf({ job: csvFile }, { ...aDone(0), segments: [segment] });
   await expect(compile(context, job, 3)).rejects.toMatchObject({
-    code: 'internal',
-    message: expect.stringContaining('has lost its segment'),
+    code: 'storage_damaged',
+    message: expect.stringContaining(`${segment.path} is missing`),
   });
+  await blobs.removeJob(job.id);
+  await expect(compile(context, job, 3)).rejects.toMatchObject({ code: 'results_deleted' });
 });
 
-test('a record found nowhere is an internal fault', async () => {
+test.each(['plain', 'csv'])('a changed record of a %s segment is damage', async (encoding) => {
+  const files = encoding === 'csv' ? { job: csvFile } : {};
+  const { segment } = await writeSegment(contextOf(files), job, aDone(0), source);
+  const bytes = Buffer.concat(await Array.fromAsync(await blobs.read(segment.path)));
+  const [offset] = segment.records[0]!;
+  bytes[offset + 1]! ^= 1;
+  await blobs.write(segment.path, 'text/plain', Readable.from([bytes]), () => 3);
+  const batch = { ...aDone(0), segments: [segment] };
+  const changed = { code: 'storage_damaged', message: expect.stringContaining(segment.path) };
+  await expect(readRecord(contextOf(files, batch), batch, 0)).rejects.toMatchObject(changed);
+  if (encoding === 'csv')
+    await expect(compile(contextOf(files, batch), job, 3)).rejects.toMatchObject(changed);
+});
+
+test('a record found nowhere, and a segment that is cut, are damage', async () => {
   const batch = aDone(0);
   const context = contextOf({ job: csvFile }, batch);
   await expect(readRecord(context, batch, 0)).rejects.toMatchObject({
-    code: 'internal',
-    message: expect.stringContaining('has lost a record'),
+    code: 'results_deleted',
   });
   const { segment } = await writeSegment(context, job, batch, source);
   const shorter = { ...segment, body: { ...segment.body!, end: segment.body!.end + 1 } };
-  const changed = { code: 'internal', message: expect.stringContaining('its content was changed') };
+  const changed = { code: 'storage_damaged', message: expect.stringContaining('ends before byte') };
   const compiling = compile(contextOf({ job: csvFile }, { ...batch, segments: [shorter] }), job, 3);
   await expect(compiling).rejects.toMatchObject(changed);
   const cut = {

@@ -1,9 +1,10 @@
 import { pipeline, type Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { createGunzip, gzip } from 'node:zlib';
+import { crc32, createGunzip, gzip } from 'node:zlib';
 import { csvField, plainJson, readCsvField } from '../base/csv.ts';
 import { linesOf } from '../base/read-lines.ts';
-import type { Blobs } from '../blobs/blobs.ts';
+import { compareFile, damagedFile } from '../base/recorded-file.ts';
+import { type Blobs, parsePath } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
 import type { FileEntry, FilePack, UnitFilePack } from '../kinds/kind.ts';
 import type { Batch, Outcome, Segment } from '../store/batches.ts';
@@ -87,7 +88,7 @@ export async function* composeRows(
       if (!record) throw new Fault('internal', `unit ${index} of batch ${batch.id} has lost its record`);
       const bytes =
         encoding === 'csv' ? Buffer.from(csvField(plainJson(Buffer.from(record).toString()))) : record;
-      composed.records[index] = [composed.bytes, bytes.byteLength];
+      composed.records[index] = [composed.bytes, bytes.byteLength, crc32(bytes)];
       add(bytes);
     }
     add(row[1]);
@@ -127,6 +128,7 @@ export async function writeSegment(
   const segment: Segment = {
     path,
     bytes: file.bytes,
+    sha256: file.sha256,
     encoding: pack.gzip ? 'gzip' : pack.encoding(job),
     records: composed.records,
     body: { start, end: file.bytes - Buffer.byteLength(tail), items: composed.items },
@@ -143,13 +145,13 @@ export async function writeRecords(
   if (records.size === 0) return null;
   const places: Segment['records'] = {};
   let offset = 0;
-  for (const [index, { byteLength }] of records) {
-    places[index] = [offset, byteLength];
-    offset += byteLength;
+  for (const [index, record] of records) {
+    places[index] = [offset, record.byteLength, crc32(record)];
+    offset += record.byteLength;
   }
   const content = streamOf(records.values());
-  const { bytes } = await blobs.write(path, recordsOnly.contentType, content, () => records.size);
-  return { path, bytes, encoding: 'plain', records: places, body: null };
+  const { bytes, sha256 } = await blobs.write(path, recordsOnly.contentType, content, () => records.size);
+  return { path, bytes, sha256, encoding: 'plain', records: places, body: null };
 }
 
 /**
@@ -198,8 +200,8 @@ const maxGapBytes = 64 * 1024;
 /**
  * Creates a reader of a batch's records, or of the units in `wanted`, to be read in ascending order. Records
  * that are stored next to each other are read together. When a batch ends, its records move to another
- * segment, so a missing segment is looked for in the current version of the batch. Throws `internal` for a
- * record that cannot be found.
+ * segment, so a missing segment is looked for in the current version of the batch. Throws `storage_damaged`
+ * for a record that is missing or changed, `results_deleted` if the job has no file any more.
  */
 export function openRecords(
   { store, blobs }: JobContext,
@@ -229,9 +231,9 @@ export function openRecords(
     try {
       await load(index);
     } catch (error) {
-      const { code, message } = Fault.from(error);
-      if (code !== 'not_found') throw error;
-      throw new Fault('internal', `batch ${batch.id} has lost a record: ${message}`, { cause: error });
+      if (Fault.from(error).code !== 'not_found') throw error;
+      const path = current.segments.find(({ records }) => index in records)?.path;
+      throw await missingFile(blobs, batch, path, error);
     }
   };
   return {
@@ -281,25 +283,27 @@ async function readRun(
 ): Promise<[index: number, record: Uint8Array][]> {
   const [start, length] = records[index]!;
   let end = start + length;
-  const run = [[index, start, length]] as [number, number, number][];
-  const behind = Object.entries(records)
-    .map(([at, place]) => [Number(at), ...place] as [number, number, number])
-    .filter(([at, offset]) => offset >= end && at !== index && wanted.has(at))
-    .sort(([, one], [, other]) => one - other);
-  for (const place of behind) {
-    const [, offset, bytes] = place;
+  const run = [index];
+  const behind = Object.keys(records)
+    .map(Number)
+    .filter((at) => records[at]![0] >= end && at !== index && wanted.has(at))
+    .sort((one, other) => records[one]![0] - records[other]![0]);
+  for (const at of behind) {
+    const [offset, bytes] = records[at]!;
     if (offset + bytes - start > maxBytes || offset - end > maxGapBytes) break;
-    run.push(place);
+    run.push(at);
     end = offset + bytes;
   }
   const stored =
     encoding === 'gzip'
       ? await inflateRange(await blobs.read(path), start, end)
       : await readRange(blobs, path, start, end);
-  if (stored.length !== end - start)
-    throw new Fault('internal', `${path} ends before byte ${end}: its content was changed`);
-  return run.map(([at, offset, bytes]) => {
+  if (stored.length !== end - start) throw damagedFile(path, `ends before byte ${end}`);
+  return run.map((at) => {
+    const [offset, bytes, checksum] = records[at]!;
     const record = stored.subarray(offset - start, offset - start + bytes);
+    if (checksum !== undefined && crc32(record) !== checksum)
+      throw damagedFile(path, `has another record of unit ${at} than was written`);
     return [at, encoding === 'csv' ? Buffer.from(readCsvField(record.toString())) : record];
   });
 }
@@ -319,43 +323,78 @@ async function inflateRange(source: Readable, start: number, end: number): Promi
   return Buffer.concat(chunks);
 }
 
-/** Streams the rows of a segment. Throws `internal` if bytes are missing. */
+/**
+ * Returns the fault for a batch whose file, by default a segment, is missing: `results_deleted` if all files
+ * of the job are, as a rule of the storage or a person removes them, otherwise `storage_damaged`.
+ */
+async function missingFile(
+  blobs: Blobs,
+  { id, jobId }: Batch,
+  path: string | undefined,
+  cause: unknown,
+): Promise<Fault> {
+  if (!(await hasFiles(blobs, jobId))) return filesRemoved(cause);
+  return damagedFile(path ?? `${jobId}/segment of batch ${id}`, 'is missing', cause);
+}
+
+/** Returns true if the result storage has a file of a job. */
+export async function hasFiles(blobs: Blobs, jobId: string): Promise<boolean> {
+  return (await blobs.listJob(jobId)).length > 0;
+}
+
+/** Creates the fault for a job whose files were removed from the storage by others. */
+export function filesRemoved(cause?: unknown): Fault {
+  const message = 'The result files of this job were removed from the result storage.';
+  return new Fault('results_deleted', message, { cause });
+}
+
+/** Streams the rows of a segment. Throws `storage_damaged` and `results_deleted` like openRecords(). */
 export async function* readRows(
   { blobs }: JobContext,
   batch: Batch,
   segment: Segment,
 ): AsyncGenerator<Uint8Array> {
+  const { path, bytes, sha256 } = segment;
   const { start, end } = segment.body!;
   let left = end - start;
   try {
-    for await (const chunk of await blobs.read(segment.path, { start, end: end - 1 })) {
+    const stored = (await blobs.read(path, { start, end: end - 1 })) as AsyncIterable<Uint8Array>;
+    const isComparable = sha256 !== undefined && left === bytes;
+    for await (const chunk of isComparable ? compareFile(path, { bytes, sha256 }, stored) : stored) {
       left -= chunk.length;
       yield chunk;
     }
   } catch (error) {
     if (Fault.from(error).code !== 'not_found') throw error;
-    throw new Fault('internal', `batch ${batch.id} has lost its segment ${segment.path}`, { cause: error });
+    throw await missingFile(blobs, batch, path, error);
   }
-  if (left !== 0)
-    throw new Fault('internal', `${segment.path} ends before byte ${end}: its content was changed`);
+  if (left !== 0) throw damagedFile(path, `ends before byte ${end}`);
 }
 
-/**
- * Yields the entries of a unit's file. Throws `internal` if the file has another number of entries than were
- * written.
- */
+/** Yields the entries of a unit's file. Throws `storage_damaged`, `results_deleted`. */
 export async function* readFileEntries(
   { blobs }: JobContext,
   pack: UnitFilePack,
-  { path, items }: StoredFile,
+  file: StoredFile,
 ): AsyncGenerator<FileEntry> {
+  const { path, items } = file;
   let count = 0;
-  for await (const entry of pack.entries(linesOf(await blobs.read(path)))) {
+  for await (const entry of pack.entries(linesOf(readFile(blobs, file)))) {
     count++;
     yield entry;
   }
-  if (count !== items)
-    throw new Fault('internal', `${path} has ${count} entries instead of ${items}: its content was changed`);
+  if (count !== items) throw damagedFile(path, `has ${count} entries instead of ${items}`);
+}
+
+/** Yields the contents of a result file. Throws `storage_damaged`, `results_deleted`. */
+async function* readFile(blobs: Blobs, file: StoredFile): AsyncGenerator<Uint8Array> {
+  const { path } = file;
+  const stored = await blobs.read(path).catch(async (error: unknown) => {
+    if (Fault.from(error).code !== 'not_found') throw error;
+    if (await hasFiles(blobs, parsePath(path).jobId)) throw damagedFile(path, 'is missing', error);
+    throw filesRemoved(error);
+  });
+  yield* compareFile(path, file, stored);
 }
 
 async function readRange(blobs: Blobs, path: string, start: number, end: number): Promise<Buffer> {

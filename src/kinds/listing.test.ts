@@ -23,12 +23,12 @@ async function write(
   list: string,
   pages: number[][],
   unit: Unit,
-  { end = {}, job = {} }: { end?: ListSummary; job?: Partial<Job> } = {},
+  { end = {}, job = {} }: { end?: Partial<ListSummary>; job?: Partial<Job> } = {},
 ) {
   const owner = aJob({ createdAt: Date.UTC(2026, 0, 2, 7, 59), ...job });
   const batch = aBatch(owner, 0, [unit]);
   const place = { job: owner, batch, collectedAt: 1_750_000_000, result };
-  const chunks = listingFile.body(pagesOf(list, pages, end), unit, place);
+  const chunks = listingFile.body(pagesOf(list, pages, { has_more: true, ...end }), unit, place);
   let text = listingFile.head(unit, place);
   expect(text).not.toContain('\n');
   for (;;) {
@@ -50,6 +50,7 @@ test('a search of A has the submitted URL and the number of its items', async ()
     url: unit.key,
     total_items: 3,
     items: [{ id: 1 }, { id: 2 }, { id: 3 }],
+    has_more: true,
   });
   expect(count).toBe(3);
 });
@@ -58,7 +59,9 @@ test('a search of B is an array with one object', async () => {
   const result = { message: ResultOfB, inArray: true };
   const unit = { key: 'k', input: { list_type: 'search', keyword: 'kopi', product_limit: 5 } };
   const { file, batchId } = await write(result, 'products', [[]], unit, { job: identified });
-  expect(file).toEqual([{ batch_id: batchId, keyword: 'kopi', list_type: 'search', products: [] }]);
+  expect(file).toEqual([
+    { batch_id: batchId, keyword: 'kopi', list_type: 'search', products: [], has_more: true },
+  ]);
 });
 
 test('the file has the listing’s summary, and null for missing values', async () => {
@@ -87,6 +90,7 @@ test('a search of E has the number of pages, and the day and hour of the submiss
     scraped_pages: 3,
     submit_date: '2026-01-02',
     submit_hour: '07',
+    has_more: true,
   });
 });
 

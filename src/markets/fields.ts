@@ -87,6 +87,17 @@ export function rupiah(value: unknown): number | null {
 }
 
 /**
+ * Returns the amount of rupiah that a card abbreviates to thousands or millions: "Rp7,59jt" is 7590000. Only
+ * for prices that a page shows in no other way, as the abbreviation may be rounded. Null for any other text.
+ */
+export function abbreviatedRupiah(value: unknown): number | null {
+  const [, digits, unit] =
+    /^\s*Rp\.?\s?(\d{1,3}(?:[.,]\d{1,2})?)\s?(rb|ribu|jt|juta)\s*$/i.exec(text(value) ?? '') ?? [];
+  const scale = unit && multipliers.find(([word]) => word.test(unit))?.[1];
+  return digits && scale ? positive(Math.round(Number(digits.replace(',', '.')) * scale)) : null;
+}
+
+/**
  * Returns the absolute percentage from a number or from text such as "20%" or "-20%". Null if there is none.
  */
 export function percent(value: unknown): number | null {

@@ -1,7 +1,18 @@
 import { expect, it } from 'vitest';
 import { expectLinear } from '../../test/support/cost.ts';
 import type { PageResponse } from '../fetch/page.ts';
-import { allById, attribute, bodyText, byId, find, findAll, outwards, parseHtml, words } from './html.ts';
+import {
+  allById,
+  attribute,
+  bodyText,
+  byId,
+  find,
+  findAll,
+  oneLine,
+  outwards,
+  parseHtml,
+  words,
+} from './html.ts';
 
 const createResponse = (body: Buffer, contentType = 'text/html'): PageResponse => ({
   status: 200,
@@ -53,6 +64,27 @@ it('rejects a page with too many nodes', () => {
   expect(() => parseHtml('<br>'.repeat(300_001))).toThrow(
     expect.objectContaining({ code: 'page_unreadable', message: 'the page has more than 300000 nodes' }),
   );
+});
+
+it.each([
+  ['attributes', `<b ${Array.from({ length: 500_001 }, (_, index) => `a${index}`).join(' ')}>`],
+  ['pieces of text', '<'.repeat(1_000_001)],
+])('rejects a page with too many %s', (name, html) => {
+  expect(() => parseHtml(`<p>${html}`)).toThrow(
+    expect.objectContaining({ code: 'page_unreadable', message: expect.stringContaining(name) }),
+  );
+});
+
+it('ends with page_too_complex where the same text is read again and again', () => {
+  const { root } = parseHtml(`<p class="${'a '.repeat(100_000)}"><b>${'word '.repeat(100_000)}</b></p>`);
+  const bold = find(root, 'b')!;
+  const tooComplex = expect.objectContaining({ code: 'page_too_complex' });
+  expect(() => Array.from({ length: 1_000 }, () => words(bold))).toThrow(tooComplex);
+  expect(() => Array.from({ length: 10_000 }, () => [...outwards(bold)])).toThrow(tooComplex);
+});
+
+it('collapses white space of any kind', () => {
+  expect(oneLine(' a\n b \u00a0c\td  e ')).toBe('a b c d e');
 });
 
 it.each(['<div>', '<a><p>', '<b class=x></p>', '<table><tr><td>', '<', '<a x="', '<!--', '<script>', '&amp'])(

@@ -59,6 +59,17 @@ const text = fc.string({
 const integer = fc.stringMatching(/^-?[1-9]\d{13,19}$/).map((digits) => `#${digits}`);
 const number = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }));
 
+test('parseJsonText() rejects 600,000 values beside a long integer', () => {
+  const values = '1,'.repeat(600_001);
+  expect(parseJsonText(`[${values}1]`)).toHaveLength(600_002);
+  expect(() => parseJsonText(`[${values}9999999999999999]`)).toThrow(
+    expect.objectContaining({
+      code: 'page_too_complex',
+      message: 'the page has more than 600000 JSON values',
+    }),
+  );
+});
+
 test('parseJsonText() returns what a reviver for each number returns', () => {
   const { value } = fc.letrec<{ value: Json }>((tie) => ({
     value: fc.oneof(

@@ -5,6 +5,12 @@ import { Fault } from '../contract/fault.ts';
 const maxContainers = 250_000;
 
 /**
+ * Maximum values in a JSON page with long integers, which is parsed value by value: a million takes up to two
+ * seconds.
+ */
+const maxExactValues = 600_000;
+
+/**
  * Maximum depth of objects and arrays. Pages stay below 40; much deeper ones overflow recursive functions.
  */
 const maxDepth = 200;
@@ -34,17 +40,19 @@ function mayHaveLongInteger(json: string): boolean {
 }
 
 /**
- * Counts opening brackets in JSON text, up to one more than `limit`, with those inside strings. A search for
+ * Counts some characters in JSON text, up to one more than `limit`, with those inside strings. A search for
  * each takes a tenth of the time of a loop over all characters.
  */
-function countBrackets(json: string, limit: number): number {
+function countCharacters(json: string, characters: string, limit: number): number {
   let count = 0;
-  for (const bracket of '{[') {
-    for (let at = json.indexOf(bracket); at >= 0 && count <= limit; at = json.indexOf(bracket, at + 1))
+  for (const character of characters) {
+    for (let at = json.indexOf(character); at >= 0 && count <= limit; at = json.indexOf(character, at + 1))
       count += 1;
   }
   return count;
 }
+
+const countBrackets = (json: string, limit: number) => countCharacters(json, '{[', limit);
 
 /** Returns true if the text of a JSON object or array has more than 200 levels. */
 function isTooDeep(json: string): boolean {
@@ -97,7 +105,8 @@ function exact(_name: string, value: Json, { source }: { source?: string }): Jso
 /**
  * Parses JSON of a page. Integers beyond 2^53, such as ids of 19 digits, become text with their exact digits.
  * Throws `page_unreadable` for too many objects and arrays, of which parsing can take 22 times the memory of
- * the text, or for more than 200 levels of them; SyntaxError for invalid JSON.
+ * the text, or for more than 200 levels of them; `page_too_complex` for too many values beside a long
+ * integer; SyntaxError for invalid JSON.
  */
 export function parseJsonText(json: string): Json {
   // A shorter text cannot have as many.
@@ -110,5 +119,8 @@ export function parseJsonText(json: string): Json {
     throw new Fault('page_unreadable', `the page has more than ${maxDepth} levels of JSON`);
   }
   if (!mayHaveLongInteger(json)) return value;
+  // A shorter text cannot have as many.
+  if (json.length > 2 * maxExactValues && countCharacters(json, ',', maxExactValues) > maxExactValues)
+    throw new Fault('page_too_complex', `the page has more than ${maxExactValues} JSON values`);
   return JSON.parse(json, exact as Parameters<typeof JSON.parse>[1]) as Json;
 }

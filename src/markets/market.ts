@@ -46,7 +46,14 @@ export interface ListPage {
 }
 
 /** Values that are known at the end of a listing, by their names in the result file. */
-export type ListSummary = Record<string, Json>;
+export interface ListSummary {
+  /**
+   * True if the listing ended at a limit of the request, of the service or of the site, and the site has
+   * further products (docs/pages.md).
+   */
+  has_more: boolean;
+  [name: string]: Json;
+}
 
 /** Reader of listings: searches, categories, shops, catalogues. Faults as RecordReader. */
 export interface ListReader {

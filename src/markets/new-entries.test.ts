@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../base/json.ts';
 import { text } from './fields.ts';
-import { checkNoEntries, newEntries } from './new-entries.ts';
+import { checkNoEntries, newEntries, withTitleOrPrice } from './new-entries.ts';
 
 const byId = (entry: JsonObject) => text(entry.id);
 
@@ -17,6 +17,15 @@ it('leaves out entries without an id, unless no entry has one', () => {
   expect(newEntries([], seen, byId)).toEqual([]);
   expect(() => newEntries([{ name: 'x' }, { id: '' }], seen, byId)).toThrow(
     expect.objectContaining({ code: 'page_unreadable' }),
+  );
+});
+
+it('withTitleOrPrice() leaves out entries without both, unless no entry has one', () => {
+  const [titled, priced] = [{ title: 'Mug' }, { title: ' ', price: 5 }];
+  expect(withTitleOrPrice([titled, { title: null, price: null }, priced])).toEqual([titled, priced]);
+  expect(withTitleOrPrice([])).toEqual([]);
+  expect(() => withTitleOrPrice([{ title: null }, { price: ' ' }], ': look')).toThrow(
+    'none of the 2 entries of the list has a title or a price: look',
   );
 });
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import { Fault } from '../contract/fault.ts';
+import { text } from './fields.ts';
 
 /**
  * Throws `page_unreadable` for a first page without entries if the site states how many there are: a silent
@@ -9,6 +10,21 @@ export function checkNoEntries(total: number | null): void {
   if (total !== null && total > 0) {
     throw new Fault('page_unreadable', `the site states ${total} products and lists none`);
   }
+}
+
+/**
+ * Returns the entries with a title or a price. Markup without both is a placeholder, not a product. Throws
+ * `page_unreadable` if there are entries and none has one.
+ */
+export function withTitleOrPrice(entries: readonly JsonObject[], remedy = ''): JsonObject[] {
+  const products = entries.filter(({ title, price }) => text(title) !== null || text(price) !== null);
+  if (entries.length > 0 && products.length === 0) {
+    throw new Fault(
+      'page_unreadable',
+      `none of the ${entries.length} entries of the list has a title or a price${remedy}`,
+    );
+  }
+  return products;
 }
 
 /**

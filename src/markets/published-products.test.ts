@@ -170,11 +170,13 @@ describe('the product of a page with several', () => {
     const card = `<div itemscope itemtype="https://schema.org/Product"><b itemprop="name">Bowl</b>
       <i itemprop="offers" itemscope><b itemprop="price">5</b><meta itemprop="priceCurrency" content="EUR"></i></div>`;
     expect(read(jsonLd(mug({ sku: 'M-1' })) + card)).toMatchObject({ title: 'Oat mug', price: null });
-    const other = `<meta property="product:price:amount" content="5"><meta property="og:title" content="Oat mug">
-      <meta property="product:retailer_item_id" content="M-2">`;
-    expect(read(jsonLd(mug({ sku: 'M-1' })) + other)).toMatchObject({ sku: 'M-1', price: null });
-    const same = other.replace('Oat mug', 'Buy mugs online').replace('M-2', 'M-1');
-    expect(read(jsonLd(mug({ sku: 'M-1' })) + same)).toMatchObject({ title: 'Oat mug', price: 5 });
+    const preview = (title: string, id: string) => `<meta property="product:price:amount" content="5">
+      <meta property="og:title" content="${title}"><meta property="product:retailer_item_id" content="${id}">`;
+    const withPreview = (title: string, id: string) => read(jsonLd(mug({ sku: 'M-1' })) + preview(title, id));
+    expect(withPreview('Bowls', 'M-2')).toMatchObject({ sku: 'M-1', price: null });
+    expect(withPreview('Buy mugs online', 'M-1')).toMatchObject({ title: 'Oat mug', price: 5 });
+    // A catalogue of advertisements has ids of its own.
+    expect(withPreview('Oat mug | Kiln', '778')).toMatchObject({ sku: 'M-1', price: 5 });
   });
 });
 
@@ -306,7 +308,115 @@ describe('prices as shops write them', () => {
   });
 });
 
+describe('offers beside their aggregate', () => {
+  const aggregate = { '@type': 'AggregateOffer', lowPrice: 5, highPrice: 9, priceCurrency: 'EUR' };
+  const pack = (sku: string, price: number) => ({
+    ...{ '@type': 'Offer', name: `Pack ${sku}`, sku, price },
+    availability: 'https://schema.org/InStock',
+  });
+
+  test('are the variants, in its currency', () => {
+    const record = read(jsonLd(mug({ offers: [aggregate, pack('A', 9), pack('B', 6)] })));
+    expect(record).toMatchObject({ price: 6, currency: 'EUR', available: true });
+    expect(record!.variants).toMatchObject([{ id: 'A' }, { id: 'B' }]);
+  });
+
+  test('without prices state its availability', () => {
+    const offers = [aggregate, { '@type': 'Offer', availability: 'https://schema.org/InStock' }];
+    expect(read(jsonLd(mug({ offers })))).toMatchObject({ price: 5, available: true, variants: [] });
+    const contrary = [...offers, { '@type': 'Offer', availability: 'https://schema.org/SoldOut' }];
+    expect(read(jsonLd(mug({ offers: contrary })))).toMatchObject({ price: 5, available: null });
+  });
+});
+
+describe('several items of one product', () => {
+  test('complete each other by name or address', () => {
+    const rating = { '@type': 'AggregateRating', ratingValue: 4.8, reviewCount: 92 };
+    const named = mug({ '@id': '#reviews', aggregateRating: rating });
+    const addressed = mug({ name: 'Mug of oats', url, brand: 'Hillside' });
+    const main = { ...sold({ price: 12, priceCurrency: 'EUR' }), url };
+    expect(read(jsonLd(main, named, addressed))).toMatchObject({
+      ...{ title: 'Oat mug', price: 12, rating: 4.8, review_count: 92, brand: 'Hillside' },
+    });
+  });
+
+  test('do not if they have pages of their own', () => {
+    const main = { ...sold({ price: 12, priceCurrency: 'EUR' }), url };
+    const other = mug({ url: '/p/other', brand: 'Hillside' });
+    expect(read(jsonLd(main, other))).toMatchObject({ price: 12, brand: null });
+  });
+});
+
+describe('the category', () => {
+  const step = (name: string, path: string, position: number) => ({
+    ...{ '@type': 'ListItem', position },
+    item: { '@id': `https://kiln.example${path}`, name },
+  });
+  const trail = (...steps: object[]) => ({ '@type': 'BreadcrumbList', itemListElement: steps });
+  const home = step('Home', '/', 1);
+  const cups = step('Cups', '/c/cups', 2);
+
+  test.each([
+    ['the whole path to a category', [home, cups], 'Home > Cups'],
+    ['a path to the address of the product', [home, cups, step('Mug', '/p/mug?a=1', 3)], 'Home > Cups'],
+    ['a path to the name of the product', [home, cups, step('Oat Mug', '/x', 3)], 'Home > Cups'],
+    ['a path by its positions', [cups, home], 'Home > Cups'],
+    ['none of a path to the product alone', [step('Oat mug', '/x', 1)], null],
+  ])('is %s', (_name, steps, category) => {
+    expect(read(jsonLd(sold(euros(9)), trail(...steps)))).toMatchObject({ category });
+  });
+
+  test('is a path in another format than the product', () => {
+    const marked = `<div itemscope itemtype="https://schema.org/Product"><b itemprop="name">Oat mug</b>
+      <i itemprop="offers" itemscope><b itemprop="price">5</b></i></div>`;
+    expect(read(jsonLd(trail(home, cups)) + marked)).toMatchObject({ category: 'Home > Cups', price: 5 });
+  });
+});
+
+describe('ratings', () => {
+  test.each([
+    ['of five', { ratingValue: '4.4', bestRating: '5' }, 4.4],
+    ['of ten', { ratingValue: 8.9, bestRating: 10, worstRating: 1 }, 4.45],
+    ['of a hundred', { ratingValue: '94', bestRating: '100', worstRating: '0' }, 4.7],
+    ['above five without a scale', { ratingValue: 94 }, null],
+    ['above their scale', { ratingValue: 6, bestRating: 5 }, null],
+    ['of a scale that starts elsewhere', { ratingValue: 6, bestRating: 10, worstRating: -10 }, null],
+    ['beside the best rating of its customers', { ratingValue: 4.4, bestRating: 4.8 }, 4.4],
+    ['that nobody gave', { ratingValue: 0, reviewCount: 0 }, null],
+  ])('%s', (_name, rating, expected) => {
+    expect(read(jsonLd(mug({ offers: euros(9), aggregateRating: rating })))).toMatchObject({
+      rating: expected,
+    });
+  });
+});
+
 describe('other values as shops write them', () => {
+  test.each([
+    ['in a list of one', { sku: ['M-1'], gtin13: ['4006381333931'], mpn: ['925'] }, 'M-1'],
+    ['repeated', { sku: ['M-1', 'M-1'], gtin13: '4006381333931', mpn: '925' }, 'M-1'],
+    ['of several products', { sku: ['M-1', 'M-2'], gtin13: '4006381333931', mpn: '925' }, null],
+  ])('codes %s', (_name, codes, sku) => {
+    const record = read(jsonLd(mug({ ...codes, offers: euros(9) })));
+    expect(record).toMatchObject({ sku, gtin: '4006381333931', mpn: '925' });
+  });
+
+  test('pictures have their address under either spelling', () => {
+    const image = [{ '@type': 'ImageObject', contentURL: '/a.jpg' }, { contentUrl: '/b.jpg' }];
+    expect(read(jsonLd(mug({ image, offers: euros(9) })))!.images).toEqual([
+      ...['https://kiln.example/a.jpg', 'https://kiln.example/b.jpg'],
+    ]);
+  });
+
+  test.each([
+    ['EUR', '12.500', null],
+    ['EUR', '0.350', 0.35],
+    ['EUR', '1299.000', 1299],
+    ['KWD', '12.500', 12.5],
+    ['JPY', '12.500', 12_500],
+  ])('%s %s with three decimals', (priceCurrency, price, expected) => {
+    expect(read(jsonLd(sold({ priceCurrency, price })))).toMatchObject({ price: expected });
+  });
+
   test.each([
     ['https://schema.org/InStock', 'InStock', true],
     ['http://schema.org/OutOfStock', 'OutOfStock', false],

@@ -1,6 +1,7 @@
 import type { Json } from '../base/json.ts';
 import { Fault } from '../contract/fault.ts';
 import { closingBracket, parseJsonText } from './json-values.ts';
+import type { PageWork } from './page-work.ts';
 
 /** Maximum positions tried per marker. Each failed one can scan the rest of the text. */
 const maxTries = 20;
@@ -29,9 +30,10 @@ function parseClosed(json: string): Json | undefined {
 /**
  * Returns the first JSON object or array that directly follows a marker in a script. Only quotes, a colon or
  * an equals sign, and white space can be in between: `jsonAfter(source, "'initial'")` reads `'initial':
- * [...]`. Undefined if there is none.
+ * [...]`. Undefined if there is none. Throws `page_too_complex` if the readers of the page, with their
+ * `work`, have read too much text.
  */
-export function jsonAfter(source: string, marker: string): Json | undefined {
+export function jsonAfter(source: string, marker: string, work: PageWork): Json | undefined {
   let from = 0;
   for (let tried = 0; tried < maxTries; tried += 1) {
     const place = source.indexOf(marker, from);
@@ -41,6 +43,7 @@ export function jsonAfter(source: string, marker: string): Json | undefined {
     if (!gap) continue;
     const start = from + gap[0].length;
     const end = closingBracket(source, start);
+    work.addRead((end < 0 ? source.length : end) - start);
     if (end < 0) continue;
     const json = source.slice(start, end);
     // In a script's string in single quotes, an apostrophe is escaped, which JSON does not allow.

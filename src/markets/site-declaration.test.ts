@@ -43,6 +43,14 @@ describe('parseSites()', () => {
       'line 2, column 21: kiln.fields.price.0.css: not a CSS selector',
     ],
     [
+      '{"kiln": {"hosts": ["k.example"],\n "fields": {"price": [".a",\n  "li:has(.price)"]}}}',
+      'line 3, column 3: kiln.fields.price.1.css: :has is not supported',
+    ],
+    [
+      '{"kiln": {"hosts": ["k.example"],\n "listing": {"items": ":not(.a .b)"}}}',
+      'line 2, column 23: kiln.listing.items: :not with a combinator is not supported',
+    ],
+    [
       '{"kiln": {"hosts": ["k.example"], "fields": {"price": {"css": "a", "json": "b"}}}}',
       'kiln.fields.price.0: expected a CSS selector, {"css": …}, {"json": …}, or "schema.org"',
     ],
@@ -99,6 +107,27 @@ describe('a declared page', () => {
       },
       from: { title: 'css h1', price: 'css .p', currency: 'css .p', delivery: 'css .d' },
     });
+  });
+
+  test('has prices with their cents in an element of their own, and no range', () => {
+    const fields = { title: 'h1', price: '.p', list_price: '.l', sale: { css: '.s', type: 'price' } };
+    const html = (sale: string) =>
+      `<h1>Mug</h1><p class="p">1.054<sup>85</sup> €</p><p class="l">1.200 <small>50</small> €</p><p class="s">${sale}</p>`;
+    expect(read(fields, html('9 €'))?.record).toMatchObject({
+      price: 1054.85,
+      list_price: 1200.5,
+      extra: { sale: 9 },
+    });
+    for (const sale of ['9 € - 12 €', '<b>1</b><b>299</b> €', '9<br>299 €', '9 €/Monat'])
+      expect(read(fields, html(sale))?.record.extra).toEqual({});
+  });
+
+  test('has prices of attributes in which a point separates decimals', () => {
+    const fields = { title: 'h1', price: { css: 'b', attribute: 'data-price' } };
+    const price = (value: string) => read(fields, `<h1>Mug</h1><b data-price="${value}"></b>`)?.record.price;
+    expect(price('12.50')).toBe(12.5);
+    expect(price('1.234,50 €')).toBe(1234.5);
+    expect(price('12.500') ?? null).toBeNull();
   });
 
   test('has values of embedded state, by element and by assignment', () => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readJsonc } from '../base/jsonc.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import type { OriginPolicy } from '../fetch/policy.ts';
-import { isSelector } from './html.ts';
+import { selectorProblem } from './selector.ts';
 
 /** Types of values, and how their text is read. */
 const types = ['text', 'number', 'count', 'price', 'availability', 'list', 'boolean', 'json'] as const;
@@ -32,7 +32,14 @@ export const productFields = {
 /** Name of a source that stands for the structured data of a page. */
 const structured = 'schema.org';
 
-const selector = z.string().min(1).max(1_000).refine(isSelector, 'not a CSS selector');
+const selector = z
+  .string()
+  .min(1)
+  .max(1_000)
+  .superRefine((text, context) => {
+    const message = selectorProblem(text);
+    if (message !== null) context.addIssue({ code: 'custom', message });
+  });
 const type = z.enum(types).optional();
 const source = z.preprocess(
   (given) => {

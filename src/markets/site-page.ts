@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../base/json.ts';
 import { Fault } from '../contract/fault.ts';
 import type { PageResponse } from '../fetch/page.ts';
 import { readAvailability } from './availability.ts';
+import { type Candidate, type FieldResolution, resolve } from './candidates.ts';
 import { declaredSites } from './declared-sites.ts';
 import { count, list, number, object, objects, positive, text } from './fields.ts';
 import {
@@ -15,10 +16,13 @@ import {
   findAll,
   type HtmlPage,
   parseHtml,
+  priceWords,
   scriptText,
   words,
+  workOf,
 } from './html.ts';
-import { priceCurrency, shownAmount } from './money.ts';
+import { datumAmount, priceCurrency, shownAmount } from './money.ts';
+import { pageCandidates } from './page-candidates.ts';
 import { statusFault } from './response.ts';
 import { jsonAfter, parseJson } from './script-json.ts';
 import {
@@ -29,17 +33,14 @@ import {
   type SiteDeclaration,
   type ValueType,
 } from './site-declaration.ts';
+import { pageStates, stateCandidates } from './state-candidates.ts';
+import { structuredCandidates } from './structured-candidates.ts';
 import { markupText, type StructuredData, structuredData } from './structured-data.ts';
-import {
-  addressOn,
-  describeProduct,
-  findProduct,
-  hasProduct,
-  type ProductValues,
-  plainName,
-} from './structured-product.ts';
+import { addressOn } from './structured-offer.ts';
+import { hasProduct, type ProductValues } from './structured-product.ts';
 import { valueAt } from './tracked.ts';
 import { unexpectedPage } from './unexpected-page.ts';
+import { visiblePage } from './visible-page.ts';
 
 /** A parsed page of a declared site. */
 export interface SitePage {
@@ -53,10 +54,20 @@ export interface SitePage {
   states: Map<string, Json | undefined>;
 }
 
-/** Values of a page, and where each comes from: "json-ld", "css .price", "json a.b". */
+/**
+ * Values of a page, and where each comes from: "json-ld", "css .price", "json a.b", "page: heading, control".
+ */
 export interface SourcedValues {
   values: ProductValues;
   from: Record<string, string>;
+}
+
+/** Values of a product page. */
+export interface ShopReading extends SourcedValues {
+  /** Candidates that contradict each other or the value that was taken. */
+  contradictions: readonly Candidate[];
+  /** False if only the visible page and embedded state say that the page shows a product. */
+  isStated: boolean;
 }
 
 /** Prepares a page for reading. */
@@ -79,7 +90,7 @@ function embeddedState({ html, states }: SitePage, name = ''): Json | undefined 
   if (state === undefined && name !== '')
     for (const script of findAll(html.root, 'script:not([src])')) {
       const source = scriptText(script);
-      state = source.includes(name) ? jsonAfter(source, name) : undefined;
+      state = source.includes(name) ? jsonAfter(source, name, workOf(html.root)) : undefined;
       if (state !== undefined) break;
     }
   states.set(name, state);
@@ -106,7 +117,7 @@ function toType(raw: Json | undefined, type: ValueType, { site }: SitePage): Jso
   const said = text(raw);
   switch (type) {
     case 'price':
-      return positive(typeof raw === 'string' ? shownAmount(raw, site.currency) : raw);
+      return datumAmount(raw, site.currency ?? null);
     case 'number':
       return number(raw) ?? number(/\d+(?:[.,]\d+)?/.exec(said ?? '')?.[0]);
     case 'count':
@@ -137,40 +148,56 @@ interface ReadValue {
 const isMissing = (value: Json | undefined) =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 
-/** Values of structured data, by format. */
-type FormatValues = readonly { format: string; values: ProductValues }[];
+/** Values that a page states without a declaration, by field. */
+type PageValues = ReadonlyMap<string, FieldResolution>;
 
 /** Reads a source. Returns undefined if the page does not have it. */
 function readSource(
   page: SitePage,
   within: Element | Document,
-  found: FormatValues,
+  found: PageValues,
   { css, json, script, attribute: name, type }: FieldSource,
   field: string,
 ): ReadValue | undefined {
   const own = type ?? productFields[field as keyof typeof productFields] ?? 'text';
   if (css !== undefined) {
     const from = `css ${css}${name === undefined ? '' : ` [${name}]`}`;
-    const read = (element: Element) => (name === undefined ? words(element) : attribute(element, name));
+    const isPriceText = own === 'price' && name === undefined;
+    const read = (element: Element) => {
+      if (isPriceText) return priceWords(element);
+      return name === undefined ? words(element) : attribute(element, name);
+    };
     const texts = findAll(within, css)
       .map(read)
       .filter((value) => value !== null);
     if (own === 'list') return { value: toType(texts, own, page), from };
-    const values = texts.map((said) => ({ value: toType(said, own, page), from, said }));
+    const values = texts.map((said) => {
+      const value = isPriceText ? positive(shownAmount(said, page.site.currency)) : toType(said, own, page);
+      return { value, from, said };
+    });
     return values.find(({ value }) => !isMissing(value));
   }
   if (json !== undefined) {
     const value = toType(valueAt(embeddedState(page, script), json), own, page);
     return { value, from: `json ${script === undefined ? '' : `${script} `}${json}` };
   }
-  const stated = found.find(({ values }) => !isMissing(values[field]));
-  return (
-    stated && { value: stated.values[field]!, from: stated.format, currency: text(stated.values.currency) }
-  );
+  const resolution = found.get(field);
+  return resolution?.rung === 'structured' ? resolution : undefined;
 }
 
-/** Sources of fields that a declaration does not name. */
-const byStructure: FieldSource[] = [{ structured: true }];
+/** Returns the value of the first source that has one. */
+function firstValue(
+  page: SitePage,
+  within: Element | Document,
+  found: PageValues,
+  { field, sources }: { field: string; sources: readonly FieldSource[] },
+): ReadValue | undefined {
+  for (const source of sources) {
+    const read = readSource(page, within, found, source, field);
+    if (read !== undefined && !isMissing(read.value)) return read;
+  }
+  return undefined;
+}
 
 /**
  * Reads fields from their sources, each from the first source that has it. The currency of a price is that of
@@ -181,56 +208,74 @@ export function readFields(
   page: SitePage,
   within: Element | Document,
   declared: FieldSources,
-  found: FormatValues,
+  found: PageValues,
 ): SourcedValues {
   const values: ProductValues = {};
   const from: Record<string, string> = {};
   let price: ReadValue | undefined;
   for (const name of new Set([...Object.keys(productFields), 'variants', ...Object.keys(declared)])) {
-    for (const source of declared[name] ?? byStructure) {
-      const read = readSource(page, within, found, source, name);
-      if (read === undefined || isMissing(read.value)) continue;
-      values[name] = read.value;
-      from[name] = read.from;
-      if (name === 'price') price = read;
-      break;
-    }
+    const sources = declared[name];
+    const read =
+      sources === undefined ? found.get(name) : firstValue(page, within, found, { field: name, sources });
+    if (read === undefined || isMissing(read.value)) continue;
+    values[name] = read.value;
+    from[name] = read.from;
+    if (name === 'price') price = read;
   }
+  const listPrice = declared.list_price === undefined ? number(values.list_price) : null;
+  if (price !== undefined && listPrice !== null && listPrice <= (price.value as number))
+    delete values.list_price;
   const declaredCurrency = page.site.currency;
   const home = declaredCurrency ?? text(values.currency);
   const currency = price?.said === undefined ? (price?.currency ?? home) : priceCurrency(price.said, home);
-  if (price === undefined || currency === null || declared.currency !== undefined) return { values, from };
+  const result = { values, from };
+  if (price === undefined || currency === null || declared.currency !== undefined) return result;
   if (price.currency != null || currency !== home) from.currency = price.from;
   else if (declaredCurrency !== undefined) from.currency = 'declaration';
   values.currency = currency;
-  return { values, from };
+  return result;
 }
 
-/**
- * Returns true if the values of another format are those of the same product, as far as both tell. OpenGraph
- * describes the page, often under another title.
- */
-function isSame(one: ProductValues, other: ProductValues, format: string): boolean {
-  if (one.sku && other.sku && one.sku !== other.sku) return false;
-  if (!one.title || !other.title || format === 'opengraph') return true;
-  const [name, another] = [plainName(text(one.title)), plainName(text(other.title))];
-  return name.includes(another) || another.includes(name);
-}
-
-/** Returns the values of a product page and their sources, or null if the page shows no product. */
-export function readProductPage(page: SitePage): SourcedValues | null {
-  const { fields } = page.site;
+/** Returns what a page states for the fields of its product, in all formats and places. */
+function pageCandidatesOf(page: SitePage): Candidate[] {
   const { root } = page.html;
   const titles = findAll(root, 'h1, title').map((element) => words(element));
   titles.push(attribute(find(root, 'meta[property="og:title"]'), 'content'));
-  const stated = page.data.flatMap((data) => {
-    const item = findProduct(data, page.url, titles);
-    return item === null ? [] : [{ format: data.format, values: describeProduct(item, data, page.url) }];
-  });
-  const found = stated.filter(({ format, values }) => isSame(stated[0]!.values, values, format));
-  const read = readFields(page, root, fields, found);
+  const stated = structuredCandidates(page.data, page.url, titles);
+  const currency = stated.find(({ field }) => field === 'currency')?.value;
+  const pageNames = [words(find(root, 'title')), titles.at(-1) ?? null];
+  const productName = text(stated.find(({ field }) => field === 'title')?.value);
+  const names = [productName, ...pageNames].filter((name) => name !== null);
+  const home = page.site.currency ?? text(currency);
+  const visible = visiblePage(page.html, names);
+  const descriptions = find(root, 'meta[property="og:description"], meta[name="description" i]');
+  const description = attribute(descriptions, 'content');
+  const headings = visible.heading === null ? [] : [words(visible.heading) ?? ''];
+  const states = pageStates(page.html, visible.fields);
+  return [
+    ...stated,
+    ...stateCandidates(states, [...names, ...headings], page.url),
+    ...pageCandidates(visible, { url: page.url, titles: names, home, description }),
+  ];
+}
+
+/** Returns what was decided for each field that a page states. */
+function resolvePage(page: SitePage): Map<string, FieldResolution> {
+  const byField = Map.groupBy(pageCandidatesOf(page), ({ field }) => field);
+  return new Map([...byField].map(([field, values]) => [field, resolve(field, values)]));
+}
+
+/** Returns the values of a product page and their sources, or null if the page shows no product. */
+export function readProductPage(page: SitePage): ShopReading | null {
+  const { fields } = page.site;
+  const resolutions = resolvePage(page);
+  const read = readFields(page, page.html.root, fields, resolutions);
   const isDeclared = Object.keys(fields).some((name) => name !== 'title' && name in read.from);
-  return read.values.title !== undefined && (found.length > 0 || isDeclared) ? read : null;
+  const isOffered = ['price', 'availability', 'sku'].some((name) => read.values[name] !== undefined);
+  const isStated = isDeclared || [...resolutions.values()].some(({ rung }) => rung === 'structured');
+  const contradictions = [...resolutions.values()].flatMap((resolution) => resolution.contradictions);
+  if (read.values.title === undefined || !(isStated || isOffered)) return null;
+  return { ...read, contradictions, isStated };
 }
 
 /** Returns the id of a page: the words of its path and query, which is all that every shop has. */
@@ -241,7 +286,7 @@ function idOf(url: string): string {
 }
 
 /** Returns the record of values: every standard field, null if it is missing, and `extra`. */
-export function recordOf({ values }: SourcedValues, url: string, site: string): JsonObject {
+export function recordOf({ values }: Pick<SourcedValues, 'values'>, url: string, site: string): JsonObject {
   const standard = Object.entries(productFields).map(([name, type]) => [
     name,
     values[name] ?? (type === 'list' ? [] : null),
@@ -287,23 +332,32 @@ export function openPage(response: PageResponse, site: SiteDeclaration): SitePag
   return { ...openSitePage(parseHtml(html), url.href, site), text: html };
 }
 
-/** Reads the record of a response, and the source of each of its fields. */
+/** Codes of faults that pages of products can have as well: shops have forms to log in on all pages. */
+const productCodes: ReadonlySet<string> = new Set(['page_unreadable', 'page_login']);
+
+/** Returns the fault of a page that states no product. */
+function pageFault(page: SitePage & { text: string }, input: JsonObject): Fault {
+  const requested = URL.parse(String(input.url))?.pathname;
+  // Shops redirect from removed products to their first page.
+  if (new URL(page.url).pathname === '/' && requested !== '/')
+    return new Fault('page_not_found', 'the site redirected to its first page');
+  const fault = unexpectedPage(page.text, 'a product');
+  if (fault.code !== 'page_unreadable' || !page.data.some(hasProduct)) return fault;
+  return new Fault('page_unreadable', 'the page states products, but none with its address or its name');
+}
+
+/** Reads the record of a response, the source of each of its fields, and the sources that disagree. */
 export function readProduct(
   response: PageResponse,
   input: JsonObject,
   region: string,
-): { record: JsonObject; from: Record<string, string> } {
+): { record: JsonObject } & Pick<ShopReading, 'from' | 'contradictions'> {
   const site = siteOf(region);
   const page = openPage(response, site);
   const read = readProductPage(page);
-  if (read === null) {
-    const asked = URL.parse(String(input.url))?.pathname;
-    // Shops redirect from removed products to their first page.
-    if (new URL(page.url).pathname === '/' && asked !== '/')
-      throw new Fault('page_not_found', 'the site redirected to its first page');
-    const fault = unexpectedPage(page.text, 'a product');
-    if (fault.code !== 'page_unreadable' || !page.data.some(hasProduct)) throw fault;
-    throw new Fault('page_unreadable', 'the page states products, but none with its address or its name');
-  }
-  return { record: recordOf(read, page.url, site.name), from: read.from };
+  if (read === null) throw pageFault(page, input);
+  const fault = read.isStated ? null : pageFault(page, input);
+  if (fault !== null && !productCodes.has(fault.code)) throw fault;
+  const { from, contradictions } = read;
+  return { record: recordOf(read, page.url, site.name), from, contradictions };
 }

@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import { parseJsonc } from '../base/jsonc.ts';
+import { Fault } from '../contract/fault.ts';
 import { list, objects, text } from './fields.ts';
 import {
   attribute,
@@ -8,6 +9,7 @@ import {
   findAll,
   type HtmlPage,
   parseHtml,
+  priceWords,
   scriptText,
   words,
 } from './html.ts';
@@ -16,6 +18,11 @@ import { parseJson } from './script-json.ts';
 /** Formats of structured data, the most reliable first. */
 export type StructuredFormat = 'json-ld' | 'microdata' | 'rdfa' | 'opengraph';
 
+/** Visits of values that readers of a page's structured data have left. All formats share one. */
+export interface VisitBudget {
+  remaining: number;
+}
+
 /** Items of a page in one format, all in the form of JSON-LD. */
 export interface StructuredData {
   format: StructuredFormat;
@@ -23,24 +30,35 @@ export interface StructuredData {
   items: JsonObject[];
   /** Items by `@id`, to which others refer. */
   byId: ReadonlyMap<string, JsonObject>;
+  visits: VisitBudget;
 }
 
 /** Maximum items of a page that are considered. Listings of shops have up to a few hundred. */
 const maxItems = 5_000;
+/** Maximum visits of values. Items can refer to each other, so a walk is not bounded by the page's length. */
+const maxVisits = 50_000;
 
-/** Returns the structured data of a page by format, without formats that the page does not have. */
+/**
+ * Returns the structured data of a page by format, without formats that the page does not have. The formats
+ * together have up to 5,000 items, the first ones of the page.
+ */
 export function structuredData(page: HtmlPage): StructuredData[] {
-  const found: Record<StructuredFormat, JsonObject[]> = {
+  const roots: Record<StructuredFormat, JsonObject[]> = {
     'json-ld': jsonLd(page),
     microdata: markedUp(page.root.children, microdataNames),
     rdfa: markedUp(page.root.children, rdfaNames),
     opengraph: openGraph(page),
   };
-  return Object.entries(found).flatMap(([format, given]) => {
-    const items = given.flatMap((item) => [...unwrapped(item, 0)]).slice(0, maxItems);
-    const byId = new Map(items.flatMap((item) => (text(item['@id']) ? [[item['@id'] as string, item]] : [])));
-    return items.length === 0 ? [] : [{ format: format as StructuredFormat, items, byId }];
-  });
+  const visits: VisitBudget = { remaining: maxVisits };
+  const found: StructuredData[] = [];
+  let itemsLeft = maxItems;
+  for (const [format, values] of Object.entries(roots)) {
+    const items = pageItems(values, itemsLeft);
+    itemsLeft -= items.length;
+    if (items.length > 0)
+      found.push({ format: format as StructuredFormat, items, byId: itemsById(values), visits });
+  }
+  return found;
 }
 
 /** Returns the types of an item: "Product" for "https://schema.org/Product". */
@@ -49,13 +67,49 @@ export function typesOf(item: JsonObject): string[] {
   return types.map((type) => type.split(/[/#:]/).at(-1)!);
 }
 
-/** Returns the objects of a value that is an object, an array, or the `@id` of an item. */
-export function itemsOf(value: Json | undefined, { byId }: Pick<StructuredData, 'byId'>): JsonObject[] {
-  return (isObject(value) ? [value] : objects(value)).map((item) => {
-    const id = text(item['@id']);
-    return (id !== null && Object.keys(item).length === 1 && byId.get(id)) || item;
-  });
+const productTypes: ReadonlySet<string> = new Set([
+  'product',
+  'productgroup',
+  'productmodel',
+  'individualproduct',
+  'someproducts',
+  'vehicle',
+  'car',
+  'book',
+]);
+const offerTypes: ReadonlySet<string> = new Set(['offer', 'aggregateoffer']);
+
+const hasType = (item: JsonObject, types: ReadonlySet<string>): boolean =>
+  typesOf(item).some((type) => types.has(type.toLowerCase()));
+
+/** Returns true for an item of a type of products. */
+export const isProduct = (item: JsonObject): boolean => hasType(item, productTypes);
+
+const isOffer = (item: JsonObject): boolean => hasType(item, offerTypes);
+
+/**
+ * Returns the objects of a value that is an object, an array, or the `@id` of an item, each once. Throws
+ * `page_unreadable` if readers of the page have visited too many values.
+ */
+export function itemsOf(
+  value: Json | undefined,
+  { byId, visits }: Pick<StructuredData, 'byId' | 'visits'>,
+): JsonObject[] {
+  const elements = isObject(value) ? [value] : list(value);
+  visits.remaining -= elements.length;
+  if (visits.remaining < 0)
+    throw new Fault('page_unreadable', `the structured data has more than ${maxVisits} references`);
+  const items = new Set<JsonObject>();
+  for (const element of elements) {
+    if (!isObject(element)) continue;
+    items.add(isReference(element) ? (byId.get(element['@id'] as string) ?? element) : element);
+  }
+  return [...items];
 }
+
+/** Returns true for an item that only names another one. */
+const isReference = (item: JsonObject): boolean =>
+  text(item['@id']) !== null && Object.keys(item).length === 1;
 
 /** Returns the text of a value without markup: a string, the first of several, or the `name` of an item. */
 export function plainText(value: Json | undefined): string | null {
@@ -67,12 +121,32 @@ export function plainText(value: Json | undefined): string | null {
 /** Members of pages and of graphs whose items are items of the page. */
 const wrappers = ['@graph', 'mainEntity', 'mainEntityOfPage'];
 
-function* unwrapped(value: Json | undefined, depth: number): Generator<JsonObject> {
-  if (depth > 6) return;
-  if (Array.isArray(value)) for (const element of value) yield* unwrapped(element, depth + 1);
-  if (!isObject(value)) return;
-  yield value;
-  for (const name of wrappers) yield* unwrapped(value[name], depth + 1);
+/** Returns the items of the page: the roots and those inside of wrappers, each once, up to a maximum. */
+function pageItems(roots: readonly JsonObject[], maximum: number): JsonObject[] {
+  const items = new Set<JsonObject>();
+  const visit = (value: Json | undefined) => {
+    if (Array.isArray(value)) value.forEach(visit);
+    if (!isObject(value) || items.has(value) || items.size >= maximum) return;
+    items.add(value);
+    for (const name of wrappers) visit(value[name]);
+  };
+  roots.forEach(visit);
+  return [...items];
+}
+
+/** Returns the items at any depth by their `@id`: the first of each that is more than a reference. */
+function itemsById(roots: readonly JsonObject[]): Map<string, JsonObject> {
+  const byId = new Map<string, JsonObject>();
+  const seen = new Set<Json>();
+  const visit = (value: Json | undefined) => {
+    if (typeof value !== 'object' || value === null || seen.has(value)) return;
+    seen.add(value);
+    const id = isObject(value) ? text(value['@id']) : null;
+    if (id !== null && !byId.has(id) && !isReference(value as JsonObject)) byId.set(id, value as JsonObject);
+    Object.values(value).forEach(visit);
+  };
+  roots.forEach(visit);
+  return byId;
 }
 
 function jsonLd({ root }: HtmlPage): JsonObject[] {
@@ -121,11 +195,28 @@ const microdataNames: MarkupNames = {
 };
 const rdfaNames: MarkupNames = { scope: 'typeof', type: 'typeof', id: 'resource', member: 'property' };
 
-/** Returns the items in the attributes of a tree. Members of nested items belong to those. */
+/** An item that is no member of the item around it. */
+interface MarkedItem {
+  item: JsonObject;
+  /** Item of the nearest element around it. */
+  around: JsonObject | null;
+}
+
+/**
+ * Returns the items in the attributes of a tree. Members of nested items belong to those. An offer inside
+ * of a product without offers is one of its offers, although it is not marked as its member.
+ */
 function markedUp(nodes: Document['children'], names: MarkupNames): JsonObject[] {
-  const found: JsonObject[] = [];
+  const found: MarkedItem[] = [];
   collect(nodes, names, null, found, 0);
-  return found;
+  const accepting = new Map<JsonObject, boolean>();
+  return found.flatMap(({ item, around }) => {
+    if (around === null || !isOffer(item)) return [item];
+    if (!accepting.has(around)) accepting.set(around, isProduct(around) && around.offers === undefined);
+    if (!accepting.get(around)) return [item];
+    add(around, 'offers', item);
+    return [];
+  });
 }
 
 /** Members inside the text of other members whose texts are read, so that a page is read few times over. */
@@ -135,7 +226,7 @@ function collect(
   nodes: Document['children'],
   names: MarkupNames,
   owner: JsonObject | null,
-  found: JsonObject[],
+  found: MarkedItem[],
   texts: number,
 ): void {
   for (const node of nodes) {
@@ -145,14 +236,16 @@ function collect(
     const item: JsonObject | null = scope === undefined ? null : Object.create(null);
     if (item) item['@type'] = (type ?? '').split(/\s+/);
     if (item && id) item['@id'] = id;
-    const members = member?.split(/\s+/).filter((name) => name !== '') ?? [];
-    const isMember = owner !== null && members.length > 0;
+    // A name that is repeated would add its value as often.
+    const members = new Set(member?.split(/\s+/).filter((name) => name !== ''));
+    const isMember = owner !== null && members.size > 0;
     if (isMember && (item || texts < maxNestedTexts)) {
-      const value = item ?? memberText(node);
+      const isPrice = [...members].some((name) => /price$/i.test(name));
+      const value = item ?? memberText(node, isPrice);
       // RDFa has names with prefixes.
       for (const name of members)
         add(owner, name.replace(/^(?:schema:|https?:\/\/schema\.org\/)/, ''), value);
-    } else if (item) found.push(item);
+    } else if (item) found.push({ item, around: owner });
     collect(node.children, names, item ?? owner, found, isMember && !item ? texts + 1 : texts);
   }
 }
@@ -164,10 +257,11 @@ function add(owner: JsonObject, name: string, value: Json): void {
   else owner[name] = [known, value];
 }
 
-const memberText = (element: Element): string =>
+/** Returns the text of a member. That of a price has marks between the digits of its elements. */
+const memberText = (element: Element, isPrice: boolean): string =>
   attribute(element, 'content') ??
   attribute(element, valueAttributes[element.name] ?? '') ??
-  words(element) ??
+  (isPrice ? priceWords(element) : words(element)) ??
   '';
 
 /** Returns the product that a page describes for previews, if it states a type or a price of one. */

@@ -75,6 +75,8 @@ describe('a product in JSON-LD', () => {
     ['text with thousands', { price: '1,299.00' }, 1299],
     ['text with a symbol', { price: '€ 1.299,00' }, 1299],
     ['a point before three digits', { price: '1.299', priceCurrency: 'IDR' }, 1299],
+    ['three decimals, which can be thousands', { price: '3.350', priceCurrency: 'GBP' }, null],
+    ['three decimals of a currency with three', { price: '3.350', priceCurrency: 'KWD' }, 3.35],
     ['zero, which stands for none', { price: 0 }, null],
     ['text without a price', { price: 'on request' }, null],
     ['a range', { '@type': 'AggregateOffer', price: undefined, lowPrice: '7.00', highPrice: 9 }, 7],
@@ -209,6 +211,14 @@ describe('a product of OpenGraph', () => {
     Object.entries(values)
       .map(([name, content]) => `<meta property="${name}" content="${content}">`)
       .join('');
+
+  test('has a price whose cents are in an element of their own', () => {
+    const offers = '<div itemprop="offers" itemscope><meta itemprop="priceCurrency" content="USD">';
+    const page = (price: string) =>
+      `<div itemscope itemtype="http://schema.org/Product"><b itemprop="name">Mug</b>${offers}${price}</div></div>`;
+    expect(read(page('<b itemprop="price">54<sup>85</sup></b>'))?.price).toBe(54.85);
+    expect(read(page('<b itemprop="price">54<sup>8</sup></b>'))?.price).toBeNull();
+  });
 
   test('has the price and availability of previews', () => {
     const values = { 'og:title': 'Mug', 'product:price:amount': '9,50', 'product:price:currency': 'EUR' };

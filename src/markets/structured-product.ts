@@ -1,22 +1,37 @@
 import type { Json, JsonObject } from '../base/json.ts';
-import { readAvailability } from './availability.ts';
-import { count, list, number, object, positive, text } from './fields.ts';
-import { priceAmount, priceCurrency } from './money.ts';
-import { itemsOf, plainText, type StructuredData, typesOf } from './structured-data.ts';
-import { cheapest, lowestPrice } from './tracked.ts';
+import { count, number, object, text } from './fields.ts';
+import {
+  isProduct,
+  itemsOf,
+  plainText,
+  type StructuredData,
+  type StructuredFormat,
+  typesOf,
+} from './structured-data.ts';
+import {
+  addressOn,
+  chooseOffer,
+  codeOf,
+  conditionOf,
+  gtinOf,
+  offersOf,
+  readOffer,
+  type StructuredOffer,
+} from './structured-offer.ts';
+import { lowestPrice } from './tracked.ts';
 
 /** Values of a product as a page states them. Absent or null: it does not. */
 export type ProductValues = Record<string, Json>;
 
-/** An offer of a product or of a variant. */
-type StructuredOffer = ReturnType<typeof readOffer>;
-
-const productTypes: ReadonlySet<string> = new Set(
-  'Product ProductGroup ProductModel IndividualProduct SomeProducts Vehicle Car Book'
-    .toLowerCase()
-    .split(' '),
-);
-const isProduct = (item: JsonObject) => typesOf(item).some((type) => productTypes.has(type.toLowerCase()));
+/** A product in one format of structured data. */
+export interface StructuredProduct {
+  format: StructuredFormat;
+  values: ProductValues;
+  /** The offer that `values` has. */
+  offer: StructuredOffer | null;
+  /** All offers of the product and of its variants. */
+  offers: readonly StructuredOffer[];
+}
 
 /** Returns true if structured data states a product, of the page or not. */
 export const hasProduct = ({ items }: StructuredData): boolean => items.some(isProduct);
@@ -24,110 +39,26 @@ export const hasProduct = ({ items }: StructuredData): boolean => items.some(isP
 /** Maximum variants and pictures of a record. */
 const maxVariants = 500;
 const maxImages = 50;
-
-/** Returns the absolute address of a link on a page, or null if it is not one of http or https. */
-export function addressOn(url: string, link: string | null): string | null {
-  const target = link === null ? null : URL.parse(link, url);
-  return target !== null && /^https?:$/.test(target.protocol) ? target.href : null;
-}
-
-/** Returns the text of a price in data, where a point separates decimals, or of a price in any format. */
-function amountOf(value: Json | undefined, currency: string | null): number | null {
-  if (typeof value !== 'string') return positive(value);
-  // Data with three decimals is rare; a point before three digits separates thousands.
-  const plain = /^\d+\.(?:\d{1,2}|\d{4,})$/.test(value.trim()) ? number(value) : null;
-  return positive(plain ?? priceAmount(value, currency) ?? number(value));
-}
-
-const currencyOf = (item: JsonObject): string | null => {
-  const code = text(item.priceCurrency)?.trim().toUpperCase() ?? '';
-  if (/^[A-Z]{3}$/.test(code)) return code;
-  return typeof item.price === 'string' || code !== ''
-    ? priceCurrency(`${code} ${item.price ?? ''}`, null)
-    : null;
-};
-
-const struck = /list|msrp|srp|strikethrough|regular/i;
-
-/** Returns true for a specification of a price to buy one piece: no fee, instalment, or price of several. */
-function isOwnPrice(specification: JsonObject): boolean {
-  const { validForMemberTier, referenceQuantity, priceComponentType, billingDuration } = specification;
-  const isSpecial = validForMemberTier ?? referenceQuantity ?? priceComponentType ?? billingDuration;
-  const isCharge = typesOf(specification).some((type) => /charge|delivery|shipping/i.test(type));
-  const minimum = number(object(specification.eligibleQuantity).minValue) ?? 1;
-  return (
-    !isSpecial && !isCharge && minimum <= 1 && !/MinimumAdvertised/i.test(text(specification.priceType) ?? '')
-  );
-}
-
-const conditionOf = ({ itemCondition }: JsonObject) =>
-  text(itemCondition)?.replace(/^.*[/:]|Condition$/g, '') || null;
-
-/** Reads an offer. A price can be in a specification, beside those of fees, of members, or per piece. */
-function readOffer(item: JsonObject, data: StructuredData, url: string) {
-  const specifications = itemsOf(item.priceSpecification, data).filter(isOwnPrice);
-  const isStruck = ({ priceType }: JsonObject) => struck.test(text(priceType) ?? '');
-  const sale = specifications.filter((one) => !isStruck(one));
-  const own = sale.find((one) => one.valueAddedTaxIncluded !== false) ?? sale[0] ?? {};
-  const currency = currencyOf(item) ?? currencyOf(own);
-  const price =
-    amountOf(item.lowPrice, currency) ?? amountOf(item.price, currency) ?? amountOf(own.price, currency);
-  const before = amountOf(specifications.find(isStruck)?.price, currency);
-  const { available, state } = readAvailability(text(list(item.availability)[0] ?? item.availability));
-  const offered = object(itemsOf(item.itemOffered, data)[0]);
-  return {
-    id: stated(item.sku) ?? stated(offered.sku) ?? stated(item.productID) ?? gtinOf(item),
-    name: plainText(item.name) ?? plainText(offered.name),
-    url: addressOn(url, text(item.url)),
-    price,
-    currency,
-    listPrice: before !== null && price !== null && before > price ? before : null,
-    availability: state,
-    available,
-    seller: plainText(item.seller ?? item.offeredBy),
-    condition: conditionOf(item),
-  };
-}
-
-/**
- * Returns the offers to buy a product, those inside of an aggregate instead of it if they have prices. Some
- * shops write the members of an offer into the product.
- */
-function offersOf(item: JsonObject, data: StructuredData, url: string): StructuredOffer[] {
-  const offers = itemsOf(item.offers ?? (item.price === undefined ? null : item), data);
-  return offers.flatMap((offer) => {
-    if (/lease|rent/i.test(text(offer.businessFunction) ?? '')) return [];
-    const aggregate = readOffer(offer, data, url);
-    const inner = itemsOf(offer.offers, data).map((one) => readOffer(one, data, url));
-    const priced = inner.filter(({ price }) => price !== null);
-    return priced.length > 0
-      ? inner.map((one) => ({ ...one, currency: one.currency ?? aggregate.currency }))
-      : [aggregate];
-  });
-}
+/** Maximum items that describe the same product. */
+const maxTwins = 20;
+/** Maximum titles and headings of a page that are compared with names, and characters of each. */
+const maxTitles = 50;
+const maxTitleLength = 500;
 
 function variantsOf(item: JsonObject, offers: StructuredOffer[], data: StructuredData, url: string) {
-  const variants = itemsOf(item.hasVariant ?? item.model, data).flatMap((variant): StructuredOffer[] => {
+  const variants: StructuredOffer[] = [];
+  for (const variant of itemsOf(item.hasVariant ?? item.model, data).slice(0, maxVariants)) {
     const offer = chooseOffer(offersOf(variant, data, url), url);
+    if (offer === null) continue;
     const own = readOffer(variant, data, url);
-    if (offer === null) return [];
-    return [{ ...offer, id: own.id ?? offer.id, name: own.name ?? offer.name, url: own.url ?? offer.url }];
-  });
+    const [id, name] = [own.id ?? offer.id, own.name ?? offer.name];
+    variants.push({ ...offer, id, name, url: own.url ?? offer.url });
+  }
   if (variants.length > 0) return variants;
-  const count = (values: readonly (string | null)[]) => new Set(values).size;
-  const isSold =
-    count(offers.map(({ id }) => id)) === offers.length && count(offers.map(({ seller }) => seller)) === 1;
-  return offers.length > 1 && isSold ? offers : [];
-}
-
-/**
- * Returns the offer of the page's address, otherwise the cheapest that can be bought, otherwise the cheapest
- * or first one.
- */
-function chooseOffer(offers: readonly StructuredOffer[], url: string): StructuredOffer | null {
-  const named = URL.parse(url)?.search ? offers.find((offer) => offer.url === url) : undefined;
-  const available = offers.filter((offer) => offer.available !== false);
-  return named ?? cheapest(available) ?? cheapest(offers) ?? available[0] ?? offers[0] ?? null;
+  const ids = new Set(offers.map(({ id }) => id));
+  const sellers = new Set(offers.map(({ seller }) => seller));
+  const areVariants = offers.length > 1 && ids.size === offers.length && sellers.size === 1;
+  return areVariants && offers.every(({ kind }) => kind === 'offer') ? offers.slice(0, maxVariants) : [];
 }
 
 /** Returns the pictures of a product as addresses. */
@@ -135,108 +66,214 @@ function imagesOf(item: JsonObject, data: StructuredData, url: string): string[]
   const images = Array.isArray(item.image) ? item.image : [item.image];
   const links = images.map((image) => {
     const [found = {}] = itemsOf(image, data);
-    return addressOn(url, text(image) ?? text(found.url) ?? text(found.contentUrl));
+    return addressOn(url, text(image) ?? text(found.url) ?? text(found.contentUrl ?? found.contentURL));
   });
   return [...new Set(links.filter((link) => link !== null))].slice(0, maxImages);
 }
 
-/** Returns a text, unless it is what templates write for a missing one. */
-function stated(value: Json | undefined): string | null {
-  const said = text(value)?.trim() ?? null;
-  return said === null || /^(?:null|undefined|none|nan|n\/?a|-+)$/i.test(said) ? null : said;
+/** A step of a path of categories. */
+interface TrailStep {
+  name: string;
+  address: string | null;
 }
 
-function gtinOf(item: JsonObject): string | null {
-  const codes = ['gtin', 'gtin13', 'gtin12', 'gtin14', 'gtin8', 'isbn'].map((name) =>
-    text(item[name])?.replace(/[\s-]/g, ''),
-  );
-  return codes.find((code) => code !== undefined && /^(?:\d{8}|\d{12,14}|\d{9}[\dX])$/.test(code)) ?? null;
+/** A path of categories and the format that states it. */
+export interface Trail {
+  format: StructuredFormat;
+  steps: TrailStep[];
 }
 
-/** Returns the path of categories above a page: "Home > Mugs". The last element of the path is the page. */
-function breadcrumbs(data: StructuredData): string | null {
-  const trail = data.items.find((item) => typesOf(item).includes('BreadcrumbList'));
-  const names = itemsOf(trail?.itemListElement, data)
-    .map((element) => plainText(element.name) ?? plainText(element.item))
-    .filter((name) => name !== null);
-  return names.slice(0, -1).join(' > ') || null;
+/** Returns the first path of categories of a page, in the order of its positions. */
+export function trailOf(page: readonly StructuredData[], url: string): Trail {
+  for (const data of page) {
+    const trail = data.items.find((item) => typesOf(item).includes('BreadcrumbList'));
+    const elements = itemsOf(trail?.itemListElement, data);
+    const positions = new Map(elements.map((element) => [element, number(element.position)]));
+    if ([...positions.values()].every((position) => position !== null))
+      elements.sort((one, other) => positions.get(one)! - positions.get(other)!);
+    const steps = elements.flatMap((element): TrailStep[] => {
+      const [item = {}] = itemsOf(element.item, data);
+      const name = plainText(element.name) ?? plainText(element.item);
+      const link = text(element.item) ?? text(item['@id']) ?? text(item.url) ?? text(element.url);
+      return name === null ? [] : [{ name, address: addressOn(url, link) }];
+    });
+    if (steps.length > 0) return { format: data.format, steps };
+  }
+  return { format: 'json-ld', steps: [] };
 }
 
-/** Returns the values of a product item. `page`: address of its page. */
-export function describeProduct(item: JsonObject, data: StructuredData, page: string): ProductValues {
+/**
+ * Returns a path of categories as text: "Home > Mugs". A last step with the address or a name of the product
+ * is left out.
+ */
+export function categoryOf(
+  trail: readonly TrailStep[],
+  address: string | null,
+  names: readonly (string | null)[],
+): string | null {
+  const last = trail.at(-1);
+  if (last === undefined) return null;
+  const plainNames = names.filter((name) => name !== null).map(plainName);
+  const isOwnAddress = last.address !== null && withoutQuery(last.address) === withoutQuery(address);
+  const isProductStep = isOwnAddress || plainNames.includes(plainName(last.name));
+  const steps = isProductStep ? trail.slice(0, -1) : trail;
+  return steps.map(({ name }) => name).join(' > ') || null;
+}
+
+const withoutQuery = (address: string | null) => address?.split(/[?#]/)[0] ?? null;
+
+/** Highest mean of ratings. */
+const maxRating = 5;
+
+/**
+ * Returns the mean of ratings on a scale up to 5. Null above 5 without a scale, outside of the scale, and
+ * without ratings.
+ */
+function ratingOf(rating: JsonObject): number | null {
+  const value = number(rating.ratingValue);
+  const best = number(rating.bestRating);
+  const worst = number(rating.worstRating) ?? 0;
+  const isUnrated = count(rating.reviewCount ?? rating.ratingCount) === 0 && value === 0;
+  if (value === null || value < 0 || isUnrated) return null;
+  // Some shops write the best rating of their own customers instead of that of the scale.
+  const hasScale = best !== null && Number.isInteger(best) && best > 0;
+  const highest = hasScale ? best : maxRating;
+  if (value > highest || value < worst) return null;
+  if (highest === maxRating) return value;
+  return worst === 0 || worst === 1 ? Math.round((value / highest) * maxRating * 100) / 100 : null;
+}
+
+/** Reads a product item. `page`: address of its page. */
+export function readStructured(item: JsonObject, data: StructuredData, page: string): StructuredProduct {
   const offers = offersOf(item, data, page);
-  const variants = variantsOf(item, offers, data, page).slice(0, maxVariants);
-  const offer = chooseOffer(offers.length > 0 && offers !== variants ? offers : variants, page);
+  const variants = variantsOf(item, offers, data, page);
+  const offer = chooseOffer(offers.length > 0 ? offers : variants, page);
   const shown = chooseOffer(variants, page) ?? offer;
-  const { ratingValue, reviewCount, ratingCount } = object(itemsOf(item.aggregateRating, data)[0]);
-  return {
+  const rating = object(itemsOf(item.aggregateRating, data)[0]);
+  const price = offer?.price ?? null;
+  const isUnclear = offer !== null && offer.readings.length > 0;
+  const values: ProductValues = {
     title: plainText(item.name),
     brand: plainText(item.brand) ?? plainText(item.manufacturer),
-    sku: stated(item.sku) ?? stated(item.productGroupID) ?? stated(item.productID),
+    sku: codeOf(item.sku) ?? codeOf(item.productGroupID) ?? codeOf(item.productID),
     gtin: gtinOf(item),
-    mpn: stated(item.mpn),
+    mpn: codeOf(item.mpn),
     description: plainText(item.description),
-    category: plainText(item.category) ?? breadcrumbs(data),
-    price: offer?.price ?? lowestPrice(variants.map(({ price }) => price)),
+    category: plainText(item.category),
+    price: isUnclear ? null : (price ?? lowestPrice(variants.map((variant) => variant.price))),
     currency: offer?.currency ?? shown?.currency ?? null,
     list_price: offer?.listPrice ?? null,
     availability: offer?.availability ?? shown?.availability ?? null,
     condition: offer?.condition ?? conditionOf(item),
     seller: offer?.seller ?? null,
-    rating: number(ratingValue),
-    review_count: count(reviewCount ?? ratingCount),
+    rating: ratingOf(rating),
+    review_count: count(rating.reviewCount ?? rating.ratingCount),
     images: imagesOf(item, data, page),
     variants: variants.map(({ id, name, price, available, url }) => ({ id, name, price, available, url })),
   };
+  return { format: data.format, values, offer, offers: [...offers, ...variants] };
 }
 
 /** Returns a name without differences in case, punctuation, and spaces. */
 export const plainName = (name: string | null): string =>
   ` ${(name ?? '')
+    .slice(0, maxTitleLength)
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
     .trim()} `;
 
+/** A product of a page, with its name and its addresses. */
+interface NamedProduct {
+  item: JsonObject;
+  name: string;
+  /** Its own address, that of its id, and that of its page. */
+  links: (string | null)[];
+}
+
+function namedProduct(item: JsonObject, url: string): NamedProduct {
+  const { url: own, '@id': id, mainEntityOfPage: page } = item;
+  const links = [own, id, page].map((link) => addressOn(url, text(link))?.split('#')[0] ?? null);
+  return { item, name: plainName(plainText(item.name)), links };
+}
+
+/** Returns the products without a price only if none has one. */
+function withOffers(products: readonly NamedProduct[]): readonly NamedProduct[] {
+  const offered = products.filter(
+    ({ item: { offers, hasVariant, price } }) => (offers ?? hasVariant ?? price) !== undefined,
+  );
+  return offered.length > 0 ? offered : products;
+}
+
 /**
- * Returns the product that a page is about in one format of structured data: the one with its address, or
- * whose name is in `shown`, the headings and titles of the page. Null if the page states no product, or
- * several of which any could be meant.
+ * Returns the product that a page is about: the one with its address, or whose name is in `titles`. Null if
+ * the page states no product, or several of which any could be meant.
  */
-export function findProduct(
+function mainProduct(
+  products: readonly NamedProduct[],
+  url: string,
+  titles: readonly string[],
+): NamedProduct | null {
+  const addresses = new Set(products.flatMap(({ links }) => links));
+  const address = [url, url.split('?')[0]!].find((one) => addresses.has(one));
+  const about = address === undefined ? products : products.filter(({ links }) => links.includes(address));
+  const candidates = withOffers(about);
+  const [first = null, ...others] = candidates;
+  let named: NamedProduct | null = null;
+  for (const product of candidates) {
+    const isLonger = named === null || product.name.length > named.name.length;
+    if (isLonger && titles.some((title) => title.includes(product.name))) named = product;
+  }
+  if (first === null || others.some(({ name }) => name !== first.name)) return named;
+  // The only product can be a related one, with the address of its own page.
+  const isElsewhere = address === undefined && first.links[0] !== null && titles.length > 0;
+  return isElsewhere ? named : first;
+}
+
+/**
+ * Returns the items that describe the product that a page is about in one format of structured data, the main
+ * one first: others have its name or its address. `shown`: the headings and titles of the page. Empty if the
+ * page states no product, or several of which any could be meant.
+ */
+export function findProducts(
   data: StructuredData,
   url: string,
   shown: readonly (string | null)[],
-): JsonObject | null {
-  const products = data.items.filter(isProduct);
-  const linksOf = ({ url: own, '@id': id, mainEntityOfPage: page }: JsonObject) =>
-    [own, id, page].map((link) => addressOn(url, text(link))?.split('#')[0]);
-  const address = [url, url.split('?')[0]!].find((one) =>
-    products.some((item) => linksOf(item).includes(one)),
-  );
-  const about = address === undefined ? products : products.filter((item) => linksOf(item).includes(address));
-  const offered = about.filter(
-    ({ offers, hasVariant, price }) => (offers ?? hasVariant ?? price) !== undefined,
-  );
-  const candidates = offered.length > 0 ? offered : about;
-  const [first = null, ...others] = candidates;
-  const nameOf = (item: JsonObject) => plainName(plainText(item.name));
-  const titles = shown.filter((title) => title !== null).map(plainName);
-  const named = candidates.filter((item) => titles.some((title) => title.includes(nameOf(item))));
-  if (first === null || others.some((item) => nameOf(item) !== nameOf(first)))
-    return named.sort((one, other) => nameOf(other).length - nameOf(one).length)[0] ?? null;
-  // The only product can be a related one, with the address of its own page.
-  const isElsewhere = address === undefined && linksOf(first)[0] !== undefined && titles.length > 0;
-  return isElsewhere ? (named[0] ?? null) : first;
+): JsonObject[] {
+  const products = data.items.filter(isProduct).map((item) => namedProduct(item, url));
+  const titles = shown.filter((title) => title !== null).slice(0, maxTitles);
+  const main = mainProduct(products, url, titles.map(plainName));
+  if (main === null) return [];
+  const addresses = new Set(main.links.filter((link) => link !== null));
+  const twins = products.filter((product) => {
+    if (product === main) return false;
+    if (product.links.some((link) => link !== null && addresses.has(link))) return true;
+    // Products of the same name can have pages of their own.
+    const isElsewhere = product.links[0] !== null && main.links[0] !== null;
+    return !isElsewhere && product.name.trim() !== '' && product.name === main.name;
+  });
+  return [main, ...twins.slice(0, maxTwins)].map(({ item }) => item);
 }
 
-/** Returns the elements of the first list of products or addresses on a page, in order. */
-export function listedProducts(data: StructuredData, url: string): ProductValues[] {
+/** Maximum elements of a list of products that are read. */
+const maxListed = 5_000;
+
+/** Returns the elements of the lists of products or addresses in one format, in order. */
+export function listedProducts(
+  data: StructuredData,
+  url: string,
+  trail: readonly TrailStep[],
+): ProductValues[] {
   const listed = data.items.filter((item) => typesOf(item).includes('ItemList'));
-  const elements = listed.flatMap((item) => itemsOf(item.itemListElement, data));
-  const products = elements.map((element) => {
+  const elements = new Set<JsonObject>();
+  for (const list of listed) for (const element of itemsOf(list.itemListElement, data)) elements.add(element);
+  const products: ProductValues[] = [];
+  for (const element of [...elements].slice(0, maxListed)) {
     const item = object(itemsOf(element.item, data)[0] ?? (text(element.url) ? element : element.item));
     const link = text(item.url) ?? text(element.url) ?? text(element.item) ?? text(item['@id']);
-    return { ...describeProduct(item, data, url), url: addressOn(url, link) };
-  });
-  return products.filter((product) => product.url !== null);
+    const { values } = readStructured(item, data, url);
+    const address = addressOn(url, link);
+    const category = values.category ?? categoryOf(trail, address, [text(values.title)]);
+    if (address !== null) products.push({ ...values, category, url: address });
+  }
+  return products;
 }

@@ -44,7 +44,7 @@ export function valueAt(record: Json | undefined, path: string): Json | undefine
 /** Returns the lowest of the known prices, or null if none is known. */
 export function lowestPrice(prices: readonly (number | null)[]): number | null {
   const known = prices.filter((price) => price !== null);
-  return known.length === 0 ? null : Math.min(...known);
+  return known.reduce<number | null>((lowest, price) => Math.min(lowest ?? price, price), null);
 }
 
 /** Returns the sum of the pieces in stock, or null if there are none to add, or one is unknown. */
@@ -69,7 +69,14 @@ export function trackedItem(
 ): ItemReading | null {
   const key = typeof id === 'number' || typeof id === 'string' ? String(id) : '';
   if (key === '' || key.length > maxKey) return null;
-  const { title = null, price = null, stock = null, variants = null, listPrice = null } = values;
+  const {
+    title = null,
+    price = null,
+    stock = null,
+    variants = null,
+    listPrice = null,
+    rating = null,
+  } = values;
   return {
     key,
     details: {
@@ -85,7 +92,8 @@ export function trackedItem(
     stock,
     available: values.available ?? (stock === null ? null : stock > 0),
     sold: values.sold ?? null,
-    rating: values.rating ?? null,
+    // The lowest rating of every scale is above 0: sites write 0 for an unrated item.
+    rating: rating !== null && rating > 0 ? rating : null,
     variants: variants === null || variants.length === 0 ? null : variants.slice(0, maxVariants),
   };
 }

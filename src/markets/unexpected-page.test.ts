@@ -56,6 +56,26 @@ describe('unexpectedPage()', () => {
       '<!doctype html><title>Shop</title><script src="/a.js"></script>',
       'page_empty',
     ],
+    [
+      'a shell with the frame of a shop',
+      page(
+        'Shop',
+        '<header>Menu</header><div id="__next"><p>Loading…</p></div><script src="/a.js"></script>',
+      ),
+      'page_empty',
+    ],
+    ['a request for scripts', page('Shop', '<p>Please enable JavaScript to view this shop.'), 'page_empty'],
+    ['a request for scripts in German', page('Shop', '<p>Bitte JavaScript aktivieren'), 'page_empty'],
+    [
+      'a filled application',
+      page('Shop', '<div id="root"><p>Everything must go</div><script src="/a.js"></script>'),
+      'page_unreadable',
+    ],
+    [
+      'a heading below the main one that offers help',
+      page('Bowl', '<h1>Bowl</h1><h2>Not found what you need?</h2>'),
+      'page_unreadable',
+    ],
     ['nothing', ' \n', 'page_empty'],
     ['any other page', page('Spring sale', '<p>Everything must go.'), 'page_unreadable'],
     ['a page about logging', page('Shop', '<p>Firewood: catalogue of logs in oak'), 'page_unreadable'],
@@ -66,6 +86,47 @@ describe('unexpectedPage()', () => {
     ],
     ['plain text', 'Service is fine', 'page_unreadable'],
   ])('%s', (_name, html, code) => expect(unexpectedPage(html, 'data')).toMatchObject({ code }));
+
+  test.each([
+    'Age verification',
+    'Verify your age',
+    'Are you over 18?',
+    'Altersprüfung',
+    'Êtes-vous majeur ?',
+    '¿Eres mayor de edad?',
+    'Sei maggiorenne?',
+    'Weryfikacja wieku',
+    '年齢確認',
+  ])('%j is a question for the age, not a robot check', (title) => {
+    expect(unexpectedPage(page('Shop', `<h1>${title}</h1><p>Yes No`), 'a product')).toMatchObject({
+      code: 'page_unreadable',
+      message: expect.stringMatching(/asks for the visitor's age .*"proxy"/),
+    });
+  });
+
+  test.each([
+    'Before you continue',
+    'We value your privacy',
+    'Cookie-Einstellungen',
+    'Nous respectons votre vie privée',
+    'Valoramos tu privacidad',
+    'Impostazioni dei cookie',
+    'Szanujemy Twoją prywatność',
+  ])('%j is a question for a consent', (title) => {
+    expect(unexpectedPage(page(title, '<button>OK</button>'), 'a product')).toMatchObject({
+      code: 'page_unreadable',
+      message: expect.stringMatching(/asks for a consent .*"proxy"/),
+    });
+  });
+
+  test('the banner of another page is no question for a consent', () => {
+    const html = page('Bowl', '<h1>Bowl</h1><div><h2>We value your privacy</h2></div>');
+    expect(unexpectedPage(html, 'a product').message).toContain('instead of a product');
+  });
+
+  test('the fault of a shell names the remedy', () => {
+    expect(unexpectedPage(page('Shop', '<div id="root"></div>'), 'a product').message).toContain('"browser"');
+  });
 
   test('the fault names the title and the expected content', () => {
     expect(unexpectedPage(page('Spring sale', '<p>Now'), 'the product').message).toBe(

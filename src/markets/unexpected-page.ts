@@ -1,5 +1,7 @@
 import { Fault } from '../contract/fault.ts';
 import { type Document, find, findAll, type HtmlPage, parseHtml, words } from './html.ts';
+import { containsNotFound } from './not-found-page.ts';
+import { isAgeWall, isConsentWall } from './wall-page.ts';
 
 /** Markers of known bot managers' check pages. */
 const checkMarks =
@@ -24,13 +26,26 @@ const chooserTitles =
 const restrictedTitles =
   /(?:not|un)[ -]?available (?:in|for) (?:your|this) (?:country|region|location|area)|unavailable for legal reasons|tidak tersedia di (?:negara|wilayah)|không (?:có sẵn|khả dụng) (?:ở|tại) (?:quốc gia|khu vực)|(?:in|für) (?:deinem|ihrem|dein|ihr) land nicht verfügbar|(?:pas|non) disponible dans votre (?:pays|région)|no (?:está )?disponible en (?:tu|su) (?:país|región)|non (?:è )?disponibile nel tuo paese|お住まいの(?:国|地域)では/i;
 
-/** Titles of "not found" pages, by language. */
+/** Other titles of "not found" pages than containsNotFound() knows, by language. */
 const goneTitles =
   /not[ _-]?found|\b404\b|(?:page|product|item) (?:does(?:n't| not) exist|(?:is )?no longer|unavailable)|can(?:'|’)?t find|tidak (?:ditemukan|tersedia)|không (?:tìm thấy|tồn tại)|ไม่พบ|找不到|não encontrad[ao]|no (?:se ha )?encontrad[ao]|nicht gefunden|introuvable|non trovat[ao]|見つかりません/i;
 
 /** Text of a page whose scripts have not run. */
 const loadingWords =
-  /^(?:(?:loading|please wait|memuat|mohon tunggu|đang tải|กำลังโหลด|載入中|carregando|laden|chargement|caricamento|cargando|読み込み中)[\s.…]*)?$/i;
+  /^(?:(?:loading|please wait|one moment please|memuat|mohon tunggu|đang tải|กำลังโหลด|載入中|carregando|laden|wird geladen|chargement|caricamento|cargando|ładowanie|загрузка|laddar|読み込み中)[\s.…]*)?$/i;
+/** Short texts that ask for scripts, by language. */
+const scriptWords: readonly RegExp[] = [
+  /\b(?:enable|activate|turn on|requires?|without|needs?) javascript/i,
+  /\bjavascript (?:is |must be )?(?:required|disabled|enabled|to run this app)/i,
+  /\bjavascript.{0,40}(?:aktivieren|deaktiviert|désactivé|inschakelen|aktifkan)/i,
+  /\b(?:activer|activa|active|attiva|attivare|ative|włącz) (?:el |la |le |o |obsługę )?javascript/i,
+];
+const shortText = 300;
+/** Elements that scripts of common frameworks fill. */
+const appRoots = '#root, #app, #__next, #__nuxt, #___gatsby, #q-app, #app-root, app-root';
+const scriptRemedy = ': its scripts fill it; set "fetch" to "browser" for it';
+const wallRemedy =
+  'it shows pages only after a confirmation; try a "proxy" in a country whose visitors it does not ask';
 
 /** Characters of a page that are examined. */
 const readable = 300_000;
@@ -44,6 +59,21 @@ function visible({ children }: Document): string {
   return shown.join(' ').trim();
 }
 
+/** Returns the headings of the first level, or of the second on a page without them. */
+function mainHeadings(root: Document): string[] {
+  const first = findAll(root, 'h1');
+  return (first.length > 0 ? first : findAll(root, 'h2')).map((heading) => words(heading) ?? '');
+}
+
+/** Returns true for a page that its scripts have not filled. */
+function isShell(root: Document): boolean {
+  const shown = visible(root);
+  if (loadingWords.test(shown)) return true;
+  if (shown.length <= shortText && scriptWords.some((request) => request.test(shown))) return true;
+  const app = find(root, appRoots);
+  return app !== undefined && find(root, 'script') !== undefined && loadingWords.test(words(app) ?? '');
+}
+
 function isCheck(html: string, page: HtmlPage, said: string): boolean {
   if (checkMarks.test(html) || checkTitles.test(said)) return true;
   if (html.length > shortPage) return false;
@@ -52,10 +82,11 @@ function isCheck(html: string, page: HtmlPage, said: string): boolean {
 
 /**
  * Returns the fault for an unexpected HTML page with a successful status; `what` names the expected content.
- * By title, headings and content: `page_blocked` for a robot check, `page_region` for a choice of countries
- * or languages and for content that other countries have, `page_not_found` for a "not found" page,
- * `page_login` for a login, `page_empty` for a page without text, otherwise `page_unreadable`. Call it only
- * for pages without the expected content.
+ * By title, headings and content: `page_unreadable` for a question for the visitor's age, `page_blocked` for
+ * a robot check, `page_region` for a choice of countries or languages and for content that other countries
+ * have, `page_not_found` for a "not found" page, `page_login` for a login, `page_empty` for a page without
+ * text or that waits for scripts, otherwise `page_unreadable`, also for a question for a consent. Messages
+ * name the remedy. Call it only for pages without the expected content.
  */
 export function unexpectedPage(html: string, what: string): Fault {
   if (html.trim() === '')
@@ -65,6 +96,9 @@ export function unexpectedPage(html: string, what: string): Fault {
   const headings = findAll(page.root, 'h1, h2').map((heading) => words(heading) ?? '');
   const said = [title ?? '', ...headings].join('\n');
   const titled = title === null ? '' : ` titled "${title.slice(0, 100)}"`;
+  if (isAgeWall(said)) {
+    return new Fault('page_unreadable', `the site asks for the visitor's age${titled}: ${wallRemedy}`);
+  }
   if (isCheck(html, page, said)) {
     return new Fault(
       'page_blocked',
@@ -77,12 +111,19 @@ export function unexpectedPage(html: string, what: string): Fault {
   if (restrictedTitles.test(said)) {
     return new Fault('page_region', `the site does not show ${what} in this country${titled}`);
   }
-  if (goneTitles.test(said)) return new Fault('page_not_found', `the site has no such page${titled}`);
+  // A heading below another one, such as of a search form, can offer help with finding other pages.
+  const main = [title ?? '', ...mainHeadings(page.root)].join('\n');
+  if (containsNotFound(main) || goneTitles.test(main))
+    return new Fault('page_not_found', `the site has no such page${titled}`);
   if (loginTitles.test(title ?? '') || find(page.root, 'input[type="password" i]') !== undefined) {
     return new Fault('page_login', `the site asks for a login${titled} instead of showing ${what}`);
   }
-  if (loadingWords.test(visible(page.root))) {
-    return new Fault('page_empty', `the site sent a page${titled} without content instead of ${what}`);
+  if (isShell(page.root)) {
+    const message = `the site sent a page${titled} without content instead of ${what}${scriptRemedy}`;
+    return new Fault('page_empty', message);
+  }
+  if (isConsentWall(main)) {
+    return new Fault('page_unreadable', `the site asks for a consent${titled}: ${wallRemedy}`);
   }
   return new Fault('page_unreadable', `the site sent a web page${titled} instead of ${what}`);
 }

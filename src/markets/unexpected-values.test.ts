@@ -34,10 +34,13 @@ function* mutated(value: Json): Generator<Json | typeof removed> {
   }
 }
 
-/** Shortens every list of a page to its first element, except the list of components that a page has. */
+/** Lists of the components that a page has, which hold title and price. */
+const componentLists: ReadonlySet<string> = new Set(['components', 'components_map']);
+
+/** Shortens every list of a page to its first element, except lists of components. */
 function short(value: Json, name = ''): Json {
   if (Array.isArray(value)) {
-    return value.slice(0, name === 'components_map' ? undefined : 1).map((each) => short(each));
+    return value.slice(0, componentLists.has(name) ? undefined : 1).map((each) => short(each));
   }
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, short(member ?? null, key)]));

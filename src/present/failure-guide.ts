@@ -43,6 +43,11 @@ const guides: Readonly<Record<string, FailureGuide>> = {
     'The page or listing exceeds a size limit.',
     'Submit smaller listings, for example with a product limit.',
   ),
+  page_too_complex: guide(
+    'Page too complex',
+    'Reading the page takes more work than a page may take, for example because of its nesting.',
+    'Report the page to an operator. If its site is declared, simpler selectors may help.',
+  ),
   page_timeout: guide('Timeout', 'The marketplace did not respond in time.'),
   network: guide('Connection failed', 'The connection to the marketplace failed or was interrupted.'),
   proxy_failed: guide(

@@ -77,6 +77,16 @@ describe('problemOfCron()', () => {
     },
   );
 
+  test.each([
+    ['0 8 1 13 *', 'the month "13" should have values from 1 to 12, or JAN to DEC'],
+    ['0 8 0 * *', 'the day of the month "0" should have values from 1 to 31, or L'],
+    ['0 8 * * 9', 'the day of the week "9" should have values from 0 to 7, or SUN to SAT'],
+    ['0 24 * * *', 'the hour "24" should have values from 0 to 23'],
+    ['0,60 8 * 13 *', 'the minute "0,60" should have values from 0 to 59'],
+  ])('names the field of %j as it is written', (cron, problem) => {
+    expect(problemOfCron(cron)).toMatch(new RegExp(`, not "${cron.replaceAll('*', '\\*')}": ${problem}$`));
+  });
+
   test('refuses an expression without a time', () => {
     expect(problemOfCron('0 0 30 2 *')).toBe('"0 0 30 2 *" has no time');
   });

@@ -5,7 +5,14 @@ import type { Schedule } from '../store/schedules.ts';
 /** Times of a schedule. */
 export type Timing = Pick<Schedule, 'cron' | 'timeZone' | 'startAt' | 'endAt'>;
 
-const fieldCount = 5;
+/** Fields of an expression in order, with their values in words. */
+const cronFields = [
+  { name: 'minute', values: '0 to 59' },
+  { name: 'hour', values: '0 to 23' },
+  { name: 'day of the month', values: '1 to 31, or L' },
+  { name: 'month', values: '1 to 12, or JAN to DEC' },
+  { name: 'day of the week', values: '0 to 7, or SUN to SAT' },
+] as const;
 const nicknames = ['@hourly', '@daily', '@weekly', '@monthly', '@yearly'];
 
 /** Returns the problem of a cron expression of five fields or a nickname; null for a valid one. */
@@ -14,12 +21,35 @@ export function problemOfCron(cron: string): string | null {
   const fields = cron.trim().split(/\s+/);
   const isNickname = fields.length === 1 && nicknames.includes(fields[0]!);
   // The library reads `?` as a part of the current time.
-  if ((fields.length !== fieldCount && !isNickname) || cron.includes('?'))
+  if ((fields.length !== cronFields.length && !isNickname) || cron.includes('?'))
     return `${expected}, not ${quote(cron)}`;
   try {
     return open(cron, 'UTC').nextRun(new Date()) === null ? `${quote(cron)} has no time` : null;
-  } catch (error) {
-    return `${expected}, not ${quote(cron)}: ${(error as Error).message.replace(/^CronPattern: /, '')}`;
+  } catch {
+    return `${expected}, not ${quote(cron)}${invalidFieldText(fields)}`;
+  }
+}
+
+/**
+ * Returns the first field that is invalid by itself, in words; '' if there is none. The messages of the
+ * library name the values that it counts with: month 12 for 13.
+ */
+function invalidFieldText(fields: readonly string[]): string {
+  for (const [index, { name, values }] of cronFields.entries()) {
+    const field = fields[index];
+    if (field === undefined) return '';
+    const alone = cronFields.map((_field, other) => (other === index ? field : '*')).join(' ');
+    if (!isReadable(alone)) return `: the ${name} ${quote(field)} should have values from ${values}`;
+  }
+  return '';
+}
+
+function isReadable(cron: string): boolean {
+  try {
+    open(cron, 'UTC');
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -111,13 +111,18 @@ export interface Segment {
   path: string;
   /** Size in the result storage. */
   bytes: number;
+  /** SHA-256 of the segment in hexadecimal. Absent in segments of earlier versions. */
+  sha256?: string;
   /**
    * Encoding of a record: its bytes, its bytes within one gzip member of the segment, or a field of a CSV
    * file.
    */
   encoding: 'plain' | 'gzip' | 'csv';
-  /** Offset and length of each record in bytes before compression, by the index of the unit. */
-  records: Record<number, [offset: number, length: number]>;
+  /**
+   * Offset and length of each record in bytes before compression, and its CRC-32, by the index of the unit.
+   * Records of earlier versions have no CRC-32.
+   */
+  records: Record<number, [offset: number, length: number, checksum?: number]>;
   /** The batch's rows of the job's merged file. Null for a segment with records only. */
   body: PartBody | null;
   /** Counts of the records. Absent in segments of versions without counts. */

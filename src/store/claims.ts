@@ -6,6 +6,9 @@ export type ClaimChange = Partial<Pick<Batch, 'leaseUntil' | 'isolated' | 'wait'
 /** Conditions of a batch whose claim is not lost. */
 const claimed = ({ id, attempt }: Claim) => ({ id, attempt, state: 'claimed' as const });
 
+/** States of a batch during a claim, and after the claim expired. */
+const unfinished = { in: ['claimed' as const, 'queued' as const] };
+
 export type Claim = Pick<Batch, 'id' | 'attempt'>;
 
 /**
@@ -16,16 +19,29 @@ export async function updateClaim({ batches }: Batches, claim: Claim, change: Cl
   return (await batches.update(claimed(claim), change)) !== null;
 }
 
+/** End of a claim. */
+export interface ClaimEnd {
+  /**
+   * True if the claim counts as one without progress, and a unit that it was reading in isolation as failed.
+   */
+  failed?: boolean;
+  /** True if the claim counts as one without progress whose end nobody saw. */
+  unseen?: boolean;
+  /** True if a claim that has expired is released too, unless another worker has claimed the batch since. */
+  expired?: boolean;
+  /** Replaces the batch's last wait. */
+  wait?: BatchWait;
+}
+
 /**
  * Moves a claimed batch back to `queued`, not to be published before `notBefore`. Returns false if the claim
- * was lost. Unless the claim `failed`, it does not count as one without progress; if it did, a unit that it
- * was reading in isolation has failed. `wait` replaces the batch's last wait.
+ * was lost. Unless the claim failed, it does not count as one without progress.
  */
 export async function releaseBatch(
   { batches }: Batches,
   claim: Claim,
   notBefore: number,
-  { failed = false, wait }: { failed?: boolean; wait?: BatchWait } = {},
+  { failed = false, unseen = false, expired = false, wait }: ClaimEnd = {},
 ): Promise<boolean> {
   const isolated = failed ? await failedStart(batches, claim) : null;
   const change = {
@@ -34,8 +50,38 @@ export async function releaseBatch(
     ...(isolated && { isolated }),
   };
   // Each claim has incremented the count, and outcomes do not lower it to 0.
-  const options = failed ? {} : { add: { stalledClaims: -1 } };
-  return (await batches.update(claimed(claim), change, options)) !== null;
+  const options = failed || unseen ? {} : { add: { stalledClaims: -1 } };
+  const { id, attempt } = claim;
+  const where = expired ? { id, attempt, state: unfinished } : claimed(claim);
+  return (await batches.update(where, change, options)) !== null;
+}
+
+/** Maximum attempts at a change of a batch that other workers claim meanwhile. */
+const maxTries = 3;
+
+/**
+ * Releases a batch whose worker stalled on a unit: the unit has failed once more, and is read in isolation
+ * from now on. If the claim has expired and another worker has claimed the batch since, only records the
+ * failure, and returns false.
+ */
+export async function releaseStalled(
+  { batches }: Batches,
+  { id, attempt }: Claim,
+  index: number,
+  notBefore: number,
+): Promise<boolean> {
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const batch = await batches.pick({ id, state: unfinished }, ['attempt', 'isolated']);
+    if (batch === null) return false;
+    const { starts, failures = 0 } =
+      batch.isolated?.index === index ? batch.isolated : { starts: 0, failures: 0 };
+    const isolated = { index, starts: Math.max(0, starts - 1), failures: failures + 1 };
+    const isOwn = batch.attempt === attempt;
+    const release = { state: 'queued' as const, leaseUntil: null, notBefore };
+    const change = isOwn ? { ...release, isolated } : { isolated };
+    if (await batches.update({ id, attempt: batch.attempt, state: unfinished }, change)) return isOwn;
+  }
+  return false;
 }
 
 /** Returns the isolated unit of a claim with its last start as a failure. Null if it has no start. */

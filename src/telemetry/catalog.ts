@@ -102,7 +102,7 @@ const requestBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
  * Distributions of the durations of served requests, in seconds: names and labels of version 1.45.0 of
  * OpenTelemetry's semantic conventions. Prometheus has `_` for each dot.
  */
-export const requestDurations = {
+const requestDurations = {
   'http.server.request.duration': {
     about: 'Duration of HTTP requests other than RPC calls.',
     labels: ['http.request.method', 'http.route', 'http.response.status_code', 'error.type'],

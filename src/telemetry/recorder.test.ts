@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createMetricsRecorder, startCounters } from './recorder.ts';
+import { durations } from './catalog.ts';
+import { createMetricsRecorder, startSeries } from './recorder.ts';
 
 test('a recorder sums counters by their labels, in any order, and durations by their bucket', () => {
   const recorder = createMetricsRecorder();
@@ -44,11 +45,12 @@ test('addReport() adds the measurements of a report once', () => {
   });
 });
 
-test('startCounters() creates every combination of declared values', () => {
+test('startSeries() creates every combination of declared values, and distributions without labels', () => {
   const recorder = createMetricsRecorder();
-  startCounters(recorder);
+  startSeries(recorder);
   recorder.add('gleaner_requests_total', { protocol: 'rpc', result: 'ok' });
-  const { counters } = recorder.read();
+  const { counters, distributions } = recorder.read();
+  expect(distributions.map(({ name }) => name)).toEqual(Object.keys(durations));
   const requests = counters.filter(({ name }) => name === 'gleaner_requests_total');
   expect(requests).toHaveLength(6);
   expect(requests.reduce((sum, { value }) => sum + value, 0)).toBe(1);

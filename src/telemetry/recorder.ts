@@ -3,6 +3,7 @@ import {
   counters,
   type DistributionName,
   distributions,
+  durations,
   type LabelledMetric,
 } from './catalog.ts';
 import type { CounterSeries, DistributionSeries, Labels, Metrics, MetricsReport } from './metrics.ts';
@@ -71,8 +72,9 @@ export function createMetricsRecorder(): MetricsRecorder {
   };
 }
 
-/** Creates the series of all counters whose values are declared, at zero. */
-export function startCounters({ add }: Pick<Metrics, 'add'>): void {
+/** Creates the series of distributions without labels, and of counters whose values are declared, at zero. */
+export function startSeries({ add, start }: Pick<MetricsRecorder, 'add' | 'start'>): void {
+  for (const name of Object.keys(durations)) start(name as DistributionName, noLabels);
   for (const [name, { labels, values }] of Object.entries<LabelledMetric>(counters))
     for (const series of values === undefined ? [] : combinations(values)) {
       const named = Object.fromEntries(labels.map((label, index) => [label, series[index]!]));

@@ -3,7 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { parseWaited, timingHeader } from '../contract/response-headers.ts';
 import { attribute } from './attributes.ts';
 import type { RequestProtocol, RequestResult } from './catalog.ts';
-import type { MetricsRecorder } from './recorder.ts';
+import type { Metrics } from './metrics.ts';
 
 type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
@@ -67,14 +67,10 @@ export interface RequestMetrics {
   measure<Q extends Request, S extends Response>(
     listener: (request: Q, response: S) => void,
   ): (request: Q, response: S) => void;
-  /** Creates the series of successful requests to routes, at zero. */
-  startRoutes(routes: readonly { verb: string; route: string }[]): void;
-  /** Creates the series of successful gRPC calls of methods, at zero. */
-  startCalls(methods: readonly string[]): void;
 }
 
 /** Creates the measurements with a recorder. */
-export function createRequestMetrics({ add, record, start }: MetricsRecorder): RequestMetrics {
+export function createRequestMetrics({ add, record }: Metrics): RequestMetrics {
   const count = (protocol: RequestProtocol, result: RequestResult) =>
     add('gleaner_requests_total', { protocol, result });
 
@@ -111,22 +107,6 @@ export function createRequestMetrics({ add, record, start }: MetricsRecorder): R
         else recordRequest(verb, observed.route, response, milliseconds);
       });
       listener(request, response);
-    },
-    startRoutes(routes) {
-      for (const { verb, route } of routes)
-        start('http.server.request.duration', {
-          [attribute.httpMethod]: verb,
-          [attribute.httpRoute]: route,
-          [attribute.httpStatus]: 200,
-        });
-    },
-    startCalls(methods) {
-      for (const method of methods)
-        start('rpc.server.call.duration', {
-          [attribute.rpcSystem]: 'grpc',
-          [attribute.rpcMethod]: method,
-          [attribute.rpcStatus]: 'OK',
-        });
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { onDemand } from '../base/on-demand.ts';
 import type { GaugeReaders, Metrics } from './metrics.ts';
-import { createMetricsRecorder, startCounters } from './recorder.ts';
+import { createMetricsRecorder, startSeries } from './recorder.ts';
 import { createRequestMetrics, type RequestMetrics } from './requests.ts';
 import type { MetricsSdkOptions } from './sdk.ts';
 
@@ -28,7 +28,7 @@ export async function openTelemetry(
   options: Omit<MetricsSdkOptions, 'metrics' | 'gauges'>,
 ): Promise<Telemetry> {
   const metrics = createMetricsRecorder();
-  startCounters(metrics);
+  startSeries(metrics);
   const gauges: GaugeReaders[] = [];
   const exported = Promise.withResolvers<void>();
   const sdk = onDemand(async () => {

@@ -3,10 +3,11 @@ import { newId } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import type { BatchReference } from '../store/batches.ts';
-import { releaseBatch } from '../store/claims.ts';
+import { type Claim, releaseBatch, releaseStalled } from '../store/claims.ts';
 import type { OriginMinute, ProcessReport } from '../store/operations.ts';
-import { startWorkerProcess, type WorkerProcess } from './process.ts';
+import { startWorkerProcess, type WorkerEnd, type WorkerProcess } from './process.ts';
 import type { WorkerSetup } from './protocol.ts';
+import { createSuspectReader } from './suspect-reader.ts';
 
 /** Options for startWorkerPool(). */
 export interface WorkerPoolOptions {
@@ -16,7 +17,7 @@ export interface WorkerPoolOptions {
   count: number;
   /** Heap limit of each process, in bytes. */
   memoryBytes: number;
-  setup: Omit<WorkerSetup, 'index' | 'holder'>;
+  setup: Omit<WorkerSetup, 'index' | 'holder' | 'readsSuspects'>;
   context: Pick<JobContext, 'queue' | 'clock' | 'log' | 'changes' | 'metrics'> & {
     store: Pick<JobContext['store'], 'batches' | 'origins'>;
   };
@@ -55,63 +56,39 @@ const steadyMs = 60_000;
 interface Slot {
   process: WorkerProcess | null;
   memoryBytes: number;
+  /** Units completed by all processes of the slot. */
+  unitsDone: number;
 }
+
+const emptySlot: Slot = { process: null, memoryBytes: 0, unitsDone: 0 };
 
 /**
  * Starts worker processes, and restarts a process that dies after a delay. The batches of a dead worker are
  * released and republished immediately (docs/decisions/0001-worker-processes.md). Their claims count as
  * claims without progress, so that a page that kills its workers is abandoned
- * (src/jobs/steps/read-batch.ts).
+ * (src/jobs/steps/read-batch.ts). Such batches are read by another process, which is started for them.
  */
 export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const { context, count } = options;
-  const { clock, log, changes } = context;
   const stopping = new AbortController();
-  const slots: Slot[] = Array.from({ length: count }, () => ({ process: null, memoryBytes: 0 }));
-  let unitsDone = 0;
-
-  const launch = (slot: Slot, index: number, holder: string) =>
-    startWorkerProcess({
-      entry: options.entry,
-      memoryBytes: options.memoryBytes,
-      setup: { ...options.setup, index, holder },
-      queue: context.queue,
-      clock,
-      changed: (jobId) => changes.notify(jobId),
-      report: (report) => {
-        slot.memoryBytes = report.memoryBytes;
-        unitsDone += report.unitsDone;
-        if (report.metrics) context.metrics.addReport(report.metrics);
-        if (report.requests.length > 0) options.countRequests(report.requests);
-      },
-    });
-
-  const keep = async (slot: Slot, index: number): Promise<void> => {
-    let deaths = 0;
-    while (!stopping.signal.aborted) {
-      const since = clock.now();
-      const holder = newId();
-      const worker = launch(slot, index, holder);
-      slot.process = worker;
-      worker.started.then(
-        () => log.info({ worker: index, workerPid: worker.pid }, 'worker started'),
-        () => {},
-      );
-      const { code, signal } = await worker.ended;
-      slot.process = null;
-      slot.memoryBytes = 0;
-      if (stopping.signal.aborted) return;
-      deaths = clock.now() - since >= steadyMs ? 1 : deaths + 1;
-      const pauseMs = backOffMs(pause, deaths, 0);
-      const batches = worker.inFlight.size;
-      log.error({ worker: index, workerPid: worker.pid, code, signal, batches, pauseMs }, 'worker died');
-      for (const message of worker.inFlight.values()) await requeue(context, message);
-      await clock.sleep(pause.firstMs, stopping.signal).catch(() => {});
-      await releasePermits(context, holder);
-      await clock.sleep(pauseMs - pause.firstMs, stopping.signal).catch(() => {});
-    }
-  };
-  const kept = slots.map(keep);
+  const slots: Slot[] = Array.from({ length: count }, () => ({ ...emptySlot }));
+  const suspectSlot: Slot = { ...emptySlot };
+  const suspects = createSuspectReader({
+    clock: context.clock,
+    start: () => launch(options, suspectSlot, { index: count, readsSuspects: true }, () => {}),
+    release: async (worker) => {
+      await releaseClaims(context, worker, { worker: count });
+      await releasePermits(context, worker.holder);
+    },
+    publish: async (message) => {
+      await context.queue.publish(message).catch((error) => reportUnpublished(context, message, error));
+    },
+  });
+  const kept = slots.map((slot, index) =>
+    keepRunning(context, stopping.signal, index, () =>
+      launch(options, slot, { index, readsSuspects: false }, suspects.add),
+    ),
+  );
 
   return {
     stats() {
@@ -121,16 +98,74 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
         workers: running.length,
         slots: { busy, idle: running.length - busy, stopped: count - running.length },
         batches: running.reduce((sum, slot) => sum + slot.process!.inFlight.size, 0),
-        unitsDone,
-        memoryBytes: running.reduce((sum, slot) => sum + slot.memoryBytes, 0),
+        unitsDone: slots.reduce((sum, slot) => sum + slot.unitsDone, suspectSlot.unitsDone),
+        memoryBytes: running.reduce((sum, slot) => sum + slot.memoryBytes, suspectSlot.memoryBytes),
       };
     },
     async stop() {
       stopping.abort(new Error('the workers are stopping'));
-      await Promise.all(slots.map((slot) => slot.process?.stop()));
+      await Promise.all([suspects.stop(), ...slots.map((slot) => slot.process?.stop())]);
       await Promise.all(kept);
     },
   };
+}
+
+/** Starts the worker process of a slot. */
+function launch(
+  options: WorkerPoolOptions,
+  slot: Slot,
+  { index, readsSuspects }: Pick<WorkerSetup, 'index' | 'readsSuspects'>,
+  suspect: (message: BatchReference) => void,
+): WorkerProcess {
+  const { context } = options;
+  const worker = startWorkerProcess({
+    entry: options.entry,
+    memoryBytes: options.memoryBytes,
+    setup: { ...options.setup, index, readsSuspects, holder: newId() },
+    queue: context.queue,
+    clock: context.clock,
+    changed: (jobId) => context.changes.notify(jobId),
+    suspect,
+    report: (report) => {
+      slot.memoryBytes = report.memoryBytes;
+      slot.unitsDone += report.unitsDone;
+      if (report.metrics) context.metrics.addReport(report.metrics);
+      if (report.requests.length > 0) options.countRequests(report.requests);
+    },
+  });
+  slot.process = worker;
+  worker.started.then(
+    () => context.log.info({ worker: index, workerPid: worker.pid, readsSuspects }, 'worker started'),
+    () => {},
+  );
+  void worker.ended.then(() => {
+    slot.process = null;
+    slot.memoryBytes = 0;
+  });
+  return worker;
+}
+
+/** Starts a worker process whenever the one before has died, until the signal is aborted. */
+async function keepRunning(
+  context: WorkerPoolOptions['context'],
+  signal: AbortSignal,
+  index: number,
+  start: () => WorkerProcess,
+): Promise<void> {
+  const { clock } = context;
+  let deaths = 0;
+  while (!signal.aborted) {
+    const since = clock.now();
+    const worker = start();
+    await worker.ended;
+    if (signal.aborted) return;
+    deaths = clock.now() - since >= steadyMs ? 1 : deaths + 1;
+    const pauseMs = backOffMs(pause, deaths, 0);
+    await releaseClaims(context, worker, { worker: index, pauseMs });
+    await clock.sleep(pause.firstMs, signal).catch(() => {});
+    await releasePermits(context, worker.holder);
+    await clock.sleep(pauseMs - pause.firstMs, signal).catch(() => {});
+  }
 }
 
 /** Releases the permits of origins that a dead worker held. If this fails, they expire. */
@@ -142,21 +177,68 @@ async function releasePermits({ store, log }: WorkerPoolOptions['context'], hold
   }
 }
 
+/** Logs the death of a worker with `about`, and releases and republishes the batches that it had claimed. */
+async function releaseClaims(
+  context: WorkerPoolOptions['context'],
+  worker: WorkerProcess,
+  about: { worker: number; pauseMs?: number },
+): Promise<void> {
+  const { log } = context;
+  const { pid: workerPid, inFlight, claims } = worker;
+  const { code, signal, stall, isSilent } = await worker.ended;
+  if (stall) log.error({ worker: about.worker, workerPid, ...stall.unit }, 'worker stalled');
+  log.error({ ...about, workerPid, code, signal, batches: inFlight.size }, 'worker died');
+  for (const message of inFlight.values()) {
+    const attempt = claims.get(message.batchId);
+    // A batch that was not claimed is left to the queue.
+    if (attempt !== undefined) await requeue(context, message, attempt, { stall, isSilent });
+  }
+}
+
 /**
- * Releases and republishes a batch claimed by a dead worker. Leaves a batch that was not claimed or has ended
- * to the queue. If this fails, the sweep republishes the batch once its claim has expired.
+ * Releases a batch claimed by a dead worker. If the worker stalled on a unit, only the batch of that unit has
+ * failed. A worker that was silent may have been frozen, which says nothing about its batches. Returns false
+ * if another worker has claimed the batch since, or it has ended.
+ */
+async function release(
+  { store, clock }: WorkerPoolOptions['context'],
+  claim: Claim,
+  { stall, isSilent }: Pick<WorkerEnd, 'stall' | 'isSilent'>,
+): Promise<boolean> {
+  const now = clock.now();
+  if (isSilent) return releaseBatch(store, claim, now, { unseen: true });
+  const unit = stall?.unit;
+  if (!unit) return releaseBatch(store, claim, now, { failed: true });
+  const isCause = unit.batchId === claim.id && unit.attempt === claim.attempt;
+  if (isCause) return releaseStalled(store, claim, unit.index, now);
+  return releaseBatch(store, claim, now, { expired: true });
+}
+
+/**
+ * Releases and republishes a batch claimed by a dead worker. If this fails, the sweep republishes the batch
+ * once its claim has expired.
  */
 async function requeue(
-  { store, queue, clock, log }: WorkerPoolOptions['context'],
+  context: WorkerPoolOptions['context'],
   message: BatchReference,
+  attempt: number,
+  end: Pick<WorkerEnd, 'stall' | 'isSilent'>,
 ): Promise<void> {
+  const { queue, log } = context;
   const { jobId, batchId } = message;
-  const attempt = message.attempt + 1;
   try {
-    if (!(await releaseBatch(store, { id: batchId, attempt }, clock.now(), { failed: true }))) return;
+    if (!(await release(context, { id: batchId, attempt }, end))) return;
     await queue.publish({ ...message, attempt });
     log.warn({ jobId, batchId, attempt }, 'batch requeued');
   } catch (error) {
-    log.warn({ batchId, attempt, error: Fault.from(error).message }, 'batch not requeued');
+    reportUnpublished(context, { ...message, attempt }, error);
   }
+}
+
+function reportUnpublished(
+  { log }: WorkerPoolOptions['context'],
+  { batchId, attempt }: BatchReference,
+  error: unknown,
+): void {
+  log.warn({ batchId, attempt, error: Fault.from(error).message }, 'batch not requeued');
 }

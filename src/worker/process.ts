@@ -1,12 +1,21 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { Clock } from '../base/clock.ts';
 import { childEnvironment } from '../base/config.ts';
 import { createIpcChannel, type IpcChannel } from '../base/ipc-channel.ts';
 import { serveQueue } from '../queue/local/remote.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { BatchReference } from '../store/batches.ts';
-import type { ParentCalls, WorkerCalls, WorkerReport, WorkerSetup } from './protocol.ts';
+import {
+  type ParentCalls,
+  type StallReport,
+  stallFd,
+  type WorkerCalls,
+  type WorkerReport,
+  type WorkerSetup,
+} from './protocol.ts';
 
 /** Options for startWorkerProcess(). */
 export interface WorkerProcessOptions {
@@ -19,6 +28,7 @@ export interface WorkerProcessOptions {
   queue: Queue;
   clock: Clock;
   changed(jobId: string): void;
+  suspect(message: BatchReference): void;
   report(report: WorkerReport): void;
 }
 
@@ -26,17 +36,27 @@ export interface WorkerProcessOptions {
 export interface WorkerEnd {
   code: number | null;
   signal: string | null;
+  /** Report of the process that its main thread stalls. Null if it ended for another reason. */
+  stall: StallReport | null;
+  /** True if the process was killed because it sent no reports. */
+  isSilent: boolean;
 }
 
 /** A running worker process. */
 export interface WorkerProcess {
   readonly pid: number;
+  /** Id as a holder of origins' permits. */
+  readonly holder: string;
   /** Messages in progress. After the process ended, the messages that were in progress at that time. */
   readonly inFlight: ReadonlyMap<string, BatchReference>;
+  /** Attempts of its claims, by batch. */
+  readonly claims: ReadonlyMap<string, number>;
   /** Resolves when the process has started work. Rejects if it ends first. */
   readonly started: Promise<void>;
   /** Resolves when the process has ended. */
   readonly ended: Promise<WorkerEnd>;
+  /** Reads a batch. Rejects if the batch cannot be read now, or the process ends. */
+  read(message: BatchReference): Promise<void>;
   /** Asks the process to release its batches and exit, and kills it after a timeout. */
   stop(): Promise<void>;
 }
@@ -69,9 +89,16 @@ const stopMs = 5_000;
 /** Additional time for it to exit. */
 const exitMs = 1_000;
 
-/** Interval at which reports are checked. A process that misses three is killed. */
-const checkMs = 20_000;
+/**
+ * Interval at which reports are checked. A process that misses three is killed, after 36 to 48 s: before the
+ * sweep publishes its batches again. One that runs without a turn of its event loop has ended itself before
+ * (stall-detector.ts), so this one is frozen or waits for the system.
+ */
+const checkMs = 12_000;
 const maxMissed = 3;
+
+/** Time for the rest of the output of an ended process. */
+const outputMs = 1_000;
 
 /** Forks a worker process whose heap is limited to `memoryBytes`. */
 function forkWorker({ entry, memoryBytes, setup }: WorkerProcessOptions) {
@@ -87,7 +114,7 @@ function forkWorker({ entry, memoryBytes, setup }: WorkerProcessOptions) {
       `--heap-growing-percent=${maxGarbagePercent}`,
     ],
     env: childEnvironment(setup.config.environment, allocatorSettings),
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
   });
 }
 
@@ -95,8 +122,10 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
   const { setup, clock } = options;
   const child = forkWorker(options);
   const inFlight = new Map<string, BatchReference>();
+  const claims = new Map<string, number>();
   const gone = new AbortController();
   let missed = 0;
+  let isSilent = false;
 
   const served = serveQueue(options.queue, () => channel);
   const ours: ParentCalls = {
@@ -106,7 +135,13 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
     },
     settled: (message) => {
       inFlight.delete(keyOf(message));
+      const { batchId } = message;
+      if (![...inFlight.values()].some((other) => other.batchId === batchId)) claims.delete(batchId);
     },
+    claimed: ({ batchId, attempt }) => {
+      claims.set(batchId, attempt);
+    },
+    suspect: options.suspect,
     changed: options.changed,
     report: (report) => {
       missed = 0;
@@ -121,17 +156,22 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
     },
     ours,
   );
-  const ended = endOf(child).finally(() => {
+  const stall = stallOf(child);
+  const ended = endOf(child).then(async (end): Promise<WorkerEnd> => {
     gone.abort();
     channel.close();
     served.close();
+    const late = clock.sleep(outputMs).then(() => null);
+    return { ...end, stall: await Promise.race([stall, late]), isSilent };
   });
 
   const watch = async () => {
     while (!gone.signal.aborted) {
       await clock.sleep(checkMs, gone.signal);
       missed += 1;
-      if (missed > maxMissed) child.kill('SIGKILL');
+      if (missed <= maxMissed) continue;
+      isSilent = true;
+      child.kill('SIGKILL');
     }
   };
   void watch().catch(() => {});
@@ -146,9 +186,12 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
   );
   return {
     pid: child.pid ?? 0,
+    holder: setup.holder,
     inFlight,
+    claims,
     started,
     ended,
+    read: (message) => channel.call('read', message),
     async stop() {
       // A process that is still loading has nothing to release.
       if (isStarted || inFlight.size > 0) {
@@ -167,11 +210,23 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
 const keyOf = ({ batchId, attempt }: BatchReference) => `${batchId}/${attempt}`;
 
 /** Resolves with the end of a process, including one that failed to start. */
-async function endOf(child: ChildProcess): Promise<WorkerEnd> {
+async function endOf(child: ChildProcess): Promise<Pick<WorkerEnd, 'code' | 'signal'>> {
   try {
     const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
     return { code, signal };
   } catch {
     return { code: null, signal: null };
+  }
+}
+
+/** Resolves with the report of a process that its main thread stalls. Null if it ends without a report. */
+async function stallOf(child: ChildProcess): Promise<StallReport | null> {
+  const output = child.stdio[stallFd] as Readable | null | undefined;
+  if (!output) return null;
+  try {
+    const report = await text(output);
+    return report === '' ? null : (JSON.parse(report) as StallReport);
+  } catch {
+    return null;
   }
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../base/config.ts';
+import type { UnitReading } from '../jobs/context.ts';
 import type { QueueCalls } from '../queue/local/remote.ts';
 import type { QueueMessage } from '../queue/queue.ts';
 import type { BatchReference } from '../store/batches.ts';
@@ -17,6 +18,17 @@ export interface WorkerSetup {
   publicUrl: string;
   /** True if reports contain measurements. */
   measures: boolean;
+  /** True if the process consumes no queue, but reads the batches that its parent sends. */
+  readsSuspects: boolean;
+}
+
+/** Descriptor of the pipe on which a process reports that its main thread stalls, before it ends. */
+export const stallFd = 4;
+
+/** Report that a process sends before it ends because of a stall. */
+export interface StallReport {
+  /** Unit whose page is being read. Null if the process stalled elsewhere. */
+  unit: UnitReading | null;
 }
 
 /** Report that a worker process sends every second and before it exits. */
@@ -31,11 +43,21 @@ export interface WorkerReport {
   metrics?: MetricsReport;
 }
 
+/** Claim of a batch by a worker process. */
+export interface BatchClaim {
+  batchId: string;
+  attempt: number;
+}
+
 /** Functions that the parent exposes to a worker process. */
 export interface ParentCalls extends QueueCalls {
   /** A message is in progress until `settled`: the parent requeues its batch if the worker dies. */
   received(message: BatchReference): void;
   settled(message: BatchReference): void;
+  /** A batch was claimed, with the attempt of the claim, which the parent releases if the worker dies. */
+  claimed(claim: BatchClaim): void;
+  /** A batch whose page may end its reader was released, to be read by the process for such batches. */
+  suspect(message: BatchReference): void;
   /** Wakes the waits on a job in the parent. */
   changed(jobId: string): void;
   report(report: WorkerReport): void;
@@ -48,6 +70,8 @@ export interface WorkerCalls {
   /** Releases batches and closes connections. Resolves when the process may exit. */
   stop(value: null): Promise<void>;
   deliver(delivery: { consumer: number; message: QueueMessage }): Promise<void>;
+  /** Reads a batch whose page may end this process. Resolves when its claim has ended. */
+  read(message: BatchReference): Promise<void>;
 }
 
 /** Interval between reports of a worker process. */

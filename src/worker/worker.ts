@@ -130,6 +130,8 @@ type Handle = Parameters<Queue['consume']>[3];
 export interface Worker {
   /** Current counts. */
   readonly stats: Readonly<WorkStats>;
+  /** Reads a batch without admission. */
+  read(message: BatchReference): Promise<void>;
   /** Stops consuming, releases the batches in progress, and resolves when all handlers have ended. */
   stop(): Promise<void>;
 }
@@ -138,6 +140,8 @@ export interface Worker {
 export interface MessageObserver {
   received(message: BatchReference): void;
   settled(message: BatchReference): void;
+  /** Called with the attempt of each claim. */
+  claimed(claim: { batchId: string; attempt: number }): void;
 }
 
 /** Single tasks have their own lane, so that they never wait behind bulk work. */
@@ -201,7 +205,10 @@ function admitting(
   };
 }
 
-/** Consumes the lanes of every market, and of the sandbox if the service has one, until stopped. */
+/**
+ * Consumes the lanes of the markets, and of the sandbox if there are markets and the service has one, until
+ * stopped.
+ */
 export async function startWorker(
   given: JobContext,
   markets: readonly Market[],
@@ -214,7 +221,7 @@ export async function startWorker(
   const jobs = createJobsInHand(given.store);
   const context = {
     ...given,
-    store: withUnitCount(given.store, stats),
+    store: withClaims(withUnitCount(given.store, stats), watch),
     blobs: storage.blobs,
     pages: withBacklogs(given.pages, backlogs),
   };
@@ -235,7 +242,8 @@ export async function startWorker(
   // A rejection delays the message before its batch is claimed or a page is fetched.
   const handle: Handle = (message, extend) => storage.during(() => counted(message, extend));
   const admitted = admitting(context, handle, jobs, backlogs, stopping.signal);
-  const names = [...markets.map(({ name }) => name), ...(given.settings.sandbox ? [sandboxQueue] : [])];
+  const names = markets.map(({ name }) => name);
+  if (names.length > 0 && given.settings.sandbox) names.push(sandboxQueue);
   const consumers = await Promise.all(
     names.flatMap((name) =>
       lanes.map((lane) => context.queue.consume(lane, name, maxMessagesInFlight, admitted(name))),
@@ -243,6 +251,14 @@ export async function startWorker(
   );
   return {
     stats,
+    async read(message) {
+      const removeFromJob = jobs.add(message.jobId);
+      try {
+        await handle(message, () => {});
+      } finally {
+        removeFromJob();
+      }
+    },
     async stop() {
       // The queue redelivers waiting messages to other workers.
       stopping.abort(new Fault('unavailable', 'the worker is stopping'));
@@ -273,6 +289,20 @@ interface WorkStats {
   batches: number;
   /** Units completed since the start. */
   unitsDone: number;
+}
+
+/** Wraps a store to report its claims. */
+function withClaims(store: Store, watch: MessageObserver | undefined): Store {
+  if (watch === undefined) return store;
+  return replaceMethods(store, {
+    batches: {
+      claim: async (...claim) => {
+        const batch = await store.batches.claim(...claim);
+        if (batch !== null) watch.claimed({ batchId: batch.id, attempt: batch.attempt });
+        return batch;
+      },
+    },
+  });
 }
 
 /** Wraps a store to count the units that it completes. Rejected writes do not count. */

@@ -135,7 +135,7 @@ describe.skipIf(skipped)(`declared shops in a browser${skipped}`, () => {
     const pages = search.read({ url: 'http://kiln.example/c/mugs' }, { region: 'kiln', fetch: fetchOf() });
     let next = await pages.next();
     for (; !next.done; next = await pages.next()) entries.push(...next.value.entries);
-    expect(next.value).toEqual({ site: 'kiln', total_products: 6, pages_fetched: 3 });
+    expect(next.value).toEqual({ site: 'kiln', total_products: 6, pages_fetched: 3, has_more: false });
     expect(entries[5]).toMatchObject({ title: 'Mug 6', price: 6.5, url: 'http://kiln.example/p/mug-6' });
   });
 

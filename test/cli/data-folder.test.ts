@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -62,6 +62,20 @@ describe('a data folder with damage', () => {
         code: 10,
         stderr: `${message('file is not a database')}\n`,
       });
+  });
+
+  test.each([
+    ['empty', () => writeFileSync(file(), '')],
+    ['missing', () => rmSync(file())],
+  ])('is refused if its database is %s, and is no new installation', async (state, lose) => {
+    lose();
+    const { code, stdout, stderr } = await runCommand(['serve'], settings);
+    expect([code, stdout]).toEqual([10, '']);
+    expect(stderr).toBe(
+      `gleaner: ${file()} is ${state}, but the folder has installation.json, secrets.txt: put the database of this installation back, or restore a backup to a new folder with 'gleaner restore'. For a new installation, set GLEANER_DATA_DIR to another folder\n`,
+    );
+    const doctor = await runCommand(['doctor', '--offline'], settings);
+    expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringContaining(`${file()} is ${state}`)]);
   });
 
   test('ends the service when it finds the damage only after its start', async () => {

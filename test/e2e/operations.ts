@@ -105,7 +105,7 @@ export function operationsCases(at: () => Place): void {
     await api.operator('SuspendUser', { user_id: user.id, suspended: true });
     const refused = await api.get(user, '/v1/account/usage');
     expect([refused.status, refused.body]).toMatchObject([401, { detail: 'The account is suspended.' }]);
-    await api.operator('SuspendUser', { user_id: user.id });
+    await api.operator('SuspendUser', { user_id: user.id, suspended: false });
     expect((await api.get(user, '/v1/account')).status).toBe(200);
   });
 }

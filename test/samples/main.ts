@@ -4,17 +4,36 @@ import { markets } from '../../src/markets/list.ts';
 import { compareFolder } from './declared.ts';
 import { readManifest } from './manifest.ts';
 import { runFolder } from './run.ts';
+import { ratesOf, scoreFolder } from './truth.ts';
+
+/** Prints the wrong values of pages with known values, and the scores of their fields. */
+async function showScores(folder: string): Promise<void> {
+  const { pageCount, scores, wrong } = await scoreFolder(folder);
+  for (const { url, field, expected, got } of wrong)
+    console.log(`${url}\n  ${field}: expected ${expected.join(' or ') || 'none'}, got ${got ?? 'none'}`);
+  console.log(`${pageCount} pages`);
+  for (const [field, score] of Object.entries(scores)) {
+    const { precision, recall, f1 } = ratesOf(score);
+    const rates = [`precision ${precision.toFixed(3)}`, `recall ${recall.toFixed(3)}`];
+    console.log(`${field}: F1 ${f1.toFixed(3)}, ${rates.join(', ')}`);
+  }
+}
 
 const { values, positionals } = parseArgs({
-  options: { market: { type: 'string' }, page: { type: 'string' } },
+  options: { market: { type: 'string' }, page: { type: 'string' }, truth: { type: 'boolean' } },
   allowPositionals: true,
 });
 const folder = positionals[0];
 if (folder === undefined || positionals.length > 1) {
   console.error(
-    'usage: npm run test:samples -- <folder with manifest.json> [--market mkta] [--page product]',
+    'usage: npm run test:samples -- <folder with manifest.json> [--market mkta] [--page product]\n' +
+      '       npm run test:samples -- <folder with truth.json> --truth',
   );
   process.exit(2);
+}
+if (values.truth) {
+  await showScores(folder);
+  process.exit();
 }
 const entries = (await readManifest(folder)).filter(
   ({ market, page }) => market === (values.market ?? market) && page === (values.page ?? page),

@@ -20,7 +20,7 @@ function market(extract: (body: string) => JsonObject): Market {
         sort: 'list',
         // biome-ignore lint/correctness/useYield: only extract is asked for here
         read: async function* () {
-          return {};
+          return { has_more: false };
         },
         extract: (response) => [extract(response.body.toString())],
       },

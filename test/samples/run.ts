@@ -34,6 +34,7 @@ const names: Partial<Record<FaultCode, NonNullable<Sample['fault']>>> = {
   page_region: 'unreadable',
   page_mismatch: 'unreadable',
   page_failed: 'unreadable',
+  page_too_complex: 'unreadable',
 };
 
 function extract(reader: Reader, response: PageResponse, entry: Sample): Json {

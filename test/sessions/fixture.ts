@@ -1,5 +1,6 @@
 import { createKey } from '../../src/access/keys.ts';
 import { deriveLinkSecrets } from '../../src/access/links/secrets.ts';
+import { createConversions } from '../../src/api/rest/conversions.ts';
 import { createRestApi } from '../../src/api/rest/rest.ts';
 import { type RunningServer, startServer } from '../../src/api/rest/server.ts';
 import { createRpcListener } from '../../src/api/rpc/adapter.ts';
@@ -69,6 +70,10 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
         caller,
         files: context.blobs,
         verifyLink: () => {
+          throw new Error('no file is served here');
+        },
+        conversions: createConversions(),
+        restoreFile: () => {
           throw new Error('no file is served here');
         },
         exportFile: () => {

@@ -132,7 +132,7 @@ const list: ListReader = {
       const entries = [parse(await fetch({ path: `/shops/${page}/${input.shop_id}` }))];
       yield { list: 'rcmd_items', entries };
     }
-    return {};
+    return { has_more: false };
   },
 };
 

@@ -32,6 +32,8 @@ export interface DeploymentOptions {
    * processes unless `settings` say otherwise. Only processes can be killed, frozen, and waited for.
    */
   inProcess?: boolean;
+  /** Main module of service processes, if it is not the command line. */
+  program?: string;
 }
 
 /** Numbers of processes by role. The gateways are in front of the first api process. */
@@ -169,12 +171,12 @@ interface PreparedProcess {
  * Prepares the processes of a deployment. The first one uses the ports in the settings, the others free ones.
  */
 async function createProcesses(
-  { stack: { distributed }, layout = defaultLayout, inProcess }: DeploymentOptions,
+  { stack: { distributed }, layout = defaultLayout, inProcess, program }: DeploymentOptions,
   settings: Record<string, string>,
 ): Promise<Record<keyof Layout, PreparedProcess[]>> {
   const create = inProcess ? createServiceInProcess : createServiceProcess;
   const prepare = (role: ServiceProcess['role'], environment = settings): PreparedProcess => ({
-    service: create({ role, environment }),
+    service: create({ role, environment, ...(program === undefined ? {} : { program }) }),
     environment,
   });
   if (!distributed) {

@@ -1,5 +1,6 @@
 import { createKey } from '../../src/access/keys.ts';
 import { deriveLinkSecrets } from '../../src/access/links/secrets.ts';
+import { createConversions } from '../../src/api/rest/conversions.ts';
 import { createRestApi } from '../../src/api/rest/rest.ts';
 import { type RunningServer, startServer } from '../../src/api/rest/server.ts';
 import { createRpcListener, type RpcListener } from '../../src/api/rpc/adapter.ts';
@@ -60,6 +61,10 @@ export async function openRpcFixture(
     files: fixture.context.blobs,
     verifyLink: () => {
       throw new Fault('link_invalid', 'The link is not valid.');
+    },
+    conversions: createConversions(),
+    restoreFile: () => {
+      throw new Error('no file is served here');
     },
     exportFile: () => {
       throw new Error('no file is served here');

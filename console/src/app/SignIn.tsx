@@ -13,6 +13,7 @@ import {
 import { IconInfoCircle, IconKey, IconPlant } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { explainRestError } from '../ui/errors/rest-error.ts';
+import { basePath } from '../ui/session/base-path.ts';
 import { linkedKey, signIn } from '../ui/session/sign-in.ts';
 
 /** Sign-in page; `message` explains why the previous session ended. */
@@ -67,7 +68,7 @@ export function SignIn({ message }: { message: string }) {
             </Button>
             <Text size="sm" c="dimmed">
               Ask an operator for an API key.{' '}
-              <Anchor href="/docs" underline="always">
+              <Anchor href={`${basePath}/docs`} underline="always">
                 API reference
               </Anchor>
             </Text>

@@ -1,4 +1,5 @@
 import type { ComponentType } from 'react';
+import { basePath } from '../ui/session/base-path.ts';
 import type { AccountRole } from '../ui/session/session.ts';
 
 export type LoadPage = () => Promise<ComponentType>;
@@ -45,10 +46,12 @@ export const pages: Readonly<Record<AccountRole, Readonly<Record<string, LoadPag
   },
 };
 
-export const basename = '/console';
+/** Path of the console. */
+export const basename = `${basePath}/console`;
 
 const matches = (route: string, path: string) =>
-  new RegExp(`^${basename}/?${route.replace(/:\w+/g, '[^/]+')}/?$`).test(path);
+  path.startsWith(basename) &&
+  new RegExp(`^/?${route.replace(/:\w+/g, '[^/]+')}/?$`).test(path.slice(basename.length));
 
 /** Loads the code of the pages at a path, of one role or of either. */
 export async function preloadPage(path: string, role?: AccountRole): Promise<void> {

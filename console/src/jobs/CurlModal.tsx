@@ -7,6 +7,7 @@ import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { Loading } from '../ui/layout/Loading.tsx';
 import { curlText, requestFile } from '../ui/request/curl.ts';
 import { useDraft } from '../ui/request/useDraft.ts';
+import { basePath } from '../ui/session/base-path.ts';
 import { saveBlob } from '../ui/session/download.ts';
 
 /** Dialog with the curl command that submits a job again. */
@@ -18,7 +19,10 @@ export function CurlModal({ job, close }: { job: Job; close: () => void }) {
       {error ? <ErrorAlert error={error} retry={refetch} /> : null}
       {!draft && !error && <Loading />}
       {draft && jobType && (
-        <Command text={curlText(location.origin, jobType, draft)} file={requestFile(jobType, draft)} />
+        <Command
+          text={curlText(location.origin + basePath, jobType, draft)}
+          file={requestFile(jobType, draft)}
+        />
       )}
     </Modal>
   );

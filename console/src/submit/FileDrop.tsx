@@ -1,4 +1,4 @@
-import { Button, Group, Text } from '@mantine/core';
+import { Alert, Button, Group, List, Text } from '@mantine/core';
 import { Dropzone } from '@mantine/dropzone';
 import { IconDownload, IconFileTypeCsv } from '@tabler/icons-react';
 import { formatBytes } from '../../../src/present/text.ts';
@@ -50,5 +50,19 @@ export function TemplateButton({ columns }: { columns: readonly string[] }) {
         Download template
       </Button>
     </Group>
+  );
+}
+
+/** Problems of a chosen file; nothing without problems. */
+export function FileProblems({ problems }: { problems: readonly string[] }) {
+  if (problems.length === 0) return null;
+  return (
+    <Alert color="red" role="alert" title="Fix these problems in the file">
+      <List size="sm">
+        {problems.map((problem) => (
+          <List.Item key={problem}>{problem}</List.Item>
+        ))}
+      </List>
+    </Alert>
   );
 }

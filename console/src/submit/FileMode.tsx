@@ -1,39 +1,59 @@
-import { Alert, Code, List, Stack, Text } from '@mantine/core';
+import { Code, Stack, Text } from '@mantine/core';
 import { useEffect, useMemo, useState } from 'react';
 import { buildBody, type FieldTexts, validateField } from '../ui/request/body.ts';
 import { fileOf, sharedTexts } from '../ui/request/draft.ts';
-import type { ListShape } from '../ui/request/fields.ts';
-import { sharedOfFile } from '../ui/request/form-layout.ts';
+import type { ListShape, RequestShape } from '../ui/request/fields.ts';
+import { expandRows, sharedOfFile, unitFills } from '../ui/request/form-layout.ts';
 import { csvColumns, type ParsedCsv, parseCsv, templateColumns } from '../ui/request/table.ts';
 import { Fields } from './Field.tsx';
-import { FileDrop, TemplateButton } from './FileDrop.tsx';
+import { FileDrop, FileProblems, TemplateButton } from './FileDrop.tsx';
 import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
+
+const noTable: ParsedCsv = { units: [], problems: [], ignored: [] };
+
+/** Returns the fields of units that the page asks for, without their values. */
+const fillsOf = (shape: RequestShape) => unitFills(shape, {});
+
+/** Returns units with the values that the page asks for, where they lack them. */
+function filledUnits(
+  shape: RequestShape,
+  own: FieldTexts,
+  units: readonly (FieldTexts | string)[],
+): (FieldTexts | string)[] {
+  return units.map((unit) =>
+    typeof unit === 'string' ? unit : expandRows(shape, unitFills(shape, own), [unit])[0]!,
+  );
+}
 
 /** Submits each row of a CSV file as a unit. */
 export function FileMode({ jobType, shape, list, draft, busy, submit }: ModeProps & { list: ListShape }) {
   const [file, setFile] = useState(() => fileOf(shape, draft));
-  const [table, setTable] = useState<ParsedCsv | null>(null);
+  const [bytes, setBytes] = useState<Uint8Array | null>(null);
   const [own, setOwn] = useState<FieldTexts>(() => sharedTexts(shape, draft));
   const [rejection, setRejection] = useState('');
-  const readFile = (chosen: File) => {
+  const chooseFile = (chosen: File) => {
     setRejection('');
-    setTable(null);
+    setBytes(null);
     setFile(chosen);
   };
   useEffect(() => {
     let isCurrent = true;
-    void file?.text().then((text) => isCurrent && setTable(parseCsv(text, jobType, list)));
+    void file?.arrayBuffer().then((buffer) => isCurrent && setBytes(new Uint8Array(buffer)));
     return () => {
       isCurrent = false;
     };
-  }, [file, jobType, list]);
-  const problems = [...(rejection === '' ? [] : [rejection]), ...(table?.problems ?? [])];
-  const units = table?.units ?? [];
+  }, [file]);
+  const table = useMemo(
+    () => (bytes === null ? noTable : parseCsv(bytes, jobType, list, fillsOf(shape))),
+    [bytes, jobType, list, shape],
+  );
+  const problems = [...(rejection === '' ? [] : [rejection]), ...table.problems];
+  const { units } = table;
   const shared = sharedOfFile(shape, units);
   const ready = units.length > 0 && shared.every((field) => !validateField(field, own[field.name] ?? ''));
   const body = useMemo(
-    () => (ready ? JSON.stringify(buildBody(shape, own, table?.units ?? [])) : null),
-    [ready, shape, own, table],
+    () => (ready ? JSON.stringify(buildBody(shape, own, filledUnits(shape, own, units))) : null),
+    [ready, shape, own, units],
   );
   return (
     <Stack>
@@ -43,16 +63,13 @@ export function FileMode({ jobType, shape, list, draft, busy, submit }: ModeProp
       </Text>
       <TemplateButton columns={templateColumns(list)} />
       <Fields fields={shared} texts={own} change={(name, value) => setOwn({ ...own, [name]: value })} />
-      <FileDrop file={file} onFile={readFile} onReject={setRejection} />
-      {problems.length > 0 && (
-        <Alert color="red" role="alert" title="Fix these problems in the file">
-          <List size="sm">
-            {problems.map((problem) => (
-              <List.Item key={problem}>{problem}</List.Item>
-            ))}
-          </List>
-        </Alert>
+      <FileDrop file={file} onFile={chooseFile} onReject={setRejection} />
+      {table.ignored.length > 0 && (
+        <Text size="sm" c="dimmed">
+          Columns not used: {table.ignored.join(', ')}
+        </Text>
       )}
+      <FileProblems problems={problems} />
       <SubmitBar
         jobType={jobType}
         units={units.length}

@@ -10,6 +10,7 @@ import { capitalize } from '../../../src/present/text.ts';
 import { formatLocalTime } from '../../../src/present/time.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { withQuery } from '../ui/request/options.ts';
+import { basePath } from '../ui/session/base-path.ts';
 import { fetchRest } from '../ui/session/rest.ts';
 import { useOptionTexts } from './option-texts.ts';
 import { bodyHeaders, placed } from './send.ts';
@@ -85,7 +86,7 @@ function useQuote(jobType: JobType, body: string | FormData | null, query: strin
     };
     const { path, body: sent } = placed(jobType, settled);
     const init = { method: 'POST', headers: bodyHeaders(settled), body: sent, signal };
-    fetchRest(withQuery(path, 'validate_only=true', settledQuery), init, { showsWarnings: false })
+    fetchRest(basePath + withQuery(path, 'validate_only=true', settledQuery), init, { showsWarnings: false })
       .then(async (response) => fromJson(QuoteSchema, await response.json()))
       .then((quote) => show({ quote, error: null }))
       .catch((error: unknown) => show({ quote: null, error }));

@@ -15,6 +15,7 @@ import { jsonCommand } from '../ui/request/curl.ts';
 import { readRequestShape } from '../ui/request/fields.ts';
 import { isFormField } from '../ui/request/form-layout.ts';
 import { withQuery } from '../ui/request/options.ts';
+import { basePath } from '../ui/session/base-path.ts';
 import { TextLink } from '../ui/TextLink.tsx';
 import { FormMode } from './FormMode.tsx';
 import { leavesOf } from './leaves.ts';
@@ -107,7 +108,7 @@ function Product({ jobType, given }: { jobType: JobType; given: string }) {
 }
 
 function Request({ jobType, body }: { jobType: JobType; body: string }) {
-  const text = jsonCommand(location.origin + withQuery(jobType.endpoint.path, wait), body);
+  const text = jsonCommand(location.origin + basePath + withQuery(jobType.endpoint.path, wait), body);
   return (
     <Section title="Request" description="Set KEY to an API key first.">
       <CodeBlock label="curl command" text={text} />

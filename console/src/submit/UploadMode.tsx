@@ -2,9 +2,9 @@ import { Stack, Text } from '@mantine/core';
 import { useEffect, useMemo, useState } from 'react';
 import { type FieldTexts, parseValues } from '../ui/request/body.ts';
 import { fileOf, sharedTexts } from '../ui/request/draft.ts';
-import { countRows } from '../ui/request/table.ts';
+import { checkCsv } from '../ui/request/table.ts';
 import { Fields } from './Field.tsx';
-import { FileDrop, TemplateButton } from './FileDrop.tsx';
+import { FileDrop, FileProblems, TemplateButton } from './FileDrop.tsx';
 import { InlineCode } from './InlineCode.tsx';
 import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
 
@@ -12,17 +12,20 @@ import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
 export function UploadMode({ jobType, shape, draft, busy, submit }: ModeProps<FormData>) {
   const [file, setFile] = useState(() => fileOf(shape, draft));
   const [texts, setTexts] = useState<FieldTexts>(() => sharedTexts(shape, draft));
-  /** Rows of the file; null if it cannot be parsed. */
-  const [rows, setRows] = useState<number | null>(null);
+  const [bytes, setBytes] = useState<Uint8Array | null>(null);
   const [rejection, setRejection] = useState('');
   useEffect(() => {
     let isCurrent = true;
-    setRows(null);
-    void file?.text().then((text) => isCurrent && setRows(countRows(text)));
+    setBytes(null);
+    void file?.arrayBuffer().then((buffer) => isCurrent && setBytes(new Uint8Array(buffer)));
     return () => {
       isCurrent = false;
     };
   }, [file]);
+  const { rows, problems } = useMemo(
+    () => (bytes === null ? { rows: null, problems: [] } : checkCsv(bytes, jobType, texts)),
+    [bytes, jobType, texts],
+  );
   const fileField = shape.fields.find(({ type }) => type === 'file');
   const others = shape.fields.filter(({ type }) => type !== 'file');
   const body = useMemo(() => {
@@ -47,11 +50,7 @@ export function UploadMode({ jobType, shape, draft, busy, submit }: ModeProps<Fo
         }}
         onReject={setRejection}
       />
-      {rejection !== '' && (
-        <Text size="sm" c="var(--mantine-color-error)" role="alert">
-          {rejection}
-        </Text>
-      )}
+      <FileProblems problems={rejection === '' ? problems : [rejection]} />
       <Fields fields={others} texts={texts} change={(name, value) => setTexts({ ...texts, [name]: value })} />
       <SubmitBar
         jobType={jobType}

@@ -3,6 +3,7 @@ import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import type { JobType } from '../../../src/contract/job-types.ts';
 import { splitRequest } from '../../../src/contract/rest-form.ts';
 import { withQuery } from '../ui/request/options.ts';
+import { basePath } from '../ui/session/base-path.ts';
 import { fetchRest } from '../ui/session/rest.ts';
 import { transport } from '../ui/session/transport.ts';
 
@@ -66,7 +67,7 @@ export async function send(
 ): Promise<SubmittedJob> {
   const headers = { 'idempotency-key': idempotencyKey, ...bodyHeaders(body) };
   const request = placed(jobType, body);
-  const response = await fetchRest(withQuery(request.path, query), {
+  const response = await fetchRest(basePath + withQuery(request.path, query), {
     method: 'POST',
     headers,
     body: request.body,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkProperty } from '../../../test/support/properties.ts';
 import { createLinks } from './links.ts';
 import { deriveLinkSecrets } from './secrets.ts';
@@ -152,4 +152,45 @@ test('links of one second are equal, and each file, name, owner and secret has i
   const later = make();
   for (const made of later) expect(() => verify(made)).not.toThrow();
   expect(later[0]).toContain(`expires=${now / 1000 + 7 * 86_400}`);
+});
+
+describe('a link to a file that can be converted', () => {
+  const record = { bytes: 7, sha256: 'ab'.repeat(32) };
+  const { link, verify } = links('s1');
+  const make = () => link('job/full v1.jsonl.gz', { record, convertible: true });
+  const named = (name: string) => make().replace('/full%20v1?', `/${name}?`);
+
+  test('has the name of the file without its extensions, and its record', () => {
+    const made = make();
+    expect(new URL(made).pathname).toBe('/base/files/job/full%20v1');
+    expect(verify(made)).toEqual({
+      path: 'job/full v1.jsonl.gz',
+      fileName: 'full v1.jsonl.gz',
+      bearer: false,
+      userId: '',
+      record,
+    });
+  });
+
+  test.each(['csv', 'parquet', 'jsonl'])('takes the extension of a format: %s', (format) => {
+    const { path, format: asked } = verify(named(`full%20v1.${format}`));
+    expect([path, asked]).toEqual(['job/full v1.jsonl.gz', format]);
+  });
+
+  test.each(['full%20v2', 'full%20v1.csv.gz', 'full%20v1csv', 'ful', 'full%20v1.', 'full%20v1.CSV'])(
+    'rejects another name: %s',
+    (name) => {
+      expect(() => verify(named(name))).toThrow(invalid);
+    },
+  );
+
+  test('rejects another source, size, or digest', () => {
+    for (const [from, to] of [
+      ['.jsonl.gz', '.json'],
+      ['bytes=7', 'bytes=8'],
+      ['sha256=ab', 'sha256=ac'],
+      ['&bytes=7', ''],
+    ] as const)
+      expect(() => verify(make().replace(from, to))).toThrow(invalid);
+  });
 });

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { sameText } from '../../base/sealing.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { SignedFile } from '../../contract/files.ts';
+import type { FileRecord, SignedFile } from '../../contract/files.ts';
 import type { LinkSecrets } from './secrets.ts';
 
 export interface LinkOptions {
@@ -10,6 +10,13 @@ export interface LinkOptions {
   fileName?: string;
   /** Also requires an API key of this user. */
   bearerOf?: string;
+  /** What the file must be when it is served. */
+  record?: FileRecord;
+  /**
+   * True for a link whose name takes the extension of a format. Programs that read an address by its
+   * extension would take a converted `….jsonl.gz` for a compressed file.
+   */
+  convertible?: boolean;
 }
 
 /** Creates and verifies signed links to result files. */
@@ -36,37 +43,68 @@ export interface LinksOptions {
   clock: Clock;
 }
 
-/** Creates the signer of links: HMAC-SHA-256 over path, expiry, file name and owner. */
+/** Parts of a link that its signature covers. */
+interface SignedParts {
+  path: string;
+  expires: string;
+  name: string | undefined;
+  user: string | undefined;
+  bytes: string | undefined;
+  sha256: string | undefined;
+}
+
+/** Query parameters that the signature covers, in their order in a link. */
+const signedParameters = ['expires', 'name', 'user', 'bytes', 'sha256'] as const;
+
+/** Creates the signer of links: HMAC-SHA-256 over path, expiry, file name, owner and record. */
 export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links {
   const signatures = createSignatures();
   return {
-    link: (path, { fileName, bearerOf } = {}) => {
-      const expires = String(Math.floor(clock.now() / 1000) + linkSeconds);
-      const signature = signatures.sign(secrets.newest(), path, expires, fileName, bearerOf);
-      const name = fileName === undefined ? '' : `&name=${encodeURIComponent(fileName)}`;
-      const user = bearerOf === undefined ? '' : `&user=${encodeURIComponent(bearerOf)}`;
-      const place = path.split('/').map(encodeURIComponent).join('/');
-      return `${publicUrl()}/files/${place}?expires=${expires}${name}${user}&signature=${signature}`;
+    link: (path, { fileName, bearerOf, record, convertible = false } = {}) => {
+      const signed: SignedParts = {
+        path,
+        expires: String(Math.floor(clock.now() / 1000) + linkSeconds),
+        name: fileName,
+        user: bearerOf,
+        bytes: record && String(record.bytes),
+        sha256: record?.sha256,
+      };
+      const signature = signatures.sign(secrets.newest(), signed);
+      const query = signedParameters.flatMap((parameter) => {
+        const value = signed[parameter];
+        return value === undefined ? [] : [`${parameter}=${encodeURIComponent(value)}`];
+      });
+      const [folder, name] = splitPath(path);
+      if (convertible) query.unshift(`source=${encodeURIComponent(name)}`);
+      const place = [folder, convertible ? stemOf(name) : name].map(encodeURIComponent).join('/');
+      return `${publicUrl()}/files/${place}?${query.join('&')}&signature=${signature}`;
     },
 
     verify: (link) => {
-      const { path, query } = parseLink(link);
+      const { path: linkedPath, query } = parseLink(link);
+      const { path, format } = resolveSource(linkedPath, once(query, 'source'));
       // Stryker disable next-line StringLiteral: no text but the signature is accepted
       const given = once(query, 'signature') ?? '';
-      // Stryker disable next-line StringLiteral: no link is signed without an expiry
-      const expires = once(query, 'expires') ?? '';
-      const name = once(query, 'name');
-      const user = once(query, 'user');
-      if (!secrets.all().some((secret) => sameText(sign(secret, path, expires, name, user), given)))
-        throw modified();
-      if (Number(expires) * 1000 <= clock.now())
+      const signed: SignedParts = {
+        path,
+        // Stryker disable next-line StringLiteral: no link is signed without an expiry
+        expires: once(query, 'expires') ?? '',
+        name: once(query, 'name'),
+        user: once(query, 'user'),
+        bytes: once(query, 'bytes'),
+        sha256: once(query, 'sha256'),
+      };
+      if (!secrets.all().some((secret) => sameText(sign(secret, signed), given))) throw modified();
+      if (Number(signed.expires) * 1000 <= clock.now())
         throw new Fault('link_invalid', 'The link has expired: request a new one');
-      const userId = user ?? '';
+      const { bytes, name, sha256, user: userId = '' } = signed;
       return {
         path,
-        fileName: name ?? path.slice(path.lastIndexOf('/') + 1),
+        fileName: name ?? splitPath(path)[1],
         bearer: userId !== '',
         userId,
+        format,
+        record: bytes === undefined || sha256 === undefined ? undefined : { bytes: Number(bytes), sha256 },
       };
     },
   };
@@ -88,6 +126,31 @@ function parseLink(link: string): { path: string; query: URLSearchParams } {
     // The path is not percent-encoded UTF-8.
   }
   throw new Fault('link_invalid', 'The link is not valid: it is incomplete');
+}
+
+/** Splits `<job id>/<file name>`. A path without a slash has no folder. */
+function splitPath(path: string): [folder: string, name: string] {
+  const slash = path.lastIndexOf('/');
+  return [path.slice(0, Math.max(0, slash)), path.slice(slash + 1)];
+}
+
+/** Returns the name of a result file without its extensions: `full` for `full.jsonl.gz`. */
+const stemOf = (name: string) => name.replace(/\.gz$/, '').replace(/\.[a-z]+$/, '');
+
+/**
+ * Returns the path of the file that a link names: its source, whose name without extensions it has, followed
+ * by the extension of a format, or by none. Throws `link_invalid`.
+ */
+function resolveSource(
+  path: string,
+  source: string | undefined,
+): { path: string; format: string | undefined } {
+  if (source === undefined) return { path, format: undefined };
+  const [folder, name] = splitPath(path);
+  const stem = stemOf(source);
+  const extension = name.slice(stem.length);
+  if (!name.startsWith(stem) || !/^(?:\.[a-z]{1,10})?$/.test(extension)) throw modified();
+  return { path: `${folder}/${source}`, format: extension === '' ? undefined : extension.slice(1) };
 }
 
 /** Returns a parameter of a link, or undefined if there is none. Throws `link_invalid` for a repeated one. */
@@ -112,14 +175,15 @@ function createSignatures(): { sign: typeof sign } {
   let current = '';
   let currentSecret = '';
   return {
-    sign: (secret, path, expires, name, user) => {
+    sign: (secret, signed) => {
+      const { path, expires, name, user, sha256 } = signed;
       if (expires !== current || secret !== currentSecret || kept.size >= maxSignatures) kept.clear();
       current = expires;
       currentSecret = secret;
-      const key = JSON.stringify([path, name, user]);
+      const key = JSON.stringify([path, name, user, sha256]);
       let signature = kept.get(key);
       if (signature === undefined) {
-        signature = sign(secret, path, expires, name, user);
+        signature = sign(secret, signed);
         kept.set(key, signature);
       }
       return signature;
@@ -127,15 +191,11 @@ function createSignatures(): { sign: typeof sign } {
   };
 }
 
-function sign(
-  secret: string,
-  path: string,
-  expires: string,
-  name: string | undefined,
-  user: string | undefined,
-): string {
+function sign(secret: string, { path, expires, name, user, bytes, sha256 }: SignedParts): string {
+  // Links of earlier versions have no record.
+  const record = bytes === undefined && sha256 === undefined ? [] : [bytes ?? null, sha256 ?? null];
   // JSON keeps the parts unambiguous whatever characters they contain.
-  const signed = JSON.stringify([path, expires, name ?? null, user ?? null]);
+  const signed = JSON.stringify([path, expires, name ?? null, user ?? null, ...record]);
   return createHmac('sha256', secret).update(signed).digest('base64url');
 }
 

@@ -1,12 +1,13 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestGateway } from '../../../gateway/fixture/gateway.ts';
 import { serveConsole } from './console.ts';
 import { startTestApi } from './fixture.ts';
 
 const script = `${'const a = 1; '.repeat(500)}\n`;
+const publicUrl = () => 'http://gleaner.test';
 let folder: string;
 let built: TestGateway;
 let unbuilt: TestGateway;
@@ -20,7 +21,7 @@ beforeAll(async () => {
   );
   await writeFile(join(folder, 'assets', 'index-abc.js'), script);
   await writeFile(join(folder, '.digest'), 'of the build');
-  const start = (from: string) => startTestApi({ mounts: [serveConsole(from)] });
+  const start = (from: string) => startTestApi({ mounts: [serveConsole({ folder: from, publicUrl })] });
   built = await start(folder);
   unbuilt = await start(join(folder, 'nowhere'));
 });
@@ -56,7 +57,7 @@ test('allows only its own files, and styles with a nonce of the process', async 
   };
   const first = await look(built);
   expect(await look(built)).toEqual(first);
-  const other = await startTestApi({ mounts: [serveConsole(folder)] });
+  const other = await startTestApi({ mounts: [serveConsole({ folder, publicUrl })] });
   expect((await look(other)).nonce).not.toBe(first.nonce);
   await other.close();
   for (const rule of [
@@ -108,4 +109,47 @@ test('explains how to build a missing console', async () => {
   const response = await unbuilt.ask('/console/jobs', { key: null });
   expect(response.status).toBe(503);
   expect(await response.text()).toContain('npm run setup');
+});
+
+describe('below the path of the public address', () => {
+  let placed: TestGateway;
+  let pages: string;
+  beforeAll(async () => {
+    pages = await mkdtemp(join(tmpdir(), 'gleaner-console-'));
+    await mkdir(join(pages, 'assets'));
+    await writeFile(
+      join(pages, 'index.html'),
+      '<meta name="base-path" content="%BASE_PATH%" /><script type="module" src="./assets/index-abc.js"></script>',
+    );
+    await writeFile(join(pages, 'assets', 'index-abc.js'), script);
+    const below = () => 'https://shop.test/a&b/gleaner';
+    placed = await startTestApi({
+      publicUrl: below,
+      mounts: [serveConsole({ folder: pages, publicUrl: below })],
+    });
+  });
+  afterAll(async () => {
+    await placed.close();
+    await rm(pages, { recursive: true });
+  });
+  const ask = (path: string) => placed.ask(path, { key: null, redirect: 'manual' });
+
+  test('the page names its files and the path, also for deep links', async () => {
+    for (const path of ['/console', '/console/jobs/1'])
+      expect(await (await ask(path)).text()).toBe(
+        '<meta name="base-path" content="/a&amp;b/gleaner" /><script type="module" src="/a&amp;b/gleaner/console/assets/index-abc.js"></script>',
+      );
+  });
+
+  test('is the redirect of the start page', async () => {
+    expect((await ask('/')).headers.get('location')).toBe('/a&b/gleaner/console');
+  });
+
+  test('requests are served with and without the path, as proxies pass them on', async () => {
+    for (const path of ['/console/assets/index-abc.js', '/a&b/gleaner/console/assets/index-abc.js'])
+      expect((await ask(path)).status).toBe(200);
+    expect((await ask('/a&b/gleaner')).headers.get('location')).toBe('/a&b/gleaner/console');
+    expect((await ask('/a&b/gleaner-2/health')).status).toBe(404);
+    expect((await ask('/a&b/gleaner/health')).status).toBe(200);
+  });
 });

@@ -4,6 +4,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type RequestHandler } from 'express';
 import { type Exchange, sendMethods } from '../../../gateway/request-context.ts';
+import { basePathOf } from '../../../gateway/response/location.ts';
 import {
   createPublicContent,
   keepContent,
@@ -56,13 +57,32 @@ const assetHeaders = {
   'x-content-type-options': 'nosniff',
 };
 
+/** Options for serveConsole(). */
+export interface ConsoleServing {
+  /** Folder of the build. */
+  folder?: string;
+  /** Returns the public address of the service, whose path is part of every address in the page. */
+  publicUrl: () => string;
+}
+
+/** Returns a built page with the addresses of its files and of the console below a path. */
+export function placePage(text: string, basePath: string): string {
+  // A path of a URL contains neither quotes nor angle brackets.
+  const path = basePath.replaceAll('&', '&amp;');
+  return text
+    .replace('%BASE_PATH%', () => path)
+    .replaceAll(/ (href|src)="\.\/assets\//g, (_, name: string) => ` ${name}="${path}/console/assets/`)
+    .replaceAll(' href="/console"', () => ` href="${path}/console"`);
+}
+
 /**
  * Serves the built console under /console: its hashed files, cacheable for a year, and its page for every
  * other path below, so that deep links work. `/` redirects there. Without a build, the page explains how to
  * build it, with status 503. The page is the same until the process ends, with its nonce for styles, so that
  * browsers can revalidate it.
  */
-export function serveConsole(folder = built): RequestHandler {
+export function serveConsole({ folder = built, publicUrl }: ConsoleServing): RequestHandler {
+  const basePath = () => basePathOf(publicUrl());
   const router = express.Router();
   const nonce = randomBytes(16).toString('base64url');
   const pageHeaders = {
@@ -70,13 +90,11 @@ export function serveConsole(folder = built): RequestHandler {
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
   };
-  const readPage = keepContent(
-    () => '',
-    async () => {
-      const text = await readFile(join(folder, 'index.html'), 'utf8');
-      return createPublicContent('text/html; charset=utf-8', text.replace('%STYLE_NONCE%', nonce));
-    },
-  );
+  const readPage = keepContent(basePath, async () => {
+    const text = await readFile(join(folder, 'index.html'), 'utf8');
+    const page = placePage(text, basePath()).replace('%STYLE_NONCE%', nonce);
+    return createPublicContent('text/html; charset=utf-8', page);
+  });
   const page: RequestHandler = async (_request, response) => {
     const content = await readPage().catch(() => null);
     if (content !== null)
@@ -87,7 +105,7 @@ export function serveConsole(folder = built): RequestHandler {
       .type('html')
       .send(missing);
   };
-  router.get('/', (_request, response) => response.redirect('/console'));
+  router.get('/', (_request, response) => response.redirect(`${basePath()}/console`));
   const assets = new Map<string, () => Promise<PublicContent>>();
   router.get('/console/assets/:name', async (request, response, next) => {
     const { name } = request.params;

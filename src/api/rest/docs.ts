@@ -9,6 +9,7 @@ import {
   sendPublicContent,
 } from '../../../gateway/response/public-content.ts';
 import { Fault } from '../../contract/fault.ts';
+import { placePage } from './console.ts';
 
 // Compiled, every module is in dist. The page is built with the console; deploy/console.mjs copies the
 // renderer of the interactive reference beside it.
@@ -98,12 +99,11 @@ const policy = (styles: string) =>
 const script = 'text/javascript; charset=utf-8';
 const page = 'text/html; charset=utf-8';
 const keep = (read: () => Promise<PublicContent>) => keepContent(() => '', read);
-const readPage = keep(() => readBuilt(page, 'reference.html'));
 const files = new Map([
   ['try', keep(async () => createPublicContent(page, interactive))],
   ['settings.js', keep(async () => createPublicContent(script, settings))],
   ['start.js', keep(async () => createPublicContent(script, start))],
-  ['scalar.js', keep(() => readBuilt(script, 'reference/scalar.js'))],
+  ['scalar.js', keep(async () => createPublicContent(script, await readBuilt('reference/scalar.js')))],
 ]);
 
 const headersOf = (styles: string) => ({
@@ -113,11 +113,15 @@ const headersOf = (styles: string) => ({
 });
 
 /**
- * Serves the API reference, a page over the OpenAPI documents. Throws `not_found` without a build of the
- * console.
+ * Creates the handler of the API reference, a page over the OpenAPI documents, below the path of the public
+ * address. It throws `not_found` without a build of the console.
  */
-export async function serveDocs(exchange: Exchange): Promise<void> {
-  await sendPublicContent(exchange, await readPage(), headersOf("'self'"));
+export function createDocs(basePath: () => string): (exchange: Exchange) => Promise<void> {
+  const readPage = keepContent(basePath, async () => {
+    const text = await readBuilt('reference.html');
+    return createPublicContent(page, placePage(text.toString(), basePath()));
+  });
+  return async (exchange) => sendPublicContent(exchange, await readPage(), headersOf("'self'"));
 }
 
 /**
@@ -136,9 +140,9 @@ export async function serveDocsFile(exchange: Exchange, name: string): Promise<v
   });
 }
 
-async function readBuilt(type: string, name: string): Promise<PublicContent> {
+async function readBuilt(name: string): Promise<Buffer> {
   try {
-    return createPublicContent(type, await readFile(fileURLToPath(new URL(name, built))));
+    return await readFile(fileURLToPath(new URL(name, built)));
   } catch (cause) {
     throw new Fault('not_found', 'The API reference has not been built: run npm run setup', { cause });
   }

@@ -1,6 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createHash } from 'node:crypto';
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { TestGateway } from '../../../gateway/fixture/gateway.ts';
 import { Fault } from '../../contract/fault.ts';
+import { createConversions } from './conversions.ts';
 import { contentTypeOf, type ExportFile } from './files.ts';
 import { memoryFiles, recordedCaller, startTestApi } from './fixture.ts';
 
@@ -87,7 +91,8 @@ test('evaluates If-Match by strong comparison', async () => {
   const other = await get(link, { 'if-match': '"x"', 'if-none-match': tag, range: 'bytes=0-1' });
   expect([other.status, await other.json()]).toMatchObject([412, { code: 'precondition_failed' }]);
   const converted = (await get(`${link}&format=csv`)).headers.get('etag')!;
-  expect(await statusOf(`${link}&format=csv`, converted)).toBe(412);
+  expect(await statusOf(`${link}&format=csv`, converted)).toBe(200);
+  expect(await statusOf(`${link}&format=csv`, `W/${converted}`)).toBe(412);
   expect(await statusOf(`${link}&format=csv`, '*')).toBe(200);
 });
 
@@ -290,17 +295,27 @@ describe('a link with a format', () => {
     const response = await get(link);
     expect([response.status, await response.text()]).toEqual([200, 'path\r\njob/full.json\r\n']);
     expect(Object.fromEntries(response.headers)).toMatchObject({
-      'accept-ranges': 'none',
+      'accept-ranges': 'bytes',
       'content-disposition': 'attachment; filename=full.csv',
+      'content-length': '21',
       'content-type': 'text/csv; charset=utf-8',
-      etag: expect.stringMatching(/^W\/"/),
+      etag: expect.stringMatching(/^"/),
     });
   });
 
-  test('is sent whole when a range is requested, since its bytes are not stored', async () => {
-    const response = await get(link, { range: 'bytes=0-1' });
-    expect([response.status, response.headers.get('content-range')]).toEqual([200, null]);
-    expect(await response.text()).toHaveLength(21);
+  test('has ranges, and a size before it is read', async () => {
+    const head = await get(link, {}, null, 'HEAD');
+    expect([head.headers.get('content-length'), head.headers.get('accept-ranges')]).toEqual(['21', 'bytes']);
+    const response = await get(link, { range: 'bytes=4-5' });
+    expect([response.status, response.headers.get('content-range'), await response.text()]).toEqual([
+      206,
+      'bytes 4-5/21',
+      '\r\n',
+    ]);
+    const tag = head.headers.get('etag')!;
+    expect((await get(link, { range: 'bytes=0-1', 'if-range': tag })).status).toBe(206);
+    expect((await get(link, { range: 'bytes=0-1', 'if-range': '"other"' })).status).toBe(200);
+    expect((await get(link, { range: 'bytes=21-' })).status).toBe(416);
   });
 
   test('has another tag than the file, and responds with 304 to its own', async () => {
@@ -329,7 +344,7 @@ describe('a link with a format', () => {
     expect((await get('/files/job/full.json?good&only=changed')).status).toBe(422);
   });
 
-  test('ends the export with the response, also if no records are sent', async () => {
+  test('is made once, however often and in whatever parts it is requested', async () => {
     const signals: AbortSignal[] = [];
     const counting: ExportFile = (path, wanted, signal) => {
       signals.push(signal);
@@ -337,13 +352,58 @@ describe('a link with a format', () => {
     };
     const options = { caller: recordedCaller({}).caller, files: memoryFiles(files), verifyLink };
     const api = await startTestApi({ ...options, exportFile: counting });
-    const whole = await api.ask(link, { key: null });
-    await whole.text();
+    const [whole, part] = await Promise.all([
+      api.ask(link, { key: null }),
+      api.ask(link, { key: null, headers: { range: 'bytes=0-3' } }),
+    ]);
+    expect([(await whole.text()).slice(0, 4), await part.text()]).toEqual(['path', 'path']);
     const headers = { 'if-none-match': whole.headers.get('etag')! };
     expect((await api.ask(link, { key: null, headers })).status).toBe(304);
     expect((await api.ask(link, { key: null, method: 'HEAD' })).status).toBe(200);
     await api.close(0);
-    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+
+  test('is sent as it is made if it is too large to be kept, and ends with the response', async () => {
+    const signals: AbortSignal[] = [];
+    const counting: ExportFile = (path, wanted, signal) => {
+      signals.push(signal);
+      return exportFile(path, wanted, signal);
+    };
+    const conversions = createConversions({ maxBytes: 20 });
+    const options = { caller: recordedCaller({}).caller, files: memoryFiles(files), verifyLink, conversions };
+    const api = await startTestApi({ ...options, exportFile: counting });
+    const response = await api.ask(link, { key: null, headers: { range: 'bytes=0-1' } });
+    expect([response.status, await response.text()]).toEqual([200, 'path\r\njob/full.json\r\n']);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'accept-ranges': 'none',
+      etag: expect.stringMatching(/^W\/"/),
+    });
+    const headers = { 'if-none-match': response.headers.get('etag')! };
+    expect((await api.ask(link, { key: null, headers })).status).toBe(304);
+    expect((await api.ask(link, { key: null, method: 'HEAD' })).status).toBe(200);
+    await api.close(0);
+    await conversions.close();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true, true]);
+  });
+
+  test('can be requested by the extension of its name', async () => {
+    const api = await startTestApi({
+      files: memoryFiles(files),
+      exportFile,
+      verifyLink: () => ({
+        path: 'job/full.json',
+        fileName: 'full.json',
+        bearer: false,
+        userId: '',
+        format: 'csv',
+      }),
+    });
+    for (const query of ['', '?format=csv', '?only=changed'])
+      expect((await api.ask(`/files/job/full.csv${query}`, { key: null })).headers.get('content-type')).toBe(
+        'text/csv; charset=utf-8',
+      );
+    await api.close(0);
   });
 });
 
@@ -376,4 +436,138 @@ test.each([
     expect(response.headers.get('cache-control') ?? '').not.toContain('max-age');
   }
   await failing.close(0);
+});
+
+describe('a link with the record of its file', () => {
+  const text = 'a line of text\n'.repeat(60_000);
+  const path = 'job/full.jsonl';
+  const record = {
+    bytes: text.length,
+    sha256: createHash('sha256').update(text).digest('hex'),
+  };
+  let stored: Record<string, string>;
+  let restored: string[];
+  let restore: () => void;
+  let served: TestGateway;
+
+  beforeEach(async () => {
+    stored = { [path]: text };
+    restored = [];
+    restore = () => {
+      throw new Fault('storage_damaged', 'The stored file cannot be restored.');
+    };
+    served = await startTestApi({
+      files: chunked(stored),
+      verifyLink: () => ({ path, fileName: 'full.jsonl', bearer: false, userId: '', record }),
+      restoreFile: async (file) => {
+        restored.push(file);
+        restore();
+      },
+    });
+  });
+  afterEach(() => served.close(0));
+
+  /** Files whose streams have many chunks. */
+  function chunked(contents: Record<string, string>) {
+    const reader = memoryFiles(contents);
+    return {
+      ...reader,
+      read: async (file: string, range?: { start: number; end: number }) => {
+        const bytes = Buffer.concat(await Array.fromAsync(await reader.read(file, range)));
+        const starts = Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, at) => at * 65_536);
+        return Readable.from(starts.map((start) => bytes.subarray(start, start + 65_536)));
+      },
+    };
+  }
+
+  const ask = (headers: Record<string, string> = {}, method = 'GET') =>
+    served.ask(`/files/${path}`, {
+      key: null,
+      method,
+      headers: { 'accept-encoding': 'identity', ...headers },
+    });
+
+  test('has the digest of the whole file, also for a range, but not for an encoded one', async () => {
+    const digest = `sha-256=:${createHash('sha256').update(text).digest('base64')}:`;
+    const whole = await ask();
+    expect([whole.headers.get('repr-digest'), await whole.text()]).toEqual([digest, text]);
+    expect((await ask({ range: 'bytes=0-1' })).headers.get('repr-digest')).toBe(digest);
+    expect((await ask({ 'accept-encoding': 'gzip' })).headers.get('repr-digest')).toBeNull();
+    expect(restored).toEqual([]);
+  });
+
+  test.each([
+    ['GET', {}],
+    ['HEAD', {}],
+    ['GET', { range: 'bytes=0-9' }],
+  ])('is 502 for a file of another size: %s %j', async (method, headers) => {
+    stored[path] = text.slice(0, text.length / 2);
+    const response = await ask(headers, method);
+    expect(response.status).toBe(502);
+    if (method === 'GET') expect(await response.json()).toMatchObject({ code: 'storage_damaged' });
+    expect(response.headers.get('repr-digest')).toBeNull();
+    expect(restored).toEqual([path]);
+  });
+
+  test('breaks off a file with other contents, and is 502 from then on', async () => {
+    stored[path] = `x${text.slice(1)}`;
+    const first = await ask();
+    expect(first.status).toBe(200);
+    await expect(first.text()).rejects.toThrow();
+    expect((await ask()).status).toBe(502);
+    expect((await ask({ range: 'bytes=0-9' })).status).toBe(502);
+    stored[path] = text;
+    expect(await (await ask()).text()).toBe(text);
+  });
+
+  test('is never a complete response of HTTP/1.0 for a file with other contents', async () => {
+    stored[path] = `${text.slice(0, -1)}x`;
+    const socket = connect(served.port, '127.0.0.1');
+    const end = Promise.withResolvers<string>();
+    let received = 0;
+    socket.on('data', (chunk) => {
+      received += chunk.length;
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => end.resolve(error.code ?? ''));
+    socket.on('end', () => end.resolve('complete'));
+    socket.write(`GET /files/${path} HTTP/1.0\r\n\r\n`);
+    expect(await end.promise).toBe('ECONNRESET');
+    expect(received).toBeLessThan(text.length);
+  });
+
+  test('is the file again once it could be restored', async () => {
+    stored[path] = 'x';
+    restore = () => {
+      stored[path] = text;
+    };
+    expect(await (await ask()).text()).toBe(text);
+    delete stored[path];
+    expect(await (await ask()).text()).toBe(text);
+    expect(restored).toEqual([path, path]);
+  });
+
+  test('restores a small file with other contents before it is sent', async () => {
+    const small = {
+      path: 'job/small.csv',
+      bytes: 5,
+      sha256: createHash('sha256').update('a\r\n1\n').digest('hex'),
+    };
+    stored[small.path] = 'b\r\n1\n';
+    const api = await startTestApi({
+      files: memoryFiles(stored),
+      verifyLink: () => ({
+        path: small.path,
+        fileName: 'small.csv',
+        bearer: false,
+        userId: '',
+        record: small,
+      }),
+      restoreFile: async () => {
+        stored[small.path] = 'a\r\n1\n';
+      },
+    });
+    const response = await api.ask(`/files/${small.path}`, { key: null });
+    expect([response.status, await response.text()]).toEqual([200, 'a\r\n1\n']);
+    await api.close(0);
+  });
 });

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { create as contentDisposition } from 'content-disposition';
 import { addHeaders, admit, type Exchange, sendJson } from '../../../gateway/request-context.ts';
 import {
@@ -10,13 +9,16 @@ import {
   preferredEncoding,
 } from '../../../gateway/response/content-encoding.ts';
 import { errorBody } from '../../../gateway/response/errors.ts';
+import { writeBody } from '../../../gateway/response/write-body.ts';
 import { countRequest } from '../../../gateway/serve-endpoint.ts';
 import { begin } from '../../base/begin.ts';
 import { acceptRequest } from '../../base/connections.ts';
+import { checkFile, compareFile } from '../../base/recorded-file.ts';
 import type { Caller, Headers } from '../../contract/caller.ts';
 import { excludesTag, namesTag } from '../../contract/etag.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { ConvertedFile, FileConversion, SignedFile } from '../../contract/files.ts';
+import type { ConvertedFile, FileConversion, FileRecord, SignedFile } from '../../contract/files.ts';
+import type { Conversions } from './conversions.ts';
 
 /** Range of a file: bytes `start` to `end`, both inclusive; the whole; or none of its bytes. */
 export type Range =
@@ -65,12 +67,20 @@ export type ExportFile = (
   signal: AbortSignal,
 ) => Promise<ConvertedFile>;
 
+/**
+ * Writes a file that is missing or damaged again. Throws `results_deleted`, or `storage_damaged` if nothing
+ * is left to write it from.
+ */
+export type RestoreFile = (path: string) => Promise<void>;
+
 /** Dependencies of serveFile(). */
 export interface FileServing {
   caller: Caller;
   files: FileReader;
   verifyLink: VerifyLink;
   exportFile: ExportFile;
+  restoreFile: RestoreFile;
+  conversions: Conversions;
   /** Version of the program: another one may format records differently. */
   version: string;
 }
@@ -86,43 +96,113 @@ const prefersNoRedirect = /(?:^|,)\s*no-redirect\s*(?:[,;]|$)/i;
  * Serves a signed link. An error before the first byte is a response, without the headers of the file.
  */
 export async function serveFile(serving: FileServing, exchange: Exchange): Promise<void> {
-  const { response } = exchange;
-  const known = new Set(response.getHeaderNames());
+  const link = await verifyRequest(serving, exchange);
+  const wasSuspect = suspects.has(link.path);
   try {
-    await serveLink(serving, exchange);
+    await serveCleanly(serving, exchange, link);
+  } catch (error) {
+    const isFound = !wasSuspect && suspects.has(link.path);
+    if (!isFound || exchange.response.headersSent) throw error;
+    // The file is found damaged again, and restored before it is sent.
+    await serveCleanly(serving, exchange, link);
+  }
+}
+
+/** Serves a link. Leaves no header of the file to the response with an error. */
+async function serveCleanly(serving: FileServing, exchange: Exchange, link: SignedFile): Promise<void> {
+  const { response } = exchange;
+  const otherNames = new Set(response.getHeaderNames());
+  try {
+    await serveLink(serving, exchange, link);
   } catch (error) {
     if (!response.headersSent)
       for (const name of response.getHeaderNames())
-        if (ofFile.has(name) && !known.has(name)) response.removeHeader(name);
+        if (ofFile.has(name) && !otherNames.has(name)) response.removeHeader(name);
     throw error;
   }
 }
 
+const isDamage = (error: unknown) => Fault.from(error).code === 'storage_damaged';
+
 /** Headers of a response with a file. */
 const ofFile = new Set([
   ...['accept-ranges', 'cache-control', 'content-disposition', 'content-encoding', 'content-length'],
-  ...['content-range', 'content-type', 'etag'],
+  ...['content-range', 'content-type', 'etag', 'repr-digest'],
 ]);
 
 /**
- * Serves a signed link: the file or a range of it, or a redirect to the storage engine unless the client
- * prefers none. A link with `bearer` also requires the key of its owner: 401 without one, 404 for another
- * user. A signed link was valid for an existing file, so a missing one was deleted: 410.
+ * Verifies the link of a request. A link with `bearer` also requires the key of its owner: 401 without one,
+ * 404 for another user.
  */
-async function serveLink(serving: FileServing, exchange: Exchange): Promise<void> {
-  const { caller, files, verifyLink } = serving;
-  const { request, response } = exchange;
-  const { path, fileName, bearer, userId } = verifyLink(request.url ?? '');
-  if (bearer) {
+async function verifyRequest({ caller, verifyLink }: FileServing, exchange: Exchange): Promise<SignedFile> {
+  const { request } = exchange;
+  const link = verifyLink(request.url ?? '');
+  if (link.bearer) {
     const session = await caller.authenticate(request.headers as Headers);
     admit(exchange, session);
     addHeaders(exchange, await countRequest(session));
-    if (session.userId !== userId) throw noSuchFile();
+    if (session.userId !== link.userId) throw noSuchFile();
   }
   acceptRequest(request);
+  return link;
+}
+
+/** Most paths of files that are remembered as damaged. */
+const maxSuspects = 1_000;
+/** Files that were found damaged while they were sent. They are read before they are sent again. */
+const suspects = new Set<string>();
+
+function suspect(path: string): void {
+  if (suspects.size >= maxSuspects) suspects.clear();
+  suspects.add(path);
+}
+
+/**
+ * Returns the size of a linked file, once it is as it was written: it is restored otherwise. Throws
+ * `results_deleted`, `storage_damaged`.
+ */
+async function requireFile(
+  { files, restoreFile }: FileServing,
+  { path, record }: SignedFile,
+): Promise<number> {
   const size = await files.size(path);
-  if (size === null) throw new Fault('results_deleted', 'This file was deleted.');
-  const wanted = exportOf(request.url!);
+  if (size !== null && (record === undefined || (await isAsRecorded(files, path, size, record)))) return size;
+  await restoreFile(path);
+  const restoredSize = await files.size(path);
+  if (restoredSize === null) throw new Fault('results_deleted', 'This file was deleted.');
+  suspects.delete(path);
+  return restoredSize;
+}
+
+/** Compares the size of a file with its record, and the contents of a file that was found damaged. */
+async function isAsRecorded(
+  files: FileReader,
+  path: string,
+  size: number,
+  record: FileRecord,
+): Promise<boolean> {
+  if (size !== record.bytes) return false;
+  if (!suspects.has(path)) return true;
+  try {
+    await checkFile(path, record, await files.read(path));
+  } catch (error) {
+    if (isDamage(error)) return false;
+    throw error;
+  }
+  suspects.delete(path);
+  return true;
+}
+
+/**
+ * Serves a signed link: the file or a range of it, or a redirect to the storage engine unless the client
+ * prefers none. A signed link was valid for an existing file, so a missing one was deleted: 410.
+ */
+async function serveLink(serving: FileServing, exchange: Exchange, link: SignedFile): Promise<void> {
+  const { files } = serving;
+  const { request, response } = exchange;
+  const { path, fileName, record } = link;
+  const size = await requireFile(serving, link);
+  const wanted = exportOf(request.url!, link.format ?? '');
   if (wanted !== null) {
     await serveExport(serving, exchange, { path, size, wanted });
     return;
@@ -134,9 +214,51 @@ async function serveLink(serving: FileServing, exchange: Exchange): Promise<void
     response.writeHead(302, { location: presigned, 'cache-control': 'no-store', 'content-length': 0 }).end();
     return;
   }
-  // Result files never change once written: path and size identify their contents.
-  const tag = tagOf(path, size);
-  const contentType = contentTypeOf(path);
+  await sendStored(exchange, {
+    size,
+    contentType: contentTypeOf(path),
+    fileName,
+    // Result files never change once written: path and size identify their contents.
+    tag: tagOf(path, size),
+    digest: record && formatDigest(record),
+    async read(part) {
+      const contents = await files.read(path, part);
+      const isWhole = part === undefined || (part.start === 0 && part.end === size - 1);
+      return record !== undefined && isWhole ? checked(path, record, contents) : contents;
+    },
+  });
+}
+
+/** Yields the contents of a file like compareFile(), and remembers a file that is damaged. */
+async function* checked(
+  path: string,
+  record: FileRecord,
+  contents: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* compareFile(path, record, contents);
+  } catch (error) {
+    if (isDamage(error)) suspect(path);
+    throw error;
+  }
+}
+
+/** A file of known size. */
+interface StoredContents {
+  size: number;
+  contentType: string;
+  fileName: string;
+  /** Strong entity tag of the unencoded file. */
+  tag: string;
+  /** Repr-Digest of the unencoded file, if it is known. */
+  digest?: string | undefined;
+  read(part?: { start: number; end: number }): Promise<AsyncIterable<Uint8Array>>;
+}
+
+/** Sends a file, or a range of it, as the conditions of the request say. */
+async function sendStored(exchange: Exchange, contents: StoredContents): Promise<void> {
+  const { request, response } = exchange;
+  const { size, contentType, fileName, tag, digest } = contents;
   // Ranges, and so resumed downloads, count the bytes of the unencoded file.
   const encoding =
     request.headers.range === undefined && size >= minBytes && isCompressible(contentType)
@@ -158,13 +280,15 @@ async function serveLink(serving: FileServing, exchange: Exchange): Promise<void
     sendJson(exchange, 416, body, { 'content-range': `bytes */${size}` });
     return;
   }
-  const part = range.kind === 'part' ? range : undefined;
+  const part = range.kind === 'part' ? { start: range.start, end: range.end } : undefined;
   response.setHeader('content-type', contentType);
   response.setHeader('content-disposition', contentDisposition(fileName.toWellFormed()));
-  await sendFile(exchange, part, size, encoding, () =>
-    files.read(path, part && { start: part.start, end: part.end }),
-  );
+  if (digest !== undefined && encoding === undefined) response.setHeader('repr-digest', digest);
+  await sendFile(exchange, part, size, encoding, () => contents.read(part));
 }
+
+/** Returns the Repr-Digest header of a file (RFC 9530). */
+const formatDigest = ({ sha256 }: FileRecord) => `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`;
 
 /** Responds with 412 or 304 if the conditions of a request say so. Returns true if it has. */
 function isAnswered(exchange: Exchange, tag: string): boolean {
@@ -184,12 +308,13 @@ const tagOf = (...identity: readonly (string | number)[]) =>
 
 const exportParams = ['format', 'only', 'columns'] as const satisfies (keyof FileConversion)[];
 
-/** Returns the export that a link's query requests, or null for the file as it is. */
-function exportOf(url: string): FileConversion | null {
+/** Returns the export that a link requests by its name and its query, or null for the file as it is. */
+function exportOf(url: string, format: string): FileConversion | null {
   const query = new URLSearchParams(url.slice(url.indexOf('?') + 1));
   const wanted = exportParams.map((name) => [name, query.get(name)] as const);
-  if (wanted.every(([, value]) => value === null)) return null;
-  return Object.fromEntries(wanted.map(([name, value]) => [name, value ?? ''])) as unknown as FileConversion;
+  if (format === '' && wanted.every(([, value]) => value === null)) return null;
+  const values = Object.fromEntries(wanted.map(([name, value]) => [name, value ?? '']));
+  return { ...values, format: values.format || format } as unknown as FileConversion;
 }
 
 /** The file whose records are exported. */
@@ -199,18 +324,42 @@ interface ExportSource {
   wanted: FileConversion;
 }
 
+/** Maximum bytes of a result file whose conversions are kept. */
+const maxKeptSourceBytes = 64 * 1024 ** 2;
+
 /**
- * Serves the records of a file in another format: always whole, since its size is not known. The tag is weak:
- * equal records may be compressed differently by another version of a library.
+ * Serves the records of a file in another format. The first request writes them to a temporary file, so that
+ * they have a size and ranges. Those that are too large are sent as they are made.
  */
-async function serveExport(
-  { exportFile, version }: FileServing,
+async function serveExport(serving: FileServing, exchange: Exchange, source: ExportSource): Promise<void> {
+  const { conversions, exportFile, version } = serving;
+  const { path, size, wanted } = source;
+  const tag = tagOf(path, size, wanted.format, wanted.only, wanted.columns, version);
+  const convert = (signal: AbortSignal) => exportFile(path, wanted, signal);
+  const stored = size > maxKeptSourceBytes ? null : await conversions.open(tag, convert);
+  if (stored === null) {
+    await streamExport(exchange, tag, convert);
+    return;
+  }
+  const { contentType, fileName, bytes } = stored;
+  await sendStored(exchange, {
+    size: bytes,
+    contentType,
+    fileName,
+    tag,
+    read: async (part) => stored.read(part),
+  });
+}
+
+/** Sends a conversion as it is made: always whole, since its size is not known. */
+async function streamExport(
   exchange: Exchange,
-  file: ExportSource,
+  tag: string,
+  convert: (signal: AbortSignal) => Promise<ConvertedFile>,
 ): Promise<void> {
   const ended = new AbortController();
   try {
-    await sendExport(exchange, await exportFile(file.path, file.wanted, ended.signal), file, version);
+    await sendExport(exchange, tag, await convert(ended.signal));
   } finally {
     ended.abort(new Error('the response ended'));
   }
@@ -218,12 +367,10 @@ async function serveExport(
 
 async function sendExport(
   exchange: Exchange,
+  tag: string,
   { contentType, fileName, bytes }: ConvertedFile,
-  { path, size, wanted }: ExportSource,
-  version: string,
 ): Promise<void> {
   const { request, response } = exchange;
-  const tag = tagOf(path, size, wanted.format, wanted.only, wanted.columns, version);
   const encoding = isCompressible(contentType)
     ? preferredEncoding(request.headers['accept-encoding'])
     : undefined;
@@ -236,19 +383,18 @@ async function sendExport(
   response.setHeader('content-disposition', contentDisposition(fileName.toWellFormed()));
   if (encoding !== undefined) response.setHeader('content-encoding', encoding);
   if (request.method === 'HEAD') response.end();
-  else await sendBytes(response, bytes, encoding);
+  else await sendBytes(exchange, bytes, encoding);
 }
 
-/** Sends bytes, encoded if `encoding` is given. An error after the first ones ends the connection. */
+/** Sends bytes, encoded if `encoding` is given. An error of the first ones can still be a response. */
 async function sendBytes(
-  response: Exchange['response'],
+  exchange: Exchange,
   bytes: AsyncIterable<Uint8Array>,
   encoding: ReturnType<typeof preferredEncoding>,
 ): Promise<void> {
   const begun = await begin(bytes);
   try {
-    if (encoding === undefined) await pipeline(begun, response);
-    else await pipeline(begun, createEncoder(encoding), response);
+    await writeBody(exchange, begun, encoding && createEncoder(encoding));
   } finally {
     await begun.return();
   }
@@ -256,12 +402,13 @@ async function sendBytes(
 
 /** Sends a file or a part of it, encoded if `encoding` is given. */
 async function sendFile(
-  { request, response }: Exchange,
+  exchange: Exchange,
   part: { start: number; end: number } | undefined,
   size: number,
   encoding: ReturnType<typeof preferredEncoding>,
-  read: () => ReturnType<FileReader['read']>,
+  read: () => Promise<AsyncIterable<Uint8Array>>,
 ): Promise<void> {
+  const { request, response } = exchange;
   response.statusCode = part === undefined ? 200 : 206;
   if (part !== undefined) response.setHeader('content-range', `bytes ${part.start}-${part.end}/${size}`);
   if (encoding === undefined)
@@ -271,7 +418,7 @@ async function sendFile(
     response.end();
     return;
   }
-  await sendBytes(response, await read(), encoding);
+  await sendBytes(exchange, await read(), encoding);
 }
 
 function noSuchFile(): Fault {

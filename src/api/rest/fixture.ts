@@ -11,6 +11,7 @@ import { createLog } from '../../base/log.ts';
 import { createBodyBudget } from '../../contract/body-budget.ts';
 import { Fault } from '../../contract/fault.ts';
 import { creditsHeader } from '../../contract/response-headers.ts';
+import { createConversions } from './conversions.ts';
 import type { FileReader } from './files.ts';
 import { createRestApi, type RestCaller, type RestOptions } from './rest.ts';
 import { startServer } from './server.ts';
@@ -61,6 +62,10 @@ export const createApp = (options: Partial<RestOptions> = {}) =>
     exportFile: () => {
       throw new Error('no file is served here');
     },
+    restoreFile: async () => {
+      throw new Fault('results_deleted', 'This file was deleted.');
+    },
+    conversions: createConversions(),
     log: createLog('silent', 'test'),
     clock: handClock(),
     publicUrl: () => 'http://gleaner.test',
@@ -71,7 +76,12 @@ export const createApp = (options: Partial<RestOptions> = {}) =>
 
 /** Starts the REST interface on a free port: see createApp(). */
 export async function startTestApi(options: Partial<RestOptions> = {}): Promise<TestGateway> {
-  const { port, close } = await startServer(createApp(options), 0, '127.0.0.1');
+  const conversions = createConversions();
+  const { port, close } = await startServer(createApp({ conversions, ...options }), 0, '127.0.0.1');
   const url = `http://127.0.0.1:${port}`;
-  return { port, url, close, ask: (path, init) => request(url, path, init) };
+  const closeAll = async (graceMs?: number) => {
+    await close(graceMs);
+    await conversions.close();
+  };
+  return { port, url, close: closeAll, ask: (path, init) => request(url, path, init) };
 }

@@ -29,6 +29,22 @@ function locationsOf(
   const given = create(input, request as MessageInitShape<typeof input>);
   return locate && endpoint.forms.map((_, form) => locate(message, form, given));
 }
+
+test('createLocator() starts with the path of the public address', () => {
+  const endpoints = servedEndpoints([MktdService, MktaService], addressForms);
+  const endpoint = endpoints.find(({ method }) => method.name === 'SubmitGetPc')!;
+  const { input, output } = endpoint.method;
+  const locationAt = (address: string) =>
+    createLocator(endpoint, endpoints, shownByKind, () => address)!(
+      create(output, { taskId: 7n } as MessageInitShape<typeof output>),
+      1,
+      create(input),
+    );
+  expect(locationAt('https://shop.test/a/b')).toBe('/a/b/mkta/get_pc/retrieve/7');
+  for (const address of ['https://shop.test', 'https://shop.test/', '/'])
+    expect(locationAt(address)).toBe('/mkta/get_pc/retrieve/7');
+});
+
 const both = (path: string) => expect.arrayContaining([path, `/v1${path}`]);
 
 describe('shownByKind()', () => {

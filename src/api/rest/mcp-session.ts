@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Exchange } from '../../../gateway/request-context.ts';
+import { writeBody } from '../../../gateway/response/write-body.ts';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { deriveKey, seal, unseal } from '../../base/sealing.ts';
 import { checkJsonSize } from '../../contract/body-content.ts';
@@ -79,12 +78,13 @@ export function protocolHeaders({ headers }: IncomingMessage): Record<string, st
 }
 
 /** Sends the result of the protocol's handler. */
-export async function sendResult({ response }: Exchange, result: Response): Promise<void> {
+export async function sendResult(exchange: Exchange, result: Response): Promise<void> {
+  const { response } = exchange;
   response.statusCode = result.status;
   for (const [name, value] of result.headers) response.setHeader(name, value);
   response.setHeader('cache-control', 'no-store');
   if (result.body === null) response.end();
-  else await pipeline(Readable.fromWeb(result.body as never), response);
+  else await writeBody(exchange, result.body);
 }
 
 /*

@@ -7,6 +7,7 @@ import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import type { HttpBody } from '../../../gen/google/api/httpbody_pb.ts';
 import { acceptRequest } from '../../base/connections.ts';
 import type { Log } from '../../base/log.ts';
+import { abortResponse } from '../../contract/abort-response.ts';
 import { smallBodyBytes } from '../../contract/body-limit.ts';
 import type {
   CallContext,
@@ -109,7 +110,7 @@ export function serveMcp(serving: McpServing): RequestHandler {
     const exchange = response.locals.exchange as Exchange;
     exchange.route = path;
     return serve(request, exchange).catch((error) => {
-      if (response.headersSent) response.destroy();
+      if (response.headersSent) abortResponse(response);
       else sendFault(exchange, error);
     });
   });

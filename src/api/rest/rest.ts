@@ -1,10 +1,10 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { getOption } from '@bufbuild/protobuf';
 import type { RequestHandler } from 'express';
 import { contractDialect } from '../../../gateway/contract-dialect.ts';
 import { createGateway, type GatewayOptions } from '../../../gateway/gateway.ts';
 import { type Exchange, sendJson } from '../../../gateway/request-context.ts';
-import { type ShownBy, shownByService, variableIn } from '../../../gateway/response/location.ts';
+import { basePathOf, type ShownBy, shownByService, variableIn } from '../../../gateway/response/location.ts';
 import {
   createPublicContent,
   keepContent,
@@ -20,7 +20,7 @@ import type { BodyBudget } from '../../contract/body-budget.ts';
 import type { Caller } from '../../contract/caller.ts';
 import { Fault } from '../../contract/fault.ts';
 import { allowOrigins } from './cors.ts';
-import { serveDocs, serveDocsFile } from './docs.ts';
+import { createDocs, serveDocsFile } from './docs.ts';
 import { type FileServing, serveFile } from './files.ts';
 import { applySessionCookie, type SessionCaller, serveSession } from './session.ts';
 import { systemOperations } from './system-paths.ts';
@@ -211,6 +211,16 @@ function nameMounts({ onRouted }: RestOptions): RequestHandler {
   };
 }
 
+/** Removes the path of the public address, which a proxy may pass on, from the path of a request. */
+function removePrefix(request: IncomingMessage, basePath: string): void {
+  const { url = '' } = request;
+  const next = url[basePath.length];
+  if (basePath === '' || !url.startsWith(basePath) || (next !== '/' && next !== '?' && next !== undefined))
+    return;
+  const rest = url.slice(basePath.length);
+  request.url = rest.startsWith('/') ? rest : `/${rest}`;
+}
+
 /** Creates the REST interface: the gateway over the services, and the paths that no proto declares. */
 export function createRestApi(options: RestOptions): RequestListener {
   const { services, caller, log, clock, budget, publicUrl, mounts = [], retrieveCache } = options;
@@ -253,7 +263,7 @@ export function createRestApi(options: RestOptions): RequestListener {
         path: '/openapi-operator.json',
         serve: async (exchange) => sendPublicContent(exchange, await operatorContent()),
       },
-      { path: '/docs', serve: serveDocs },
+      { path: '/docs', serve: createDocs(() => basePathOf(publicUrl())) },
       { path: '/docs/{name}', serve: (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!) },
     ],
     mounts: [
@@ -270,6 +280,7 @@ export function createRestApi(options: RestOptions): RequestListener {
     onAuthenticated: acceptRequest,
   });
   return allowOrigins(options.corsOrigins ?? [], (request, response) => {
+    removePrefix(request, basePathOf(publicUrl()));
     applySessionCookie(request, publicUrl());
     gateway(request, response);
   });

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { appendPeerAddress } from '../../base/client-address.ts';
 import {
   type ConnectionLimits,
@@ -9,6 +9,7 @@ import {
   watchRequest,
 } from '../../base/connections.ts';
 import { refuseMalformed } from '../../base/malformed-requests.ts';
+import { resetConnection } from '../../contract/abort-response.ts';
 
 export interface RunningServer {
   port: number;
@@ -62,7 +63,7 @@ export async function startServer(
     connections: () => sockets.size,
     close: (graceMs = 10_000) => {
       closing = true;
-      return close(server, graceMs);
+      return close(server, sockets, graceMs);
     },
   };
 }
@@ -70,9 +71,11 @@ export async function startServer(
 /** A malformed request has no id, since it is not logged. */
 const formatRefusal = (_status: number, detail: string) => JSON.stringify({ detail, code: 'malformed' });
 
-function close(server: Server, graceMs: number): Promise<void> {
+function close(server: Server, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    const timer = setTimeout(() => {
+      for (const socket of sockets) resetConnection(socket);
+    }, graceMs);
     server.close(() => {
       clearTimeout(timer);
       resolve();

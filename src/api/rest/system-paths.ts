@@ -35,6 +35,7 @@ const file = (description: string): Schema => ({
     'Content-Disposition': text('Name to save the file under.'),
     ETag: text('Identifies the content.'),
     'Accept-Ranges': text('`bytes`.'),
+    'Repr-Digest': text('SHA-256 of the whole file, unless the response is encoded (RFC 9530).'),
   },
   content: { '*/*': { schema: {} } },
 });

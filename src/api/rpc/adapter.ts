@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import {
   Code,
   type ConnectRouter,
@@ -15,6 +15,7 @@ import {
   universalResponseToNodeResponse,
 } from '@connectrpc/connect-node';
 import { acceptRequest, refuseRequest } from '../../base/connections.ts';
+import { abortResponse } from '../../contract/abort-response.ts';
 import type { BodyBudget } from '../../contract/body-budget.ts';
 import { maxBodyBytes } from '../../contract/body-limit.ts';
 import { requestIdHeader, requestIdOf } from '../../contract/request-id.ts';
@@ -75,9 +76,7 @@ export function createRequestGate(
 /** Ends a call without a response, as if this process had ended. */
 export function dropResponse({ values }: HandlerContext): void {
   const response = values.get(responseKey);
-  if (response === null) return;
-  if ('stream' in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-  else response.destroy();
+  if (response !== null) abortResponse(response);
 }
 
 /** Handlers of methods by path. */
@@ -147,7 +146,7 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
         if (result.status === 405) response.setHeader('allow', handler.allowedMethods.join(', '));
         sendText(response, result.status, message);
       })
-      .catch(() => response.destroy());
+      .catch(() => abortResponse(response));
   };
 }
 

@@ -146,7 +146,7 @@ describe('DeleteUser', () => {
     for (const calling of [
       core.operator.call(createApiKey, { userId, name: 'x' }),
       core.operator.call(grantCredits, { userId, amount: 1n }),
-      core.operator.call(suspendUser, { userId }),
+      core.operator.call(suspendUser, { userId, suspended: true }),
     ])
       await expect(calling).rejects.toMatchObject(conflict);
   });

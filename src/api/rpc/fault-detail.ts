@@ -11,6 +11,7 @@ import {
   Fault,
   type FaultCode,
   faultCodes,
+  faultLogLevels,
   fieldPath,
   type Problem,
   summarizeProblems,
@@ -82,6 +83,7 @@ const codes: Partial<Record<FaultCode, Code>> = {
   starting: Code.Unavailable,
   unavailable: Code.Unavailable,
   disk_full: Code.Unavailable,
+  storage_damaged: Code.DataLoss,
 };
 
 /** Converts an error to an RPC error whose detail is the fault. */
@@ -151,10 +153,10 @@ export function failCall(
 ): ConnectError {
   const { aborted, reason } = context.signal;
   if (aborted) return recordCallError(context, ConnectError.from(reason, Code.Canceled));
-  const { code } = Fault.from(thrown);
-  if (code === 'internal' || code === 'unavailable') {
+  const level = faultLogLevels[Fault.from(thrown).code];
+  if (level !== undefined) {
     const entry = { requestId: context.requestHeader.get(requestIdHeader), method: method.name, err: thrown };
-    log[code === 'internal' ? 'error' : 'warn'](entry, 'call failed');
+    log[level](entry, 'call failed');
   }
   return recordCallError(context, toConnectError(thrown));
 }

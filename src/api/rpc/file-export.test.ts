@@ -6,7 +6,12 @@ import { createLog } from '../../base/log.ts';
 import { createBodyBudget } from '../../contract/body-budget.ts';
 import { Fault } from '../../contract/fault.ts';
 import { createRpcListener } from './adapter.ts';
-import { createRemoteExport, type FileExportOptions, routeFileExport } from './file-export.ts';
+import {
+  createRemoteExport,
+  createRemoteRestore,
+  type FileExportOptions,
+  routeFileExport,
+} from './file-export.ts';
 import { type ListeningServer, listen } from './server.ts';
 
 const log = createLog('silent', 'test');
@@ -17,6 +22,7 @@ const signal = () => new AbortController().signal;
 let core: ListeningServer;
 /** Replaced by tests. */
 let exportFile: FileExportOptions['exportFile'];
+let restoreFile: FileExportOptions['restoreFile'];
 /** Fake links: `path?good` is valid, `path?good&bearer` also requires a key. */
 const verifyLink = (link: string) => {
   const [path = '', query = ''] = link.split('?');
@@ -33,7 +39,13 @@ beforeEach(async () => {
     fileName: `${path}.${format}-${only}-${columns}`,
     bytes: chunks(),
   });
-  const routes = routeFileExport({ exportFile: (...given) => exportFile(...given), verifyLink, log });
+  restoreFile = async () => {};
+  const routes = routeFileExport({
+    exportFile: (...given) => exportFile(...given),
+    restoreFile: (path) => restoreFile(path),
+    verifyLink,
+    log,
+  });
   core = await listen(createRpcListener(routes, createBodyBudget()), '127.0.0.1', 0);
 });
 afterEach(() => core.close());
@@ -134,4 +146,19 @@ test('a core that is down is unavailable', async () => {
     component: 'core',
   });
   core = { ...core, close: async () => {} };
+});
+
+test('a separate gateway lets the core restore a file, and gets its fault', async () => {
+  const restored: string[] = [];
+  restoreFile = async (path) => {
+    restored.push(path);
+    if (path === 'job/lost') throw new Fault('storage_damaged', 'The stored file job/lost is missing.');
+  };
+  const restoreRemote = createRemoteRestore({ transport: transport() }, (path) => `${path}?good`);
+  await restoreRemote('job/full');
+  await expect(restoreRemote('job/lost')).rejects.toMatchObject({
+    code: 'storage_damaged',
+    message: 'The stored file job/lost is missing.',
+  });
+  expect(restored).toEqual(['job/full', 'job/lost']);
 });

@@ -7,6 +7,9 @@ import {
   type ExportFileResponse,
   ExportFileResponseSchema,
   FileService,
+  type RestoreFileRequest,
+  RestoreFileRequestSchema,
+  RestoreFileResponseSchema,
 } from '../../../gen/gleaner/file/v1/file_pb.ts';
 import type { HttpBody } from '../../../gen/google/api/httpbody_pb.ts';
 import type { Log } from '../../base/log.ts';
@@ -23,6 +26,7 @@ const linkMetadata = 'gleaner-link';
 /** Options of routeFileExport(). */
 export interface FileExportOptions {
   exportFile(path: string, wanted: FileConversion): Promise<ConvertedFile>;
+  restoreFile(path: string): Promise<void>;
   /** Verifies a link. Throws `link_invalid`. */
   verifyLink(link: string): Pick<SignedFile, 'path' | 'bearer'>;
   log: Log;
@@ -35,18 +39,31 @@ const pathKey = createContextKey('', { description: 'the path of the linked file
  * Serves gleaner.file.v1 for separate gateways, which cannot read jobs. A signed link in the metadata
  * authorizes a call before its body is read. It must be valid without an API key: gateways verify the keys.
  */
-export function routeFileExport({ exportFile, verifyLink, log }: FileExportOptions) {
-  const method = FileService.method.exportFile;
-  const failed = (context: HandlerContext, thrown: unknown) => failCall(log, method, context, thrown);
+export function routeFileExport({ exportFile, restoreFile, verifyLink, log }: FileExportOptions) {
+  const { exportFile: exporting, restoreFile: restoring } = FileService.method;
+  const failed = (context: HandlerContext, thrown: unknown) => failCall(log, exporting, context, thrown);
   const admit = async ({ requestHeader, values }: HandlerContext) => {
     const { path, bearer } = verifyLink(requestHeader.get(linkMetadata) ?? '');
     if (bearer) throw new Fault('link_invalid', 'The link is not valid without the API key of its owner');
     values.set(pathKey, path);
     return '';
   };
+  const options = { readMaxBytes: publicBodyBytes, requestGate: createRequestGate(admit, failed) };
   return (router: ConnectRouter): void => {
     router.rpc(
-      method,
+      restoring,
+      async (_request: RestoreFileRequest, context: HandlerContext) => {
+        try {
+          await restoreFile(context.values.get(pathKey));
+          return create(RestoreFileResponseSchema);
+        } catch (error) {
+          throw failCall(log, restoring, context, error);
+        }
+      },
+      options,
+    );
+    router.rpc(
+      exporting,
       async function* ({ format, only, columns }: ExportFileRequest, context: HandlerContext) {
         try {
           const { contentType, fileName, bytes } = await exportFile(context.values.get(pathKey), {
@@ -63,7 +80,7 @@ export function routeFileExport({ exportFile, verifyLink, log }: FileExportOptio
           throw failed(context, error);
         }
       },
-      { readMaxBytes: publicBodyBytes, requestGate: createRequestGate(admit, failed) },
+      options,
     );
   };
 }
@@ -97,6 +114,25 @@ export function createRemoteExport(
       if (first.done) throw new Fault('unavailable', 'The core sent no records.', { component: 'core' });
       const { contentType, fileName } = first.value;
       return { contentType, fileName, bytes: bytesOf(parts) };
+    } catch (error) {
+      throw fromConnectError(error);
+    }
+  };
+}
+
+/**
+ * Creates a function that lets a core in another process restore a file. Throws the faults of restoreFile(),
+ * and `unavailable`.
+ */
+export function createRemoteRestore(
+  { transport }: Pick<RemoteCore, 'transport'>,
+  sign: (path: string) => string,
+) {
+  return async (path: string): Promise<void> => {
+    const headers = new Headers({ [linkMetadata]: sign(path) });
+    const request = create(RestoreFileRequestSchema);
+    try {
+      await transport.unary(FileService.method.restoreFile, undefined, undefined, headers, request);
     } catch (error) {
       throw fromConnectError(error);
     }

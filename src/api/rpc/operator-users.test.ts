@@ -46,9 +46,14 @@ test('rejects the keys of a suspended user until the suspension ends', async () 
   expect((await operator.call(listUsers, { search: id })).users[0]?.suspended).toBe(true);
   const again = await operator.call(createApiKey, { userId: id, name: 'another' });
   expect(again.apiKey).toMatch(/^gl_/);
-  expect((await operator.call(suspendUser, { userId: id })).user?.suspended).toBe(false);
+  await expect(operator.call(suspendUser, { userId: id })).rejects.toMatchObject({
+    problems: [{ loc: ['body', 'suspended'], type: 'missing' }],
+  });
+  expect((await operator.call(suspendUser, { userId: id, suspended: false })).user?.suspended).toBe(false);
   expect((await caller.call(getAccount, {})).account).toMatchObject({ id, suspended: false });
-  await expect(operator.call(suspendUser, { userId: newId() })).rejects.toMatchObject({ code: 'not_found' });
+  await expect(operator.call(suspendUser, { userId: newId(), suspended: true })).rejects.toMatchObject({
+    code: 'not_found',
+  });
 });
 
 test('operators cannot be suspended', async () => {

@@ -17,6 +17,7 @@ import {
   watchRequest,
 } from '../../base/connections.ts';
 import { refuseMalformed } from '../../base/malformed-requests.ts';
+import { resetConnection } from '../../contract/abort-response.ts';
 import { formatConnectError, type RpcListener } from './adapter.ts';
 
 export interface ListeningServer {
@@ -102,7 +103,7 @@ export async function listen(
       // GOAWAY: a client's connection ends after its calls in progress.
       for (const session of sessions) session.close();
       const timer = setTimeout(() => {
-        for (const socket of sockets) socket.destroy();
+        for (const socket of sockets) resetConnection(socket);
       }, graceMs);
       for (const socket of sockets) if (socket.bytesWritten === 0) socket.destroy();
       await closed;

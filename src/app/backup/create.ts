@@ -45,7 +45,7 @@ export async function createBackup(
     throw new ConfigError(
       'backup copies the embedded stack. Back up MongoDB and the result files with their own tools.',
     );
-  requireData(config);
+  await requireData(config);
   requireEmpty(folder);
   openPrivateFolder(folder);
   const [source, copy] = [await openBlobs(config), openFiles({ directory: join(folder, resultsFolder) })];

@@ -43,7 +43,7 @@ export async function readPage({ reader, input, region }: Target, fetch: FetchPa
     const { value, done } = await pages.next();
     const main = fetched.at(-1) ?? null;
     if (done) return { records: [], fault: null, fetched, main };
-    await pages.return({});
+    await pages.return({ has_more: true });
     return { records: value.entries, fault: null, fetched, main };
   } catch (thrown) {
     return { records: [], fault: Fault.from(thrown), fetched, main: fetched.at(-1) ?? null };

@@ -76,7 +76,9 @@ const collect = (text: string, all: string[] = []) => [...all, text];
 export function addDoctor(program: Command): void {
   const doctor = program
     .command('doctor [market...]')
-    .description('Check Node, browser, ports, disk, engines, clock, and sites, and say what to do')
+    .description(
+      'Check Node, browser, ports, disk, engines, result files, clock, and sites, and say what to do',
+    )
     .option('--offline', 'send no request to the configured sites')
     .option('--origins', 'check the sites of the markets only, and show what came back')
     .option('--id <market>=<id>', 'id or URL of the page to fetch, with --origins (repeatable)', collect)

@@ -1,59 +1,34 @@
 import { describe, expect, test } from 'vitest';
-import { findJobType } from '../job-types.ts';
-import { readCsv, unitsOfCsv } from './csv.ts';
+import { readCsv } from './csv.ts';
 
-const jobType = (market: string, kind: string) => findJobType({ market, kind })!;
-const items = jobType('mkta', 'variant_sold');
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const linesOf = (text: string) => readCsv(bytesOf(text)).map(({ line, cells }) => [line, ...cells]);
 
-describe('unitsOfCsv()', () => {
-  test('reads columns in any order with the lines of the rows, and leaves empty cells out', () => {
-    expect(unitsOfCsv(items, '\ufeffshop_id,country,item_id\r\n7, sg ,12\r\n\r\n8,,13\r\n')).toEqual({
-      units: [
-        { item_id: '12', shop_id: '7', country: 'sg' },
-        { item_id: '13', shop_id: '8' },
-      ],
-      lines: [2, 4],
-    });
+describe('readCsv()', () => {
+  test.each(['\n', '\r', '\r\n'])('reads rows that end with %j, with their first lines', (end) => {
+    const text = ['\ufeffa,b', '', ' 1 ," 2 "', ' ,', '"x', `y",3`, '4,27" wide', ',,'].join(end);
+    expect(linesOf(text)).toEqual([
+      [1, 'a', 'b'],
+      [3, '1', '2'],
+      [5, 'x\ny', '3'],
+      [7, '4', '27" wide'],
+    ]);
   });
 
-  test.each([
-    ['address\nhttps://a.test\n', [2]],
-    ['note,url\nx,https://a.test\n', [2]],
-    ['https://a.test\n', [1]],
-  ])('reads strings from %j', (text, lines) => {
-    expect(unitsOfCsv(jobType('mkta', 'search_items'), text)).toEqual({ units: ['https://a.test'], lines });
+  test('reads one row more than the maximum', () => {
+    const file = bytesOf(`a\n${'\n1\n'.repeat(50)}`);
+    expect(readCsv(file, 10)).toHaveLength(12);
+    expect(readCsv(file, 50)).toHaveLength(51);
   });
 
-  test('reads the only field of a unit from addresses without a header', () => {
-    expect(unitsOfCsv(jobType('mktf', 'search_bulk'), 'https://a.test/1\n\nhttps://a.test/2\n')).toEqual({
-      units: [{ url: 'https://a.test/1' }, { url: 'https://a.test/2' }],
-      lines: [1, 3],
-    });
-  });
-
-  test.each([
-    ['', 'empty', undefined],
-    ['item_id,shop_id\n', 'no rows below the header', undefined],
-    ['item_id,item_id\n1,2\n', 'duplicate column "item_id"', undefined],
-    ['item_id\n1\n1,2\n', '2 cells, but 1 columns', 3],
-    ['shop\n1\n', 'mkta variant_sold has no field "shop" (item_id, shop_id, country)', undefined],
-    [
-      'item_id;shop_id\n1;2\n',
-      'mkta variant_sold has no field "item_id;shop_id" (item_id, shop_id, country). Separate columns by commas, not by ";"',
-      undefined,
-    ],
-    ['https://a.test\n', 'variant_sold requires the columns item_id, shop_id, country', undefined],
-  ])('refuses %j', (text, message, line) => {
-    expect(() => unitsOfCsv(items, text)).toThrow(expect.objectContaining({ message, line }));
-  });
-
-  test('refuses several columns without one for the strings', () => {
-    expect(() => unitsOfCsv(jobType('mkta', 'search_items'), 'a,b\nc,d\n')).toThrow(
-      'search_items takes one column, or the column url, not 2 columns',
+  test.each<[string, string, object]>([
+    ['a,b\n1,"2\n', 'The row cannot be parsed: Quote Not Closed', { row: 1, line: 2 }],
+    ['a,b\n1,2\n"x" y,2\n', 'The row cannot be parsed: Invalid Closing Quote', { row: 2, line: 3 }],
+    [`a\r\n\r\n${'x'.repeat(100_001)}`, 'Line 3 is longer than 100000 bytes', {}],
+  ])('refuses %j', (text, message, place) => {
+    const problem = { type: 'csv_parsing', message: expect.stringContaining(message), ...place };
+    expect(() => readCsv(bytesOf(text))).toThrow(
+      expect.objectContaining({ problems: [expect.objectContaining(problem)] }),
     );
   });
-});
-
-test('readCsv() refuses malformed text with the reason', () => {
-  expect(() => readCsv('item_id,shop_id\n1,"2\n')).toThrow(/^not valid CSV: .*quote/i);
 });

@@ -1,107 +1,84 @@
-import { parse } from 'csv-parse/browser/esm/sync';
-import { hasTextUnits, type JobType, unitFields } from '../job-types.ts';
-import { restName } from '../rest-form.ts';
+import { CsvError, parse } from 'csv-parse/browser/esm/sync';
+import { UnitsError } from './problem.ts';
+import { decodeText } from './text.ts';
 
-/** A file that contains no units, or not those of its job type. */
-export class UnitsError extends Error {
-  override name = 'UnitsError';
-  /** Line of the file; undefined if it concerns the whole file. */
-  readonly line: number | undefined;
-
-  constructor(message: string, line?: number) {
-    super(message);
-    this.line = line;
-  }
-}
-
-/** A unit as a file has it: a string, or texts by field, without those of empty cells. */
-export type UnitText = string | Readonly<Record<string, string>>;
-
-/** Units of a file in its order, each with its line. */
-export interface FileUnits {
-  units: UnitText[];
-  lines: number[];
-}
-
-interface CsvRow {
+/** A row of a CSV file that is not blank. */
+export interface CsvRow {
+  /** Line on which the row begins, counted from 1. */
   line: number;
+  /** Texts without surrounding white space. */
   cells: readonly string[];
 }
 
-/** Returns the rows of a CSV text, which includes the header. Throws a UnitsError for other text. */
-export function readCsv(text: string): CsvRow[] {
-  const options = {
-    bom: true,
-    info: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    trim: true,
-  } as const;
+/** Maximum length of a line in bytes, and of a row in characters. */
+const maxRowBytes = 100_000;
+const [lineFeed, carriageReturn] = [10, 13];
+
+/** Raised by the callback of the parser, which has no other way to stop. */
+class EnoughRows extends Error {}
+
+/**
+ * Returns the rows of a CSV file (RFC 4180) in UTF-8, including its header. Blank rows are skipped, and lines
+ * end with LF, CR, or CRLF. Reads one row more than `maxRows` below the header at most. Throws a UnitsError
+ * for other files.
+ */
+export function readCsv(file: Uint8Array, maxRows = Number.POSITIVE_INFINITY): CsvRow[] {
+  const text = decodeText(file);
+  checkLines(file);
+  const rows: CsvRow[] = [];
   try {
-    const records = parse(text, options) as unknown as { record: string[]; info: { lines: number } }[];
-    return records.map(({ record, info }) => ({ line: info.lines, cells: record }));
+    // The parser counts a CRLF within quotes as two lines.
+    parse(text.replace(/\r\n?/g, '\n'), {
+      relax_column_count: true,
+      // A stray quote, such as in 27" screen, does not invalidate the file.
+      relax_quotes: true,
+      record_delimiter: '\n',
+      trim: true,
+      max_record_size: maxRowBytes,
+      on_record: (record: string[], { lines }: { lines: number }) => {
+        const cells = record.map((cell) => cell.trim());
+        if (cells.every((cell) => cell === '')) return null;
+        rows.push({ line: lines - countLineFeeds(record), cells });
+        if (rows.length > maxRows + 1) throw new EnoughRows();
+        return null;
+      },
+    });
   } catch (error) {
-    throw new UnitsError(`not valid CSV: ${(error as Error).message}`);
+    if (error instanceof EnoughRows) return rows;
+    if (!(error instanceof CsvError)) throw error;
+    throw unreadableRow(error, rows.length);
+  }
+  return rows;
+}
+
+function unreadableRow({ message, lines }: CsvError & { lines?: number }, row: number): UnitsError {
+  return new UnitsError([
+    {
+      row,
+      ...(lines === undefined ? {} : { line: lines }),
+      type: 'csv_parsing',
+      // The reason ends with the line, which the problem has.
+      message: `The row cannot be parsed: ${message.replace(/ at line \d+$/, '')}`,
+    },
+  ]);
+}
+
+/** Throws a UnitsError for a very long line, on which the parser is slow. */
+function checkLines(file: Uint8Array): void {
+  let line = 1;
+  let start = 0;
+  for (let at = 0; at <= file.length; at++) {
+    if (at - start > maxRowBytes)
+      throw new UnitsError([
+        { type: 'csv_parsing', message: `Line ${line} is longer than ${maxRowBytes} bytes` },
+      ]);
+    const isEnd = file[at] === lineFeed || (file[at] === carriageReturn && file[at + 1] !== lineFeed);
+    if (!isEnd) continue;
+    line++;
+    start = at + 1;
   }
 }
 
-/**
- * Reads the units of a job type from a CSV text. The first row names the fields, in any order; an empty cell
- * is an absent field. Units with one value are also read from a list of addresses without a header, and
- * strings from the only column or from the column `url`. Throws a UnitsError.
- */
-export function unitsOfCsv(jobType: JobType, text: string): FileUnits {
-  const [head, ...rows] = readCsv(text);
-  if (head === undefined) throw new UnitsError('empty');
-  const header = head.cells;
-  if (header.length === 1 && header[0]!.includes('://'))
-    return unitsOfLines(
-      jobType,
-      [head, ...rows].map(({ cells, line }) => [line, cells[0] ?? '']),
-    );
-  const duplicate = header.find((column, at) => header.indexOf(column) !== at);
-  if (duplicate !== undefined) throw new UnitsError(`duplicate column "${duplicate}"`);
-  const long = rows.find(({ cells }) => cells.length > header.length);
-  if (long) throw new UnitsError(`${long.cells.length} cells, but ${header.length} columns`, long.line);
-  const unitOf = hasTextUnits(jobType) ? stringOf(jobType, header) : fieldsOf(jobType, header);
-  if (rows.length === 0) throw new UnitsError('no rows below the header');
-  return { units: rows.map(({ cells }) => unitOf(cells)), lines: rows.map(({ line }) => line) };
-}
-
-/**
- * Reads the units of a job type from lines without a header: strings, or the only field of a unit. Throws a
- * UnitsError.
- */
-export function unitsOfLines(jobType: JobType, lines: readonly [line: number, text: string][]): FileUnits {
-  const fields = unitFields(jobType).map(restName);
-  const [only] = fields;
-  if (!hasTextUnits(jobType) && (only === undefined || fields.length > 1))
-    throw new UnitsError(`${jobType.kind} requires the columns ${fields.join(', ')}`);
-  return {
-    units: lines.map(([, text]) => (hasTextUnits(jobType) ? text : { [only!]: text })),
-    lines: lines.map(([line]) => line),
-  };
-}
-
-function stringOf(jobType: JobType, header: readonly string[]): (cells: readonly string[]) => UnitText {
-  const at = header.length === 1 ? 0 : header.indexOf('url');
-  if (at < 0)
-    throw new UnitsError(`${jobType.kind} takes one column, or the column url, not ${header.length} columns`);
-  return (cells) => cells[at] ?? '';
-}
-
-function fieldsOf(jobType: JobType, header: readonly string[]): (cells: readonly string[]) => UnitText {
-  const fields = unitFields(jobType).map(restName);
-  const unknown = header.find((column) => !fields.includes(column));
-  if (unknown !== undefined) {
-    const other = header.length === 1 ? /[;\t|]/.exec(unknown)?.[0] : undefined;
-    const hint = other === undefined ? '' : `. Separate columns by commas, not by ${JSON.stringify(other)}`;
-    throw new UnitsError(
-      `${jobType.market} ${jobType.kind} has no field "${unknown}" (${fields.join(', ')})${hint}`,
-    );
-  }
-  return (cells) =>
-    Object.fromEntries(
-      header.flatMap((column, at) => ((cells[at] ?? '') === '' ? [] : [[column, cells[at]!]])),
-    );
-}
+/** Counts the line ends within the cells of a record. */
+const countLineFeeds = (record: readonly string[]): number =>
+  record.reduce((count, cell) => count + cell.split('\n').length - 1, 0);

@@ -56,7 +56,7 @@ const unstated: Readonly<Record<string, readonly string[]>> = {
   'mkta variants': ['list_price', 'seller'],
   'mkta search': ['seller'],
   'mkta merchant': ['seller'],
-  'mktb product': ['brand', 'list_price'],
+  'mktb product': ['brand', 'list_price', 'rating'],
   'mktb search': ['brand', 'availability', 'reviews'],
   'mktb merchant': ['brand', 'seller'],
   'mktc product': ['rating'],

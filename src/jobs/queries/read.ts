@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { create, type Message } from '@bufbuild/protobuf';
 import { createBoundedMap } from '../../base/bounded-map.ts';
+import { compareFile } from '../../base/recorded-file.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { FileConversion } from '../../contract/files.ts';
 import type { ResponseHeaders } from '../../contract/response-headers.ts';
@@ -303,7 +304,8 @@ export interface UnitData {
 /**
  * Returns the result file of one unit or, with a format, its records as a table. Its token comes from the
  * retrieve response. Throws `malformed` for a token that does not belong to the job, `not_found` if the unit
- * has no result, `results_deleted`, `unavailable` if the file cannot be read, and those of exportFile().
+ * has no result, `results_deleted`, `storage_damaged`, `unavailable` if the file cannot be read, and those of
+ * exportFile().
  */
 export async function data(
   context: JobContext,
@@ -324,7 +326,8 @@ export async function data(
   const { path, contentType } = outcome.file;
   if ([format, only, columns].some((value) => value !== ''))
     return exportFile(context, path, { format, only, columns });
-  return { contentType, fileName: null, bytes: await blobs.read(path).catch(throwUnavailable) };
+  const contents = await blobs.read(path).catch(throwUnavailable);
+  return { contentType, fileName: null, bytes: compareFile(path, outcome.file, contents) };
 }
 
 /**

@@ -75,8 +75,8 @@ async function listingJob(kind: string, pages: ListPage[], items?: number): Prom
     yield* pack.body(read(), unit!, place);
   }
   const count = pages.flatMap(({ entries }) => entries).length;
-  await fixture.context.blobs.write(path, 'application/json', chunks(), () => count);
-  const outcome = { ...aSuccess(), file: storedFile(path, items ?? count) };
+  const written = await fixture.context.blobs.write(path, 'application/json', chunks(), () => items ?? count);
+  const outcome = { ...aSuccess(), file: written };
   await fixture.context.store.jobs.create(job, [{ ...batch, outcomes: { 0: outcome } }]);
   return job;
 }
@@ -142,7 +142,7 @@ describe('rowsOf()', () => {
 
   test('fails if a file has fewer entries than were written', async () => {
     const job = await listingJob('search_items', [{ list: 'items', entries: [{ id: 1 }] }], 2);
-    await expect(rows(job)).rejects.toMatchObject({ code: 'internal' });
+    await expect(rows(job)).rejects.toMatchObject({ code: 'storage_damaged' });
   });
 
   test('throws results_deleted for a job whose results were deleted', async () => {

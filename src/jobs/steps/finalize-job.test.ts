@@ -116,8 +116,8 @@ test('a lost record is not a failed unit: the job does not end with a file that 
   await context.blobs.remove([batch!.segments[0]!.path]);
   const again = { ...job, state: 'settling' as const };
   await expect(finishEnding(context, again)).rejects.toMatchObject({
-    code: 'internal',
-    message: expect.stringMatching(/batch .* has lost its segment/),
+    code: 'storage_damaged',
+    message: expect.stringContaining(`${batch!.segments[0]!.path} is missing`),
   });
 });
 

@@ -1,3 +1,4 @@
+import { compareFile } from '../../base/recorded-file.ts';
 import type { FilePack } from '../../kinds/kind.ts';
 import { aggregate } from '../../kinds/states.ts';
 import { type Batch, hasOutstanding, type OutstandingState } from '../../store/batches.ts';
@@ -166,6 +167,21 @@ export async function compile(context: JobContext, job: Job, success: number): P
   );
 }
 
+/**
+ * Writes the merged file of an ended job again. Throws `storage_damaged`, and writes nothing, if the segments
+ * no longer result in the recorded contents.
+ */
+export async function compileAgain(context: JobContext, job: Job, file: StoredFile): Promise<void> {
+  const pack = context.jobTypes.of(job).kind.files.job;
+  if (!pack) throw new Error(`${job.kind} has no merged file`);
+  const contents = compareFile(file.path, file, bytesOf(merge(context, pack, job, { items: 0 })));
+  await context.blobs.write(file.path, file.contentType, contents, () => file.items);
+}
+
+async function* bytesOf(chunks: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+}
+
 async function* merge(
   context: JobContext,
   pack: FilePack,
@@ -177,7 +193,7 @@ async function* merge(
   yield pack.head(job);
   const open = (batch: Batch) => rowsOf(context, pack, job, batch);
   for await (const { rows, chunks } of prefetch(store.batches.read(job.id), maxSegmentsAhead, open)) {
-    if (clock.now() - touchedAt > touchIntervalMs) {
+    if (endingStates.includes(job.state) && clock.now() - touchedAt > touchIntervalMs) {
       touchedAt = clock.now();
       await store.jobs.move(job.id, [job.state], job.state, touchedAt);
     }
@@ -233,8 +249,9 @@ async function removeUnreferenced(
   if (unreferenced.length > 0) await blobs.remove(unreferenced);
 }
 
-/** A file that a batch refers to. Type and digest of a segment are not stored. */
-export type ReferencedFile = Pick<StoredFile, 'path'> & Partial<Pick<StoredFile, 'contentType' | 'sha256'>>;
+/** A file that a batch refers to. The type of a segment is not stored, nor the digest of files of pages. */
+export type ReferencedFile = Pick<StoredFile, 'path' | 'bytes'> &
+  Partial<Pick<StoredFile, 'contentType' | 'sha256'>>;
 
 /** Yields the files that a batch refers to. A segment that is also the batch's file is yielded twice. */
 export function* filesOf({ file, segments, pages, outcomes }: Batch): Generator<ReferencedFile> {

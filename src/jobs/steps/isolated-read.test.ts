@@ -4,7 +4,7 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../te
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch, BatchReference } from '../../store/batches.ts';
-import { releaseBatch } from '../../store/claims.ts';
+import { releaseBatch, releaseStalled } from '../../store/claims.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
@@ -166,6 +166,56 @@ describe('a unit that kills its worker', () => {
     expect(messages[3]).toBe('3 other units of the batch crashed their workers');
     expect(await fixture.problems()).toEqual([]);
   });
+});
+
+describe('a unit that stalls its worker', () => {
+  test('fails after the second stall, before its neighbours are read alone', async () => {
+    const job = await approved(20);
+    const { store, clock, queue } = fixture.context;
+    const message = messages[0]!;
+    const nextDeath = killing(poison);
+    const stall = async (attempt: number) => {
+      await releaseStalled(store, { id: message.batchId, attempt }, 7, clock.now());
+      await queue.publish({ ...message, attempt });
+    };
+    expect(await live(nextDeath(), false)).toBe(true);
+    await stall(1);
+    expect(await live(nextDeath(), false)).toBe(true);
+    await stall(2);
+    expect(await live(nextDeath(), false)).toBe(false);
+    expect(fixture.requestedItems().filter((item) => item === poison)).toHaveLength(2);
+    expect(await job.failures()).toEqual([[poison, 'work_abandoned']]);
+    await fixture.waitForState(job.jobId, 'completed');
+    expect(await fixture.problems()).toEqual([]);
+  });
+
+  test('is handed over to the process for such units, without a claim that counts', async () => {
+    const job = await approved(20);
+    const message = messages.shift()!;
+    const claim = { id: message.batchId, attempt: 1 };
+    const { store, clock } = fixture.context;
+    await store.batches.claim(message.batchId, 0, clock.now(), clock.now() + leaseMs);
+    await releaseStalled(store, claim, 7, clock.now());
+    const handedOver: BatchReference[] = [];
+    fixture.context.guard = { begin: () => {}, handOver: (batch) => handedOver.push(batch) };
+    await work(fixture.context, { ...message, attempt: 1 }, () => {}, never);
+    expect(handedOver).toEqual([{ ...message, attempt: 2 }]);
+    expect(fixture.requestedItems()).toEqual([]);
+    expect(await job.batch()).toMatchObject({ state: 'queued', attempt: 2, stalledClaims: 1 });
+  });
+});
+
+test('the guard knows the unit whose page is read', async () => {
+  const job = await approved(3);
+  const begun: number[] = [];
+  fixture.context.guard = { begin: ({ index }) => begun.push(index) };
+  const working = work(fixture.context, messages.shift()!, () => {}, never);
+  await fixture.eventually('the batch is done', async () => {
+    await fixture.clock.advance(100);
+    return (await job.batch()).state === 'done';
+  });
+  await working;
+  expect(begun.toSorted()).toEqual([0, 1, 2]);
 });
 
 describe('a batch', () => {

@@ -13,7 +13,7 @@ function listing(pages: number) {
       for (; state.read < pages; state.read += 1) {
         yield { list: 'products', entries: Array.from({ length: 100 }, (_, id) => ({ id })) };
       }
-      return { total: pages * 100 };
+      return { total: pages * 100, has_more: false };
     } finally {
       state.ended = true;
     }
@@ -26,7 +26,7 @@ test('limitRecords() yields a listing within the limit, with its summary', async
   const pages = limitRecords(read(), market);
   expect((await pages.next()).value).toMatchObject({ list: 'products' });
   expect((await pages.next()).done).toBe(false);
-  expect(await pages.next()).toEqual({ done: true, value: { total: 200 } });
+  expect(await pages.next()).toEqual({ done: true, value: { total: 200, has_more: false } });
 });
 
 test('limitRecords() ends a listing at the first page above the limit', async () => {
@@ -45,6 +45,6 @@ test('limitRecords() closes the reader when the consumer stops', async () => {
   const { read, state } = listing(Number.POSITIVE_INFINITY);
   const pages = limitRecords(read(), market);
   await pages.next();
-  await pages.return({});
+  await pages.return({ has_more: true });
   expect(state.ended).toBe(true);
 });

@@ -21,10 +21,15 @@ const flushMs = 2_000;
  */
 const maxWaitMs: Readonly<Record<Lane, number>> = { single: 10 * 60_000, bulk: 60 * 60_000 };
 
+/** Returns true if an earlier claim of a batch ended without progress: a page of it may end its reader. */
+export function isSuspect({ stalledClaims, isolated }: Batch): boolean {
+  return stalledClaims > maxSharedClaims || isolated !== null;
+}
+
 /** Returns the function that reads a batch, given how earlier claims of it ended. */
-export function readerOf({ stalledClaims, isolated }: Batch): typeof readExclusive {
-  if (stalledClaims > maxExclusiveClaims || isolated !== null) return readIsolated;
-  return stalledClaims > maxSharedClaims ? readExclusive : readUnits;
+export function readerOf(batch: Batch): typeof readExclusive {
+  if (!isSuspect(batch)) return readUnits;
+  return batch.stalledClaims > maxExclusiveClaims || batch.isolated !== null ? readIsolated : readExclusive;
 }
 
 /**
@@ -113,8 +118,10 @@ export function waitOf(later: ReadonlyMap<number, DeferredUnit>, since: number):
 }
 
 /*
- * A page that kills its worker process costs at most four deaths: one while other batches are read, one while
- * its batch is the only stalled one, and two while its unit is. A page that kills the service costs eight.
+ * A page that stalls its worker process costs two deaths, because the process reports the unit when it ends:
+ * one while other batches are read, and one while its unit is read alone. A page that kills the process
+ * costs at most four: one while other batches are read, one while its batch is the only stalled one, and two
+ * while its unit is. A page that kills the service costs eight.
  */
 
 /** Claims without progress after which a worker reads no other stalled batch meanwhile. */
@@ -201,7 +208,9 @@ export async function readIsolated(
   const later = new Map<number, DeferredUnit>();
   let since = waitingSince(batch.wait, clock.now());
   log.warn({ batchId: batch.id, stalledClaims: batch.stalledClaims }, 'stalled batch claimed');
-  for (const index of batch.units.keys()) {
+  // A record of the next unit would replace that of the isolated one.
+  const suspects = new Set([...(batch.isolated ? [batch.isolated.index] : []), ...batch.units.keys()]);
+  for (const index of suspects) {
     if (batch.outcomes[index]) continue;
     const budget = { tries: batch.wait?.tries[index] ?? 0, until: since + maxWaitMs[job.lane] };
     const outcome = abandoned(batch, index);

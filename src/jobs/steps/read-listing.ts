@@ -122,7 +122,7 @@ export async function* limitRecords(
     return next.value;
   } finally {
     // Closes the reader when the consumer stops early.
-    await pages.return({});
+    await pages.return({ has_more: true });
   }
 }
 

@@ -1,6 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { backOffMs } from '../../base/back-off.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
+import type { FetchPage } from '../../fetch/page.ts';
 import { describePauseReason } from '../../fetch/request-outcome.ts';
 import type { ReadContext } from '../../markets/market.ts';
 import type { Batch, Outcome } from '../../store/batches.ts';
@@ -110,7 +112,7 @@ async function readWithRetries(
     const withPages = (result: UnitResult) => (kept === null ? result : { ...result, pages: kept.captured });
     let fault: Fault;
     try {
-      const fetch = kept?.fetch ?? session.fetch;
+      const fetch = guardedFetch(context, kept?.fetch ?? session.fetch, batch, index);
       const reading = { region: batch.region, fetch, keptAt: session.readAt };
       const result = await tryRead(context, job, batch, index, reading, observer);
       await session.end(null);
@@ -142,6 +144,21 @@ async function readWithRetries(
     }
     await clock.sleep(ms, signal);
   }
+}
+
+/**
+ * Returns a fetcher whose pages are read in a turn of the event loop of their own, so that the guard of the
+ * process knows which unit stalls it.
+ */
+function guardedFetch({ guard }: JobContext, fetch: FetchPage, batch: Batch, index: number): FetchPage {
+  if (guard === undefined) return fetch;
+  const { jobId, id: batchId, attempt } = batch;
+  return async (request) => {
+    const page = await fetch(request);
+    await nextTurn();
+    guard.begin({ jobId, batchId, attempt, index });
+    return page;
+  };
 }
 
 function failed({ code, message }: Fault, waited = false): UnitResult {

@@ -9,7 +9,7 @@ import { type JobContext, leaseMs } from '../context.ts';
 import { countsAsStalled, createBatchWriter, storageBackOff } from './batch-writer.ts';
 import { dispatch, publish } from './dispatch.ts';
 import { finalizeJob } from './finalize-job.ts';
-import { readerOf } from './read-batch.ts';
+import { isSuspect, readerOf } from './read-batch.ts';
 
 /** Delay of a stalled batch while the worker reads another one, in milliseconds. */
 const isolatedRetryMs = 5_000;
@@ -41,6 +41,7 @@ export async function work(
   const now = clock.now();
   const batch = await store.batches.claim(message.batchId, message.attempt, now, now + leaseMs);
   if (batch === null) return;
+  if (context.guard?.handOver && isSuspect(batch)) return handOver(context, batch, message);
   const job = await readJob(batch.jobId);
   if (job === null) return;
 
@@ -99,6 +100,15 @@ async function renewClaim(
       log.warn({ batchId: batch.id, error: Fault.from(error).message }, 'claim not renewed');
   };
   await repeat(renew, { clock, intervalMs: leaseMs / 3, startsLate: true, onError }, stop.signal);
+}
+
+/**
+ * Releases a batch to the process that reads batches whose pages may end it. If that fails, or the process
+ * does not read it, the sweep republishes the batch.
+ */
+async function handOver(context: JobContext, { id, attempt }: Batch, message: BatchReference): Promise<void> {
+  const { store, clock, guard } = context;
+  if (await releaseBatch(store, { id, attempt }, clock.now())) guard?.handOver?.({ ...message, attempt });
 }
 
 /**

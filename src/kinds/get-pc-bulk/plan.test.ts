@@ -9,7 +9,7 @@ const header = 'region,shop_id,item_id';
 const one = { region: 'sg', shop_id: '1', item_id: '2' };
 const two = { region: 'my', shop_id: '3', item_id: '4' };
 
-const read = (...parts: (string | number[])[]) =>
+const read = async (...parts: (string | number[])[]) =>
   readRows(Buffer.concat(parts.map((part) => Buffer.from(part as string))));
 
 /** Returns the location under ["body", "file"] and the type of every problem. */
@@ -42,7 +42,8 @@ describe('accepts rows', () => {
     ['capitals', 'REGION,Shop_Id,item_ID\nSG,1,2\nMy,3,4\n'],
     ['further columns', 'note,region,shop_id,item_id,price\n"a, ""b""\nc",sg,1,2,9\n,my,3,4,\n'],
     ['a stray quote in a further column', `${header},note\nsg,1,2,27" screen\nmy,3,4,\n`],
-    ['further cells', `${header}\nsg,1,2,9,9\nmy,3,4,\n`],
+    ['further cells without values', `${header}\nsg,1,2,,\nmy,3,4,\n`],
+    ['rows of empty cells', `,,\n${header}\n,,\nsg,1,2\n , ,\nmy,3,4\n,,\n,,\n`],
     ['a column twice that says the same', `${header},shop_id\nsg,1,2,1\nmy,3,4,3\n`],
   ])('%s', async (_, text) => {
     expect(await read(text)).toEqual([one, two]);
@@ -101,6 +102,7 @@ describe('rejects files', () => {
         [[4, 'item_id'], 'missing'],
       ],
     ],
+    ['further cells with values', `${header}\nsg,1,2,9\n`, [[[1], 'value_error']]],
     ['no region', `${header}\n,1,2\n`, [[[1, 'region'], 'missing']]],
     ['a region that there is not', `${header}\nus,1,2\n`, [[[1, 'region'], 'enum']]],
     [
@@ -120,6 +122,11 @@ describe('rejects files', () => {
     ['a quote that is not closed', `${header},note\nsg,1,2,"a\nsg,1,2,b\n`, [[[1], 'csv_parsing']]],
   ])('%s', async (_, text, problems) => {
     expect(await problemsOf(text)).toEqual(problems);
+  });
+
+  test('2,001 rows, but not 2,000 and blank ones', async () => {
+    const rows = await read(`${header}\n${'sg,1,2\n'.repeat(2_000)}${',,\n'.repeat(20)}`);
+    expect(rows).toHaveLength(2_000);
   });
 
   test('2,001 rows', async () => {
@@ -176,13 +183,39 @@ describe('readRows()', () => {
     ['an empty file', '', 'The file has no rows'],
     ['a missing column', 'region,shop_id\nsg,1', "The column 'item_id' is missing"],
     ['too many rows', `${header}\n${'sg,1,2\n'.repeat(2_001)}`, 'The file has more than 2000 rows'],
-    ['a missing cell', `${header}\nsg,,2`, "The row lacks 'shop_id'"],
-    ['an unknown region', `${header}\nus,1,2`, `"us" is not one of ${regions.join(', ')}`],
-    ['no id', `${header}\nsg,x,2`, '"x" is not an id'],
+    [
+      'tabs between columns',
+      'region\tshop_id\titem_id\nsg\t1\t2',
+      `The column 'region' is missing. Separate columns by commas, not by "\\t"`,
+    ],
+    [
+      'other names of columns',
+      'region,item_id,shop\nsg,1,2',
+      `The column 'shop_id' is missing. The header also has "shop"`,
+    ],
+    ['a missing cell', `${header}\nsg,,2`, "The row lacks 'shop_id' (line 2)"],
+    ['the line of a row', `\n${header}\r\n\r\n,,\r\nsg,1,2\n"sg",1,\n`, "The row lacks 'item_id' (line 6)"],
+    [
+      'the first line of a row',
+      `note,${header}\n"a\r\nb",sg,1,2\n"c\n\n",sg,1,x\n`,
+      '"x" is not an id (line 4)',
+    ],
+    ['an unknown region', `${header}\nus,1,2`, `"us" is not one of ${regions.join(', ')} (line 2)`],
+    ['no id', `${header}\nsg,x,2`, '"x" is not an id (line 2)'],
+    [
+      'an address that is none of a product',
+      `${header}\nsg,,https://a.example.sg/cart`,
+      '"https://a.example.sg/cart" is not the address of a product (line 2)',
+    ],
+    [
+      'an address of another region',
+      `${header}\nsg,,https://a.example.co.id/product/1/2`,
+      `'region' is "sg", but "id" in the address (line 2)`,
+    ],
     [
       'a column twice',
       `${header},shop_id,shop_id\nsg,1,2,1,3`,
-      `The column 'shop_id' occurs twice with different values: "1" and "3"`,
+      `The column 'shop_id' occurs twice with different values: "1" and "3" (line 2)`,
     ],
     ['a long line', `${header}\nsg,1,2\n${'x'.repeat(100_001)}`, 'Line 3 is longer than 100000 bytes'],
   ])('reports %s', async (_which, text, message) => {
@@ -194,7 +227,33 @@ describe('readRows()', () => {
     const fault = await read(`${header},note\nsg,1,2,"a\nsg,1,2,b\n`).catch((error) => error);
     expect((fault as Fault).problems[0]!.msg).toMatch(/^The row cannot be parsed: \S/);
     const latin = await read(`${header}\n`, [0xe9]).catch((error) => error);
-    expect((latin as Fault).problems[0]!.msg).toBe('The file is not UTF-8');
+    expect((latin as Fault).problems[0]!.msg).toBe('The file is not UTF-8. Save it as "CSV UTF-8"');
+  });
+
+  test.each([
+    [
+      'a column of addresses',
+      'url\nhttps://a.example.sg/x-i.1.2\nhttps://a.example.com.my/product/3/4?a=b\n',
+    ],
+    ['a list of addresses', 'https://a.example.sg/x-i.1.2\n\nhttps://a.example.com.my/product/3/4\n'],
+    [
+      'addresses as ids',
+      'note,item_id\n,https://a.example.sg/x-i.1.2\n,https://a.example.com.my/product/3/4\n',
+    ],
+    ['addresses beside ids', `${header},url\n,,,https://a.example.sg/x-i.1.2\nmy,3,4,\n`],
+  ])('reads %s', async (_which, text) => {
+    expect(await read(text)).toEqual([one, two]);
+  });
+
+  test('fills the region of rows without one', async () => {
+    const rows = (text: string) => readRows(Buffer.from(text), 'sg');
+    expect(rows('shop_id,item_id\n1,2\n')).toEqual([one]);
+    expect(rows(`${header}\n,1,2\nmy,3,4\n`)).toEqual([one, two]);
+    expect(rows('https://a.example.com/product/1/2\nhttps://a.example.com.my/product/3/4')).toEqual([
+      one,
+      two,
+    ]);
+    expect(await problemsOf('https://a.example.com/product/1/2\n')).toEqual([[[0, 'region'], 'missing']]);
   });
 
   test.each(['\n', '\r', '\r\n'])(

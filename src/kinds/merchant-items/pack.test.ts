@@ -8,7 +8,8 @@ const url = 'https://mkta.example.sg/shop/77?a="b"';
 const unit = { key: url, input: { shop_id: '77' } };
 const job = aJob();
 const place = { job, batch: aBatch(job, 0, [unit]), collectedAt: 1_750_000_000, result: null };
-const summary = { total_fetched: 2, total_count: 2, pages_fetched: 1, has_more: false };
+const counts = { total_fetched: 2, total_count: 2, pages_fetched: 1 };
+const ended = { has_more: true, items_has_more: false, rcmd_items_has_more: true };
 
 const page = (list: string, ...ids: number[]): ListPage => ({
   list,
@@ -39,28 +40,30 @@ const shopOf = (items: unknown, active: number[]) => ({
       page_url: url,
       page_type: 'shop',
       page_params: { shop_id: '77' },
-      rcmd_items: { items: active.map((itemid) => ({ itemid })) },
+      rcmd_items: { items: active.map((itemid) => ({ itemid })), has_more: true },
       items,
     },
   },
+  has_more: true,
 });
 
 test('writes the sold-out items with their counts, and the active items of every page', async () => {
   const pages = [page('items', 1, 2), page('rcmd_items', 3, 4), page('rcmd_items'), page('rcmd_items', 5)];
-  const { file, count } = await write(pages, summary);
-  expect(file).toEqual(shopOf({ items: [{ itemid: 1 }, { itemid: 2 }], ...summary }, [3, 4, 5]));
+  const { file, count } = await write(pages, { ...counts, ...ended });
+  const items = [{ itemid: 1 }, { itemid: 2 }];
+  expect(file).toEqual(shopOf({ items, ...counts, has_more: false }, [3, 4, 5]));
   expect(count).toBe(5);
 });
 
 test('writes an empty list for a shop without sold-out items', async () => {
-  const end = { ...summary, total_fetched: 0, total_count: 0 };
-  const { file } = await write([page('items'), page('rcmd_items', 3)], end);
-  expect(file).toEqual(shopOf({ items: [], ...end }, [3]));
+  const none = { ...counts, total_fetched: 0, total_count: 0 };
+  const { file } = await write([page('items'), page('rcmd_items', 3)], { ...none, ...ended });
+  expect(file).toEqual(shopOf({ items: [], ...none, has_more: false }, [3]));
 });
 
 test('writes two empty lists for an empty shop, and null for missing values', async () => {
-  const { file, count } = await write([], {});
-  const untold = { items: [], total_fetched: 0, total_count: null, pages_fetched: null, has_more: null };
+  const { file, count } = await write([], { ...ended, items_has_more: true });
+  const untold = { items: [], total_fetched: 0, total_count: null, pages_fetched: null, has_more: true };
   expect(file).toEqual(shopOf(untold, []));
   expect(count).toBe(0);
 });

@@ -9,7 +9,8 @@ export const shopFields = (page: string): string =>
     shops.*.page_type: string; shops.*.page_params.shop_id: string; shops.*.items.items: array;
     ${prefixFields('shops.*.items.items[]', page)}; shops.*.items.total_fetched: integer;
     shops.*.items.total_count: integer?; shops.*.items.pages_fetched: integer; shops.*.items.has_more: boolean;
-    shops.*.rcmd_items.items: array; ${prefixFields('shops.*.rcmd_items.items[]', page)}`;
+    shops.*.rcmd_items.items: array; ${prefixFields('shops.*.rcmd_items.items[]', page)};
+    shops.*.rcmd_items.has_more: boolean; has_more: boolean`;
 
 /** Lists of a shop in the order that readers yield them: sold out, then active. */
 const lists = ['items', 'rcmd_items'];
@@ -34,14 +35,17 @@ export const shopFile: UnitFilePack = {
   async *body(pages) {
     const sold = await soldOut(pages);
     const active = yield* remaining(pages, sold.next);
+    const { has_more, items_has_more, rcmd_items_has_more, ...summary } = active.summary;
     const told = {
       total_fetched: sold.entries.length,
       total_count: null,
       pages_fetched: null,
-      has_more: null,
+      ...summary,
+      has_more: items_has_more,
     };
-    yield `\n]},"items":{"items":[${sold.entries.map((entry) => `\n${entry}`).join(',')}\n],`;
-    yield `${text({ ...told, ...active.summary }).slice(1, -1)}}}}}\n`;
+    yield `\n],"has_more":${text(rcmd_items_has_more)}},"items":{"items":[`;
+    yield `${sold.entries.map((entry) => `\n${entry}`).join(',')}\n],`;
+    yield `${text(told).slice(1, -1)}}}},"has_more":${text(has_more)}}\n`;
     return sold.entries.length + active.count;
   },
   async *entries(lines) {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { firstInteger, integer, integers, list, number, object, objects, text, texts } from '../fields.ts';
-import { scaledPrice, soldCount } from './item.ts';
+import { flag, scaledPrice, soldCount } from './item.ts';
 
 /** Members about the visitor or about how the listing was made. */
 const notProduct: readonly string[] = [
@@ -34,12 +34,6 @@ function merged(entry: JsonObject): JsonObject {
 
 function firstText(...values: (Json | undefined)[]): string | null {
   return texts(values)[0] ?? null;
-}
-
-/** Returns a flag that the site writes as a boolean, or as 0 and 1. */
-function flag(...values: (Json | undefined)[]): boolean | null {
-  const value = values.find((each) => typeof each === 'boolean' || each === 0 || each === 1);
-  return value === undefined ? null : Boolean(value);
 }
 
 const monthly = /\/|month|bulan|tháng|เดือน|月|mês/i;

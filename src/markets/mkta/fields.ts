@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { integer, number, object, objects, text } from '../fields.ts';
 import type { ListedFields, PictureSize, TrackedPages } from '../market.ts';
 import { cheapest, lowestPrice, totalStock, trackedItem, valueAt } from '../tracked.ts';
-import { idOf, unscaled } from './item.ts';
+import { flag, idOf, unscaled } from './item.ts';
 import { regions } from './regions.ts';
 
 const productFields = `collected_at: integer; bff_meta: any; error: any; error_msg: any;
@@ -98,17 +98,60 @@ function variants(record: JsonObject) {
   });
 }
 
+/**
+ * Returns the price of an entry of a listing, scaled. The price of a newest card contains vouchers that have
+ * a minimum spend; `applied_product_promo_price` does not.
+ */
+function entryPrice(entry: JsonObject): number | null {
+  const display = object(entry.item_card_display_price);
+  const assetDisplay = object(valueAt(entry, 'item_card_displayed_asset.display_price'));
+  const withoutVoucher = [display, entry, assetDisplay].map((price) =>
+    unscaled(price.applied_product_promo_price),
+  );
+  return withoutVoucher.find((price) => price !== null) ?? unscaled(entry.price);
+}
+
+function entryListPrice(entry: JsonObject): number | null {
+  const display = object(entry.item_card_display_price);
+  return (
+    unscaled(entry.price_before_discount) ??
+    unscaled(entry.price_min_before_discount) ??
+    unscaled(display.strikethrough_price) ??
+    unscaled(display.original_price)
+  );
+}
+
+const statusStates: Readonly<Record<string, boolean>> = { normal: true, sold_out: false };
+
+/**
+ * Returns true for an entry in stock, false for a sold-out one, null if the entry does not tell. Sold out
+ * wins: a stock above 0 can be a cap.
+ */
+function entryAvailable(entry: JsonObject): boolean | null {
+  const isSoldOut = flag(entry.is_sold_out);
+  const stock = integer(entry.stock);
+  const status = text(entry.item_status) ?? '';
+  const states = [
+    isSoldOut === null ? null : !isSoldOut,
+    Object.hasOwn(statusStates, status) ? statusStates[status]! : null,
+    stock === null ? null : stock > 0,
+  ];
+  if (states.includes(false)) return false;
+  return states.includes(true) ? true : null;
+}
+
 const entry = (record: JsonObject) =>
   trackedItem(idOf(record, 'itemid'), {
     title: text(record.name),
-    price: unscaled(record.price),
+    price: entryPrice(record),
     currency: text(record.currency),
     stock: integer(record.stock),
+    available: entryAvailable(record),
     sold: integer(record.historical_sold),
     rating: number(valueAt(record, 'item_rating.rating_star')),
-    brand: text(record.brand),
-    listPrice: unscaled(record.price_before_discount) ?? unscaled(record.price_min_before_discount),
-    reviews: integer(record.cmt_count),
+    brand: text(record.brand) ?? text(valueAt(record, 'global_brand.display_name')),
+    listPrice: entryListPrice(record),
+    reviews: integer(record.cmt_count) ?? integer(valueAt(record, 'item_rating.rating_count.0')),
     seller: text(record.shop_name),
   });
 

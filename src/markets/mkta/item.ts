@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import { count, integer, object, positive } from '../fields.ts';
+import { count, integer, object, objects, positive, text } from '../fields.ts';
 
 /** Parts of a product page's response. A missing part is an empty object. */
 export interface ItemPage {
@@ -21,6 +21,12 @@ export function idOf(record: JsonObject, ...names: string[]): string | null {
     if (number !== null) return String(number);
   }
   return null;
+}
+
+/** Returns a flag that the site writes as a boolean, or as 0 and 1. */
+export function flag(...values: (Json | undefined)[]): boolean | null {
+  const value = values.find((each) => typeof each === 'boolean' || each === 0 || each === 1);
+  return value === undefined ? null : Boolean(value);
 }
 
 /**
@@ -59,6 +65,21 @@ export function impossibility(item: JsonObject, at: number): string | null {
   const created = positive(item.ctime);
   if (created !== null && created > at / 1000 + clockSlack) return 'it was created in the future';
   return null;
+}
+
+/** Returns true for a response with a title, a price or the mask of a hidden price. */
+function hasTitleOrPrice({ item, price }: ItemPage): boolean {
+  if ((text(item.title) ?? text(item.name)) !== null) return true;
+  const shown = object(price.price);
+  const models = objects(item.models).map((model) => model.price);
+  const prices = [item.price, item.price_min, shown.single_value, shown.range_min, ...models];
+  return text(shown.price_mask) !== null || prices.some((each) => scaledPrice(each) !== null);
+}
+
+/** Throws `page_unreadable` for an item without title and price, which is no result. */
+export function checkNamed(page: ItemPage): void {
+  if (hasTitleOrPrice(page)) return;
+  throw new Fault('page_unreadable', 'the response states neither a title nor a price of the item');
 }
 
 /**
@@ -101,9 +122,9 @@ export function unscaled(price: unknown): number | null {
 
 /** Returns the discount in percent from the site's forms: 13, "13%", "-70%". Null if there is none. */
 export function discountPercent(discount: unknown): number | null {
-  const text =
+  const amount =
     typeof discount === 'string' ? /^-?\s*(\d+(?:\.\d+)?)\s*%$/.exec(discount.trim())?.[1] : discount;
-  const percent = Math.abs(Number(text ?? Number.NaN));
+  const percent = Math.abs(Number(amount ?? Number.NaN));
   return Number.isFinite(percent) && percent > 0 ? percent : null;
 }
 

@@ -85,7 +85,8 @@ async function* collect(
 /**
  * Reads all items of a shop without duplicates: the sold-out items into `items`, then the active ones into
  * `rcmd_items` (docs/kinds/merchant-items.md). The summary describes `items`: `total_fetched`,
- * `total_count` as the site states it, `pages_fetched`, `has_more`.
+ * `total_count` as the site states it, `pages_fetched`, `items_has_more`. `rcmd_items_has_more` describes
+ * the active items, `has_more` both lists.
  */
 export const merchant: ListReader = {
   sort: 'list',
@@ -93,13 +94,15 @@ export const merchant: ListReader = {
     const shopId = String(input.shop_id);
     const seen = new Set<string>();
     const soldOut = yield* collect('items', soldOutRequest, shopId, context, seen);
-    yield* collect('rcmd_items', activeRequest, shopId, context, seen);
+    const active = yield* collect('rcmd_items', activeRequest, shopId, context, seen);
     const { entries, end } = soldOut;
     return {
       total_fetched: entries,
       total_count: end.total,
       pages_fetched: end.pages,
-      has_more: end.more,
+      has_more: end.more || active.end.more,
+      items_has_more: end.more,
+      rcmd_items_has_more: active.end.more,
     };
   },
   extract: (response, { shop_id }) =>

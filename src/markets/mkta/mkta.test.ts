@@ -45,7 +45,7 @@ async function collect(page: 'search' | 'merchant', input: JsonObject, region = 
     ids[next.value.list]!.push(...next.value.entries.map(({ itemid }) => String(itemid)));
   }
   expect(new Set(Object.values(ids).flat()).size).toBe(Object.values(ids).flat().length);
-  return { ...ids, lists, summary: next.value } as {
+  return { ...ids, lists, summary: next.value as JsonObject } as {
     items: string[];
     rcmd_items: string[];
     lists: string[];

@@ -3,7 +3,7 @@ import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { firstInteger, integer, integers, list, object, objects, text } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
 import { parseResponse } from './faults.ts';
-import { checkItem, type ItemPage, itemPage } from './item.ts';
+import { checkItem, checkNamed, type ItemPage, itemPage } from './item.ts';
 import { regions, requestHeaders } from './regions.ts';
 import { productPage } from './urls.ts';
 import { withoutVisitors } from './visitors.ts';
@@ -18,12 +18,13 @@ export function productRequest(input: JsonObject, region: string): PageRequest {
 
 /**
  * Parses a product page and checks that it is about the requested item. The response still contains visitors'
- * data. Throws the faults of parseResponse(), itemPage() and checkItem().
+ * data. Throws the faults of parseResponse(), itemPage(), checkItem() and checkNamed().
  */
 export function readProduct(response: PageResponse, input: JsonObject): { body: JsonObject; page: ItemPage } {
   const body = parseResponse(response);
   const page = itemPage(body);
   checkItem(page.item, input, response.at);
+  checkNamed(page);
   return { body, page };
 }
 

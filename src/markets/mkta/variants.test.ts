@@ -95,8 +95,8 @@ test('has every listed field with money in currency units', () => {
   });
 });
 
-test('returns null or empty fields for an item with ids only', () => {
-  const { collected_at, itemCardV2, ...record } = read({ item: { item_id: 7001 } });
+test('returns null or empty fields for an item with ids and a title only', () => {
+  const { collected_at, itemCardV2, ...record } = read({ item: { item_id: 7001, title: 'Mug' } });
   expect(collected_at).toBe(Math.floor(at / 1000));
   expect(itemCardV2).toMatchObject({
     displayPrice: { currency: null, discountPrice: null, priceMask: null },
@@ -117,11 +117,22 @@ test('returns null or empty fields for an item with ids only', () => {
     localCatIds: [],
     shopId: '55',
     country: 'my',
-    title: null,
+    title: 'Mug',
     historicalSold: null,
     rating: null,
     models: [],
   });
+});
+
+test.each([
+  ['ids only', { item: { item_id: 7001 } }],
+  ['no price', { item: { item_id: 7001, price: -1 }, product_price: { price: { single_value: 0 } } }],
+])('rejects an item without title and price: %s', (_, data) => {
+  expect(() => read(data)).toThrow(expect.objectContaining({ code: 'page_unreadable' }));
+});
+
+test('has no rating for an unrated item', () => {
+  expect(read({ item, product_review: { rating_star: 0 } }).rating).toBeNull();
 });
 
 test('treats parts of another type as missing', () => {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageResponse } from '../../fetch/page.ts';
-import { firstInteger, integer, integers, number, object, objects, text, texts } from '../fields.ts';
+import { firstInteger, integer, integers, object, objects, positive, text, texts } from '../fields.ts';
 import type { RecordReader } from '../market.ts';
 import { discountPercent, type ItemPage, idOf, soldCount, unscaled } from './item.ts';
 import { productRequest, readProduct } from './product.ts';
@@ -98,7 +98,7 @@ function extract(response: PageResponse, input: JsonObject, region: string): Jso
     country: region,
     title: text(item.title) ?? text(item.name),
     historicalSold: historicalSold(page),
-    rating: number(review.rating_star) ?? number(object(item.item_rating).rating_star),
+    rating: positive(review.rating_star) ?? positive(object(item.item_rating).rating_star),
     models: objects(item.models).map((model) => modelOf(model, item)),
   };
 }

@@ -110,7 +110,11 @@ describe('read()', () => {
     const { entries, summary } = await read({ shopid });
     expect(entries).toHaveLength(allOf(shopid, 80));
     expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
-    expect(summary).toEqual({ store_name: `Warung ${shopid}`, total_products: entries.length });
+    expect(summary).toEqual({
+      store_name: `Warung ${shopid}`,
+      total_products: entries.length,
+      has_more: false,
+    });
     const goods = shopGoods(shopid, 'etalase', 0);
     expect(entries[0]).toMatchObject({ id: goods.id, price: goods.price, etalase: null, stock: null });
     expect(Object.keys(entries[0]!)).toEqual(expect.arrayContaining(fields));
@@ -136,9 +140,10 @@ describe('read()', () => {
   });
 
   it('reads at most max_pages pages', async () => {
-    const { entries, requests } = await read({ shopid: '5703', max_pages: 3 });
+    const { entries, requests, summary } = await read({ shopid: '5703', max_pages: 3 });
     expect(entries).toHaveLength(240);
     expect(requests).toHaveLength(4);
+    expect(summary.has_more).toBe(true);
   });
 
   it('ends when a page repeats', async () => {

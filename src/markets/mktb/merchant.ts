@@ -138,7 +138,10 @@ function entry(product: JsonObject, input: JsonObject): JsonObject {
 
 interface Listing {
   products: JsonObject[];
+  /** False for the last page. True also if the site does not tell. */
   more: boolean;
+  /** True if the site links to a further page, or, without links, the page is full. */
+  isFollowed: boolean;
 }
 
 function listing(response: PageResponse): Listing {
@@ -155,8 +158,10 @@ function listing(response: PageResponse): Listing {
   if (products.length === 0 && list(root.data).length > 0) {
     throw new Fault('page_unreadable', "the response's list of the shop's products has no products");
   }
+  const { next } = object(root.links);
   // Without links, the listing ends at its first empty page.
-  return { products, more: object(root.links).next !== '' };
+  const more = next !== '';
+  return { products, more, isFollowed: more && (text(next) !== null || products.length >= perPage) };
 }
 
 function extract(response: PageResponse, input: JsonObject): JsonObject[] {
@@ -166,7 +171,7 @@ function extract(response: PageResponse, input: JsonObject): JsonObject[] {
 
 /**
  * Reads the products of a shop, or of one of its sections (`etalase_id`), into `products`: the documented
- * fields with prices in rupiah, and the site's other fields. The summary has `store_name` and
+ * fields with prices in rupiah, and the site's other fields. The summary has `store_name`, `has_more` and
  * `total_products`, the number yielded. `input` has `shopid` (a number, or the shop's name in URLs),
  * `etalase_id`, `keyword` and `max_pages`. Ends if the site names no next page, at an empty page, at a page
  * without new products, or at `max_pages`.
@@ -178,6 +183,7 @@ export const merchant: ListReader = {
     const shop = parseShop(await fetch(shopRequest(shopid)), shopid);
     const pages = Math.min(positive(integer(input.max_pages)) ?? maxPages, maxPages);
     const seen = new Set<string>();
+    let hasMore = false;
     for (let page = 1; page <= pages; page += 1) {
       const found = listing(await fetch(productsRequest(shop, input, page)));
       const products = found.products.map((product) => entry(product, input));
@@ -185,8 +191,9 @@ export const merchant: ListReader = {
       if (added.length === 0) break;
       yield { list: 'products', entries: added };
       if (!found.more) break;
+      hasMore = page === pages && found.isFollowed;
     }
-    return { store_name: shop.name, total_products: seen.size };
+    return { store_name: shop.name, total_products: seen.size, has_more: hasMore };
   },
   extract: (response, input) => extract(response, input),
 };

@@ -21,8 +21,9 @@ const basicInfo = {
   stats: { countReview: '7' },
   isSpecial: true,
 };
+const content = { name: 'product_content', data: [{ name: 'Lampu baca', price: { value: 45_000 } }] };
 const layout = (basic: JsonObject, more: JsonObject = {}) => ({
-  data: { pdpGetLayout: { basicInfo: basic, components: [], ...more } },
+  data: { pdpGetLayout: { basicInfo: basic, components: [content], ...more } },
 });
 
 function recordOf(value: Json, asked: JsonObject = input): JsonObject {
@@ -63,7 +64,7 @@ describe('extract()', () => {
         stats: { countView: null, countReview: '7', countTalk: null, rating: null },
         txStats: { transactionSuccess: null, transactionReject: null, countSold: null },
       },
-      components: [],
+      components: [content],
     });
   });
 
@@ -73,24 +74,27 @@ describe('extract()', () => {
   });
 
   it('accepts a batched response, and the documented path', () => {
-    expect(recordOf([{ data: { other: 1 } }, layout(basicInfo)]).components).toEqual([]);
-    expect(recordOf({ data: { variants: { basicInfo, components: [] } } }).components).toEqual([]);
+    expect(recordOf([{ data: { other: 1 } }, layout(basicInfo)]).components).toEqual([content]);
+    const documented = { data: { variants: { basicInfo, components: [content] } } };
+    expect(recordOf(documented).components).toEqual([content]);
   });
 
   it('keeps every component without data about buyers', () => {
     const review = { name: 'review', data: [{ message: 'ok', user: { fullName: 'X' }, reviewerName: 'Y' }] };
-    expect(recordOf(layout(basicInfo, { components: [{ name: 'a', data: [] }, review] })).components).toEqual(
-      [
-        { name: 'a', data: [] },
-        { name: 'review', data: [{ message: 'ok' }] },
-      ],
-    );
+    const components = [{ name: 'a', data: [] }, review, content];
+    expect(recordOf(layout(basicInfo, { components })).components).toEqual([
+      { name: 'a', data: [] },
+      { name: 'review', data: [{ message: 'ok' }] },
+      content,
+    ]);
   });
 
   it('matches a product by its alias, its address, its variants and its long ids', () => {
     const renamed = { ...basicInfo, alias: 'lampu-besar', url: null, ttsPID: '1730000000000000001' };
     const child = { productURL: 'https://www.tokopedia.com/warung-5/lampu-baca-100' };
-    const variants = { components: [{ name: 'new_variant_options', data: [{ children: [child] }] }] };
+    const variants = {
+      components: [content, { name: 'new_variant_options', data: [{ children: [child] }] }],
+    };
     expect(codeOf(layout(renamed))).toBe('page_mismatch');
     expect(codeOf(layout(renamed, variants))).toBe('none');
     const long = { ...input, product_key: 'lampu-1730000000000000001' };
@@ -129,10 +133,27 @@ describe('extract()', () => {
 
   it('tolerates unexpected types in every place', () => {
     const odd = { id: 31, alias: 'lampu-baca-100', url: 5, menu: 'x', category: [], stats: 3, txStats: null };
-    expect(
-      recordOf(layout(odd, { components: [null, 'x', { data: [{ children: 3 }, 4] }] })).components,
-    ).toEqual([{ data: [{ children: 3 }, 4] }]);
-    expect(codeOf(layout(odd, { components: 'x' }))).toBe('none');
+    const components = [null, 'x', content, { data: [{ children: 3 }, 4] }];
+    expect(recordOf(layout(odd, { components })).components).toEqual([
+      content,
+      { data: [{ children: 3 }, 4] },
+    ]);
+    expect(codeOf(layout(odd, { components: 'x' }))).toBe('page_unreadable');
+  });
+
+  it.each([
+    ['no components', []],
+    ['blank values', [{ name: 'product_content', data: [{ name: ' ', price: { value: 0 } }] }]],
+    ['values of other components', [{ name: 'similar', data: [{ name: 'Rak', price: { value: 5 } }] }]],
+  ])('rejects a product without title and price: %s', (_, components) => {
+    expect(codeOf(layout(basicInfo, { components }))).toBe('page_unreadable');
+  });
+
+  it('accepts a product with a title or a price', () => {
+    for (const data of [{ name: 'Lampu' }, { price: { value: 5 } }]) {
+      const components = [{ name: 'product_content', data: [data] }];
+      expect(codeOf(layout(basicInfo, { components }))).toBe('none');
+    }
   });
 });
 

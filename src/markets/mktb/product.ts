@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
-import { integer, number, object, objects, text, without } from '../fields.ts';
+import { integer, number, object, objects, positive, text, without } from '../fields.ts';
 import type { RecordReader } from '../market.ts';
 import { isSite, joinPath, operation, parseData, place, site, typed } from './graphql.ts';
 
@@ -191,6 +191,14 @@ function isNamed(value: Json | undefined): boolean {
   return name !== null && name !== '0';
 }
 
+/** A product without title and price is no result. */
+function hasTitleOrPrice(components: readonly JsonObject[]): boolean {
+  const contents = components.filter(({ name }) => name === 'product_content');
+  return contents
+    .flatMap(({ data }) => objects(data))
+    .some(({ name, price }) => text(name) !== null || positive(object(price).value) !== null);
+}
+
 function extract(response: PageResponse, input: JsonObject): JsonObject {
   const layout = parseData(response, ['pdpGetLayout', 'variants'], 'product', 'page_not_found');
   const basic = layout.basicInfo;
@@ -208,6 +216,9 @@ function extract(response: PageResponse, input: JsonObject): JsonObject {
   }
   const components = objects(layout.components);
   checkIdentity(basic, components, input);
+  if (!hasTitleOrPrice(components)) {
+    throw new Fault('page_unreadable', 'the page layout states neither a title nor a price of the product');
+  }
   const variants = { ...layout, basicInfo: basicInfoOf(basic), components };
   return { data: { variants: without(variants, personal) } };
 }

@@ -57,15 +57,14 @@ async function read(input: JsonObject) {
   const asked = direct(origin, 'id');
   const entries: JsonObject[] = [];
   const pages: number[] = [];
-  for await (const page of search.read(
-    { list_type: 'search', ...input },
-    { region: 'id', fetch: asked.fetch },
-  )) {
-    expect(page.list).toBe('products');
-    entries.push(...page.entries);
-    pages.push(page.entries.length);
+  const reading = search.read({ list_type: 'search', ...input }, { region: 'id', fetch: asked.fetch });
+  let step = await reading.next();
+  for (; !step.done; step = await reading.next()) {
+    expect(step.value.list).toBe('products');
+    entries.push(...step.value.entries);
+    pages.push(step.value.entries.length);
   }
-  return { entries, pages, requests: asked.requests };
+  return { entries, pages, requests: asked.requests, summary: step.value };
 }
 
 function paramsOf(body: string | undefined): URLSearchParams {
@@ -126,6 +125,12 @@ describe('extract()', () => {
       mediaURL: [],
     };
     expect(extract([odd])[0]).toMatchObject({ id: '5', price: 7000, rating: null, sold_count: null });
+  });
+
+  it('reads an abbreviated price before the discount, and no abbreviated price', () => {
+    const product = { id: '1', price: 'Rp6,99jt', originalPrice: 'Rp7,59jt' };
+    expect(extract([product])[0]).toMatchObject({ price: null, original_price: 7_590_000 });
+    expect(extract([{ ...product, originalPrice: 'Rp750rb - Rp1jt' }])[0]!.original_price).toBeNull();
   });
 
   it('has complete addresses', () => {
@@ -223,14 +228,24 @@ describe('read()', () => {
   });
 
   it('stops at the limit and requests no further page', async () => {
-    const { entries, requests } = await read({ keyword: 'lampu 703', product_limit: 130 });
+    const { entries, requests, summary } = await read({ keyword: 'lampu 703', product_limit: 130 });
     expect(entries).toHaveLength(130);
     expect(requests).toHaveLength(3);
+    expect(summary).toEqual({ has_more: true });
+  });
+
+  it.each([
+    [60, false],
+    [59, true],
+    [61, false],
+  ])('reads one full page with the limit %i: further products %j', async (product_limit, hasMore) => {
+    expect((await read({ keyword: 'lampu 702', product_limit })).summary.has_more).toBe(hasMore);
   });
 
   it('stops at 5000 products without a limit', async () => {
-    const { entries } = await read({ keyword: 'lampu 703' });
+    const { entries, summary } = await read({ keyword: 'lampu 703' });
     expect(entries).toHaveLength(5000);
+    expect(summary.has_more).toBe(true);
   });
 
   it('keeps products from pmin rupiah and counts only those against the limit', async () => {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
-import { integer, number, object, objects, positive, text } from '../fields.ts';
+import { abbreviatedRupiah, integer, number, object, objects, positive, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';
 import { checkNoEntries, newEntries } from '../new-entries.ts';
 import { address, discount, id, parseShop, plain, price, reviews, soldLabel, stars } from './card.ts';
@@ -174,7 +174,9 @@ function entry(product: JsonObject): JsonObject {
     id: id(product.id, product.oldID),
     name: text(product.name),
     price: price(cost.number, cost.value, cost.text, product.priceInt, product.price_int, product.price),
-    original_price: price(cost.original, product.originalPrice, product.original_price),
+    original_price:
+      price(cost.original, product.originalPrice, product.original_price) ??
+      abbreviatedRupiah(cost.original ?? product.originalPrice ?? product.original_price),
     discount_percentage: discount(
       cost.discountPercentage ?? product.discountPercentage ?? product.discount_percentage,
     ),
@@ -222,7 +224,7 @@ function isLast({ products, total }: Listing, page: number): boolean {
  * Reads a search or category into `products`: the documented fields with prices in rupiah, and the site's
  * other fields. `input` has `list_type`, `keyword` (the number of a category), `category`, `pmin` and
  * `product_limit`. Ends at the limit, at an empty page, at the site's total, or at a page without new
- * products.
+ * products. The summary has `has_more`, also if the site's pages end before its total.
  */
 export const search: ListReader = {
   sort: 'list',
@@ -231,18 +233,28 @@ export const search: ListReader = {
     const pmin = integer(input.pmin);
     let left = limitOf(input);
     let carried = '';
+    let hasMore = false;
     for (let page = 1; left > 0 && page <= maxPages; page += 1) {
       const found = listing(await fetch(searchRequest(input, page, carried)));
       const added = newEntries(found.products.map(entry), seen, ({ id }) => text(id));
       if (page === 1 && added.length === 0) checkNoEntries(found.total);
-      if (added.length === 0) break;
-      const entries = atLeast(added, pmin).slice(0, left);
+      if (added.length === 0) {
+        hasMore = found.total !== null && found.total > (page - 1) * rows;
+        break;
+      }
+      const matching = atLeast(added, pmin);
+      const entries = matching.slice(0, left);
       left -= entries.length;
       yield { list: 'products', entries };
       carried = isCategory(input) ? '' : found.carried;
-      if (isLast(found, page)) break;
+      if (isLast(found, page)) {
+        hasMore = matching.length > entries.length;
+        break;
+      }
+      const isFull = found.total !== null || found.products.length >= rows;
+      hasMore = matching.length > entries.length || (isFull && (left === 0 || page === maxPages));
     }
-    return {};
+    return { has_more: hasMore };
   },
   extract: (response, input) => extract(response, input),
 };

@@ -157,7 +157,7 @@ describe('read()', () => {
       const { entries, summary } = await read({ shopid });
       expect(entries).toHaveLength(allOf(shopid, 40));
       expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
-      expect(summary).toEqual({ store_name: `Kios ${shopid}` });
+      expect(summary).toEqual({ store_name: `Kios ${shopid}`, has_more: false });
       for (const [at, entry] of entries.entries()) {
         const goods = listed(shopid, at);
         expect(entry).toMatchObject({
@@ -190,13 +190,23 @@ describe('read()', () => {
     const some = await read({ shopid: 'ABC-60703', limit: 90 });
     expect(some.entries).toHaveLength(90);
     expect(some.requests).toHaveLength(3);
-    expect((await read({ shopid: 'ABC-60703' })).entries).toHaveLength(1500);
+    expect(some.summary.has_more).toBe(true);
+    const most = await read({ shopid: 'ABC-60703' });
+    expect(most.entries).toHaveLength(1500);
+    expect(most.summary.has_more).toBe(true);
   });
 
   it('reads beyond the capped page count until the site has no such page', async () => {
-    const { entries, requests } = await read({ shopid: 'ABC-60710', limit: 5000 });
+    const { entries, requests, summary } = await read({ shopid: 'ABC-60710', limit: 5000 });
     expect(entries).toHaveLength(800);
     expect(requests).toHaveLength(21);
+    expect(summary.has_more).toBe(true);
+  });
+
+  it('has no further products at a limit that the last product reaches', async () => {
+    const { summary, entries } = await read({ shopid: 'ABC-60702', limit: 40 });
+    expect([entries.length, summary.has_more]).toEqual([40, false]);
+    expect((await read({ shopid: 'ABC-60702', limit: 39 })).summary.has_more).toBe(true);
   });
 
   it('ends when a page repeats', async () => {
@@ -218,7 +228,7 @@ describe('read()', () => {
   it('returns an empty list if the filters exclude everything', async () => {
     const { entries, summary } = await read({ shopid: 'ABC-60709', keyword: 'there is no such product' });
     expect(entries).toEqual([]);
-    expect(summary).toEqual({ store_name: 'Kios ABC-60709' });
+    expect(summary).toEqual({ store_name: 'Kios ABC-60709', has_more: false });
   });
 
   it.each([

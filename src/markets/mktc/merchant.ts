@@ -152,6 +152,12 @@ async function pastCount(input: JsonObject, page: number, fetch: FetchPage): Pro
   return noSuchPage.includes(response.status) ? null : listing(response, input);
 }
 
+/** Returns true if the site states a further page or further products. Without both, a full page tells. */
+function isFollowed({ lastPage, total, products }: Listing, page: number): boolean {
+  if (lastPage === null && total === null) return products.length >= perPage;
+  return (lastPage !== null && page < lastPage) || (total !== null && page * perPage < total);
+}
+
 function limitOf(input: JsonObject): number {
   return positive(integer(input.limit)) ?? defaultLimit;
 }
@@ -163,9 +169,9 @@ function extract(response: PageResponse, input: JsonObject): JsonObject[] {
 
 /**
  * Reads a shop's products into `products`: the documented fields with prices in rupiah, and the site's other
- * fields. The summary has `store_name`. `input` has `shopid` (the merchant code), `categoryids`, `keyword`,
- * `brand` and `limit`. Ends at the limit, at the stated last page, at an empty page, or at a page without new
- * products.
+ * fields. The summary has `store_name` and `has_more`. `input` has `shopid` (the merchant code),
+ * `categoryids`, `keyword`, `brand` and `limit`. Ends at the limit, at the stated last page, at an empty
+ * page, or at a page without new products.
  */
 export const merchant: ListReader = {
   sort: 'list',
@@ -174,24 +180,31 @@ export const merchant: ListReader = {
     let left = limitOf(input);
     let name: string | null = null;
     let past = false;
+    let hasMore = false;
     for (let page = 1; left > 0 && page <= maxPages; page += 1) {
       const found: Listing | null = past
         ? await pastCount(input, page, fetch)
         : listing(await fetch(pageRequest(input, page)), input);
+      // `past` requires a total above the products of the pages before.
+      hasMore = found === null;
       if (found === null) break;
       name ??= found.name;
-      const added = newEntries(found.products.map(entry), seen, ({ id }) => text(id)).slice(0, left);
+      const added = newEntries(found.products.map(entry), seen, ({ id }) => text(id));
       if (added.length === 0) {
         if (page === 1) checkNoEntries(found.total);
         if (page === 1 && !found.isShop) name = await checkShop(input, fetch);
+        hasMore = past;
         break;
       }
-      left -= added.length;
-      yield { list: 'products', entries: added };
+      const entries = added.slice(0, left);
+      left -= entries.length;
+      yield { list: 'products', entries };
+      hasMore = added.length > entries.length;
       past = found.lastPage !== null && page >= found.lastPage;
       if (past && (found.total === null || page * perPage >= found.total)) break;
+      hasMore ||= (left === 0 || page === maxPages) && isFollowed(found, page);
     }
-    return { store_name: name };
+    return { store_name: name, has_more: hasMore };
   },
   extract: (response, input) => extract(response, input),
 };

@@ -2,7 +2,17 @@ import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { number, object, objects, text } from '../fields.ts';
-import { attribute, bodyText, byId, find, findAll, type HtmlPage, parseHtml, scriptText } from '../html.ts';
+import {
+  attribute,
+  bodyText,
+  byId,
+  find,
+  findAll,
+  type HtmlPage,
+  parseHtml,
+  scriptText,
+  workOf,
+} from '../html.ts';
 import { statusFault } from '../response.ts';
 import { jsonAfter, parseJson } from '../script-json.ts';
 import { outside, withoutData, withoutProduct } from './faults.ts';
@@ -38,7 +48,7 @@ function embedded(page: HtmlPage): Json | undefined {
   if (script) return parseJson(unescaped(scriptText(script)));
   for (const other of findAll(page.root, 'script')) {
     const source = scriptText(other);
-    if (source.includes('_ROUTER_DATA')) return jsonAfter(source, '_ROUTER_DATA');
+    if (source.includes('_ROUTER_DATA')) return jsonAfter(source, '_ROUTER_DATA', workOf(page.root));
   }
   return undefined;
 }

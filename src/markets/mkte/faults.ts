@@ -1,6 +1,7 @@
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { bodyText, byId, find, type HtmlPage, parseHtml, words } from '../html.ts';
+import { containsNotFound } from '../not-found-page.ts';
 import { statusFault } from '../response.ts';
 import { unexpectedPage } from '../unexpected-page.ts';
 import { regions } from './regions.ts';
@@ -35,9 +36,33 @@ function isCheck(html: string, page: HtmlPage, title: string): boolean {
   return checkMarks.test(html) || continueWords.test(words(find(page.root, 'body')) ?? '');
 }
 
+/** Blocks of a product page in which an offer is bought. */
+const buyBoxes: readonly string[] = [
+  'buybox',
+  'desktop_buybox',
+  'desktop_qualifiedBuyBox',
+  'mobile_buybox',
+  'addToCart',
+  'add-to-cart-button',
+  'corePrice_feature_div',
+  'corePriceDisplay_desktop_feature_div',
+  'corePriceDisplay_mobile_feature_div',
+  'outOfStock',
+];
+
+/**
+ * Returns true for the page that the site shows if a part of it failed: the product's title and reviews, but
+ * no offer.
+ */
+function isDegraded(page: HtmlPage): boolean {
+  if (byId(page, 'dpSorryPage') === undefined) return false;
+  return buyBoxes.every((id) => byId(page, id) === undefined);
+}
+
 function isGone(page: HtmlPage, title: string): boolean {
   return (
     goneTitles.test(title) ||
+    containsNotFound(title) ||
     find(page.root, 'a[href*="dogsofamazon" i], img[alt*="dogs of" i]') !== undefined
   );
 }
@@ -46,8 +71,9 @@ function isGone(page: HtmlPage, title: string): boolean {
  * Parses the HTML of a response. `hasContent` tells whether the page has the requested content; texts of
  * refusals count only if it does not. Throws `page_blocked` for a robot check or a "Continue shopping" page
  * with any status; by status, with `page_region` for a redirect to another store; for status 200 `page_login`
- * for a login, `page_throttled` for the apology page, `page_not_found` for the "dog page", `page_unreadable`
- * for a truncated page, otherwise those of unexpectedPage().
+ * for a login, `page_failed` for a product whose offer could not be shown, `page_throttled` for the apology
+ * page, `page_not_found` for the "dog page", `page_unreadable` for a truncated page, otherwise those of
+ * unexpectedPage().
  */
 export function parsePage(
   response: PageResponse,
@@ -58,6 +84,9 @@ export function parsePage(
   const page = parseHtml(html);
   const title = words(find(page.root, 'title')) ?? '';
   const ok = response.status >= 200 && response.status <= 299;
+  if (ok && isDegraded(page)) {
+    throw new Fault('page_failed', `the site sent the ${what} without its offer, after an error of its own`);
+  }
   const held = ok && content(page);
   if (!held && response.headers['x-amzn-waf-action'] !== undefined) {
     throw new Fault('page_blocked', 'the firewall asks for a robot check instead of showing the page');

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
+import { readAvailability } from '../availability.ts';
 import { integer, number, objects, text } from '../fields.ts';
 import type { ListedFields, TrackedPages } from '../market.ts';
 import { priceAmount } from '../money.ts';
@@ -17,7 +18,7 @@ export const listedFields: ListedFields = {
     is_sponsored: boolean`,
 };
 
-/** The page states no number of pieces. A product that is offered has a price. */
+/** The page states no number of pieces. If its text about stock is uncertain, a price means available. */
 function product(record: JsonObject) {
   const price = number(valueAt(record, 'price.amount'));
   const variants = objects(record.variants).map((variant) => ({
@@ -30,7 +31,7 @@ function product(record: JsonObject) {
     title: text(record.title),
     price,
     currency: text(valueAt(record, 'price.currency')),
-    available: price !== null,
+    available: readAvailability(text(record.availability)).available ?? price !== null,
     rating: number(record.rating),
     variants,
     brand: text(record.brand),

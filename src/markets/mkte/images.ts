@@ -13,6 +13,10 @@ function original(url: string): string {
   return /^\w{3,4}$/.test(extension) ? `${url.slice(0, start)}${name}.${extension}` : url;
 }
 
+function fullSize(url: string | null): string | null {
+  return url === null ? null : original(url);
+}
+
 /** Returns the part of an image's name that is the same for every size: up to the first dot. */
 function name(url: string): string {
   return url.slice(url.lastIndexOf('/') + 1).split('.')[0]!;
@@ -22,7 +26,7 @@ function fromScripts(page: HtmlPage): (string | null)[] {
   const entries = objects(scriptValue(page, "'initial'") ?? scriptValue(page, '"initial"'));
   const gallery = entries.length > 0 ? [] : objects(scriptValue(page, 'imageGalleryData'));
   return [
-    ...entries.map((entry) => text(entry.hiRes) ?? text(entry.large) ?? text(entry.thumb)),
+    ...entries.map((entry) => text(entry.hiRes) ?? text(entry.large) ?? fullSize(text(entry.thumb))),
     ...gallery.map((entry) => text(entry.mainUrl)),
   ];
 }
@@ -41,12 +45,10 @@ function fromElements(page: HtmlPage): (string | null)[] {
   const main = mainIds.map((id) => byId(page, id)).find((image) => image !== undefined);
   const first =
     attribute(main, 'data-old-hires') ??
-    largest(attribute(main, 'data-a-dynamic-image')) ??
-    attribute(main, 'src');
-  const small = findAll(byId(page, 'altImages'), 'li.item img, li.imageThumbnail img').map((image) => {
-    const url = attribute(image, 'src');
-    return url === null ? null : original(url);
-  });
+    fullSize(largest(attribute(main, 'data-a-dynamic-image')) ?? attribute(main, 'src'));
+  const small = findAll(byId(page, 'altImages'), 'li.item img, li.imageThumbnail img').map((image) =>
+    fullSize(attribute(image, 'src')),
+  );
   return [first, ...small];
 }
 

@@ -47,6 +47,20 @@ describe('prices', () => {
     expect(priceIn(metrics)).toEqual({ amount: 8.5, currency: 'AUD', original_price: null });
   });
 
+  it('have their cents in an element of their own', () => {
+    const older = (inner: string) => priceIn(`<span id="priceblock_ourprice">${inner}</span>`).amount;
+    expect(older('<span>$</span><span>54</span><span class="superscript">85</span>')).toBe(54.85);
+    expect(older('<sup>$</sup>1,054 <sup>85</sup>')).toBe(1054.85);
+    expect(older('<p>$1</p><p>299</p>')).toBeNull();
+    const parts = (whole: string, fraction: string) =>
+      price(
+        `<span class="a-price priceToPay"><span class="a-price-symbol">€</span><span class="a-price-whole">${whole}</span><span class="a-price-fraction">${fraction}</span></span>`,
+        'de',
+      ).amount;
+    expect(parts('1.234', '56')).toBe(1234.56);
+    expect(parts('54', '850')).toBeNull();
+  });
+
   it('ignore offers for members only', () => {
     const member =
       '<div id="primeSavingsUpsellAccordionRow"><div id="corePrice_feature_div"><span class="a-price"><span class="a-offscreen">$9.00</span></span></div></div>';

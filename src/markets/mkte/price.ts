@@ -3,15 +3,17 @@ import {
   allById,
   attribute,
   byId,
+  centsMark,
   type Element,
   find,
   findAll,
   type HtmlPage,
   hasClass,
   outwards,
+  priceWords,
   words,
 } from '../html.ts';
-import { priceAmount, priceCurrency } from '../money.ts';
+import { priceAmount, priceCurrency, shownPrice } from '../money.ts';
 import { parseJson } from '../script-json.ts';
 import { kindNamed, type OfferKind, offerKind, offerKinds } from './offers.ts';
 
@@ -78,21 +80,22 @@ const struckPrices = [
 
 /**
  * Returns the text of a price element: its text for screen readers or, if new pages leave that empty, its
- * visible parts. Null without digits.
+ * visible parts, with cents in an element of their own as decimals. Null without digits, and if the digits of
+ * its elements are not those of one amount.
  */
 export function priceText(element: Element | undefined): string | null {
   if (!element) return null;
-  const spoken = words(find(element, '.a-offscreen'));
-  if (spoken !== null && /\d/.test(spoken)) return spoken;
+  const spoken = priceWords(find(element, '.a-offscreen'));
+  if (spoken !== null && /\d/.test(spoken)) return shownPrice(spoken);
   const whole = words(find(element, '.a-price-whole'))?.replace(/\s/g, '');
   if (whole) {
     const symbol = words(find(element, '.a-price-symbol')) ?? '';
     const fraction = words(find(element, '.a-price-fraction')) ?? '';
-    const point = fraction === '' || /[.,]$/.test(whole) ? '' : '.';
-    return `${symbol}${whole}${point}${fraction}`;
+    const border = fraction === '' || /[.,]$/.test(whole) ? '' : centsMark;
+    return shownPrice(`${symbol}${whole}${border}${fraction}`);
   }
-  const seen = words(element);
-  return seen !== null && /\d/.test(seen) ? seen : null;
+  const visible = priceWords(element);
+  return visible !== null && /\d/.test(visible) ? shownPrice(visible) : null;
 }
 
 function isUnitPrice(element: Element): boolean {
@@ -181,13 +184,13 @@ const lineKinds: readonly (readonly [OfferKind, RegExp])[] = [
  */
 function offerLinePrices(page: HtmlPage): Priced[] {
   return findAll(page.root, offerLines.join(', ')).flatMap((line): Priced[] => {
-    const said = words(line) ?? '';
-    const kind = lineKinds.find(([, pattern]) => pattern.test(said))?.[0];
+    const offers = priceWords(line) ?? '';
+    const kind = lineKinds.find(([, pattern]) => pattern.test(offers))?.[0];
     if (kind === undefined) return [];
     const block = find(line, '.a-price, .a-color-price');
-    const after = /\s(?:from|ab|de|da|desde|vanaf|från|od|より)\s?:?\s(?=\D{0,4}\d)(.+)$/iu.exec(said);
-    const shown = block === undefined ? (after?.[1] ?? null) : priceText(block);
-    return shown === null ? [] : [{ kind, text: shown }];
+    const after = /\s(?:from|ab|de|da|desde|vanaf|från|od|より)\s?:?\s(?=\D{0,4}\d)(.+)$/iu.exec(offers);
+    const shown = block === undefined ? shownPrice(after?.[1] ?? '') : priceText(block);
+    return shown ? [{ kind, text: shown }] : [];
   });
 }
 

@@ -119,7 +119,7 @@ describe('a record', () => {
     const made = fakeProduct('fr', asinOf('703'));
     expect(await read('703', 'fr')).toMatchObject({
       price: { amount: made.price, currency: 'EUR', original_price: Number((made.price * 2).toFixed(2)) },
-      images: ['https://m.example-cdn.test/images/I/51big._SY300_.jpg'],
+      images: ['https://m.example-cdn.test/images/I/51big.jpg'],
       seller: { name: null, id: null },
       variants: [],
     });
@@ -187,7 +187,7 @@ describe('a record', () => {
         price: null,
       })),
       images: [
-        'https://m.example-cdn.test/images/I/71front._AC_SX466_.jpg',
+        'https://m.example-cdn.test/images/I/71front.jpg',
         'https://m.example-cdn.test/images/I/72back.jpg',
       ],
     });
@@ -235,6 +235,7 @@ describe('a page without the product', () => {
     ['814', 'page_empty', /titled "Store: online shopping"/],
     ['815', 'page_empty', /instead of the product page/],
     ['816', 'page_throttled', /apology/],
+    ['817', 'page_failed', /without its offer/],
   ])('%s is %s', async (ending, code, message) => {
     await expect(read(ending)).rejects.toMatchObject({
       name: 'Fault',

@@ -11,9 +11,8 @@ import {
   outwards,
   words,
 } from '../html.ts';
-import { priceCurrency } from '../money.ts';
+import { asinIn, readCardPrice } from './card-price.ts';
 import { exactCount, ratingText } from './numbers.ts';
-import { priceText } from './price.ts';
 import { asinPattern } from './variants.ts';
 
 /** Prefixes of a sponsored result's accessible title, by language. */
@@ -133,14 +132,6 @@ function thumbnailOf(image: Element | undefined): string | null {
   return urls.map((url) => absoluteUrl(url)).find((url) => url !== null) ?? null;
 }
 
-/**
- * Selectors that separate the price of the result from unit prices, struck prices and other sellers' prices.
- */
-function isOwnPrice(price: Element): boolean {
-  if (hasClass(price, 'a-text-price')) return false;
-  return ![...outwards(price)].some(({ attribs }) => attribs['data-cy'] === 'secondary-offer-recipe');
-}
-
 function isSponsored(result: Element, heading: Element | undefined, href: string | null): boolean {
   if (hasClass(result, 'AdHolder') || /\/sspa\/|picassoRedirect|aax-/.test(href ?? '')) return true;
   if (holds(result, '[data-component-type="sp-sponsored-result"]')) return true;
@@ -160,23 +151,22 @@ function isPrime(result: Element): boolean {
 /**
  * Returns a result with the documented fields: price, rating and count as text ("$25.18", "4.5", "84753"),
  * null if the page has none; `url` is a path on the store. For a sponsored result it is the path of the
- * redirect's target. A `brand` with its own heading is kept.
+ * redirect's target. A `brand` with its own heading is kept. Prices: readCardPrice().
  */
 export function readEntry(result: Element, home: string | null): JsonObject {
   const asin = result.attribs['data-asin']!;
   const heading = titleHeading(result);
   const href = linkOf(result);
-  const price =
-    priceText(findAll(result, '.a-price').find(isOwnPrice)) ?? priceText(find(result, '.s-price, .sx-price'));
-  const original =
-    price === null ? null : priceText(find(result, '.a-price[data-a-strike="true"], .a-text-strike'));
+  const linkAsin = asinIn(href);
+  const asins = new Set(linkAsin === null ? [asin] : [asin, linkAsin]);
+  const { price, original, currency } = readCardPrice(result, asins, home);
   const stars = starsOf(result);
   return {
     asin,
     title: readTitle(result, heading),
     price,
     original_price: original,
-    currency: price === null ? null : priceCurrency(price, home),
+    currency,
     rating: stars ? ratingText(words(stars)) : null,
     review_count: stars ? countOf(result, stars) : null,
     thumbnail: thumbnailOf(find(result, 'img.s-image, img.s-access-image')),

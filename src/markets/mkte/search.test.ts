@@ -60,9 +60,10 @@ describe('entries', () => {
     '<div class="s-label-popover-hover">スポンサー</div>',
     '<h2 aria-label="Anuncio patrocinado - Lámpara"><a href="/dp/B0TEST0001">Lámpara</a></h2>',
   ])('are sponsored by their label: %s', (label) => {
-    expect(extract(result(label))[0]).toMatchObject({ is_sponsored: true });
+    const priced = '<span class="a-price">$5.00</span>';
+    expect(extract(result(label + priced))[0]).toMatchObject({ is_sponsored: true });
     const other = label.replace(/Sponsored|Gesponsert|スポンサー|Anuncio patrocinado - /, 'Wool ');
-    expect(extract(result(other))[0]).toMatchObject({ is_sponsored: false });
+    expect(extract(result(other + priced))[0]).toMatchObject({ is_sponsored: false });
   });
 
   it.each([
@@ -75,7 +76,8 @@ describe('entries', () => {
     ],
     ['src="data:image/gif;base64,R0"', null],
   ])('have the address of the image with %s', (attributes, thumbnail) => {
-    expect(extract(result(`<img class="s-image" ${attributes}>`))[0]).toMatchObject({ thumbnail });
+    const image = `<img class="s-image" ${attributes}>`;
+    expect(extract(result(`${image}<h2>Lamp</h2>`))[0]).toMatchObject({ thumbnail });
   });
 
   it('separate title and brand if both are headings', async () => {
@@ -94,6 +96,14 @@ describe('entries', () => {
         rating: null,
         review_count: null,
       });
+    }
+  });
+
+  it('have the price of their own format, not of a trial or another format', async () => {
+    const { entries } = await readAll({ keyword: 'audio 708' });
+    for (const { asin, price, original_price } of entries) {
+      const made = fakeProduct('us', String(asin));
+      expect([price, original_price]).toEqual([money(stores.us!, made.price), null]);
     }
   });
 
@@ -139,6 +149,13 @@ describe('entries', () => {
   });
 });
 
+it('leaves out cards without title and price, unless every card is like that', () => {
+  const placeholder = '<div data-component-type="s-search-result" data-asin="B0TEST0002"></div>';
+  const asins = (cards: string) => extract(cards).map(({ asin }) => asin);
+  expect(asins(placeholder + result('<h2>Lamp</h2>'))).toEqual(['B0TEST0001']);
+  expect(() => asins(placeholder)).toThrow(expect.objectContaining({ code: 'page_unreadable' }));
+});
+
 describe('paging', () => {
   it('reads all pages in order without duplicates', async () => {
     const { pages, summary, requests, entries } = await readAll({ keyword: 'many 702', pages: 0 });
@@ -146,7 +163,12 @@ describe('paging', () => {
     expect(requests.map(({ path }) => path)).toEqual(
       Array.from({ length: 12 }, (_, at) => `/s?k=many+702&page=${at + 1}`),
     );
-    expect(summary).toEqual({ total_products: entries.length, scraped_pages: 12, total_result_count: 192 });
+    expect(summary).toEqual({
+      total_products: entries.length,
+      scraped_pages: 12,
+      total_result_count: 192,
+      has_more: false,
+    });
     const names = entries.map(({ asin, is_sponsored }) => `${asin} ${is_sponsored}`);
     expect(new Set(names).size).toBe(names.length);
   });
@@ -154,7 +176,7 @@ describe('paging', () => {
   it('ends at the requested number of pages', async () => {
     const { summary, requests } = await readAll({ keyword: 'many 702', pages: 3 });
     expect(requests).toHaveLength(3);
-    expect(summary.scraped_pages).toBe(3);
+    expect(summary).toMatchObject({ scraped_pages: 3, has_more: true });
   });
 
   it('ends after a single page', async () => {
@@ -162,8 +184,10 @@ describe('paging', () => {
   });
 
   it('ends when results repeat, despite a next link and new advertisements', async () => {
-    const { requests, entries } = await readAll({ keyword: 'again 703' });
+    const { requests, entries, summary } = await readAll({ keyword: 'again 703' });
     expect(requests).toHaveLength(2);
+    // The site states a million results.
+    expect(summary.has_more).toBe(true);
     expect(entries.filter(({ is_sponsored }) => is_sponsored === false)).toHaveLength(16);
   });
 
@@ -176,7 +200,7 @@ describe('paging', () => {
   it('returns an empty list for a search without results', async () => {
     const { entries, summary } = await readAll({ keyword: 'nothing 700' });
     expect(entries).toEqual([]);
-    expect(summary).toEqual({ total_products: 0, scraped_pages: 1, total_result_count: 0 });
+    expect(summary).toEqual({ total_products: 0, scraped_pages: 1, total_result_count: 0, has_more: false });
   });
 
   it('requests a category by its node, with or without a keyword', () => {

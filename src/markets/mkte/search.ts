@@ -3,7 +3,7 @@ import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { integer, text } from '../fields.ts';
 import { attribute, byId, find, findAll, type HtmlPage, words } from '../html.ts';
 import type { ListPage, ListReader, ListSummary, ReadContext } from '../market.ts';
-import { newEntries } from '../new-entries.ts';
+import { newEntries, withTitleOrPrice } from '../new-entries.ts';
 import { parsePage } from './faults.ts';
 import { homeCurrency, requestHeaders, visitorPreferences } from './regions.ts';
 import { readEntry, resultElements } from './results.ts';
@@ -61,7 +61,8 @@ function shownPage(page: HtmlPage): number | null {
 }
 
 function entriesOf(page: HtmlPage, region: string): JsonObject[] {
-  return resultElements(page).map((result) => readEntry(result, homeCurrency(region)));
+  const entries = resultElements(page).map((result) => readEntry(result, homeCurrency(region)));
+  return withTitleOrPrice(entries);
 }
 
 /** A product that is both sponsored and a regular result is two entries, each at most once in a listing. */
@@ -77,31 +78,46 @@ async function* read(
   input: JsonObject,
   { region, fetch }: ReadContext,
 ): AsyncGenerator<ListPage, ListSummary, void> {
-  const limit = integer(input.pages) || maxPages;
+  const limit = Math.min(integer(input.pages) || maxPages, maxPages);
   const seen = new Set<string>();
   let scraped = 0;
   let total: number | null = null;
-  for (let number = 1; number <= Math.min(limit, maxPages); number += 1) {
+  let isCut = false;
+  let places = 0;
+  let largestPage = 0;
+  for (let number = 1; number <= limit; number += 1) {
     const page = parseResponse(await fetch(searchRequest(input, region, number)));
     const shown = shownPage(page);
     if (shown !== null && shown !== number) break;
     total ??= claimedTotal(page);
     scraped += 1;
-    const entries = newEntries(entriesOf(page, region), seen, nameOf);
+    const listed = entriesOf(page, region);
+    const entries = newEntries(listed, seen, nameOf);
+    const regular = listed.filter(({ is_sponsored }) => is_sponsored !== true).length;
+    places += regular;
+    largestPage = Math.max(largestPage, regular);
     // Advertisements differ between pages even if the results repeat.
     const isLast = entries.every(({ is_sponsored }) => is_sponsored === true) || !hasNext(page);
     if (entries.length > 0) yield { list: 'products', entries };
     if (isLast) break;
+    isCut = number === limit;
   }
-  return { total_products: seen.size, scraped_pages: scraped, total_result_count: total };
+  return {
+    total_products: seen.size,
+    scraped_pages: scraped,
+    total_result_count: total,
+    // The total is an estimate, but not one that is wrong by a page.
+    has_more: isCut || (total !== null && total - places > largestPage),
+  };
 }
 
 /**
  * Reads the results of a search or category. Ends if the "next" link is missing, at `pages` (0: all), at a
  * page without new results, or at a page other than the requested one. `input` has `list_type`, `keyword`,
  * `category` and `pages`. Sponsored results are included and marked. A search without results is an empty
- * list; a refusal is a fault. The summary has `total_products` and `scraped_pages` of this reading, and the
- * site's `total_result_count`.
+ * list; a refusal is a fault. The summary has `total_products` and `scraped_pages` of this reading, the
+ * site's `total_result_count`, and `has_more`. The site ends long searches without a "next" link; its total
+ * then exceeds the results of the pages.
  */
 export const search: ListReader = {
   sort: 'list',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseHtml } from '../html.ts';
-import { readBrand } from './texts.ts';
+import { readBrand, readRating, readReviewCount } from './texts.ts';
 
 describe('brands', () => {
   it.each([
@@ -17,4 +17,46 @@ describe('brands', () => {
   ])('%j is %j', (byline, brand) =>
     expect(readBrand(parseHtml(`<a id="bylineInfo">${byline}</a>`), [])).toBe(brand),
   );
+
+  it.each([
+    'Visit the Amazon Renewed Store',
+    'Brand: Amazon Renewed',
+    'Visita lo Store di Amazon Renewed',
+    'Amazon整備済み品のストアを表示',
+    'Amazon Warehouse',
+  ])('%j is none', (byline) => {
+    const page = parseHtml(`<a id="bylineInfo">${byline}</a>`);
+    expect(readBrand(page, [])).toBeNull();
+    expect(readBrand(page, [{ name: 'Brand', value: 'Blue' }])).toBe('Blue');
+    expect(readBrand(page, [{ name: 'Brand', value: 'Amazon Renewed' }])).toBeNull();
+  });
+
+  it('are those of the table if both exist', () => {
+    const page = parseHtml('<a id="bylineInfo">Visit the Blue Harbour Store</a>');
+    expect(readBrand(page, [{ name: 'Marke', value: 'Blue' }])).toBe('Blue');
+    expect(readBrand(page, [{ name: 'Colour', value: 'Red' }])).toBe('Blue Harbour');
+  });
+
+  it.each(['Amazon Basics', 'Amazon Essentials'])('%s is a brand', (brand) => {
+    expect(readBrand(parseHtml(`<a id="bylineInfo">Visit the ${brand} Store</a>`), [])).toBe(brand);
+  });
+});
+
+describe('ratings of pages for touch screens', () => {
+  const link = (stars: string, count: string) =>
+    parseHtml(
+      `<a id="acrCustomerReviewLink"><span>${stars}</span><i><span class="a-icon-alt">${stars} out of 5 stars</span></i>${count}</a>`,
+    );
+
+  it.each([
+    ['<span aria-label="1,204 Reviews">(1.2K)</span>', 1204],
+    ['<span>(201)</span>', 201],
+    ['<span>201 ratings</span>', 201],
+    ['<span aria-label="312 レビュー">(312)</span>', 312],
+    ['<span>(1.2K)</span>', 1200],
+    ['<span>See all</span>', null],
+  ])('have the count of %s', (count, expected) => {
+    const page = link('4.1', count);
+    expect([readRating(page), readReviewCount(page)]).toEqual([4.1, expected]);
+  });
 });

@@ -44,24 +44,26 @@ const bylines: readonly RegExp[] = [
 const brandNames =
   /^(?:brand(?: name)?|marke|markenname|marca|marque|nom de (?:la )?marque|nombre de (?:la )?marca|nome del marchio|marchio|ブランド(?:名)?|品牌)$/i;
 
+/** Programmes and shops of the market itself, which bylines name in place of a brand. */
+const programmes =
+  /^amazon[ -]?(?:renewed(?: premium)?|refurbished|reconditionné|ricondizionati?|reacondicionados?|warehouse(?: deals)?|resale|outlet|second chance|seconde main|retourenkauf|seconda mano|segunda mano|haul|launchpad|handmade|global store|整備済み品|アウトレット)$/iu;
+
 /**
- * Returns the brand: from the byline if its wording names one, otherwise from a table, otherwise from a
- * byline that is only a link. Null for a book, whose byline names its authors.
+ * Returns the brand: from a table, otherwise from the byline if its wording names one, otherwise from a
+ * byline that is only a link. Programmes of the market are no brands. Null for a book, whose byline names its
+ * authors.
  */
 export function readBrand(
   page: HtmlPage,
   specifications: readonly { name: string; value: string }[],
 ): string | null {
   const byline = byId(page, 'bylineInfo');
-  const said = words(byline);
-  for (const pattern of said === null ? [] : bylines) {
-    const brand = pattern.exec(said!)?.[1];
-    if (brand !== undefined) return brand;
-  }
-  const listed = specifications.find(({ name }) => brandNames.test(name))?.value;
-  if (listed !== undefined) return listed;
-  const link = byline?.name === 'a' ? said : null;
-  return link ?? words(byId(page, 'brand'));
+  const shown = words(byline) ?? '';
+  const listed = specifications.filter(({ name }) => brandNames.test(name)).map(({ value }) => value);
+  const named = bylines.map((pattern) => pattern.exec(shown)?.[1]).find((brand) => brand !== undefined);
+  const link = named === undefined && byline?.name === 'a' ? words(byline) : null;
+  const brands = [...listed, named ?? null, link, words(byId(page, 'brand'))];
+  return brands.find((brand) => brand !== null && !programmes.test(brand.trim())) ?? null;
 }
 
 /** Returns the authors and other contributors of a book with their roles. */
@@ -94,14 +96,31 @@ export function readAvailability(page: HtmlPage, kind: OfferKind): string | null
   return null;
 }
 
+/** Blocks of the average rating. The second one is that of pages for touch screens. */
+const reviewBlocks = ['averageCustomerReviews', 'acrCustomerReviewLink'];
+
+/** Number of ratings, alone in brackets or with a unit. A rating is such a number without both. */
+const countText =
+  /^(?:\(\s*\d[\d.,'’\s]*[KMk万]?\+?\s*\)|\d[\d.,'’\s]*[KMk万]?\+?\s*(?:(?:global )?(?:customer )?(?:ratings?|reviews?)|bewertung(?:en)?|(?:sterne)?bewertung(?:en)?|rezension(?:en)?|évaluations?|avis|commentaires?|recension[ei]|valutazion[ei]|valoraci(?:ón|ones)|calificaci(?:ón|ones)|opiniones|reseñas?|レビュー|個の評価|件(?:の.*)?))$/iu;
+
+/** Texts of the number of ratings in the link of pages for touch screens: "(201)", "1,204 ratings". */
+function touchCounts(page: HtmlPage): (string | null)[] {
+  const parts = findAll(byId(page, 'acrCustomerReviewLink'), 'span');
+  const texts = parts
+    .filter((part) => !hasClass(part, 'a-icon-alt'))
+    .flatMap((part) => [attribute(part, 'aria-label'), words(part)]);
+  return texts.filter((text) => text !== null && countText.test(text));
+}
+
 /** Returns the rating out of 5. Null for an unrated product. */
 export function readRating(page: HtmlPage): number | null {
   for (const popover of allById(page, 'acrPopover')) {
     const rating = ratingIn(attribute(popover, 'title') ?? words(find(popover, '.a-icon-alt')));
     if (rating !== null) return rating;
   }
-  const block = find(byId(page, 'averageCustomerReviews'), '.a-icon-alt');
-  return ratingIn(words(block) ?? words(find(page.root, '[data-hook="rating-out-of-text"]')));
+  const inBlocks = reviewBlocks.map((id) => ratingIn(words(find(byId(page, id), '.a-icon-alt'))));
+  const rating = inBlocks.find((each) => each !== null);
+  return rating ?? ratingIn(words(find(page.root, '[data-hook="rating-out-of-text"]')));
 }
 
 /** Returns the number of ratings. Null if the page states none. */
@@ -110,6 +129,7 @@ export function readReviewCount(page: HtmlPage): number | null {
   const total = find(page.root, '[data-hook="total-review-count"]');
   const texts = [
     ...shown.flatMap((element) => [attribute(element, 'aria-label'), words(element)]),
+    ...touchCounts(page),
     words(total),
   ];
   const exact = texts.map(exactCount).find((count) => count !== null);

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { list, object, objects, text } from '../fields.ts';
-import { attribute, type Element, find, findAll, type HtmlPage, scriptText, words } from '../html.ts';
+import { attribute, type Element, find, findAll, type HtmlPage, scriptText, words, workOf } from '../html.ts';
 import { jsonAfter } from '../script-json.ts';
 
 /** A variant in the page's list. */
@@ -22,7 +22,7 @@ export function scriptsWith(page: HtmlPage, marker: string): string[] {
 /** Returns the first JSON value after a marker in the page's scripts. */
 export function scriptValue(page: HtmlPage, marker: string): Json | undefined {
   for (const source of scriptsWith(page, marker)) {
-    const value = jsonAfter(source, marker);
+    const value = jsonAfter(source, marker, workOf(page.root));
     if (value !== undefined) return value;
   }
   return undefined;

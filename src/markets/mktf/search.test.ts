@@ -91,6 +91,7 @@ describe('read()', () => {
         collection: handle,
         total_products: size,
         pages_fetched: requests.length,
+        has_more: false,
       });
     },
   );
@@ -135,9 +136,10 @@ describe('read()', () => {
   });
 
   it('ends at the platform’s maximum offset', async () => {
-    const { entries, requests } = await read('/collections/mugs-703');
+    const { entries, requests, summary } = await read('/collections/mugs-703');
     expect(entries).toHaveLength(25_000);
     expect(requests).toHaveLength(101);
+    expect(summary).toMatchObject({ total_products: 25_000, pages_fetched: 101, has_more: true });
   });
 
   it('returns an empty list for an empty collection, and a fault for one that only claims to be', async () => {

@@ -116,11 +116,15 @@ function checkPlace(response: PageResponse, place: StorePage): void {
   throw new Fault('page_mismatch', `requested ${asked}, was redirected to ${path}`);
 }
 
+/** Returns true for pages beyond the maximum offset. */
+function isTooDeep(page: number): boolean {
+  return (page - 1) * perPage >= deepestProduct;
+}
+
 async function productsOn(page: number, place: StorePage, fetch: FetchPage): Promise<JsonObject[]> {
   const response = await fetch(request(place, page));
-  const beyond = (page - 1) * perPage >= deepestProduct;
   // The platform refuses offsets beyond its maximum; the catalogue ends there.
-  if (beyond && [400, 404, 422].includes(response.status)) return [];
+  if (isTooDeep(page) && [400, 404, 422].includes(response.status)) return [];
   checkCountry(response, place);
   const products = parseCatalogue(response);
   checkPlace(response, place);
@@ -190,9 +194,9 @@ async function readPage(
 /**
  * Reads a store's catalogue into `products`, unchanged. `input` has the `url` of a store, a collection or a
  * search page. A search reads the whole store and keeps products whose title, vendor, type or tags contain
- * every word. The summary has `store`, `collection` (null for the whole store), `total_products` kept and
- * `pages_fetched`. Ends at an empty page, at a short page, or at a page without new products. Prices are text
- * in the store's currency, which responses do not name.
+ * every word. The summary has `store`, `collection` (null for the whole store), `total_products` kept,
+ * `pages_fetched` and `has_more`. Ends at an empty page, at a short page, or at a page without new products.
+ * Prices are text in the store's currency, which responses do not name.
  */
 export const search: ListReader = {
   sort: 'list',
@@ -202,6 +206,7 @@ export const search: ListReader = {
     const seen = new Set<string>();
     let total = 0;
     let pages = 0;
+    let hasMore = false;
     for (let page = 1; page <= maxPages; page += 1) {
       const { count, added, entries, full } = await readPage(page, place, seen, fetch);
       pages += 1;
@@ -214,12 +219,17 @@ export const search: ListReader = {
         }
         await checkEmpty(place, fetch);
       }
-      if (added === 0) break;
+      if (added === 0) {
+        // The page before was full, so the catalogue continues beyond the maximum offset.
+        hasMore = isTooDeep(page);
+        break;
+      }
       total += entries.length;
       yield { list: 'products', entries };
       if (!full) break;
+      hasMore = page === maxPages;
     }
-    return { store, collection, total_products: total, pages_fetched: pages };
+    return { store, collection, total_products: total, pages_fetched: pages, has_more: hasMore };
   },
   extract: (response, input) => extract(response, input),
 };

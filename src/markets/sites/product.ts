@@ -1,7 +1,10 @@
+import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PageRequest } from '../../fetch/page.ts';
+import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { text } from '../fields.ts';
+import { bodyText } from '../html.ts';
 import type { RecordReader } from '../market.ts';
+import { checkFound } from '../not-found-page.ts';
 import { hasHost, type SiteDeclaration } from '../site-declaration.ts';
 import { readProduct, siteOf } from '../site-page.ts';
 
@@ -26,6 +29,12 @@ export function pageRequest(url: URL, site: SiteDeclaration): PageRequest {
   };
 }
 
+function extract(response: PageResponse, input: JsonObject, region: string): JsonObject {
+  const { record } = readProduct(response, input, region);
+  checkFound(bodyText(response));
+  return record;
+}
+
 /**
  * Reads a product page of a declared site (docs/sites.md). `input` has the `url`; the region is the name of
  * the site. Prices are in currency units.
@@ -34,7 +43,7 @@ export const product: RecordReader = {
   sort: 'record',
   async read(input, { region, fetch }) {
     const { url, site } = placeOf(region, input.url);
-    return readProduct(await fetch(pageRequest(url, site)), input, region).record;
+    return extract(await fetch(pageRequest(url, site)), input, region);
   },
-  extract: (response, input, region) => readProduct(response, input, region).record,
+  extract,
 };

@@ -3,10 +3,12 @@ import type { PageResponse } from '../../fetch/page.ts';
 import { text } from '../fields.ts';
 import { attribute, find, findAll } from '../html.ts';
 import type { ListReader } from '../market.ts';
-import { newEntries } from '../new-entries.ts';
+import { newEntries, withTitleOrPrice } from '../new-entries.ts';
+import { checkFound } from '../not-found-page.ts';
 import { hasHost, type SiteDeclaration } from '../site-declaration.ts';
 import { openPage, readFields, recordOf, type SitePage, siteOf } from '../site-page.ts';
-import { addressOn, listedProducts } from '../structured-product.ts';
+import { addressOn } from '../structured-offer.ts';
+import { listedProducts, trailOf } from '../structured-product.ts';
 import { unexpectedPage } from '../unexpected-page.ts';
 import { pageRequest, placeOf } from './product.ts';
 
@@ -25,14 +27,15 @@ function entriesOf(page: SitePage): JsonObject[] {
     const link = URL.parse(text(values.url) ?? '');
     if (link === null || !hasHost(site, link)) return [];
     const { url: _, ...others } = values;
-    return [recordOf({ values: others, from: {} }, link.href, site.name)];
+    return [recordOf({ values: others }, link.href, site.name)];
   };
   if (items === undefined) {
-    const lists = page.data.map((data) => listedProducts(data, url));
+    const { steps } = trailOf(page.data, url);
+    const lists = page.data.map((data) => listedProducts(data, url, steps));
     return (lists.find((list) => list.length > 0) ?? []).flatMap(entry);
   }
   return findAll(html.root, items).flatMap((element) => {
-    const { values } = readFields(page, element, fields, []);
+    const { values } = readFields(page, element, fields, new Map());
     const link = element.name === 'a' ? element : find(element, 'a[href]');
     return entry({ ...values, url: addressOn(url, text(values.url) ?? attribute(link, 'href')) });
   });
@@ -41,7 +44,9 @@ function entriesOf(page: SitePage): JsonObject[] {
 /** Returns the entries of a response. An empty page of a shop is a list without entries. */
 function readPage(response: PageResponse, site: SiteDeclaration, isFirst: boolean) {
   const page = openPage(response, site);
-  const entries = entriesOf(page);
+  if (isFirst) checkFound(page.text);
+  const remedy = ': declare their selectors in the fields of the listing';
+  const entries = withTitleOrPrice(entriesOf(page), remedy);
   const fault = entries.length === 0 && isFirst ? unexpectedPage(page.text, 'a list of products') : null;
   if (fault !== null) throw fault;
   return { page, entries };
@@ -62,23 +67,24 @@ function nextPage({ html, url, site }: SitePage, place: number): URL | null {
 /**
  * Reads a listing of a declared site into `products`, page by page. `input` has the `url`; the region is the
  * name of the site. Ends without a next page, at a page without new entries, or at the declared maximum. The
- * summary has `site`, `total_products`, and `pages_fetched`.
+ * summary has `site`, `total_products`, `pages_fetched`, and `has_more`.
  */
 export const search: ListReader = {
   sort: 'list',
   async *read(input, { region, fetch }) {
     const { site, url: start } = placeOf(region, input.url);
     const seen = new Set<string>();
+    const maxPages = site.listing.max_pages ?? defaultMaxPages;
     let url: URL | null = start;
     let pages = 0;
-    while (url !== null && pages < (site.listing.max_pages ?? defaultMaxPages)) {
+    while (url !== null && pages < maxPages) {
       const { page, entries } = readPage(await fetch(pageRequest(url, site)), site, pages === 0);
       pages += 1;
       const added = newEntries(entries, seen, ({ id }) => text(id));
       url = added.length === 0 ? null : nextPage(page, pages);
       if (added.length > 0) yield { list: 'products', entries: added };
     }
-    return { site: site.name, total_products: seen.size, pages_fetched: pages };
+    return { site: site.name, total_products: seen.size, pages_fetched: pages, has_more: url !== null };
   },
   extract: (response, _input, region) => readPage(response, siteOf(region), true).entries,
 };

@@ -84,6 +84,20 @@ describe('product', () => {
     );
   });
 
+  it('rejects a "not found" page that shows another product', () => {
+    const product_ = {
+      '@context': 'https://schema.org',
+      '@type': 'Product',
+      name: 'Bol',
+      offers: { price: 5 },
+    };
+    const data = `<script type="application/ld+json">${JSON.stringify(product_)}</script>`;
+    const response = page(`<title>Page non trouvée | Bol</title>${data}`, `${shop}/p/1`);
+    expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(
+      expect.objectContaining({ code: 'page_not_found' }),
+    );
+  });
+
   it('rejects a redirect to another host', () => {
     const response = page('<h1>Mug</h1>', 'https://other.example/p/1');
     expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(/other\.example/);
@@ -113,6 +127,7 @@ describe('search', () => {
       site: 'example',
       total_products: entries.length,
       pages_fetched: asked.requests.length,
+      has_more: false,
     });
     expect(asked.requests.length).toBeGreaterThan(1);
     const { name, offers } = fakeProduct(listedId('mugs-1', 30));
@@ -166,19 +181,34 @@ describe('search', () => {
       ['Mug 2', 2.5, 'EUR', 'https://kiln.example/p/2'],
       ['Mug 3', 3.5, 'EUR', 'https://kiln.example/p/3'],
     ]);
-    expect(summary).toEqual({ site: 'kiln', total_products: 3, pages_fetched: 2 });
+    expect(summary).toEqual({ site: 'kiln', total_products: 3, pages_fetched: 2, has_more: false });
   });
 
   it('counts pages by a declared parameter, up to the declared maximum', async () => {
-    const listing = { items: '.card', page_parameter: 'p', first_page: 0, max_pages: 3 };
+    const fields = { title: 'h3' };
+    const listing = { items: '.card', fields, page_parameter: 'p', first_page: 0, max_pages: 3 };
     declare({ kiln: { hosts: ['kiln.example'], listing } });
     const paths: string[] = [];
     const fetch: FetchPage = async ({ path }) => {
       paths.push(path);
       return page(shown([paths.length]), `https://kiln.example${path}`);
     };
-    await readListing('kiln', 'https://kiln.example/c?sort=new', fetch);
+    const { summary } = await readListing('kiln', 'https://kiln.example/c?sort=new', fetch);
+    expect(summary).toMatchObject({ pages_fetched: 3, has_more: true });
     expect(paths).toEqual(['/c?sort=new', '/c?sort=new&p=1', '/c?sort=new&p=2']);
+  });
+});
+
+it.each([
+  ['an address only', '.card', {}],
+  ['blank values', '.card', { title: 'h4', price: '.old' }],
+])('rejects a list whose entries have %s', async (_, items, fields) => {
+  declare({ kiln: { hosts: ['kiln.example'], listing: { items, fields } } });
+  const cards = '<li class="card"><a href="/p/1"><h3>Mug</h3></a></li>';
+  const fetch: FetchPage = async ({ path }) => page(cards, `https://kiln.example${path}`);
+  await expect(readListing('kiln', 'https://kiln.example/c', fetch)).rejects.toMatchObject({
+    code: 'page_unreadable',
+    message: expect.stringContaining('declare their selectors'),
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Batch } from '../batches.ts';
-import { releaseBatch, updateClaim } from '../claims.ts';
+import { releaseBatch, releaseStalled, updateClaim } from '../claims.ts';
 import { aFailure, aSegment, aSuccess, aTime, storeClaimedBatch } from './samples.ts';
 import { collect, type OpenStores, setUpStores } from './stores.ts';
 
@@ -54,6 +54,37 @@ export function attemptConformance(open: OpenStores): void {
     expect(await releaseBatch(stores.store, { id: batch.id, attempt: 2 }, aTime)).toBe(true);
     const fresh = await stores.store.batches.claim(batch.id, 2, aTime, aTime + 1);
     expect(fresh).toMatchObject({ attempt: 3, stalledClaims: 2, isolated });
+  });
+
+  test('a stalled unit has failed, and is isolated, whatever became of its claim', async () => {
+    const batch = await storeClaimedBatch(stores.store, 3);
+    const stalled = (attempt: number, index: number) =>
+      releaseStalled(stores.store, { id: batch.id, attempt }, index, aTime);
+    expect(await stalled(1, 2)).toBe(true);
+    const first = { index: 2, starts: 0, failures: 1 };
+    expect(await reread(batch)).toMatchObject({ state: 'queued', stalledClaims: 1, isolated: first });
+    await stores.store.batches.claim(batch.id, 1, aTime, aTime + 60_000);
+    await updateClaim(stores.store, { id: batch.id, attempt: 2 }, { isolated: { ...first, starts: 1 } });
+    await takeOver(batch, 2);
+    expect(await stalled(2, 2)).toBe(false);
+    const second = { index: 2, starts: 0, failures: 2 };
+    expect(await reread(batch)).toMatchObject({ state: 'claimed', attempt: 3, isolated: second });
+    expect(await stalled(3, 1)).toBe(true);
+    expect(await reread(batch)).toMatchObject({ isolated: { index: 1, starts: 0, failures: 1 } });
+    expect(await releaseStalled(stores.store, { id: 'none', attempt: 1 }, 0, aTime)).toBe(false);
+  });
+
+  test('a claim that expired does not count if its worker ended for another reason', async () => {
+    const batch = await storeClaimedBatch(stores.store, 1);
+    await stores.store.batches.requeueStalled(aTime + 999_999, aTime, 10);
+    const claim = { id: batch.id, attempt: 1 };
+    expect(await releaseBatch(stores.store, claim, aTime)).toBe(false);
+    expect(await releaseBatch(stores.store, claim, aTime, { expired: true })).toBe(true);
+    expect(await reread(batch)).toMatchObject({ state: 'queued', stalledClaims: 0 });
+    await stores.store.batches.claim(batch.id, 1, aTime, aTime + 1);
+    expect(await releaseBatch(stores.store, claim, aTime, { expired: true })).toBe(false);
+    expect(await releaseBatch(stores.store, { ...claim, attempt: 2 }, aTime, { unseen: true })).toBe(true);
+    expect(await reread(batch)).toMatchObject({ stalledClaims: 1, isolated: null });
   });
 
   test('a unit read in isolation is stored only under the claim of its attempt', async () => {

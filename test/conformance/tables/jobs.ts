@@ -219,7 +219,7 @@ export const jobs: Marketplace = {
                 bytes: positive,
                 sha256: like(/^[0-9a-f]{64}$/, 'SHA-256'),
                 download_url: link('mktd_pdp_*.jsonl.gz'),
-                records_url: link('mktd_pdp_*.jsonl.gz'),
+                records_url: link('mktd_pdp_*'),
               },
             ],
           },

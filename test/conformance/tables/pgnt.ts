@@ -180,6 +180,7 @@ const data: Endpoint = {
         success: true,
         url: search('006'),
         total_items: 7,
+        has_more: false,
         items: new Array(7).fill(having({ itemid: positive, shopid: positive })),
       },
       responseHeaders: { 'content-type': 'application/json' },
@@ -191,6 +192,7 @@ const data: Endpoint = {
       response: {
         collected_at: positive,
         success: true,
+        has_more: false,
         shops: { [shop('000')]: having({ page_type: 'shop' }) },
       },
     },

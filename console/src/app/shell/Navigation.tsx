@@ -3,6 +3,7 @@ import { IconBook } from '@tabler/icons-react';
 import { Fragment } from 'react';
 import { Link, useLocation } from 'react-router';
 import { pendingText, usePending } from '../../ui/jobs/useJobs.ts';
+import { basePath } from '../../ui/session/base-path.ts';
 import { useSession } from '../../ui/session/session.ts';
 import { pageEntries } from './page-entries.ts';
 
@@ -40,7 +41,7 @@ export function Navigation() {
         </Fragment>
       ))}
       <NavLink
-        href="/docs"
+        href={`${basePath}/docs`}
         label="API reference"
         py={6}
         mt="sm"

@@ -5,6 +5,7 @@ import { formatPrice } from '../../../../src/present/item.ts';
 import { isNotRun } from '../../../../src/present/job.ts';
 import { formatCount } from '../../../../src/present/text.ts';
 import type { ListColumn } from '../../ui/list/list-content.ts';
+import { basePath } from '../../ui/session/base-path.ts';
 import { commonColumns, valueAt, valueText } from './query.ts';
 import classes from './records.module.css';
 
@@ -66,7 +67,7 @@ function Picture({ entry: { item } }: { entry: RecordEntry }) {
   if (!path) return null;
   return (
     <img
-      src={path}
+      src={basePath + path}
       alt=""
       width={24}
       height={24}

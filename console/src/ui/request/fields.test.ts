@@ -58,6 +58,7 @@ test('readRequestShape() reads lists of texts and file fields', () => {
       { name: 'file', type: 'file', required: true },
       { name: 'rescrape', type: 'flag' },
       { name: 'result_format', type: 'choice', defaultText: 'csv' },
+      { name: 'region', type: 'choice', required: false },
     ],
   });
 });

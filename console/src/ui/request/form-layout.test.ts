@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { jobTypes } from '../../../../src/contract/job-types.ts';
 import { readRequestShape } from './fields.ts';
-import { expandRows, formLayout, isFormField, pastedRows, sharedOfFile } from './form-layout.ts';
+import { expandRows, formLayout, isFormField, pastedRows, sharedOfFile, unitFills } from './form-layout.ts';
 
 const shapeOf = (market: string, kind: string) =>
   readRequestShape(
@@ -43,6 +43,16 @@ describe('sharedOfFile()', () => {
 
   test('leaves fields of units to the file', () => {
     expect(sharedOfFile(shapeOf('mktd', 'pdp_bulk'), [])).toEqual([]);
+    expect(sharedOfFile(shapeOf('mktd', 'pdp_bulk'), [{ product_id: '1', country: 'sg' }])).toEqual([]);
+  });
+
+  test('asks for the choices that units of the file lack', () => {
+    const shape = shapeOf('mktd', 'pdp_bulk');
+    const fields = sharedOfFile(shape, [{ product_id: '1', country: 'sg' }, { product_id: '2' }]);
+    expect(fields.map(({ name, required }) => [name, required])).toEqual([['country', true]]);
+    expect(unitFills(shape, {})).toEqual({ country: '' });
+    expect(unitFills(shape, { country: 'my' })).toEqual({ country: 'my' });
+    expect(unitFills(shapeOf('mkta', 'variant_sold'), { country: 'my' })).toEqual({});
   });
 });
 

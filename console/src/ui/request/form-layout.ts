@@ -34,8 +34,8 @@ export function formLayout({ fields, list }: RequestShape): FormLayout {
 }
 
 /**
- * Returns the fields of the request that accompany units read from a file. A choice of the request, such as
- * the country, is required unless every unit has its own.
+ * Returns the fields that accompany units read from a file: those of the request, and the choices that a unit
+ * of the file lacks, such as the country. A choice is required unless every unit has its own.
  */
 export function sharedOfFile(
   shape: RequestShape,
@@ -44,8 +44,18 @@ export function sharedOfFile(
   const isInFile = (name: string) => units.every((unit) => typeof unit !== 'string' && !!unit[name]);
   return formLayout(shape).shared.flatMap((field) => {
     const own = shape.fields.find(({ name }) => name === field.name);
-    return own ? [isInFile(field.name) ? own : field] : [];
+    if (own) return [isInFile(field.name) ? own : field];
+    const isNeeded = units.length > 0 && !isInFile(field.name);
+    return isNeeded ? [field] : [];
   });
+}
+
+/** Returns the values of the shared fields that belong to units, by name; '' for those without a value. */
+export function unitFills(shape: RequestShape, own: FieldTexts): FieldTexts {
+  const ofUnits = formLayout(shape).shared.filter(
+    ({ name }) => !shape.fields.some((field) => field.name === name),
+  );
+  return Object.fromEntries(ofUnits.map(({ name }) => [name, own[name] ?? '']));
 }
 
 /** Adds the shared values that belong to units to each row. */

@@ -2,11 +2,14 @@ import { expect, test } from 'vitest';
 import { findJobType, type JobType } from '../../../../src/contract/job-types.ts';
 import { buildBody } from './body.ts';
 import { type ListShape, readRequestShape } from './fields.ts';
-import { countRows, csvColumns, csvText, parseCsv, templateColumns } from './table.ts';
+import { checkCsv, csvColumns, csvText, parseCsv, templateColumns } from './table.ts';
 
 const jobType = (kind: string, market = 'mkta') => findJobType({ market, kind })!;
 const shapeOf = ({ method }: JobType) => readRequestShape(method.input).list as ListShape;
 const items = jobType('variant_sold');
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const parse = (text: string, type: JobType, fills = {}) =>
+  parseCsv(bytesOf(text), type, shapeOf(type), fills);
 
 test('csvText() writes the header of a template', () => {
   expect(csvText([templateColumns(shapeOf(items))])).toBe('item_id,shop_id,country\r\n');
@@ -15,37 +18,59 @@ test('csvText() writes the header of a template', () => {
 
 test('buildBody() converts integers and flags', () => {
   const bulk = jobType('search_bulk', 'mktb');
-  const { units } = parseCsv('keyword,product_limit\n"kopi, bubuk",90\n', bulk, shapeOf(bulk));
+  const { units } = parse('keyword,product_limit\n"kopi, bubuk",90\n', bulk);
   expect(buildBody(readRequestShape(bulk.method.input), {}, units)).toEqual({
     items: [{ keyword: 'kopi, bubuk', product_limit: 90 }],
   });
 });
 
 test.each([
-  ['item_id\n12\n', ['Line 2, shop_id: Required']],
-  [
-    'item_id,shop_id,colour\n1,2,red\n',
-    ['File: mkta variant_sold has no field "colour" (item_id, shop_id, country)'],
-  ],
-  ['item_id,shop_id\n', ['File: no rows below the header']],
-  ['item_id,shop_id\n1,\nx,2,3\n', ['Line 3: 3 cells, but 2 columns']],
+  ['item_id\n12\n', ["File: The column 'shop_id' is missing"]],
+  ['item_id,shop_id\n', ['File: The file has no rows below the header']],
+  ['item_id,shop_id\n1,\nx,2,3\n', ['Line 3: The row has 3 cells, not 2. Quote values that contain commas']],
   ['item_id,shop_id\n1,\nx,2\n', ['Line 2, shop_id: Required', 'Line 3, item_id: Must be 1 to 20 digits']],
-])('parseCsv() rejects %j with its problems', (text, expected) => {
-  expect(parseCsv(text, items, shapeOf(items))).toEqual({ units: [], problems: expected });
+  ['item_id,shop_id\n\n,,\n1,\n', ['Line 4, shop_id: Required']],
+])('parseCsv() rejects %j with its problems', (text, problems) => {
+  expect(parse(text, items)).toEqual({ units: [], problems, ignored: [] });
+});
+
+test('parseCsv() names columns that no field has', () => {
+  expect(parse('Item_ID,shop_id,colour\n1,2,red\n', items)).toEqual({
+    units: [{ item_id: '1', shop_id: '2' }],
+    problems: [],
+    ignored: ['colour'],
+  });
+});
+
+test('parseCsv() leaves fields to the page that asks for them', () => {
+  const pages = jobType('pdp_bulk', 'mktd');
+  const rows = 'product_id\n1729000076001\n';
+  expect(parse(rows, pages).problems).toEqual(["File: The column 'country' is missing"]);
+  expect(parse(rows, pages, { country: '' })).toMatchObject({
+    units: [{ product_id: '1729000076001' }],
+    problems: [],
+  });
 });
 
 test('parseCsv() rejects more rows than one request takes', () => {
   const search = jobType('search_items');
-  expect(parseCsv(`url\n${'https://a.test\n'.repeat(51)}`, search, shapeOf(search)).problems).toEqual([
+  expect(parse(`url\n${'https://a.test\n'.repeat(51)}`, search).problems).toEqual([
     'The file has 51 rows. Submit at most 50 at once.',
   ]);
 });
 
 test.each([
-  ['\ufeffa,b\n1,2\n\n3,4,5\n', 2],
-  ['a,b\n', 0],
-  ['', 0],
-  ['a\n"1', null],
-])('countRows(%j) is %j', (text, expected) => {
-  expect(countRows(text)).toBe(expected);
+  ['\ufeffregion,shop_id,item_id\nsg,1,2\n\n,,\nsg,3,4\n', '', 2, []],
+  ['shop_id,item_id\n1,2\n', 'sg', 1, []],
+  ['shop_id,item_id\n1,2\n', '', null, ["File: The column 'region' is missing"]],
+  ['', '', null, ['File: The file has no rows']],
+  [
+    'region,shop_id,item_id\n"sg,1,2\n',
+    '',
+    null,
+    ['Line 2: The row cannot be parsed: Quote Not Closed: the parsing is finished with an opening quote'],
+  ],
+])('checkCsv(%j) with the region "%s" finds %j rows', (text, region, rows, problems) => {
+  const fills = { region, rescrape: '' };
+  expect(checkCsv(bytesOf(text), jobType('get_pc_bulk'), fills)).toEqual({ rows, problems });
 });

@@ -1,6 +1,8 @@
 import type { JobType } from '../../../../src/contract/job-types.ts';
-import { type FileUnits, readCsv, UnitsError, unitsOfCsv } from '../../../../src/contract/units/csv.ts';
+import { columnsOf } from '../../../../src/contract/units/columns.ts';
 import { csvField } from '../../../../src/contract/units/csv-field.ts';
+import { type UnitProblem, UnitsError } from '../../../../src/contract/units/problem.ts';
+import { type FileUnits, readUnits } from '../../../../src/contract/units/read-units.ts';
 import { type FieldTexts, validateField } from './body.ts';
 import type { ListShape } from './fields.ts';
 
@@ -9,6 +11,8 @@ export interface ParsedCsv {
   units: (FieldTexts | string)[];
   /** At most 20 problems, with line numbers where possible. */
   problems: string[];
+  /** Columns that no field has. */
+  ignored: readonly string[];
 }
 
 const maxProblems = 20;
@@ -25,46 +29,61 @@ export const templateColumns = ({ fields }: ListShape): string[] =>
 export const csvColumns = ({ fields }: ListShape): string[] =>
   fields ? fields.map(({ name, required }) => name + (required ? '*' : '')) : ['url*'];
 
-/** Returns the number of rows below the header of a CSV text; null if it is not CSV. */
-export function countRows(text: string): number | null {
-  try {
-    return Math.max(0, readCsv(text).length - 1);
-  } catch {
-    return null;
-  }
-}
-
-/** Reads the units of a job type from a CSV text, and validates their fields. */
-export function parseCsv(text: string, jobType: JobType, list: ListShape): ParsedCsv {
-  const read = readUnits(text, jobType);
-  if (read instanceof UnitsError)
-    return {
-      units: [],
-      problems: [`${read.line === undefined ? 'File' : `Line ${read.line}`}: ${read.message}`],
-    };
-  const { units, lines } = read;
+/**
+ * Reads the units of a job type from a CSV file, and validates their fields. `fills` has the values of fields
+ * that rows lack: a field with '' is asked for elsewhere.
+ */
+export function parseCsv(file: Uint8Array, jobType: JobType, list: ListShape, fills: FieldTexts): ParsedCsv {
+  const result = readFile(file, jobType, fills);
+  if (result instanceof UnitsError) return refused(result.problems.map(describeProblem));
+  const { units, lines, ignored } = result;
   if (units.length > list.max)
-    return {
-      units: [],
-      problems: [`The file has ${units.length} rows. Submit at most ${list.max} at once.`],
-    };
+    return refused([`The file has ${units.length} rows. Submit at most ${list.max} at once.`]);
   const problems = units.flatMap((unit, at) =>
-    typeof unit === 'string' ? [] : problemsOf(unit, list).map((problem) => `Line ${lines[at]}, ${problem}`),
+    typeof unit === 'string'
+      ? []
+      : problemsOf(unit, list, fills).map((problem) => `Line ${lines[at]}, ${problem}`),
   );
-  return { units: problems.length > 0 ? [] : [...units], problems: problems.slice(0, maxProblems) };
+  return problems.length > 0 ? refused(problems) : { units: [...units], problems, ignored };
 }
 
-function readUnits(text: string, jobType: JobType): FileUnits | UnitsError {
+/**
+ * Reads a CSV file that the service reads, too. Returns the number of its rows, or null with the problems of
+ * the file. `fills` has the values of fields that rows lack, without '' for those that have none.
+ */
+export function checkCsv(
+  file: Uint8Array,
+  jobType: JobType,
+  fills: FieldTexts,
+): { rows: number | null; problems: string[] } {
+  const values = Object.fromEntries(Object.entries(fills).filter(([, value]) => value !== ''));
+  const result = readFile(file, jobType, values);
+  if (!(result instanceof UnitsError)) return { rows: result.units.length, problems: [] };
+  return { rows: null, problems: refused(result.problems.map(describeProblem)).problems };
+}
+
+const refused = (problems: readonly string[]): ParsedCsv => ({
+  units: [],
+  problems: problems.slice(0, maxProblems),
+  ignored: [],
+});
+
+const describeProblem = ({ line, message }: UnitProblem): string =>
+  `${line === undefined ? 'File' : `Line ${line}`}: ${message}`;
+
+function readFile(file: Uint8Array, jobType: JobType, fills: FieldTexts): FileUnits | UnitsError {
   try {
-    return unitsOfCsv(jobType, text);
+    return readUnits(columnsOf(jobType), file, { fills });
   } catch (error) {
     if (error instanceof UnitsError) return error;
     throw error;
   }
 }
 
-const problemsOf = (unit: FieldTexts, { fields }: ListShape): string[] =>
+const problemsOf = (unit: FieldTexts, { fields }: ListShape, fills: FieldTexts): string[] =>
   (fields ?? []).flatMap((field) => {
-    const problem = validateField(field, unit[field.name] ?? '');
+    // A field that is asked for elsewhere is reported there.
+    const isAsked = unit[field.name] === undefined && fills[field.name] === '';
+    const problem = isAsked ? null : validateField(field, unit[field.name] ?? '');
     return problem === null ? [] : [`${field.name}: ${problem}`];
   });

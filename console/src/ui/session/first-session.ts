@@ -1,5 +1,7 @@
+import { basePath } from './base-path.ts';
+
 /** Address of the browser's session. */
-export const sessionAddress = '/console/session';
+export const sessionAddress = `${basePath}/console/session`;
 
 let first: Promise<Response> | undefined;
 

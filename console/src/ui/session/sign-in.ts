@@ -1,5 +1,6 @@
 import type { KeyScope, OperatorRole } from '../../../../src/contract/permission.ts';
 import { explainRestError, RestError, readRestError } from '../errors/rest-error.ts';
+import { basePath } from './base-path.ts';
 import { sessionAddress, takeFirstSession } from './first-session.ts';
 import { type AccountRole, type ConsoleSession, currentSession, setSession } from './session.ts';
 
@@ -77,8 +78,9 @@ export async function changeMode(): Promise<void> {
     sessionStorage.setItem(testTokenItem, csrfToken);
   } else sessionStorage.removeItem(testTokenItem);
   // A page with an id belongs to the account that is left: its list is shown instead.
-  const [page = '', ...rest] = location.pathname.split('/').slice(2);
-  location.assign(`/console/${page === 'submit' ? [page, ...rest].join('/') : page}`);
+  const console = `${basePath}/console/`;
+  const [page = '', ...rest] = location.pathname.slice(console.length).split('/');
+  location.assign(`${console}${page === 'submit' ? [page, ...rest].join('/') : page}`);
 }
 
 async function loadSession(): Promise<void> {

@@ -3,6 +3,7 @@ import { createConnectTransport } from '@connectrpc/connect-web';
 import { describeError } from '../errors/describe.ts';
 import { readWarnings } from '../errors/rest-error.ts';
 import { showWarning } from '../errors/toast.ts';
+import { basePath } from './base-path.ts';
 import { currentSession } from './session.ts';
 import { csrfHeader, sessionRejected } from './sign-in.ts';
 
@@ -26,6 +27,6 @@ const authenticate: Interceptor = (next) => async (request) => {
  * responses; a rejected session ends.
  */
 export const transport = createConnectTransport({
-  baseUrl: globalThis.location?.origin ?? '',
+  baseUrl: (globalThis.location?.origin ?? '') + basePath,
   interceptors: [authenticate],
 });

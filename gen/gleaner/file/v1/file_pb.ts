@@ -12,7 +12,37 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/file/v1/file.proto.
  */
 export const file_gleaner_file_v1_file: GenFile = /*@__PURE__*/
-  fileDesc("ChpnbGVhbmVyL2ZpbGUvdjEvZmlsZS5wcm90bxIPZ2xlYW5lci5maWxlLnYxIkIKEUV4cG9ydEZpbGVSZXF1ZXN0Eg4KBmZvcm1hdBgBIAEoCRIMCgRvbmx5GAIgASgJEg8KB2NvbHVtbnMYAyABKAkiSwoSRXhwb3J0RmlsZVJlc3BvbnNlEhQKDGNvbnRlbnRfdHlwZRgBIAEoCRIRCglmaWxlX25hbWUYAiABKAkSDAoEZGF0YRgDIAEoDDJmCgtGaWxlU2VydmljZRJXCgpFeHBvcnRGaWxlEiIuZ2xlYW5lci5maWxlLnYxLkV4cG9ydEZpbGVSZXF1ZXN0GiMuZ2xlYW5lci5maWxlLnYxLkV4cG9ydEZpbGVSZXNwb25zZTABQidaJWdsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvZmlsZS92MTtmaWxldjFiBnByb3RvMw");
+  fileDesc("ChpnbGVhbmVyL2ZpbGUvdjEvZmlsZS5wcm90bxIPZ2xlYW5lci5maWxlLnYxIhQKElJlc3RvcmVGaWxlUmVxdWVzdCIVChNSZXN0b3JlRmlsZVJlc3BvbnNlIkIKEUV4cG9ydEZpbGVSZXF1ZXN0Eg4KBmZvcm1hdBgBIAEoCRIMCgRvbmx5GAIgASgJEg8KB2NvbHVtbnMYAyABKAkiSwoSRXhwb3J0RmlsZVJlc3BvbnNlEhQKDGNvbnRlbnRfdHlwZRgBIAEoCRIRCglmaWxlX25hbWUYAiABKAkSDAoEZGF0YRgDIAEoDDLAAQoLRmlsZVNlcnZpY2USVwoKRXhwb3J0RmlsZRIiLmdsZWFuZXIuZmlsZS52MS5FeHBvcnRGaWxlUmVxdWVzdBojLmdsZWFuZXIuZmlsZS52MS5FeHBvcnRGaWxlUmVzcG9uc2UwARJYCgtSZXN0b3JlRmlsZRIjLmdsZWFuZXIuZmlsZS52MS5SZXN0b3JlRmlsZVJlcXVlc3QaJC5nbGVhbmVyLmZpbGUudjEuUmVzdG9yZUZpbGVSZXNwb25zZUInWiVnbGVhbmVyL2dlbi9nby9nbGVhbmVyL2ZpbGUvdjE7ZmlsZXYxYgZwcm90bzM");
+
+/**
+ * Request to write a result file again. The link names the file.
+ *
+ * @generated from message gleaner.file.v1.RestoreFileRequest
+ */
+export type RestoreFileRequest = Message<"gleaner.file.v1.RestoreFileRequest"> & {
+};
+
+/**
+ * Describes the message gleaner.file.v1.RestoreFileRequest.
+ * Use `create(RestoreFileRequestSchema)` to create a new message.
+ */
+export const RestoreFileRequestSchema: GenMessage<RestoreFileRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_file_v1_file, 0);
+
+/**
+ * The result file is as it was written first.
+ *
+ * @generated from message gleaner.file.v1.RestoreFileResponse
+ */
+export type RestoreFileResponse = Message<"gleaner.file.v1.RestoreFileResponse"> & {
+};
+
+/**
+ * Describes the message gleaner.file.v1.RestoreFileResponse.
+ * Use `create(RestoreFileResponseSchema)` to create a new message.
+ */
+export const RestoreFileResponseSchema: GenMessage<RestoreFileResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_file_v1_file, 1);
 
 /**
  * Request for the records of a result file.
@@ -47,7 +77,7 @@ export type ExportFileRequest = Message<"gleaner.file.v1.ExportFileRequest"> & {
  * Use `create(ExportFileRequestSchema)` to create a new message.
  */
 export const ExportFileRequestSchema: GenMessage<ExportFileRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_file_v1_file, 0);
+  messageDesc(file_gleaner_file_v1_file, 2);
 
 /**
  * Part of the records.
@@ -82,7 +112,7 @@ export type ExportFileResponse = Message<"gleaner.file.v1.ExportFileResponse"> &
  * Use `create(ExportFileResponseSchema)` to create a new message.
  */
 export const ExportFileResponseSchema: GenMessage<ExportFileResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_file_v1_file, 1);
+  messageDesc(file_gleaner_file_v1_file, 3);
 
 /**
  * Calls of a separate gateway to its core. They take no API key: the metadata `gleaner-link` is a signed link to the
@@ -100,6 +130,16 @@ export const FileService: GenService<{
     methodKind: "server_streaming";
     input: typeof ExportFileRequestSchema;
     output: typeof ExportFileResponseSchema;
+  },
+  /**
+   * Writes the result file again, which is missing or differs from its record.
+   *
+   * @generated from rpc gleaner.file.v1.FileService.RestoreFile
+   */
+  restoreFile: {
+    methodKind: "unary";
+    input: typeof RestoreFileRequestSchema;
+    output: typeof RestoreFileResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_gleaner_file_v1_file, 0);

@@ -1,8 +1,10 @@
 import { type Message, toJson } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
+import { GleanerError } from '../../../clients/typescript/index.ts';
 import { type JobType, jobTypes } from '../../../contract/job-types.ts';
+import type { Io } from '../../io.ts';
 import { jobTypeAt, jobTypeNamed } from './job-types.ts';
-import { prepare } from './request.ts';
+import { prepare, prepareFrom, withLines } from './request.ts';
 import { formatOf, parseContent, type UnitFileFormat } from './rows.ts';
 
 /** Returns a message as JSON with the field names of the contract. */
@@ -107,7 +109,30 @@ describe('prepare()', () => {
     const jobType = jobTypeNamed('mkta', 'get_pc');
     expect(asJson(jobType, prepare(jobType, null, set).request)).toEqual(one);
     expect(bodyOf('mkta', 'get_pc', 'item_id,shop_id\n1,2\n', ['region=id']).body).toEqual(one);
-    expect(() => bodyOf('mkta', 'get_pc', 'item_id\n1\n2\n')).toThrow('get_pc takes one unit per job, not 2');
+    expect(() => bodyOf('mkta', 'get_pc', 'region,shop_id,item_id\nid,2,1\nid,2,2\n')).toThrow(
+      'get_pc takes one unit per job, not 2',
+    );
+  });
+
+  test.each<[string, UnitFileFormat]>([
+    ['ASIN\nB0GLN00001\nB0GLN00002\n', 'csv'],
+    ['asin,country\nB0GLN00001,\nB0GLN00002,de\n', 'csv'],
+    ['B0GLN00001\nhttps://www.e.example.de/dp/B0GLN00002\n', 'lines'],
+    ['[{"asin":"B0GLN00001"},{"asin":"B0GLN00002","country":"de"}]', 'json'],
+    ['{"items":[{"asin":"B0GLN00001"},{"asin":"B0GLN00002"}]}', 'json'],
+    ['{"asin":"B0GLN00001"}\n{"asin":"B0GLN00002"}\n', 'jsonl'],
+  ])('adds fields that units of %j as %s lack', (text, format) => {
+    expect(bodyOf('mkte', 'pdp_bulk', text, ['country=de'], format).body).toEqual({
+      items: [
+        { asin: 'B0GLN00001', country: 'de' },
+        { asin: 'B0GLN00002', country: 'de' },
+      ],
+    });
+  });
+
+  test('lists columns that no field has', () => {
+    const { ignored } = bodyOf('mkta', 'variant_sold', 'item_id,shop_id,Note\n1,2,x\n');
+    expect(ignored).toEqual(['Note']);
   });
 
   test('sends a CSV file unchanged, and converts JSON to CSV', () => {
@@ -126,20 +151,21 @@ describe('prepare()', () => {
       'variant_sold',
       'item_id,shop\n1,2\n',
       [],
-      'f: mkta variant_sold has no field "shop" (item_id, shop_id, country)',
+      `f: The column 'shop_id' is missing. The header also has "shop". Add it, or pass --set shop_id=<value>`,
     ],
-    ['mkta', 'variant_sold', 'item_id,item_id\n', [], 'f: duplicate column "item_id"'],
-    ['mkta', 'variant_sold', 'item_id\n1,2\n', [], 'f:2: 2 cells, but 1 columns'],
-    ['mkta', 'variant_sold', '{"item_id":1}\n{"item_id":}\n', [], 'f:2 is not valid JSON: '],
     [
       'mkta',
       'variant_sold',
-      'https://a.test\n',
+      'item_id,shop_id,item_id\n1,2,3\n4,5,6\n',
       [],
-      'f: variant_sold requires the columns item_id, shop_id, country',
+      `f has 2 problems\n  f:2: The column 'item_id' occurs twice with different values: "1" and "3"\n  f:3: `,
     ],
+    ['mkta', 'variant_sold', 'item_id,shop_id\n1,2,3\n', [], 'f:2: The row has 3 cells, not 2'],
+    ['mkta', 'variant_sold', '{"item_id":1}\n{"item_id":}\n', [], 'f:2 is not valid JSON: '],
+    ['mkta', 'variant_sold', 'https://a.test\n', [], 'f:1: "https://a.test" is not the address of a product'],
     ['mkta', 'variant_sold', '[]', ['region=id'], '--set region=id: expected name=value with one of country'],
-    ['mktb', 'pdp_bulk', '[]', ['x'], '--set x: pdp_bulk has no such fields'],
+    ['mktb', 'pdp_bulk', '[]', ['x'], '--set x: expected name=value with one of product_key, shop_domain'],
+    ['mkta', 'search_items', '[]', ['x=1'], '--set x=1: search_items has no such fields'],
     ['mktb', 'search_bulk', 'keyword,pmin\na,much\n', [], 'f:2: pmin: expected a number, not much'],
     ['mkta', 'get_pc_bulk', 'region\n', ['rescrape=yes'], '--set rescrape: expected true or false, not yes'],
     [
@@ -147,10 +173,35 @@ describe('prepare()', () => {
       'search_items',
       'a,b\nc,d\n',
       [],
-      'f: search_items takes one column, or the column url, not 2 columns',
+      'f: mkta search_items takes one column, or the column url, not 2 columns',
     ],
   ])('refuses %s %s with %j and %j', (market, kind, text, set, message) => {
     expect(() => bodyOf(market, kind, text, set)).toThrow(message);
+  });
+
+  test.each<[string, UnitFileFormat, string]>([
+    ['region,shop_id,item_id\nsg,1,2\n\nsg,3,x\n', 'csv', '"x" is not an id (line 4)'],
+    ['[{"region":"sg","shop_id":1,"item_id":2},{"item_id":"x"}]', 'json', '"x" is not an id'],
+    ['{"region":"sg","shop_id":1,"item_id":2}\n\n{"item_id":"x"}\n', 'jsonl', '"x" is not an id (line 3)'],
+  ])('names the lines of %j as %s that the service reads', (text, format, msg) => {
+    const jobType = jobTypeNamed('mkta', 'get_pc_bulk');
+    const content = parseContent('f', text, format);
+    const prepared = prepare(jobType, { name: 'f', text, content }, ['region=sg']);
+    // The file made of other formats has no blank lines.
+    const line = format === 'csv' ? 4 : 3;
+    const problems = [
+      { loc: ['body', 'file', 2, 'item_id'], type: 'enum', msg: `"x" is not an id (line ${line})` },
+    ];
+    const error = withLines(new GleanerError({ status: 422, problems, detail: '' }), prepared);
+    expect((error as GleanerError).problems[0]!.msg).toBe(msg);
+  });
+
+  test('refuses files in another encoding than UTF-8', async () => {
+    const io = { stdin: {}, readBytes: async () => Buffer.from('\ufeffasin\nB0GLN00001\n', 'utf16le') };
+    const input = { file: 'ids.csv', format: undefined, set: [] };
+    await expect(prepareFrom(io as unknown as Io, jobTypeNamed('mkte', 'pdp_bulk'), input)).rejects.toThrow(
+      'ids.csv: The file is UTF-16, not UTF-8. Save it as "CSV UTF-8"',
+    );
   });
 
   test('reports every value that the contract cannot represent, with its line', () => {

@@ -6,7 +6,10 @@ import { hasFileUnits, type JobType, unitFields } from '../../../contract/job-ty
 import { membersReader } from '../../../contract/json/message-reader.ts';
 import { startReading } from '../../../contract/json/reading.ts';
 import { restName } from '../../../contract/rest-form.ts';
-import { type FileUnits, UnitsError, unitsOfCsv, unitsOfLines } from '../../../contract/units/csv.ts';
+import { columnsOf } from '../../../contract/units/columns.ts';
+import { type UnitProblem, UnitsError } from '../../../contract/units/problem.ts';
+import { type FileUnits, readUnits, unitsOfLines } from '../../../contract/units/read-units.ts';
+import { decodeText } from '../../../contract/units/text.ts';
 import type { Io } from '../../io.ts';
 import { UsageError } from '../exit.ts';
 import type { CommandSession } from '../session.ts';
@@ -20,8 +23,10 @@ export interface Prepared {
   problems: readonly Problem[];
   /** Unknown fields of the file, which are not sent. */
   ignored: readonly string[];
-  /** Returns the line of a unit; undefined for files without lines. */
+  /** Returns the line of a unit; undefined for files without lines, and for those that the service reads. */
   lineOf(unit: number): number | undefined;
+  /** True if the service reads a file made of the units, whose lines the user has not seen. */
+  isConverted: boolean;
   /** Number of units; undefined if the service counts them. */
   total: number | undefined;
 }
@@ -38,18 +43,31 @@ export interface UnitFile {
  * types; the service checks its rules. Throws a UsageError that names the file's line and column.
  */
 export function prepare(jobType: JobType, input: UnitFile | null, settings: readonly string[]): Prepared {
-  const body = settingsOf(jobType, settings);
-  const lines: number[] = [];
-  if (input !== null) {
-    if (hasFileUnits(jobType)) return withFile(jobType, input, body);
-    Object.assign(body, bodyOf(jobType, input, lines, body));
-  }
+  const { body, fills } = settingsOf(jobType, settings);
+  if (input !== null && hasFileUnits(jobType)) return withFile(jobType, input, body);
+  const found: FoundUnits = { lines: [], ignored: [] };
+  if (input !== null) Object.assign(body, bodyOf(jobType, input, { body, fills }, found));
   const units = jobType.units && body[restName(jobType.units)];
+  if (Array.isArray(units)) for (const unit of units) if (isObject(unit)) fill(unit, fills);
+  const message = read(jobType, body);
   return {
-    ...read(jobType, body),
-    lineOf: (unit) => lines[unit],
+    ...message,
+    ignored: [...message.ignored, ...found.ignored],
+    lineOf: (unit) => found.lines[unit],
+    isConverted: false,
     total: jobType.units === undefined ? 1 : Array.isArray(units) ? units.length : 0,
   };
+}
+
+/** Adds the values of the fields that a unit lacks. */
+function fill(unit: JsonObject, fills: JsonObject): void {
+  for (const [name, value] of Object.entries(fills)) unit[name] ??= value;
+}
+
+/** Lines of the units of a file, and its columns that are not read. */
+interface FoundUnits {
+  lines: number[];
+  ignored: string[];
 }
 
 function read(jobType: JobType, body: JsonObject): Pick<Prepared, 'request' | 'problems' | 'ignored'> {
@@ -61,102 +79,140 @@ function read(jobType: JobType, body: JsonObject): Pick<Prepared, 'request' | 'p
   return { request, problems: reading.problems, ignored: [...reading.ignored] };
 }
 
+/** Creates a request with the file that the service reads. */
 function withFile(jobType: JobType, { name, text, content }: UnitFile, body: JsonObject): Prepared {
-  const field = jobType.units!;
-  const csv =
-    content.format === 'json'
-      ? toCsv(name, entries(content.value))
-      : content.format === 'jsonl'
-        ? toCsv(
-            name,
-            content.values.map(({ value }) => value),
-          )
-        : text;
   const { request, problems, ignored } = read(jobType, body);
-  (request as unknown as Record<string, unknown>)[field.localName] = new TextEncoder().encode(csv);
-  return { request, problems, ignored, lineOf: (unit) => unit + 2, total: undefined };
+  const { localName } = jobType.units!;
+  const csv = content.format === 'json' || content.format === 'jsonl' ? csvOf(name, content) : text;
+  (request as unknown as Record<string, unknown>)[localName] = new TextEncoder().encode(csv);
+  return {
+    request,
+    problems,
+    ignored,
+    lineOf: (row) => (content.format === 'jsonl' ? content.values[row - 1]?.line : undefined),
+    isConverted: csv !== text,
+    total: undefined,
+  };
+}
+
+function csvOf(name: string, content: Extract<Content, { format: 'json' | 'jsonl' }>): string {
+  if (content.format === 'json') return toCsv(name, entries(content.value));
+  return toCsv(
+    name,
+    content.values.map(({ value }) => value),
+  );
 }
 
 /** Returns the part of the body that a file contains. */
 function bodyOf(
   jobType: JobType,
   { name, content }: UnitFile,
-  lines: number[],
-  settings: JsonObject,
+  settings: Settings,
+  found: FoundUnits,
 ): JsonObject {
   const values: Json[] = [];
   if (content.format === 'json') {
     // An object with the units' field is the complete REST body.
     const { value } = content;
     if (isObject(value) && (jobType.units === undefined || restName(jobType.units) in value))
-      return { ...value, ...settings };
+      return { ...value, ...settings.body };
     values.push(...entries(value));
   } else if (content.format === 'jsonl') {
     for (const { line, value } of content.values) {
-      lines.push(line);
+      found.lines.push(line);
       values.push(value);
     }
-  } else values.push(...ofText(jobType, name, content, lines));
+  } else values.push(...ofText(jobType, { name, content }, settings, found));
   if (jobType.units !== undefined) return { [restName(jobType.units)]: values };
   const [only] = values;
   if (values.length !== 1 || !isObject(only))
     throw new UsageError(`${name}: ${jobType.kind} takes one unit per job, not ${values.length}`);
-  return { ...only, ...settings };
+  return { ...only, ...settings.body };
+}
+
+interface TextFile {
+  name: string;
+  content: Extract<Content, { format: 'csv' | 'lines' }>;
 }
 
 /** Returns the units of a CSV file or of lines, with the values of their fields. */
-function ofText(
-  jobType: JobType,
-  name: string,
-  content: Extract<Content, { format: 'csv' | 'lines' }>,
-  lines: number[],
-): Json[] {
+function ofText(jobType: JobType, file: TextFile, settings: Settings, found: FoundUnits): Json[] {
   const fields = new Map(unitFields(jobType).map((field) => [restName(field), field]));
-  const found = unitsOf(jobType, name, content);
-  lines.push(...found.lines);
-  return found.units.map((unit, at) =>
-    typeof unit === 'string'
-      ? unit
-      : Object.fromEntries(
-          Object.entries(unit).map(([column, text]) => [
-            column,
-            valueOfText(fields.get(column)!, text, `${name}:${found.lines[at]}: ${column}`),
-          ]),
-        ),
-  );
+  const { units, lines, ignored } = unitsOf(jobType, file, settings);
+  found.lines.push(...lines);
+  found.ignored.push(...ignored);
+  return units.map((unit, at) => {
+    if (typeof unit === 'string') return unit;
+    const values: JsonObject = {};
+    for (const [column, text] of Object.entries(unit))
+      values[column] = valueOfText(fields.get(column)!, text, `${file.name}:${lines[at]}: ${column}`);
+    return values;
+  });
 }
 
-function unitsOf(
-  jobType: JobType,
-  name: string,
-  content: Extract<Content, { format: 'csv' | 'lines' }>,
-): FileUnits {
+function unitsOf(jobType: JobType, { name, content }: TextFile, { body, fills }: Settings): FileUnits {
+  const columns = columnsOf(jobType);
+  const settable = jobType.units === undefined ? body : fills;
+  // The values are added later, to units of every format.
+  const filledFields = Object.fromEntries(Object.keys(settable).map((field) => [field, '']));
   try {
-    return content.format === 'csv'
-      ? unitsOfCsv(jobType, content.text)
-      : unitsOfLines(jobType, content.lines);
+    if (content.format === 'lines') return unitsOfLines(columns, content.lines, { fills: filledFields });
+    return readUnits(columns, new TextEncoder().encode(content.text), { fills: filledFields });
   } catch (error) {
     if (!(error instanceof UnitsError)) throw error;
-    throw new UsageError(`${name}${error.line === undefined ? '' : `:${error.line}`}: ${error.message}`);
+    throw usageError(name, error);
   }
 }
 
-function settingsOf(jobType: JobType, settings: readonly string[]): JsonObject {
-  const fields = jobType.units === undefined ? unitFields(jobType) : jobType.options;
-  const body: JsonObject = {};
+/** Problems of a file that are listed. */
+const maxListed = 20;
+
+function usageError(name: string, { problems }: UnitsError): UsageError {
+  const [only, ...others] = problems.map((problem) => describeProblem(name, problem));
+  if (others.length === 0) return new UsageError(only!);
+  const listed = [only!, ...others].slice(0, maxListed).map((problem) => `\n  ${problem}`);
+  const more = problems.length - listed.length;
+  const rest = more > 0 ? `\n  and ${more} more` : '';
+  return new UsageError(`${name} has ${problems.length} problems${listed.join('')}${rest}`);
+}
+
+function describeProblem(name: string, { row, line, column, type, message }: UnitProblem): string {
+  const place = line === undefined ? name : `${name}:${line}`;
+  const isFillable = row === 0 && type === 'missing';
+  return `${place}: ${message}${isFillable ? `. Add it, or pass --set ${column}=<value>` : ''}`;
+}
+
+/** Values of the `--set` options. */
+interface Settings {
+  /** Fields of the request. */
+  body: JsonObject;
+  /** Fields of each unit that lacks them. */
+  fills: JsonObject;
+}
+
+function settingsOf(jobType: JobType, settings: readonly string[]): Settings {
+  const isUnit = jobType.units === undefined;
+  const ownFields = isUnit ? unitFields(jobType) : jobType.options;
+  const fillFields = isUnit ? [] : unitFields(jobType);
+  const fields = [...ownFields, ...fillFields.filter((field) => !hasName(ownFields, restName(field)))];
+  const parsed: Settings = { body: {}, fills: {} };
   for (const setting of settings) {
     const at = setting.indexOf('=');
-    const field = fields.find((known) => restName(known) === setting.slice(0, at));
+    const field = fields.find((candidate) => restName(candidate) === setting.slice(0, at));
     if (at < 1 || field === undefined)
       throw new UsageError(
         fields.length === 0
           ? `--set ${setting}: ${jobType.kind} has no such fields`
           : `--set ${setting}: expected name=value with one of ${namesOf(fields)}`,
       );
-    body[restName(field)] = valueOfText(field, setting.slice(at + 1), `--set ${restName(field)}`);
+    const target = ownFields.includes(field) ? parsed.body : parsed.fills;
+    target[restName(field)] = valueOfText(field, setting.slice(at + 1), `--set ${restName(field)}`);
   }
-  return body;
+  return parsed;
 }
+
+const hasName = (fields: readonly DescField[], name: string): boolean =>
+  fields.some((field) => restName(field) === name);
 
 function valueOfText(field: DescField, text: string, place: string): Json {
   switch (field.scalar) {
@@ -191,12 +247,22 @@ export async function prepareFrom(
   }
   const isInput = file === undefined || file === '-';
   const name = isInput ? 'standard input' : file;
-  const text = await io.readText(isInput ? '-' : file).catch((error: Error) => {
+  const bytes = await io.readBytes(isInput ? '-' : file).catch((error: Error) => {
     throw new UsageError(`Cannot read ${name}: ${error.message}`);
   });
+  const text = textOf(name, bytes);
   if (text.trim() === '') throw new UsageError(`${name} is empty`);
   const content = parseContent(name, text, (format as UnitFileFormat | undefined) ?? formatOf(name, text));
   return prepare(jobType, { name, text, content }, set);
+}
+
+function textOf(name: string, bytes: Uint8Array): string {
+  try {
+    return decodeText(bytes);
+  } catch (error) {
+    if (!(error instanceof UnitsError)) throw error;
+    throw usageError(name, error);
+  }
 }
 
 /**
@@ -213,12 +279,13 @@ export function requireReadable(session: CommandSession, prepared: Prepared): vo
 }
 
 /** Adds the file's line numbers to the problems of an error. */
-export function withLines(error: unknown, { lineOf }: Prepared): unknown {
+export function withLines(error: unknown, { lineOf, isConverted }: Prepared): unknown {
   if (!(error instanceof GleanerError) || error.problems.length === 0) return error;
   const problems = error.problems.map(({ loc, msg, type }) => {
     const unit = loc.find((step) => typeof step === 'number');
     const line = unit === undefined ? undefined : lineOf(unit);
-    return { loc, type, msg: line === undefined ? msg : `${msg} (line ${line})` };
+    const text = isConverted ? msg.replace(/ \(line \d+\)$/, '') : msg;
+    return { loc, type, msg: line === undefined ? text : `${text} (line ${line})` };
   });
   const { status, requestId } = error;
   const detail = summarizeProblems(problems);

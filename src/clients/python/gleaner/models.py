@@ -880,6 +880,7 @@ class ListUnitsResponse(TypedDict):
 class MktaActiveItems(TypedDict):
     """Active items of a shop."""
     items: List[MktaSearchItem]
+    has_more: bool
 
 
 class MktaItemRating(TypedDict):
@@ -893,6 +894,7 @@ class MktaMerchantItemsResult(TypedDict):
     collected_at: int
     success: bool
     shops: Dict[str, MktaMerchantShop]
+    has_more: bool
 
 
 class MktaMerchantPageParams(TypedDict):
@@ -939,6 +941,7 @@ class MktaSearchItemsResult(TypedDict):
     url: str
     total_items: int
     items: List[MktaSearchItem]
+    has_more: bool
 
 
 class MktaSoldOutItems(TypedDict):

@@ -1,0 +1,91 @@
+import { suggest } from '../suggest.ts';
+import type { UnitColumns } from './columns.ts';
+import type { CsvRow } from './csv.ts';
+import type { UnitProblem } from './problem.ts';
+
+/** Positions of the columns in the rows of a CSV file. */
+export interface Layout {
+  /** Cells of the header. */
+  width: number;
+  /** Positions of each field; several if a column occurs twice, none if it is missing. */
+  positions: ReadonlyMap<string, readonly number[]>;
+  /** Position of the texts or the addresses that stand for units, or -1. */
+  textPosition: number;
+  /** Names of the header that no field has. */
+  unknown: readonly string[];
+  /** Character other than a comma that seems to separate the columns. */
+  separator: string | undefined;
+}
+
+/** Finds the columns of a file by the names in its header, in any case. */
+export function layoutOf(columns: UnitColumns, header: CsvRow, firstRow: CsvRow | undefined): Layout {
+  const names = header.cells.map((cell) => cell.toLowerCase());
+  const positions = new Map(columns.fields.map((field) => [field, positionsOf(field, names)]));
+  const fieldPositions = new Set([...positions.values()].flat());
+  const isOnlyColumn = names.length === 1 && !fieldPositions.has(0);
+  const textPosition = textPositionOf(columns, names, isOnlyColumn ? firstRow?.cells[0] : undefined);
+  return {
+    width: names.length,
+    positions,
+    textPosition,
+    unknown: header.cells.filter(
+      (cell, position) => cell !== '' && position !== textPosition && !fieldPositions.has(position),
+    ),
+    separator: names.length === 1 ? /[;\t|]/.exec(names[0]!)?.[0] : undefined,
+  };
+}
+
+function positionsOf(field: string, names: readonly string[]): number[] {
+  return names.flatMap((name, position) => (name === field.toLowerCase() ? [position] : []));
+}
+
+/** Returns the position of `url`, or of the only column if it has strings or addresses; or else -1. */
+function textPositionOf(
+  { fields, addressFields }: UnitColumns,
+  names: readonly string[],
+  onlyText: string | undefined,
+): number {
+  const hasStrings = fields.length === 0;
+  if (hasStrings && names.length === 1) return 0;
+  if (!hasStrings && (addressFields.length === 0 || fields.includes('url'))) return -1;
+  return onlyText?.includes('://') ? 0 : names.indexOf('url');
+}
+
+/**
+ * Returns the problems of a header: the missing columns that units lack, and columns whose names seem to be
+ * misspelled.
+ */
+export function problemsOfHeader(
+  columns: UnitColumns,
+  layout: Layout,
+  lackingFields: ReadonlySet<string>,
+): UnitProblem[] {
+  const { fields, title } = columns;
+  const absentFields = fields.filter((field) => layout.positions.get(field)!.length === 0);
+  const hint = hintOf(layout);
+  const problems: UnitProblem[] = absentFields
+    .filter((field) => lackingFields.has(field))
+    .map((field) => ({
+      row: 0,
+      column: field,
+      type: 'missing',
+      message: `The column '${field}' is missing${hint}`,
+    }));
+  for (const name of layout.unknown) {
+    const suggestion = suggest(name, absentFields);
+    if (suggestion === undefined || lackingFields.has(suggestion)) continue;
+    const message = `${title} has no field "${name}". Did you mean ${suggestion}?`;
+    problems.push({ row: 0, column: suggestion, type: 'extra_forbidden', message });
+  }
+  return problems;
+}
+
+/** Returns what may explain missing columns: another separator, or the other names of the header. */
+function hintOf({ separator, unknown }: Layout): string {
+  if (separator !== undefined) return `. Separate columns by commas, not by ${JSON.stringify(separator)}`;
+  if (unknown.length === 0) return '';
+  return `. The header also has ${unknown
+    .map((name) => JSON.stringify(name.slice(0, 40)))
+    .slice(0, 5)
+    .join(', ')}`;
+}

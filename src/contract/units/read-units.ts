@@ -1,0 +1,220 @@
+import { maxProblems, quote } from '../problem-texts.ts';
+import type { UnitColumns } from './columns.ts';
+import { type CsvRow, readCsv } from './csv.ts';
+import { type Layout, layoutOf, problemsOfHeader } from './layout.ts';
+import { type UnitProblem, UnitsError } from './problem.ts';
+
+/** Texts of a unit by field, without those of empty cells. */
+export type UnitFields = Readonly<Record<string, string>>;
+
+/** A unit as a file has it: a string, or its fields. */
+export type UnitText = string | UnitFields;
+
+/** Units of a file in its order, each with its line. */
+export interface FileUnits {
+  units: readonly UnitText[];
+  lines: readonly number[];
+  /** Columns that no field has, which are not read. */
+  ignored: readonly string[];
+}
+
+/** Problem of a unit's field. */
+export type FieldProblem = Pick<UnitProblem, 'column' | 'type' | 'message'>;
+
+/** Options for readUnits(). */
+export interface ReadUnitsOptions {
+  /** Values of fields that a row lacks. The column of a field may be missing if it is here, even with ''. */
+  fills?: UnitFields;
+  /** Maximum rows below the header (default: any number). */
+  maxRows?: number;
+  /** Returns the problems of a unit's fields (default: none). */
+  checkUnit?(unit: UnitFields): readonly FieldProblem[];
+}
+
+/**
+ * Reads units from a CSV file in UTF-8 whose first row names the fields, in any order and case. Blank rows
+ * are skipped, other columns are ignored, and an empty cell is an absent field. A column may occur twice with
+ * the same values. An address of a product stands for its fields: in a cell of one of them, in the column
+ * `url` or the only column, or in a list without a header. Strings come from the only column or from `url`.
+ * Throws a UnitsError with at most 100 problems.
+ */
+export function readUnits(columns: UnitColumns, file: Uint8Array, options: ReadUnitsOptions = {}): FileUnits {
+  const { maxRows } = options;
+  const [header, ...rows] = readCsv(file, maxRows);
+  if (header === undefined) throw fileError('too_short', 'The file has no rows');
+  if (maxRows !== undefined && rows.length > maxRows)
+    throw fileError('too_long', `The file has more than ${maxRows} rows`);
+  const isList = header.cells[0]!.includes('://');
+  if (isList) return readRows(columns, { layout: listLayout(columns), rows: [header, ...rows] }, options);
+  return readRows(columns, { layout: layoutOf(columns, header, rows[0]), rows }, options);
+}
+
+/**
+ * Reads units from lines without a header: strings, the only field of a unit, or ids and addresses of
+ * products. Throws a UnitsError.
+ */
+export function unitsOfLines(
+  columns: UnitColumns,
+  lines: readonly (readonly [line: number, text: string])[],
+  options: ReadUnitsOptions = {},
+): FileUnits {
+  const rows = lines.map(([line, text]) => ({ line, cells: [text] }));
+  return readRows(columns, { layout: listLayout(columns), rows }, options);
+}
+
+/** Returns the layout of a file without a header. Throws a UnitsError if its units need one. */
+function listLayout(columns: UnitColumns): Layout {
+  const { fields, addressFields, title } = columns;
+  const isOnlyField = fields.length === 1;
+  if (fields.length > 1 && addressFields.length === 0)
+    throw fileError('missing', `${title} requires the columns ${fields.join(', ')}`);
+  return {
+    width: 1,
+    positions: new Map(fields.map((field) => [field, isOnlyField ? [0] : []])),
+    textPosition: isOnlyField ? -1 : 0,
+    unknown: [],
+    separator: undefined,
+  };
+}
+
+interface Table {
+  layout: Layout;
+  rows: readonly CsvRow[];
+}
+
+function readRows(columns: UnitColumns, table: Table, options: ReadUnitsOptions): FileUnits {
+  return columns.fields.length === 0 ? readTexts(columns, table) : readFields(columns, table, options);
+}
+
+/** Reads units that are strings. */
+function readTexts({ title }: UnitColumns, { layout, rows }: Table): FileUnits {
+  const { textPosition, width, unknown } = layout;
+  if (textPosition < 0)
+    throw fileError('missing', `${title} takes one column, or the column url, not ${width} columns`);
+  if (rows.length === 0) throw noRows();
+  checkWidths(rows, width);
+  return {
+    units: rows.map(({ cells }) => cells[textPosition] ?? ''),
+    lines: rows.map(({ line }) => line),
+    ignored: unknown,
+  };
+}
+
+/** Reads units that have fields. */
+function readFields(
+  columns: UnitColumns,
+  { layout, rows }: Table,
+  { fills = {}, checkUnit = () => [] }: ReadUnitsOptions,
+): FileUnits {
+  const { positions, unknown } = layout;
+  const isAbsent = (field: string) => positions.get(field)?.length === 0;
+  const absentFields = columns.required.filter((field) => isAbsent(field) && fills[field] === undefined);
+  const lackingFields = new Set(rows.length === 0 ? absentFields : []);
+  const problems: UnitProblem[] = [];
+  const units: UnitFields[] = [];
+  for (const [at, row] of rows.entries()) {
+    const { unit, problems: rowProblems } = readRow(columns, layout, row);
+    units.push(withFills(unit, fills));
+    const hasProblem = ({ column }: FieldProblem) => rowProblems.some((problem) => problem.column === column);
+    const unitProblems = checkUnit(unit).filter((problem) => !hasProblem(problem));
+    if (rowProblems.length === 0)
+      for (const field of absentFields) if (unit[field] === undefined) lackingFields.add(field);
+    for (const problem of [...rowProblems, ...unitProblems])
+      if (problem.type !== 'missing' || !lackingFields.has(problem.column!))
+        problems.push({ row: at + 1, line: row.line, ...problem });
+    if (problems.length >= maxProblems) break;
+  }
+  const allProblems = [...problemsOfHeader(columns, layout, lackingFields), ...problems];
+  if (allProblems.length > 0) throw new UnitsError(allProblems.slice(0, maxProblems));
+  if (rows.length === 0) throw noRows();
+  return { units, lines: rows.map(({ line }) => line), ignored: unknown };
+}
+
+interface ReadRow {
+  unit: Record<string, string>;
+  problems: FieldProblem[];
+}
+
+function readRow(columns: UnitColumns, layout: Layout, { cells }: CsvRow): ReadRow {
+  const row: ReadRow = { unit: {}, problems: [] };
+  if (isTooWide(cells, layout.width)) row.problems.push(tooWide(cells, layout.width));
+  const addresses: [column: string, text: string][] = [];
+  const text = cells[layout.textPosition] ?? '';
+  if (text !== '') addresses.push(['url', text]);
+  for (const [field, positions] of layout.positions) {
+    const [value = '', ...others] = positions.map((position) => cells[position] ?? '');
+    const other = others.find((candidate) => candidate !== value);
+    if (other !== undefined) row.problems.push(twoValues(field, value, other));
+    else if (value.includes('://') && columns.addressFields.includes(field)) addresses.push([field, value]);
+    else if (value !== '') row.unit[field] = choiceOf(columns, field, value);
+  }
+  for (const [column, address] of addresses) addAddress(columns, row, { column, address });
+  return row;
+}
+
+/** Adds the fields that an address stands for to a row. */
+function addAddress(
+  columns: UnitColumns,
+  { unit, problems }: ReadRow,
+  { column, address }: { column: string; address: string },
+): void {
+  const fields = columns.parseAddress(address);
+  if (fields === null) {
+    problems.push({ column, ...noAddress(address) });
+    return;
+  }
+  for (const [field, value] of Object.entries(fields)) {
+    const current = unit[field];
+    if (current !== undefined && current !== value) problems.push(otherAddress(field, current, value));
+    unit[field] = value;
+  }
+}
+
+/** Returns a value in lower case if that is one of the choices of its field. */
+function choiceOf({ choices }: UnitColumns, field: string, value: string): string {
+  const choice = value.toLowerCase();
+  return choices.get(field)?.includes(choice) ? choice : value;
+}
+
+/** Adds the values of the fields that a unit lacks. */
+function withFills(unit: Record<string, string>, fills: UnitFields): UnitFields {
+  for (const [field, value] of Object.entries(fills)) if (value !== '') unit[field] ??= value;
+  return unit;
+}
+
+const fileError = (type: string, message: string) => new UnitsError([{ type, message }]);
+
+const noRows = () => fileError('too_short', 'The file has no rows below the header');
+
+const noAddress = (text: string) => ({
+  type: 'value_error',
+  message: `${quote(text)} is not the address of a product`,
+});
+
+const twoValues = (column: string, value: string, other: string): FieldProblem => ({
+  column,
+  type: 'value_error',
+  message: `The column '${column}' occurs twice with different values: ${quote(value)} and ${quote(other)}`,
+});
+
+const otherAddress = (column: string, value: string, ofAddress: string): FieldProblem => ({
+  column,
+  type: 'value_error',
+  message: `'${column}' is ${quote(value)}, but ${quote(ofAddress)} in the address`,
+});
+
+/** Returns true if a row has values beyond the columns of its header. */
+const isTooWide = (cells: readonly string[], width: number): boolean =>
+  cells.slice(width).some((cell) => cell !== '');
+
+const tooWide = (cells: readonly string[], width: number): FieldProblem => ({
+  type: 'value_error',
+  message: `The row has ${cells.length} cells, not ${width}. Quote values that contain commas`,
+});
+
+function checkWidths(rows: readonly CsvRow[], width: number): void {
+  const problems = rows.flatMap(({ line, cells }, at) =>
+    isTooWide(cells, width) ? [{ row: at + 1, line, ...tooWide(cells, width) }] : [],
+  );
+  if (problems.length > 0) throw new UnitsError(problems.slice(0, maxProblems));
+}

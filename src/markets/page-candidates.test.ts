@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest';
+import { parseHtml } from './html.ts';
+import { parseSites } from './site-declaration.ts';
+import { openSitePage, readProductPage, recordOf, type ShopReading } from './site-page.ts';
+
+const [site] = parseSites('{"kiln": "kiln.example"}');
+const url = 'https://kiln.example/p/oat-mug-48213';
+
+type Reading = Record<string, unknown> & Pick<ShopReading, 'from' | 'contradictions'>;
+
+function read(html: string): Reading | null {
+  const found = readProductPage(openSitePage(parseHtml(html), url, site!));
+  if (found === null) return null;
+  const { from, contradictions } = found;
+  return { ...recordOf(found, url, 'kiln'), from, contradictions };
+}
+
+const jsonLd = (offer: object, members: object = {}) => {
+  const product = { '@type': 'Product', name: 'Oat mug', offers: offer, ...members };
+  return `<script type="application/ld+json">${JSON.stringify(product)}</script>`;
+};
+const page = (body: string) =>
+  `<title>Oat mug | Kiln</title><nav><a>Cart: € 0,00</a></nav><main><h1>Oat mug</h1>${body}</main>`;
+const button = '<button>Add to cart</button>';
+
+describe('a page without structured data', () => {
+  test('is a product by its heading, the price beside its control, and its stock', () => {
+    const body = `<form><p class="price">€ 12,50</p><p class="stock">In stock</p>${button}</form>`;
+    expect(read(page(`${body}<p>SKU: M-482</p>`))).toMatchObject({
+      ...{ title: 'Oat mug', price: 12.5, currency: 'EUR', availability: 'InStock', sku: 'M-482' },
+      from: { price: 'page: heading, control, name', title: 'page: heading, title' },
+    });
+  });
+
+  test.each([
+    'In den Warenkorb',
+    'Ajouter au panier',
+    'Añadir al carrito',
+    'Aggiungi al carrello',
+    'Adicionar ao carrinho',
+    'In winkelwagen',
+    'Do koszyka',
+    'Do košíku',
+    'Lägg i varukorg',
+    'В корзину',
+    '加入購物車',
+    'カートに入れる',
+    'Thêm vào giỏ hàng',
+    'Tambah ke keranjang',
+  ])('has a control %j', (text) => {
+    expect(read(page(`<p>€ 12,50</p><button>${text}</button>`))).toMatchObject({
+      price: 12.5,
+      available: true,
+    });
+  });
+
+  test.each([
+    ['a struck price', '<del>€ 20,00</del>'],
+    ['an old price', '<span class="old-price">€ 20,00</span>'],
+    ['a label', '<span>RRP € 20,00</span>'],
+    ['shipping', '<p>Shipping € 4,90</p>'],
+    ['an instalment', '<p>€ 1,05 / month</p>'],
+    ['a price per kilogram', '<p>€ 31,25 per kg</p>'],
+    ['a button of another choice', '<button>Pickup € 2,00</button>'],
+  ])('has the price beside %s', (_name, other) => {
+    expect(read(page(`<div>${other}<b>€ 12,50</b>${button}</div>`))).toMatchObject({ price: 12.5 });
+  });
+
+  test.each([
+    ['two prices could be meant', `<p>€ 12,50</p><p>€ 14,00</p>${button}`],
+    [
+      'prices near the heading and near the control differ',
+      `<p>€ 9,00</p></main><aside>€ 12,50 ${button}</aside>`,
+    ],
+    ['one digit is in an element of its own', `<p class="price">€12<sup>5</sup></p>${button}`],
+    ['only a part has a name', `<p>€12<sup class="price">50</sup>5</p>${button}`],
+    ['the page also has a price without tax', `<p>€ 12,50</p><p>€ 10,50 excl. VAT</p>${button}`],
+    ['a point can be either sign', `<p class="price">$3.340</p>${button}`],
+  ])('has no price if %s', (_name, body) => {
+    expect(read(page(body))?.price ?? null).toBeNull();
+  });
+
+  test.each(['<p class="price">€12<sup>50</sup></p>', '<p class="price"><span>€12</span><sup>50</sup></p>'])(
+    'reads cents in an element of their own: %s',
+    (price) => {
+      expect(read(page(`${price}${button}`))).toMatchObject({ price: 12.5 });
+    },
+  );
+
+  test('does not read prices of related products', () => {
+    const related = `<section class="related-products"><h3>Bowl</h3><p>€ 7,00</p>${button}</section>`;
+    expect(read(page(`${related}<p>€ 12,50</p>${button}${related}`))).toMatchObject({ price: 12.5 });
+    expect(read(page(related))).toBeNull();
+  });
+
+  test('is sold out by a disabled control that says so', () => {
+    const body = '<p class="price">€ 12,50</p><button disabled>Sold out</button>';
+    expect(read(page(body))).toMatchObject({ availability: 'OutOfStock', available: false });
+  });
+
+  test.each([
+    ['the address and a form', '<form><input type="hidden" name="product_id" value="48213"></form>', '48213'],
+    ['the address and an attribute', '<div data-product-id="48213"></div>', '48213'],
+    ['a label', '<tr><th>Art.-Nr.</th><td>KM-7</td></tr>', 'KM-7'],
+    ['no attribute alone', '<div data-sku="KM-7"></div>', null],
+    ['none of two labels', '<p>SKU: KM-7</p><p>SKU: KM-8</p>', null],
+  ])('has the number of %s', (_name, body, sku) => {
+    expect(read(page(`<p class="price">€ 12,50</p>${button}<table>${body}</table>${body}`))?.sku).toBe(sku);
+  });
+
+  test('is no product with a heading alone', () => {
+    expect(read(page('<p>About our mugs, from € 5 to € 90.</p>'))).toBeNull();
+  });
+});
+
+describe('a page whose structured data it contradicts', () => {
+  const euros = (price: unknown, members: object = {}) => ({ price, priceCurrency: 'EUR', ...members });
+  const shown = `<form><p class="price">€ 12,50</p>${button}</form>`;
+
+  test('has the visible price, and reports both', () => {
+    const record = read(jsonLd(euros(10.5)) + page(shown));
+    expect(record).toMatchObject({ price: 12.5, currency: 'EUR' });
+    expect(record?.from.price).toMatch(/^page: /);
+    expect(record?.contradictions.map(({ value }) => value)).toEqual([10.5, 12.5]);
+  });
+
+  test('has the price of structured data if the page shows none, or several', () => {
+    expect(read(jsonLd(euros(10.5)) + page(button))).toMatchObject({ price: 10.5 });
+    expect(read(jsonLd(euros(12.5)) + page(`${shown}<p>€ 3,00</p>`))).toMatchObject({ price: 12.5 });
+  });
+
+  test('decides between two readings of a price', () => {
+    const thousands = `<form><p class="price">€ 12.500,00</p>${button}</form>`;
+    expect(read(jsonLd(euros('12.500')) + page(thousands))).toMatchObject({ price: 12_500 });
+    expect(read(jsonLd(euros('12.500')) + page(shown))).toMatchObject({ price: 12.5 });
+  });
+
+  test('is sold out if the page marks it so and has no control', () => {
+    const inStock = euros(12.5, { availability: 'https://schema.org/InStock' });
+    const soldOut = '<p class="stock">Sold out</p>';
+    expect(read(jsonLd(inStock) + page(soldOut))).toMatchObject({ available: false });
+    expect(read(jsonLd(inStock) + page(`${soldOut}${shown}`))).toMatchObject({ availability: 'InStock' });
+  });
+
+  test('has the offer that the page shows', () => {
+    const offers = [10.5, 12.5].map((price) => euros(price, { sku: `M-${price}` }));
+    const record = read(jsonLd(offers) + page(shown));
+    expect(record).toMatchObject({ price: 12.5, contradictions: [] });
+  });
+});
+
+describe('embedded state', () => {
+  const state = (value: unknown) => `<script>window.__STATE__ = ${JSON.stringify(value)};</script>`;
+  const shown = `<p>€ 12,50</p><p>€ 14,00</p>${button}`;
+
+  test.each([
+    ['of a script', state({ page: { product: { name: 'Oat mug', price: 12.5, sku: 'M-1' } } })],
+    [
+      'of a JSON script',
+      '<script type="application/json" id="d">{"title": "Oat mug", "price": "12.50"}</script>',
+    ],
+    ['pushed to a list', '<script>dataLayer.push({"product": {"name": "Oat mug", "price": 12.5}})</script>'],
+    ['of an attribute', `<div data-product='{"name": "Oat mug", "price": {"amount": 12.5}}'></div>`],
+  ])('%s decides between prices of the page', (_name, script) => {
+    expect(read(page(shown) + script)).toMatchObject({ price: 12.5 });
+  });
+
+  test('states no price alone, and nothing of other products', () => {
+    const product = (name: string) => state({ list: [{ name, price: 12.5, sku: 'M-1' }] });
+    expect(read(page(shown) + product('Bowl'))?.price ?? null).toBeNull();
+    expect(read(page('') + product('Oat mug'))).toBeNull();
+  });
+
+  test('is no evidence by integers, which can be cents', () => {
+    const script = `${state({ name: 'Oat mug', price: 1250 })}<script>var meta = {"name": "Oat mug", "price": 1250};</script>`;
+    expect(read(page(shown) + script)?.price ?? null).toBeNull();
+  });
+
+  test('has one number of a product in two states', () => {
+    const script = `${state({ name: 'Oat mug', sku: 'M-1' })}<script>var meta = {"name": "Oat mug", "sku": "M-1"};</script>`;
+    expect(read(page(`<p class="price">€ 12,50</p>${button}`) + script)?.sku).toBe('M-1');
+  });
+});

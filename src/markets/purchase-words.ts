@@ -1,0 +1,64 @@
+/** Words of pages of shops in many languages, by what they mark. */
+
+/** Texts of controls that buy a product or put it into a cart. */
+export const buyWords = new RegExp(
+  [
+    'add(?: item)? to (?:my |your |shopping )?(?:cart|bag|basket|trolley|order)|^buy(?: it| this)?(?: now)?$|^order now$|^add$|^purchase$|^buy tickets?$',
+    'in den (?:warenkorb|einkaufswagen|korb)|^(?:jetzt |sofort[- ]?)?kaufen$|^(?:jetzt )?bestellen$',
+    'ajouter (?:au|à mon) panier|^acheter(?: maintenant)?$|^ajouter$',
+    '(?:añadir|agregar|sumar)(?: al? (?:la )?(?:carrito|carro|cesta|bolsa))?$|^comprar(?: ahora| agora| já)?$',
+    'aggiungi al (?:carrello|cesto)|^acquista(?: ora| subito)?$',
+    '(?:adicionar|colocar) (?:ao|no) (?:carrinho|cesto)',
+    'in (?:de |mijn |het )?(?:winkelwagen|winkelmand|winkelmandje|mandje)|toevoegen aan winkel|^bestel(?: nu)?$',
+    'do koszyka|^kup(?: teraz)?$|do koš[ií]k[ua]|^k(?:ú|ou)pi[ťt]$|v košarico|u košaricu|^kupi$',
+    'kosárba|în coş|în coș|в (?:корзину|кошик)|^купить$|^купити$|sepete ekle|^satın al$',
+    'lägg i (?:varukorg|kundvagn)|^köp(?: nu)?$|læg i kurv|^køb(?: nu)?$|legg i handle(?:kurv|vogn)|^kjøp(?: nå)?$|ostoskoriin',
+    '^beli(?: sekarang)?$|(?:tambah|masukkan|\\+) ?(?:ke )?keranjang|^mua(?: ngay| hàng)?$|(?:thêm )?vào giỏ',
+    '(?:加入|放入)(?:購物車|购物车|購物籃)|(?:立即|馬上|立刻|我要|直接)?(?:購買|购买|結帳|订购|訂購)$|カートに(?:入れる|追加)|かごに入れる|^購入',
+    '장바구니|^구매|바로구매|ใส่(?:รถเข็น|ตะกร้า)|^ซื้อ|أضف (?:إلى|الى) (?:السلة|عربة)|הוסף לסל|הוספה לסל',
+  ].join('|'),
+  'iu',
+);
+
+/** Names, ids, classes, and addresses of such controls and of their forms. */
+export const buyNames =
+  /(?:^|[\s_-])(?:add|put)[_-]?(?:to|2)[_-]?(?:shopping[_-]?)?(?:cart|basket|bag)|addtocart|addtobasket|addtobag|btn[_-]?(?:add[_-]?)?(?:cart|buy)|buy[_-]?(?:now|btn|button)|(?:cart|buy)[_-]?(?:btn|button)/i;
+export const buyActions = /\/(?:cart|basket|warenkorb|panier|carrello|checkout\/cart)\/add|[?&]add-to-cart=/i;
+
+/** Texts of controls and marks of products that cannot be bought. */
+export const soldOutWords =
+  /^(?:sold ?out|out of stock|(?:currently |temporarily )?unavailable|notify me(?: when available)?|email me when available|ausverkauft|nicht (?:verfügbar|lieferbar)|épuisé|rupture de stock|indisponible|agotado|sin stock|esaurito|non disponibile|esgotado|uitverkocht|wyprzedane|vypredané|vyprodáno|slutsåld|udsolgt|utsolgt|нет в наличии|нет на складе|售完|已售完|缺貨|補貨中|売り切れ|在庫切れ|품절|habis|hết hàng)$/iu;
+
+/** Names of regions of a page that show other products, or totals of a cart. */
+export const otherRegions =
+  /(?:^|[\s_-])(?:mini-?_?(?:cart|basket|bag)|(?:cart|basket|bag)[_-]?(?:total|summary|preview|drawer|dropdown|subtotal|widget|sidebar|content|list|popup)|nav(?:bar|igation)?|menu|megamenu|footer|related\w*|recommend\w*|recomend\w*|upsells?|cross-?_?sells?|crossselling|similar\w*|recent(?:ly)?(?:[_-]?view\w*)?|viewed|also|alsobought|carousel|bestsell\w*|best-sell\w*|suggest\w*|sponsored|review[s]?|comments?|accessor(?:y|ies)|bundles?|newsletter|history|ähnlich\w*|empfehl\w*|alternativ\w*|poleca\w*|podobn\w*|souvis\w*)(?=$|[\s_-])/iu;
+
+/** Names of elements with a price. */
+export const priceNames = /price|preis|prix|precio|preco|prezzo|prijs|cena|ceny|\bpris\b|amount|harga|tarif/i;
+/** Names of elements with a price that was, or is of something else. */
+export const otherPriceNames =
+  /(?:^|[\s_-]|price)(?:old|was|before|strike\w*|struck|crossed|through|rrp|msrp|uvp|compare\w*|prev(?:ious)?|stara|skreslen\w*|sav(?:e|ing|ings)|discount-(?:amount|value)|shipping|delivery|unit|per-unit|unitprice|install?ments?|monthly|financ\w*|excl\w*|without|exc?-?tax|deposit|threshold|points?|netto|min|max|from|coupon|total)(?=$|[\s_-]|price)/i;
+export const weakOldNames =
+  /(?:^|[\s_-])(?:regular|list|original|normal|full|retail|market|base|standard)(?=$|[\s_-])/i;
+/** Names of elements with the price to pay. */
+export const ownPriceNames =
+  /(?:^|[\s_-])(?:final|finalprice|current|sales?|special|now|actual|our|main|selling|sell|promo|akce|akcia|product)(?=$|[\s_-]|price)/i;
+/** Texts before a price that is not the price to pay. */
+export const otherPriceWords =
+  /(?<!\p{L})(?:was|sav(?:e|ing|ings)|rrp|msrp|list price|uvp|statt|risparmi|économisez|shipping|delivery|versand\p{L}*|livraison|porto|envío|spedizione|monthly|raten?|install?ments?|mensualit\p{L}*|cuotas?|deposit|starting price|reserve|bids?|excl\p{L}*|ohne|hors taxes?|HT|bez dph|brez ddv|netto|from|ab|à partir|desde|ex\.? (?:vat|tax)|points?|cashback|voucher|coupon|gutschein|minimum|over|above|more than)(?!\p{L})|運費|免運|原價|定價|市價|送料|配送|滿/iu;
+/** Texts after a price of a period, of a quantity, or without tax. */
+export const periodWords =
+  /^\s*(?:\/|起|(?:per|pro|par|al|a|por|je)\s|(?:mese|month|monat|mois|mes|kg|100 ?(?:g|ml))(?!\p{L})|(?:hors taxes?|HT|bez dph|brez ddv|netto|excl\p{L}*|ex\.? (?:vat|tax)|off|rabatt|less|korting)(?!\p{L}))/iu;
+
+/** Names and texts of elements that state whether a product is in stock. */
+export const stockNames =
+  /stock|avail|verf(?:ü|ue)gbar|lieferbar|lager|dispo(?:nib|s\b)|dostup|skladem|sklad\b|voorraad|nalich|zaloha/i;
+export const stockLabels =
+  /^(?:stock|availability|verfügbarkeit|lieferbarkeit|disponibilit[éàa]|disponibilidad|disponibilidade|beschikbaarheid|dostupnos[ťt]|dostępność|razpoložljivost|наличие|availability status|庫存|在庫)\s*[:：]?\s*/iu;
+
+/** Labels of the number under which a shop sells a product. */
+export const skuLabels =
+  /^(?:(?:product |item |web |catalog(?:ue)? )?sku|art(?:ikel|icle|icolo|ículo)?[.\s-]{0,2}(?:nr|no|n°|nummer|number|code|#)|artikelnummer|artikelnr|bestell[- ]?(?:nr|nummer)|(?:ebay )?(?:item|artikel|objekt)(?:\s?(?:#|no|number|nummer|code|id))|numéro de l'objet(?: ebay)?|(?:product|produkt|catalog|model|style|stock|web|post|lot|listing|ad|anzeigen?)[ -]?(?:code|id|no|nr|number|nummer|#)|produktnummer|ref(?:erence|erencia|érence|erência)?|réf|código|cod(?:ice)?(?: articolo| prodotto)?|kód(?: produktu| tovaru| zboží)?|katalogové číslo|objednací číslo|šifra(?: artikla| izdelka)?|kod produktu|indeks|код(?: товара)?|артикул|anzeige|商品(?:編號|番号|コード|编号|代碼|型號)|品番|상품번호|tuotekoodi|varenr|varenummer|art nr|bestelnummer)\s*\.?\s*[:：#–-]*\s*/iu;
+/** Names of elements with such a number. */
+export const skuNames =
+  /(?:^|[\s_-])(?:sku|article(?:[_-]?(?:number|no|nr|code|id))?|artikel(?:nummer|nr)|(?:product|item)[_-]?(?:code|ref|reference|number|sku)|productcode|itemcode)(?:[_-]?(?:value|text))?(?=$|\s)/i;

@@ -1,0 +1,114 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { plainIds } from '../../../sandbox/mkta/ids.ts';
+import { productPage } from '../../../sandbox/mkta/product-page.ts';
+import { createApi, submitItems, type TestApi, watchJob } from '../../support/api.ts';
+import { createDeployment, type Deployment } from '../../support/deployment.ts';
+import { distributedStacks, type Engines, openStacks, stacks } from '../../support/engines.ts';
+import { listChildren } from '../../support/process-tree.ts';
+import { until } from '../../support/until.ts';
+import { stallingItem } from './stalling-item.ts';
+
+const service = fileURLToPath(new URL('./service.ts', import.meta.url));
+const unitPrice = 10;
+
+async function startOrigin(): Promise<Server> {
+  const server = createServer((request, response) => {
+    const itemId = /[?&]item_id=(\d+)/.exec(request.url ?? '')?.[1] ?? '1';
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(productPage('id', Number(itemId), 77));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+const [embedded] = await openStacks(stacks.filter(({ distributed }) => !distributed));
+const opened = [embedded!, ...(await openStacks(distributedStacks))];
+
+describe.each(opened)('$title', ({ engines, distributed }) => {
+  describe.skipIf(engines === null)('a page that stalls its worker', () => {
+    let origin: Server;
+    let deployment: Deployment;
+    let api: TestApi;
+    beforeAll(async () => {
+      origin = await startOrigin();
+      const id = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
+      deployment = await createDeployment({
+        inProcess: false,
+        program: service,
+        stack: { distributed },
+        engines: engines as Engines,
+        origins: { config: { mkta: { id } } } as never,
+        originLimits: { concurrency: 16, requests_per_second: 200 },
+        settings: { GLEANER_WORKERS: '1' },
+        layout: { apis: 1, workers: 1, gateways: 0 },
+      });
+      api = createApi(deployment);
+      await deployment.start();
+    });
+    afterAll(async () => {
+      await deployment?.stop();
+      await engines?.stop();
+      origin?.close();
+    });
+    beforeEach(({ onTestFailed }) => onTestFailed(() => console.log(deployment?.recentLog())));
+
+    const log = () => deployment.workers.map((process) => process.log()).join('\n');
+    const count = (text: string) => log().split(`"msg":"${text}"`).length - 1;
+    const submit = async (ids: readonly (string | number)[]) => {
+      const user = await api.createUser(ids.length * unitPrice);
+      const items = ids.map((itemId) => ({ item_id: String(itemId), shop_id: '77' }));
+      const jobId = await submitItems(api, user, 'id', items);
+      await api.operator('ApproveJob', { job_id: jobId });
+      return { user, jobId };
+    };
+
+    test('costs at most three deaths, fails alone, and does not stop the job of another user', {
+      timeout: 300_000,
+    }, async () => {
+      const ids = plainIds(120);
+      const stalling = await submit([...ids.slice(0, 9), stallingItem]);
+      const stalled = watchJob(api, stalling.user, stalling.jobId, 240_000);
+      stalled.catch(() => {});
+      const other = await submit(ids);
+      const { download } = await watchJob(api, other.user, other.jobId, 120_000);
+      expect(download).toMatchObject({ success_count: 120, failed_count: 0 });
+      expect(await api.balance(other.user)).toBe(0);
+
+      const ended = await stalled;
+      expect(ended.download).toMatchObject({ success_count: 9, failed_count: 1 });
+      expect(await api.balance(stalling.user)).toBe(unitPrice);
+      expect(count('worker died')).toBeLessThanOrEqual(3);
+      expect(count('worker stalled')).toBe(count('worker died'));
+      expect(count('unit abandoned')).toBe(1);
+      expect(log()).toMatch(/"index":9,"msg":"worker stalled"/);
+      expect(deployment.processes.every((process) => process.running())).toBe(true);
+      expect((await deployment.audit()).problems).toEqual([]);
+    });
+
+    test('is not a process that was frozen', { timeout: 120_000 }, async () => {
+      const deaths = count('worker died');
+      const [parent] = deployment.workers;
+      const job = await submit(plainIds(200));
+      await until('a worker runs', () => listChildren(parent!.pid()).length > 0 || undefined, {
+        withinMs: 30_000,
+      });
+      const pids = listChildren(parent!.pid());
+      for (const pid of pids) process.kill(pid, 'SIGSTOP');
+      const frozenAt = performance.now();
+      await until(
+        'a stall would have been noticed',
+        () => performance.now() - frozenAt > 9_000 || undefined,
+        {
+          withinMs: 30_000,
+        },
+      );
+      for (const pid of pids) process.kill(pid, 'SIGCONT');
+      const { download } = await watchJob(api, job.user, job.jobId, 90_000);
+      expect(download).toMatchObject({ success_count: 200, failed_count: 0 });
+      expect(count('worker died')).toBe(deaths);
+    });
+  });
+});
