@@ -295,7 +295,12 @@ describe('exit codes and messages', () => {
       "open '<folder>/none/ledger.csv.part'",
     ],
     ['an unknown page', ['open', 'nowhere'], 2, 'No page "nowhere". Pass a job, or one of jobs'],
-    ['an unknown column', ['job', 'submit', 'mktb', 'pdp_bulk', '-'], 2, 'has no field "wrong"'],
+    [
+      'missing columns beside an unknown one',
+      ['job', 'submit', 'mktb', 'pdp_bulk', '-', '--set', 'shop_domain=toko-7'],
+      2,
+      `The column 'product_key' is missing. The header also has "wrong"`,
+    ],
     [
       'a wrong key',
       ['account', 'show', '--key', 'gl_nobody'],

@@ -28,6 +28,7 @@ beforeAll(async () => {
     'shop_domain,product_key\ntoko-7,barang-1003\ntoko-7,barang-1800\n',
   );
   writeFileSync(join(folder, 'items.csv'), 'item_id,shop_id\n20000000001,7001\n20000000002,7001\n');
+  writeFileSync(join(folder, 'asins.csv'), 'asin\nB09B8V1LZ3\n');
   writeFileSync(join(folder, 'rows.csv'), 'region,shop_id,item_id\nsg,7002,31000000000\n');
 });
 afterAll(async () => {

@@ -19,7 +19,7 @@ export interface FileUnits {
 }
 
 /** Problem of a unit's field. */
-export type FieldProblem = Pick<UnitProblem, 'column' | 'type' | 'message'>;
+export type ColumnProblem = Pick<UnitProblem, 'column' | 'type' | 'message'>;
 
 /** Options for readUnits(). */
 export interface ReadUnitsOptions {
@@ -28,7 +28,7 @@ export interface ReadUnitsOptions {
   /** Maximum rows below the header (default: any number). */
   maxRows?: number;
   /** Returns the problems of a unit's fields (default: none). */
-  checkUnit?(unit: UnitFields): readonly FieldProblem[];
+  checkUnit?(unit: UnitFields): readonly ColumnProblem[];
 }
 
 /**
@@ -115,7 +115,8 @@ function readFields(
   for (const [at, row] of rows.entries()) {
     const { unit, problems: rowProblems } = readRow(columns, layout, row);
     units.push(withFills(unit, fills));
-    const hasProblem = ({ column }: FieldProblem) => rowProblems.some((problem) => problem.column === column);
+    const hasProblem = ({ column }: ColumnProblem) =>
+      rowProblems.some((problem) => problem.column === column);
     const unitProblems = checkUnit(unit).filter((problem) => !hasProblem(problem));
     if (rowProblems.length === 0)
       for (const field of absentFields) if (unit[field] === undefined) lackingFields.add(field);
@@ -132,7 +133,7 @@ function readFields(
 
 interface ReadRow {
   unit: Record<string, string>;
-  problems: FieldProblem[];
+  problems: ColumnProblem[];
 }
 
 function readRow(columns: UnitColumns, layout: Layout, { cells }: CsvRow): ReadRow {
@@ -191,13 +192,13 @@ const noAddress = (text: string) => ({
   message: `${quote(text)} is not the address of a product`,
 });
 
-const twoValues = (column: string, value: string, other: string): FieldProblem => ({
+const twoValues = (column: string, value: string, other: string): ColumnProblem => ({
   column,
   type: 'value_error',
   message: `The column '${column}' occurs twice with different values: ${quote(value)} and ${quote(other)}`,
 });
 
-const otherAddress = (column: string, value: string, ofAddress: string): FieldProblem => ({
+const otherAddress = (column: string, value: string, ofAddress: string): ColumnProblem => ({
   column,
   type: 'value_error',
   message: `'${column}' is ${quote(value)}, but ${quote(ofAddress)} in the address`,
@@ -207,7 +208,7 @@ const otherAddress = (column: string, value: string, ofAddress: string): FieldPr
 const isTooWide = (cells: readonly string[], width: number): boolean =>
   cells.slice(width).some((cell) => cell !== '');
 
-const tooWide = (cells: readonly string[], width: number): FieldProblem => ({
+const tooWide = (cells: readonly string[], width: number): ColumnProblem => ({
   type: 'value_error',
   message: `The row has ${cells.length} cells, not ${width}. Quote values that contain commas`,
 });

@@ -4,7 +4,7 @@ import { findJobType } from '../../contract/job-types.ts';
 import { quote } from '../../contract/problem-texts.ts';
 import { columnsOf } from '../../contract/units/columns.ts';
 import { type UnitProblem, UnitsError } from '../../contract/units/problem.ts';
-import { type FieldProblem, readUnits, type UnitFields } from '../../contract/units/read-units.ts';
+import { type ColumnProblem, readUnits, type UnitFields } from '../../contract/units/read-units.ts';
 import type { Unit } from '../../store/batches.ts';
 import { inOrder } from '../items.ts';
 import type { Plan } from '../kind.ts';
@@ -33,7 +33,7 @@ export function recentKey({ input }: Unit, region: string): string {
 }
 
 /** One row of the uploaded CSV. */
-export interface CsvRow {
+export interface GetPcRow {
   region: string;
   shop_id: string;
   item_id: string;
@@ -48,11 +48,11 @@ const columns = columnsOf(findJobType({ market: 'mkta', kind: 'get_pc_bulk' })!)
  * Reads the rows of a CSV; a region is that of rows without one. Throws `invalid`, which names every invalid
  * row, up to 100 problems. Their `loc` is ["body", "file", row, column]; the header is row 0.
  */
-export function readRows(file: Uint8Array, region = ''): CsvRow[] {
+export function readRows(file: Uint8Array, region = ''): GetPcRow[] {
   const fills: UnitFields = region === '' ? {} : { region };
   try {
     const { units } = readUnits(columns, file, { fills, maxRows, checkUnit });
-    return units as unknown as CsvRow[];
+    return units as unknown as GetPcRow[];
   } catch (error) {
     if (!(error instanceof UnitsError)) throw error;
     const problems = error.problems.map(toProblem);
@@ -67,14 +67,14 @@ function toProblem({ row, line, column, type, message }: UnitProblem): Problem {
 }
 
 /** Returns the problems of a row's fields. */
-function checkUnit(unit: UnitFields): FieldProblem[] {
+function checkUnit(unit: UnitFields): ColumnProblem[] {
   return columns.fields.flatMap((column) => {
     const problem = problemOf(column, unit[column]);
     return problem === null ? [] : [{ column, ...problem }];
   });
 }
 
-function problemOf(column: string, value: string | undefined): Omit<FieldProblem, 'column'> | null {
+function problemOf(column: string, value: string | undefined): Omit<ColumnProblem, 'column'> | null {
   if (value === undefined) return { type: 'missing', message: `The row lacks '${column}'` };
   const choices = columns.choices.get(column)!;
   if (choices.length === 0)

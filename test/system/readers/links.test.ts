@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findEngine, toolCache } from '../../engines/missing.ts';
+import { findEngine } from '../../engines/missing.ts';
 import { openSandboxFixture, type SandboxFixture } from '../../sandbox/fixture.ts';
 import { reservedItems } from '../../sandbox/outcomes.ts';
 import { type Engines, embedded } from '../../support/engines.ts';
@@ -19,7 +19,7 @@ const packages = [
   'fsspec==2026.9.0',
   'aiohttp==3.14.5',
 ];
-const python = await findEngine(findPythonPackages(join(toolCache, 'link-readers-1'), packages));
+const python = await findEngine(findPythonPackages('link-readers-1', packages));
 const timeoutMs = 240_000;
 
 /** Jobs of the kinds, and of the marketplaces, that reservedItems does not have. */
