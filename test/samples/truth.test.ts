@@ -34,6 +34,8 @@ describe('scoreFolder()', () => {
       price: { right: 1, false: 1, missing: 1 },
       availability: { right: 1, false: 1, missing: 0 },
       sku: { right: 1, false: 1, missing: 0 },
+      brand: { right: 0, false: 0, missing: 0 },
+      gtin: { right: 0, false: 0, missing: 0 },
     });
     expect(wrong[0]).toMatchObject({ field: 'price', expected: ['9'], got: '7' });
   });

@@ -5,17 +5,25 @@ import { z } from 'zod';
 import { Fault } from '../../src/contract/fault.ts';
 import { declaredSites } from '../../src/markets/declared-sites.ts';
 import { text } from '../../src/markets/fields.ts';
-import { markets } from '../../src/markets/list.ts';
+import { mkte } from '../../src/markets/mkte/index.ts';
+import { regions } from '../../src/markets/mkte/regions.ts';
 import { sites } from '../../src/markets/sites/index.ts';
 
 /** Fields that are measured. */
-const fields = ['price', 'availability', 'sku'] as const;
-type Field = (typeof fields)[number];
+const fields = ['price', 'availability', 'sku', 'brand', 'gtin'] as const;
+export type Field = (typeof fields)[number];
 
 const values = z.array(z.string()).optional();
 const truthSchema = z.record(
   z.string(),
-  z.looseObject({ url: z.url(), price: values, availability: values, sku: values }),
+  z.looseObject({
+    url: z.url(),
+    price: values,
+    availability: values,
+    sku: values,
+    brand: values,
+    gtin: values,
+  }),
 );
 
 /** True values of a page: each field has those that are right. */
@@ -36,17 +44,12 @@ export interface WrongValue {
   got: string | null;
 }
 
-/** Returns the market, other than that of declared shops, whose reader has the address. */
+/** Returns the reader and its input for an address of the marketplace whose pages are HTML, or null. */
 function marketPage(url: string) {
-  for (const market of markets) {
-    if (market === sites || market.parseUrl === undefined) continue;
-    try {
-      return { market, ...market.parseUrl('product', url) };
-    } catch {
-      // Not an address of this market.
-    }
-  }
-  return null;
+  const { host } = new URL(url);
+  const region = Object.keys(regions).find((name) => regions[name]!.host === host);
+  const input = mkte.ids.product!.parse(url);
+  return region === undefined || input === null ? null : { market: mkte, input, region };
 }
 
 /** Declares the shop of an address by its host alone. */
@@ -65,8 +68,14 @@ function readPage(url: string, body: Buffer): TrueValues | null {
   try {
     const record = reader.extract({ status: 200, headers, body, url, at: 0 }, input, region);
     const item = market.tracked?.product?.(record);
-    const sku = market === sites ? text(record.sku) : (item?.key ?? null);
-    return { price: item?.price ?? null, available: item?.available ?? null, sku };
+    const isShop = market === sites;
+    return {
+      price: item?.price ?? null,
+      available: item?.available ?? null,
+      sku: isShop ? text(record.sku) : (item?.key ?? null),
+      brand: item?.details.brand ?? null,
+      gtin: isShop ? text(record.gtin) : null,
+    };
   } catch (error) {
     if (error instanceof Fault) return null;
     throw error;
@@ -78,6 +87,8 @@ interface TrueValues {
   price: number | null;
   available: boolean | null;
   sku: string | null;
+  brand: string | null;
+  gtin: string | null;
 }
 
 function fieldTexts(record: TrueValues | null): Record<Field, string | null> {
@@ -87,11 +98,20 @@ function fieldTexts(record: TrueValues | null): Record<Field, string | null> {
     price: text(record?.price),
     availability: available === null ? null : state,
     sku: record?.sku ?? null,
+    brand: record?.brand ?? null,
+    gtin: record?.gtin ?? null,
   };
 }
 
+/** Returns the form in which two right values of a field are the same text. */
+function comparable(field: Field, value: string): string {
+  if (field === 'price') return String(Number(value));
+  if (field === 'gtin') return value.padStart(14, '0');
+  return field === 'brand' ? value.toLowerCase() : value;
+}
+
 const isRight = (field: Field, got: string, expected: readonly string[]) =>
-  expected.some((value) => (field === 'price' ? Number(value) === Number(got) : value === got));
+  expected.some((value) => comparable(field, value) === comparable(field, got));
 
 /** Adds the values of a record to the scores, and returns those that are wrong or missing. */
 function scorePage(
@@ -115,11 +135,11 @@ function scorePage(
 }
 
 /** Returns scores of no page. */
-const emptyScores = (): Record<Field, FieldScore> => ({
-  price: { right: 0, false: 0, missing: 0 },
-  availability: { right: 0, false: 0, missing: 0 },
-  sku: { right: 0, false: 0, missing: 0 },
-});
+const emptyScores = () =>
+  Object.fromEntries(fields.map((field) => [field, { right: 0, false: 0, missing: 0 }])) as Record<
+    Field,
+    FieldScore
+  >;
 
 /** Returns the precision, the recall, and their harmonic mean. 0 without values. */
 export function ratesOf({ right, false: wrong, missing }: FieldScore) {
@@ -129,8 +149,15 @@ export function ratesOf({ right, false: wrong, missing }: FieldScore) {
   return { precision, recall, f1 };
 }
 
+/** Scores of the fields of a folder's pages. */
+export interface PageScore {
+  pageCount: number;
+  scores: Record<Field, FieldScore>;
+  wrong: WrongValue[];
+}
+
 /** Reads every page of a folder with `truth.json` and `<key>.html.gz`, and returns the scores of its fields. */
-export async function scoreFolder(folder: string) {
+export async function scoreFolder(folder: string): Promise<PageScore> {
   const truth = truthSchema.parse(JSON.parse(await readFile(join(folder, 'truth.json'), 'utf8')));
   const scores = emptyScores();
   const wrong: WrongValue[] = [];

@@ -18,7 +18,14 @@ export const listedFields: ListedFields = {
     is_sponsored: boolean`,
 };
 
-/** The page states no number of pieces. If its text about stock is uncertain, a price means available. */
+/** Returns whether an item can be bought. A page without a text about stock has a price only if it can. */
+function isAvailable(record: JsonObject, price: number | null): boolean | null {
+  const stockText = text(record.availability);
+  if (stockText !== null) return readAvailability(stockText).available;
+  return price === null ? null : true;
+}
+
+/** The page states no number of pieces. */
 function product(record: JsonObject) {
   const price = number(valueAt(record, 'price.amount'));
   const variants = objects(record.variants).map((variant) => ({
@@ -31,7 +38,7 @@ function product(record: JsonObject) {
     title: text(record.title),
     price,
     currency: text(valueAt(record, 'price.currency')),
-    available: readAvailability(text(record.availability)).available ?? price !== null,
+    available: isAvailable(record, price),
     rating: number(record.rating),
     variants,
     brand: text(record.brand),
