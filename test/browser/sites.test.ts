@@ -51,7 +51,7 @@ const server = createServer((request, response) => {
   const { pathname } = new URL(request.url!, 'http://here');
   const page = (script: string) =>
     response
-      .writeHead(200, { 'content-type': 'text/html' })
+      .writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
       .end(`<!doctype html><title>Kiln</title><body><p>Loading…</p><script>${script}</script>`);
   const to = (location: string) => response.writeHead(302, { location }).end();
   if (pathname === '/robots.txt') response.end('User-agent: *\nDisallow: /private\n');

@@ -10,8 +10,6 @@ import { findPythonPackages, install, run } from '../clients/tools.ts';
 interface Example {
   text: string | null;
   amount: number | null;
-  /** True if price-parser reads another amount. */
-  fails: boolean;
 }
 
 const version = '0.5.1';
@@ -28,7 +26,7 @@ const source = await findEngine(
 );
 
 test.skipIf('missing' in packages || 'missing' in source)(
-  'a declared price is read from at least as many texts as by price-parser',
+  'no text of the tests of price-parser is read as another price',
   async () => {
     if ('missing' in packages || 'missing' in source) return;
     const script = join(root, 'test/system/readers/read_prices.py');
@@ -36,12 +34,17 @@ test.skipIf('missing' in packages || 'missing' in source)(
     const { stdout } = await run('python3', [script, source.folder], { cwd: root, env });
     const examples = (JSON.parse(stdout) as Example[]).filter(({ text }) => text !== null);
     expect(examples.length).toBeGreaterThan(1_000);
-    const reads = (read: (text: string) => number | null) =>
-      examples.filter(({ text, amount }) => read(text!) === amount).length;
-    expect(reads(shownAmount)).toBeGreaterThanOrEqual(examples.filter(({ fails }) => !fails).length);
-    // The strict reader of marketplaces reads fewer texts, and none wrongly.
-    const wrong = examples.filter(({ text, amount }) => ![amount, null].includes(priceAmount(text!)));
-    expect(wrong).toEqual([]);
+    const isWrong = (read: (text: string) => number | null, { text, amount }: Example) =>
+      ![amount, null].includes(read(text!));
+    // A price in Hungarian forints, which price-parser takes for a length in feet.
+    const forints = '16.00 ft';
+    for (const read of [shownAmount, priceAmount]) {
+      const wrong = examples.filter((example) => isWrong(read, example)).map(({ text }) => text);
+      expect(wrong.filter((text) => text !== forints)).toEqual([]);
+    }
+    // Ranges, two prices, rates, and unknown currencies are null.
+    const right = examples.filter(({ text, amount }) => amount !== null && shownAmount(text!) === amount);
+    expect(right.length).toBeGreaterThan(850);
   },
   120_000,
 );

@@ -1,4 +1,4 @@
-# Prints the examples of price-parser's tests as JSON: texts, amounts, and whether price-parser itself fails.
+# Prints the examples of price-parser's tests as JSON: texts and amounts.
 import importlib.util
 import json
 import sys
@@ -22,9 +22,9 @@ examples = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(examples)
 
 found = []
-for name, value in vars(examples).items():
+for value in vars(examples).values():
     if isinstance(value, list) and value and isinstance(value[0], examples.Example):
         for one in value:
             amount = None if one.amount is None else float(one.amount)
-            found.append({"text": one.price_raw, "amount": amount, "fails": "XFAIL" in name})
+            found.append({"text": one.price_raw, "amount": amount})
 print(json.dumps(found))
