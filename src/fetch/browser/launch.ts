@@ -8,6 +8,7 @@ import type { BrowserProcess, OpenPage, SessionContext } from './browser-process
 import { type Egress, type EgressRules, openEgress } from './egress.ts';
 import { readTreeMemory } from './memory.ts';
 import { diagnoseStartFailure } from './start-failure.ts';
+import { assertNoDatagrams } from './webrtc-check.ts';
 
 /** A page of the browser, and the proxy of its context. */
 export interface Tab {
@@ -48,8 +49,10 @@ const flags: readonly string[] = [
   '--blink-settings=imagesEnabled=false',
   '--disable-remote-fonts',
   '--autoplay-policy=user-gesture-required',
-  // Forces all traffic through a context's proxy: the browser resolves no names and sends no datagrams.
+  // Forces all traffic through a context's proxy: the browser resolves no names and sends no datagrams. The
+  // second flag has another name in older versions.
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   `--js-flags=--max-old-space-size=${scriptMegabytes}`,
   `--disk-cache-size=${cacheBytes}`,
@@ -173,15 +176,22 @@ export async function launchBrowser(options: LaunchOptions): Promise<BrowserProc
       .catch(() => {})
       .finally(resolveGone);
   });
+  const close = async () => {
+    await withTimeout(endMs, 'closing the browser', browser.close()).catch(() => killGroup(pid!));
+    await gone;
+  };
+  try {
+    await assertNoDatagrams(browser);
+  } catch (error) {
+    await close();
+    throw Fault.from(error);
+  }
   // The browser's own value comes first and unchanged, including "Headless", to identify the client honestly.
   const userAgent = `${await browser.userAgent()} ${options.userAgent}`;
   return {
     gone,
     memory: () => readTreeMemory(pid!),
     context: (scope) => openContext(browser, userAgent, scope, options),
-    async close() {
-      await withTimeout(endMs, 'closing the browser', browser.close()).catch(() => killGroup(pid!));
-      await gone;
-    },
+    close,
   };
 }
