@@ -85,7 +85,7 @@ function odd(request: OriginRequest, itemId: string, shopId: string): OriginRepl
     case '833':
       return html(404, `<title>Not found</title><p>We could not find that page.`);
     case '834':
-      return page(`for (;;) await fetch('/buyer/login');`);
+      return page(`for (let turn = 0; ; turn += 1) await fetch('/buyer/login?turn=' + turn);`);
     case '835':
       return redirect(`/Lamp-i.${shopId}.${itemId}`);
     case '836':

@@ -90,13 +90,22 @@ test('createScopedCache() evicts the least recently used origin', () => {
   expect(values.get(scope(1))).toBeUndefined();
 });
 
-test('createCookieStore() evicts origins when their cookies exceed the memory limit', () => {
+test('createCookieStore() evicts the origins that were used least recently', () => {
   const store = createCookieStore();
-  const origin = (at: number) => `https://store${at}.example`;
+  const origin = (at: number) => `https://shop-${at}.example`;
   const scope = (at: number) => ({ market: 'mktf', region: '', origin: origin(at) });
-  const cookies = Array.from({ length: 100 }, (_, at) => `c${at}=${'x'.repeat(4_000)}; Path=/`);
-  for (let at = 0; at < 60; at += 1) store.save(scope(at), `${origin(at)}/`, cookies);
-  const values = Array.from({ length: 60 }, (_, at) => store.header(scope(at), `${origin(at)}/`));
-  expect(values.at(-1)).toContain('c99=');
-  expect(values.filter((header) => header !== undefined).length).toBeLessThan(45);
+  for (let at = 0; at < 1_100; at += 1) store.save(scope(at), `${origin(at)}/`, [`c=${at}; Path=/`]);
+  const values = Array.from({ length: 1_100 }, (_, at) => store.header(scope(at), `${origin(at)}/`));
+  expect(values.at(-1)).toBe('c=1099');
+  expect(values.filter((header) => header !== undefined)).toHaveLength(1_000);
+});
+
+test('createCookieStore() restarts a session whose cookies are larger than sites accept', () => {
+  const store = createCookieStore();
+  const site = { market: 'mkta', region: 'sg', origin: 'https://shop.example' };
+  const cookie = (name: string) => `${name}=${'x'.repeat(3_000)}; Path=/`;
+  store.save(site, 'https://shop.example/', [cookie('a'), cookie('b')]);
+  expect(store.header(site, 'https://shop.example/')).toHaveLength(6_006);
+  store.save(site, 'https://shop.example/', [cookie('c')]);
+  expect(store.header(site, 'https://shop.example/')).toBeUndefined();
 });

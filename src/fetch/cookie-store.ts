@@ -37,9 +37,25 @@ export interface CookieStore {
 const maxEntries = 1_000;
 const maxBytes = 32 * 1024 * 1024;
 
-/** Limits per origin; browsers allow 180 cookies of 4,096 bytes. */
+/** Limits per origin: servers refuse requests whose headers exceed 8 KB, and some smaller ones. */
 const maxCookies = 100;
+const maxCookiesLength = 7_000;
 const maxCookieLength = 4096;
+
+/** Name and value of a cookie. */
+export interface CookieText {
+  name: string;
+  value: string;
+}
+
+/**
+ * Returns true if a session has so many cookies that sites refuse its requests. It is then restarted, because
+ * a site that keeps adding cookies would refuse every later page.
+ */
+export function hasTooManyCookies(cookies: readonly CookieText[]): boolean {
+  const length = cookies.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
+  return cookies.length > maxCookies || length > maxCookiesLength;
+}
 
 /** Returns a map key for a session scope. */
 export function scopeKey({ market, region, origin }: SessionScope): string {
@@ -95,8 +111,8 @@ export function createCookieStore(): CookieStore {
         if (cookie.length > maxCookieLength) continue;
         jar.setCookieSync(cookie, url, { ignoreError: true });
       }
-      // Restarts the session of a site that keeps adding cookies.
-      if (cookiesOf(jar).length > maxCookies) jar.removeAllCookiesSync();
+      const stored = cookiesOf(jar).map(({ key = '', value = '' }) => ({ name: key, value }));
+      if (hasTooManyCookies(stored)) jar.removeAllCookiesSync();
       jars.set(scope, jar);
     },
     drop: (market, region) => jars.drop(market, region),

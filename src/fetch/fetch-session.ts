@@ -99,6 +99,9 @@ export function createFetchSession(options: FetchSessionOptions): FetchSession {
   return { fetch: (request) => session.fetch(request), end: (fault) => session.end(fault) };
 }
 
+/** Status of a site that refuses the cookies of a session. */
+const headersTooLarge = 431;
+
 class ThrottledSession implements FetchSession {
   readonly #options: FetchSessionOptions;
   readonly #fetchPage: FetchPage;
@@ -129,11 +132,15 @@ class ThrottledSession implements FetchSession {
   }
 
   async end(fault: Fault | null): Promise<void> {
-    const { fetcher, market, region, share } = this.#options;
-    if (fault?.code === 'page_blocked' || fault?.code === 'page_login')
-      fetcher.discardSession(market, region);
+    const { share } = this.#options;
+    if (fault?.code === 'page_blocked' || fault?.code === 'page_login') this.#discardCookies();
     share?.release();
     if (this.#last) await this.#record(this.#last, fault ? classifyFault(fault) : succeeded);
+  }
+
+  #discardCookies(): void {
+    const { fetcher, market, region } = this.#options;
+    fetcher.discardSession(market, region);
   }
 
   async #record(sent: SentRequest, outcome: RequestOutcome): Promise<void> {
@@ -192,6 +199,7 @@ class ThrottledSession implements FetchSession {
       response = await this.#fetchPage(request);
       this.#responses += 1;
       observer?.ended(sent.target, siteTime() - startedAt);
+      if (response.status === headersTooLarge) this.#discardCookies();
       const outcome = classifyStatus(response, clock.now());
       if (outcome !== null) await this.#record(sent, outcome);
     } catch (error) {

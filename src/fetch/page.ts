@@ -28,6 +28,11 @@ export interface PageRequest {
    */
   page?: BrowserPage;
   /**
+   * Returns true if a document shows everything that its reader expects. A browser waits up to three seconds
+   * longer for a document that does not. Plain HTTP runs no scripts, and ignores it.
+   */
+  isReady?: (document: PageResponse) => boolean;
+  /**
    * Throws if a path must not be loaded. A browser calls it before a redirect or a script navigates to
    * another page of the origin. Plain HTTP does not navigate.
    */

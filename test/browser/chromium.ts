@@ -24,7 +24,12 @@ export const chromium = await findEngine(installed());
 export const skipped = 'missing' in chromium ? ` (${chromium.missing})` : '';
 
 /** Limits that no test reaches by accident, however slow the machine is. */
-const unreachedLimits = { totalMs: 45_000, responseQuietMs: 30_000, settleMs: 30_000 };
+const unreachedLimits = {
+  totalMs: 45_000,
+  responseQuietMs: 30_000,
+  settleMs: 30_000,
+  responseSettleMs: 30_000,
+};
 
 /** Creates a fetcher that uses the installed browser, for the contents of an origins file. */
 export function browserFetcher(

@@ -1,3 +1,4 @@
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,12 +7,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import type { Fetcher } from '../../src/fetch/http.ts';
-import type { PageRequest } from '../../src/fetch/page.ts';
+import type { PageRequest, PageResponse } from '../../src/fetch/page.ts';
 import { mkta as market } from '../../src/markets/mkta/index.ts';
 import { browserFetcher, skipped } from './chromium.ts';
 
 const html = { 'content-type': 'text/html; charset=utf-8' };
 const dataPath = '/data?id=1';
+const cacheable = { 'cache-control': 'max-age=600' };
 
 /** 100 MB of zeros, compressed to 100 KB. */
 const bomb = gzipSync(Buffer.alloc(100_000_000));
@@ -118,6 +120,41 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
           '/hop?to=http://127.0.0.1:${otherPort}/secret', '/hop?to=http://inside.example:${otherPort}/secret'];
         Promise.allSettled(places.map((place) => fetch(place, { mode: 'no-cors' })))
           .then((results) => fetch('/data?id=' + results.filter(({ status }) => status === 'fulfilled').length))`);
+    case '/many-cookies':
+      return void page(`
+        for (let at = 0; at < 3; at += 1) document.cookie = 'large' + at + '=' + 'x'.repeat(3_000);
+        fetch('${dataPath}');`);
+    case '/cached':
+      return void page(`fetch('/cached-data')`, `visit ${seen.length}`, cacheable);
+    case '/cached-data':
+      return void response.writeHead(200, { ...html, ...cacheable }).end(`request ${seen.length}`);
+    case '/status': {
+      const status = Number(searchParams.get('status'));
+      const challenge = status === 401 ? { 'www-authenticate': 'Basic realm="shop"' } : {};
+      return void response.writeHead(status, { ...html, 'retry-after': '9', ...challenge }).end();
+    }
+    case '/polls':
+      return void page(`fetch('/other'); setInterval(() => fetch('/other'), 100)`, 'Are you a robot?');
+    case '/polls-long':
+      return void page(`fetch('/stream')`, 'Are you a robot?');
+    case '/works':
+      return void page(`new Worker(URL.createObjectURL(new Blob(['setInterval(() => {}, 100)'])))`, 'Worker');
+    case '/late-price':
+      return void page(`setTimeout(() => { document.body.append('Price: 12.50'); }, 1_500)`);
+    case '/waits-for-script':
+      return void response
+        .writeHead(200, html)
+        .end('<title>page</title><script src="/silent.js"></script><p>Product</p>');
+    case '/silent.js':
+      return void open.push(response);
+    case '/datagrams':
+      return void page(`
+        const connection = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${datagramPort}' }] });
+        connection.onicegatheringstatechange = () => {
+          if (connection.iceGatheringState === 'complete') fetch('${dataPath}');
+        };
+        connection.createDataChannel('data');
+        connection.setLocalDescription();`);
     case '/stall':
       return void open.push(response.writeHead(200, { ...html, 'content-length': 100 }));
     case '/drop':
@@ -140,6 +177,13 @@ const inside = createServer((_request, response) => {
   response.writeHead(200, { 'access-control-allow-origin': '*' }).end('secret');
 });
 let otherPort: number;
+/** Receives datagrams, which no page may send. */
+const datagrams = createSocket('udp4');
+let datagramPort: number;
+let datagramCount = 0;
+datagrams.on('message', () => {
+  datagramCount += 1;
+});
 let closedPort: number;
 let origin: string;
 /** A shop with defective pages. */
@@ -183,6 +227,9 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     seen = [];
     const port = await listen(server);
     otherPort = await listen(inside);
+    datagrams.bind(0, '127.0.0.1');
+    await once(datagrams, 'listening');
+    datagramPort = datagrams.address().port;
     const closed = createServer();
     closedPort = await listen(closed);
     closed.close();
@@ -199,6 +246,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     await Promise.all(fetchers.map((one) => one.close()));
     await shop.stop();
     for (const response of open) response.destroy();
+    datagrams.close();
     for (const one of [server, inside]) {
       one.closeAllConnections();
       one.close();
@@ -249,7 +297,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
         expect(headers['user-agent']).toMatch(/HeadlessChrome\/\S+ .*Gleaner\/test \(tests\)$/);
         expect(headers['accept-language']).toMatch(/^id-ID,id;q=0\.9,en;q=0\.8/);
         const usual =
-          /^(?:host|connection|accept.*|upgrade-insecure-requests|sec-.*|user-agent|referer|cookie)$/;
+          /^(?:cache-control|host|connection|accept.*|upgrade-insecure-requests|sec-.*|user-agent|referer|cookie)$/;
         expect(Object.keys(headers).filter((name) => !usual.test(name))).toEqual([]);
       }
     });
@@ -261,6 +309,23 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       expect([...loaded].filter((path) => /\.(png|mp4|woff2)$/.test(path!))).toEqual([]);
       expect(loaded).toContain('/inner');
     });
+  });
+
+  describe('that the site lets browsers keep', () => {
+    test.each([
+      ['document', 'visit', { path: '/cached' }],
+      ['response', 'request', { path: '/cached-data', page: { path: '/cached', take: 'response' } }],
+    ] as [string, string, PageRequest][])('is requested again as a %s', async (_, word, request) => {
+      const pages = [await get(request), await get(request)];
+      const [first, second] = pages.map(({ body }) => new RegExp(`${word} \\d+`).exec(body.toString())?.[0]);
+      expect(second).not.toBe(first);
+      expect(pages[1]!.at).toBeGreaterThan(pages[0]!.at);
+    });
+  });
+
+  test('sends no datagrams', async () => {
+    await get(responseOf('/datagrams'));
+    expect(datagramCount).toBe(0);
   });
 
   describe('read as a document', () => {
@@ -304,10 +369,51 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       expect(await get(responseOf('/leaves'))).toMatchObject(away);
     });
 
-    test('does not follow a script to another site', async () => {
-      const { url, body } = await get({ path: '/script-leaves' });
-      expect(url).toBe(`${origin}/script-leaves`);
-      expect(body.toString()).toContain('Stay a while');
+    test.each([
+      ['as a document', { path: '/script-leaves' }],
+      ['for a response', responseOf('/script-leaves')],
+    ])('does not follow a script to another site, and returns a redirect: %s', async (_, request) => {
+      expect(await get(request)).toMatchObject({
+        status: 302,
+        headers: { location: 'http://elsewhere.example/' },
+        url: `${origin}/script-leaves`,
+      });
+    });
+
+    test.each([400, 401, 403, 404, 410, 429, 500, 503])(
+      'has the status %i without a body',
+      async (status) => {
+        for (const request of [
+          { path: `/status?status=${status}` },
+          responseOf(`/status?status=${status}`),
+        ]) {
+          expect(await get(request)).toMatchObject({
+            status,
+            headers: { 'retry-after': '9' },
+            body: Buffer.alloc(0),
+          });
+        }
+      },
+    );
+
+    test('does not wait for workers', async () => {
+      const page = newFetcher({ settleMs: 40_000 }).for('mktb', 'id');
+      expect((await page({ path: '/works' })).body.toString()).toContain('Worker');
+    });
+
+    test('waits for what its reader expects of it', async () => {
+      const isReady = ({ body }: PageResponse) => body.includes('12.50');
+      const page = newFetcher({ readyMs: 20_000 }).for('mktb', 'id');
+      expect((await page({ path: '/late-price', isReady })).body.toString()).toContain('Price: 12.50');
+      const hasty = newFetcher({ readyMs: 200 }).for('mktb', 'id');
+      expect((await hasty({ path: '/requests', isReady })).body.toString()).toContain('Loading');
+    });
+
+    test('is returned as it was received if a script keeps it from being parsed', async () => {
+      const page = newFetcher({ settleMs: 500 }).for('mktb', 'id');
+      const { body, headers } = await page({ path: '/waits-for-script' });
+      expect(body.toString()).toContain('<p>Product</p>');
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
     });
   });
 
@@ -317,6 +423,13 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       const cookie = JSON.parse(body.toString()).cookie as string | null;
       return cookie?.split('; ').sort() ?? [];
     };
+
+    test('is discarded if it has more cookies than sites accept', async () => {
+      fetcher.discardSession('mktb', 'id');
+      expect(await cookieAt('/visitor')).toEqual(['data=1', 'visitor=7']);
+      await get(responseOf('/many-cookies'));
+      expect(await cookieAt('/requests')).toEqual([]);
+    });
 
     test('for the pages of a region, until it is discarded', async () => {
       fetcher.discardSession('mktb', 'id');
@@ -383,15 +496,21 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       });
     });
 
-    test('reports a page that stalls or takes too long as a timeout', async () => {
+    test('reports an incomplete page as a timeout, and returns a complete one', async () => {
       const limitedFetcher = newFetcher({ totalMs: 1_000 });
       const page = limitedFetcher.for('mktb', 'id');
-      const pages = [page({ path: '/stall' }), page(responseOf('/never-quiet')), read('830', limitedFetcher)];
-      for (const outcome of await Promise.allSettled(pages)) {
-        expect(outcome).toMatchObject({
-          reason: { code: 'page_timeout', message: expect.stringContaining('1000 ms') },
-        });
-      }
+      await expect(page({ path: '/stall' })).rejects.toMatchObject({
+        code: 'page_timeout',
+        message: expect.stringContaining('1000 ms'),
+      });
+      const { body } = await page(responseOf('/never-quiet'));
+      expect(body.toString()).toContain('<title>ready</title>');
+      await expect(read('830', limitedFetcher)).rejects.toMatchObject({ code: 'page_timeout' });
+    });
+
+    test.each(['/polls', '/polls-long'])('shows a check for robots that %s', async (path) => {
+      const page = newFetcher({ responseQuietMs: 300 }).for('mktb', 'id');
+      expect((await page(responseOf(path))).body.toString()).toContain('Are you a robot?');
     });
 
     test('aborts a page that is too large', async () => {

@@ -1,6 +1,11 @@
 import type { CookieData } from 'puppeteer-core';
 import { Fault } from '../../contract/fault.ts';
-import { createScopedCache, type ScopedCache, type SessionScope } from '../cookie-store.ts';
+import {
+  createScopedCache,
+  hasTooManyCookies,
+  type ScopedCache,
+  type SessionScope,
+} from '../cookie-store.ts';
 import type { Fetcher, HttpFetcherOptions } from '../http.ts';
 import { createOriginResolver } from '../origin-resolver.ts';
 import type { BrowserProcess, PoolLimits } from './browser-process.ts';
@@ -53,6 +58,11 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
   const cookies = createScopedCache<CookieData[]>((values) => 2 * JSON.stringify(values).length);
   const pool = new BrowserPool(() => launch(options, cookies), limits, clock, log);
 
+  const discardSession = (market: string, region: string) => {
+    cookies.drop(market, region);
+    pool.drop(market, region);
+  };
+
   return {
     originOf: resolveOrigin,
     for: (market, region, signal, share) => async (request) => {
@@ -63,10 +73,16 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
       }
       const plan = planPage(request, origin);
       try {
-        const task = (tab: Tab) => loadPage(tab, plan, limits, signal);
-        const loaded = await pool.use({ market, region, origin }, task, signal);
-        await share?.reserve(loaded.body.length, signal);
-        return { ...loaded, at: clock.now() };
+        const onCached = (url: string) => log.warn({ market, region, url }, 'cached response discarded');
+        const task = async (tab: Tab) => {
+          const loaded = await loadPage(tab, plan, { limits, clock, onCached, signal });
+          const isOverfull = hasTooManyCookies(await tab.page.browserContext().cookies());
+          if (isOverfull) discardSession(market, region);
+          return loaded;
+        };
+        const response = await pool.use({ market, region, origin }, task, signal);
+        await share?.reserve(response.body.length, signal);
+        return response;
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         const fault = Fault.from(error);
@@ -74,10 +90,7 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
         throw fault;
       }
     },
-    discardSession: (market, region) => {
-      cookies.drop(market, region);
-      pool.drop(market, region);
-    },
+    discardSession,
     close: () => pool.close(),
   };
 }

@@ -7,12 +7,14 @@ import { isSameSite, type PagePlan } from './page-plan.ts';
 type PausedEvent = Protocol.Fetch.RequestPausedEvent;
 
 /**
- * Requests to intercept: documents, at the request and the response stage, and types of resources that are
- * blocked.
+ * Requests to intercept: documents, at the request and the response stage, requests of scripts, which may be
+ * the wanted one, and types of resources that are blocked.
  */
 export const patterns: Protocol.Fetch.RequestPattern[] = [
   { resourceType: 'Document', requestStage: 'Request' },
   { resourceType: 'Document', requestStage: 'Response' },
+  { resourceType: 'XHR' },
+  { resourceType: 'Fetch' },
   { resourceType: 'Image' },
   { resourceType: 'Media' },
   { resourceType: 'Font' },
@@ -24,8 +26,8 @@ export interface InterceptionEvents {
   redirected(head: ResponseHead): void;
   /** The main document exceeds the limit, according to its content-length. */
   tooLarge(): void;
-  /** A navigation of the page was blocked. */
-  blocked(): void;
+  /** A navigation of the page to a URL was blocked. */
+  blocked(url: string): void;
   /** The page navigates to a path that must not be loaded. */
   forbidden(fault: Fault): void;
 }
@@ -44,6 +46,8 @@ export function intercept(
   const rules = createNavigationRules(plan.origin, plan.take === 'response');
   return async (paused) => {
     const { resourceType, frameId, request, responseStatusCode, responseErrorReason } = paused;
+    if (resourceType === 'XHR' || resourceType === 'Fetch')
+      return allow(cdp, paused, isWanted(plan, request));
     if (resourceType !== 'Document') return block(cdp, paused, 'BlockedByClient');
     if (frameId === mainFrame) {
       if (responseStatusCode !== undefined) {
@@ -58,8 +62,24 @@ export function intercept(
   };
 }
 
-async function allow(cdp: CDPSession, { requestId }: PausedEvent): Promise<void> {
-  await cdp.send('Fetch.continueRequest', { requestId }).catch(ignoreCancelled);
+/**
+ * Returns true for the request of a script whose response is wanted and could come from the cache. A header
+ * for another origin would need its permission.
+ */
+function isWanted(plan: PagePlan, { url, method }: Protocol.Network.Request): boolean {
+  return method === 'GET' && plan.expects(url, method) && URL.parse(url)?.origin === plan.origin;
+}
+
+/** Continues a request. `isUncached`: the browser's cache is neither read nor revalidated. */
+async function allow(
+  cdp: CDPSession,
+  { requestId, request }: PausedEvent,
+  isUncached = false,
+): Promise<void> {
+  const headers = Object.entries(request.headers).map(([name, value]) => ({ name, value }));
+  const uncached = { headers: [...headers, { name: 'Cache-Control', value: 'no-cache' }] };
+  const parameters = { requestId, ...(isUncached ? uncached : {}) };
+  await cdp.send('Fetch.continueRequest', parameters).catch(ignoreCancelled);
 }
 
 async function block(
@@ -92,9 +112,9 @@ async function decideRequest(
     events.forbidden(Fault.from(fault));
     return block(cdp, paused, 'Aborted');
   }
-  if (isAllowed) return allow(cdp, paused);
+  if (isAllowed) return allow(cdp, paused, true);
   await block(cdp, paused, 'Aborted');
-  events.blocked();
+  events.blocked(url);
 }
 
 /** Decides on the response with a main document. */

@@ -1,8 +1,11 @@
 import type { CDPSession } from 'puppeteer-core';
+import type { Clock } from '../../base/clock.ts';
 import { Fault } from '../../contract/fault.ts';
+import type { PageResponse } from '../page.ts';
 import { patterns } from './interception.ts';
 import type { Tab } from './launch.ts';
-import { type LoadedPage, observe, type PageObservation, type RenderLimits } from './observe.ts';
+import { observe, type PageObservation, type RenderLimits, statusErrors } from './observe.ts';
+import { serializeMs } from './page-body.ts';
 import type { PagePlan } from './page-plan.ts';
 
 const timeouts: readonly string[] = ['ERR_TIMED_OUT', 'ERR_CONNECTION_TIMED_OUT'];
@@ -46,6 +49,8 @@ export const defaultPageLoadLimits: PageLoadLimits = {
   quietMs: 500,
   responseQuietMs: 3_000,
   settleMs: 8_000,
+  responseSettleMs: 5_500,
+  readyMs: 3_000,
 };
 
 /** Sets the plan's initial cookies that the site has not set yet. */
@@ -83,21 +88,33 @@ async function prepare(
   ]);
 }
 
+/** Options for loadPage(). */
+export interface LoadPageOptions {
+  limits: PageLoadLimits;
+  clock: Clock;
+  /** Called when a response came from the cache and the page is loaded again without it. */
+  onCached(url: string): void;
+  signal?: AbortSignal | undefined;
+}
+
 /** Starts loading a page and observing it. */
-async function startLoading(tab: Tab, plan: PagePlan, limits: PageLoadLimits): Promise<PageObservation> {
+async function startLoading(tab: Tab, plan: PagePlan, options: LoadPageOptions): Promise<PageObservation> {
   const { page, egress, userAgent } = tab;
+  const { limits, clock, onCached } = options;
   const cdp = await page.createCDPSession();
   const { frameTree } = await cdp.send('Page.getFrameTree');
   const failureOf = (errorText: string, url: string) => egress.faultOf(url) ?? netFault(errorText, url);
-  const observation = observe({ cdp, mainFrame: frameTree.frame.id, plan, limits, failureOf });
+  const mainFrame = frameTree.frame.id;
+  const observation = observe({ cdp, mainFrame, plan, limits, failureOf, clock, onCached });
   const fail = (reason: unknown) => observation.fail(reason);
   page.once('error', fail);
   page.once('close', () => fail(new Error('it was closed')));
   const navigate = async () => {
     await Promise.all([prepare(cdp, userAgent, plan, limits), setPreferences(tab, plan)]);
     const { errorText } = await cdp.send('Page.navigate', { url: plan.url });
-    // The observation knows the reason for an aborted navigation.
-    if (errorText === undefined || errorText === 'net::ERR_ABORTED') return;
+    // The observation knows the reason for an aborted navigation, and the status of an error.
+    const isObserved = errorText === 'net::ERR_ABORTED' || statusErrors.includes(errorText ?? '');
+    if (errorText === undefined || isObserved) return;
     throw failureOf(errorText, plan.url);
   };
   navigate().catch(fail);
@@ -106,29 +123,27 @@ async function startLoading(tab: Tab, plan: PagePlan, limits: PageLoadLimits): P
 
 /**
  * Loads a page in a tab and returns the part that the plan asks for: the response to the page's own request,
- * or the rendered document, which also takes the place of a response that the page never requested. Images,
- * media, fonts, and frames of other sites are not loaded, dialogs are dismissed, and navigations stay on the
+ * or the rendered document, which also takes the place of a response that the page never requested. At the
+ * deadline, a complete document is the result, too. Images, media, fonts, and frames of other sites are not
+ * loaded, dialogs are dismissed, and navigations stay on the
  * origin. Rejects with `network`, `page_timeout`, `page_too_large`, `address_refused`, `page_unreadable`, or
  * `browser_failed`, or with the signal's reason if aborted.
  */
-export async function loadPage(
-  tab: Tab,
-  plan: PagePlan,
-  limits: PageLoadLimits,
-  signal?: AbortSignal,
-): Promise<LoadedPage> {
+export async function loadPage(tab: Tab, plan: PagePlan, options: LoadPageOptions): Promise<PageResponse> {
+  const { limits, signal } = options;
   const stop = Promise.withResolvers<never>();
   const subject = plan.take === 'document' ? 'the page' : "the page's request";
-  const timedOut = () =>
-    stop.reject(new Fault('page_timeout', `${subject} took longer than ${limits.totalMs} ms`));
-  const timer = setTimeout(timedOut, limits.totalMs);
+  const timeout = new Fault('page_timeout', `${subject} took longer than ${limits.totalMs} ms`);
+  const expire = () => (observation ? observation.expire(timeout) : stop.reject(timeout));
+  const expiry = setTimeout(expire, limits.totalMs);
+  const timer = setTimeout(() => stop.reject(timeout), limits.totalMs + serializeMs);
   const aborted = () => stop.reject(signal!.reason);
   signal?.addEventListener('abort', aborted, { once: true });
   let observation: PageObservation | undefined;
 
-  const load = async (): Promise<LoadedPage> => {
+  const load = async (): Promise<PageResponse> => {
     signal?.throwIfAborted();
-    observation = await startLoading(tab, plan, limits);
+    observation = await startLoading(tab, plan, options);
     return observation.page;
   };
   try {
@@ -141,6 +156,7 @@ export async function loadPage(
     });
   } finally {
     observation?.stop();
+    clearTimeout(expiry);
     clearTimeout(timer);
     signal?.removeEventListener('abort', aborted);
   }

@@ -1,47 +1,13 @@
-import type { CDPEvents, CDPSession } from 'puppeteer-core';
+import type { CDPEvents, CDPSession, Protocol } from 'puppeteer-core';
+import type { Clock } from '../../base/clock.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../page.ts';
 import { type ResponseHead, toResponseHead } from './head.ts';
 import { intercept } from './interception.ts';
+import { readResponseBody, serializeDocument } from './page-body.ts';
 import type { PagePlan } from './page-plan.ts';
 import { createRenderTimer, type RenderTimer } from './render-timer.ts';
 import { createTraffic } from './traffic.ts';
-
-/** Timeout for serializing a document, in milliseconds. */
-const serializeMs = 5_000;
-
-function tooLarge(maxBytes: number): Fault {
-  return new Fault('page_too_large', `the rendered page is larger than ${maxBytes} bytes`);
-}
-
-/**
- * Serializes the current document of a frame in UTF-8. It runs in an isolated world, which the page's scripts
- * cannot manipulate. Rejects with `page_too_large` or `page_unreadable`.
- */
-async function serializeDocument(cdp: CDPSession, frameId: string, maxBytes: number): Promise<Buffer> {
-  const { executionContextId } = await cdp.send('Page.createIsolatedWorld', { frameId });
-  const expression = `(() => {
-    const html = document.documentElement?.outerHTML ?? '';
-    return html.length > ${maxBytes} ? null : (document.doctype ? '<!DOCTYPE html>' : '') + html;
-  })()`;
-  const { result } = await cdp.send('Runtime.evaluate', {
-    contextId: executionContextId,
-    expression,
-    returnByValue: true,
-    timeout: serializeMs,
-  });
-  if (result.subtype === 'null') throw tooLarge(maxBytes);
-  if (typeof result.value !== 'string') throw new Fault('page_unreadable', 'the page has no document');
-  const body = Buffer.from(result.value, 'utf8');
-  if (body.length > maxBytes) throw tooLarge(maxBytes);
-  return body;
-}
-
-/** Reads the decoded body of a response that the page received. The browser converts text to UTF-8. */
-async function readResponseBody(cdp: CDPSession, requestId: string): Promise<Buffer> {
-  const { body, base64Encoded } = await cdp.send('Network.getResponseBody', { requestId });
-  return Buffer.from(body, base64Encoded ? 'base64' : 'utf8');
-}
 
 /** Limits on a page, and when it counts as rendered. */
 export interface RenderLimits {
@@ -57,22 +23,44 @@ export interface RenderLimits {
    * Like `quietMs`, for a page that has not sent the expected request, and is then assumed not to send it.
    */
   responseQuietMs: number;
-  /** Time after which a loaded document counts as rendered regardless of its requests, in milliseconds. */
+  /** Time after which a shown document counts as rendered regardless of its requests, in milliseconds. */
   settleMs: number;
+  /** Like `settleMs`, for a page whose expected request is not in progress. */
+  responseSettleMs: number;
+  /**
+   * Time after which a quiet document is the result although the reader expects more of it, in milliseconds.
+   */
+  readyMs: number;
 }
 
-/** A response without its time. */
-export type LoadedPage = Omit<PageResponse, 'at'>;
+/** Head of a response, and the time at which it arrived. */
+interface ReceivedHead extends ResponseHead {
+  at: number;
+}
 
-interface Document extends ResponseHead {
+interface Document extends ReceivedHead {
   id: string;
   html: boolean;
+  /** True once its bytes have arrived. */
+  isComplete: boolean;
 }
 
 const htmlTypes: readonly string[] = ['text/html', 'application/xhtml+xml'];
 
 /** Statuses of responses without a body. */
 const statusesWithoutBody: readonly number[] = [204, 205];
+
+/** Errors of the browser for an HTTP error without a body, and for a login that it cannot show. */
+export const statusErrors: readonly string[] = [
+  'net::ERR_HTTP_RESPONSE_CODE_FAILURE',
+  'net::ERR_INVALID_AUTH_CREDENTIALS',
+];
+
+/** Time in which an idle main thread responds, in milliseconds. */
+const idleMs = 100;
+
+const isFromCache = ({ fromDiskCache, fromPrefetchCache }: Protocol.Network.Response) =>
+  fromDiskCache === true || fromPrefetchCache === true;
 
 /** Options for observe(). */
 export interface ObserveOptions {
@@ -83,6 +71,9 @@ export interface ObserveOptions {
   limits: RenderLimits;
   /** Converts a network error of the browser to a fault. */
   failureOf(errorText: string, url: string): Fault;
+  clock: Clock;
+  /** Called when a response came from the cache and the page is loaded again without it. */
+  onCached(url: string): void;
 }
 
 /**
@@ -97,15 +88,20 @@ export function observe(options: ObserveOptions): PageObservation {
 
 export class PageObservation {
   readonly #options: ObserveOptions;
-  readonly #result = Promise.withResolvers<LoadedPage>();
-  readonly #traffic = createTraffic();
+  readonly #result = Promise.withResolvers<PageResponse>();
+  readonly #traffic = createTraffic(() => performance.now());
   /** Responses to requests for the main document, by request id. */
   readonly #documents = new Map<string, Document>();
   #shown: Document | null = null;
   /** Heads of the responses to expected requests, by request id. */
-  readonly #expected = new Map<string, ResponseHead | null>();
+  readonly #expected = new Map<string, ReceivedHead | null>();
   #failure: Fault | null = null;
   #isStopped = false;
+  #isReloaded = false;
+  /** True once the shown document is parsed. */
+  #isLoaded = false;
+  /** Monotonic time at which it was parsed. */
+  #loadedAt = 0;
   readonly #timer: RenderTimer;
 
   constructor(options: ObserveOptions) {
@@ -114,14 +110,15 @@ export class PageObservation {
     const waitsForDocument = plan.take === 'document';
     this.#timer = createRenderTimer({
       quietMs: waitsForDocument ? limits.quietMs : limits.responseQuietMs,
-      settleMs: waitsForDocument ? limits.settleMs : null,
+      settleMs: waitsForDocument ? limits.settleMs : limits.responseSettleMs,
       isQuiet: () => this.#traffic.quiet,
-      onRendered: () => this.#settle(),
+      onQuiet: () => this.#handle(() => this.#settleIfIdle()),
+      onSettled: () => this.#handle(() => this.#settle()),
     });
   }
 
   /** Resolves with the wanted response or document; rejects with the reason why there is none. */
-  get page(): Promise<LoadedPage> {
+  get page(): Promise<PageResponse> {
     return this.#result.promise;
   }
 
@@ -129,12 +126,14 @@ export class PageObservation {
     const { cdp, mainFrame, plan, limits } = this.#options;
     const { bytes } = limits;
     const onPaused = intercept(cdp, mainFrame, plan, bytes, {
-      redirected: (head) => this.#result.resolve({ ...head, body: Buffer.alloc(0) }),
+      redirected: (head) => this.#resolveEmpty(head),
       tooLarge: () => this.#failTooLarge(`is larger than ${bytes} bytes`),
       forbidden: (fault) => this.fail(fault),
-      blocked: () => {
+      blocked: (url) => {
+        if (this.#leadsAway(url)) return;
         // The shown document remains, and no further load event is fired.
-        this.#timer.setLoaded(this.#shown !== null);
+        this.#isLoaded = this.#shown !== null;
+        this.#timer.setLoaded(this.#isLoaded);
         this.#timer.restartQuiet();
       },
     });
@@ -147,11 +146,14 @@ export class PageObservation {
     this.#on('Page.frameNavigated', ({ frame }) => {
       if (frame.id !== mainFrame) return;
       this.#shown = this.#documents.get(frame.loaderId) ?? this.#shown;
+      this.#isLoaded = false;
       this.#timer.setLoaded(false);
+      this.#timer.startSettling();
     });
     this.#on('Page.domContentEventFired', () => {
+      this.#isLoaded = true;
+      this.#loadedAt = performance.now();
       this.#timer.setLoaded(true);
-      this.#timer.startSettling();
       this.#timer.restartQuiet();
     });
     // Accepts only "Leave this page?".
@@ -177,32 +179,52 @@ export class PageObservation {
   }
 
   #on<Name extends keyof CDPEvents & string>(name: Name, handle: (event: CDPEvents[Name]) => unknown): void {
-    this.#options.cdp.on(name, async (event: CDPEvents[Name]) => {
-      try {
-        if (!this.#isStopped) await handle(event);
-      } catch (error) {
-        this.fail(error);
-      }
-    });
+    this.#options.cdp.on(name, (event: CDPEvents[Name]) => this.#handle(() => handle(event)));
+  }
+
+  async #handle(task: () => unknown): Promise<void> {
+    try {
+      if (!this.#isStopped) await task();
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
   #onRequest(event: CDPEvents['Network.requestWillBeSent']): void {
     const { requestId, request, frameId, type = 'Other' } = event;
     const { requests } = this.#options.limits;
     if (request.url.startsWith('data:')) return;
-    this.#traffic.begin(requestId, type);
-    this.#timer.restartQuiet();
+    const { method, url, postData } = request;
+    const isOwn = frameId === this.#options.mainFrame && type !== 'Document';
+    const isWanted = isOwn && this.#options.plan.expects(url, method);
+    if (isWanted) this.#expected.set(requestId, null);
+    const counts = this.#traffic.begin({ id: requestId, type, method, url, body: postData, isWanted });
+    if (counts) this.#timer.restartQuiet();
     if (this.#traffic.requests > requests) this.#failTooLarge(`makes more than ${requests} requests`);
-    if (frameId !== this.#options.mainFrame || type === 'Document') return;
-    if (this.#options.plan.expects(request.url, request.method)) this.#expected.set(requestId, null);
   }
 
-  #onResponse({ requestId, response, frameId, type }: CDPEvents['Network.responseReceived']): void {
-    const head = toResponseHead(response.status, Object.entries(response.headers), response.url);
+  async #onResponse(event: CDPEvents['Network.responseReceived']): Promise<void> {
+    const { requestId, response, frameId, type } = event;
+    const isDocument = type === 'Document' && frameId === this.#options.mainFrame;
+    if (!isDocument && !this.#expected.has(requestId)) return;
+    if (isFromCache(response)) return this.#reload(requestId, response.url);
+    const at = this.#options.clock.now();
+    const head = { ...toResponseHead(response.status, Object.entries(response.headers), response.url), at };
     const html = htmlTypes.includes(response.mimeType);
-    if (type === 'Document' && frameId === this.#options.mainFrame) {
-      this.#documents.set(requestId, { ...head, id: requestId, html });
-    } else if (this.#expected.has(requestId)) this.#expected.set(requestId, head);
+    if (isDocument) this.#documents.set(requestId, { ...head, id: requestId, html, isComplete: false });
+    else this.#expected.set(requestId, head);
+  }
+
+  /** Loads the page again without the cache, which has an earlier response. */
+  async #reload(requestId: string, url: string): Promise<void> {
+    const { cdp, onCached } = this.#options;
+    if (this.#isReloaded)
+      throw new Fault('browser_failed', `the browser returns a cached response of ${url}`);
+    this.#isReloaded = true;
+    this.#expected.delete(requestId);
+    onCached(url);
+    await cdp.send('Network.setCacheDisabled', { cacheDisabled: true });
+    await cdp.send('Page.reload');
   }
 
   #onData({ requestId, dataLength }: CDPEvents['Network.dataReceived']): void {
@@ -214,15 +236,15 @@ export class PageObservation {
   }
 
   async #onFinished({ requestId }: CDPEvents['Network.loadingFinished']): Promise<void> {
-    this.#traffic.end(requestId);
-    this.#timer.restartQuiet();
+    if (this.#traffic.end(requestId)) this.#timer.restartQuiet();
+    const document = this.#documents.get(requestId);
+    if (document) document.isComplete = true;
     const head = this.#expected.get(requestId);
-    if (head) this.#result.resolve({ ...head, body: await readResponseBody(this.#options.cdp, requestId) });
+    if (head) this.#result.resolve({ ...head, body: await this.#readBody(requestId) });
   }
 
   #onFailed({ requestId, errorText }: CDPEvents['Network.loadingFailed']): void {
-    this.#traffic.end(requestId);
-    this.#timer.restartQuiet();
+    if (this.#traffic.end(requestId)) this.#timer.restartQuiet();
     if (this.#expected.has(requestId)) {
       this.#failure = this.#options.failureOf(
         errorText,
@@ -234,7 +256,8 @@ export class PageObservation {
     const isAborted = errorText === 'net::ERR_ABORTED';
     // A page may navigate or stop loading; the shown document remains.
     if (!head || (this.#shown && (isAborted || this.#shown.id !== requestId))) return;
-    if (statusesWithoutBody.includes(head.status)) this.#result.resolve({ ...head, body: Buffer.alloc(0) });
+    if (statusesWithoutBody.includes(head.status) || statusErrors.includes(errorText))
+      this.#resolveEmpty(head);
     else if (!isAborted) this.fail(this.#options.failureOf(errorText, head.url));
     else this.fail(new Fault('page_unreadable', 'the site returned a download instead of a page'));
   }
@@ -243,20 +266,65 @@ export class PageObservation {
     this.fail(new Fault('page_too_large', `the page ${problem}`));
   }
 
-  #settle(): void {
-    if (this.#failure) this.fail(this.#failure);
-    else this.#readShown().then(this.#result.resolve, (error) => this.fail(error));
+  #resolveEmpty(head: ResponseHead): void {
+    const { status, headers, url } = head;
+    this.#result.resolve({ status, headers, url, body: Buffer.alloc(0), at: this.#options.clock.now() });
   }
 
-  async #readShown(): Promise<LoadedPage> {
+  /** Ends with a redirect if a script leads to another origin and the expected response is not on its way. */
+  #leadsAway(url: string): boolean {
+    const { plan } = this.#options;
+    const target = URL.parse(url);
+    const isAway = target !== null && /^https?:$/.test(target.protocol) && target.origin !== plan.origin;
+    if (!isAway || this.#traffic.awaitsWanted) return false;
+    this.#resolveEmpty({ status: 302, headers: { location: url }, url: this.#shown?.url ?? plan.url });
+    return true;
+  }
+
+  /** Ends with what is shown at the deadline, which says why the page never came to rest, or with a fault. */
+  expire(fault: Fault): void {
+    this.#handle(async () => {
+      await this.#settle();
+      this.fail(fault);
+    });
+  }
+
+  /** Ends with the document if its main thread is idle, too, and the reader expects no more of it. */
+  async #settleIfIdle(): Promise<void> {
+    const { plan, limits, cdp } = this.#options;
+    const startedAt = performance.now();
+    await cdp.send('Runtime.evaluate', { expression: '0' });
+    if (performance.now() - startedAt > idleMs) return this.#timer.restartQuiet();
+    if (this.#failure !== null) return this.fail(this.#failure);
+    const page = await this.#readShown();
+    const isLate = performance.now() - this.#loadedAt >= limits.readyMs;
+    if (isLate || plan.take === 'response' || plan.isReady(page)) this.#result.resolve(page);
+    else this.#timer.restartQuiet();
+  }
+
+  /** Ends at a time limit with what is shown, unless it is incomplete or the expected response is on its way. */
+  async #settle(): Promise<void> {
+    if (this.#failure !== null) return this.fail(this.#failure);
+    const isShown = this.#shown !== null && (this.#isLoaded || this.#shown.isComplete);
+    if (isShown && !this.#traffic.awaitsWanted) this.#result.resolve(await this.#readShown());
+  }
+
+  async #readShown(): Promise<PageResponse> {
     if (!this.#shown) throw new Fault('page_unreadable', 'the site showed no page');
-    const { id, html, status, url, headers } = this.#shown;
-    if (!html) return { status, url, headers, body: await readResponseBody(this.#options.cdp, id) };
-    const body = await serializeDocument(
-      this.#options.cdp,
-      this.#options.mainFrame,
-      this.#options.limits.bytes,
-    );
-    return { status, url, headers: { ...headers, 'content-type': 'text/html; charset=utf-8' }, body };
+    const { id, html, status, url, headers, at } = this.#shown;
+    // A script that does not respond keeps the rest of a complete document from being parsed.
+    const readBody = html && this.#isLoaded ? () => this.#serialize() : () => this.#readBody(id);
+    const body = await readBody();
+    const types = html ? { 'content-type': 'text/html; charset=utf-8' } : {};
+    return { status, url, headers: { ...headers, ...types }, body, at };
+  }
+
+  #readBody(requestId: string): Promise<Buffer> {
+    return readResponseBody(this.#options.cdp, requestId);
+  }
+
+  #serialize(): Promise<Buffer> {
+    const { cdp, mainFrame, limits } = this.#options;
+    return serializeDocument(cdp, mainFrame, limits.bytes);
   }
 }

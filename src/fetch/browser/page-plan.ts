@@ -1,5 +1,5 @@
 import { getPublicSuffix } from 'tough-cookie';
-import type { PageRequest } from '../page.ts';
+import type { PageRequest, PageResponse } from '../page.ts';
 
 /** Page that a browser loads for a request, and the part of it to return. */
 export interface PagePlan {
@@ -13,6 +13,8 @@ export interface PagePlan {
   preferences: Readonly<Record<string, string>>;
   /** Throws if another page of the origin must not be loaded. */
   assertAllowed(url: string): void;
+  /** Returns true if a document shows everything that its reader expects of it. */
+  isReady(document: PageResponse): boolean;
   /** Returns true if a request of the page is the one whose response is wanted. */
   expects(url: string, method: string): boolean;
 }
@@ -48,6 +50,7 @@ export function planPage(request: PageRequest, origin: string): PagePlan {
       const { pathname, search } = new URL(url);
       request.assertAllowed?.(pathname + search);
     },
+    isReady: request.isReady ?? (() => true),
     expects: (text, method) => {
       const url = URL.parse(text);
       if (take !== 'response' || method === 'OPTIONS' || url?.pathname !== target.pathname) return false;
