@@ -1,5 +1,5 @@
 import { type Element, oneLine } from './html.ts';
-import { shortText, type VisibleText } from './visible-page.ts';
+import { shortText, type VisibleText } from './visible-text.ts';
 
 /** Returns the value after a label: in the same text, in the element around it, or in the next element. */
 export function labelledText({ text, parent }: VisibleText, label: RegExp, maxLength: number): string | null {

@@ -1,22 +1,9 @@
 import type { Document, Element, HtmlPage } from './html.ts';
-import { oneLine } from './html.ts';
 import type { Node } from './html-tree.ts';
-import { buyActions, buyNames, buyWords, otherRegions, soldOutWords } from './purchase-words.ts';
+import { controlOf, type PurchaseControl } from './purchase-control.ts';
+import { otherRegions } from './purchase-words.ts';
 import { plainName } from './structured-product.ts';
-
-/** A text of a page with the element around it. */
-export interface VisibleText {
-  text: string;
-  parent: Element;
-}
-
-/** A control that buys the product, or that says that it cannot be bought. */
-export interface PurchaseControl {
-  element: Element;
-  text: string;
-  isSoldOut: boolean;
-  isDisabled: boolean;
-}
+import { isHidden, namesOf, shortText, type VisibleText } from './visible-text.ts';
 
 /** What a visitor sees of a page, without navigation and lists of other products. */
 export interface VisiblePage {
@@ -34,79 +21,11 @@ export interface ElementRange {
   end: number;
 }
 
-const unseen: ReadonlySet<string> = new Set([
-  'script',
-  'style',
-  'template',
-  'noscript',
-  'head',
-  'svg',
-  'iframe',
-]);
-const blocks: ReadonlySet<string> = new Set(
-  'address article aside blockquote br dd div dl dt fieldset figure form h1 h2 h3 h4 hr li main ol p pre section table tbody td th tr ul'.split(
-    ' ',
-  ),
-);
-
-const nameAttributes = [
-  'class',
-  'id',
-  'itemprop',
-  'data-testid',
-  'data-test',
-  'data-qa',
-  'data-qa-qualifier',
-  'data-cy',
-];
-
-/** Returns the names of an element that say what it is: its classes, id, and names for tests and data. */
-export function namesOf({ attribs }: Element): string {
-  const names = nameAttributes.map((name) => attribs[name]);
-  return names.filter(Boolean).join(' ').slice(0, 300);
-}
-
-function isHidden({ name, attribs }: Element): boolean {
-  if (unseen.has(name) || attribs.hidden !== undefined) return true;
-  return /display\s*:\s*none/i.test(attribs.style?.slice(0, 300) ?? '');
-}
-
 /** Returns true for navigation, and for regions that show other products or a cart. */
 function isOtherRegion(element: Element): boolean {
   const { name, attribs } = element;
   if (name === 'nav' || name === 'footer' || attribs.role === 'navigation') return true;
   return otherRegions.test(namesOf(element));
-}
-
-/** Maximum nodes whose texts are read for one short text. */
-const maxShortNodes = 40;
-
-/**
- * Returns the text of an element if it is short, otherwise null. Digits of two elements are kept apart, since
- * cents can be in an element of their own.
- */
-export function shortText(element: Element, maxLength: number): string | null {
-  let text = '';
-  let nodes = 0;
-  let owner: Node | Document | null = null;
-  const visit = (node: Node): boolean => {
-    nodes += 1;
-    if (nodes > maxShortNodes || text.length > maxLength * 3) return false;
-    if (node.type === 'text') {
-      const isJoined = owner !== null && owner !== node.parent && /\d$/.test(text) && /^\d/.test(node.data);
-      text += isJoined ? ` ${node.data}` : node.data;
-      owner = node.parent;
-      return true;
-    }
-    if (!('attribs' in node) || isHidden(node)) return true;
-    if (blocks.has(node.name)) text += ' ';
-    const isComplete = node.children.every(visit);
-    if (blocks.has(node.name)) text += ' ';
-    return isComplete;
-  };
-  if (!element.children.every(visit)) return null;
-  const line = oneLine(text);
-  return line === null || line.length > maxLength ? null : line;
 }
 
 /** Numbers the elements of a page in the order of the document. */
@@ -150,27 +69,6 @@ function headingOf(elements: Iterable<Element>, titles: readonly string[]): Elem
   return named ?? (firsts.length === 1 ? firsts[0]! : null);
 }
 
-const controlNames: ReadonlySet<string> = new Set(['button', 'input', 'a', 'img']);
-
-/** Returns a control that buys the product of a page, or null for another element. */
-function controlOf(element: Element): PurchaseControl | null {
-  const { name, attribs } = element;
-  const names = [namesOf(element), attribs.name].join(' ');
-  const isActive = attribs.role === 'button' || attribs.onclick !== undefined;
-  const isButton = controlNames.has(name) || isActive || /buy|cart|basket/i.test(names);
-  if (!isButton || (name === 'input' && !/^(?:submit|button|image)$/i.test(attribs.type ?? ''))) return null;
-  const written = name === 'input' ? (attribs.value ?? attribs.alt ?? '') : (shortText(element, 60) ?? '');
-  const labels = [written, attribs['aria-label'], attribs.title].map((label) => oneLine(label ?? '') ?? '');
-  const link = (attribs.href ?? attribs.formaction ?? '').slice(0, 300);
-  const isSoldOut = labels.some((label) => soldOutWords.test(label.slice(0, 100)));
-  const isWorded = labels.some((label) => buyWords.test(label.slice(0, 100)));
-  const isBuy = isWorded || (controlNames.has(name) && (buyNames.test(names) || buyActions.test(link)));
-  if (!isBuy && !isSoldOut) return null;
-  const isDisabled =
-    attribs.disabled !== undefined || attribs['aria-disabled'] === 'true' || /\bdisabled\b/.test(names);
-  return { element, text: labels.find((label) => label !== '') ?? '', isSoldOut, isDisabled };
-}
-
 /** Maximum elements of a page that are considered. Large real pages have 30,000. */
 const maxElements = 50_000;
 
@@ -198,4 +96,11 @@ export function visiblePage({ root }: HtmlPage, titles: readonly string[]): Visi
   };
   root.children.forEach(visit);
   return { heading, texts, fields, controls, ranges };
+}
+
+/** Returns the control of the main product: the first one after its heading, otherwise the last before it. */
+export function mainControl({ controls, heading, ranges }: VisiblePage): PurchaseControl | null {
+  const start = heading === null ? -1 : ranges.get(heading)!.start;
+  const after = controls.find(({ element }) => ranges.get(element)!.start >= start);
+  return after ?? controls.at(-1) ?? null;
 }

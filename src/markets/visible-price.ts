@@ -8,7 +8,8 @@ import {
   priceNames,
   weakOldNames,
 } from './purchase-words.ts';
-import { namesOf, type PurchaseControl, shortText, type VisiblePage } from './visible-page.ts';
+import type { VisiblePage } from './visible-page.ts';
+import { namesOf, shortText } from './visible-text.ts';
 
 /** A price that a page shows. */
 export interface ShownPrice {
@@ -223,11 +224,4 @@ export function pricesNear(
     }
   }
   return { price: null, all: [], around: null };
-}
-
-/** Returns the control of the main product: the first one after its heading, otherwise the last before it. */
-export function mainControl({ controls, heading, ranges }: VisiblePage): PurchaseControl | null {
-  const start = heading === null ? -1 : ranges.get(heading)!.start;
-  const after = controls.find(({ element }) => ranges.get(element)!.start >= start);
-  return after ?? controls.at(-1) ?? null;
 }

@@ -3,7 +3,8 @@ import { type Element, oneLine } from './html.ts';
 import { labelledText } from './label-text.ts';
 import { pageCandidate } from './page-evidence.ts';
 import { skuLabels, skuNames } from './purchase-words.ts';
-import { namesOf, shortText, type VisiblePage } from './visible-page.ts';
+import type { VisiblePage } from './visible-page.ts';
+import { namesOf, shortText } from './visible-text.ts';
 
 const maxLabelled = 60;
 /** Maximum labels and attributes of a page that are considered. */
