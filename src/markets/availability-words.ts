@@ -2586,6 +2586,64 @@ const eastern: Vocabulary = {
   ],
 };
 
+/** Czech and Slovak beside `eastern`, and the languages of the south. */
+const slavic: Vocabulary = {
+  stock: [
+    ...['skladom', 'na sklade', 'dostupný', 'dostupná', 'máme skladom', 'máme skladem', 'kúpiť', 'koupit'],
+    ...['objednať', 'objednat', 'ihneď k odberu', 'k dispozícii', 'u dodávateľa', 'u dodavatele'],
+    ...['pripravené na odoslanie', 'do košíka', 'vložit do košíku', 'vložiť do košíka'],
+    ...['dobavljivo', 'na zalogi', 'na voljo', 'v košarico', 'dodaj v košarico', 'kupi', 'naroči'],
+    ...['na zalihi', 'na zalihama', 'na lageru', 'na stanju', 'dostupno', 'raspoloživo', 'u košaricu'],
+    ...['dodaj u košaricu', 'u korpu', 'dodaj u korpu', 'на стању', 'доступно', 'у корпу'],
+    ...['в наличност', 'наличен', 'налична', 'налично', 'в количката', 'добави в количката'],
+  ],
+  gone: [
+    ...['nedostupný', 'nedostupná', 'vypredaný', 'vypredaná', 'vyprodaný', 'vyprodaná', 'predané', 'prodáno'],
+    ...['predaj ukončený', 'prodej ukončen', 'ukončený predaj', 'ukončený prodej', 'už sa nepredáva'],
+    ...['razprodano', 'nedobavljivo', 'prodano', 'rasprodano', 'nedostupno', 'распродато', 'продато'],
+    ...['изчерпан', 'изчерпана', 'изчерпано', 'изчерпани количества', 'неналичен', 'неналично'],
+  ],
+  noun: [
+    ...['dostupnosť', 'sklad', 'zásoba', 'zaloga', 'razpoložljivost', 'dobavljivost', 'dostupnost'],
+    ...['zaliha', 'zalihe', 'raspoloživost', 'наличност', 'залиха'],
+  ],
+  not: [
+    ...['nie je možné', 'nedá sa', 'nedá se', 'nelze', 'není možné', 'nie je', 'není', 'nemáme'],
+    ...['ni', 'ni več', 'nije', 'nema', 'nema više', 'није', 'нема', 'няма', 'не е'],
+  ],
+  future: [
+    ...['rezervovať', 'rezervovat', 'strážiť dostupnosť', 'očakávame', 'čoskoro', 'na dopyt', 'na ceste'],
+    ...['kmalu', 'obvesti me', 'v prihodu', 'uskoro', 'obavijesti me', 'obavesti me', 'на път'],
+    ...['очаквайте', 'очаква се', 'уведоми ме', 'скоро отново'],
+  ],
+  preorder: ['predobjednávka', 'prednaročilo', 'prednarudžba', 'предварителна поръчка'],
+  backorder: ['po naročilu', 'po narudžbi', 'po porudžbini', 'по поръчка', 'на захтев'],
+  store: ['v predajni', 'v predajniach', 'v trgovini', 'v poslovalnici', 'u trgovini', 'u prodavnici'],
+  few: ['posledný kus', 'posledné kusy', 'zadnji kos', 'zadnji kosi', 'posljednji komad', 'последни бройки'],
+  left: ['zostáva', 'zostávajú', 'preostalo', 'ostalo', 'остават', 'остава'],
+  unit: ['kus', 'kusov', 'kos', 'kosov', 'kosi', 'kom', 'komada', 'komad', 'бр', 'броя', 'бройки', 'ком'],
+  only: ['iba', 'len', 'samo', 'само'],
+  ship: ['doprava zadarmo', 'rok dobave', 'dobava', 'dostava', 'brezplačna dostava', 'isporuka'],
+  dispatch: ['odosielame do', 'odošleme do', 'odpošljemo v', 'šaljemo u roku'],
+  period: ['delovnih dni', 'delovni dnevi', 'radnih dana', 'dana', 'дни', 'работни дни', 'pracovných dní'],
+  filler: [
+    ...['momentálne', 'momentálně', 'aktuálne', 'aktuálně', 'ale', 'je možné', 'ho', 'tento', 'ihned'],
+    ...['trenutno', 'izdelek', 'proizvod', 'je', 'тренутно', 'продуктът', 'е', 'в момента'],
+  ],
+};
+
+const finnishAndBaltic: Vocabulary = {
+  stock: [
+    ...['heti saatavilla', 'lisää ostoskoriin', 'laos', 'laos olemas', 'lisa ostukorvi', 'pieejams'],
+    ...['ir noliktavā', 'noliktavā', 'pievienot grozam', 'yra sandėlyje', 'sandėlyje', 'į krepšelį'],
+  ],
+  gone: ['loppu varastosta', 'loppuunmyyty', 'otsas', 'läbi müüdud', 'izpārdots', 'išparduota', 'išpirkta'],
+  noun: ['saatavuus', 'laoseis', 'pieejamība'],
+  not: ['ei ole', 'nav', 'nėra'],
+  future: ['tulossa', 'peagi', 'drīzumā', 'netrukus'],
+  filler: ['tällä hetkellä', 'tuote', 'hetkel'],
+};
+
 const indonesianAndMalay: Vocabulary = {
   stock: [
     'tersedia',
@@ -3827,6 +3885,8 @@ export const vocabularies: Readonly<Record<string, Vocabulary>> = {
   portuguese,
   northern,
   eastern,
+  slavic,
+  finnishAndBaltic,
   indonesianAndMalay,
   filipino,
   vietnamese,

@@ -212,6 +212,26 @@ const inStock: readonly string[] = [
     'कार्ट में जोड़ें',
   ],
   ...['Raktáron', 'În stoc', 'В наявності'],
+  ...[
+    'Skladom',
+    'Na sklade',
+    'Skladom > 5 ks',
+    'Skladom u dodávateľa',
+    'Dostupný',
+    'Dobavljivo',
+    'Na zalogi',
+    'Na voljo',
+    'Dostupno',
+    'Na stanju',
+    'Na zalihi',
+    'В наличност',
+    'Доступно',
+    'Laos olemas',
+    'Pieejams',
+    'Ir noliktavā',
+    'Yra sandėlyje',
+    'Heti saatavilla',
+  ],
 ];
 
 const soldOut: readonly string[] = [
@@ -423,6 +443,24 @@ const soldOut: readonly string[] = [
     'बिक गया',
     '0 उपलब्ध',
   ],
+  ...[
+    'Nie je na sklade',
+    'Momentálne nie je možné produkt kúpiť, ale je možné ho rezervovať',
+    'Vypredaný',
+    'Produkt nelze koupit',
+    'Ni na zalogi',
+    'Razprodano',
+    'Nedobavljivo',
+    'Rasprodano',
+    'Nema na stanju',
+    'Nije na zalihi',
+    'Няма наличност',
+    'Изчерпан',
+    'Loppu varastosta',
+    'Läbi müüdud',
+    'Išparduota',
+    'Nav noliktavā',
+  ],
 ];
 
 /** Texts about the future, requests, other sizes, or something else: nothing certain about this offer. */
@@ -605,6 +643,16 @@ const unknown: readonly string[] = [
     '—',
     'Sold out soon?',
     'instock maybe',
+  ],
+  ...[
+    'Na dopyt',
+    'Kmalu na zalogi',
+    'Uskoro dostupno',
+    'Obvesti me',
+    'Очаквайте скоро',
+    '1448包 已售出',
+    '25 sold',
+    'V predajni',
   ],
 ];
 
