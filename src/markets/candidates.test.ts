@@ -38,6 +38,22 @@ describe('resolve()', () => {
     expect(resolve('price', [stated(9), marked(11)])).toMatchObject({ value: 11, from: 'page: control' });
   });
 
+  test('takes none if two sources of the page agree on another value, and reports all', () => {
+    const contrary = [stated(9), seen(11, 'heading'), seen(11, 'control')];
+    expect(resolve('price', contrary)).toMatchObject({ value: null, contradictions: contrary });
+    const states = contrary.map((one) => (one.rung === 'page' ? { ...one, rung: 'state' as const } : one));
+    expect(resolve('price', states)).toMatchObject({ value: 9, contradictions: [] });
+    expect(resolve('price', contrary.slice(0, 2))).toMatchObject({ value: 9, contradictions: [] });
+  });
+
+  test('takes none if the page shows prices, but not that one', () => {
+    const shown = [seen(11, 'shown'), seen(12, 'shown')];
+    expect(resolve('price', [stated(9), ...shown])).toMatchObject({ value: null });
+    expect(resolve('price', [stated(11), ...shown])).toMatchObject({ value: 11, contradictions: [] });
+    const offers = candidate({ value: 9, alternatives: [9, 12] });
+    expect(resolve('price', [offers, ...shown])).toMatchObject({ value: 9, contradictions: [] });
+  });
+
   test('takes the offer that the page shows, without a contradiction', () => {
     const offers = candidate({ value: 9, alternatives: [9, 11] });
     expect(resolve('price', [offers, marked(11)])).toMatchObject({ value: 11, contradictions: [] });

@@ -142,9 +142,29 @@ function otherOffer(
 }
 
 /**
- * Resolves the candidates of a field. Structured data states a value alone, unless its formats disagree. The
- * only value that the page marks decides between formats, and wins over all of them. Below structured data,
- * two sources have to agree. Null: no value, or several that contradict each other.
+ * Returns the candidates of the visible page that contradict a stated value: two sources that agree on
+ * another one, of which the page shows at least one, or all prices that it shows beside its control.
+ */
+function contradicting(
+  stated: Candidate,
+  { lower, shown }: { lower: readonly Candidate[]; shown: readonly Candidate[] },
+  rule: CandidateRule,
+): readonly Candidate[] {
+  const seen = agreed(lower, rule);
+  const key = rule.keyOf(seen.value);
+  if (!isEmpty(seen.value) && key !== rule.keyOf(stated.value)) {
+    const agreeing = lower.filter(({ value }) => rule.keyOf(value) === key);
+    return agreeing.some(({ rung }) => rung === 'page') ? agreeing : [];
+  }
+  const keys = new Set([stated.value, ...stated.alternatives].map(rule.keyOf));
+  return shown.some(({ value }) => keys.has(rule.keyOf(value))) ? [] : shown;
+}
+
+/**
+ * Resolves the candidates of a field. Structured data states a value alone, unless its formats disagree or
+ * the visible page contradicts it. The only value that the page marks decides between formats, and wins over
+ * all of them. Below structured data, two sources have to agree. Null: no value, or several that contradict
+ * each other.
  */
 export function resolve(field: string, candidates: readonly Candidate[]): FieldResolution {
   const rule = fieldRules[field] ?? defaultRule;
@@ -161,7 +181,12 @@ export function resolve(field: string, candidates: readonly Candidate[]): FieldR
   const supportedOffer = rule.marked === 'wins' ? otherOffer(stated, lower, rule) : null;
   if (supportedOffer !== null) return supportedOffer;
   const keys = new Set(readable.map(({ value }) => rule.keyOf(value)));
-  if (keys.size === 1 || rule.disagreement === 'first') return taken(first);
+  if (rule.disagreement === 'first') return taken(first);
+  if (keys.size === 1) {
+    const shown = candidates.filter(({ source }) => source === shownSource);
+    const others = contradicting(first, { lower, shown }, rule);
+    return others.length === 0 ? taken(first) : { ...nothing, contradictions: [first, ...others] };
+  }
   const supported = agreed([...lower, ...readable], rule);
   const isSeen = lower.some(({ value }) => rule.keyOf(value) === rule.keyOf(supported.value));
   return supported.value !== null && isSeen ? supported : { ...nothing, contradictions: readable };
