@@ -2,7 +2,11 @@ import { type Element, oneLine } from './html.ts';
 import { shortText, type VisibleText } from './visible-text.ts';
 
 /** Returns the value after a label: in the same text, in the element around it, or in the next element. */
-export function labelledText({ text, parent }: VisibleText, label: RegExp, maxLength: number): string | null {
+export function labelledText(
+  { text, parent }: Pick<VisibleText, 'text' | 'parent'>,
+  label: RegExp,
+  maxLength: number,
+): string | null {
   const own = oneLine(text)?.replace(label, '') ?? '';
   if (own !== '') return own;
   let element: Element = parent;

@@ -1,27 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { parseHtml } from './html.ts';
-import { parseSites } from './site-declaration.ts';
-import { openSitePage, readProductPage, recordOf, type ShopReading } from './site-page.ts';
-
-const [site] = parseSites('{"kiln": "kiln.example"}');
-const url = 'https://kiln.example/p/oat-mug-48213';
-
-type Reading = Record<string, unknown> & Pick<ShopReading, 'from' | 'contradictions'>;
-
-function read(html: string): Reading | null {
-  const found = readProductPage(openSitePage(parseHtml(html), url, site!));
-  if (found === null) return null;
-  const { from, contradictions } = found;
-  return { ...recordOf(found, url, 'kiln'), from, contradictions };
-}
-
-const jsonLd = (offer: object, members: object = {}) => {
-  const product = { '@type': 'Product', name: 'Oat mug', offers: offer, ...members };
-  return `<script type="application/ld+json">${JSON.stringify(product)}</script>`;
-};
-const page = (body: string) =>
-  `<title>Oat mug | Kiln</title><nav><a>Cart: € 0,00</a></nav><main><h1>Oat mug</h1>${body}</main>`;
-const button = '<button>Add to cart</button>';
+import {
+  buyButton as button,
+  jsonLd,
+  shopPage as page,
+  readShopPage as read,
+} from '../../test/support/shop-page.ts';
 
 describe('a page without structured data', () => {
   test('is a product by its heading, the price beside its control, and its stock', () => {
@@ -62,6 +45,9 @@ describe('a page without structured data', () => {
     ['an instalment', '<p>€ 1,05 / month</p>'],
     ['a price per kilogram', '<p>€ 31,25 per kg</p>'],
     ['a button of another choice', '<button>Pickup € 2,00</button>'],
+    ['a price without tax', '<p>€ 10,50 excl. VAT</p>'],
+    ['a price without tax after its label', '<p>Excl. VAT: € 10,50</p>'],
+    ['an instalment in Chinese', '<p>每期 <b>€ 4,20</b></p>'],
   ])('has the price beside %s', (_name, other) => {
     expect(read(page(`<div>${other}<b>€ 12,50</b>${button}</div>`))).toMatchObject({ price: 12.5 });
   });
@@ -74,7 +60,11 @@ describe('a page without structured data', () => {
     ],
     ['one digit is in an element of its own', `<p class="price">€12<sup>5</sup></p>${button}`],
     ['only a part has a name', `<p>€12<sup class="price">50</sup>5</p>${button}`],
-    ['the page also has a price without tax', `<p>€ 12,50</p><p>€ 10,50 excl. VAT</p>${button}`],
+    [
+      'the page has one price with and one without tax',
+      `<p>€ 12,50 incl. VAT</p><p>€ 10,50 excl. VAT</p>${button}`,
+    ],
+    ['the only one was the price, beside a range', `<b class="old">€ 9,00</b><p>from € 7,00</p>${button}`],
     ['a point can be either sign', `<p class="price">$3.340</p>${button}`],
   ])('has no price if %s', (_name, body) => {
     expect(read(page(body))?.price ?? null).toBeNull();
@@ -86,6 +76,30 @@ describe('a page without structured data', () => {
       expect(read(page(`${price}${button}`))).toMatchObject({ price: 12.5 });
     },
   );
+
+  test('is a product by an element with the name of its title and no heading', () => {
+    const html = `<title>Oat mug | Kiln</title><div class="product-title">Oat mug</div><p>€ 12,50</p>${button}`;
+    expect(read(html)).toMatchObject({ title: 'Oat mug', price: 12.5, availability: 'InStock' });
+  });
+
+  test('has the only price beside its control, also if it is named an old one', () => {
+    expect(read(page(`<p><b class="price-old">€ 12,50</b></p>${button}`))).toMatchObject({ price: 12.5 });
+  });
+
+  test.each([
+    ['with its name in the label', '<a role="button" title="Add Oat mug to your cart">Go</a>'],
+    ['in an element named so', '<div class="buy-btn"><a href="#">Go</a></div>'],
+    ['with a handler', '<a onclick="add_to_cart(7)">Go</a>'],
+    ['in an element named like a summary of the cart', `<div class="basket-summary">${button}</div>`],
+  ])('has a control %s', (_name, control) => {
+    expect(read(page(`<p>€ 12,50</p>${control}`))).toMatchObject({ price: 12.5, available: true });
+  });
+
+  test('has the price of its description among several', () => {
+    const head =
+      '<meta name="description" content="Of stoneware."><meta property="og:description" content="Now € 12,50">';
+    expect(read(head + page(`<p>€ 12,50</p><p>€ 14,00</p>${button}`))).toMatchObject({ price: 12.5 });
+  });
 
   test('does not read prices of related products', () => {
     const related = `<section class="related-products"><h3>Bowl</h3><p>€ 7,00</p>${button}</section>`;
@@ -142,6 +156,23 @@ describe('a page whose structured data it contradicts', () => {
     expect(read(jsonLd(inStock) + page(`${soldOut}${shown}`))).toMatchObject({ availability: 'InStock' });
   });
 
+  test('has no price if the page shows others and marks none, and reports them', () => {
+    const two = `<p>€ 12,50</p><p>€ 14,00</p>${button}`;
+    const record = read(jsonLd(euros(10.5)) + page(two));
+    expect(record?.price).toBeNull();
+    expect(record?.contradictions.map(({ value }) => value)).toEqual([10.5, 12.5, 14]);
+    expect(read(jsonLd(euros(12.5)) + page(two))).toMatchObject({ price: 12.5, contradictions: [] });
+    const dollars = { price: 10.5, priceCurrency: 'USD' };
+    expect(read(jsonLd(dollars) + page(two))).toMatchObject({ price: 10.5, contradictions: [] });
+  });
+
+  test('is neither in stock nor sold out if only its control says otherwise', () => {
+    const soldOut = euros(12.5, { availability: 'https://schema.org/OutOfStock' });
+    const record = read(jsonLd(soldOut) + page(shown));
+    expect(record).toMatchObject({ price: 12.5, availability: null });
+    expect(record?.contradictions.map(({ value }) => value)).toEqual(['OutOfStock', 'InStock', 'InStock']);
+  });
+
   test('has the offer that the page shows', () => {
     const offers = [10.5, 12.5].map((price) => euros(price, { sku: `M-${price}` }));
     const record = read(jsonLd(offers) + page(shown));
@@ -163,6 +194,14 @@ describe('embedded state', () => {
     ['of an attribute', `<div data-product='{"name": "Oat mug", "price": {"amount": 12.5}}'></div>`],
   ])('%s decides between prices of the page', (_name, script) => {
     expect(read(page(shown) + script)).toMatchObject({ price: 12.5 });
+  });
+
+  test('has the currency of a price without one', () => {
+    const script = state({ name: 'Oat mug', price: 3340, currency: 'ARS' });
+    expect(read(page(`<p class="price">$3.340</p>${button}`) + script)).toMatchObject({
+      price: 3340,
+      currency: 'ARS',
+    });
   });
 
   test('states no price alone, and nothing of other products', () => {

@@ -41,11 +41,11 @@ function titleCandidates({ heading, fields }: VisiblePage, titles: readonly stri
 /** Returns what a page shows of its product. */
 export function pageCandidates(page: VisiblePage, facts: PageFacts): Candidate[] {
   const control = mainControl(page);
-  const { found, near, atControl } = priceCandidates(page, control, facts);
+  const prices = priceCandidates(page, control, facts);
   return [
     ...titleCandidates(page, facts.titles),
-    ...found,
-    ...availabilityCandidates(page, control, { near, atControl }),
+    ...prices.found,
+    ...availabilityCandidates(page, control, prices),
     ...skuCandidates(page, facts.url),
   ];
 }

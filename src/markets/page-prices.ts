@@ -1,17 +1,19 @@
 import type { Candidate } from './candidates.ts';
 import { number } from './fields.ts';
+import type { Element } from './html.ts';
 import { shownAmount } from './money.ts';
+import { hasOnePriceText, type NearPrices, onlyOldPrice, pricesNear } from './near-prices.ts';
 import { pageCandidate } from './page-evidence.ts';
 import type { PurchaseControl } from './purchase-control.ts';
 import type { VisiblePage } from './visible-page.ts';
-import { type NearPrices, pricesNear, type ShownPrice, shownPrices } from './visible-price.ts';
+import { type ShownPrice, shownPrices } from './visible-price.ts';
 
 /** What the reader of prices knows before it looks at a page. */
 export interface PriceFacts {
   /** Currency of the shop. */
   home: string | null;
-  /** Description for search engines and previews. */
-  description: string | null;
+  /** Descriptions for search engines and previews. */
+  description: string;
 }
 
 /** Prices of a page as candidates and by their places. */
@@ -20,6 +22,8 @@ export interface PagePrices {
   /** Prices around the control, otherwise around the heading. */
   near: NearPrices;
   atControl: NearPrices;
+  /** True if a text with a currency is near the control, also if its amount cannot be read. */
+  hasPriceAtControl: boolean;
 }
 
 const none: NearPrices = { price: null, all: [], around: null };
@@ -41,9 +45,9 @@ function markedPrice(heading: NearPrices, control: NearPrices): ShownPrice | nul
 const maxNear = 10;
 
 /** Returns the amounts with a currency in the description of a page. */
-function describedAmounts(description: string | null, home: string | null): Set<number> {
+function describedAmounts(description: string, home: string | null): Set<number> {
   const texts =
-    description?.slice(0, 1_000).match(/\p{Sc}\s?\d[\d.,]*|\d[\d.,]*\s?(?:\p{Sc}|元|円|zł|Kč)/gu) ?? [];
+    description.slice(0, 2_000).match(/\p{Sc}\s?\d[\d.,]*|\d[\d.,]*\s?(?:\p{Sc}|元|円|zł|Kč)/gu) ?? [];
   const amounts = texts.map((text) => shownAmount(text.replace(/[.,]$/, ''), home));
   return new Set(amounts.filter((amount) => amount !== null));
 }
@@ -71,10 +75,18 @@ export function priceCandidates(
   { home, description }: PriceFacts,
 ): PagePrices {
   const described = describedAmounts(description, home);
-  const { prices, amounts, hasUntaxed } = shownPrices(page, home);
-  const atHeading = page.heading === null ? none : pricesNear(page.heading, prices, page);
-  const atControl = control === null ? none : pricesNear(control.element, prices, page);
-  const marked = markedPrice(atHeading, atControl);
+  const shownOnPage = shownPrices(page, home);
+  const { amounts, unreadable, hasTaxPair } = shownOnPage;
+  const old = control === null ? null : onlyOldPrice(control.element, shownOnPage, page);
+  const nearOf = (element: Element | null | undefined): NearPrices => {
+    if (!element) return none;
+    return old === null
+      ? pricesNear(element, shownOnPage, page)
+      : { price: old, all: [old], around: old.element };
+  };
+  const atHeading = nearOf(page.heading);
+  const atControl = nearOf(control?.element);
+  const marked = hasTaxPair ? null : markedPrice(atHeading, atControl);
   const found: Candidate[] = [];
   const push = (price: ShownPrice | null, source: string) => {
     if (price === null || isUnclear(price)) return;
@@ -83,8 +95,8 @@ export function priceCandidates(
     found.push(pageCandidate({ field: 'price', value, source, text, element, currency, isMarked }));
   };
   push(atHeading.price, 'heading');
-  if (!hasUntaxed) push(atControl.price, 'control');
-  if (marked?.isNamed && !hasUntaxed) push(marked, 'name');
+  if (!hasTaxPair) push(atControl.price, 'control');
+  if (marked?.isNamed) push(marked, 'name');
   const near = atControl.all.length > 0 ? atControl : atHeading;
   const nearest = near.price === null ? near.all.slice(0, maxNear) : [near.price];
   for (const price of nearest) {
@@ -92,9 +104,13 @@ export function priceCandidates(
     if (hasAttribute(page, price.amount)) push(price, 'attribute');
     if (described.has(price.amount)) push(price, 'description');
   }
-  const hasOthers = marked === null && atControl.all.length > 0;
-  const shown = hasOthers ? [...amounts] : [];
+  const isComparable = (price: ShownPrice) =>
+    !isUnclear(price) && (price.currency === null || price.currency === home);
+  const isComplete = atControl.all.length > 0 && atControl.all.every(isComparable) && unreadable.length === 0;
+  const shown = marked === null && isComplete ? [...amounts] : [];
   for (const value of shown)
     found.push(pageCandidate({ field: 'price', value, source: 'shown', text: null, element: null }));
-  return { found, near, atControl };
+  const hasPriceAtControl =
+    control !== null && (atControl.price !== null || hasOnePriceText(control.element, shownOnPage, page));
+  return { found, near, atControl, hasPriceAtControl };
 }

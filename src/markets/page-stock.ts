@@ -1,74 +1,120 @@
 import { readAvailability } from './availability.ts';
 import type { Candidate } from './candidates.ts';
-import { type Element, oneLine } from './html.ts';
+import type { Element } from './html.ts';
 import { labelledText } from './label-text.ts';
 import { pageCandidate } from './page-evidence.ts';
 import type { PagePrices } from './page-prices.ts';
-import type { PurchaseControl } from './purchase-control.ts';
+import { isCompareControl, isContactControl, type PurchaseControl } from './purchase-control.ts';
 import { stockLabels, stockNames } from './purchase-words.ts';
 import type { VisiblePage } from './visible-page.ts';
-import { namesOf, shortText } from './visible-text.ts';
+import { lineOf, namesOf, shortText } from './visible-text.ts';
 
 const maxStockText = 80;
+const maxNearText = 40;
 
-/** Returns the texts of a page that state whether its product is in stock. */
-function stockTexts({ fields, texts }: VisiblePage): { text: string; element: Element }[] {
-  const found: { text: string; element: Element }[] = [];
+/** A text about stock and its element. */
+interface StockText {
+  text: string;
+  element: Element;
+}
+
+/** Returns the texts of elements and after labels that say that they are about stock. */
+function namedTexts({ fields, texts }: VisiblePage): StockText[] {
+  const found: StockText[] = [];
   for (const element of fields) {
     if (!stockNames.test(namesOf(element))) continue;
     const text = shortText(element, maxStockText);
-    if (text !== null) found.push({ text: text.replace(stockLabels, ''), element });
+    if (text !== null) found.push({ text, element });
   }
-  for (const { text: label, parent } of texts) {
+  for (const visible of texts) {
+    const { text: label, parent: element } = visible;
     if (label.length > maxStockText || !stockLabels.test(label.trim())) continue;
-    const text = labelledText({ text: label, parent }, stockLabels, maxStockText);
-    if (text !== null) found.push({ text, element: parent });
+    const text = labelledText(visible, stockLabels, maxStockText);
+    if (text !== null) found.push({ text, element });
   }
   return found;
 }
 
-const maxNearText = 40;
-
-/** Returns the short texts in an element, without those of the control. */
-function textsIn({ texts, ranges }: VisiblePage, around: Element | null, control: PurchaseControl | null) {
+/** Returns the lines of text in an element, without those of the control. */
+function linesIn({ texts, ranges }: VisiblePage, around: Element | null, control: PurchaseControl | null) {
   const range = around === null ? undefined : ranges.get(around);
   const skipped = control === null ? undefined : ranges.get(control.element);
-  const found: { text: string; element: Element }[] = [];
-  for (const { text, parent: element } of texts) {
+  const found: StockText[] = [];
+  for (const visible of texts) {
+    const { text, parent: element } = visible;
     const { start } = ranges.get(element)!;
     const isIn = range !== undefined && range.start <= start && start <= range.end;
     const isControl = skipped !== undefined && skipped.start <= start && start <= skipped.end;
-    const line = isIn && !isControl && text.length <= maxNearText * 3 ? oneLine(text) : null;
+    const line = isIn && !isControl && text.length <= maxNearText * 3 ? lineOf(visible, maxStockText) : null;
     if (line !== null && line.length <= maxNearText) found.push({ text: line, element });
   }
   return found;
+}
+
+/** Prices in a text about stock: "36,99 € - in stock". */
+const prices = /(?:\p{Sc}\s?\d[\d.,]*|\d[\d.,]*\s?\p{Sc})/gu;
+
+/** Reads what a text says about stock, without its label and prices. */
+const stockOf = (text: string) => readAvailability(text.replace(stockLabels, '').replace(prices, ''));
+
+/** Returns the candidates of the texts about stock, if they agree. */
+function textCandidates(texts: readonly StockText[], control: PurchaseControl | null): Candidate[] {
+  const stated = texts.filter(({ text }) => stockOf(text).available !== null);
+  const states = new Set(stated.map(({ text }) => stockOf(text).available));
+  const [first] = stated;
+  if (first === undefined || states.size > 1) return [];
+  const { state: value, available } = stockOf(first.text);
+  const isBuyable = control !== null && !control.isSoldOut && !control.isDisabled;
+  const isMarked = available ? control === null || !control.isSoldOut : !isBuyable;
+  const candidate = { ...first, field: 'availability', value, isMarked };
+  const found = [pageCandidate({ ...candidate, source: 'text' })];
+  if (isMarked) found.push(pageCandidate({ ...candidate, source: 'only text' }));
+  return found;
+}
+
+/** Returns the candidates of a control that buys the product, or that says that it cannot be bought. */
+function controlCandidates(control: PurchaseControl, hasPriceAtControl: boolean): Candidate[] {
+  const { element, text, isSoldOut, isDisabled } = control;
+  const value = isSoldOut ? 'OutOfStock' : 'InStock';
+  const sources: string[] = [];
+  if (isSoldOut || !isDisabled) sources.push('control');
+  if (!isSoldOut && !isDisabled && hasPriceAtControl) sources.push('price at control');
+  if (isSoldOut && isDisabled) sources.push('disabled control');
+  return sources.map((source) => pageCandidate({ field: 'availability', value, source, text, element }));
+}
+
+/** Returns the candidates of an ad with one price, whose seller can be written to or called. */
+function adCandidates({ fields }: VisiblePage, { near }: PagePrices): Candidate[] {
+  const contacts = fields.filter(isContactControl);
+  const [element] = contacts;
+  const offer = { field: 'availability', value: 'InStock' };
+  if (near.price === null || element === undefined || contacts.length > 1) return [];
+  const text = shortText(element, maxNearText);
+  const price = { source: 'price', text: near.price.text, element: near.price.element };
+  return [
+    pageCandidate({ ...offer, source: 'contact', text, element }),
+    pageCandidate({ ...offer, ...price }),
+  ];
+}
+
+/** Returns the candidate of a page that compares the offers of several shops. */
+function comparisonCandidates({ fields }: VisiblePage): Candidate[] {
+  const element = fields.find(isCompareControl);
+  if (element === undefined) return [];
+  const text = shortText(element, maxNearText);
+  return [
+    pageCandidate({ field: 'availability', value: 'InStock', source: 'offers of shops', text, element }),
+  ];
 }
 
 /** Returns the candidates for the availability of the product of a page. */
 export function availabilityCandidates(
   page: VisiblePage,
   control: PurchaseControl | null,
-  { near, atControl }: Pick<PagePrices, 'near' | 'atControl'>,
-) {
-  const found: Candidate[] = [];
-  const field = 'availability';
-  const isBuyable = control !== null && !control.isSoldOut && !control.isDisabled;
-  const texts = [...stockTexts(page), ...textsIn(page, near.around, control)];
-  const stated = texts.filter(({ text }) => readAvailability(text).available !== null);
-  const states = new Set(stated.map(({ text }) => readAvailability(text).available));
-  const [first] = stated;
-  if (first !== undefined && states.size === 1) {
-    const { state: value, available } = readAvailability(first.text);
-    const isMarked = available ? control === null || !control.isSoldOut : !isBuyable;
-    found.push(pageCandidate({ ...first, field, value, source: 'text', isMarked }));
-    if (isMarked) found.push(pageCandidate({ ...first, field, value, source: 'only text', isMarked }));
-  }
-  if (control === null) return found;
-  const { element, text } = control;
-  const value = control.isSoldOut ? 'OutOfStock' : 'InStock';
-  const push = (source: string) => found.push(pageCandidate({ field, value, source, text, element }));
-  if (isBuyable || control.isSoldOut) push('control');
-  if (isBuyable && atControl.price !== null) push('price at control');
-  if (control.isSoldOut && control.isDisabled) push('disabled control');
-  return found;
+  prices: PagePrices,
+): Candidate[] {
+  const texts = [...namedTexts(page), ...linesIn(page, prices.near.around, control)];
+  const found = textCandidates(texts, control);
+  if (control !== null) return [...found, ...controlCandidates(control, prices.hasPriceAtControl)];
+  return found.length > 0 ? found : [...adCandidates(page, prices), ...comparisonCandidates(page)];
 }

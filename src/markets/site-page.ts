@@ -236,6 +236,14 @@ export function readFields(
   return result;
 }
 
+/** Returns the currency of a product if all embedded states that have one agree. */
+function onlyCurrency(states: readonly Candidate[]): string | null {
+  const currencies = new Set(
+    states.filter(({ field }) => field === 'currency').map(({ value }) => text(value)),
+  );
+  return currencies.size === 1 ? [...currencies][0]! : null;
+}
+
 /** Returns what a page states for the fields of its product, in all formats and places. */
 function pageCandidatesOf(page: SitePage): Candidate[] {
   const { root } = page.html;
@@ -246,15 +254,16 @@ function pageCandidatesOf(page: SitePage): Candidate[] {
   const pageNames = [words(find(root, 'title')), titles.at(-1) ?? null];
   const productName = text(stated.find(({ field }) => field === 'title')?.value);
   const names = [productName, ...pageNames].filter((name) => name !== null);
-  const home = page.site.currency ?? text(currency);
   const visible = visiblePage(page.html, names);
-  const descriptions = find(root, 'meta[property="og:description"], meta[name="description" i]');
-  const description = attribute(descriptions, 'content');
+  const descriptions = findAll(root, 'meta[property="og:description"], meta[name="description" i]');
+  const description = descriptions.map((element) => attribute(element, 'content')).join('\n');
   const headings = visible.heading === null ? [] : [words(visible.heading) ?? ''];
-  const states = pageStates(page.html, visible.fields);
+  const embedded = pageStates(page.html, visible.fields);
+  const states = stateCandidates(embedded, [...names, ...headings], page.url);
+  const home = page.site.currency ?? text(currency) ?? onlyCurrency(states);
   return [
     ...stated,
-    ...stateCandidates(states, [...names, ...headings], page.url),
+    ...states,
     ...pageCandidates(visible, { url: page.url, titles: names, home, description }),
   ];
 }

@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import { readAvailability } from './availability.ts';
 import type { Candidate } from './candidates.ts';
+import { isCurrencyCode } from './currencies.ts';
 import { positive, text } from './fields.ts';
 import { attribute, type Element, findAll, type HtmlPage, scriptText } from './html.ts';
 import { closingBracket } from './json-values.ts';
@@ -86,10 +87,11 @@ const innerPrices = ['now', 'value', 'amount', 'current', 'price', 'finalPrice']
 const skuMembers =
   /^(?:sku|product_?(?:code|number|sku)|article_?(?:number|code|no)|item_?code|display_?code|reference)$/i;
 const idMembers = /^(?:id|code|(?:product|item|prod|article|offer)_?(?:id|no))$/i;
+const currencyMembers = /^(?:price_?)?currency(?:_?(?:code|iso))?$/i;
 const stockMembers = /^(?:availability|(?:is_?)?in_?stock|(?:is_?)?available|stock_?status)$/i;
 
 interface StateValue {
-  field: 'price' | 'sku' | 'id' | 'availability';
+  field: 'price' | 'sku' | 'id' | 'availability' | 'currency';
   value: Json;
   path: string;
 }
@@ -110,6 +112,8 @@ function memberValue(name: string, value: Json): Omit<StateValue, 'path'> | null
     return { field: 'availability', value: state };
   }
   const code = text(value)?.trim() ?? null;
+  if (currencyMembers.test(name))
+    return isCurrencyCode(code ?? '') ? { field: 'currency', value: code } : null;
   if (code === null || code.length > 40) return null;
   if (skuMembers.test(name)) return { field: 'sku', value: code };
   return idMembers.test(name) ? { field: 'id', value: code } : null;

@@ -79,6 +79,25 @@ function fieldCandidate(products: readonly StructuredProduct[], field: string): 
   };
 }
 
+/** Returns what an aggregate that counts its offers says about stock, which is less than a statement. */
+function countedOffers({ offer, format }: StructuredProduct): Candidate[] {
+  if (!offer?.offerCount) return [];
+  const evidence = { field: 'availability', value: 'InStock', text: String(offer.offerCount) };
+  const source = `${format} offerCount`;
+  return [
+    {
+      ...evidence,
+      alternatives: [],
+      rung: 'state',
+      source,
+      path: 'offers',
+      offer: offer.kind,
+      currency: null,
+      isMarked: false,
+    },
+  ];
+}
+
 /** Returns the candidates of structured data for all fields of a product. */
 export function structuredCandidates(
   page: readonly StructuredData[],
@@ -92,6 +111,7 @@ export function structuredCandidates(
       const candidate = fieldCandidate(items, field);
       if (candidate !== null) found.push(candidate);
     }
+  for (const [main] of products) found.push(...countedOffers(main!));
   const { steps, format } = trailOf(page, url);
   const names = [...titles, ...products.flat().map(({ values }) => text(values.title))];
   const value = products.length === 0 ? null : categoryOf(steps, url, names);

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import { readAvailability } from './availability.ts';
-import { list, number, object, text } from './fields.ts';
+import { count, list, number, object, text } from './fields.ts';
 import { datumAmounts, priceCurrency } from './money.ts';
 import { itemsOf, plainText, type StructuredData, typesOf } from './structured-data.ts';
 import { cheapest } from './tracked.ts';
@@ -25,6 +25,8 @@ export interface StructuredOffer {
   available: boolean | null;
   seller: string | null;
   condition: string | null;
+  /** Number of offers of an aggregate. */
+  offerCount: number | null;
 }
 
 /** Returns the absolute address of a link on a page, or null if it is not one of http or https. */
@@ -110,6 +112,7 @@ export function readOffer(item: JsonObject, data: StructuredData, url: string): 
     available,
     seller: plainText(item.seller ?? item.offeredBy),
     condition: conditionOf(item),
+    offerCount: count(item.offerCount),
   };
 }
 

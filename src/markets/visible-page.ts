@@ -1,7 +1,7 @@
 import type { Document, Element, HtmlPage } from './html.ts';
 import type { Node } from './html-tree.ts';
-import { controlOf, type PurchaseControl } from './purchase-control.ts';
-import { otherRegions } from './purchase-words.ts';
+import { controlOf, isCartControl, type PurchaseControl } from './purchase-control.ts';
+import { cartRegions, otherRegions } from './purchase-words.ts';
 import { plainName } from './structured-product.ts';
 import { isHidden, namesOf, shortText, type VisibleText } from './visible-text.ts';
 
@@ -21,11 +21,21 @@ export interface ElementRange {
   end: number;
 }
 
-/** Returns true for navigation, and for regions that show other products or a cart. */
-function isOtherRegion(element: Element): boolean {
-  const { name, attribs } = element;
+/** Returns true for navigation, and for regions that show other products. */
+function isOtherRegion({ name, attribs }: Element, names: string): boolean {
   if (name === 'nav' || name === 'footer' || attribs.role === 'navigation') return true;
-  return otherRegions.test(namesOf(element));
+  return otherRegions.test(names);
+}
+
+/** Returns the index of the first item at or after a position, by bisection. */
+export function firstFrom(items: readonly { at: number }[], start: number): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (items[middle]!.at < start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Numbers the elements of a page in the order of the document. */
@@ -46,6 +56,8 @@ function rangesOf(root: Document): Map<Element, ElementRange> {
 
 const headingNames: ReadonlySet<string> = new Set(['h1', 'h2', 'h3']);
 const maxHeading = 300;
+/** Names of elements that are no headings but have the name of a product. */
+const nameNames = /(?:^|[\s_-])(?:product|prod|item|goods)?[_-]?(?:title|name)(?=$|[\s_-])/i;
 
 /**
  * Returns the element with the name of the product: the heading, or the element of another name, whose text
@@ -55,18 +67,33 @@ function headingOf(elements: Iterable<Element>, titles: readonly string[]): Elem
   const names = titles.map(plainName).filter((name) => name.length > 4);
   const firsts: Element[] = [];
   let named: Element | null = null;
+  let other: Element | null = null;
   for (const element of elements) {
-    const isHeading = headingNames.has(element.name);
-    const isNamed = isHeading || /\bname\b/.test(element.attribs.itemprop ?? '');
+    const isHeading = headingNames.has(element.name) || /\bname\b/.test(element.attribs.itemprop ?? '');
+    const isNamed = isHeading || nameNames.test(namesOf(element));
     if (!isNamed || isHidden(element)) continue;
     const text = shortText(element, maxHeading);
     if (text === null) continue;
     if (element.name === 'h1') firsts.push(element);
     const name = plainName(text);
     const isTitle = name.length > 4 && names.some((title) => title.includes(name) || name.includes(title));
-    if (isTitle && (named === null || (element.name === 'h1' && named.name !== 'h1'))) named = element;
+    if (!isHeading) other ??= isTitle ? element : null;
+    else if (isTitle && (named === null || (element.name === 'h1' && named.name !== 'h1'))) named = element;
   }
-  return named ?? (firsts.length === 1 ? firsts[0]! : null);
+  return named ?? (firsts.length === 1 ? firsts[0]! : other);
+}
+
+/** Returns a test of the elements in which a product is put into the cart. */
+function createCartTest(ranges: ReadonlyMap<Element, ElementRange>): (range: ElementRange) => boolean {
+  let controls: readonly { at: number }[] | null = null;
+  return ({ start, end }) => {
+    controls ??= [...ranges]
+      .slice(0, maxElements)
+      .filter(([element]) => isCartControl(element))
+      .map(([, range]) => ({ at: range.start }));
+    const first = controls[firstFrom(controls, start)];
+    return first !== undefined && first.at <= end;
+  };
 }
 
 /** Maximum elements of a page that are considered. Large real pages have 30,000. */
@@ -80,15 +107,21 @@ export function visiblePage({ root }: HtmlPage, titles: readonly string[]): Visi
   const texts: VisibleText[] = [];
   const fields: Element[] = [];
   const controls: PurchaseControl[] = [];
+  const isCartForm = createCartTest(ranges);
+  const isSkipped = (element: Element, range: ElementRange) => {
+    const names = namesOf(element);
+    if (isOtherRegion(element, names)) return true;
+    return cartRegions.test(names) && !isCartForm(range);
+  };
   const visit = (node: Node) => {
     if (node.type === 'text' && node.parent !== null && 'attribs' in node.parent) {
-      if (/\S/.test(node.data)) texts.push({ text: node.data, parent: node.parent });
+      if (/\S/.test(node.data)) texts.push({ text: node.data, node, parent: node.parent });
       return;
     }
     if (!('attribs' in node) || fields.length >= maxElements || isHidden(node)) return;
-    const { start, end } = ranges.get(node)!;
-    const hasHeading = start <= headingStart && headingStart <= end;
-    if (!hasHeading && isOtherRegion(node)) return;
+    const range = ranges.get(node)!;
+    const hasHeading = range.start <= headingStart && headingStart <= range.end;
+    if (!hasHeading && isSkipped(node, range)) return;
     fields.push(node);
     const control = controlOf(node);
     if (control !== null) controls.push(control);

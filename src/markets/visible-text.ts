@@ -2,9 +2,10 @@ import type { Document, Element } from './html.ts';
 import { oneLine } from './html.ts';
 import type { Node } from './html-tree.ts';
 
-/** A text of a page with the element around it. */
+/** A text of a page with its node and the element around it. */
 export interface VisibleText {
   text: string;
+  node: Node;
   parent: Element;
 }
 
@@ -46,6 +47,15 @@ export function isHidden({ name, attribs }: Element): boolean {
   return /display\s*:\s*none/i.test(attribs.style?.slice(0, 300) ?? '');
 }
 
+/** Returns the element and its parents, up to a number. */
+export function* upwards(element: Element, count: number): Generator<Element> {
+  let current: Element | null = element;
+  for (let level = 0; level < count && current !== null; level += 1) {
+    yield current;
+    current = current.parent !== null && 'attribs' in current.parent ? current.parent : null;
+  }
+}
+
 /** Maximum nodes whose texts are read for one short text. */
 const maxShortNodes = 40;
 
@@ -74,5 +84,40 @@ export function shortText(element: Element, maxLength: number): string | null {
   };
   if (!element.children.every(visit)) return null;
   const line = oneLine(text);
+  return line === null || line.length > maxLength ? null : line;
+}
+
+const maxLineNodes = 12;
+
+/** Returns true for an element that begins a line. */
+const isBlock = (node: Node) => 'attribs' in node && blocks.has(node.name);
+
+/** Returns the text of a node of a line, or null if it is long. */
+function lineText(node: Node, maxLength: number): string | null {
+  if (node.type === 'text') return node.data.length > maxLength * 3 ? null : node.data;
+  if (!('attribs' in node) || isHidden(node)) return '';
+  return node.children.length === 0 ? '' : shortText(node, maxLength);
+}
+
+/** Returns the nodes of the line of a node: it, and those beside it up to the next block. */
+function lineNodes(node: Node): Node[] | null {
+  const nodes = [node];
+  for (let before = node.prev; before !== null && !isBlock(before); before = before.prev)
+    if (nodes.unshift(before) > maxLineNodes) return null;
+  for (let after = node.next; after !== null && !isBlock(after); after = after.next)
+    if (nodes.push(after) > maxLineNodes) return null;
+  return nodes;
+}
+
+/** Returns the whole line of a text: "1,448 sold" for "sold" beside a number. Null if it is long. */
+export function lineOf({ node }: VisibleText, maxLength: number): string | null {
+  let start: Node = node;
+  for (let level = 0; level < 3; level += 1) {
+    const { parent } = start;
+    if (parent === null || !('attribs' in parent) || isBlock(parent)) break;
+    start = parent;
+  }
+  const parts = lineNodes(start)?.map((part) => lineText(part, maxLength)) ?? [null];
+  const line = parts.includes(null) ? null : oneLine(parts.join(' '));
   return line === null || line.length > maxLength ? null : line;
 }

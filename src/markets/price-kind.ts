@@ -1,0 +1,58 @@
+import type { Element } from './html.ts';
+import { oldPriceNames, otherPriceNames, otherPriceWords, periodWords } from './purchase-words.ts';
+import { namesOf, shortText, upwards } from './visible-text.ts';
+
+/** Maximum characters of the text around a price that can be its label. */
+const maxLabel = 90;
+
+/** Words that a price is without tax, and that it is with it. */
+export const untaxedWords =
+  /(?<!\p{L})(?:(?:excl\.?|excluding) (?:vat|tax|gst|btw)|ex\.? (?:vat|tax|gst)|bez dph|brez ddv|hors taxes?|HT|sin iva|zzgl\. (?:mwst|ust)|netto|exkl\. moms|bez vat)(?!\p{L})/iu;
+
+export const taxedWords =
+  /(?<!\p{L})(?:(?:incl?\.?|including|inkl\.?|inklusive|inclusief|vč\.?|včetně|s|z|sa|con|avec|com|med|cu|mit) (?:vat|tax|gst|btw|dph|ddv|pdv|iva|tva|moms|mva|(?:\d+ ?% )?(?:mwst|ust))|TTC|brutto)(?!\p{L})/iu;
+
+/** Returns true if the text around a price has words about tax. */
+export function hasTaxLabel(element: Element, words: RegExp): boolean {
+  const texts = [...upwards(element, 3)].map((outer) => shortText(outer, maxLabel));
+  return texts.some((text) => text !== null && words.test(text));
+}
+
+/** Struck prices, and those of choices that are no controls to buy. */
+const struckTags: ReadonlySet<string> = new Set(['del', 's', 'strike', 'button', 'option', 'label']);
+
+/** Words about the tax of a price before them. */
+const taxOfPrevious = new RegExp(`^\\s*${untaxedWords.source}(?!\\s?:)`, 'iu');
+
+/** Returns the label of a price: the words before it, without those about the tax of another price. */
+function labelBefore(text: string): string {
+  const before = /\D*$/.exec(text)![0];
+  return before.length === text.length ? before : before.replace(taxOfPrevious, '');
+}
+
+/** Returns true if the text around a price says that it is not the price to pay. */
+function hasOtherLabel(element: Element, text: string): boolean {
+  if (otherPriceWords.test(text)) return true;
+  for (const outer of [...upwards(element, 3)].slice(1)) {
+    const label = shortText(outer, maxLabel);
+    if (label === null) return false;
+    const at = label.indexOf(text);
+    if (at < 0) continue;
+    const before = labelBefore(label.slice(0, at));
+    if (otherPriceWords.test(before) || periodWords.test(label.slice(at + text.length))) return true;
+  }
+  return false;
+}
+
+/** Returns true if the names of an element or its label say that a price is of something else. */
+export function isOtherPrice(element: Element, text: string): boolean {
+  for (const outer of upwards(element, 4)) {
+    if (struckTags.has(outer.name) || otherPriceNames.test(namesOf(outer))) return true;
+    if (/line-through/i.test(outer.attribs.style?.slice(0, 300) ?? '')) return true;
+  }
+  return hasOtherLabel(element, text);
+}
+
+/** Returns true if the names of an element say that a price was the one to pay before. */
+export const isOldPrice = (element: Element): boolean =>
+  [...upwards(element, 4)].some((outer) => oldPriceNames.test(namesOf(outer)));
