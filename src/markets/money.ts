@@ -164,6 +164,16 @@ function threeDecimals(whole: string, fraction: string, format: AmountFormat): n
   return format.decimals === 0 ? [thousands] : [...withRounded(amount, format), thousands];
 }
 
+/** Returns the readings of one amount beside its currency: "1,299 €" is 1.299 or 1,299. */
+function readingsBesideCurrency(written: string, currency: string | null): number[] {
+  const own = priceCurrency(written, currency);
+  const sign = String.raw`(?:\p{Sc}|[A-Z]{3})?`;
+  const pattern = new RegExp(`^${sign}\\s?(\\d{1,3})[.,](\\d{3})\\s?${sign}$`, 'u');
+  const [, whole, fraction] = pattern.exec(written) ?? [];
+  if (whole === undefined || fraction === undefined || (currency !== null && own !== currency)) return [];
+  return threeDecimals(whole, fraction, amountFormat(own)).filter((amount) => amount > 0);
+}
+
 /**
  * Returns the amounts that a price in data can mean: a number, or text in which a point separates decimals.
  * None for a value without a price; several for one that breaks the rule of the format, such as three
@@ -179,7 +189,8 @@ export function datumAmounts(value: Json | undefined, currency: string | null): 
   const isGroupedByComma = point === ',' && fraction?.length === 3 && format.point !== '.';
   if (whole === undefined || (point === ',' && !isGroupedByComma)) {
     const amount = priceAmount(written, currency);
-    return amount !== null && amount > 0 ? [amount] : [];
+    if (amount === null) return readingsBesideCurrency(written, currency);
+    return amount > 0 ? [amount] : [];
   }
   const readings =
     fraction?.length === 3
