@@ -74,7 +74,7 @@ describe('checkSite()', () => {
   });
 });
 
-test('contradictionLines() names the sources of a page that disagree, each once', () => {
+test('contradictionLines() names the sources of a page that disagree, each once, and what was taken', () => {
   const candidate = {
     ...{ alternatives: [], text: null, offer: null, currency: null, isMarked: false },
     field: 'price',
@@ -87,10 +87,16 @@ test('contradictionLines() names the sources of a page that disagree, each once'
     path: 'offers',
   } as const;
   const marked = { ...candidate, value: 12.5, rung: 'page', source: 'control', path: 'p.price' } as const;
-  expect(contradictionLines([stated, marked, stated])).toEqual([
-    'Contradictions (fields: 1):',
+  const price = { field: 'price', value: 12.5, candidates: [stated, marked, stated] };
+  const soldOut = { ...stated, field: 'availability', value: 'OutOfStock' };
+  const availability = { field: 'availability', value: null, candidates: [soldOut] };
+  expect(contradictionLines([price, availability])).toEqual([
+    'Contradictions (fields: 2):',
     '  price  10.5  json-ld offers',
     '  price  12.5  page control p.price',
+    '  price  taken: 12.5',
+    '  availability  "OutOfStock"  json-ld offers',
+    '  availability  null, as the page marks none',
   ]);
   expect(contradictionLines([])).toEqual([]);
 });
@@ -133,4 +139,33 @@ test('proposeSite() finds fields in embedded state that differ between the pages
     },
   });
   expect(notes).toEqual([expect.stringContaining('images'), expect.stringContaining('brand')]);
+});
+
+test('proposeSite() takes a member only if it agrees with the values that were decided', () => {
+  const [site] = parseSites('{"kiln": "kiln.example"}');
+  const page = (name: string, price: number, offers: string) => ({
+    ...{ status: 200, headers: {}, url: `https://kiln.example/${name}`, at: 0 },
+    body: Buffer.from(
+      `<title>${name}</title><h1>${name}</h1>${offers}
+       <script type="application/ld+json">{"@type": "Product", "name": "${name}"}</script>
+       <script>window.__STATE__ = {"price": ${price + 1}, "page": {"offer": {"price": ${price}}}};</script>`,
+    ),
+  });
+  const shown = '<div><p class="price">€ 9,50</p><button>Add to cart</button></div>';
+  const { declaration } = proposeSite([page('Oat mug', 9.5, shown), page('Rye bowl', 12, '')], site!);
+  expect(declaration).toMatchObject({ fields: { price: { json: 'page.offer.price', script: '__STATE__' } } });
+});
+
+test('proposeSite() notes fields for which the pages contradict themselves', () => {
+  const [site] = parseSites('{"kiln": "kiln.example"}');
+  const offer = (price: number) => `{"@type": "Offer", "price": ${price}, "priceCurrency": "EUR"}`;
+  const page = (name: string) => ({
+    ...{ status: 200, headers: {}, url: `https://kiln.example/${name}`, at: 0 },
+    body: Buffer.from(
+      `<h1>${name}</h1><p>€ 12,50</p><p>€ 14,00</p><button>Add to cart</button><script type="application/ld+json">
+       {"@type": "Product", "name": "${name}", "offers": ${offer(10.5)}}</script>`,
+    ),
+  });
+  const { notes } = proposeSite([page('Mug'), page('Bowl')], site!);
+  expect(notes).toContainEqual(expect.stringMatching(/^price: sources of the pages contradict each other/));
 });

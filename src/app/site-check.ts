@@ -4,10 +4,15 @@ import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import { readSiteFiles } from '../base/site-files.ts';
 import { Fault } from '../contract/fault.ts';
 import type { PageResponse } from '../fetch/page.ts';
+import { readAvailability } from '../markets/availability.ts';
 import type { Candidate } from '../markets/candidates.ts';
 import { declaredSites } from '../markets/declared-sites.ts';
+import { text } from '../markets/fields.ts';
+import { datumAmounts } from '../markets/money.ts';
 import type { SiteDeclaration } from '../markets/site-declaration.ts';
-import { embeddedStates, openPage, readProduct, readProductPage, siteOf } from '../markets/site-page.ts';
+import { embeddedStates, openPage, siteOf } from '../markets/site-page.ts';
+import { type FieldContradiction, readProduct, readProductPage } from '../markets/site-product.ts';
+import type { ProductValues } from '../markets/structured-product.ts';
 import type { FetchedReading } from './page/reading.ts';
 import { readingLines } from './page/show.ts';
 import { targetOf } from './page/target.ts';
@@ -43,18 +48,22 @@ export async function checkSite(
   return true;
 }
 
-/** Maximum contradictions that are printed. */
-const maxContradictions = 20;
+/** Maximum values of a field that are printed. */
+const maxCandidates = 20;
 
-/** Returns lines with the sources of a page that disagree, and the number of fields that they are about. */
-export function contradictionLines(contradictions: readonly Candidate[]): string[] {
+/** Returns lines with the sources of a page that disagree, and what was taken of each field. */
+export function contradictionLines(contradictions: readonly FieldContradiction[]): string[] {
   if (contradictions.length === 0) return [];
-  const fieldCount = new Set(contradictions.map(({ field }) => field)).size;
-  const lines = contradictions.map(({ field, value, rung, source, path }) => {
-    const origin = rung === 'structured' ? source : `${rung} ${source}`;
-    return `  ${field}  ${JSON.stringify(value)}  ${origin} ${path}`.trimEnd();
-  });
-  return [`Contradictions (fields: ${fieldCount}):`, ...new Set(lines)].slice(0, maxContradictions + 1);
+  const lines = contradictions.flatMap(({ field, value, candidates }) => [
+    ...new Set(candidates.slice(0, maxCandidates).map((candidate) => `  ${field}  ${valueLine(candidate)}`)),
+    `  ${field}  ${value === null ? 'null, as the page marks none' : `taken: ${JSON.stringify(value)}`}`,
+  ]);
+  return [`Contradictions (fields: ${contradictions.length}):`, ...lines];
+}
+
+function valueLine({ value, rung, source, path }: Candidate): string {
+  const origin = rung === 'structured' ? source : `${rung} ${source}`;
+  return `${JSON.stringify(value)}  ${origin} ${path}`.trimEnd();
 }
 
 /** Maximum pages that are compared. */
@@ -99,34 +108,72 @@ const memberNames: Readonly<Record<string, RegExp>> = {
 /** Fields that can be the same on all pages. */
 const shared: ReadonlySet<string> = new Set(['currency', 'availability', 'brand']);
 
-/** Proposes a declaration from pages of one shop, with a note for each field that it leaves open. */
+/** A page that a declaration is proposed for, and the members of its embedded states by their paths. */
+interface LearnedPage {
+  values: ProductValues;
+  contradicted: ReadonlySet<string>;
+  members: ReadonlyMap<string, Json>;
+}
+
+function learnedPage(response: PageResponse, site: SiteDeclaration): LearnedPage {
+  const page = openPage(response, site);
+  const reading = readProductPage(page);
+  const states = Object.fromEntries(embeddedStates(page));
+  return {
+    values: reading?.values ?? {},
+    contradicted: new Set(reading?.contradictions.map(({ field }) => field)),
+    members: new Map(membersOf(states, [])),
+  };
+}
+
+/** Returns true if a member has the value that a page states for a field, as far as it states one. */
+function hasStatedValue({ values, members }: LearnedPage, name: string, place: string): boolean {
+  const value = values[name] ?? null;
+  const member = members.get(place);
+  if (value === null || Array.isArray(value)) return true;
+  if (name === 'price') return datumAmounts(member, text(values.currency)).includes(value as number);
+  if (name !== 'availability') return text(member) === text(value);
+  const isAvailable = typeof member === 'boolean' ? member : readAvailability(text(member)).available;
+  return isAvailable === readAvailability(text(value)).available;
+}
+
+/** Returns the path of a member that has a field on all pages, the least deep one first. */
+function placeOf(pages: readonly LearnedPage[], name: string, pattern: RegExp): string | undefined {
+  const [{ members }] = pages as [LearnedPage];
+  const depth = (place: string) => place.split('.').length;
+  const places = [...members.keys()].sort((one, other) => depth(one) - depth(other));
+  return places.find((place) => {
+    const values = new Set(pages.map((page) => page.members.get(place)));
+    const isOfPage = !values.has(undefined) && (values.size > 1 || shared.has(name));
+    if (!isOfPage || !pattern.test(/[^.]*$/.exec(place)![0])) return false;
+    return pages.every((page) => hasStatedValue(page, name, place));
+  });
+}
+
+/**
+ * Proposes a declaration from pages of one shop, with a note for each field that it leaves open. A member of
+ * embedded state has to agree with the values that were decided for the pages.
+ */
 export function proposeSite(
   responses: readonly PageResponse[],
   site: SiteDeclaration,
 ): { declaration: JsonObject | string; notes: string[] } {
-  const pages = responses.map((response) => {
-    const page = openPage(response, site);
-    const states = Object.fromEntries(embeddedStates(page));
-    return { values: readProductPage(page)?.values ?? {}, members: new Map(membersOf(states, [])) };
-  });
-  const [{ members }] = pages as [(typeof pages)[0]];
-  const depth = (place: string) => place.split('.').length;
-  const places = [...members.keys()].sort((one, other) => depth(one) - depth(other));
+  const pages = responses.map((response) => learnedPage(response, site));
   const fields: JsonObject = {};
   const notes: string[] = [];
   for (const [name, pattern] of Object.entries(memberNames)) {
     if (pages.every(({ values }) => values[name] !== undefined)) continue;
-    const found = places.find((place) => {
-      const values = new Set(pages.map((page) => page.members.get(place)));
-      return (
-        pattern.test(/[^.]*$/.exec(place)![0]) &&
-        !values.has(undefined) &&
-        (values.size > 1 || shared.has(name))
-      );
-    });
+    const found = placeOf(pages, name, pattern);
     const [script = '', ...path] = found?.split('.') ?? [];
-    if (found !== undefined) fields[name] = { json: path.join('.'), script };
-    else notes.push(`${name}: not found in structured data or embedded state; declare {"css": "…"}`);
+    if (found !== undefined) {
+      fields[name] = { json: path.join('.'), script };
+      continue;
+    }
+    const isContradicted = pages.some(({ contradicted }) => contradicted.has(name));
+    const reason = isContradicted
+      ? 'sources of the pages contradict each other'
+      : 'not found in structured data or embedded state';
+    notes.push(`${name}: ${reason}; declare {"css": "…"}`);
   }
   const [host] = site.hosts as [string];
   return { declaration: Object.keys(fields).length === 0 ? host : { hosts: [host], fields }, notes };

@@ -11,6 +11,8 @@ export interface ReadContext {
   region: string;
   /** Fetches a page from the market's origin in that region. */
   fetch: FetchPage;
+  /** Takes the fields of a record for which its page states values that contradict each other. */
+  reportContradictions?: (fields: readonly string[]) => void;
 }
 
 /**

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { parseHtml } from './html.ts';
 import { hasHost, parseSites } from './site-declaration.ts';
-import { openSitePage, readProductPage, recordOf } from './site-page.ts';
+import { recordOf } from './site-fields.ts';
+import { openSitePage } from './site-page.ts';
+import { readProductPage } from './site-product.ts';
 
 describe('parseSites()', () => {
   test('accepts a host alone', () => {
@@ -128,6 +130,22 @@ describe('a declared page', () => {
     expect(price('12.50')).toBe(12.5);
     expect(price('1.234,50 €')).toBe(1234.5);
     expect(price('12.500') ?? null).toBeNull();
+  });
+
+  test.each([
+    ['1.299', '€ 1.299,00', 1299],
+    ['1,299 €', '€ 1.299,00', 1299],
+    ['3.350', '€ 3,35', 3.35],
+    ['3.350', '€ 4,00', null],
+  ])('has the reading of %j that the page confirms with %j', (value, shown, price) => {
+    const visible = `<h1>Mug</h1><div><b>${shown}</b><button>Add to cart</button></div>`;
+    const options = { currency: 'EUR' };
+    const attribute = { title: 'h1', price: { css: 'i', attribute: 'data-price' } };
+    const ofAttribute = read(attribute, `${visible}<i data-price="${value}"></i>`, options);
+    expect(ofAttribute?.record.price ?? null).toBe(price);
+    const state = { title: 'h1', price: { json: 'amount', script: '__STATE__' } };
+    const script = `<script>window.__STATE__ = {"amount": "${value}"}</script>`;
+    expect(read(state, visible + script, options)?.record.price ?? null).toBe(price);
   });
 
   test('has values of embedded state, by element and by assignment', () => {

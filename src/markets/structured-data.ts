@@ -89,7 +89,7 @@ const isOffer = (item: JsonObject): boolean => hasType(item, offerTypes);
 
 /**
  * Returns the objects of a value that is an object, an array, or the `@id` of an item, each once. Throws
- * `page_unreadable` if readers of the page have visited too many values.
+ * `page_too_complex` if readers of the page have visited too many values.
  */
 export function itemsOf(
   value: Json | undefined,
@@ -98,7 +98,7 @@ export function itemsOf(
   const elements = isObject(value) ? [value] : list(value);
   visits.remaining -= elements.length;
   if (visits.remaining < 0)
-    throw new Fault('page_unreadable', `the structured data has more than ${maxVisits} references`);
+    throw new Fault('page_too_complex', `the structured data has more than ${maxVisits} references`);
   const items = new Set<JsonObject>();
   for (const element of elements) {
     if (!isObject(element)) continue;

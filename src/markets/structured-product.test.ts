@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../base/json.ts';
 import { parseHtml } from './html.ts';
 import { parseSites } from './site-declaration.ts';
-import { openSitePage, readProductPage, recordOf } from './site-page.ts';
+import { recordOf } from './site-fields.ts';
+import { openSitePage } from './site-page.ts';
+import { readProductPage } from './site-product.ts';
 import { structuredData, typesOf } from './structured-data.ts';
 
 const [site] = parseSites('{"kiln": "kiln.example"}');

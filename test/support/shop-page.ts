@@ -1,18 +1,23 @@
+import type { Candidate } from '../../src/markets/candidates.ts';
 import { parseHtml } from '../../src/markets/html.ts';
 import { parseSites } from '../../src/markets/site-declaration.ts';
-import { openSitePage, readProductPage, recordOf, type ShopReading } from '../../src/markets/site-page.ts';
+import { recordOf } from '../../src/markets/site-fields.ts';
+import { openSitePage } from '../../src/markets/site-page.ts';
+import { readProductPage, type ShopReading } from '../../src/markets/site-product.ts';
 
 const [site] = parseSites('{"kiln": "kiln.example"}');
 const url = 'https://kiln.example/p/oat-mug-48213';
 
 /** A record with the sources of its fields. */
-export type ShopPageRecord = Record<string, unknown> & Pick<ShopReading, 'from' | 'contradictions'>;
+export type ShopPageRecord = Record<string, unknown> &
+  Pick<ShopReading, 'from'> & { contradictions: readonly Candidate[] };
 
 /** Reads a product page of a shop that is declared by its host alone. Returns null if it is none. */
 export function readShopPage(html: string): ShopPageRecord | null {
   const found = readProductPage(openSitePage(parseHtml(html), url, site!));
   if (found === null) return null;
-  const { from, contradictions } = found;
+  const { from } = found;
+  const contradictions = found.contradictions.flatMap(({ candidates }) => candidates);
   return { ...recordOf(found, url, 'kiln'), from, contradictions };
 }
 

@@ -1,12 +1,10 @@
-import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PageRequest, PageResponse } from '../../fetch/page.ts';
+import type { PageRequest } from '../../fetch/page.ts';
 import { text } from '../fields.ts';
-import { bodyText } from '../html.ts';
 import type { RecordReader } from '../market.ts';
-import { checkFound } from '../not-found-page.ts';
 import { hasHost, type SiteDeclaration } from '../site-declaration.ts';
-import { readProduct, siteOf } from '../site-page.ts';
+import { siteOf } from '../site-page.ts';
+import { readProduct } from '../site-product.ts';
 
 /** Returns the site and the address of a unit. Throws `invalid` if the site no longer has its host. */
 export function placeOf(name: string, link: unknown): { site: SiteDeclaration; url: URL } {
@@ -29,21 +27,17 @@ export function pageRequest(url: URL, site: SiteDeclaration): PageRequest {
   };
 }
 
-function extract(response: PageResponse, input: JsonObject, region: string): JsonObject {
-  const { record } = readProduct(response, input, region);
-  checkFound(bodyText(response));
-  return record;
-}
-
 /**
  * Reads a product page of a declared site (docs/sites.md). `input` has the `url`; the region is the name of
  * the site. Prices are in currency units.
  */
 export const product: RecordReader = {
   sort: 'record',
-  async read(input, { region, fetch }) {
+  async read(input, { region, fetch, reportContradictions }) {
     const { url, site } = placeOf(region, input.url);
-    return extract(await fetch(pageRequest(url, site)), input, region);
+    const { record, contradictions } = readProduct(await fetch(pageRequest(url, site)), input, region);
+    reportContradictions?.(contradictions.map(({ field }) => field));
+    return record;
   },
-  extract,
+  extract: (response, input, region) => readProduct(response, input, region).record,
 };

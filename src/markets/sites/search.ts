@@ -5,8 +5,10 @@ import { attribute, find, findAll } from '../html.ts';
 import type { ListReader } from '../market.ts';
 import { newEntries, withTitleOrPrice } from '../new-entries.ts';
 import { checkFound } from '../not-found-page.ts';
+import { noValues } from '../page-values.ts';
 import { hasHost, type SiteDeclaration } from '../site-declaration.ts';
-import { openPage, readFields, recordOf, type SitePage, siteOf } from '../site-page.ts';
+import { readFields, recordOf } from '../site-fields.ts';
+import { openPage, type SitePage, siteOf } from '../site-page.ts';
 import { addressOn } from '../structured-offer.ts';
 import { listedProducts, trailOf } from '../structured-product.ts';
 import { unexpectedPage } from '../unexpected-page.ts';
@@ -35,7 +37,7 @@ function entriesOf(page: SitePage): JsonObject[] {
     return (lists.find((list) => list.length > 0) ?? []).flatMap(entry);
   }
   return findAll(html.root, items).flatMap((element) => {
-    const { values } = readFields(page, element, fields, new Map());
+    const { values } = readFields(page, element, fields, noValues);
     const link = element.name === 'a' ? element : find(element, 'a[href]');
     return entry({ ...values, url: addressOn(url, text(values.url) ?? attribute(link, 'href')) });
   });
