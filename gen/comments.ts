@@ -1273,6 +1273,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.operator.v1.ExportUserRequest.user_id": "The user.",
   "gleaner.operator.v1.FieldDrift": "How often a listed field is missing: null, empty, absent or of another type.",
   "gleaner.operator.v1.FieldDrift.absent_share": "Share of the newest pages without the field, from 0 to 1.",
+  "gleaner.operator.v1.FieldDrift.contradicted_share": "Share of the newest pages that state values of the field which contradict each other, from 0 to 1.",
   "gleaner.operator.v1.FieldDrift.example_region": "Region of that unit; empty for a marketplace without regions.",
   "gleaner.operator.v1.FieldDrift.example_unit": "The last unit whose page lacked the field, as JSON: what `gleaner page fetch` takes as its id.",
   "gleaner.operator.v1.FieldDrift.field": "Path of the field in the record, or in a listing's entries: \"price.amount\"; \"(page)\": the page as a whole cannot be read.",

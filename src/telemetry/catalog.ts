@@ -26,6 +26,10 @@ export const counters = {
     about: 'Units that got an outcome, by fault code; "ok" for success.',
     labels: ['market', 'kind', 'code'],
   },
+  gleaner_contradictions_total: {
+    about: 'Fields of records whose values on the page contradict each other.',
+    labels: ['market', 'field'],
+  },
   gleaner_origin_requests_total: {
     about: 'Requests to origins: succeeded, refused, failed, or inconclusive.',
     labels: ['market', 'outcome'],

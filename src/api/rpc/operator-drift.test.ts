@@ -53,6 +53,12 @@ test('operators list drift alarms with an example, and accept them', async () =>
   expect((await call(listDriftAlarms, { market: 'mktf' })).alarms).toEqual([]);
   const all = (await call(listDriftAlarms, { market: 'mktf', all: true })).alarms;
   expect(all.find(({ field }) => field === 'id')).toMatchObject({ absentShare: 0, pages: 150 });
+  fixture.context.drift.look('mktf', 'search', [{ id: 1 }], unit, new Set(['id']));
+  await fixture.context.drift.flush();
+  const [id] = (await call(listDriftAlarms, { market: 'mktf', all: true })).alarms.filter(
+    ({ field }) => field === 'id',
+  );
+  expect(id?.contradictedShare).toBeCloseTo(1 / 151);
 
   expect((await call(acceptDrift, { market: 'mkte', page: 'search', field: 'title' })).fields).toEqual([]);
   expect((await call(acceptDrift, { market: 'mkte', page: 'search', field: 'price' })).fields).toEqual([

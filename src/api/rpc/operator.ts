@@ -48,6 +48,7 @@ function toDriftMessage(drift: FieldDrift): MessageInitShape<typeof FieldDriftSc
     ...drift,
     absentShare: drift.absent,
     usualShare: drift.baseline,
+    contradictedShare: drift.contradicted,
     pages: Math.round(drift.pages),
     exampleUnit: example && JSON.stringify(example.input),
     exampleRegion: example?.region,

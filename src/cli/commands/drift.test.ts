@@ -27,6 +27,9 @@ test('driftLines() formats a field without an alarm', () => {
   expect(driftLines(drift)).toEqual([
     'mktf search id: missing from 0% of the last 12 pages (no baseline yet)',
   ]);
+  expect(driftLines({ ...drift, contradictedShare: 0.25 })).toEqual([
+    'mktf search id: missing from 0% of the last 12 pages, contradicted on 25% of them (no baseline yet)',
+  ]);
   expect(driftLines({ ...drift, pages: 0, usualShare: 0.5 })).toEqual([
     'mktf search id: no newer pages (baseline: 50%)',
   ]);

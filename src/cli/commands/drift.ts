@@ -39,14 +39,16 @@ export function addDriftCommands(program: Command): void {
 /** Formats a field's drift, and the command that shows an example page. */
 export function driftLines(drift: FieldDrift): string[] {
   const { market, page, field, pages, since, exampleUnit, exampleRegion } = drift;
-  const { absentShare, usualShare: baselineShare } = drift;
+  const { absentShare, contradictedShare, usualShare: baselineShare } = drift;
   const baseline =
     baselineShare === undefined ? 'no baseline yet' : `baseline: ${formatPercent(baselineShare)}`;
   const start = since ? `, since ${timestampDate(since).toISOString()}` : '';
   // The first pages only establish the baseline.
   const newest =
     pages === 0 ? 'no newer pages' : `missing from ${formatPercent(absentShare)} of the last ${pages} pages`;
-  const line = `${market} ${page} ${field}: ${newest} (${baseline}${start})`;
+  const contradicted =
+    contradictedShare > 0 ? `, contradicted on ${formatPercent(contradictedShare)} of them` : '';
+  const line = `${market} ${page} ${field}: ${newest}${contradicted} (${baseline}${start})`;
   if (exampleUnit === '') return [line];
   const region = exampleRegion === '' ? '' : ` --region ${exampleRegion}`;
   // Quoted for a shell.

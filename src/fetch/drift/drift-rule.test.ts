@@ -115,3 +115,10 @@ test('a history stays small', () => {
   expect(long.recent.length).toBeLessThanOrEqual(5);
   expect(long.earlier[0]).toBeLessThanOrEqual(2_000);
 });
+
+test('computeShares() has the share of the newest pages that contradict themselves', () => {
+  const counted = learn(learn(noHistory, [10, 1], null, 0), [30, 0, 10], null, 0);
+  expect(computeShares(counted)).toEqual({ pages: 40, absent: 1 / 40, contradicted: 1 / 4, baseline: null });
+  const stored: FieldHistory = { ...noHistory, recent: [[10, 0]] };
+  expect(computeShares(stored)).toMatchObject({ pages: 10, contradicted: 0 });
+});

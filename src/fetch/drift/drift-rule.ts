@@ -6,8 +6,11 @@ export interface Example {
   input: JsonObject;
 }
 
-/** Number of pages checked, and number of them that lacked a field. */
-export type PageCounts = readonly [pages: number, absent: number];
+/**
+ * Number of pages checked, number of them that lacked a field, and number of them whose values of it
+ * contradicted each other, which older histories do not have.
+ */
+export type PageCounts = readonly [pages: number, absent: number, contradicted?: number];
 
 /** History of one field of a market's page. */
 export interface FieldHistory {
@@ -30,6 +33,8 @@ export interface Shares {
   pages: number;
   /** Share of the newest pages that lack the field, from 0 to 1. */
   absent: number;
+  /** Share of the newest pages whose values of the field contradict each other, from 0 to 1. */
+  contradicted: number;
   /**
    * Share of the baseline's pages that lacked the field. Null until the baseline has enough pages. It is
    * frozen during an alarm.
@@ -54,9 +59,10 @@ const endRise = 0.1;
 /** History of a field without any pages. */
 export const noHistory: FieldHistory = { recent: [], earlier: [0, 0], example: null, alarm: null };
 
-const plus = ([pages, absent]: PageCounts, [more, missing]: PageCounts): PageCounts => [
-  pages + more,
-  absent + missing,
+const plus = (one: PageCounts, other: PageCounts): PageCounts => [
+  one[0] + other[0],
+  one[1] + other[1],
+  (one[2] ?? 0) + (other[2] ?? 0),
 ];
 const sum = (groups: readonly PageCounts[]): PageCounts => groups.reduce(plus, [0, 0]);
 const shareOf = ([pages, absent]: PageCounts): number => absent / pages;
@@ -64,8 +70,14 @@ const shareOf = ([pages, absent]: PageCounts): number => absent / pages;
 /** Returns the values that decide whether an alarm begins or ends. */
 export function computeShares({ recent, earlier, alarm }: FieldHistory): Shares {
   const newest = sum(recent);
+  const [pages, , contradicted = 0] = newest;
   const known = earlier[0] >= minPages ? shareOf(earlier) : null;
-  return { pages: newest[0], absent: newest[0] === 0 ? 0 : shareOf(newest), baseline: alarm?.usual ?? known };
+  return {
+    pages,
+    absent: pages === 0 ? 0 : shareOf(newest),
+    contradicted: pages === 0 ? 0 : contradicted / pages,
+    baseline: alarm?.usual ?? known,
+  };
 }
 
 function addToBaseline(earlier: PageCounts, leaving: PageCounts): PageCounts {

@@ -14,10 +14,17 @@ import { computeShares, type Example, learn, noHistory } from './drift-rule.ts';
 /** Detects listed fields that go missing from a market's pages. */
 export interface DriftWatcher {
   /**
-   * Checks the record of a page, or the entries of a listing, unless the sampling limit is reached. Never
-   * throws and does no I/O.
+   * Checks the record of a page, or the entries of a listing, unless the sampling limit is reached.
+   * `contradicted`: fields of the record whose values on the page contradict each other. Never throws and
+   * does no I/O.
    */
-  look(market: string, page: string, records: readonly unknown[], unit: Example): void;
+  look(
+    market: string,
+    page: string,
+    records: readonly unknown[],
+    unit: Example,
+    contradicted?: ReadonlySet<string>,
+  ): void;
   /** Counts a page that could not be read: empty, or in an unknown form. */
   watchUnreadable(market: string, page: string, unit: Example): void;
   /**
@@ -53,7 +60,14 @@ const maxPlaces = 1_000;
 interface Seen {
   pages: number;
   absent: number;
+  contradicted: number;
   example: Example | null;
+}
+
+/** What a page says about a field. */
+interface FieldSighting {
+  isAbsent: boolean;
+  isContradicted: boolean;
 }
 
 /** One page of a market. */
@@ -90,9 +104,9 @@ export function createDriftWatcher({ store, clock, log, shapes }: DriftOptions):
     const add = (before: Histories): Histories => ({
       ...before,
       ...Object.fromEntries(
-        [...seen].map(([field, { pages, absent, example }]) => [
+        [...seen].map(([field, { pages, absent, contradicted, example }]) => [
           field,
-          learn(before[field] ?? noHistory, [pages, absent], example, now),
+          learn(before[field] ?? noHistory, [pages, absent, contradicted], example, now),
         ]),
       ),
     });
@@ -107,16 +121,19 @@ export function createDriftWatcher({ store, clock, log, shapes }: DriftOptions):
   };
 
   return {
-    look(market, page, records, unit) {
+    look(market, page, records, unit, contradicted) {
       const place = placeOf(market, page);
       if (!place?.isAllowed()) return;
-      count(place, wholePage, false, unit);
-      for (const [index, share] of missingShares(place.check, records.slice(0, recordsSeen)).entries())
-        if (share !== null) count(place, place.fields[index]!.path, share > 0.5, unit);
+      count(place, wholePage, { isAbsent: false, isContradicted: false }, unit);
+      for (const [index, share] of missingShares(place.check, records.slice(0, recordsSeen)).entries()) {
+        const { path } = place.fields[index]!;
+        const isContradicted = contradicted?.has(path) ?? false;
+        if (share !== null) count(place, path, { isAbsent: share > 0.5, isContradicted }, unit);
+      }
     },
     watchUnreadable(market, page, unit) {
       const place = placeOf(market, page);
-      if (place?.isAllowed()) count(place, wholePage, true, unit);
+      if (place?.isAllowed()) count(place, wholePage, { isAbsent: true, isContradicted: false }, unit);
     },
     async flush() {
       for (const place of places.values()) await flushPlace(place);
@@ -127,24 +144,31 @@ export function createDriftWatcher({ store, clock, log, shapes }: DriftOptions):
 /** Maximum entries of a listing that are checked. */
 const recordsSeen = 10;
 
-function count({ seen }: Place, field: string, isAbsent: boolean, unit: Example): void {
-  let known = seen.get(field);
-  if (known === undefined) {
-    known = { pages: 0, absent: 0, example: null };
-    seen.set(field, known);
-  }
+/** Returns the counts of a field that was not seen. */
+const createSeen = (): Seen => ({ pages: 0, absent: 0, contradicted: 0, example: null });
+
+function count(
+  { seen }: Place,
+  field: string,
+  { isAbsent, isContradicted }: FieldSighting,
+  unit: Example,
+): void {
+  const known = seen.get(field) ?? createSeen();
+  seen.set(field, known);
   known.pages += 1;
+  if (isContradicted) known.contradicted += 1;
   if (!isAbsent) return;
   known.absent += 1;
   known.example = { region: unit.region, input: unit.input };
 }
 
 function putBack({ seen }: Place, unwritten: ReadonlyMap<string, Seen>): void {
-  for (const [field, { pages, absent, example }] of unwritten) {
-    const newer = seen.get(field) ?? { pages: 0, absent: 0, example: null };
+  for (const [field, { pages, absent, contradicted, example }] of unwritten) {
+    const newer = seen.get(field) ?? createSeen();
     seen.set(field, {
       pages: newer.pages + pages,
       absent: newer.absent + absent,
+      contradicted: newer.contradicted + contradicted,
       example: newer.example ?? example,
     });
   }

@@ -3,6 +3,7 @@ import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import { listFieldDrift } from '../../fetch/drift/alarms.ts';
 import type { FetchPage } from '../../fetch/page.ts';
 import { sweep } from '../../sweep/sweep.ts';
+import { createDriftObserver } from './read-listing.ts';
 
 let fixture: JobFixture;
 let userId: string;
@@ -73,4 +74,27 @@ test('entries of listings are checked page by page', async () => {
   const pages = drift.find(({ page, field }) => page === 'search' && field === 'name');
   // Both have 130 items: three pages of up to 60.
   expect(pages).toMatchObject({ pages: 6, absent: 0 });
+});
+
+test('fields whose values contradict each other are counted for the next record', async () => {
+  const { context } = fixture;
+  const items = [{ itemId: '20101', shopId: '7' }];
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', { country: 'sg', items });
+  await fixture.waitForState(jobId, 'completed');
+  const job = (await context.store.jobs.get(jobId))!;
+  const [batch] = await Array.fromAsync(context.store.batches.read(jobId));
+  fixture.metrics.take();
+  const observer = createDriftObserver(context, job, batch!, 0);
+  observer.contradictions(['createTime']);
+  observer.page([{ createTime: 1 }]);
+  observer.page([{ createTime: 1 }]);
+  await context.drift.flush();
+  const counters = fixture.metrics.take().counters;
+  expect(counters.filter(({ name }) => name === 'gleaner_contradictions_total')).toMatchObject([
+    { labels: { market: 'mkta', field: 'createTime' }, value: 1 },
+  ]);
+  const drift = await listFieldDrift(context.store, true);
+  // The page of the job, and those of the observer.
+  expect(drift.find(({ field }) => field === 'createTime')).toMatchObject({ pages: 3, contradicted: 1 / 3 });
+  expect(drift.find(({ field }) => field === 'models[].price')).toMatchObject({ contradicted: 0 });
 });

@@ -12,16 +12,18 @@ import { requireTestSpace } from '../sandbox.ts';
 
 /** Reports the records of one unit, page by page, and its faults to the drift watch. */
 export interface DriftObserver {
+  /** Takes the fields of the next record whose values on its page contradict each other. */
+  contradictions(fields: readonly string[]): void;
   page(records: readonly JsonObject[]): void;
   fault(fault: Fault): void;
 }
 
 /** Observer of the pages of the sandbox, and of kept pages, which were observed when they were read. */
-const ignoring: DriftObserver = { page: () => {}, fault: () => {} };
+const ignoring: DriftObserver = { contradictions: () => {}, page: () => {}, fault: () => {} };
 
 /** Creates an observer of one unit's pages. */
 export function createDriftObserver(
-  { drift, jobTypes }: JobContext,
+  { drift, jobTypes, metrics }: JobContext,
   job: Job,
   batch: Batch,
   index: number,
@@ -32,8 +34,16 @@ export function createDriftObserver(
   // Regions that are sites differ in what their pages state.
   const page = own.regionPolicy === undefined ? kind.page : `${kind.page}/${region}`;
   const unit = { region, input: batch.units[index]!.input };
+  let contradicted: ReadonlySet<string> = new Set();
   return {
-    page: (records) => drift.look(market, page, records, unit),
+    contradictions(fields) {
+      contradicted = new Set(fields);
+    },
+    page(records) {
+      for (const field of contradicted) metrics.add('gleaner_contradictions_total', { market, field });
+      drift.look(market, page, records, unit, contradicted);
+      contradicted = new Set();
+    },
     fault: ({ code }) => {
       if (code === 'page_unreadable' || code === 'page_empty') drift.watchUnreadable(market, page, unit);
     },

@@ -201,7 +201,8 @@ async function tryRead(
     const outcome = outcomeAt(kept.at);
     return { outcome: isMarked ? { ...outcome, collectedAt: kept.at } : outcome, payload: kept.body };
   }
-  const record = await reader.read(unit.input, reading);
+  const reportContradictions = observer.contradictions;
+  const record = await reader.read(unit.input, { ...reading, reportContradictions });
   const readAt = keptAt ?? clock.now();
   observer.page([record]);
   const payload = Buffer.from(JSON.stringify(record));

@@ -70,6 +70,22 @@ describe('product', () => {
     await expect(readProduct(`/p/${id}`)).rejects.toMatchObject({ code });
   });
 
+  it('reports the fields for which a page contradicts itself', async () => {
+    const fields: string[] = [];
+    const data = JSON.stringify({ '@type': 'Product', name: 'Mug', offers: { price: 10.5 } });
+    const body = `<title>Mug</title><h1>Mug</h1><div><p class="price">€ 12,50</p><button>Add to cart</button></div>
+      <script type="application/ld+json">${data}</script>`;
+    const record = await product.read(
+      { url: `${shop}/p/1` },
+      {
+        region: 'example',
+        fetch: async () => page(body, `${shop}/p/1`),
+        reportContradictions: (names) => fields.push(...names),
+      },
+    );
+    expect([record.price, fields]).toEqual([12.5, ['price']]);
+  });
+
   it('rejects the first page of the shop, to which removed products lead', () => {
     const response = page('<title>Example Shop</title><h1>New arrivals</h1>', `${shop}/`);
     expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(/its first page/);
