@@ -1,5 +1,6 @@
 import type { Element } from './html.ts';
-import { firstFrom, type VisiblePage } from './visible-page.ts';
+import { firstFrom } from './positions.ts';
+import type { VisiblePage } from './visible-page.ts';
 import type { Place, ShownPrice, ShownPrices } from './visible-price.ts';
 import { upwards } from './visible-text.ts';
 

@@ -107,6 +107,17 @@ describe('a page without structured data', () => {
     expect(read(page(related))).toBeNull();
   });
 
+  test.each([
+    ['with a linked heading', '<div><h3><a href="/p/bowl">Bowl</a></h3>', '</div>'],
+    ['in a list, with a linked picture', '<ul><li><a href="/p/bowl"><img></a>', '</li></ul>'],
+    ['in a card, with a linked picture', '<div class="product-card"><a href="/p/bowl"><img></a>', '</div>'],
+  ])('is no product with the price and control of another one %s', (_name, start, end) => {
+    const card = `</main>${start}<p class="price">€ 7,00</p>${button}${end}`;
+    expect(read(page(`<p>Price on request</p>${card}`))).toBeNull();
+    const soldOut = read(page(`<p class="price">€ 12,50</p><p>No longer available</p>${card}`));
+    expect(soldOut).toMatchObject({ price: 12.5, availability: 'OutOfStock' });
+  });
+
   test('is sold out by a disabled control that says so', () => {
     const body = '<p class="price">€ 12,50</p><button disabled>Sold out</button>';
     expect(read(page(body))).toMatchObject({ availability: 'OutOfStock', available: false });

@@ -25,6 +25,19 @@ describe('availability of a page without structured data', () => {
     expect(readShopPage(html)).toMatchObject({ price: null, availability: 'InStock' });
   });
 
+  test('is in stock with a control for the cart and one that buys at once', () => {
+    const prices = '<p>€ 4,20 × 3</p><p>€ 2,10 × 6</p>';
+    const html = (other: string) =>
+      readShopPage(`<title>Oat mug | Kiln</title><div><h1>Oat mug</h1>${prices}${buyButton}${other}</div>`);
+    expect(html('')?.availability ?? null).toBeNull();
+    expect(html('<button>Buy now</button>')).toMatchObject({ availability: 'InStock' });
+    expect(html('<button disabled>Buy now</button>')?.availability ?? null).toBeNull();
+  });
+
+  test('is that of a text that begins as a label does', () => {
+    expect(stockOf('<dl><dt>在庫</dt><dd>在庫あり</dd></dl>')).toBe('InStock');
+  });
+
   test.each(['Reply', 'Contact seller', 'Kontaktieren', 'Contacter le vendeur'])(
     'is in stock for an ad with one control %j',
     (text) => {

@@ -4,13 +4,16 @@ import type { Element } from './html.ts';
 import { labelledText } from './label-text.ts';
 import { pageCandidate } from './page-evidence.ts';
 import type { PagePrices } from './page-prices.ts';
+import { isInCard } from './product-card.ts';
 import { isCompareControl, isContactControl, type PurchaseControl } from './purchase-control.ts';
-import { stockLabels, stockNames } from './purchase-words.ts';
+import { cartWords, isBuyText, stockLabels, stockNames } from './purchase-words.ts';
 import type { VisiblePage } from './visible-page.ts';
-import { lineOf, namesOf, shortText } from './visible-text.ts';
+import { lineOf, namesOf, shortText, upwards } from './visible-text.ts';
 
 const maxStockText = 80;
 const maxNearText = 40;
+/** Maximum elements around a text that can be a control. */
+const maxControlDepth = 5;
 
 /** A text about stock and its element. */
 interface StockText {
@@ -35,17 +38,19 @@ function namedTexts({ fields, texts }: VisiblePage): StockText[] {
   return found;
 }
 
-/** Returns the lines of text in an element, without those of the control. */
-function linesIn({ texts, ranges }: VisiblePage, around: Element | null, control: PurchaseControl | null) {
+/** Returns the lines of text in an element, without those of controls and of other products. */
+function linesIn(page: VisiblePage, around: Element | null): StockText[] {
+  const { texts, ranges, controls } = page;
   const range = around === null ? undefined : ranges.get(around);
-  const skipped = control === null ? undefined : ranges.get(control.element);
+  const skipped = new Set(controls.map(({ element }) => element));
   const found: StockText[] = [];
   for (const visible of texts) {
     const { text, parent: element } = visible;
     const { start } = ranges.get(element)!;
     const isIn = range !== undefined && range.start <= start && start <= range.end;
-    const isControl = skipped !== undefined && skipped.start <= start && start <= skipped.end;
-    const line = isIn && !isControl && text.length <= maxNearText * 3 ? lineOf(visible, maxStockText) : null;
+    if (!isIn || isInCard(element, page)) continue;
+    const isControl = [...upwards(element, maxControlDepth)].some((outer) => skipped.has(outer));
+    const line = !isControl && text.length <= maxNearText * 3 ? lineOf(visible, maxStockText) : null;
     if (line !== null && line.length <= maxNearText) found.push({ text: line, element });
   }
   return found;
@@ -54,8 +59,12 @@ function linesIn({ texts, ranges }: VisiblePage, around: Element | null, control
 /** Prices in a text about stock: "36,99 € - in stock". */
 const prices = /(?:\p{Sc}\s?\d[\d.,]*|\d[\d.,]*\s?\p{Sc})/gu;
 
-/** Reads what a text says about stock, without its label and prices. */
-const stockOf = (text: string) => readAvailability(text.replace(stockLabels, '').replace(prices, ''));
+/** Reads what a text says about stock, without prices, and without its label if that is not a part of it. */
+function stockOf(text: string) {
+  const line = text.replace(prices, '');
+  const whole = readAvailability(line);
+  return whole.available === null ? readAvailability(line.replace(stockLabels, '')) : whole;
+}
 
 /** Returns the candidates of the texts about stock, if they agree. */
 function textCandidates(texts: readonly StockText[], control: PurchaseControl | null): Candidate[] {
@@ -72,14 +81,30 @@ function textCandidates(texts: readonly StockText[], control: PurchaseControl | 
   return found;
 }
 
+/** Returns true if the page also has the other kind of control: one that buys at once, or the cart's. */
+function hasOtherKind(control: PurchaseControl, page: VisiblePage): boolean {
+  const isCart = cartWords.test(control.text);
+  return page.controls.some(
+    ({ element, text, isDisabled, isSoldOut }) =>
+      cartWords.test(text) !== isCart &&
+      isBuyText(text) &&
+      !isDisabled &&
+      !isSoldOut &&
+      !isInCard(element, page),
+  );
+}
+
 /** Returns the candidates of a control that buys the product, or that says that it cannot be bought. */
-function controlCandidates(control: PurchaseControl, hasPriceAtControl: boolean): Candidate[] {
+function controlCandidates(control: PurchaseControl, page: VisiblePage, { hasPriceAtControl }: PagePrices) {
   const { element, text, isSoldOut, isDisabled } = control;
-  const value = isSoldOut ? 'OutOfStock' : 'InStock';
   const sources: string[] = [];
-  if (isSoldOut || !isDisabled) sources.push('control');
-  if (!isSoldOut && !isDisabled && hasPriceAtControl) sources.push('price at control');
-  if (isSoldOut && isDisabled) sources.push('disabled control');
+  if (isSoldOut) sources.push('control', ...(isDisabled ? ['disabled control'] : []));
+  else if (!isDisabled) {
+    sources.push('control');
+    if (hasPriceAtControl) sources.push('price at control');
+    if (hasOtherKind(control, page)) sources.push('other control');
+  }
+  const value = isSoldOut ? 'OutOfStock' : 'InStock';
   return sources.map((source) => pageCandidate({ field: 'availability', value, source, text, element }));
 }
 
@@ -113,8 +138,8 @@ export function availabilityCandidates(
   control: PurchaseControl | null,
   prices: PagePrices,
 ): Candidate[] {
-  const texts = [...namedTexts(page), ...linesIn(page, prices.near.around, control)];
+  const texts = [...namedTexts(page), ...linesIn(page, prices.near.around)];
   const found = textCandidates(texts, control);
-  if (control !== null) return [...found, ...controlCandidates(control, prices.hasPriceAtControl)];
+  if (control !== null) return [...found, ...controlCandidates(control, page, prices)];
   return found.length > 0 ? found : [...adCandidates(page, prices), ...comparisonCandidates(page)];
 }

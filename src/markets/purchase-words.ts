@@ -89,7 +89,7 @@ export const otherRegions =
 export const priceNames = /price|preis|prix|precio|preco|prezzo|prijs|cena|ceny|\bpris\b|amount|harga|tarif/i;
 /** Names of elements with a price that was. */
 export const oldPriceNames =
-  /(?:^|[\s_-]|price)(?:old|was|before|strike\w*|struck|crossed|through|rrp|msrp|uvp|compare\w*|prev(?:ious)?|stara|skreslen\w*)(?=$|[\s_-]|price)/i;
+  /(?:^|[\s_-]|price)(?:old|was|before|strike\w*|struck|crossed|through|rrp|msrp|uvp|compare\w*|prev(?:ious)?|stara|skreslen\w*|barre\w*|tachad\w*|anterior|antes|riscad\w*|streich\w*|durchgestrichen|doorgestreept|przekre\w*|puvodn\w*|povodn\w*|listino)(?=$|[\s_-]|price)/i;
 /** Names of elements with a price of something else. */
 export const otherPriceNames =
   /(?:^|[\s_-]|price)(?:sav(?:e|ing|ings)|discount-(?:amount|value)|shipping|delivery|unit|per-unit|unitprice|install?ments?|monthly|financ\w*|excl\w*|without|exc?-?tax|deposit|threshold|points?|netto|min|max|from|coupon|total)(?=$|[\s_-]|price)/i;

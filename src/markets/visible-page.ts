@@ -1,5 +1,7 @@
 import type { Document, Element, HtmlPage } from './html.ts';
 import type { Node } from './html-tree.ts';
+import { type ElementRange, firstFrom } from './positions.ts';
+import { type CardLinks, createCardLinks, isInCard } from './product-card.ts';
 import { controlOf, isCartControl, type PurchaseControl } from './purchase-control.ts';
 import { cartRegions, otherRegions } from './purchase-words.ts';
 import { plainName } from './structured-product.ts';
@@ -12,30 +14,16 @@ export interface VisiblePage {
   /** Elements with attributes that can name a product or its price. */
   fields: readonly Element[];
   controls: readonly PurchaseControl[];
+  /** Links of other products. */
+  cardLinks: CardLinks;
   /** Position of each element in the order of the document, and that of its last descendant. */
   ranges: ReadonlyMap<Element, ElementRange>;
-}
-
-export interface ElementRange {
-  start: number;
-  end: number;
 }
 
 /** Returns true for navigation, and for regions that show other products. */
 function isOtherRegion({ name, attribs }: Element, names: string): boolean {
   if (name === 'nav' || name === 'footer' || attribs.role === 'navigation') return true;
   return otherRegions.test(names);
-}
-
-/** Returns the index of the first item at or after a position, by bisection. */
-export function firstFrom(items: readonly { at: number }[], start: number): number {
-  let [low, high] = [0, items.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (items[middle]!.at < start) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Numbers the elements of a page in the order of the document. */
@@ -113,6 +101,7 @@ export function visiblePage({ root }: HtmlPage, titles: readonly string[]): Visi
     if (isOtherRegion(element, names)) return true;
     return cartRegions.test(names) && !isCartForm(range);
   };
+  const cardLinks = createCardLinks();
   const visit = (node: Node) => {
     if (node.type === 'text' && node.parent !== null && 'attribs' in node.parent) {
       if (/\S/.test(node.data)) texts.push({ text: node.data, node, parent: node.parent });
@@ -123,16 +112,19 @@ export function visiblePage({ root }: HtmlPage, titles: readonly string[]): Visi
     const hasHeading = range.start <= headingStart && headingStart <= range.end;
     if (!hasHeading && isSkipped(node, range)) return;
     fields.push(node);
+    if (node !== heading) cardLinks.add(node, range.start);
     const control = controlOf(node);
     if (control !== null) controls.push(control);
     node.children.forEach(visit);
   };
   root.children.forEach(visit);
-  return { heading, texts, fields, controls, ranges };
+  return { heading, texts, fields, controls, cardLinks, ranges };
 }
 
 /** Returns the control of the main product: the first one after its heading, otherwise the last before it. */
-export function mainControl({ controls, heading, ranges }: VisiblePage): PurchaseControl | null {
+export function mainControl(page: VisiblePage): PurchaseControl | null {
+  const { heading, ranges } = page;
+  const controls = page.controls.filter(({ element }) => !isInCard(element, page));
   const start = heading === null ? -1 : ranges.get(heading)!.start;
   const after = controls.find(({ element }) => ranges.get(element)!.start >= start);
   return after ?? controls.at(-1) ?? null;

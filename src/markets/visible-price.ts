@@ -1,6 +1,7 @@
 import type { Element } from './html.ts';
 import { isPriceLike, maxPriceText, type PriceElement, priceAround } from './price-element.ts';
 import { hasTaxLabel, isOldPrice, isOtherPrice, taxedWords, untaxedWords } from './price-kind.ts';
+import { isInCard } from './product-card.ts';
 import { ownPriceNames, weakOldNames } from './purchase-words.ts';
 import type { VisiblePage } from './visible-page.ts';
 import { namesOf, upwards } from './visible-text.ts';
@@ -61,6 +62,7 @@ export function shownPrices(page: VisiblePage, home: string | null): ShownPrices
     if (found === null || seen.has(found.element)) continue;
     seen.add(found.element);
     amounts.add(found.amount);
+    if (isInCard(found.element, page)) continue;
     const isWithout = hasTaxLabel(found.element, untaxedWords);
     tax.isWithout ||= isWithout;
     tax.isWith ||= hasTaxLabel(found.element, taxedWords);
