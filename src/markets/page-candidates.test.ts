@@ -177,6 +177,21 @@ describe('a page whose structured data it contradicts', () => {
     expect(read(jsonLd(dollars) + page(two))).toMatchObject({ price: 10.5, contradictions: [] });
   });
 
+  test('has no price if the data have that of the label without tax', () => {
+    const pair = `<p class="price">€ 12,50 incl. VAT</p><p>€ 10,50 excl. VAT</p>${button}`;
+    const record = read(jsonLd(euros(10.5)) + page(pair));
+    expect(record?.price).toBeNull();
+    expect(record?.contradictions.map(({ value }) => value)).toEqual([10.5, 12.5]);
+    expect(read(jsonLd(euros(12.5)) + page(pair))).toMatchObject({ price: 12.5, contradictions: [] });
+  });
+
+  test('is sold out by a disabled control that says so, unless a text contradicts it', () => {
+    const inStock = jsonLd(euros(12.5, { availability: 'https://schema.org/InStock' }));
+    const soldOut = '<p class="price">€ 12,50</p><button disabled>Sold out</button>';
+    expect(read(inStock + page(soldOut))).toMatchObject({ availability: 'OutOfStock' });
+    expect(read(inStock + page(`${soldOut}<p class="stock">In stock</p>`))?.available).toBeNull();
+  });
+
   test('is neither in stock nor sold out if only its control says otherwise', () => {
     const soldOut = euros(12.5, { availability: 'https://schema.org/OutOfStock' });
     const record = read(jsonLd(soldOut) + page(shown));
@@ -213,6 +228,12 @@ describe('embedded state', () => {
       price: 3340,
       currency: 'ARS',
     });
+  });
+
+  test('decides an unclear price', () => {
+    const unclear = `<p class="price">$ 12.990</p>${button}`;
+    expect(read(page(unclear) + state({ name: 'Oat mug', price: 12_990 }))).toMatchObject({ price: 12_990 });
+    expect(read(page(unclear) + state({ name: 'Oat mug', price: 9 }))?.price ?? null).toBeNull();
   });
 
   test('states no price alone, and nothing of other products', () => {

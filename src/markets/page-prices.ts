@@ -6,7 +6,7 @@ import { hasOnePriceText, type NearPrices, onlyOldPrice, pricesNear } from './ne
 import { pageCandidate } from './page-evidence.ts';
 import type { PurchaseControl } from './purchase-control.ts';
 import type { VisiblePage } from './visible-page.ts';
-import { type ShownPrice, shownPrices } from './visible-price.ts';
+import { type ShownPrice, type ShownPrices, shownPrices } from './visible-price.ts';
 
 /** What the reader of prices knows before it looks at a page. */
 export interface PriceFacts {
@@ -21,7 +21,6 @@ export interface PagePrices {
   found: Candidate[];
   /** Prices around the control, otherwise around the heading. */
   near: NearPrices;
-  atControl: NearPrices;
   /** True if a text with a currency is near the control, also if its amount cannot be read. */
   hasPriceAtControl: boolean;
 }
@@ -68,49 +67,100 @@ const hasAttribute = ({ fields }: VisiblePage, amount: number): boolean =>
 const isUnclear = ({ text, currency }: ShownPrice): boolean =>
   (currency === null || currency === 'USD') && /(?<![\d.,])\d{1,3}\.\d{3}(?![\d.,])/.test(text);
 
+/** Prices of a page by their places, and the one that it marks. */
+interface PriceView {
+  home: string | null;
+  onPage: ShownPrices;
+  atHeading: NearPrices;
+  atControl: NearPrices;
+  /** Prices around the control, otherwise around the heading. */
+  near: NearPrices;
+  marked: ShownPrice | null;
+}
+
+function viewOf(page: VisiblePage, control: PurchaseControl | null, home: string | null): PriceView {
+  const onPage = shownPrices(page, home);
+  const old = control === null ? null : onlyOldPrice(control.element, onPage, page);
+  const nearOf = (element: Element | null | undefined): NearPrices => {
+    if (!element) return none;
+    return old === null ? pricesNear(element, onPage, page) : { price: old, all: [old], around: old.element };
+  };
+  const atHeading = nearOf(page.heading);
+  const atControl = nearOf(control?.element);
+  const near = atControl.all.length > 0 ? atControl : atHeading;
+  const marked = onPage.hasTaxPair ? null : markedPrice(atHeading, atControl);
+  return { home, onPage, atHeading, atControl, near, marked };
+}
+
+/** Returns the candidates of places at which the page shows the price to pay. */
+function placeCandidates({ onPage, atHeading, atControl, marked }: PriceView): Candidate[] {
+  const places: [source: string, price: ShownPrice | null][] = [['heading', atHeading.price]];
+  if (!onPage.hasTaxPair) places.push(['control', atControl.price]);
+  if (marked?.isNamed) places.push(['name', marked]);
+  return places.flatMap(([source, price]) => priceCandidate(price, source, marked));
+}
+
+/** Returns the candidate of a price, or none if its amount is unclear. */
+function priceCandidate(
+  price: ShownPrice | null,
+  source: string,
+  marked: ShownPrice | null,
+): [Candidate] | [] {
+  if (price === null || isUnclear(price)) return [];
+  const { amount: value, text, element, currency } = price;
+  const isMarked = marked?.amount === value;
+  return [pageCandidate({ field: 'price', value, source, text, element, currency, isMarked })];
+}
+
+/** Returns the candidates of prices near the control that attributes or descriptions confirm. */
+function confirmedCandidates(page: VisiblePage, view: PriceView, description: string): Candidate[] {
+  const { near, marked, home } = view;
+  const described = describedAmounts(description, home);
+  const nearest = near.price === null ? near.all.slice(0, maxNear) : [near.price];
+  return nearest.flatMap((price) => [
+    ...(near.price === null ? priceCandidate(price, 'near', marked) : []),
+    ...(hasAttribute(page, price.amount) ? priceCandidate(price, 'attribute', marked) : []),
+    ...(described.has(price.amount) ? priceCandidate(price, 'description', marked) : []),
+  ]);
+}
+
+/** Returns the readings of unclear prices, which another source decides, if the page has no clear one. */
+function readingCandidates({ near, onPage }: PriceView): Candidate[] {
+  if (near.all.length > 0) return [];
+  return onPage.unclear
+    .slice(0, maxNear)
+    .flatMap(({ readings, text, element }) =>
+      readings.map((value) => pageCandidate({ field: 'price', value, source: 'reading', text, element })),
+    );
+}
+
+/** Returns the amounts of a page that marks no price, as evidence against others. */
+function shownCandidates({ home, onPage, atControl, marked }: PriceView): Candidate[] {
+  const isComparable = (price: ShownPrice) =>
+    !isUnclear(price) && (price.currency === null || price.currency === home);
+  const isComplete =
+    atControl.all.length > 0 && atControl.all.every(isComparable) && onPage.unreadable.length === 0;
+  if (marked !== null || !isComplete) return [];
+  return [...onPage.amounts].map((value) =>
+    pageCandidate({ field: 'price', value, source: 'shown', text: null, element: null }),
+  );
+}
+
 /** Returns the candidates for the price of a page, and its prices around the heading and the control. */
 export function priceCandidates(
   page: VisiblePage,
   control: PurchaseControl | null,
   { home, description }: PriceFacts,
 ): PagePrices {
-  const described = describedAmounts(description, home);
-  const shownOnPage = shownPrices(page, home);
-  const { amounts, unreadable, hasTaxPair } = shownOnPage;
-  const old = control === null ? null : onlyOldPrice(control.element, shownOnPage, page);
-  const nearOf = (element: Element | null | undefined): NearPrices => {
-    if (!element) return none;
-    return old === null
-      ? pricesNear(element, shownOnPage, page)
-      : { price: old, all: [old], around: old.element };
-  };
-  const atHeading = nearOf(page.heading);
-  const atControl = nearOf(control?.element);
-  const marked = hasTaxPair ? null : markedPrice(atHeading, atControl);
-  const found: Candidate[] = [];
-  const push = (price: ShownPrice | null, source: string) => {
-    if (price === null || isUnclear(price)) return;
-    const { amount: value, text, element, currency } = price;
-    const isMarked = marked?.amount === value;
-    found.push(pageCandidate({ field: 'price', value, source, text, element, currency, isMarked }));
-  };
-  push(atHeading.price, 'heading');
-  if (!hasTaxPair) push(atControl.price, 'control');
-  if (marked?.isNamed) push(marked, 'name');
-  const near = atControl.all.length > 0 ? atControl : atHeading;
-  const nearest = near.price === null ? near.all.slice(0, maxNear) : [near.price];
-  for (const price of nearest) {
-    if (near.price === null) push(price, 'near');
-    if (hasAttribute(page, price.amount)) push(price, 'attribute');
-    if (described.has(price.amount)) push(price, 'description');
-  }
-  const isComparable = (price: ShownPrice) =>
-    !isUnclear(price) && (price.currency === null || price.currency === home);
-  const isComplete = atControl.all.length > 0 && atControl.all.every(isComparable) && unreadable.length === 0;
-  const shown = marked === null && isComplete ? [...amounts] : [];
-  for (const value of shown)
-    found.push(pageCandidate({ field: 'price', value, source: 'shown', text: null, element: null }));
+  const view = viewOf(page, control, home);
+  const { near, atControl, onPage } = view;
+  const found = [
+    ...placeCandidates(view),
+    ...confirmedCandidates(page, view, description),
+    ...readingCandidates(view),
+    ...shownCandidates(view),
+  ];
   const hasPriceAtControl =
-    control !== null && (atControl.price !== null || hasOnePriceText(control.element, shownOnPage, page));
-  return { found, near, atControl, hasPriceAtControl };
+    control !== null && (atControl.price !== null || hasOnePriceText(control.element, onPage, page));
+  return { found, near, hasPriceAtControl };
 }

@@ -1,3 +1,4 @@
+/* cspell:disable */
 import { describe, expect, test } from 'vitest';
 import { buyButton, jsonLd, readShopPage, shopPage } from '../../test/support/shop-page.ts';
 

@@ -66,16 +66,26 @@ function stockOf(text: string) {
   return whole.available === null ? readAvailability(line.replace(stockLabels, '')) : whole;
 }
 
-/** Returns the candidates of the texts about stock, if they agree. */
-function textCandidates(texts: readonly StockText[], control: PurchaseControl | null): Candidate[] {
+/** Texts about stock that are understood, and whether the product can be bought by them. */
+interface StatedStock {
+  first: StockText;
+  states: ReadonlySet<boolean>;
+}
+
+function statedStock(texts: readonly StockText[]): StatedStock | null {
   const stated = texts.filter(({ text }) => stockOf(text).available !== null);
-  const states = new Set(stated.map(({ text }) => stockOf(text).available));
   const [first] = stated;
-  if (first === undefined || states.size > 1) return [];
-  const { state: value, available } = stockOf(first.text);
+  if (first === undefined) return null;
+  return { first, states: new Set(stated.map(({ text }) => stockOf(text).available === true)) };
+}
+
+/** Returns the candidates of the texts about stock, if they agree. */
+function textCandidates(stated: StatedStock | null, control: PurchaseControl | null): Candidate[] {
+  if (stated === null || stated.states.size > 1) return [];
+  const { state: value, available } = stockOf(stated.first.text);
   const isBuyable = control !== null && !control.isSoldOut && !control.isDisabled;
   const isMarked = available ? control === null || !control.isSoldOut : !isBuyable;
-  const candidate = { ...first, field: 'availability', value, isMarked };
+  const candidate = { ...stated.first, field: 'availability', value, isMarked };
   const found = [pageCandidate({ ...candidate, source: 'text' })];
   if (isMarked) found.push(pageCandidate({ ...candidate, source: 'only text' }));
   return found;
@@ -95,7 +105,11 @@ function hasOtherKind(control: PurchaseControl, page: VisiblePage): boolean {
 }
 
 /** Returns the candidates of a control that buys the product, or that says that it cannot be bought. */
-function controlCandidates(control: PurchaseControl, page: VisiblePage, { hasPriceAtControl }: PagePrices) {
+function controlCandidates(
+  control: PurchaseControl,
+  page: VisiblePage,
+  { hasPriceAtControl, stated }: PagePrices & { stated: StatedStock | null },
+): Candidate[] {
   const { element, text, isSoldOut, isDisabled } = control;
   const sources: string[] = [];
   if (isSoldOut) sources.push('control', ...(isDisabled ? ['disabled control'] : []));
@@ -105,7 +119,10 @@ function controlCandidates(control: PurchaseControl, page: VisiblePage, { hasPri
     if (hasOtherKind(control, page)) sources.push('other control');
   }
   const value = isSoldOut ? 'OutOfStock' : 'InStock';
-  return sources.map((source) => pageCandidate({ field: 'availability', value, source, text, element }));
+  // The page says so at the place where the product would be bought.
+  const isMarked = isSoldOut && isDisabled && !stated?.states.has(true);
+  const candidate = { field: 'availability', value, text, element, isMarked };
+  return sources.map((source) => pageCandidate({ ...candidate, source }));
 }
 
 /** Returns the candidates of an ad with one price, whose seller can be written to or called. */
@@ -139,7 +156,8 @@ export function availabilityCandidates(
   prices: PagePrices,
 ): Candidate[] {
   const texts = [...namedTexts(page), ...linesIn(page, prices.near.around)];
-  const found = textCandidates(texts, control);
-  if (control !== null) return [...found, ...controlCandidates(control, page, prices)];
+  const stated = statedStock(texts);
+  const found = textCandidates(stated, control);
+  if (control !== null) return [...found, ...controlCandidates(control, page, { ...prices, stated })];
   return found.length > 0 ? found : [...adCandidates(page, prices), ...comparisonCandidates(page)];
 }

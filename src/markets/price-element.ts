@@ -1,5 +1,5 @@
 import { centsMark, type Element, priceWords } from './html.ts';
-import { priceCurrency, shownAmount } from './money.ts';
+import { datumAmounts, priceCurrency, shownAmount } from './money.ts';
 import { priceNames } from './purchase-words.ts';
 import { namesOf, shortText, upwards } from './visible-text.ts';
 
@@ -76,6 +76,12 @@ export function priceAround(parent: Element, home: string | null): PriceElement 
     if (found?.hasSign && !hasCentsBeside(found.element)) break;
   }
   return found;
+}
+
+/** Returns the text of an element, and the amounts that it can mean. */
+export function unclearPrice(element: Element, home: string | null) {
+  const text = shortText(element, maxPriceText) ?? '';
+  return { element, text, readings: datumAmounts(text, home) };
 }
 
 /** Returns true for a text with a currency beside digits: "from €5", "$3.340". */

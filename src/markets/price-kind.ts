@@ -1,16 +1,15 @@
 import type { Element } from './html.ts';
-import { oldPriceNames, otherPriceNames, otherPriceWords, periodWords } from './purchase-words.ts';
+import {
+  oldPriceNames,
+  otherPriceNames,
+  otherPriceWords,
+  periodWords,
+  untaxedWords,
+} from './purchase-words.ts';
 import { namesOf, shortText, upwards } from './visible-text.ts';
 
 /** Maximum characters of the text around a price that can be its label. */
 const maxLabel = 90;
-
-/** Words that a price is without tax, and that it is with it. */
-export const untaxedWords =
-  /(?<!\p{L})(?:(?:excl\.?|excluding) (?:vat|tax|gst|btw)|ex\.? (?:vat|tax|gst)|bez dph|brez ddv|hors taxes?|HT|sin iva|zzgl\. (?:mwst|ust)|netto|exkl\. moms|bez vat)(?!\p{L})/iu;
-
-export const taxedWords =
-  /(?<!\p{L})(?:(?:incl?\.?|including|inkl\.?|inklusive|inclusief|vč\.?|včetně|s|z|sa|con|avec|com|med|cu|mit) (?:vat|tax|gst|btw|dph|ddv|pdv|iva|tva|moms|mva|(?:\d+ ?% )?(?:mwst|ust))|TTC|brutto)(?!\p{L})/iu;
 
 /** Returns true if the text around a price has words about tax. */
 export function hasTaxLabel(element: Element, words: RegExp): boolean {
@@ -21,13 +20,13 @@ export function hasTaxLabel(element: Element, words: RegExp): boolean {
 /** Struck prices, and those of choices that are no controls to buy. */
 const struckTags: ReadonlySet<string> = new Set(['del', 's', 'strike', 'button', 'option', 'label']);
 
-/** Words about the tax of a price before them. */
-const taxOfPrevious = new RegExp(`^\\s*${untaxedWords.source}(?!\\s?:)`, 'iu');
+/** Words after a price that it is without tax. With a colon, they are the label of the next one. */
+const untaxedAfter = new RegExp(String.raw`^\s*[,(]?\s?(?:${untaxedWords.source})(?!\s?:)`, 'iu');
 
 /** Returns the label of a price: the words before it, without those about the tax of another price. */
 function labelBefore(text: string): string {
   const before = /\D*$/.exec(text)![0];
-  return before.length === text.length ? before : before.replace(taxOfPrevious, '');
+  return before.length === text.length ? before : before.replace(untaxedAfter, '');
 }
 
 /** Returns true if the text around a price says that it is not the price to pay. */
@@ -39,7 +38,9 @@ function hasOtherLabel(element: Element, text: string): boolean {
     const at = label.indexOf(text);
     if (at < 0) continue;
     const before = labelBefore(label.slice(0, at));
-    if (otherPriceWords.test(before) || periodWords.test(label.slice(at + text.length))) return true;
+    const after = label.slice(at + text.length);
+    if (otherPriceWords.test(before) || untaxedWords.test(before)) return true;
+    if (periodWords.test(after) || untaxedAfter.test(after)) return true;
   }
   return false;
 }

@@ -1,8 +1,8 @@
 import type { Element } from './html.ts';
-import { isPriceLike, maxPriceText, type PriceElement, priceAround } from './price-element.ts';
-import { hasTaxLabel, isOldPrice, isOtherPrice, taxedWords, untaxedWords } from './price-kind.ts';
+import { isPriceLike, maxPriceText, type PriceElement, priceAround, unclearPrice } from './price-element.ts';
+import { hasTaxLabel, isOldPrice, isOtherPrice } from './price-kind.ts';
 import { isInCard } from './product-card.ts';
-import { ownPriceNames, weakOldNames } from './purchase-words.ts';
+import { ownPriceNames, taxedWords, untaxedWords, weakOldNames } from './purchase-words.ts';
 import type { VisiblePage } from './visible-page.ts';
 import { namesOf, upwards } from './visible-text.ts';
 
@@ -21,6 +21,13 @@ export interface ShownPrice extends Place, PriceElement {
   isWeak: boolean;
 }
 
+/** A price of which a point can separate decimals or thousands. */
+export interface UnclearPrice extends Place {
+  readings: readonly number[];
+  text: string;
+  element: Element;
+}
+
 /** Prices of a page, each list in the order of the document. */
 export interface ShownPrices {
   /** Prices that can be the one to pay. */
@@ -31,7 +38,9 @@ export interface ShownPrices {
   unreadable: readonly Place[];
   /** Prices of something else, other than those without tax. */
   others: readonly Place[];
-  /** Amounts of all prices. */
+  /** Texts of one amount that can be read in two ways: "$3.340". */
+  unclear: readonly UnclearPrice[];
+  /** Amounts of all prices, other than those without tax. */
   amounts: ReadonlySet<number>;
   /** True if the page shows prices as without tax and others as with it. */
   hasTaxPair: boolean;
@@ -52,25 +61,30 @@ function placedPrice(price: PriceElement, { ranges, heading }: VisiblePage): Sho
 export function shownPrices(page: VisiblePage, home: string | null): ShownPrices {
   const [prices, oldPrices]: ShownPrice[][] = [[], []] as const;
   const [unreadable, others]: Place[][] = [[], []] as const;
+  const unclear: UnclearPrice[] = [];
   const amounts = new Set<number>();
   const tax = { isWithout: false, isWith: false };
   const seen = new Set<Element>();
   const numbered = page.texts.filter(({ text }) => text.length <= maxPriceText * 3 && /[\d０-９]/.test(text));
   for (const { parent, text } of numbered.length > maxNumbers ? [] : numbered) {
     const found = priceAround(parent, home);
-    if (found === null && isPriceLike(text)) unreadable.push({ at: page.ranges.get(parent)!.start });
+    if (found === null && isPriceLike(text)) {
+      const price = { at: page.ranges.get(parent)!.start, ...unclearPrice(parent, home) };
+      unreadable.push(price);
+      if (price.readings.length > 1 && !isOtherPrice(parent, price.text)) unclear.push(price);
+    }
     if (found === null || seen.has(found.element)) continue;
     seen.add(found.element);
-    amounts.add(found.amount);
     if (isInCard(found.element, page)) continue;
     const isWithout = hasTaxLabel(found.element, untaxedWords);
     tax.isWithout ||= isWithout;
     tax.isWith ||= hasTaxLabel(found.element, taxedWords);
     const isOther = isOtherPrice(found.element, found.text);
+    if (!isOther || !isWithout) amounts.add(found.amount);
     if (isOther && !isWithout) others.push({ at: page.ranges.get(found.element)!.start });
     const price = isOther ? null : placedPrice(found, page);
     if (price !== null) (isOldPrice(price.element) ? oldPrices : prices)!.push(price);
   }
   const hasTaxPair = tax.isWithout && tax.isWith;
-  return { prices, oldPrices, unreadable, others, amounts, hasTaxPair };
+  return { prices, oldPrices, unreadable, unclear, others, amounts, hasTaxPair };
 }
