@@ -654,6 +654,7 @@ const unknown: readonly string[] = [
     '25 sold',
     'V predajni',
   ],
+  ...['Free shipping available', 'Delivery available', 'Livraison gratuite disponible'],
 ];
 
 const preOrder: readonly string[] = [

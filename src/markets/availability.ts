@@ -183,7 +183,9 @@ function readStore(clause: Clause): Reading {
 
 /** Reads a clause that says that there are pieces. */
 function readStock(clause: Clause): Reading {
-  const { count } = clause;
+  const { count, terms } = clause;
+  // "Free shipping available"
+  if (terms.length === 2 && terms[0]!.kind === 'ship' && terms[1]!.kind === 'stock') return 'neutral';
   const isAboutTime = hasAny(clause, 'period', 'date');
   const isAboutDelivery = hasAny(clause, 'ship', 'dispatch');
   if (isAboutTime && !isAboutDelivery && (hasAny(clause, 'stock') || count !== undefined)) return 'future';
