@@ -46,7 +46,9 @@ export function pricesNear(
   // Pages can leave out their body.
   const all = around === null ? prices : placesIn(around, prices, page);
   const signed = all.filter(({ hasSign }) => hasSign);
-  return { price: onlyPrice(signed.length > 0 ? signed : all), all, around };
+  const price =
+    onlyPrice(signed.length > 0 ? signed : all) ?? onlyPrice(all.filter(({ isNamed }) => isNamed));
+  return { price, all, around };
 }
 
 /**

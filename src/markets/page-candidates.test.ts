@@ -82,6 +82,27 @@ describe('a page without structured data', () => {
     expect(read(html)).toMatchObject({ title: 'Oat mug', price: 12.5, availability: 'InStock' });
   });
 
+  test.each([
+    ['a logo', '<header><b class="site-title">Kiln</b></header><b class="name">Oat mug</b>'],
+    ['the name of a brand', '<b itemprop="name">Kiln</b><b itemprop="name">Oat mug</b>'],
+    ['a heading that is repeated for small screens', '<h1>Oat mug</h1><div><h1>Oat mug</h1></div>'],
+  ])('has the name of its product beside %s', (_name, names) => {
+    const html = `<title>Oat mug | Kiln</title>${names}<p>€ 12,50</p>${button}`;
+    expect(read(html)).toMatchObject({ title: 'Oat mug', price: 12.5, availability: 'InStock' });
+  });
+
+  test.each(['View cart', 'Przejdź do koszyka', 'Перейти в корзину'])(
+    'has no control %j, which leads to the cart',
+    (text) => {
+      expect(read(page(`<p class="price">€ 12,50</p><button>${text}</button>`))?.availability).toBeNull();
+    },
+  );
+
+  test('has the price that is named so, with its currency beside it, among others', () => {
+    const parts = '<p class="price"><b>12,50</b><i>€</i></p><p><i>€ 4,20</i> × 3</p><p><i>€ 2,10</i> × 6</p>';
+    expect(read(page(`<div>${parts}${button}</div>`))).toMatchObject({ price: 12.5 });
+  });
+
   test('has the only price beside its control, also if it is named an old one', () => {
     expect(read(page(`<p><b class="price-old">€ 12,50</b></p>${button}`))).toMatchObject({ price: 12.5 });
   });

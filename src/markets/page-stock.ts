@@ -6,7 +6,7 @@ import { pageCandidate } from './page-evidence.ts';
 import type { PagePrices } from './page-prices.ts';
 import { isInCard } from './product-card.ts';
 import { isCompareControl, isContactControl, type PurchaseControl } from './purchase-control.ts';
-import { cartWords, isBuyText, stockLabels, stockNames } from './purchase-words.ts';
+import { isBuyText, isCartText, stockLabels, stockNames } from './purchase-words.ts';
 import type { VisiblePage } from './visible-page.ts';
 import { lineOf, namesOf, shortText, upwards } from './visible-text.ts';
 
@@ -93,14 +93,10 @@ function textCandidates(stated: StatedStock | null, control: PurchaseControl | n
 
 /** Returns true if the page also has the other kind of control: one that buys at once, or the cart's. */
 function hasOtherKind(control: PurchaseControl, page: VisiblePage): boolean {
-  const isCart = cartWords.test(control.text);
+  const isCart = isCartText(control.text);
   return page.controls.some(
     ({ element, text, isDisabled, isSoldOut }) =>
-      cartWords.test(text) !== isCart &&
-      isBuyText(text) &&
-      !isDisabled &&
-      !isSoldOut &&
-      !isInCard(element, page),
+      isCartText(text) !== isCart && isBuyText(text) && !isDisabled && !isSoldOut && !isInCard(element, page),
   );
 }
 

@@ -4,10 +4,10 @@ import {
   buyActions,
   buyCalls,
   buyNames,
-  cartWords,
   compareWords,
   contactWords,
   isBuyText,
+  isCartText,
   soldOutWords,
 } from './purchase-words.ts';
 import { namesOf, shortText } from './visible-text.ts';
@@ -91,5 +91,5 @@ export const isCompareControl = (element: Element): boolean => hasLabel(element,
 export function isCartControl(element: Element): boolean {
   const { name, attribs } = element;
   const isControl = name === 'input' ? attribs.type === 'submit' : name === 'button' || name === 'a';
-  return isControl && labelsOf(element).some((label) => cartWords.test(label));
+  return isControl && labelsOf(element).some(isCartText);
 }

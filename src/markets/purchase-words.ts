@@ -1,7 +1,7 @@
 /** Words of pages of shops in many languages, by what they mark. */
 
 /** Texts of controls that put a product into a cart, also with its name in the middle. */
-export const cartWords = new RegExp(
+const cartWords = new RegExp(
   [
     'add(?: item| .{1,150})? to (?:my |your |the )?(?:shopping )?(?:cart|bag|basket|trolley|order)',
     'in den (?:warenkorb|einkaufswagen|korb)',
@@ -13,9 +13,9 @@ export const cartWords = new RegExp(
     'do koszyka|do koš[ií]k[ua]|v košarico|v voziček|u košaricu|u korpu|у корпу',
     'kosárba|în coş|în coș|в (?:корзину|кошик|количката)|(?:до|у) кошика?|sepete ekle|στο καλάθι',
     'lägg i (?:varukorg|kundvagn)|læg i kurv|legg i handle(?:kurv|vogn)|ostoskoriin|lisää koriin',
-    'ostukorvi|lisa korvi|(?:likt|pievienot) grozā|į krepšelį',
+    'lisa (?:ostu)?korvi|(?:likt|pievienot) grozā|(?:įdėti )?į krepšelį',
     '(?:tambah|masukkan|\\+) ?(?:ke )?keranjang|(?:thêm )?vào giỏ|ใส่(?:รถเข็น|ตะกร้า)',
-    '(?:加入|放入)(?:購物車|购物车|購物籃)|カートに(?:入れる|追加)|かごに入れる|장바구니',
+    '(?:加入|放入)(?:購物車|购物车|購物籃)|カートに(?:入れる|追加)|かごに入れる|장바구니(?:에)? ?(?:담기|추가)',
     'أضف (?:إلى|الى) (?:السلة|عربة)|הוסף לסל|הוספה לסל',
   ].join('|'),
   'iu',
@@ -38,8 +38,15 @@ const orderWords = new RegExp(
   'iu',
 );
 
+/** First words of the texts of links to the cart. */
+const viewWords =
+  /^(?:view|go to|show|see|open|zum|zur|ansehen|przejdź|zobacz|pokaż|перейти|посмотреть|смотреть|přejít|prejsť|zobrazi[tť]|vaata|mine|siirry|näytä|poglej|pogledaj|idi|gå til|gå till|visa|voir|ver|vai al|vedi|ir al?|ir para|bekijk|naar|vezi|lihat|xem|查看|前往)(?!\p{L})/iu;
+
+/** Returns true for the text of a control that puts a product into a cart. */
+export const isCartText = (text: string): boolean => cartWords.test(text) && !viewWords.test(text);
+
 /** Returns true for the text of a control that buys a product or puts it into a cart. */
-export const isBuyText = (text: string): boolean => cartWords.test(text) || orderWords.test(text);
+export const isBuyText = (text: string): boolean => isCartText(text) || orderWords.test(text);
 
 /** Texts of controls that write to or call the seller of an ad. */
 export const contactWords = new RegExp(

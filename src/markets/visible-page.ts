@@ -5,7 +5,7 @@ import { type CardLinks, createCardLinks, isInCard } from './product-card.ts';
 import { controlOf, isCartControl, type PurchaseControl } from './purchase-control.ts';
 import { cartRegions, otherRegions } from './purchase-words.ts';
 import { plainName } from './structured-product.ts';
-import { isHidden, namesOf, shortText, type VisibleText } from './visible-text.ts';
+import { isHidden, namesOf, shortText, upwards, type VisibleText } from './visible-text.ts';
 
 /** What a visitor sees of a page, without navigation and lists of other products. */
 export interface VisiblePage {
@@ -47,28 +47,50 @@ const maxHeading = 300;
 /** Names of elements that are no headings but have the name of a product. */
 const nameNames = /(?:^|[\s_-])(?:product|prod|item|goods)?[_-]?(?:title|name)(?=$|[\s_-])/i;
 
+/** Returns true for the logo of a shop, which can have the name of its title. */
+const isLogo = (element: Element): boolean =>
+  [...upwards(element, 6)].some(({ name }) => name === 'a' || name === 'header');
+
+/** Returns true if a name is the longest part of a title, or its beginning. */
+function isMainPart(name: string, titles: readonly string[]): boolean {
+  return titles.some((title) => {
+    const parts = title.split(/\s[-–—|:·»]\s|\|/).map(plainName);
+    const longest = Math.max(...parts.map(({ length }) => length));
+    return parts[0] === name || parts.some((part) => part === name && part.length === longest);
+  });
+}
+
+/** Returns how an element can have the name of the product: as a heading, as an item, or by its own name. */
+function nameKind(element: Element): 'heading' | 'item' | 'name' | null {
+  if (headingNames.has(element.name)) return 'heading';
+  if (/\bname\b/.test(element.attribs.itemprop ?? '')) return 'item';
+  return nameNames.test(namesOf(element)) ? 'name' : null;
+}
+
 /**
- * Returns the element with the name of the product: the heading, or the element of another name, whose text
- * is in one of the titles, otherwise the only `h1`.
+ * Returns the element with the name of the product: the heading whose text is in one of the titles, otherwise
+ * the only `h1`, otherwise the element of another name with the main part of a title.
  */
 function headingOf(elements: Iterable<Element>, titles: readonly string[]): Element | null {
   const names = titles.map(plainName).filter((name) => name.length > 4);
-  const firsts: Element[] = [];
+  const firsts = new Map<string, Element>();
   let named: Element | null = null;
   let other: Element | null = null;
   for (const element of elements) {
-    const isHeading = headingNames.has(element.name) || /\bname\b/.test(element.attribs.itemprop ?? '');
-    const isNamed = isHeading || nameNames.test(namesOf(element));
-    if (!isNamed || isHidden(element)) continue;
+    const kind = nameKind(element);
+    if (kind === null || isHidden(element)) continue;
     const text = shortText(element, maxHeading);
     if (text === null) continue;
-    if (element.name === 'h1') firsts.push(element);
     const name = plainName(text);
+    // Pages repeat their heading for small screens.
+    if (element.name === 'h1' && !firsts.has(name)) firsts.set(name, element);
     const isTitle = name.length > 4 && names.some((title) => title.includes(name) || name.includes(title));
-    if (!isHeading) other ??= isTitle ? element : null;
-    else if (isTitle && (named === null || (element.name === 'h1' && named.name !== 'h1'))) named = element;
+    if (!isTitle || (kind !== 'heading' && !isMainPart(name, titles))) continue;
+    if (kind === 'name') other ??= isLogo(element) ? null : element;
+    else if (named === null || (element.name === 'h1' && named.name !== 'h1')) named = element;
   }
-  return named ?? (firsts.length === 1 ? firsts[0]! : other);
+  const [first = null, ...others] = firsts.values();
+  return named ?? (others.length === 0 ? first : null) ?? other;
 }
 
 /** Returns a test of the elements in which a product is put into the cart. */
