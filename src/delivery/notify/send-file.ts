@@ -71,9 +71,12 @@ async function attempt(context: NotifyContext, sending: Sending, signal: AbortSi
     return await keepClaim(context, delivery, signal, (until) => write(context, sending, until));
   } catch (error) {
     const fault = Fault.from(error);
-    if (signal.aborted || error instanceof ClaimLost || fault.code === 'unavailable') throw error;
+    if (signal.aborted || error instanceof ClaimLost || fault.isOutage) throw error;
     context.log.error({ deliveryId: delivery.id, jobId: job.id, err: error }, 'results not readable');
-    return { status: null, error: `The results cannot be read: ${fault.message}` };
+    return {
+      status: null,
+      error: `The results cannot be read${fault.code === 'internal' ? '' : `: ${fault.message}`}`,
+    };
   }
 }
 

@@ -227,11 +227,13 @@ async function untilWritten<T>(
   }
 }
 
+/** Codes of a full disk or an exceeded limit of the file system, and of a document above MongoDB's limit. */
+const sizeCodes = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EFBIG', 10_334, 17_419, 17_420]);
+
 /** Returns true if a claim that ended with this error counts as one without progress. */
 export function countsAsStalled(error: unknown): boolean {
   const fault = Fault.from(error);
-  if (fault.code !== 'unavailable') return true;
-  // An unavailable engine says nothing about the unit, but its own result may be what filled the disk.
-  const { code } = (fault.cause ?? {}) as NodeJS.ErrnoException;
-  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';
+  if (!fault.isOutage) return true;
+  // A failing engine says nothing about the unit, but its own result may be what filled the disk.
+  return sizeCodes.has((fault.cause as { code?: unknown } | undefined)?.code);
 }

@@ -298,6 +298,12 @@ test.each([
   ['a fault of the program', new Error('x'), true],
   ['a record that is too large', new Fault('too_large', 'x'), true],
   ['an engine that is away', new Fault('unavailable', 'x'), false],
+  ['an engine that fails', new Fault('internal', 'x', { component: 'store' }), false],
+  [
+    'a document that is too large',
+    new Fault('internal', 'x', { component: 'store', cause: { code: 10_334 } }),
+    true,
+  ],
   ['a full disk', new Fault('unavailable', 'x', { cause: { code: 'ENOSPC' } }), true],
   ['a full quota', new Fault('unavailable', 'x', { cause: { code: 'EDQUOT' } }), true],
   ['a file that is too large', new Fault('unavailable', 'x', { cause: { code: 'EFBIG' } }), true],

@@ -120,7 +120,7 @@ async function readWithRetries(
     } catch (error) {
       fault = signal.aborted ? new Fault('unavailable', 'reading stopped') : Fault.from(error);
     }
-    if (fault.code === 'unavailable') {
+    if (fault.isOutage) {
       await session.end(fault);
       signal.throwIfAborted();
       throw fault;
@@ -161,8 +161,12 @@ function guardedFetch({ guard }: JobContext, fetch: FetchPage, batch: Batch, ind
   };
 }
 
+/** Message of a unit that a defect of the program ended: the log has the details. */
+const internalMessage = 'The page could not be read because of an internal error.';
+
 function failed({ code, message }: Fault, waited = false): UnitResult {
-  const text = waited ? `${message}; the maximum wait was exceeded` : message;
+  const reason = code === 'internal' ? internalMessage : message;
+  const text = waited ? `${reason}; the maximum wait was exceeded` : reason;
   return { outcome: { status: 'FAILED', code, message: text.slice(0, maxMessageLength) } };
 }
 

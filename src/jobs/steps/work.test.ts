@@ -101,6 +101,33 @@ describe('a unit', () => {
     expect(fixture.requestedItems().filter((id) => id === '30000000801')).toHaveLength(1);
   });
 
+  test.each(['unavailable', 'internal'] as const)('waits while an engine fails with %s', async (code) => {
+    const job = await approved(2);
+    failing(item, new Fault(code, 'MongoDB at 127.0.0.1:27017: InternalError', { component: 'store' }));
+    await workOff(job);
+    const [batch] = await collectBatches(job.jobId);
+    expect(Object.values(batch!.outcomes)).toMatchObject([{ status: 'SUCCESS' }]);
+    expect(batch).toMatchObject({
+      state: 'queued',
+      stalledClaims: 0,
+      wait: { reason: 'storage unavailable' },
+    });
+    await fixture.clock.advance(10_000);
+    expect(await workOff(job)).toMatchObject({ state: 'completed', refunded: 0 });
+  });
+
+  test('fails without details of a defect of the program', async () => {
+    const job = await approved(1);
+    failing(item, new Fault('internal', 'cannot read /srv/gleaner/x'));
+    await workOff(job);
+    const [batch] = await collectBatches(job.jobId);
+    expect(batch!.outcomes[0]).toEqual({
+      status: 'FAILED',
+      code: 'internal',
+      message: 'The page could not be read because of an internal error.',
+    });
+  });
+
   test('is reported if it was refused, and requested later', async () => {
     const job = await approved(1);
     failing(item, new Fault('page_throttled', 'slow down', { retryAfterMs: 3_000 }));

@@ -146,7 +146,7 @@ export async function backOff(
   const ms = backOffMs(storageBackOff, failures, random());
   log.error({ jobId, batchId: id, failures, ms, error: fault.message }, 'batch requeued');
   const now = clock.now();
-  const reason = fault.code === 'unavailable' ? 'storage unavailable' : 'internal error';
+  const reason = fault.isOutage ? 'storage unavailable' : 'internal error';
   const wait = { since: now, until: now + ms, reason, tries: waited?.tries ?? {}, failures };
   try {
     const end = { failed: countsAsStalled(fault), wait };
