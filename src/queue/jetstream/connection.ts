@@ -57,6 +57,8 @@ export interface ConnectionSession {
 export interface JetStreamConnection {
   /** Returns the current session, or null while disconnected. */
   current(): ConnectionSession | null;
+  /** Returns the time at which the last session ended, or of the start; null while connected. */
+  lostAt(): number | null;
   /** Resolves with the current or next session; rejects with the signal's reason. */
   ready(signal: AbortSignal): Promise<ConnectionSession>;
   /** Flushes pending messages if the server accepts them, then disconnects permanently. */
@@ -83,6 +85,7 @@ export function openConnection(options: {
   const address = parseAddress(options.url);
   const closing = new AbortController();
   let session: ConnectionSession | null = null;
+  let lostAt = clock.now();
   let next = Promise.withResolvers<ConnectionSession>();
 
   const dial = (): Promise<NatsConnection> =>
@@ -109,6 +112,7 @@ export function openConnection(options: {
     next.resolve(session);
     const error = await nc.closed();
     session = null;
+    lostAt = clock.now();
     next = Promise.withResolvers();
     ended.abort(unreachable(error));
   };
@@ -141,6 +145,7 @@ export function openConnection(options: {
 
   return {
     current: () => session,
+    lostAt: () => (session === null ? lostAt : null),
     ready: async (signal) => session ?? orAborted(next.promise, signal),
     async close() {
       closing.abort(unreachable());

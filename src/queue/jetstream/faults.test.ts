@@ -23,7 +23,7 @@ const lines: string[] = [];
 const log = createLog('debug', 'test', { write: (line) => void lines.push(line) });
 
 /** Long enough for a server to start, short enough to time out quickly if it is down. */
-const timing = { requestMs: 500, heartbeatMs: 500, watchMs: 100 };
+const timing = { requestMs: 500, heartbeatMs: 500, watchMs: 100, electionMs: 300 };
 const ended: (() => Promise<unknown>)[] = [];
 let directory: string;
 
@@ -92,6 +92,24 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     const run = await handler.next();
     expect(run.message).toEqual(sampleMessage(1));
     run.resolve();
+  });
+
+  test('publishes as soon as a server is up that was down for a moment', async () => {
+    const server = await start();
+    const queue = openQueue(server.url, { timing: { ...timing, electionMs: 30_000 } });
+    await queue.publish(sampleMessage(0));
+    await server.kill();
+    const published = Promise.all([1, 2].map((sequence) => queue.publish(sampleMessage(sequence))));
+    await start(server.port);
+    expect(await published).toEqual([true, true]);
+  });
+
+  test('ends a publish that waits for a server when it is closed', async () => {
+    const queue = openQueue(`nats://127.0.0.1:${await freePort()}`, {
+      timing: { ...timing, electionMs: 60_000 },
+    });
+    const published = queue.publish(sampleMessage(0));
+    await Promise.all([expect(published).rejects.toMatchObject({ code: 'unavailable' }), queue.close()]);
   });
 
   test('closes the connections to a server that accepts them but does not respond', async () => {
@@ -287,14 +305,15 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     const servers = await startNatsCluster(3);
     if ('missing' in servers) throw new Error(servers.missing);
     ended.push(...servers.map((server) => server.kill));
-    const queue = openQueue(servers[0]!.url, { timing: { ...timing, requestMs: 2_000 } });
-    await retryUntilAvailable(() => queue.publish(sampleMessage(0)));
+    const election = { ...timing, requestMs: 2_000, electionMs: 30_000 };
+    const queue = openQueue(servers[0]!.url, { timing: election });
+    await queue.publish(sampleMessage(0));
     const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 1, handler.handle);
     (await handler.next()).resolve();
     const leader = await leaderOfThree(await manage(servers[0]!.url));
     await servers[Number(leader.split('-')[1])]!.kill();
-    await retryUntilAvailable(() => queue.publish(sampleMessage(1)));
+    await queue.publish(sampleMessage(1));
     const run = await handler.next();
     expect(run.message.batchId).toBe('batch-1');
     run.resolve();
@@ -306,7 +325,8 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     const program = `
       const { openJetStreamQueue } = await import(${JSON.stringify(new URL('open.ts', import.meta.url).href)});
       const { createLog } = await import(${JSON.stringify(new URL('../../base/log.ts', import.meta.url).href)});
-      const queue = openJetStreamQueue({ url: 'nats://127.0.0.1:${port}', log: createLog('silent', 'test') });
+      const options = { url: 'nats://127.0.0.1:${port}', timing: { electionMs: 100 }, log: createLog('silent', 'test') };
+      const queue = openJetStreamQueue(options);
       await queue.consume('bulk', 'mkta', 2, async () => {});
       const message = ${JSON.stringify(sampleMessage(0))};
       const outcome = await new Promise((resolve) => {

@@ -46,6 +46,8 @@ const streamTaken = 10058;
 const subjectsOverlap = 10065;
 const tooFewServers = 10005;
 const storeRefused = 10077;
+/** Too few servers, no cluster, no leader, and a stream or a consumer that is offline. */
+const electionCodes = [tooFewServers, 10008, 10009, 10118, 10119];
 
 /** State of the stream after ensureStream(). */
 export interface EnsuredStream {
@@ -170,6 +172,11 @@ export async function ensureConsumer(
 /** Returns true if a publish was refused because the stream still has a message on the same subject. */
 export function isHeld(error: unknown): boolean {
   return isApiError(error, storeRefused) && /per subject/.test(describeError(error));
+}
+
+/** Returns true if the stream, or the cluster, has no leader or not enough servers at the moment. */
+export function isElection(error: unknown): boolean {
+  return electionCodes.some((code) => isApiError(error, code));
 }
 
 /** Returns the server's description of an API error, or the message of any other error. */
