@@ -222,6 +222,23 @@ describe('a worker', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
+  test('that lost its claim and lives does not make the batch suspect', async () => {
+    const { jobId, messages } = await approved(5);
+    const pages = heldPages();
+    const slow = work(fixture.context, messages[0]!, () => {}, never);
+    await fixture.eventually('pages are asked for', () => pages.waiting() === 5);
+    const { store, clock } = fixture.context;
+    const { batchId } = messages[0]!;
+    // A process whose clock is ahead.
+    const later = clock.now() + leaseMs + 1;
+    expect(await store.batches.claim(batchId, 1, later, later + leaseMs)).toMatchObject({ stalledClaims: 2 });
+    await fixture.clock.advance(leaseMs / 3);
+    pages.release();
+    await slow;
+    const [batch] = await collectBatches(jobId);
+    expect(batch).toMatchObject({ state: 'claimed', attempt: 2, stalledClaims: 1, outcomes: {} });
+  });
+
   test('renews its claim while it works', async () => {
     const { jobId, messages } = await approved(3);
     const pages = heldPages();

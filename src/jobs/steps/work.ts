@@ -3,10 +3,10 @@ import { backOffMs } from '../../base/back-off.ts';
 import { repeat } from '../../base/due-work.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch, BatchReference, BatchWait } from '../../store/batches.ts';
-import { releaseBatch, updateClaim } from '../../store/claims.ts';
+import { excuseClaim, releaseBatch, updateClaim } from '../../store/claims.ts';
 import type { Job } from '../../store/documents.ts';
 import { type JobContext, leaseMs } from '../context.ts';
-import { countsAsStalled, createBatchWriter, storageBackOff } from './batch-writer.ts';
+import { type BatchWriter, countsAsStalled, createBatchWriter, storageBackOff } from './batch-writer.ts';
 import { dispatch, publish } from './dispatch.ts';
 import { finalizeJob } from './finalize-job.ts';
 import { isSuspect, readerOf } from './read-batch.ts';
@@ -51,20 +51,13 @@ export async function work(
   const known = Object.keys(batch.outcomes).length;
   const writer = createBatchWriter(context, job, batch, both);
   try {
-    const ended = await readerOf(batch)(context, job, batch, writer, both);
-    if (ended === null) return;
-    if (ended === 'busy') {
-      await postpone(context, batch, message, isolatedRetryMs, signal);
-      return;
-    }
-    if (ended.wait) {
-      if (!(await writer.flush())) return;
-      await deferUntil(context, batch, message, ended.wait, signal);
-    } else if (!(await writer.finish())) return;
+    const end = await readClaimed(context, job, batch, { message, writer, reading: both, stopping: signal });
+    if (end === 'lost') await excuse(context, batch);
+    if (end !== 'done') return;
   } catch (error) {
     // The claim was lost, so the batch is another worker's.
-    if (stop.signal.aborted) return;
-    if (signal.aborted) await releaseClaim(context, batch, message);
+    if (stop.signal.aborted) await excuse(context, batch);
+    else if (signal.aborted) await releaseClaim(context, batch, message);
     else {
       const hasProgress = Object.keys(batch.outcomes).length > known;
       const failures = hasProgress ? 1 : (batch.wait?.failures ?? 0) + 1;
@@ -81,6 +74,48 @@ export async function work(
   if (job.state !== 'processing') return;
   const dispatched = job.totalBatches === 1 ? 'idle' : await dispatch(context, job);
   if (dispatched === 'idle' || dispatched === 'closed') await finalizeJob(context, job.id);
+}
+
+/** Options for readClaimed(). */
+interface ClaimedWork {
+  message: BatchReference;
+  writer: BatchWriter;
+  /** Aborts the reads: the claim is lost, or the worker stops. */
+  reading: AbortSignal;
+  /** Aborts when the worker stops. */
+  stopping: AbortSignal;
+}
+
+/**
+ * Reads a claimed batch and ends it, or releases it until its pages can be read. `lost`: another worker has
+ * the batch, or its job was stopped.
+ */
+async function readClaimed(
+  context: JobContext,
+  job: Job,
+  batch: Batch,
+  { message, writer, reading, stopping }: ClaimedWork,
+): Promise<'done' | 'released' | 'lost'> {
+  const read = await readerOf(batch)(context, job, batch, writer, reading);
+  if (read === null) return 'lost';
+  if (read === 'busy') {
+    const isReleased = await postpone(context, batch, message, isolatedRetryMs, stopping);
+    return isReleased ? 'released' : 'lost';
+  }
+  if (!read.wait) return (await writer.finish()) ? 'done' : 'lost';
+  if (!(await writer.flush())) return 'lost';
+  const isReleased = await deferUntil(context, batch, message, read.wait, stopping);
+  return isReleased ? 'released' : 'lost';
+}
+
+/** Takes back that a lost claim counts as one without progress. Without the store, it counts. */
+async function excuse({ store, log }: JobContext, { id, attempt }: Batch): Promise<void> {
+  log.info({ batchId: id, attempt }, 'claim lost');
+  try {
+    await excuseClaim(store, { id, attempt });
+  } catch (error) {
+    log.warn({ batchId: id, error: Fault.from(error).message }, 'claim not excused');
+  }
 }
 
 /** Renews the claim until stopped; aborts the work if the claim is lost. */
@@ -156,31 +191,39 @@ export async function backOff(
   }
 }
 
-/** Releases a batch for `ms` milliseconds without a reason that its owner sees. */
+/**
+ * Releases a batch for `ms` milliseconds without a reason that its owner sees. Returns false if the claim was
+ * lost.
+ */
 export async function postpone(
   context: JobContext,
   batch: Batch,
   message: BatchReference,
   ms: number,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { clock, log } = context;
-  if (await releaseUntil(context, batch, message, clock.now() + ms, signal))
-    log.debug({ jobId: batch.jobId, batchId: batch.id, ms }, 'batch deferred');
+  const isReleased = await releaseUntil(context, batch, message, clock.now() + ms, signal);
+  if (isReleased) log.debug({ jobId: batch.jobId, batchId: batch.id, ms }, 'batch deferred');
+  return isReleased;
 }
 
-/** Releases a batch until its origins accept requests again, which frees the worker for other batches. */
+/**
+ * Releases a batch until its origins accept requests again, which frees the worker for other batches. Returns
+ * false if the claim was lost.
+ */
 export async function deferUntil(
   context: JobContext,
   batch: Batch,
   message: BatchReference,
   wait: BatchWait,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { clock, log } = context;
-  if (!(await releaseUntil(context, batch, message, wait.until, signal, { wait }))) return;
+  if (!(await releaseUntil(context, batch, message, wait.until, signal, { wait }))) return false;
   const ms = wait.until - clock.now();
   log.info({ jobId: batch.jobId, batchId: batch.id, ms, reason: wait.reason }, 'batch deferred');
+  return true;
 }
 
 /**
