@@ -135,6 +135,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       await updateClaim(store, { id: claimed.id, attempt: 1 }, { wait });
       await store.crawls.upsert([{ key: 'page', at: aTime, body: new Uint8Array([0, 255, 7]) }]);
       await store.pagePlaces.writeAll([{ id: 'j/1', path: 'j/pages_1', offset: 0, length: 9 }]);
+      await store.fileRemovals.upsert([{ jobId: 'j', deletedAt: 1, dueAt: 2 }]);
       await store.drift.put({ market: 'mkta', page: 'item', revision: 1, state: '{"n":1}' });
       const counts = { requests: 3, refused: 1, failed: 0, milliseconds: 12.5 };
       await store.originMinutes.accumulate([

@@ -7,6 +7,7 @@ import type {
   DeletedJob,
   Delivery,
   DriftRecord,
+  FileRemoval,
   Job,
   Submission,
   User,
@@ -25,6 +26,7 @@ export interface StoredDocuments {
   auditLog: AuditEntry;
   jobs: Job;
   deletedJobs: DeletedJob;
+  fileRemovals: FileRemoval;
   sequences: { name: string; value: number };
   submissions: Submission;
   crawls: { key: string; at: number; body: Uint8Array };
@@ -148,6 +150,15 @@ export const declarations = declareAll<StoredDocuments>()({
     id: ['id'],
     order: ['createdAt', 'id'],
     indexes: [{ fields: ['userId', 'createdAt', 'id'] }],
+  },
+  fileRemovals: {
+    text: 'jobId',
+    real: 'deletedAt dueAt',
+    id: ['jobId'],
+    order: ['dueAt', 'jobId'],
+    indexes: [{ fields: ['dueAt', 'jobId'] }],
+    upsert: { newer: ['deletedAt'] },
+    clustered: true,
   },
   sequences: {
     text: 'name',

@@ -8,6 +8,7 @@ import { createPageKeeper, keepsPages } from '../kept-pages.ts';
 import { countRecords, createQualityCounter, parseRecord } from '../quality.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { isRecord, openRecords, segmentPath, writeRecords, writeSegment } from '../records.ts';
+import { removeIfDeleted } from './late-files.ts';
 import type { UnitResult } from './read-unit.ts';
 
 /**
@@ -90,6 +91,8 @@ export function createBatchWriter(
     const write = { outcomes, segment, pages, ...(end && { end: { ...end, at: clock.now() } }) };
     if (!(await store.batches.recordOutcomes(id, attempt, write))) {
       await discard([...(segment ? [segment.path] : []), ...keeper.uncommitted()]);
+      // The files of units have no other writer either.
+      await removeIfDeleted(context, job.id).catch(() => {});
       return false;
     }
     await keeper.commit();

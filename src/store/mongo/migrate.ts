@@ -28,6 +28,8 @@ export const migrations: readonly Migration[] = [
     for (const { name = '' } of await jobs.indexes())
       if (formerIndexes.includes(name)) await jobs.dropIndex(name);
   },
+  // Repeated removals of deleted files.
+  createIndexes,
 ];
 
 /** Indexes of the jobs before they were declared, which others replace. */

@@ -76,7 +76,7 @@ test('jobs of the first version are due as their states say', async () => {
   const current = objects();
   const declared = `SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'jobs' AND sql IS NOT NULL`;
   for (const { name } of file.prepare(declared).all()) file.exec(`DROP INDEX ${name}`);
-  file.exec(`DROP TABLE page_places; DROP INDEX schedules_by_created_at_id; ALTER TABLE jobs DROP COLUMN due_at; PRAGMA user_version = 1;
+  file.exec(`DROP TABLE page_places; DROP TABLE file_removals; DROP INDEX schedules_by_created_at_id; ALTER TABLE jobs DROP COLUMN due_at; PRAGMA user_version = 1;
     CREATE INDEX jobs_by_deadline ON jobs (decide_by) WHERE state = 'awaiting_approval'`);
   for (const name of formerIndexes.filter((index) => index !== 'jobs_by_due'))
     file.exec(`CREATE INDEX ${name} ON jobs (id)`);

@@ -78,11 +78,14 @@ const thirdVersion = [
   ...createIndexes(declarations.jobs),
 ].join('\n');
 
+/** Repeated removals of deleted files. */
+const removalsVersion = createTable(declarations.fileRemovals);
+
 /**
  * Migrations in order. `user_version` is the number of applied ones. The first creates the current tables of
  * a new file, which needs no other. Append a migration for every change of a table that was released.
  */
-export const migrations: readonly string[] = [currentSchema, secondVersion, thirdVersion];
+export const migrations: readonly string[] = [currentSchema, secondVersion, thirdVersion, removalsVersion];
 
 /** Version of this program's schema. */
 export const schemaVersion = migrations.length;
