@@ -93,6 +93,7 @@ export function endpointServer(
   const whole = wholeBodyField(method.output);
   const cached = endpoint.cached ? cache?.of(method.output) : undefined;
   const writeRequest = cached && messageWriter(method.input);
+  const isRepeatable = locate !== undefined || endpoint.isRepeatable;
   const gets = endpoint.verb === 'GET';
   const stable = gets && isStable(method.output, isVolatile);
 
@@ -100,7 +101,7 @@ export function endpointServer(
     const { request, requestId, signal } = exchange;
     const headers = request.headers as Headers;
     const query = queryOf(request.url ?? '');
-    const idempotencyKey = locate === undefined ? undefined : headers['idempotency-key'];
+    const idempotencyKey = isRepeatable ? headers['idempotency-key'] : undefined;
     const problems = problemsOfIdempotencyKey(idempotencyKey);
     const wait =
       endpoint.waits && query !== noQuery ? readWait(query.getAll('wait').at(-1), ['query', 'wait']) : 0;

@@ -2061,7 +2061,8 @@ export const OperatorService: GenService<{
     output: typeof ListLedgerEntriesResponseSchema;
   },
   /**
-   * Creates an API key for a user or an operator. The key is only in this response.
+   * Creates an API key for a user or an operator. The key is only in this response. Accepts an `Idempotency-Key`: for 24
+   * hours, a repeated call with the same key and request returns the same API key and creates no second one.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.CreateApiKey
    */
