@@ -188,7 +188,8 @@ async function openProgram(
   const open = async () => {
     await requireInstallation(config);
     const opened = await compose(config, role, publicUrl, { readsPages, metrics, logOutput });
-    if (role === 'serve') await markInstallation(config);
+    if (opened.stack.name === 'embedded' && role === 'serve')
+      markInstallation(config, await opened.stack.store.installationId());
     return opened;
   };
   const program = await open().catch(async (error) => {

@@ -61,6 +61,12 @@ function engineConformance(open: OpenStores): void {
     expect(other).toBe(version);
   });
 
+  test('the database has the id of one installation, which every process sees', async () => {
+    const ids = await Promise.all([stores.store.installationId(), stores.other.installationId()]);
+    expect(new Set([...ids, await stores.store.installationId()]).size).toBe(1);
+    expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
   test('ping() returns the time of the engine, the same for every process', async () => {
     const before = Date.now();
     const [time, other] = [await stores.store.ping(), await stores.other.ping()];

@@ -49,7 +49,7 @@ describe.skipIf('missing' in server)(
         const fixture = await openJobFixture({ approval: false });
         const timing = { requestMs: 500, heartbeatMs: 500, watchMs: 100, electionMs: 5_000 };
         const log = createLog('silent', 'test');
-        const queue = openJetStreamQueue({ url: url.href, timing, log });
+        const queue = openJetStreamQueue({ url: url.href, timing, log, owner: async () => 'one' });
         const context = { ...fixture.context, queue };
         const worker = await startWorker(context, [mkta]);
         ended.push(() => worker.stop(), queue.close, fixture.close, link.stop);

@@ -6,7 +6,7 @@ import { type ConnectionSession, openConnection, unreachable } from './connectio
 import { startConsumer } from './consumer.ts';
 import { createPublisher } from './publish.ts';
 import { defaultTiming, type JetStreamTiming } from './timing.ts';
-import { describeError } from './topology.ts';
+import { describeError, requireOwnStream } from './topology.ts';
 
 /** Options for openJetStreamQueue(). */
 export interface JetStreamQueueOptions {
@@ -16,6 +16,8 @@ export interface JetStreamQueueOptions {
   name?: string;
   /** Defaults to 3 on a cluster and 1 on a single server. */
   replicas?: number;
+  /** Returns the id of the installation, whose stream no other may use. */
+  owner: () => Promise<string>;
   timing?: Partial<JetStreamTiming>;
   clock?: Clock;
   log: Log;
@@ -27,9 +29,9 @@ export interface JetStreamQueueOptions {
  * ConfigError for an invalid address.
  */
 export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
-  const { url, name = 'gleaner', replicas, clock = systemClock, log } = options;
+  const { url, name = 'gleaner', replicas, owner, clock = systemClock, log } = options;
   const timing = { ...defaultTiming, ...options.timing };
-  const stream = { name, replicas };
+  const stream = { name, replicas, owner };
   const connection = openConnection({ url, requestMs: timing.requestMs, clock, log });
   const consumers = new Set<Consumer>();
   const closing = new AbortController();
@@ -69,7 +71,9 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
 
     async ping() {
       try {
-        await session().jsm.getAccountInfo();
+        const current = session();
+        await current.jsm.getAccountInfo();
+        await requireOwnStream(current, stream);
       } catch (error) {
         throw asFault(error, 'NATS JetStream does not respond');
       }

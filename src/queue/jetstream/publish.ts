@@ -5,7 +5,14 @@ import { Fault } from '../../contract/fault.ts';
 import { type ConnectionSession, type JetStreamConnection, unreachable } from './connection.ts';
 import { maxAgeMs } from './limits.ts';
 import { encode, encodeHeaders } from './message.ts';
-import { ensureStream, formatSubject, isElection, isHeld, type StreamSettings } from './topology.ts';
+import {
+  ensureStream,
+  formatSubject,
+  isElection,
+  isHeld,
+  requireOwnStream,
+  type StreamSettings,
+} from './topology.ts';
 
 type Message = Parameters<typeof encode>[0];
 
@@ -28,7 +35,8 @@ const retryDelayMs = 100;
  * Creates a function that publishes a message, and returns false if the stream still has it. A publish that
  * no server takes is repeated for as long as an election of the stream's leader takes. Several messages are
  * stored once, because the subject names the batch, its attempt, and the period. While no server has been
- * connected for that long, a publish fails immediately. Rejects with the last error.
+ * connected for that long, a publish fails immediately. Rejects with the last error, and with a
+ * ForeignQueueError if the stream belongs to another installation.
  */
 export function createPublisher(options: PublisherOptions): (message: Message) => Promise<boolean> {
   const { connection, stream, electionMs, closing, clock, log } = options;
@@ -37,6 +45,14 @@ export function createPublisher(options: PublisherOptions): (message: Message) =
     const current = closing.aborted ? null : connection.current();
     if (current === null) throw unreachable();
     return current;
+  };
+  /** Sessions whose server has no stream of another installation. */
+  const checked = new WeakMap<ConnectionSession, Promise<void>>();
+  const requireOwn = (current: ConnectionSession): Promise<void> => {
+    const check = checked.get(current) ?? requireOwnStream(current, stream);
+    checked.set(current, check);
+    check.catch(() => checked.delete(current));
+    return check;
   };
   /** Creation of a missing stream, which all publishes share. */
   let creating: Promise<unknown> | null = null;
@@ -57,7 +73,9 @@ export function createPublisher(options: PublisherOptions): (message: Message) =
     for (let isMissing = false; ; ) {
       try {
         if (isMissing) await createStream();
-        await session().js.publish(subject, data, headers === undefined ? {} : { headers });
+        const current = session();
+        await requireOwn(current);
+        await current.js.publish(subject, data, headers === undefined ? {} : { headers });
         return true;
       } catch (error) {
         if (isHeld(error)) return false;
@@ -84,7 +102,7 @@ const lostCodes = new Set<string>([
 
 /** Returns true if another server, or the same one a moment later, may take the message. */
 function isPassing(error: unknown): boolean {
-  if (error instanceof Fault) return error.isOutage;
+  if (error instanceof Fault) return error.code === 'unavailable';
   return (
     hasNoResponder(error) ||
     isElection(error) ||
