@@ -117,7 +117,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
     const content = keepContent(publicUrl, async () => {
       const [api, openApiDocument] = await Promise.all([loadApi(), dialect.loadDocument()]);
       const document = { ...api, publicUrl, endpoints, pathForms, form, extraPaths, isLocated, isVolatile };
-      return createPublicContent('application/json', JSON.stringify(openApiDocument(document)));
+      return createPublicContent('application/json', JSON.stringify(await openApiDocument(document)));
     });
     return { path, serve: async (exchange) => sendPublicContent(exchange, await content()) };
   });

@@ -157,7 +157,7 @@ async function operatorDocument({ publicUrl, version }: RestOptions): Promise<Pu
     import('./api-info.ts'),
     import('../../../gateway/openapi/connect-document.ts'),
   ]);
-  const document = connectDocument({ ...operatorInfo, publicUrl, version });
+  const document = await connectDocument({ ...operatorInfo, publicUrl, version });
   return createPublicContent('application/json', JSON.stringify(document));
 }
 
