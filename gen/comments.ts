@@ -63,7 +63,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.account.v1.Delivery.response_status": "HTTP status of the last response; 0 without one.",
   "gleaner.account.v1.Delivery.state": "`pending`, `delivered`, or `failed` if all attempts failed or the recipient rejected the message.",
   "gleaner.account.v1.Delivery.target": "Address of the recipient, or place of the file. Of the address of a webhook, which can be a credential, the origin only.",
-  "gleaner.account.v1.Delivery.type": "Type of the message: `job.ended`, `job.rejected`, `job.held`, `job.awaiting_approval`, `job.approval_expiring`, `schedule.rejected`, `schedule.paused`, `item.changed`, `test`; for a file with the results of a job, `job.results`.",
+  "gleaner.account.v1.Delivery.type": "Type of the message: `job.ended`, `job.rejected`, `job.held`, `job.awaiting_approval`, `job.approval_expiring`, `drift.started`, `schedule.rejected`, `schedule.paused`, `item.changed`, `test`; for a file with the results of a job, `job.results`.",
   "gleaner.account.v1.Delivery.user_id": "Owner of the webhook or the destination; empty for operators.",
   "gleaner.account.v1.ExportAccountRequest": "Empty: the API key identifies the caller.",
   "gleaner.account.v1.ExportLedgerRequest": "Request to export the ledger.",

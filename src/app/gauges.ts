@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { MarketOrigins, Origins } from '../base/origins.ts';
 import type { BodyBudget } from '../contract/body-budget.ts';
 import { jobTypes, knownMarkets } from '../contract/job-types.ts';
+import { listFieldDrift } from '../fetch/drift/alarms.ts';
 import { openStates } from '../store/job-states.ts';
 import type { Store } from '../store/store.ts';
 import type { GaugeReaders } from '../telemetry/metrics.ts';
@@ -12,11 +13,14 @@ import type { WorkerSlots } from '../worker/pool.ts';
  */
 const cacheMs = 5_000;
 
+/** Share of the newest pages from which a field counts as gone: a few of them are older versions. */
+const goneShare = 0.98;
+
 /** Kinds of jobs. */
 const kinds: readonly string[] = [...new Set(jobTypes.map(({ kind }) => kind))];
 
 export interface StoreGaugeOptions {
-  store: Pick<Store, 'batches' | 'jobs' | 'origins'>;
+  store: Pick<Store, 'batches' | 'drift' | 'jobs' | 'origins'>;
   clock: Pick<Clock, 'now'>;
   origins: Origins;
 }
@@ -30,7 +34,20 @@ export function storeGauges({ store, clock, origins }: StoreGaugeOptions): Gauge
   );
   const backlog = cached(clock, () => store.batches.countBacklog(clock.now()));
   const pauses = cached(clock, () => store.origins.listPauses());
+  const drift = cached(clock, () => listFieldDrift(store, false));
   return {
+    gleaner_drift_fields: async () => {
+      const alarms = await drift();
+      const markets = new Set([...knownMarkets, ...alarms.map(({ market }) => market)]);
+      return [...markets].flatMap((market) => {
+        const own = alarms.filter((alarm) => alarm.market === market);
+        const gone = own.filter(({ absent }) => absent >= goneShare);
+        return [
+          { labels: { market, state: 'alarm' }, value: own.length },
+          { labels: { market, state: 'gone' }, value: gone.length },
+        ];
+      });
+    },
     gleaner_jobs: async () => {
       const live = (await jobs()).filter(({ mode }) => mode === 'live');
       const countOf = (kind: string, state: string) =>

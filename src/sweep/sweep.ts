@@ -1,6 +1,7 @@
 import { processDue, repeat } from '../base/due-work.ts';
 import { Fault } from '../contract/fault.ts';
 import { resealDestinations } from '../delivery/destination/address.ts';
+import { announceDrift } from '../delivery/notify/announce.ts';
 import { type JobContext, leaseMs } from '../jobs/context.ts';
 import { decideDue, finishApproval, finishTerminating } from '../jobs/steps/decide.ts';
 import { dispatch, publish } from '../jobs/steps/dispatch.ts';
@@ -84,6 +85,7 @@ export async function sweep(context: JobContext, signal?: AbortSignal, expires =
   await step('running jobs', () => continueDue(runningStates, checkMs, checksPerClaim));
   await step('schedules', () => runDueSchedules(context, signal));
   await step('drift', () => context.drift.flush());
+  await step('drift messages', () => announceDrift(context));
   await step('destination keys', () => resealDestinations(context, context.destinations.box));
   if (expires) await step('expiry', () => expireRecords(context, now));
   if (isWritable) await retain(context, now, { step, signal });

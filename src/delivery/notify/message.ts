@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
+import type { FieldDrift } from '../../fetch/drift/alarms.ts';
 import type { Counts, Delivery, Job, JobHold, User } from '../../store/documents.ts';
 import type { Schedule, ScheduleNotice } from '../../store/schedules.ts';
 
@@ -13,6 +14,7 @@ export type NoticeType =
   | 'item.changed'
   | 'job.held'
   | 'job.results'
+  | 'drift.started'
   | 'test';
 
 /** Body of a webhook message. */
@@ -134,6 +136,20 @@ export function scheduleNotice(
       max_total_credits: schedule.maxTotalCredits,
       next_run_at: time(schedule.nextRunAt),
       console_url: link,
+    },
+  };
+}
+
+/** Creates the message to operators about fields that pages of a marketplace have begun to lack. */
+export function driftNotice(fields: readonly FieldDrift[]): Notice {
+  const { market, page, since } = fields[0]!;
+  return {
+    type: 'drift.started',
+    timestamp: new Date(since ?? 0).toISOString(),
+    data: {
+      market,
+      page,
+      fields: fields.map(({ field, absent, baseline, pages }) => ({ field, absent, baseline, pages })),
     },
   };
 }
