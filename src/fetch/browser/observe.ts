@@ -302,7 +302,7 @@ export class PageObservation {
     else this.#timer.restartQuiet();
   }
 
-  /** Ends at a time limit with what is shown, unless it is incomplete or the expected response is on its way. */
+  /** Ends at a time limit with what is shown, unless it is incomplete or a wanted response is on its way. */
   async #settle(): Promise<void> {
     if (this.#failure !== null) return this.fail(this.#failure);
     const isShown = this.#shown !== null && (this.#isLoaded || this.#shown.isComplete);
