@@ -21,7 +21,7 @@ const kinds: readonly string[] = [...new Set(jobTypes.map(({ kind }) => kind))];
 
 export interface StoreGaugeOptions {
   store: Pick<Store, 'batches' | 'drift' | 'jobs' | 'origins'>;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'steady'>;
   origins: Origins;
 }
 
@@ -32,7 +32,7 @@ export function storeGauges({ store, clock, origins }: StoreGaugeOptions): Gauge
   const jobs = cached(clock, () =>
     store.jobs.countBy({ state: { in: openStates } }, ['mode', 'kind', 'state']),
   );
-  const backlog = cached(clock, () => store.batches.countBacklog(clock.now()));
+  const backlog = cached(clock, () => store.batches.countBacklog(clock.steady()));
   const pauses = cached(clock, () => store.origins.listPauses());
   const drift = cached(clock, () => listFieldDrift(store, false));
   return {
@@ -69,13 +69,13 @@ export function storeGauges({ store, clock, origins }: StoreGaugeOptions): Gauge
       ]);
     },
     gleaner_batch_oldest_seconds: async () => {
-      const now = clock.now();
+      const now = clock.steady();
       const ages = (await backlog()).map(({ dueAt }) => now - (dueAt ?? now));
       return [{ labels: {}, value: Math.max(0, ...ages) / 1000 }];
     },
     gleaner_origin_paused: async () => {
       // Sites that clients name belong to no configured market.
-      const now = clock.now();
+      const now = clock.steady();
       const paused = new Set((await pauses()).filter(({ until }) => until > now).map(({ origin }) => origin));
       const counts = [...origins].map(([market, settings]) => {
         const own = originsOf(settings).filter((origin) => paused.has(origin));
@@ -126,12 +126,12 @@ function originsOf({ addresses }: MarketOrigins): string[] {
 }
 
 /** Returns a function that reads a value at most once per `cacheMs`. A failed read is not kept. */
-function cached<T>(clock: Pick<Clock, 'now'>, read: () => Promise<T>): () => Promise<T> {
+function cached<T>(clock: Pick<Clock, 'steady'>, read: () => Promise<T>): () => Promise<T> {
   let reading: Promise<T> | null = null;
   let readAt = 0;
   return async () => {
-    if (reading === null || clock.now() - readAt >= cacheMs) {
-      readAt = clock.now();
+    if (reading === null || clock.steady() - readAt >= cacheMs) {
+      readAt = clock.steady();
       reading = read();
     }
     try {

@@ -17,7 +17,7 @@ test('a process without work exposes every counter, duration, and gauge of jobs,
   const store = openSqliteStore({ path: ':memory:' });
   const settings = { opsPort: 1, metricsPushMs: null } as Parameters<typeof startTelemetry>[0];
   const telemetry = (await startTelemetry(settings, 'test', createLog('silent', 'test')))!;
-  telemetry.observe(storeGauges({ store, clock: { now: () => 0 }, origins: new Map() }));
+  telemetry.observe(storeGauges({ store, clock: { steady: () => 0 }, origins: new Map() }));
   const server = createServer(telemetry.scrape);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {

@@ -73,12 +73,12 @@ export async function migrateStore(
   { waitMs, clock = systemClock }: MigrateStoreOptions,
 ): Promise<{ engine: string; version: number }> {
   return withLockedStore(config, async (store) => {
-    const until = clock.now() + waitMs;
+    const until = clock.steady() + waitMs;
     for (;;) {
       try {
         return { engine: store.engine, version: await store.schemaVersion() };
       } catch (error) {
-        if (Fault.from(error).code !== 'unavailable' || clock.now() >= until) throw error;
+        if (Fault.from(error).code !== 'unavailable' || clock.steady() >= until) throw error;
         await clock.sleep(retryMs);
       }
     }

@@ -44,7 +44,7 @@ const chunkSize = 200;
  */
 export async function track(context: JobContext, signal: AbortSignal): Promise<boolean> {
   const { store, clock } = context;
-  const now = clock.now();
+  const now = clock.steady();
   const runs = {
     claim: (limit: number) => store.trackingRuns.claimDue(now, now + leaseMs, limit),
     claimSize,
@@ -66,7 +66,7 @@ async function retryLater(context: JobContext, run: TrackingRun, error: unknown)
   // One file may be unreadable for good, but no run is given up during an outage of the result storage.
   const isOutage = isFile && !(await responds(context));
   const isLost = !isOutage && clock.now() - run.at > giveUpMs;
-  const retry = { turn: 'failed', dueAt: clock.now() + retryMs } as const;
+  const retry = { turn: 'failed', dueAt: clock.steady() + retryMs } as const;
   await (isLost ? finish(context, run) : save(context, run, retry));
 }
 
@@ -91,11 +91,11 @@ export async function trackForever(
 /** Advances a run until it is done, its turn is over, or the signal is aborted. */
 async function advance(context: JobContext, claimed: TrackingRun, signal: AbortSignal): Promise<void> {
   const { store, clock } = context;
-  const until = clock.now() + maxTurnMs;
+  const until = clock.steady() + maxTurnMs;
   let run = claimed;
   if (run.turn !== 'active') {
     if ((await hasEarlierRun(store, run)) || !(await beginRun(store, run))) {
-      await save(context, run, { dueAt: clock.now() + waitMs });
+      await save(context, run, { dueAt: clock.steady() + waitMs });
       return;
     }
     run = { ...run, turn: 'active' };
@@ -108,8 +108,8 @@ async function advance(context: JobContext, claimed: TrackingRun, signal: AbortS
     if (run.stage !== stage) continue;
     for await (const batch of store.batches.read(job.id, { seqs: await batchesOf(context, run) })) {
       const done = await advanceBatch(context, run, job, rules, batch);
-      const isOver = signal.aborted || clock.now() >= until;
-      const dueAt = isOver ? clock.now() : clock.now() + leaseMs;
+      const isOver = signal.aborted || clock.steady() >= until;
+      const dueAt = isOver ? clock.steady() : clock.steady() + leaseMs;
       const next = await save(context, { ...run, ...done }, { nextBatch: batch.seq + 1, dueAt });
       if (next === null || isOver) return;
       run = next;
@@ -117,7 +117,11 @@ async function advance(context: JobContext, claimed: TrackingRun, signal: AbortS
       await yieldToEventLoop();
     }
     if (stage === 'missing' || run.series === '') return finish(context, run);
-    const next = await save(context, run, { stage: 'missing', nextBatch: 0, dueAt: clock.now() + leaseMs });
+    const next = await save(context, run, {
+      stage: 'missing',
+      nextBatch: 0,
+      dueAt: clock.steady() + leaseMs,
+    });
     if (next === null) return;
     run = next;
   }

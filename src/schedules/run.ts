@@ -19,6 +19,9 @@ import { countFailure } from './state.ts';
  */
 const giveUpMs = 1_800_000;
 
+/** Returns the id of the run of a schedule at one of its times. */
+export const runIdAt = (scheduleId: string, time: number) => idFromName(`run of ${scheduleId} at ${time}`);
+
 const jobIdOf = (runId: string) => idFromName(`job of run ${runId}`);
 
 /**

@@ -19,6 +19,7 @@ import { retentionConformance } from './conformance/retention.ts';
 import { scheduleConformance } from './conformance/schedules.ts';
 import { sessionConformance } from './conformance/sessions.ts';
 import { stalledConformance } from './conformance/stalled.ts';
+import { storedTimeConformance } from './conformance/stored-times.ts';
 import { type OpenStores, setUpStores } from './conformance/stores.ts';
 import { submissionConformance } from './conformance/submissions.ts';
 import { waitConformance } from './conformance/waits.ts';
@@ -43,6 +44,7 @@ export function storeConformance(open: OpenStores): void {
   describe('stalled batches', () => stalledConformance(open));
   describe('origins', () => originConformance(open));
   describe('waits', () => waitConformance(open));
+  describe('stored times', () => storedTimeConformance(open));
   describe('deliveries', () => deliveryConformance(open));
   describe('expiry and erasure', () => expiryConformance(open));
   describe('retention', () => retentionConformance(open));

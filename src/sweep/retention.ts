@@ -26,12 +26,14 @@ const originRetentionMs = 24 * 3_600_000;
 const deadProcessMs = 3_600_000;
 
 /** Returns the limits of records without files. */
-export function computeCutoffs({ recentCrawlMs, retention }: JobContext['settings'], now: number): Cutoffs {
+export function computeCutoffs({ settings, clock }: Pick<JobContext, 'settings' | 'clock'>): Cutoffs {
+  const { recentCrawlMs, retention } = settings;
+  const now = clock.now();
   const { auditLogMs, deliveriesMs, historyMs, jobsMs } = retention;
   return {
     crawls: now - recentCrawlMs,
     maxCrawls,
-    origins: now - originRetentionMs,
+    origins: clock.steady() - originRetentionMs,
     processes: now - deadProcessMs,
     originMinutes: now - originRetentionMs,
     sessions: now - expiredSessionMs,

@@ -68,8 +68,8 @@ export function createWitness(world: World, store: Store): Witness {
       comparisons.set(jobId, { created: step, checked: 0, done: 0 });
     // The last query for an earlier run that finds none.
     if (name === 'trackingRuns.find' && (result as unknown[]).length === 0) {
-      const { after } = second as { after: [at: number, jobId: string] };
-      comparisons.get(after[1])!.checked = step;
+      const { after } = second as { after?: [at: number, jobId: string] };
+      if (after !== undefined) comparisons.get(after[1])!.checked = step;
     }
     if (name === 'trackingRuns.update' && result && (second as Partial<TrackingRun>).stage === 'done')
       comparisons.get(jobId)!.done = step;

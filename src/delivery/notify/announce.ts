@@ -99,7 +99,9 @@ async function announceJob(
   const { store, clock } = context;
   if (reason !== 'awaiting_approval' && reason !== 'approval_expiring') {
     const run = newTrackingRun(job);
-    if (run !== null) await store.trackingRuns.insert({ ...run, activeUser: null });
+    if (run !== null) {
+      await store.trackingRuns.insert({ ...run, dueAt: clock.steady(), activeUser: null });
+    }
     const counts = job.counts ?? (await countsOf(store, job.id));
     await queueForUser(context, job.userId, job.id, job.id, () =>
       endNotice(job, counts, context.retrievePath(job)),

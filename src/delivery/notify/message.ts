@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { FieldDrift } from '../../fetch/drift/alarms.ts';
 import type { Counts, Delivery, Job, JobHold, User } from '../../store/documents.ts';
@@ -175,7 +176,7 @@ export function newDelivery(
   id: string,
   address: Address,
   message: { type: NoticeType; about: string; jobId: string | null; body: string },
-  now: number,
+  clock: Pick<Clock, 'now' | 'steady'>,
 ): Delivery {
   const { type, about, jobId, body } = message;
   const { userId, channel, target, destinationId = null } = address;
@@ -193,8 +194,8 @@ export function newDelivery(
     attempts: 0,
     attemptsBefore: 0,
     take: 0,
-    createdAt: now,
-    nextAttemptAt: now,
+    createdAt: clock.now(),
+    nextAttemptAt: clock.steady(),
     endedAt: null,
     responseStatus: null,
     error: '',

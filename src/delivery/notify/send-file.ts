@@ -93,7 +93,7 @@ async function keepClaim<T>(
   const losing = new AbortController();
   const ending = new AbortController();
   const extend = async () => {
-    if (!(await postponeDelivery(store, delivery, clock.now() + leaseMs))) losing.abort(new ClaimLost());
+    if (!(await postponeDelivery(store, delivery, clock.steady() + leaseMs))) losing.abort(new ClaimLost());
   };
   // While the store is unavailable, the claim expires, and a later write finds that it was lost.
   const onError = () => {};
@@ -121,7 +121,7 @@ async function write(
     const read = async function* () {
       yield* file.read();
       // The object appears after the last chunk, and only the owner of the claim may replace it.
-      const isKept = await postponeDelivery(store, delivery, clock.now() + leaseMs);
+      const isKept = await postponeDelivery(store, delivery, clock.steady() + leaseMs);
       if (!isKept) throw new ClaimLost();
     };
     const source = { path, contentType, read, measure: () => computeDigest(file.read()) };

@@ -125,14 +125,14 @@ async function* follow<T extends FollowedState>(
 ): AsyncGenerator<T, void> {
   let mark: string | null = null;
   while (!signal.aborted) {
-    const isLast = changes.stopped || clock.now() >= until;
+    const isLast = changes.stopped || clock.steady() >= until;
     const state = await readState(jobId);
     if (state.mark !== mark) {
       mark = state.mark;
       yield state;
     }
     if (state.ended || isLast) return;
-    await changes.next(jobId, Math.min(pollMs, until - clock.now()), signal);
+    await changes.next(jobId, Math.min(pollMs, until - clock.steady()), signal);
   }
 }
 
@@ -164,9 +164,9 @@ export async function showWhenChanged<T>(
   prepare: (job: Job) => Promise<TaggedView<T>>,
 ): Promise<T> {
   const { clock } = context;
-  const start = clock.now();
+  const start = clock.steady();
   const show = async ({ tag, render }: TaggedView<T>) => {
-    const waitedMs = clock.now() - start;
+    const waitedMs = clock.steady() - start;
     if (waitMs > 0 && waitedMs > 0) responseHeaders[timingHeader] = formatWaited(waitedMs);
     responseHeaders[tagHeader] = tag;
     return render();

@@ -221,7 +221,7 @@ async function untilWritten<T>(
         { jobId, batchId: id, failures, ms, error: Fault.from(error).message },
         'records not written',
       );
-      const now = clock.now();
+      const now = clock.steady();
       const tries = waited?.tries ?? {};
       const wait = { since: now, until: now + ms, reason: 'storage unavailable', failures, tries };
       await updateClaim(store, { id, attempt }, { wait }).catch(() => {});

@@ -102,10 +102,10 @@ export async function eraseUser(context: JobContext, user: User): Promise<boolea
   const { store, clock, log } = context;
   await markUserDeleted(store, testAccountId(user.id), clock.now());
   await eraseRecords(context, user.id);
-  const until = clock.now() + maxMs;
+  const until = clock.steady() + maxMs;
   let isEmpty = true;
   for await (const job of allOf((page) => store.jobs.list({ userId: user.id }, page), pageSize)) {
-    if (clock.now() >= until) return false;
+    if (clock.steady() >= until) return false;
     if (!(await eraseJob(context, job))) isEmpty = false;
   }
   if (!isEmpty || user.deletedAt === null || clock.now() - user.deletedAt < eraseDelayMs) return false;

@@ -76,14 +76,14 @@ export async function readUnit(
   budget: RetryBudget,
 ): Promise<UnitResult | DeferredUnit> {
   const { clock, metrics } = context;
-  const startedAt = clock.now();
+  const startedAt = clock.steady();
   const attributes = { [ownAttribute.kind]: job.kind, [ownAttribute.index]: index };
   const result = await inSpan('read unit', { attributes }, async (span) => {
     const read = await readWithRetries(context, job, batch, index, signal, budget);
     if ('outcome' in read && read.outcome.status === 'FAILED') failSpan(span, read.outcome.code);
     return read;
   });
-  if (!('until' in result)) metrics.record('gleaner_unit_duration_seconds', clock.now() - startedAt);
+  if (!('until' in result)) metrics.record('gleaner_unit_duration_seconds', clock.steady() - startedAt);
   return result;
 }
 
@@ -137,7 +137,7 @@ async function readWithRetries(
       return withPages(failed(fault));
     const ms = session.retryMs ?? retryDelayMs(fault, attempt, random());
     if (ms > maxInPlaceWaitMs || !isRequested) {
-      const until = clock.now() + ms;
+      const until = clock.steady() + ms;
       return until > budget.until
         ? withPages(failed(fault, true))
         : { until, reason: reasonOf(job, batch, fault), tries: attempt };

@@ -38,7 +38,7 @@ export async function work(
   const { store, clock } = context;
   // The queue redelivers the message, here or to a worker with free disk space.
   if (await context.disk.isLow()) throw new Fault('unavailable', 'the disk is almost full');
-  const now = clock.now();
+  const now = clock.steady();
   const batch = await store.batches.claim(message.batchId, message.attempt, now, now + leaseMs);
   if (batch === null) return;
   if (context.guard?.handOver && isSuspect(batch)) return handOver(context, batch, message);
@@ -128,7 +128,7 @@ async function renewClaim(
   const { store, clock, log } = context;
   const renew = async () => {
     extend();
-    if (!(await updateClaim(store, batch, { leaseUntil: clock.now() + leaseMs }))) stop.abort();
+    if (!(await updateClaim(store, batch, { leaseUntil: clock.steady() + leaseMs }))) stop.abort();
   };
   const onError = (error: unknown) => {
     if (!stop.signal.aborted)
@@ -143,7 +143,7 @@ async function renewClaim(
  */
 async function handOver(context: JobContext, { id, attempt }: Batch, message: BatchReference): Promise<void> {
   const { store, clock, guard } = context;
-  if (await releaseBatch(store, { id, attempt }, clock.now())) guard?.handOver?.({ ...message, attempt });
+  if (await releaseBatch(store, { id, attempt }, clock.steady())) guard?.handOver?.({ ...message, attempt });
 }
 
 /**
@@ -157,7 +157,7 @@ export async function releaseClaim(
 ): Promise<void> {
   const { store, clock } = context;
   try {
-    if (await releaseBatch(store, { id, attempt }, clock.now()))
+    if (await releaseBatch(store, { id, attempt }, clock.steady()))
       await publish(context, [{ ...message, attempt }]);
   } catch (error) {
     context.log.warn({ batchId: id, error: Fault.from(error).message }, 'batch not released');
@@ -180,7 +180,7 @@ export async function backOff(
   const { id, jobId, wait: waited } = batch;
   const ms = backOffMs(storageBackOff, failures, random());
   log.error({ jobId, batchId: id, failures, ms, error: fault.message }, 'batch requeued');
-  const now = clock.now();
+  const now = clock.steady();
   const reason = fault.isOutage ? 'storage unavailable' : 'internal error';
   const wait = { since: now, until: now + ms, reason, tries: waited?.tries ?? {}, failures };
   try {
@@ -203,7 +203,7 @@ export async function postpone(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { clock, log } = context;
-  const isReleased = await releaseUntil(context, batch, message, clock.now() + ms, signal);
+  const isReleased = await releaseUntil(context, batch, message, clock.steady() + ms, signal);
   if (isReleased) log.debug({ jobId: batch.jobId, batchId: batch.id, ms }, 'batch deferred');
   return isReleased;
 }
@@ -221,7 +221,7 @@ export async function deferUntil(
 ): Promise<boolean> {
   const { clock, log } = context;
   if (!(await releaseUntil(context, batch, message, wait.until, signal, { wait }))) return false;
-  const ms = wait.until - clock.now();
+  const ms = wait.until - clock.steady();
   log.info({ jobId: batch.jobId, batchId: batch.id, ms, reason: wait.reason }, 'batch deferred');
   return true;
 }
@@ -240,7 +240,7 @@ async function releaseUntil(
 ): Promise<boolean> {
   if (!(await releaseBatch(store, { id, attempt }, until, end))) return false;
   const publishThen = async () => {
-    await clock.sleep(until - clock.now(), signal);
+    await clock.sleep(until - clock.steady(), signal);
     await queue.publish({ ...message, attempt });
   };
   void publishThen().catch(() => {});

@@ -124,13 +124,13 @@ export function openConnection(options: {
     while (!closing.signal.aborted) {
       try {
         const nc = await dial();
-        const since = clock.now();
+        const since = clock.steady();
         log.info({ server: nc.getServer(), version: nc.info?.version }, 'connected to NATS');
         loggedError = '';
         const serving = serve(nc);
         if (closing.signal.aborted) await nc.close();
         await serving;
-        if (clock.now() - since > backOff.maxMs) failures = 0;
+        if (clock.steady() - since > backOff.maxMs) failures = 0;
         if (!closing.signal.aborted) log.warn({ server }, 'connection to NATS lost');
       } catch (error) {
         const reason = (error as Error).message;

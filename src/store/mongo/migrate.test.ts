@@ -205,7 +205,7 @@ describe.skipIf('missing' in mongo)(`migrate()${'missing' in mongo ? ` (${mongo.
     await raw.updateOne({ _id: ended.id }, { $set: { state: 'completed', finishedAt: aTime } });
     expect(await repairDueTimes(store, aTime)).toBe(2);
     expect(await repairDueTimes(store, aTime)).toBe(0);
-    expect((await store.jobs.get(late.id))?.dueAt).toBe(aTime + 1);
+    expect((await store.jobs.get(late.id))?.dueAt).toBe(aTime);
     expect(await store.jobs.get(without.id)).toEqual(without);
     expect(await repairDueTimes(store, aTime + interruptedMs)).toBe(1);
     expect(await store.jobs.get(ended.id)).toMatchObject({ state: 'completed', dueAt: null });

@@ -78,7 +78,7 @@ const pollMs = 100;
 export async function migrate(database: Db, options: MigrateOptions): Promise<number> {
   const { place, steps, holder, time, clock, isImport = false } = options;
   const schema: Collection<SchemaDocument> = database.collection('schema');
-  const waitUntil = clock.now() + maxWaitMs;
+  const waitUntil = clock.steady() + maxWaitMs;
   for (;;) {
     const found = await readSchema(schema);
     if (isTooNew(found, steps.length)) throw new NewerDataError(place, found.version, steps.length);
@@ -90,7 +90,7 @@ export async function migrate(database: Db, options: MigrateOptions): Promise<nu
       { $set: { holder, leaseUntil: now + leaseMs } },
     );
     if (claimed === 1) await applySteps(database, schema, found.version, options);
-    else if (clock.now() < waitUntil) await clock.sleep(pollMs);
+    else if (clock.steady() < waitUntil) await clock.sleep(pollMs);
     else
       throw new Fault('unavailable', `${place} is being migrated to schema version ${steps.length}`, {
         component: 'store',
