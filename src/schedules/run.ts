@@ -54,7 +54,7 @@ export async function startRun(context: JobContext, schedule: Schedule): Promise
 async function submitRun(
   context: JobContext,
   schedule: Schedule,
-  { id, keyId }: PendingRun,
+  { id, keyId, trigger }: PendingRun,
   jobId: string,
 ): Promise<Job | null | 'changed'> {
   const { store, jobTypes } = context;
@@ -65,7 +65,9 @@ async function submitRun(
   const { message, units } = await planRequest(method, stored.request);
   const mode = await readMode(context.store, schedule.userId);
   const { approval, version } = schedule;
-  const isApproved = approval !== null && unitPriceIn(mode, context, method.jobType) * units <= approval.cost;
+  const cost = unitPriceIn(mode, context, method.jobType) * units;
+  // The operator saw the times of the schedule, not how often its owner would start further runs.
+  const isApproved = approval !== null && trigger !== 'manual' && cost <= approval.cost;
   await submit(context, method, message, {
     userId: schedule.userId,
     mode,
