@@ -85,7 +85,7 @@ export function openConnection(options: {
   const address = parseAddress(options.url);
   const closing = new AbortController();
   let session: ConnectionSession | null = null;
-  let lostAt = clock.now();
+  let lostAt = clock.steady();
   let next = Promise.withResolvers<ConnectionSession>();
 
   const dial = (): Promise<NatsConnection> =>
@@ -112,7 +112,7 @@ export function openConnection(options: {
     next.resolve(session);
     const error = await nc.closed();
     session = null;
-    lostAt = clock.now();
+    lostAt = clock.steady();
     next = Promise.withResolvers();
     ended.abort(unreachable(error));
   };

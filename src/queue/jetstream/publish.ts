@@ -65,11 +65,11 @@ export function createPublisher(options: PublisherOptions): (message: Message) =
 
   return async (message) => {
     const { lane, market, batchId, attempt } = message;
-    const period = Math.floor(clock.now() / maxAgeMs);
+    const period = Math.floor(clock.steady() / maxAgeMs);
     const subject = formatSubject(stream.name, lane, market, `${batchId}.${attempt}.${period}`);
     const data = encode(message);
     const headers = encodeHeaders(message);
-    const until = (connection.lostAt() ?? clock.now()) + electionMs;
+    const until = (connection.lostAt() ?? clock.steady()) + electionMs;
     for (let isMissing = false; ; ) {
       try {
         if (isMissing) await createStream();
@@ -79,7 +79,7 @@ export function createPublisher(options: PublisherOptions): (message: Message) =
         return true;
       } catch (error) {
         if (isHeld(error)) return false;
-        if (closing.aborted || !isPassing(error) || clock.now() >= until) throw error;
+        if (closing.aborted || !isPassing(error) || clock.steady() >= until) throw error;
         // The first time, it is more likely that there is no stream than that it has no leader.
         if (hasNoResponder(error) && !isMissing) {
           isMissing = true;
