@@ -1,5 +1,4 @@
-import { type TrackedField, type TrackedValues, trackedFields } from '../base/tracked-values.ts';
-import { queueEmailForUser, queueForUser } from '../delivery/notify/queue.ts';
+import type { TrackedValues } from '../base/tracked-values.ts';
 import type { JobContext } from '../jobs/context.ts';
 import {
   addObservations,
@@ -13,71 +12,10 @@ import {
   type TrackingRun,
 } from '../store/history.ts';
 import { changeId, trackedItemId } from '../store/history-ids.ts';
-import { type FiredItem, itemEmail, itemNotice } from './message.ts';
+import { compare, type Difference } from './compare.ts';
+import type { FiredItem } from './message.ts';
+import { notifyOfItem } from './notify-item.ts';
 import { evaluate, isInScope } from './rules.ts';
-
-/** Difference of a reading from the values before it. */
-export interface Difference {
-  /** All known values: the reading's, and earlier values of fields that the reading lacks. */
-  values: TrackedValues;
-  changed: readonly TrackedField[];
-  /** The changed values, before and after, and the currency of a changed price. */
-  before: Partial<TrackedValues>;
-  after: Partial<TrackedValues>;
-}
-
-/**
- * Compares a reading with the last known values, null for an item that was not read before. A value that the
- * reading does not state is no change, because pages of other kinds state other values.
- */
-export function compare(last: TrackedValues | null, reading: TrackedValues): Difference {
-  const stated = trackedFields.filter((field) => reading[field] !== null);
-  const values = { ...(last ?? reading), ...pick(reading, stated) };
-  const changed = last === null ? stated : stated.filter((field) => !isEqual(last[field], reading[field]));
-  const shown = trackedFields.filter(
-    (field) => changed.includes(field) || (field === 'currency' && changed.includes('price')),
-  );
-  return {
-    values,
-    changed,
-    before: last === null ? {} : pick(last, shown),
-    after: pick(values, shown),
-  };
-}
-
-/** Returns the named values only. */
-function pick(values: TrackedValues, fields: readonly TrackedField[]): Partial<TrackedValues> {
-  return Object.fromEntries(fields.map((field) => [field, values[field]]));
-}
-
-const isEqual = (one: unknown, other: unknown): boolean =>
-  one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
-
-/**
- * Queues the messages about an item: one webhook and one email at most for each job and item, under stable
- * keys. Returns false if none was queued, because the user has no enabled webhook or no address.
- */
-async function notifyOfItem(context: JobContext, fired: FiredItem): Promise<boolean> {
-  const { userId } = fired.item;
-  const { jobId } = fired.run;
-  const about = `${jobId}:${trackedItemId(fired.item, '')}`;
-  const rulesOf = (channel: 'webhook' | 'email') => fired.rules.filter((rule) => rule.channel === channel);
-  let queued = false;
-  const byWebhook = rulesOf('webhook');
-  if (byWebhook.length > 0) {
-    const notice = () => itemNotice({ ...fired, rules: byWebhook });
-    queued = (await queueForUser(context, userId, about, jobId, notice)) !== null;
-  }
-  const byEmail = rulesOf('email');
-  if (byEmail.length > 0 && context.settings.notices.email !== null) {
-    const user = await context.store.users.get(userId);
-    if (user === null || user.email === '') return queued;
-    const email = itemEmail({ ...fired, rules: byEmail });
-    await queueEmailForUser(context, user, about, jobId, { type: 'item.changed', email });
-    return true;
-  }
-  return queued;
-}
 
 /** Maximum messages that the rules of a user create in one run. */
 const maxMessages = 1_000;

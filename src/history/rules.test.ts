@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { TrackedValues } from '../base/tracked-values.ts';
 import { aRule, someValues } from '../store/conformance/history-samples.ts';
 import type { Rule, RuleState } from '../store/history.ts';
-import { compare } from './apply-snapshots.ts';
+import { compare } from './compare.ts';
 import { evaluate, isInScope } from './rules.ts';
 
 /** Evaluates a rule for readings that follow each other, and returns which of them fire. */
