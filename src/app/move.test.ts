@@ -158,6 +158,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       const item = anItem({ userId, series: 'daily' });
       await store.trackingRuns.insert({ ...aRun({ userId, jobId }), activeUser: null });
       await store.trackedItems.upsert([item]);
+      await store.itemUnits.insert({ userId, unit: 'a-unit', itemId: item.id });
       await addObservations(store, [{ observation, previous: null }]);
       await store.itemChanges.writeAll([aChange(jobId, 1)]);
       await store.rules.insert(aRule({ userId }));
@@ -215,6 +216,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         destinations: await store.destinations.find({ userId: user.id }),
         run: await store.trackingRuns.get(job.id),
         item: await store.trackedItems.find({ id: { in: [item.id] } }, { order: [] }),
+        itemUnits: await store.itemUnits.find({ userId: user.id }),
         observation: await listObservations(store, observation, 0, aTime + 1, page),
         changes: await listChanges(store, job.id, null, page),
         rules: await store.rules.find({ userId: user.id }),

@@ -256,7 +256,18 @@ describe('the jobs of a user', () => {
     await fixture.clock.advance(2_000);
     await track(broken, signal);
     expect(await runOf(second.id)).toMatchObject({ stage: 'done' });
-    expect(await runOf(third.id)).toMatchObject({ turn: 'waiting' });
+    expect(await runOf(third.id)).toMatchObject({ turn: 'behind' });
+    const fourth = await tracking.end(userId, [lamp], 'weekly');
+    const fifth = await tracking.end(userId, [lamp], 'true');
+    for (const job of [fourth, fifth])
+      await context.store.trackingRuns.insert({ ...newTrackingRun(job)!, activeUser: null });
+    while (await track(broken, signal));
+    for (const { id } of [fourth, fifth]) expect(await runOf(id)).toMatchObject({ stage: 'done' });
+    await fixture.clock.advance(30_000);
+    await tracking.compare();
+    await fixture.clock.advance(30_000);
+    await tracking.compare();
+    for (const { id } of [first, third]) expect(await runOf(id)).toMatchObject({ stage: 'done' });
   });
 });
 

@@ -5,10 +5,13 @@ import type { JobContext } from '../jobs/context.ts';
 import type { Batch, BatchSummary } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
 import { countChanges, type Rule, type TrackingRun } from '../store/history.ts';
-import { beginRun, hasEarlierRun, writeProgress } from '../store/tracking-run.ts';
-import { applySnapshots, type Snapshot } from './apply-snapshots.ts';
+import { seriesUnit } from '../store/history-ids.ts';
+import { beginRun, isLate, waitOf, writeProgress } from '../store/tracking-run.ts';
+import { applySnapshots, type Comparison } from './apply-snapshots.ts';
+import type { Snapshot } from './compare-item.ts';
 import { readingsOf } from './readings.ts';
 import { recordMissing } from './record-missing.ts';
+import { createJobUnits, type JobUnits } from './unit-readings.ts';
 
 /** Interval between polls for due runs. */
 export const trackMs = 1_000;
@@ -59,8 +62,9 @@ async function retryLater(context: JobContext, run: TrackingRun, error: unknown)
   // One file may be unreadable for good, but no run is given up during an outage of the result storage.
   const isOutage = isFile && !(await responds(context));
   const isLost = !isOutage && clock.now() - run.at > giveUpMs;
-  const retry = { turn: 'failed', dueAt: clock.steady() + retryMs } as const;
-  await (isLost ? finish(context, run) : save(context, run, retry));
+  if (isLost) return finish(context, { ...run, isSkipped: true });
+  const failedAt = run.failedAt ?? clock.now();
+  await save(context, run, { turn: 'failed', failedAt, dueAt: clock.steady() + retryMs });
 }
 
 /** Returns true if the result storage responds. */
@@ -83,41 +87,87 @@ export async function trackForever(
 
 /** Advances a run until it is done, its turn is over, or the signal is aborted. */
 async function advance(context: JobContext, claimed: TrackingRun, signal: AbortSignal): Promise<void> {
+  const run = claimed.turn === 'active' ? claimed : await begin(context, claimed);
+  if (run === null) return;
+  const job = await context.store.jobs.get(run.jobId);
+  // Without its files, nothing is left to compare.
+  if (job === null || job.filesDeletedAt !== null) return finish(context, { ...run, isSkipped: true });
+  const turn = await openTurn(context, run, job, signal);
+  let next = run;
+  if (next.stage === 'items') {
+    const compared = await advanceStage(turn, next, compareBatch);
+    if (compared === null) return;
+    if (turn.isLate || compared.series === '') return finish(context, compared);
+    const begun = { stage: 'missing', nextBatch: 0, dueAt: context.clock.steady() + leaseMs } as const;
+    const saved = await save(context, compared, begun);
+    if (saved === null) return;
+    next = saved;
+  }
+  const ended = await advanceStage(turn, next, recordMissingItems);
+  if (ended !== null) await finish(context, ended);
+}
+
+/** Makes a run the active one of its user. Returns null, and makes it due later, if it has to wait. */
+async function begin(context: JobContext, run: TrackingRun): Promise<TrackingRun | null> {
+  const { store, clock } = context;
+  const wait = await waitOf(store, run);
+  if (wait === null && (await beginRun(store, run))) return { ...run, turn: 'active' };
+  // A run that waits for a failed one of its series does not block runs of other series.
+  const turn = wait === 'failure' ? 'behind' : run.turn;
+  await save(context, run, { turn, dueAt: clock.steady() + waitMs });
+  return null;
+}
+
+/** What the batches of a run are compared with, and when its turn ends. */
+interface Turn {
+  context: JobContext;
+  job: Job;
+  rules: readonly Rule[];
+  isLate: boolean;
+  units: JobUnits;
+  isOver(): boolean;
+}
+
+async function openTurn(context: JobContext, run: TrackingRun, job: Job, signal: AbortSignal): Promise<Turn> {
   const { store, clock } = context;
   const until = clock.steady() + maxTurnMs;
-  let run = claimed;
-  if (run.turn !== 'active') {
-    if ((await hasEarlierRun(store, run)) || !(await beginRun(store, run))) {
-      await save(context, run, { dueAt: clock.steady() + waitMs });
-      return;
-    }
-    run = { ...run, turn: 'active' };
-  }
-  const job = await store.jobs.get(run.jobId);
-  // Without its files, nothing is left to compare.
-  if (job === null || job.filesDeletedAt !== null) return finish(context, run);
-  const rules = (await store.rules.find({ userId: run.userId })).filter(({ enabled }) => enabled);
-  for (const stage of ['items', 'missing'] as const) {
-    if (run.stage !== stage) continue;
-    for await (const batch of store.batches.read(job.id, { seqs: await batchesOf(context, run) })) {
-      const done = await advanceBatch(context, run, job, rules, batch);
-      const isOver = signal.aborted || clock.steady() >= until;
-      const dueAt = isOver ? clock.steady() : clock.steady() + leaseMs;
-      const next = await save(context, { ...run, ...done }, { nextBatch: batch.seq + 1, dueAt });
-      if (next === null || isOver) return;
-      run = next;
-      // The embedded store resolves without I/O.
-      await yieldToEventLoop();
-    }
-    if (stage === 'missing' || run.series === '') return finish(context, run);
-    const next = await save(context, run, {
-      stage: 'missing',
-      nextBatch: 0,
-      dueAt: clock.steady() + leaseMs,
-    });
-    if (next === null) return;
+  return {
+    context,
+    job,
+    rules: (await store.rules.find({ userId: run.userId })).filter(({ enabled }) => enabled),
+    isLate: await isLate(store, run),
+    units: createJobUnits(store, job, run.series),
+    isOver: () => signal.aborted || clock.steady() >= until,
+  };
+}
+
+/** Progress of a run that a batch makes. */
+type Progress = Pick<TrackingRun, 'counts' | 'messages'>;
+
+/**
+ * Advances the stage of a run, and writes its progress after each batch. Returns null if the turn is over or
+ * the claim was lost.
+ */
+async function advanceStage(
+  turn: Turn,
+  begun: TrackingRun,
+  process: (turn: Turn, run: TrackingRun, batch: Batch) => Promise<Progress>,
+): Promise<TrackingRun | null> {
+  const { context, job } = turn;
+  const { store, clock } = context;
+  let run = begun;
+  for await (const batch of store.batches.read(job.id, { seqs: await batchesOf(context, run) })) {
+    const progress = await process(turn, run, batch);
+    const isOver = turn.isOver();
+    const dueAt = isOver ? clock.steady() : clock.steady() + leaseMs;
+    const change = { ...progress, nextBatch: batch.seq + 1, failedAt: null, dueAt };
+    const next = await save(context, run, change);
+    if (next === null || isOver) return null;
     run = next;
+    // The embedded store resolves without I/O.
+    await yieldToEventLoop();
   }
+  return run;
 }
 
 /** Returns the sequence numbers of the batches that are left in a run's stage. */
@@ -127,37 +177,40 @@ async function batchesOf({ store }: JobContext, { jobId, stage, nextBatch }: Tra
   return (await store.batches.find({ jobId })).filter(isWanted).map(({ seq }) => seq);
 }
 
-async function advanceBatch(
-  context: JobContext,
-  run: TrackingRun,
-  job: Job,
-  rules: readonly Rule[],
-  batch: Batch,
-): Promise<Pick<TrackingRun, 'counts' | 'messages'>> {
-  if (run.stage === 'missing') {
-    await recordMissing(context, run, batch);
-    return run;
-  }
+async function compareBatch(turn: Turn, run: TrackingRun, batch: Batch): Promise<Progress> {
+  const { context, job, rules, isLate: late, units } = turn;
   const counts = { ...run.counts };
   let { messages } = run;
   const add = async (snapshots: readonly Snapshot[]) => {
-    const added = await applySnapshots(context, { ...run, messages }, rules, snapshots);
+    const failedUnits = () => units.failed();
+    const comparison: Comparison = { run: { ...run, messages }, isLate: late, rules, failedUnits };
+    const added = await applySnapshots(context, comparison, snapshots);
     for (const type of Object.keys(counts) as (keyof typeof counts)[]) counts[type] += added.counts[type];
     messages += added.messages;
   };
   const at = Math.min(batch.endedAt ?? run.at, run.at);
   let snapshots: Snapshot[] = [];
-  for await (const { reading, region, source, ...read } of readingsOf(context, job, batch)) {
+  for await (const { reading, region, unitKey, ...read } of readingsOf(context, job, batch)) {
     const { key, details: _, ...values } = reading;
     const item = { userId: job.userId, market: job.market, region, key };
+    const unit = seriesUnit(run.series, batch, unitKey);
     const readAt = Math.min(read.readAt ?? at, at);
-    snapshots.push({ item, values, source, batch: batch.seq, at, readAt, isReused: read.isReused });
+    snapshots.push({ ...read, item, values, unit, batch: batch.seq, at, readAt });
     if (snapshots.length < chunkSize) continue;
     await add(snapshots);
     snapshots = [];
   }
   if (snapshots.length > 0) await add(snapshots);
   return { counts, messages };
+}
+
+async function recordMissingItems(
+  { context, job, units }: Turn,
+  run: TrackingRun,
+  batch: Batch,
+): Promise<Progress> {
+  await recordMissing(context, { run, job, units }, batch);
+  return run;
 }
 
 /** Writes the progress of a run. Returns null if the claim was lost. */

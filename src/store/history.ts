@@ -20,22 +20,42 @@ export interface TrackedItem extends ItemKey {
   id: string;
   /** Name of the series. Empty for all jobs of the user. */
   series: string;
-  /** Hash of the unit through which the item was last seen. */
-  source: string;
   values: TrackedValues;
-  /** False if the latest run of the series did not find the item. */
+  /** Time of the latest reading whose values were compared. Readings at or before it have no news. */
+  readAt: number;
+  /** False if the latest run of the series that read its units did not find the item. */
   isPresent: boolean;
+  /**
+   * Units that listed the item in the latest run of the series that found it, and the time at which each was
+   * read. Of an absent item, those that did not list it any more. Empty without a series.
+   */
+  units: Readonly<Record<string, number>>;
+  /** Units that listed the item before, and could not be read in that run. */
+  unreadUnits: readonly string[];
   /** Time of the first reading. */
   firstAt: number;
   /** Time and job of the latest change. They identify the latest observation. */
   changedAt: number;
   changedJob: string;
-  /** Time, job, and batch in which the item was found last. A job that found it before changes nothing. */
+  /** Time and job in which the item was found last, in the order in which the jobs ended. */
   seenAt: number;
   seenJob: string;
-  seenBatch: number;
+  /** Job that was compared last of those that found the item, and its first batch with the item. */
+  foundJob: string;
+  foundBatch: number;
   /** States of the user's rules by id; only in the document with the series ''. */
   rules: Readonly<Record<string, RuleState>>;
+  /** Incremented by each write, so that a superseded process's write has no effect. */
+  revision: number;
+}
+
+/** A unit that listed an item in a series. Lets a later run find the items that the unit lacks. */
+export interface ItemUnit {
+  userId: string;
+  /** Hash of the series and the unit. */
+  unit: string;
+  /** Id of the item's state in the series. */
+  itemId: string;
 }
 
 /** State of a rule for one item, so that the rule does not fire again for the same condition. */
@@ -81,9 +101,10 @@ export type ChangeCounts = Record<ItemChangeType | 'unchanged', number>;
 
 /**
  * Queue state of a tracking run. A user has at most one `active` run, so each run compares against its
- * predecessor's results. A `failed` run is retried and does not block other series. Null when done.
+ * predecessor's results. A `failed` run is retried, and runs of its series that follow are `behind` it;
+ * neither blocks other series. Null when done.
  */
-export type RunTurn = 'waiting' | 'active' | 'failed' | null;
+export type RunTurn = 'waiting' | 'active' | 'failed' | 'behind' | null;
 
 /** Comparison of a job's records with the previous run. Created when the job finishes. */
 export interface TrackingRun {
@@ -106,6 +127,10 @@ export interface TrackingRun {
   counts: ChangeCounts;
   /** Number of messages that rules created. */
   messages: number;
+  /** Time of the first failure since the last progress. Null for a run that has not failed. */
+  failedAt: number | null;
+  /** True for a run that ended without all of its records, because they could not be read. */
+  isSkipped: boolean;
   doneAt: number | null;
 }
 
@@ -183,27 +208,18 @@ export function listObservations(
   return observations.list({ ...keyOf(item), at: { atLeast: from, below: to } }, page);
 }
 
-/**
- * Returns present items of the run's series with one of the sources that were last read before the run, and
- * not by its job, by id.
- */
-export async function findAbsentItems(
-  { trackedItems }: { trackedItems: Collection<TrackedItem> },
-  { userId, series, jobId, at }: Pick<TrackingRun, 'userId' | 'series' | 'jobId' | 'at'>,
-  sources: readonly string[],
-  limit: number,
-): Promise<TrackedItem[]> {
-  if (series === '' || sources.length === 0) return [];
-  const absent = {
-    userId,
-    // The index has only items of series.
-    series: { is: series, above: '' },
-    source: { in: sources },
-    seenJob: { not: jobId },
-    seenAt: { below: at },
-    isPresent: true,
-  };
-  return trackedItems.find(absent, { order: ['id'], limit });
+/** Returns links of units of a user after the link `after`, ordered by unit and item. */
+export async function findItemUnits(
+  { itemUnits }: { itemUnits: Collection<ItemUnit> },
+  userId: string,
+  units: readonly string[],
+  { after, limit }: { after: ItemUnit | null; limit: number },
+): Promise<ItemUnit[]> {
+  if (units.length === 0) return [];
+  return itemUnits.find(
+    { userId, unit: { in: units } },
+    { order: ['unit', 'itemId'], after: after === null ? null : [after.unit, after.itemId], limit },
+  );
 }
 
 /** Lists the items of a user and series by their latest change, newest first. */

@@ -35,7 +35,7 @@ export async function* exportAccount(context: JobContext, user: User): AsyncGene
     yield* exportSchedule(store, schedule);
   for (const rule of await store.rules.find({ userId: id })) yield line('rule', rule);
   for await (const item of allOf((page) => listTrackedItems(store, id, '', {}, page), pageSize)) {
-    const { source: _, seenBatch: __, rules: ___, ...shown } = item;
+    const { units: _, unreadUnits: __, foundJob: ___, foundBatch: ____, rules: _____, ...shown } = item;
     yield line('tracked_item', shown);
     yield* exportList('observation', (page) =>
       listObservations(store, item, 0, Number.MAX_SAFE_INTEGER, page),

@@ -299,7 +299,7 @@ function replacementConformance(open: OpenStores): void {
 
   test('upsert() leaves later documents, and keeps fields that are written once', async () => {
     const { store, other } = stores;
-    const item = anItem({ seenAt: aTime, seenJob: 'b' });
+    const item = anItem({ revision: 2 });
     const rest = Array.from({ length: 130 }, () => anItem());
     await store.trackedItems.upsert([item, ...rest]);
     const ids = [item, ...rest].map(({ id }) => id);
@@ -307,16 +307,15 @@ function replacementConformance(open: OpenStores): void {
     expect(new Map(read.map((each) => [each.id, each]))).toEqual(
       new Map([item, ...rest].map((each) => [each.id, each])),
     );
-    const again = { ...item, seenBatch: 1, rules: {} };
+    const again = { ...item, foundBatch: 1, rules: {} };
     await store.trackedItems.upsert([again]);
     expect(await other.trackedItems.get(item.id)).toEqual(again);
-    const early = [{ seenAt: aTime - 1, seenJob: 'z' }, { seenJob: 'a' }];
-    for (const earlier of early) await store.trackedItems.upsert([{ ...item, ...earlier }, anItem()]);
+    await store.trackedItems.upsert([{ ...item, revision: 1 }, anItem()]);
     expect(await other.trackedItems.get(item.id)).toEqual(again);
-    const later = { ...item, seenAt: aTime + 1, seenJob: 'a', isPresent: false, source: 'other' };
+    const later = { ...item, revision: 3, isPresent: false, units: {} };
     await Promise.all([
       store.trackedItems.upsert([{ ...later, firstAt: 1 }]),
-      other.trackedItems.upsert([{ ...again, seenBatch: 2 }]),
+      other.trackedItems.upsert([{ ...again, foundBatch: 2 }]),
     ]);
     expect(await store.trackedItems.get(item.id)).toEqual(later);
   });
