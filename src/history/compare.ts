@@ -1,4 +1,10 @@
-import { type TrackedField, type TrackedValues, trackedFields } from '../base/tracked-values.ts';
+import {
+  type TrackedField,
+  type TrackedValues,
+  type TrackedVariant,
+  trackedFields,
+} from '../base/tracked-values.ts';
+import { variantKey } from '../markets/tracked.ts';
 
 /** Difference of a reading from the values before it. */
 export interface Difference {
@@ -34,5 +40,10 @@ function pick(values: TrackedValues, fields: readonly TrackedField[]): Partial<T
   return Object.fromEntries(fields.map((field) => [field, values[field]]));
 }
 
-const isEqual = (one: unknown, other: unknown): boolean =>
-  one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
+/** Returns true if values are equal. Variants are a set: their order on a page says nothing. */
+function isEqual(one: TrackedValues[TrackedField], other: TrackedValues[TrackedField]): boolean {
+  if (one === null || other === null || typeof one !== 'object' || typeof other !== 'object')
+    return one === other;
+  const keysOf = (variants: readonly TrackedVariant[]) => variants.map(variantKey).sort().join();
+  return one.length === other.length && keysOf(one) === keysOf(other);
+}

@@ -8,7 +8,7 @@ import type { Job } from '../store/documents.ts';
 
 /** A reading of an item and the unit that found it. */
 export interface FoundReading {
-  reading: ItemReading;
+  reading: ItemReading & { key: string };
   region: string;
   /** Key of the unit. */
   unitKey: string;
@@ -36,7 +36,7 @@ export async function* readingsOf(context: JobContext, job: Job, batch: Batch): 
     if (index !== unit) seenInUnit.clear();
     unit = index;
     const reading = readTracked(record);
-    if (reading === null || seenInUnit.has(reading.key)) continue;
+    if (!isIdentified(reading) || seenInUnit.has(reading.key)) continue;
     seenInUnit.add(reading.key);
     const outcome = batch.outcomes[index];
     const { readAt, collectedAt } = outcome?.status === 'SUCCESS' ? outcome : {};
@@ -51,6 +51,9 @@ export async function* readingsOf(context: JobContext, job: Job, batch: Batch): 
     seen.add(reading.key);
   }
 }
+
+const isIdentified = (reading: ItemReading | null): reading is FoundReading['reading'] =>
+  reading !== null && reading.key !== null;
 
 /** Yields the records of a batch and the entries of its units' listings, with the index of the unit. */
 async function* recordsOf(

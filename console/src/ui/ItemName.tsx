@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core';
 import type { TrackedItem } from '../../../gen/gleaner/history/v1/history_pb.ts';
+import { pathPart } from '../../../src/contract/path-part.ts';
 import { placeText } from '../../../src/present/item.ts';
 import { TextLink } from './TextLink.tsx';
 
@@ -22,4 +23,4 @@ export function ItemName({ item, title }: ItemNameProps) {
 
 /** Returns the path of an item's page. */
 export const itemPath = ({ market, region, key }: Pick<TrackedItem, 'market' | 'region' | 'key'>): string =>
-  `/history/${market}/${region}/${encodeURIComponent(key)}`;
+  `/history/${market}/${region}/${pathPart(key)}`;
