@@ -2,6 +2,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { readFileEntries, readRecords } from '../jobs/records.ts';
 import type { UnitFilePack } from '../kinds/kind.ts';
+import { itemRegion } from '../markets/item-place.ts';
 import type { ItemReading } from '../markets/tracked.ts';
 import type { Batch } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
@@ -28,7 +29,6 @@ export async function* readingsOf(context: JobContext, job: Job, batch: Batch): 
   const { market, kind } = context.jobTypes.of(job);
   const readTracked = market.tracked?.[kind.page];
   if (!readTracked) return;
-  const { region } = batch;
   const seen = new Set<string>();
   const seenInUnit = new Set<string>();
   let unit = -1;
@@ -38,17 +38,20 @@ export async function* readingsOf(context: JobContext, job: Job, batch: Batch): 
     const reading = readTracked(record);
     if (!isIdentified(reading) || seenInUnit.has(reading.key)) continue;
     seenInUnit.add(reading.key);
+    const unitKey = batch.units[index]!.key;
+    const region = itemRegion(market, batch.region, unitKey);
+    const item = `${region} ${reading.key}`;
     const outcome = batch.outcomes[index];
     const { readAt, collectedAt } = outcome?.status === 'SUCCESS' ? outcome : {};
     yield {
       reading,
       region,
-      unitKey: batch.units[index]!.key,
+      unitKey,
       readAt: readAt ?? collectedAt ?? null,
       isReused: collectedAt !== undefined,
-      isRepeated: seen.has(reading.key),
+      isRepeated: seen.has(item),
     };
-    seen.add(reading.key);
+    seen.add(item);
   }
 }
 

@@ -9,6 +9,7 @@ import { seriesUnit } from '../store/history-ids.ts';
 import { beginRun, isLate, waitOf, writeProgress } from '../store/tracking-run.ts';
 import { applySnapshots, type Comparison } from './apply-snapshots.ts';
 import type { Snapshot } from './compare-item.ts';
+import { tellOperators } from './failed-comparison.ts';
 import { readingsOf } from './readings.ts';
 import { recordMissing } from './record-missing.ts';
 import { createJobUnits, type JobUnits } from './unit-readings.ts';
@@ -64,7 +65,8 @@ async function retryLater(context: JobContext, run: TrackingRun, error: unknown)
   const isLost = !isOutage && clock.now() - run.at > giveUpMs;
   if (isLost) return finish(context, { ...run, isSkipped: true });
   const failedAt = run.failedAt ?? clock.now();
-  await save(context, run, { turn: 'failed', failedAt, dueAt: clock.steady() + retryMs });
+  const failed = await save(context, run, { turn: 'failed', failedAt, dueAt: clock.steady() + retryMs });
+  if (failed !== null) await tellOperators(context, failed, Fault.from(error));
 }
 
 /** Returns true if the result storage responds. */

@@ -108,7 +108,9 @@ describe('trackedItem()', () => {
     const variant = (at: number) => ({ id: `${at}`, name: null, price: 1, stock: 1 });
     const variants = Array.from({ length: 300 }, (_, at) => variant(at));
     const idsOf = (listed: typeof variants) =>
-      trackedItem('a', { variants: listed }).variants!.map(({ id }) => id).sort();
+      trackedItem('a', { variants: listed })
+        .variants!.map(({ id }) => id)
+        .sort();
     expect(idsOf(variants.toReversed())).toEqual(idsOf(variants));
   });
 

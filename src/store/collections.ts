@@ -328,7 +328,7 @@ export const declarations = declareAll<StoredDocuments>()({
     object: 'values units unreadUnits rules',
     id: ['id'],
     order: ['changedAt', 'id'],
-    indexes: [{ fields: ['userId', 'series', 'changedAt', 'id'] }],
+    indexes: [{ fields: ['userId', 'series', 'changedAt', 'id'] }, { fields: ['userId', 'key', 'market'] }],
     upsert: {
       newer: ['revision'],
       keep: ['userId', 'series', 'market', 'region', 'key', 'firstAt'],

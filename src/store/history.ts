@@ -2,10 +2,11 @@ import type { TrackedField, TrackedValues } from '../base/tracked-values.ts';
 import type { Collection } from './collection.ts';
 import { type Page, type PageOptions, readCursor, rowsToRead, toPage } from './cursor.ts';
 
-/** Identifies an item of a user. The region is empty for markets without regions. */
+/** Identifies an item of a user. */
 export interface ItemKey {
   userId: string;
   market: string;
+  /** Region or, in a market whose stores are named by addresses, the store. */
   region: string;
   key: string;
 }
@@ -66,6 +67,8 @@ export interface RuleState {
   isTrue: boolean;
   /** Value that the next one is compared with: the value in the last message, or the best one since. */
   reference: number | null;
+  /** Currency of the price at the latest reading that stated one. Absent in states of versions without it. */
+  currency?: string | null;
 }
 
 /** Values of an item since a time. Identified by the item, the time, and the job. */
@@ -167,7 +170,7 @@ export interface Rule {
 
 /** Filter for listTrackedItems(). Absent fields match everything. */
 export interface TrackedItemFilter {
-  market?: string;
+  market?: string | { in: readonly string[] };
   region?: string;
   /** Text in the title or the key, ignoring case. */
   search?: string;
@@ -197,9 +200,11 @@ export function addObservations(
   );
 }
 
+type Observations = { observations: Collection<Observation> };
+
 /** Lists the observations of an item from `from` to before `to`, newest first. */
 export function listObservations(
-  { observations }: { observations: Collection<Observation> },
+  { observations }: Observations,
   item: ItemKey,
   from: number,
   to: number,
@@ -207,6 +212,42 @@ export function listObservations(
 ): Promise<Page<Observation>> {
   return observations.list({ ...keyOf(item), at: { atLeast: from, below: to } }, page);
 }
+
+/** Observations per query. */
+const pageSize = 200;
+/** Maximum observations that a search for a change of a field reads. */
+const maxSearched = 4_000;
+
+/**
+ * Returns the observation of an item that is next to a time, or with `fields` the next one in which one of
+ * them changed: `before` it or `after` it. Null if there is none among thousands.
+ */
+export async function findNextObservation(
+  { observations }: Observations,
+  item: ItemKey,
+  { before, after }: { before: number; after?: undefined } | { before?: undefined; after: number },
+  fields: readonly TrackedField[],
+): Promise<Observation | null> {
+  const at = before === undefined ? { above: after } : { below: before };
+  const order = { newestFirst: before !== undefined, limit: fields.length === 0 ? 1 : pageSize };
+  let position: [number, string] | null = null;
+  for (let searched = 0; searched < maxSearched; searched += pageSize) {
+    const found: Observation[] = await observations.find(
+      { ...keyOf(item), at },
+      { ...order, after: position },
+    );
+    const next = found.find((observation) => isChangeOf(observation, fields));
+    if (next !== undefined) return next;
+    const last = found.at(-1);
+    if (last === undefined || found.length < order.limit) return null;
+    position = [last.at, last.jobId];
+  }
+  return null;
+}
+
+/** Returns true if one of the fields changed in an observation, or if no fields are named. */
+export const isChangeOf = ({ changed }: Observation, fields: readonly TrackedField[]): boolean =>
+  fields.length === 0 || changed.some((field) => fields.includes(field));
 
 /** Returns links of units of a user after the link `after`, ordered by unit and item. */
 export async function findItemUnits(

@@ -98,3 +98,15 @@ export async function beginRun(
   const change = { turn: 'active', activeUser: run.userId } as const;
   return (await trackingRuns.update(claimed(run), change)) !== null;
 }
+
+/**
+ * Ends a run that has failed without its result, whatever process has a claim of it. Returns null, and changes
+ * nothing, if the run has not failed.
+ */
+export function skipRun({ trackingRuns }: Runs, jobId: string, at: number): Promise<TrackingRun | null> {
+  return trackingRuns.update(
+    { jobId, stage: { not: 'done' }, failedAt: { not: null } },
+    { stage: 'done', turn: null, activeUser: null, dueAt: null, isSkipped: true, doneAt: at },
+    { add: { take: 1 } },
+  );
+}

@@ -80,6 +80,7 @@ const labels: Readonly<Record<string, string>> = {
   'schedule.rejected': 'Schedule rejected',
   'schedule.paused': 'Schedule paused',
   'item.changed': 'Item changed',
+  'comparison.failed': 'Comparison fails',
   test: 'Test message',
 };
 

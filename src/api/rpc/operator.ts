@@ -10,6 +10,7 @@ import {
 import { type Clock, timeOfDay } from '../../base/clock.ts';
 import { Fault } from '../../contract/fault.ts';
 import { acceptDrift, type FieldDrift, listFieldDrift } from '../../fetch/drift/alarms.ts';
+import { skipComparison } from '../../history/failed-comparison.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';
 import { pagesOf } from '../../jobs/kept-pages.ts';
@@ -110,9 +111,13 @@ const originPeriodMs = 3_600_000;
 const toProcessMessage = toMessage(ProcessSchema);
 
 /** Returns the operators' handlers for work, origins and settings. */
-function operatorWorkHandlers({ store, clock, settings }: JobContext): [string, Handler][] {
+function operatorWorkHandlers(context: JobContext): [string, Handler][] {
+  const { store, clock, settings } = context;
   const { method } = OperatorService;
   return [
+    handle(method.skipComparison, async ({ jobId }) => ({
+      series: (await skipComparison(context, jobId.toLowerCase())).series,
+    })),
     handle(method.getWork, async () => ({
       backlog: (await store.batches.countBacklog(clock.steady())).map(({ dueAt: _, ...row }) => row),
       processes: (await findLiveProcesses(store, clock.now(), heartbeatMaxAgeMs)).map(toProcessMessage),

@@ -13,6 +13,7 @@ export type NoticeType =
   | 'schedule.rejected'
   | 'schedule.paused'
   | 'item.changed'
+  | 'comparison.failed'
   | 'job.held'
   | 'job.results'
   | 'drift.started'

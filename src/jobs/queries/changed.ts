@@ -2,6 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { Fault, type Problem } from '../../contract/fault.ts';
 import { seriesOf } from '../../contract/track.ts';
 import { formatExact } from '../../formats/json-text.ts';
+import { itemRegion } from '../../markets/item-place.ts';
 import type { Job } from '../../store/documents.ts';
 import { changeId } from '../../store/history-ids.ts';
 import type { JobContext } from '../context.ts';
@@ -36,6 +37,8 @@ export async function requireCompared(
   if (hold?.state === 'discarded')
     throw new Fault('conflict', 'The results of the job were discarded. It is not compared.');
   const run = await context.store.trackingRuns.get(job.id);
+  if (run?.isSkipped)
+    throw new Fault('results_deleted', 'The changes of the job are incomplete: its comparison was skipped.');
   if (run?.stage === 'done') return;
   // The end of the job is announced after its comparison was created.
   if (run === null && finishedAt !== null && noticeDue === null)
@@ -85,7 +88,8 @@ export async function* changedEntries(
     // As it was compared: with the numbers of JSON.parse().
     const item = readTracked(JSON.parse(formatExact(entry.record)) as JsonObject);
     if (item === null || item.key === null) continue;
-    const id = changeId(job.id, batch, { ...place, region: entry.unit.region, key: item.key });
+    const region = itemRegion(market, entry.unit.region, entry.unit.unit.key);
+    const id = changeId(job.id, batch, { ...place, region, key: item.key });
     if (seen.has(id)) continue;
     seen.add(id);
     waiting.set(id, entry);

@@ -66,6 +66,7 @@ export const mktf: Market = {
   ids,
   samples,
   tracked,
+  storeOf: (address) => URL.parse(address)?.host ?? '',
   pagePath,
   // A store is a small shop, named by a caller.
   policy: { concurrency: 2, requestsPerSecond: 2, robots: true },

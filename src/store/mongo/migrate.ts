@@ -105,7 +105,7 @@ interface FormerItem {
  * removes or replaces what such a program reads or writes, at the earliest one release after the last program
  * that needs it.
  */
-export const compatibleFrom = 4;
+export const compatibleFrom = 5;
 
 /** Options for migrate(). */
 export interface MigrateOptions {

@@ -67,6 +67,7 @@ test('a next version keeps the data of this one, migrates once, and this one ref
 /** Restores the tables of tracked items that versions before the fourth had. */
 const formerItems = `
   DROP TABLE item_units;
+  DROP INDEX tracked_items_by_user_id_key_market;
   ALTER TABLE tracked_items ADD COLUMN source TEXT NOT NULL DEFAULT 'unit';
   ALTER TABLE tracked_items ADD COLUMN seen_batch INTEGER NOT NULL DEFAULT 7;
   CREATE INDEX tracked_items_by_user_id_series_source_set ON tracked_items (user_id, series, source)

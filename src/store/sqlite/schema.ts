@@ -100,6 +100,7 @@ function unitsVersion(database: DatabaseSync): void {
     UPDATE tracked_items SET read_at = seen_at, found_job = seen_job, found_batch = seen_batch;
     UPDATE tracked_items SET units = json_object(unit_in_series(series, source), seen_at) WHERE series <> '';
     DROP INDEX tracked_items_by_user_id_series_source_set;
+    CREATE INDEX tracked_items_by_user_id_key_market ON tracked_items (user_id, key, market);
     ALTER TABLE tracked_items DROP COLUMN source;
     ALTER TABLE tracked_items DROP COLUMN seen_batch;
     ALTER TABLE tracking_runs ADD COLUMN failed_at REAL;
