@@ -9,7 +9,7 @@ import type { Market } from './market.ts';
 export const itemRegion = ({ storeOf }: Pick<Market, 'storeOf'>, region: string, unitKey: string): string =>
   storeOf?.(unitKey) ?? region;
 
-/** Names of the markets whose items belong to stores. They have no regions, and no other market lacks them. */
+/** Names of the markets whose items belong to stores: those without regions. */
 export const storeMarkets: readonly string[] = markets
   .filter(({ storeOf }) => storeOf)
   .map(({ name }) => name);

@@ -76,8 +76,8 @@ function cut(text: string, length: number): string {
 const wellFormed = (text: string | null | undefined): string | null => text?.toWellFormed() ?? null;
 
 /**
- * Returns the key of an id: the id itself or, if that is too long or not well-formed, its first characters and
- * a hash of it, so that different ids have different keys. Null without an id.
+ * Returns the key of an id: the id itself or, if that is too long or not well-formed, its first characters
+ * and a hash of it, so that different ids have different keys. Null without an id.
  */
 function keyOf(id: Json | undefined): string | null {
   if (typeof id !== 'number' && typeof id !== 'string') return null;

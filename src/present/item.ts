@@ -8,13 +8,13 @@ import { marketTitle } from './names.ts';
 import { capitalize, formatCount, numberFormat } from './text.ts';
 
 /** Returns the marketplace of an item and its region or store: "Shopee, id". */
-export function placeText({ market, region, store = '' }: ItemPlace): string {
+export function placeText({ market, region, store = '' }: ShownItemPlace): string {
   const place = region === '-' ? store : region;
   return place === '' ? marketTitle(market) : `${marketTitle(market)}, ${place}`;
 }
 
 /** Marketplace, region, and store of an item. */
-export type ItemPlace = Pick<TrackedItem, 'market' | 'region'> & Partial<Pick<TrackedItem, 'store'>>;
+export type ShownItemPlace = Pick<TrackedItem, 'market' | 'region'> & Partial<Pick<TrackedItem, 'store'>>;
 
 /** Formats a price with its currency: "€1,915.30"; an unknown currency is shown as it is. */
 export function formatPrice(price: number, currency = ''): string {

@@ -315,8 +315,8 @@ export function partsOf(condition: unknown): readonly (readonly [operator: strin
 }
 
 /**
- * Returns the JSON text of a value for storage. Halves of surrogate pairs become U+FFFD, as in the text fields
- * of both engines.
+ * Returns the JSON text of a value for storage. Halves of surrogate pairs become U+FFFD, as in the text
+ * fields of both engines.
  */
 export function storedJson(value: unknown): string {
   const text = JSON.stringify(value);

@@ -18,7 +18,7 @@ export function changeId(jobId: string, batch: number, { market, region, key }: 
   return `${jobId}/${String(batch).padStart(8, '0')}/${hashOf(market, region, key)}`;
 }
 
-/** Returns the hash of a unit in a series, by which later runs of the series know the items that it listed. */
+/** Returns the hash of a unit in a series, by which later runs know the items that it listed. */
 export function seriesUnit(
   series: string,
   { market, region }: Pick<Batch, 'market' | 'region'>,

@@ -100,8 +100,8 @@ export async function beginRun(
 }
 
 /**
- * Ends a run that has failed without its result, whatever process has a claim of it. Returns null, and changes
- * nothing, if the run has not failed.
+ * Ends a run that has failed without its result, whatever process has a claim of it. Returns null, and
+ * changes nothing, if the run has not failed.
  */
 export function skipRun({ trackingRuns }: Runs, jobId: string, at: number): Promise<TrackingRun | null> {
   return trackingRuns.update(
