@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import type { TrackedItem } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { pathPart } from '../../../src/contract/path-part.ts';
-import { type ShownItemPlace, placeText } from '../../../src/present/item.ts';
+import { placeText, type ShownItemPlace } from '../../../src/present/item.ts';
 import { TextLink } from './TextLink.tsx';
 
 interface ItemNameProps {
@@ -22,7 +22,12 @@ export function ItemName({ item, title }: ItemNameProps) {
 }
 
 /** Returns the path of an item's page. */
-export function itemPath({ market, region, key, store = '' }: ShownItemPlace & Pick<TrackedItem, 'key'>): string {
+export function itemPath({
+  market,
+  region,
+  key,
+  store = '',
+}: ShownItemPlace & Pick<TrackedItem, 'key'>): string {
   const path = `/history/${market}/${region}/${pathPart(key)}`;
   return store === '' ? path : `${path}?store=${pathPart(store)}`;
 }
