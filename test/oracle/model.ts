@@ -23,7 +23,7 @@ export interface JobReading {
   units: readonly UnitReading[];
 }
 
-export type ChangeType = 'new' | 'changed' | 'missing' | 'back';
+type ChangeType = 'new' | 'changed' | 'missing' | 'back';
 
 /** Expected result of a comparison. */
 export interface ExpectedChanges {
