@@ -23,8 +23,6 @@ export interface JobReading {
   units: readonly UnitReading[];
 }
 
-type ChangeType = 'new' | 'changed' | 'missing' | 'back';
-
 /** Expected result of a comparison. */
 export interface ExpectedChanges {
   /** Changes by item: "new 7", "changed 7 price". */
