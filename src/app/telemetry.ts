@@ -94,7 +94,8 @@ const requestOutcomes = ['succeeded', 'refused', 'failed', 'inconclusive'];
 
 /**
  * Creates the series of counters by job type, marketplace, and result, at zero. Of the codes of units, only
- * `ok` has one: most faults never occur for most job types.
+ * `ok` has one: most faults never occur for most job types. Contradictions are found on pages of declared
+ * sites only.
  */
 function startJobSeries({ add }: Pick<Telemetry['metrics'], 'add'>): void {
   for (const { market, kind } of jobTypes) {
@@ -103,6 +104,8 @@ function startJobSeries({ add }: Pick<Telemetry['metrics'], 'add'>): void {
   }
   for (const market of knownMarkets)
     for (const outcome of requestOutcomes) add('gleaner_origin_requests_total', { market, outcome }, 0);
+  for (const field of ['price', 'availability'])
+    add('gleaner_contradictions_total', { market: 'sites', field }, 0);
   for (const result of [...endedStates, 'skipped', 'not_submitted'])
     add('gleaner_schedule_runs_total', { result }, 0);
 }
