@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { requiredRole } from '../../src/contract/permission.ts';
 import type { ApiInfo } from './document-options.ts';
@@ -34,9 +33,8 @@ const errorSchema: Schema = {
 
 /**
  * Returns the OpenAPI 3.1 document of the methods with a single response, as Connect serves them with JSON.
- * The event loop turns between the methods.
  */
-export async function connectDocument(options: ConnectDocumentOptions): Promise<Schema> {
+export function connectDocument(options: ConnectDocumentOptions): Schema {
   const { services, title, version, description, license, comments, methodTagOf } = options;
   const describe = (name: string) => (Object.hasOwn(comments, name) ? comments[name] : undefined);
   const methods = services.flatMap((service) =>
@@ -48,10 +46,10 @@ export async function connectDocument(options: ConnectDocumentOptions): Promise<
   );
   const book = createSchemaGenerator(describe, names, 'connect');
   const examples = createExampleGenerator(options.exampleOf, 'connect');
-  const operationOf = (method: DescMethod): Schema => {
+  const paths = methods.map((method) => {
     const text = describe(`${method.parent.typeName}.${method.name}`) ?? method.name;
     const role = requiredRole(method);
-    return {
+    const operation: Schema = {
       operationId: method.localName,
       tags: [methodTagOf(method)],
       summary: options.titleOf?.(method) ?? text.split(/(?<=\.)\s/)[0],
@@ -88,19 +86,15 @@ export async function connectDocument(options: ConnectDocumentOptions): Promise<
         },
       },
     };
-  };
-  const paths: Record<string, Schema> = {};
-  for (const method of methods) {
-    await nextTurn();
-    paths[`/${method.parent.typeName}/${method.name}`] = { post: operationOf(method) };
-  }
+    return [`/${method.parent.typeName}/${method.name}`, { post: operation }] as const;
+  });
   return {
     openapi: '3.1.0',
     info: { title, version, description, ...(license ? { license } : {}) },
     servers: [{ url: options.publicUrl() }],
     security: [{ bearer: [] }],
     tags: Object.entries(options.methodTags).map(([name, text]) => ({ name, description: text })),
-    paths,
+    paths: Object.fromEntries(paths),
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: "An operator's API key." } },
       schemas: { ConnectError: errorSchema, ...book.components() },

@@ -1,5 +1,4 @@
 import type { Problem } from '../../src/contract/fault.ts';
-import { pathPart } from '../../src/contract/path-part.ts';
 import { quote } from '../../src/contract/problem-texts.ts';
 import { ignoredFieldsHeader } from '../../src/contract/response-headers.ts';
 
@@ -13,7 +12,9 @@ const none: Readonly<Record<string, string>> = {};
 export function ignoredHeaders(fields: ReadonlySet<string>): Readonly<Record<string, string>> {
   if (fields.size === 0) return none;
   const names = Array.from(fields, (name) =>
-    pathPart(name.slice(0, maxNameLength)).replaceAll('%5B', '[').replaceAll('%5D', ']'),
+    encodeURIComponent(name.toWellFormed().slice(0, maxNameLength).toWellFormed())
+      .replaceAll('%5B', '[')
+      .replaceAll('%5D', ']'),
   );
   return { [ignoredFieldsHeader]: names.join(', ') };
 }

@@ -96,8 +96,7 @@ async function copyAll(
       `the audits of source and target differ: ${JSON.stringify(before)}, ${JSON.stringify(after)}`,
     );
   await onStep('verified');
-  // The moved installation keeps its identity, and its data folder.
-  await target.complete(await withStore(database, (store) => store.installationId()));
+  await target.complete();
   await onStep('complete');
   return { ...files, documents, audit: after };
 }

@@ -5,26 +5,15 @@ import { Fault } from '../contract/fault.ts';
 import { type Audit, audit } from '../jobs/queries/audit.ts';
 import type { Store } from '../store/store.ts';
 import { lockData, openExistingStore, requireData } from './data-folder.ts';
-import { auditFiles, type FileAudit } from './file-audit.ts';
-import { openBlobs, openStore } from './stack.ts';
+import { openStore } from './stack.ts';
 
 export type { Audit };
 
-/** Result of `gleaner audit`. `files`: number of files in the result storage, if they were audited. */
-export type CompleteAudit = Audit & Partial<Pick<FileAudit, 'files'>>;
-
-/**
- * Audits the store, and with `withFiles` the result storage, also while a service uses them. Throws a
- * ConfigError if there is no data.
- */
-export async function runAudit(config: Config, { withFiles = false } = {}): Promise<CompleteAudit> {
+/** Audits the store, also while a service uses it. Throws a ConfigError if there is no data. */
+export async function runAudit(config: Config): Promise<Audit> {
   const store = await openExistingStore(config);
   try {
-    const books = await audit(store);
-    if (!withFiles) return books;
-    const blobs = await openBlobs(config);
-    const { files, problems } = await auditFiles(store, blobs).finally(() => blobs.close());
-    return { ...books, files, problems: [...books.problems, ...problems] };
+    return await audit(store);
   } finally {
     await store.close();
   }
@@ -73,12 +62,12 @@ export async function migrateStore(
   { waitMs, clock = systemClock }: MigrateStoreOptions,
 ): Promise<{ engine: string; version: number }> {
   return withLockedStore(config, async (store) => {
-    const until = clock.steady() + waitMs;
+    const until = clock.now() + waitMs;
     for (;;) {
       try {
         return { engine: store.engine, version: await store.schemaVersion() };
       } catch (error) {
-        if (Fault.from(error).code !== 'unavailable' || clock.steady() >= until) throw error;
+        if (Fault.from(error).code !== 'unavailable' || clock.now() >= until) throw error;
         await clock.sleep(retryMs);
       }
     }

@@ -55,8 +55,7 @@ const warnLevel = 40;
  * line takes a sixth of a busy gateway's CPU time.
  */
 function createOutput() {
-  const plain = createPlainOutput();
-  const destination = process.stderr.isTTY ? createReadable(plain) : plain;
+  const destination = process.stderr.isTTY ? createReadable() : createJsonOutput();
   let lines = '';
   const flush = () => {
     if (lines === '') return;
@@ -81,11 +80,6 @@ function createOutput() {
   return stream;
 }
 
-/** Writes lines to standard error. */
-interface LineOutput extends LogOutput {
-  flushSync(): void;
-}
-
 const stderr = 2;
 /** Lines that wait for a slow reader, in UTF-16 code units. Further ones are lost. */
 const maxWaiting = 16 * 1024 * 1024;
@@ -94,10 +88,10 @@ const fullMs = 50;
 
 /**
  * Creates a stream to standard error that never blocks. Lines that cannot be written are lost: neither a
- * terminal or a reader that has gone, nor a full disk stops the service. (pino's own stream repeats such a
- * write forever at the end of the process, and a full disk ends the process.)
+ * reader that has gone, nor a full disk stops the service. (pino's own stream repeats such a write forever at
+ * the end of the process, and a full disk ends the process.)
  */
-function createPlainOutput(): LineOutput {
+function createJsonOutput(): Pick<pino.DestinationStream, 'write'> & { flushSync(): void } {
   let waiting = '';
   let isWriting = false;
   const writeNext = () => {
@@ -131,15 +125,15 @@ function createPlainOutput(): LineOutput {
 }
 
 /** Creates a stream that formats lines for a terminal. Loads the formatter, which no other process needs. */
-function createReadable({ write, flushSync }: LineOutput): LineOutput {
+function createReadable(): Pick<pino.DestinationStream, 'write'> & { flushSync(): void } {
   const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
   const format = prettyFactory(readableLog(process.stderr.hasColors()));
   return {
     write: (lines) => {
-      const shown = lines.split('\n').map((line) => (line === '' ? '' : (format(line) ?? '')));
-      write(shown.join(''));
+      for (const line of lines.split('\n')) if (line !== '') process.stderr.write(format(line) ?? '');
     },
-    flushSync,
+    // A terminal is written to synchronously.
+    flushSync: () => {},
   };
 }
 

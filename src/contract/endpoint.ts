@@ -28,10 +28,8 @@ export interface Endpoint {
   cached: boolean;
   /** Accepts the query parameter `wait`. */
   waits: boolean;
-  /** Creates a job. */
+  /** Accepts an idempotency key. */
   isSubmit: boolean;
-  /** Accepts an idempotency key, although no other method shows what it creates. */
-  isRepeatable: boolean;
   /** Accepts the options of gleaner.job.v1.SubmitOptions as query parameters. */
   takesOptions: boolean;
   /** Documented error statuses. */
@@ -100,7 +98,6 @@ function derive(method: DescMethod): Endpoint {
     cached: rest.cached,
     waits: canWait(method) || canAwaitOutcome(method),
     isSubmit: getOption(method, jobOption).step === Step.SUBMIT,
-    isRepeatable: rest.repeatable,
     takesOptions: takesSubmitOptions(method),
     errors: rest.errors,
     workingHours: rest.workingHours,

@@ -19,9 +19,6 @@ import { countFailure } from './state.ts';
  */
 const giveUpMs = 1_800_000;
 
-/** Returns the id of the run of a schedule at one of its times. */
-export const runIdAt = (scheduleId: string, time: number) => idFromName(`run of ${scheduleId} at ${time}`);
-
 const jobIdOf = (runId: string) => idFromName(`job of run ${runId}`);
 
 /**
@@ -54,7 +51,7 @@ export async function startRun(context: JobContext, schedule: Schedule): Promise
 async function submitRun(
   context: JobContext,
   schedule: Schedule,
-  { id, keyId, trigger }: PendingRun,
+  { id, keyId }: PendingRun,
   jobId: string,
 ): Promise<Job | null | 'changed'> {
   const { store, jobTypes } = context;
@@ -65,9 +62,7 @@ async function submitRun(
   const { message, units } = await planRequest(method, stored.request);
   const mode = await readMode(context.store, schedule.userId);
   const { approval, version } = schedule;
-  const cost = unitPriceIn(mode, context, method.jobType) * units;
-  // The operator saw the times of the schedule, not how often its owner would start further runs.
-  const isApproved = approval !== null && trigger !== 'manual' && cost <= approval.cost;
+  const isApproved = approval !== null && unitPriceIn(mode, context, method.jobType) * units <= approval.cost;
   await submit(context, method, message, {
     userId: schedule.userId,
     mode,

@@ -67,7 +67,6 @@ export function startProcess(world: World, name: string, skewMs: number): Proces
 
   const host: Clock = {
     now: () => scheduler.now() + skewMs,
-    steady: () => scheduler.now() + skewMs,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         signal?.throwIfAborted();
@@ -87,8 +86,6 @@ export function startProcess(world: World, name: string, skewMs: number): Proces
     host,
     monotonic: () => scheduler.now() - startedAt,
     readTime: () => process.call('store', 'time', scheduler.now),
-    record: world.clockRecord,
-    isOneHost: false,
     log: createLog('silent', name),
   });
 

@@ -20,7 +20,7 @@ import {
 export interface DeploymentOptions {
   stack: Pick<Stack, 'distributed'>;
   engines: Engines;
-  origins: Partial<RunningOrigins> & Pick<RunningOrigins, 'config'>;
+  origins: RunningOrigins;
   /** Overrides the default settings of test deployments. */
   settings?: Record<string, string>;
   /** Limits for requests to each origin. */

@@ -1,11 +1,10 @@
 import { Text } from '@mantine/core';
 import type { TrackedItem } from '../../../gen/gleaner/history/v1/history_pb.ts';
-import { pathPart } from '../../../src/contract/path-part.ts';
-import { placeText, type ShownItemPlace } from '../../../src/present/item.ts';
+import { placeText } from '../../../src/present/item.ts';
 import { TextLink } from './TextLink.tsx';
 
 interface ItemNameProps {
-  item: ShownItemPlace & Pick<TrackedItem, 'key'>;
+  item: Pick<TrackedItem, 'market' | 'region' | 'key'>;
   title: string | undefined;
 }
 
@@ -22,12 +21,5 @@ export function ItemName({ item, title }: ItemNameProps) {
 }
 
 /** Returns the path of an item's page. */
-export function itemPath({
-  market,
-  region,
-  key,
-  store = '',
-}: ShownItemPlace & Pick<TrackedItem, 'key'>): string {
-  const path = `/history/${market}/${region}/${pathPart(key)}`;
-  return store === '' ? path : `${path}?store=${pathPart(store)}`;
-}
+export const itemPath = ({ market, region, key }: Pick<TrackedItem, 'market' | 'region' | 'key'>): string =>
+  `/history/${market}/${region}/${encodeURIComponent(key)}`;

@@ -142,7 +142,6 @@ test('isAudited() selects every method that changes something, and every use of 
     'CreateFileLink',
     'StreamPages',
     'AcceptDrift',
-    'SkipComparison',
     'TestNotification',
     'CreateSession',
     'OpenTestAccount',

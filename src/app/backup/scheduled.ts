@@ -43,15 +43,14 @@ export function createScheduledBackups(options: ScheduledBackupOptions): Schedul
   let last: number | null = null;
   const dueAt = () => (last === null ? startedAt : last + everyMs);
 
-  /** Runs a step. Returns the time until the next one is due, after a failure as well. */
+  /** Runs a step. Returns when the next one is due, after a failure as well. */
   const attempt = async (signal: AbortSignal, name: string, step: () => Promise<void>): Promise<number> => {
     try {
       await step();
-      // A backup of a later time was made before the clock was set back.
-      return Math.min(dueAt() - clock.now(), everyMs);
+      return dueAt();
     } catch (error) {
       if (!signal.aborted) log.error({ backup: name, error: (error as Error).message }, 'backup failed');
-      return Math.min(retryMs, everyMs);
+      return clock.now() + Math.min(retryMs, everyMs);
     }
   };
   const backUp = (signal: AbortSignal) => {
@@ -59,8 +58,7 @@ export function createScheduledBackups(options: ScheduledBackupOptions): Schedul
     const name = formatBackupName(at);
     return attempt(signal, name, async () => {
       // Another process may have made backups before this one locked the data.
-      const made = (await place.list()).filter((backup) => backup.isComplete && backup.at <= clock.now());
-      last = made.at(-1)?.at ?? null;
+      last = (await place.list()).findLast(({ isComplete }) => isComplete)?.at ?? null;
       if (dueAt() > clock.now()) return;
       const lost = await place.backUp(name, signal);
       last = at;
@@ -74,11 +72,11 @@ export function createScheduledBackups(options: ScheduledBackupOptions): Schedul
     lastSuccessAt: () => last,
     overdueMs: () => Math.max(0, clock.now() - dueAt()),
     async run(signal) {
-      let next = clock.steady();
+      let next = startedAt;
       while (!signal.aborted) {
-        const waitMs = next - clock.steady();
+        const waitMs = next - clock.now();
         if (waitMs > 0) await clock.sleep(Math.min(waitMs, maxSleepMs), signal).catch(() => {});
-        else next = (await backUp(signal)) + clock.steady();
+        else next = await backUp(signal);
       }
     },
   };

@@ -70,8 +70,9 @@ export function openS3({ url, name, responseTimeoutMs = defaultResponseTimeoutMs
     }
   };
 
-  /** Yields the keys that begin with a prefix. */
-  async function* listKeys(Prefix: string): AsyncGenerator<string> {
+  const listJob = async (jobId: string): Promise<string[]> => {
+    const Prefix = `${parseJobId(jobId)}/`;
+    const keys: string[] = [];
     try {
       for (let after: string | undefined, more = true; more; more = after !== undefined) {
         const {
@@ -82,15 +83,14 @@ export function openS3({ url, name, responseTimeoutMs = defaultResponseTimeoutMs
         // A response of a proxy, for example, is an empty list for the client.
         if (IsTruncated !== (NextContinuationToken !== undefined))
           throw new Error('the response is not a complete list of objects');
-        yield* Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
+        keys.push(...Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key])));
         after = NextContinuationToken;
       }
+      return keys;
     } catch (error) {
-      throw asFault(error, Prefix || `bucket ${Bucket}`);
+      throw asFault(error, jobId);
     }
-  }
-
-  const listJob = async (jobId: string) => Array.fromAsync(listKeys(`${parseJobId(jobId)}/`));
+  };
 
   return {
     engine: 'S3',
@@ -150,8 +150,6 @@ export function openS3({ url, name, responseTimeoutMs = defaultResponseTimeoutMs
     },
 
     listJob,
-
-    list: () => listKeys(''),
 
     async remove(paths) {
       const keys = paths.map(keyOf);

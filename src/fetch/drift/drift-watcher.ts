@@ -193,12 +193,12 @@ function tell(
  * Creates a token bucket: `burst` tokens at most, `perSecond` tokens added per second. The function takes a
  * token and returns true, or returns false if none is left.
  */
-function createAllowance(burst: number, perSecond: number, clock: Pick<Clock, 'steady'>): () => boolean {
+function createAllowance(burst: number, perSecond: number, clock: Pick<Clock, 'now'>): () => boolean {
   let left = burst;
-  let at = clock.steady();
+  let at = clock.now();
   return () => {
     if (left < 1) {
-      const now = clock.steady();
+      const now = clock.now();
       left = Math.min(burst, left + ((now - at) / 1000) * perSecond);
       at = now;
     }

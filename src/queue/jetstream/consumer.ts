@@ -72,10 +72,10 @@ export function startConsumer(options: ConsumerOptions): Consumer {
       log.error({ bytes: message.data.length }, 'invalid message discarded');
       return acknowledge(message, deliveredFrom, '+TERM');
     }
-    let extendedAt = clock.steady();
+    let extendedAt = clock.now();
     const extend = (): void => {
-      if (clock.steady() - extendedAt < timing.ackWaitMs / 10) return;
-      extendedAt = clock.steady();
+      if (clock.now() - extendedAt < timing.ackWaitMs / 10) return;
+      extendedAt = clock.now();
       acknowledge(message, deliveredFrom, '+WPI');
     };
     try {
@@ -179,9 +179,9 @@ export function startConsumer(options: ConsumerOptions): Consumer {
     while (!stopping.signal.aborted) {
       try {
         const session = await connection.ready(stopping.signal);
-        const since = clock.steady();
+        const since = clock.now();
         await serve(session);
-        if (clock.steady() - since > backOff.maxMs) failures = 0;
+        if (clock.now() - since > backOff.maxMs) failures = 0;
         loggedError = '';
       } catch (error) {
         if (stopping.signal.aborted) break;

@@ -6,10 +6,8 @@ import {
   nanos,
   RetentionPolicy,
   StorageType,
-  type StreamConfig,
   type StreamInfo,
 } from 'nats';
-import { ForeignQueueError } from '../../base/data-refused-error.ts';
 import type { Log } from '../../base/log.ts';
 import type { Lane } from '../../store/documents.ts';
 import type { ConnectionSession } from './connection.ts';
@@ -21,8 +19,6 @@ export interface StreamSettings {
   name: string;
   /** Defaults to 3 on a cluster and 1 on a single server. */
   replicas: number | undefined;
-  /** Returns the id of the installation that the stream belongs to. */
-  owner: () => Promise<string>;
 }
 
 /** Settings of the durable consumer of a lane and market. */
@@ -50,8 +46,6 @@ const streamTaken = 10058;
 const subjectsOverlap = 10065;
 const tooFewServers = 10005;
 const storeRefused = 10077;
-/** Too few servers, no cluster, no leader, and a stream or a consumer that is offline. */
-const electionCodes = [tooFewServers, 10008, 10009, 10118, 10119];
 
 /** State of the stream after ensureStream(). */
 export interface EnsuredStream {
@@ -63,8 +57,7 @@ export interface EnsuredStream {
 
 /**
  * Creates the stream if it is missing and updates the settings of an existing one, keeping its messages.
- * Several processes may call this concurrently. Throws a ForeignQueueError if the stream belongs to another
- * installation.
+ * Several processes may call this concurrently.
  */
 export async function ensureStream(
   session: ConnectionSession,
@@ -74,18 +67,14 @@ export async function ensureStream(
   const { nc, jsm } = session;
   const replicas = settings.replicas ?? (nc.info?.cluster ? clusterReplicas : 1);
   const found = await orMissing(jsm.streams.info(settings.name), streamMissing);
-  const owner = await settings.owner();
-  const { config, created } = found ?? (await createStream(session, settings, { replicas, owner }, log));
-  requireOwner(config, owner);
+  const { config, created } = found ?? (await createStream(session, settings, replicas, log));
   const subjects = subjectsOf(settings);
-  const description = describeStream(owner);
   const isCurrent =
     `${config.subjects}` === `${subjects}` &&
-    config.description === description &&
     Object.entries(streamLimits).every(
       ([name, value]) => config[name as keyof typeof streamLimits] === value,
     );
-  if (!isCurrent) await jsm.streams.update(settings.name, { ...streamLimits, subjects, description });
+  if (!isCurrent) await jsm.streams.update(settings.name, { ...streamLimits, subjects });
   const isReplicated =
     config.num_replicas === replicas ||
     (settings.replicas === undefined && config.num_replicas > replicas) ||
@@ -95,38 +84,20 @@ export async function ensureStream(
 
 const clusterReplicas = 3;
 
-/** The description carries the owner, because nats-server 2.9 has no metadata of streams. */
-const describeStream = (owner: string) => `Gleaner: batches to process. Installation ${owner}`;
-
-/**
- * Throws a ForeignQueueError if a stream belongs to another installation. A stream of an earlier version
- * belongs to none.
- */
-function requireOwner({ name, description = '' }: Pick<StreamConfig, 'name' | 'description'>, owner: string) {
-  const [, found = owner] = / Installation (\S+)$/.exec(description) ?? [];
-  if (found !== owner) throw new ForeignQueueError(name, found, owner);
-}
-
-/** Checks the owner of the stream, if there is one. Throws a ForeignQueueError. */
-export async function requireOwnStream({ jsm }: ConnectionSession, settings: StreamSettings): Promise<void> {
-  const found = await orMissing(jsm.streams.info(settings.name), streamMissing);
-  if (found !== null) requireOwner(found.config, await settings.owner());
-}
-
 const subjectsOf = ({ name }: StreamSettings): string[] => [formatSubject(name, '*', '*')];
 
 /** Creates the stream, with one replica if the cluster is too small and no number is configured. */
 async function createStream(
   session: ConnectionSession,
   settings: StreamSettings,
-  { replicas, owner }: { replicas: number; owner: string },
+  replicas: number,
   log: Log,
 ): Promise<StreamInfo> {
   const { nc, jsm } = session;
   try {
     const created = await jsm.streams.add({
       name: settings.name,
-      description: describeStream(owner),
+      description: 'Gleaner: batches to process',
       subjects: subjectsOf(settings),
       retention: RetentionPolicy.Workqueue,
       storage: StorageType.File,
@@ -147,7 +118,7 @@ async function createStream(
     if (replicas === 1 || settings.replicas !== undefined || isLarge || !isApiError(error, tooFewServers))
       throw error;
     log.warn({ stream: settings.name }, 'cluster too small, stream created with one replica');
-    return createStream(session, settings, { replicas: 1, owner }, log);
+    return createStream(session, settings, 1, log);
   }
 }
 
@@ -199,11 +170,6 @@ export async function ensureConsumer(
 /** Returns true if a publish was refused because the stream still has a message on the same subject. */
 export function isHeld(error: unknown): boolean {
   return isApiError(error, storeRefused) && /per subject/.test(describeError(error));
-}
-
-/** Returns true if the stream, or the cluster, has no leader or not enough servers at the moment. */
-export function isElection(error: unknown): boolean {
-  return electionCodes.some((code) => isApiError(error, code));
 }
 
 /** Returns the server's description of an API error, or the message of any other error. */

@@ -102,10 +102,9 @@ export function openImport(uri: string, source: string): StoreImport {
         }
       }),
 
-    complete: (installation) =>
+    complete: () =>
       engine.run(async ({ schema }) => {
-        const change = { $set: { installation }, $unset: { movingFrom: '' } } as const;
-        await schema.updateOne({ _id: 'schema' }, change);
+        await schema.updateOne({ _id: 'schema' }, { $unset: { movingFrom: '' } });
       }),
 
     close: () => store.close(),

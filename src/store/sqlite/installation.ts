@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { newId } from '../../base/id.ts';
-import type { SqliteConnection } from './connection.ts';
 import { busyTimeoutMs, guarded } from './engine.ts';
 import { readVersion, schemaVersion } from './schema.ts';
 
@@ -45,16 +44,15 @@ export function inspectDataFile(path: string): DataFile {
   });
 }
 
-/** Returns the id of the installation that an open data file belongs to. Creates one if it has none. */
-export function ensureInstallationId(connection: SqliteConnection): string {
-  return connection.write(() => {
+/** Returns the id of the installation that a data file belongs to. Creates one if it has none. */
+export function ensureInstallationId(path: string): string {
+  return withDatabase(path, (database) => {
     // No migration: programs of earlier versions can use the file.
-    connection.run('CREATE TABLE IF NOT EXISTS installation (id TEXT NOT NULL) STRICT');
-    connection.run(
-      'INSERT INTO installation SELECT ? WHERE NOT EXISTS (SELECT 1 FROM installation)',
-      newId(),
-    );
-    return connection.get<{ id: string }>('SELECT id FROM installation')!.id;
+    database.exec('CREATE TABLE IF NOT EXISTS installation (id TEXT NOT NULL) STRICT');
+    database
+      .prepare('INSERT INTO installation SELECT ? WHERE NOT EXISTS (SELECT 1 FROM installation)')
+      .run(newId());
+    return readId(database)!;
   });
 }
 

@@ -190,8 +190,7 @@ export type Schedule = Message<"gleaner.schedule.v1.Schedule"> & {
   options?: SubmitOptions | undefined;
 
   /**
-   * Whether an operator has approved a run, for kinds that require approval. Later runs that its times create and that
-   * cost no more need none; runs that a caller starts do.
+   * Whether an operator has approved a run, for kinds that require approval. Later runs that cost no more need none.
    *
    * @generated from field: bool approved = 24;
    */
@@ -743,7 +742,7 @@ export const ScheduleService: GenService<{
   /**
    * Creates a schedule. The request and the options are validated as a submit validates them; problems are located in
    * `request` and `options`. The first run of a kind that requires approval awaits it like any job; the approval covers
-   * the later runs that the times create and that cost no more, until the request or the times change or a limit rises.
+   * later runs that cost no more, until the request or the times change or a limit rises.
    *
    * @generated from rpc gleaner.schedule.v1.ScheduleService.CreateSchedule
    */
@@ -825,8 +824,7 @@ export const ScheduleService: GenService<{
     output: typeof ScheduleSchema;
   },
   /**
-   * Starts a run of an active or paused schedule now, charged to the caller's key. The later runs keep their times. It
-   * awaits approval if the kind does, even if the schedule is approved.
+   * Starts a run of an active or paused schedule now, charged to the caller's key. The later runs keep their times.
    *
    * @generated from rpc gleaner.schedule.v1.ScheduleService.RunSchedule
    */
