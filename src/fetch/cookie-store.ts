@@ -49,8 +49,8 @@ export interface CookieText {
 }
 
 /**
- * Returns true if a session has so many cookies that sites refuse its requests. It is then restarted, because
- * a site that keeps adding cookies would refuse every later page.
+ * Returns true if a session has more cookies than sites accept. The caller restarts the session: a site that
+ * keeps adding cookies would reject every later request.
  */
 export function hasTooManyCookies(cookies: readonly CookieText[]): boolean {
   const length = cookies.reduce((sum, { name, value }) => sum + name.length + value.length, 0);

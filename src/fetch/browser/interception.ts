@@ -76,9 +76,11 @@ async function allow(
   { requestId, request }: PausedEvent,
   isUncached = false,
 ): Promise<void> {
-  const headers = Object.entries(request.headers).map(([name, value]) => ({ name, value }));
-  const uncached = { headers: [...headers, { name: 'Cache-Control', value: 'no-cache' }] };
-  const parameters = { requestId, ...(isUncached ? uncached : {}) };
+  const parameters: Protocol.Fetch.ContinueRequestRequest = { requestId };
+  if (isUncached) {
+    const headers = Object.entries({ ...request.headers, 'Cache-Control': 'no-cache' });
+    parameters.headers = headers.map(([name, value]) => ({ name, value }));
+  }
   await cdp.send('Fetch.continueRequest', parameters).catch(ignoreCancelled);
 }
 

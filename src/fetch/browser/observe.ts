@@ -98,9 +98,7 @@ export class PageObservation {
   #failure: Fault | null = null;
   #isStopped = false;
   #isReloaded = false;
-  /** True once the shown document is parsed. */
-  #isLoaded = false;
-  /** Monotonic time at which it was parsed. */
+  /** Monotonic time at which the shown document was loaded. */
   #loadedAt = 0;
   readonly #timer: RenderTimer;
 
@@ -132,8 +130,7 @@ export class PageObservation {
       blocked: (url) => {
         if (this.#leadsAway(url)) return;
         // The shown document remains, and no further load event is fired.
-        this.#isLoaded = this.#shown !== null;
-        this.#timer.setLoaded(this.#isLoaded);
+        this.#timer.setLoaded(this.#shown !== null);
         this.#timer.restartQuiet();
       },
     });
@@ -146,12 +143,10 @@ export class PageObservation {
     this.#on('Page.frameNavigated', ({ frame }) => {
       if (frame.id !== mainFrame) return;
       this.#shown = this.#documents.get(frame.loaderId) ?? this.#shown;
-      this.#isLoaded = false;
       this.#timer.setLoaded(false);
       this.#timer.startSettling();
     });
     this.#on('Page.domContentEventFired', () => {
-      this.#isLoaded = true;
       this.#loadedAt = performance.now();
       this.#timer.setLoaded(true);
       this.#timer.restartQuiet();
@@ -281,7 +276,7 @@ export class PageObservation {
     return true;
   }
 
-  /** Ends with what is shown at the deadline, which says why the page never came to rest, or with a fault. */
+  /** Ends at the deadline with the shown document, whatever it is, or with the fault if it is incomplete. */
   expire(fault: Fault): void {
     this.#handle(async () => {
       await this.#settle();
@@ -305,7 +300,7 @@ export class PageObservation {
   /** Ends at a time limit with what is shown, unless it is incomplete or a wanted response is on its way. */
   async #settle(): Promise<void> {
     if (this.#failure !== null) return this.fail(this.#failure);
-    const isShown = this.#shown !== null && (this.#isLoaded || this.#shown.isComplete);
+    const isShown = this.#shown !== null && (this.#timer.isLoaded || this.#shown.isComplete);
     if (isShown && !this.#traffic.awaitsWanted) this.#result.resolve(await this.#readShown());
   }
 
@@ -313,7 +308,7 @@ export class PageObservation {
     if (!this.#shown) throw new Fault('page_unreadable', 'the site showed no page');
     const { id, html, status, url, headers, at } = this.#shown;
     // A script that does not respond keeps the rest of a complete document from being parsed.
-    const readBody = html && this.#isLoaded ? () => this.#serialize() : () => this.#readBody(id);
+    const readBody = html && this.#timer.isLoaded ? () => this.#serialize() : () => this.#readBody(id);
     const body = await readBody();
     const types = html ? { 'content-type': 'text/html; charset=utf-8' } : {};
     return { status, url, headers: { ...headers, ...types }, body, at };

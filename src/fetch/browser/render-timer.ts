@@ -14,6 +14,8 @@ export interface RenderTimerOptions {
 
 /** Timer that detects when a document is rendered. */
 export interface RenderTimer {
+  /** True while the shown document is loaded. */
+  readonly isLoaded: boolean;
   /** Sets whether the shown document is loaded. */
   setLoaded(isLoaded: boolean): void;
   /** Starts the time limit for a shown document. */
@@ -38,6 +40,9 @@ export function createRenderTimer(options: RenderTimerOptions): RenderTimer {
     quietTimer = isQuiet() ? setTimeout(onQuiet, quietMs) : setTimeout(restartQuiet, recheckMs);
   };
   return {
+    get isLoaded() {
+      return loaded;
+    },
     setLoaded: (isLoaded) => {
       loaded = isLoaded;
     },
