@@ -8,8 +8,10 @@ import { upwards } from './visible-text.ts';
 export interface NearPrices {
   price: ShownPrice | null;
   all: readonly ShownPrice[];
-  /** The smallest element with prices around the other one. */
+  /** The smallest element with texts like prices around the other one. */
   around: Element | null;
+  /** Number of texts like prices in it, also of those whose amount cannot be read. */
+  textCount: number;
 }
 
 const amountsOf = (prices: readonly ShownPrice[]) => new Set(prices.map(({ amount }) => amount));
@@ -40,15 +42,22 @@ export function pricesNear(
   { prices, unreadable }: Pick<ShownPrices, 'prices' | 'unreadable'>,
   page: VisiblePage,
 ): NearPrices {
-  const hasText = (outer: Element) =>
-    [prices, unreadable].some((places) => placesIn<Place>(outer, places, page).length > 0);
-  const around = [...upwards(element, Number.POSITIVE_INFINITY)].find(hasText) ?? null;
+  const textsIn = (outer: Element) =>
+    placesIn(outer, prices, page).length + placesIn(outer, unreadable, page).length;
+  let around: Element | null = null;
+  let textCount = 0;
+  for (const outer of upwards(element, Number.POSITIVE_INFINITY)) {
+    textCount = textsIn(outer);
+    if (textCount === 0) continue;
+    around = outer;
+    break;
+  }
   // Pages can leave out their body.
   const all = around === null ? prices : placesIn(around, prices, page);
   const signed = all.filter(({ hasSign }) => hasSign);
   const price =
     onlyPrice(signed.length > 0 ? signed : all) ?? onlyPrice(all.filter(({ isNamed }) => isNamed));
-  return { price, all, around };
+  return { price, all, around, textCount };
 }
 
 /**
@@ -69,17 +78,4 @@ export function onlyOldPrice(
     return beside.length === 0 && amountsOf(old).size === 1 ? old[0]! : null;
   }
   return null;
-}
-
-/** Returns true if the smallest element around a control with texts like prices has only one. */
-export function hasOnePriceText(
-  control: Element,
-  { prices, unreadable }: ShownPrices,
-  page: VisiblePage,
-): boolean {
-  for (const outer of upwards(control, Number.POSITIVE_INFINITY)) {
-    const count = placesIn(outer, prices, page).length + placesIn(outer, unreadable, page).length;
-    if (count > 0) return count === 1;
-  }
-  return false;
 }

@@ -2,7 +2,7 @@ import type { Candidate } from './candidates.ts';
 import { number } from './fields.ts';
 import type { Element } from './html.ts';
 import { shownAmount } from './money.ts';
-import { hasOnePriceText, type NearPrices, onlyOldPrice, pricesNear } from './near-prices.ts';
+import { type NearPrices, onlyOldPrice, pricesNear } from './near-prices.ts';
 import { pageCandidate } from './page-evidence.ts';
 import type { PurchaseControl } from './purchase-control.ts';
 import type { VisiblePage } from './visible-page.ts';
@@ -25,7 +25,7 @@ export interface PagePrices {
   hasPriceAtControl: boolean;
 }
 
-const none: NearPrices = { price: null, all: [], around: null };
+const none: NearPrices = { price: null, all: [], around: null, textCount: 0 };
 
 /**
  * Returns the price that a page marks: the only one near the heading and near the control, as far as both
@@ -83,7 +83,8 @@ function viewOf(page: VisiblePage, control: PurchaseControl | null, home: string
   const old = control === null ? null : onlyOldPrice(control.element, onPage, page);
   const nearOf = (element: Element | null | undefined): NearPrices => {
     if (!element) return none;
-    return old === null ? pricesNear(element, onPage, page) : { price: old, all: [old], around: old.element };
+    if (old === null) return pricesNear(element, onPage, page);
+    return { price: old, all: [old], around: old.element, textCount: 1 };
   };
   const atHeading = nearOf(page.heading);
   const atControl = nearOf(control?.element);
@@ -153,14 +154,13 @@ export function priceCandidates(
   { home, description }: PriceFacts,
 ): PagePrices {
   const view = viewOf(page, control, home);
-  const { near, atControl, onPage } = view;
+  const { near, atControl } = view;
   const found = [
     ...placeCandidates(view),
     ...confirmedCandidates(page, view, description),
     ...readingCandidates(view),
     ...shownCandidates(view),
   ];
-  const hasPriceAtControl =
-    control !== null && (atControl.price !== null || hasOnePriceText(control.element, onPage, page));
+  const hasPriceAtControl = atControl.price !== null || atControl.textCount === 1;
   return { found, near, hasPriceAtControl };
 }

@@ -66,26 +66,35 @@ function stockOf(text: string) {
   return whole.available === null ? readAvailability(line.replace(stockLabels, '')) : whole;
 }
 
+/** A text about stock that is understood. */
+interface StatedText extends StockText {
+  state: string;
+  available: boolean;
+}
+
 /** Texts about stock that are understood, and whether the product can be bought by them. */
 interface StatedStock {
-  first: StockText;
+  first: StatedText;
   states: ReadonlySet<boolean>;
 }
 
 function statedStock(texts: readonly StockText[]): StatedStock | null {
-  const stated = texts.filter(({ text }) => stockOf(text).available !== null);
+  const stated = texts.flatMap((stockText): StatedText[] => {
+    const { state, available } = stockOf(stockText.text);
+    return state === null || available === null ? [] : [{ ...stockText, state, available }];
+  });
   const [first] = stated;
   if (first === undefined) return null;
-  return { first, states: new Set(stated.map(({ text }) => stockOf(text).available === true)) };
+  return { first, states: new Set(stated.map(({ available }) => available)) };
 }
 
 /** Returns the candidates of the texts about stock, if they agree. */
 function textCandidates(stated: StatedStock | null, control: PurchaseControl | null): Candidate[] {
   if (stated === null || stated.states.size > 1) return [];
-  const { state: value, available } = stockOf(stated.first.text);
+  const { state: value, available, text, element } = stated.first;
   const isBuyable = control !== null && !control.isSoldOut && !control.isDisabled;
   const isMarked = available ? control === null || !control.isSoldOut : !isBuyable;
-  const candidate = { ...stated.first, field: 'availability', value, isMarked };
+  const candidate = { field: 'availability', value, text, element, isMarked };
   const found = [pageCandidate({ ...candidate, source: 'text' })];
   if (isMarked) found.push(pageCandidate({ ...candidate, source: 'only text' }));
   return found;
