@@ -1,14 +1,13 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setInterval } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { productPage } from '../../sandbox/mkta/product-page.ts';
 import { createApi, submitItems, type TestApi, watchJob } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { distributedStacks, type Engines, openStacks, stacks } from '../support/engines.ts';
+import type { Deployment } from '../support/deployment.ts';
 import { checkLargeJob, startLargeJob } from '../support/large-job.ts';
 import { listChildren, runs } from '../support/process-tree.ts';
 import { until } from '../support/until.ts';
+import { deployWorkers, openedStacks } from './worker-processes.ts';
 
 /** Serves product pages of marketplace A after `gate` has resolved. Ids ending in 801 do not exist. */
 async function startOrigin(gate: () => Promise<void>): Promise<Server> {
@@ -45,10 +44,7 @@ function watchReadiness({ url }: Deployment): { stop(): Promise<unknown[]> } {
   };
 }
 
-const [embedded] = await openStacks(stacks.filter(({ distributed }) => !distributed));
-const opened = [embedded!, ...(await openStacks(distributedStacks))];
-
-describe.each(opened)('$title', ({ engines, distributed }) => {
+describe.each(openedStacks)('$title', ({ engines, distributed }) => {
   describe.skipIf(engines === null)('worker processes', () => {
     let origin: Server;
     let deployment: Deployment;
@@ -63,15 +59,11 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
     };
     beforeAll(async () => {
       origin = await startOrigin(hold);
-      const id = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
-      deployment = await createDeployment({
-        inProcess: false,
-        stack: { distributed },
-        engines: engines as Engines,
-        origins: { config: { mkta: { id } } } as never,
-        originLimits: { concurrency: 16, requests_per_second: 200 },
+      const stack = { engines, distributed };
+      deployment = await deployWorkers({
+        stack,
+        origin,
         settings: { GLEANER_WORKERS: '2', GLEANER_TEST_LIMITS: `{"workerMemoryBytes": ${96 * 1024 ** 2}}` },
-        layout: { apis: 1, workers: 1, gateways: 0 },
       });
       api = createApi(deployment);
       await deployment.start();

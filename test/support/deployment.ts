@@ -33,7 +33,7 @@ export interface DeploymentOptions {
    */
   inProcess?: boolean;
   /** Main module of service processes, if it is not the command line. */
-  program?: string;
+  program?: string | undefined;
 }
 
 /** Numbers of processes by role. The gateways are in front of the first api process. */

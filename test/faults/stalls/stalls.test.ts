@@ -1,14 +1,13 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { plainIds } from '../../../sandbox/mkta/ids.ts';
 import { productPage } from '../../../sandbox/mkta/product-page.ts';
 import { createApi, submitItems, type TestApi, watchJob } from '../../support/api.ts';
-import { createDeployment, type Deployment } from '../../support/deployment.ts';
-import { distributedStacks, type Engines, openStacks, stacks } from '../../support/engines.ts';
+import type { Deployment } from '../../support/deployment.ts';
 import { listChildren } from '../../support/process-tree.ts';
 import { until } from '../../support/until.ts';
+import { deployWorkers, openedStacks } from '../worker-processes.ts';
 import { stallingItem } from './stalling-item.ts';
 
 const service = fileURLToPath(new URL('./service.ts', import.meta.url));
@@ -24,26 +23,19 @@ async function startOrigin(): Promise<Server> {
   return server;
 }
 
-const [embedded] = await openStacks(stacks.filter(({ distributed }) => !distributed));
-const opened = [embedded!, ...(await openStacks(distributedStacks))];
-
-describe.each(opened)('$title', ({ engines, distributed }) => {
+describe.each(openedStacks)('$title', ({ engines, distributed }) => {
   describe.skipIf(engines === null)('a page that stalls its worker', () => {
     let origin: Server;
     let deployment: Deployment;
     let api: TestApi;
     beforeAll(async () => {
       origin = await startOrigin();
-      const id = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
-      deployment = await createDeployment({
-        inProcess: false,
+      const stack = { engines, distributed };
+      deployment = await deployWorkers({
+        stack,
+        origin,
         program: service,
-        stack: { distributed },
-        engines: engines as Engines,
-        origins: { config: { mkta: { id } } } as never,
-        originLimits: { concurrency: 16, requests_per_second: 200 },
         settings: { GLEANER_WORKERS: '1' },
-        layout: { apis: 1, workers: 1, gateways: 0 },
       });
       api = createApi(deployment);
       await deployment.start();

@@ -1,0 +1,36 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createDeployment, type Deployment } from '../support/deployment.ts';
+import { distributedStacks, type Engines, openStacks, stacks } from '../support/engines.ts';
+
+const [embedded] = await openStacks(stacks.filter(({ distributed }) => !distributed));
+
+/** The embedded stack and the distributed ones, with their engines. */
+export const openedStacks = [embedded!, ...(await openStacks(distributedStacks))];
+
+/** Options for deployWorkers(). */
+export interface WorkerDeploymentOptions {
+  /** Stack whose engines run. */
+  stack: { engines: Engines | null; distributed: boolean };
+  /** Listening server of marketplace A's region id. */
+  origin: Server;
+  /** Module of the service, if it is not the product's own. */
+  program?: string;
+  settings: Record<string, string>;
+}
+
+/** Creates a service of separate processes, with one process that starts workers, before it is started. */
+export function deployWorkers(options: WorkerDeploymentOptions): Promise<Deployment> {
+  const { stack, origin, program, settings } = options;
+  const id = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
+  return createDeployment({
+    inProcess: false,
+    program,
+    stack: { distributed: stack.distributed },
+    engines: stack.engines as Engines,
+    origins: { config: { mkta: { id } } } as never,
+    originLimits: { concurrency: 16, requests_per_second: 200 },
+    settings,
+    layout: { apis: 1, workers: 1, gateways: 0 },
+  });
+}
