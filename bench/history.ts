@@ -98,16 +98,20 @@ function stateOf(item: number, turn: number): TrackedItem {
     ...key,
     id: trackedItemId(key, ''),
     series: '',
-    source: 'unit',
     values: valuesOf(item, turn),
+    readAt: at,
     isPresent: true,
+    units: {},
+    unreadUnits: [],
     firstAt,
     changedAt: at,
     changedJob: job,
     seenAt: at,
     seenJob: job,
-    seenBatch: 0,
+    foundJob: job,
+    foundBatch: 0,
     rules: {},
+    revision: turn,
   };
 }
 

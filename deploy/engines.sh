@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs the engines for the distributed suites on Debian: nats-server, a JDK and Maven (the MongoDB test engine),
-# Chromium, nginx, Caddy, versitygw (the S3 test engine), the tools that check deploy/ (promtool, helm, kubectl-validate,
-# kube-score, compose-spec), and those that check protocols (connectconformance, h2spec). Safe to repeat: installed
-# programs are skipped. If a step fails, the script reports it and continues; the exit code is 0 only if everything
-# is installed. Go programs are installed in .cache/engines, where the tests find them: a link to a folder of the user's
-# cache, which the checkouts with the same versions share.
+# Chromium, nginx, Caddy, versitygw (the S3 test engine), libfaketime (sets the clock of a process), the tools that
+# check deploy/ (promtool, helm, kubectl-validate, kube-score, compose-spec), and those that check protocols
+# (connectconformance, h2spec). Safe to repeat: installed programs are skipped. If a step fails, the script reports it
+# and continues; the exit code is 0 only if everything is installed. Go programs are installed in .cache/engines, where
+# the tests find them: a link to a folder of the user's cache, which the checkouts with the same versions share.
 set -u
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -103,6 +103,18 @@ promtool_by_apt() {
   rm -rf "$folder"
   return $result
 }
+# The library alone: find_program finds executable files only.
+faketime_by_apt() {
+  local folder
+  if ! command -v apt-get >/dev/null; then say "  apt-get is not available"; return 1; fi
+  mkdir -p "$engines" && folder=$(mktemp -d) || return 1
+  say "  the library of the package libfaketime to .cache/engines"
+  (cd "$folder" && apt-get -qq download libfaketime && dpkg-deb -x libfaketime_*.deb .) &&
+    install -m 755 "$folder"/usr/lib/*/faketime/libfaketimeMT.so.1 "$engines/"
+  local result=$?
+  rm -rf "$folder"
+  return $result
+}
 chromium_by_apt() { apt_install chromium; }
 nginx_by_apt() { apt_install nginx-light; }
 # That of Debian 12 takes responses that break off for complete ones.
@@ -116,6 +128,7 @@ step chromium 'marketplaces that need a browser' chromium_by_apt
 step nginx 'a reverse proxy' nginx_by_apt
 step caddy 'a reverse proxy' caddy_by_go
 step promtool 'checks of the alert rules' promtool_by_apt
+step libfaketimeMT.so.1 'sets the clock of a process' faketime_by_apt
 step versitygw 'the S3 test engine' versitygw_by_go
 step helm 'renders the chart' helm_by_go
 step kubectl-validate 'checks the rendered chart against the schemas of Kubernetes' kubectl_validate_by_go

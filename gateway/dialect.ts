@@ -43,5 +43,5 @@ export interface Dialect extends ErrorForm {
   responseWriter(endpoint: ServedEndpoint): WriteResponse | undefined;
   streamWriter(endpoint: ServedEndpoint): WriteStream;
   /** Loads the writer of OpenAPI documents, which is large. */
-  loadDocument(): Promise<(options: DocumentOptions) => Schema>;
+  loadDocument(): Promise<(options: DocumentOptions) => Schema | Promise<Schema>>;
 }

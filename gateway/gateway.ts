@@ -15,7 +15,7 @@ import { beginExchange, type Exchange, sendFault, sendMethods, setHeaders } from
 import { createLocator, type Locate, type ShownBy, shownByService } from './response/location.ts';
 import { createPublicContent, keepContent, sendPublicContent } from './response/public-content.ts';
 import { createResponseCache, type RetentionPolicy } from './response/response-cache.ts';
-import { endpointServer, type Serve, type Serving } from './serve-endpoint.ts';
+import { endpointServer, type OnLongRequest, type Serve, type Serving } from './serve-endpoint.ts';
 import { standardDialect } from './standard/dialect.ts';
 
 /** GET path that no service declares. */
@@ -64,7 +64,12 @@ export interface GatewayOptions {
   /** Called with a request and its path template, before it is served. */
   onRouted?: ((request: IncomingMessage, route: string) => void) | undefined;
   /** Called with a request whose caller is authenticated, before its body is read. */
-  onAuthenticated?: (request: IncomingMessage) => void;
+  onAuthenticated?: (request: IncomingMessage, userId: string) => void;
+  /**
+   * Called with a request that waits or streams, before its call. Returns a signal that ends the wait early.
+   * Throws a fault if too many are in progress.
+   */
+  onLongRequest?: OnLongRequest;
 }
 
 const noLog: GatewayLog = { info() {}, warn() {}, error() {} };
@@ -117,7 +122,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
     const content = keepContent(publicUrl, async () => {
       const [api, openApiDocument] = await Promise.all([loadApi(), dialect.loadDocument()]);
       const document = { ...api, publicUrl, endpoints, pathForms, form, extraPaths, isLocated, isVolatile };
-      return createPublicContent('application/json', JSON.stringify(openApiDocument(document)));
+      return createPublicContent('application/json', JSON.stringify(await openApiDocument(document)));
     });
     return { path, serve: async (exchange) => sendPublicContent(exchange, await content()) };
   });
@@ -181,6 +186,7 @@ function addEndpoints(
     cache: retention && createResponseCache(retention, clock),
     isVolatile,
     onAuthenticated: options.onAuthenticated ?? (() => {}),
+    onLongRequest: options.onLongRequest ?? (() => undefined),
   };
   for (const [endpoint, locate] of endpoints) {
     // Created by the first request: creating all of them takes a tenth of the start of a service.

@@ -1,10 +1,17 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import type { DescField, DescMethod, Message } from '@bufbuild/protobuf';
 import { checkJsonSize } from '../src/contract/body-content.ts';
 import { smallBodyBytes } from '../src/contract/body-limit.ts';
-import type { CallContext, Caller, GatewayBudget, Headers, Session } from '../src/contract/caller.ts';
+import type {
+  CallContext,
+  Caller,
+  GatewayBudget,
+  Headers,
+  LongRequestKind,
+  Session,
+} from '../src/contract/caller.ts';
 import { Fault, type Problem } from '../src/contract/fault.ts';
 import { problemsOfIdempotencyKey } from '../src/contract/idempotency-key.ts';
 import { messageWriter } from '../src/contract/json/message-writer.ts';
@@ -67,8 +74,20 @@ export interface Serving {
   /** Returns true if a field differs between responses while nothing changes. */
   isVolatile: (field: DescField) => boolean;
   /** Called with a request whose caller is authenticated, before its body is read. */
-  onAuthenticated: (request: IncomingMessage) => void;
+  onAuthenticated: (request: IncomingMessage, userId: string) => void;
+  /**
+   * Called with a request that may last long, before its call. Returns a signal that ends its wait early.
+   * Throws a fault if too many are in progress.
+   */
+  onLongRequest: OnLongRequest;
 }
+
+/** Observer of the requests that may last long. */
+export type OnLongRequest = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  by: { account: string; kind: LongRequestKind },
+) => AbortSignal | undefined;
 
 /** Serves a request, given the segments of its path, percent-decoded, and the index of its path form. */
 export type Serve = (
@@ -84,7 +103,7 @@ export type Serve = (
  */
 export function endpointServer(
   endpoint: ServedEndpoint,
-  { dialect, caller, budget, cache, locate, isVolatile, onAuthenticated }: Serving,
+  { dialect, caller, budget, cache, locate, isVolatile, onAuthenticated, onLongRequest }: Serving,
 ): Serve {
   const { method, successStatus } = endpoint;
   const readRequest = dialect.requestReader(endpoint);
@@ -93,14 +112,20 @@ export function endpointServer(
   const whole = wholeBodyField(method.output);
   const cached = endpoint.cached ? cache?.of(method.output) : undefined;
   const writeRequest = cached && messageWriter(method.input);
+  const isRepeatable = locate !== undefined || endpoint.isRepeatable;
   const gets = endpoint.verb === 'GET';
   const stable = gets && isStable(method.output, isVolatile);
+
+  const beginLong = ({ request, response }: Exchange, { userId: account }: Session, waitMs: number) => {
+    const kind = longKindOf(method, waitMs);
+    return kind === null ? undefined : onLongRequest(request, response, { account, kind });
+  };
 
   const respond = async (exchange: Exchange, session: Session, { segments, variables, form }: Matched) => {
     const { request, requestId, signal } = exchange;
     const headers = request.headers as Headers;
     const query = queryOf(request.url ?? '');
-    const idempotencyKey = locate === undefined ? undefined : headers['idempotency-key'];
+    const idempotencyKey = isRepeatable ? headers['idempotency-key'] : undefined;
     const problems = problemsOfIdempotencyKey(idempotencyKey);
     const wait =
       endpoint.waits && query !== noQuery ? readWait(query.getAll('wait').at(-1), ['query', 'wait']) : 0;
@@ -116,8 +141,9 @@ export function endpointServer(
     const ifNoneMatch = gets ? headers['if-none-match'] : undefined;
     const waitMs = wait as number;
     const responseHeaders: ResponseHeaders = {};
+    const early = found.length > 0 ? undefined : beginLong(exchange, session, waitMs);
     const context: CallContext = {
-      ...{ requestId, idempotencyKey, submitOptions, signal, waitMs, ifNoneMatch, responseHeaders },
+      ...{ requestId, idempotencyKey, submitOptions, signal, waitMs, early, ifNoneMatch, responseHeaders },
     };
     const call = async (given = context) => {
       try {
@@ -171,7 +197,7 @@ export function endpointServer(
     const { request } = exchange;
     const session = await caller.authenticate(request.headers as Headers, method);
     admit(exchange, session);
-    onAuthenticated(request);
+    onAuthenticated(request, session.userId);
     try {
       await respond(exchange, session, { segments, variables, form });
     } catch (error) {
@@ -179,6 +205,12 @@ export function endpointServer(
       throw error;
     }
   };
+}
+
+/** Returns the kind of a request that may last long. Null for another one. */
+function longKindOf(method: DescMethod, waitMs: number): LongRequestKind | null {
+  if (method.methodKind !== 'unary') return 'stream';
+  return waitMs > 0 ? 'wait' : null;
 }
 
 /** Returns a writer that keeps the texts of frozen messages, which a service may return again. */

@@ -236,6 +236,7 @@ describe('readUnit()', () => {
         random: () => 0.5,
         clock: {
           now: () => now,
+          steady: () => now,
           sleep: async (ms: number) => {
             now += ms;
           },

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { requiredRole } from '../../src/contract/permission.ts';
 import type { ApiInfo } from './document-options.ts';
@@ -33,8 +34,9 @@ const errorSchema: Schema = {
 
 /**
  * Returns the OpenAPI 3.1 document of the methods with a single response, as Connect serves them with JSON.
+ * The event loop turns between the methods.
  */
-export function connectDocument(options: ConnectDocumentOptions): Schema {
+export async function connectDocument(options: ConnectDocumentOptions): Promise<Schema> {
   const { services, title, version, description, license, comments, methodTagOf } = options;
   const describe = (name: string) => (Object.hasOwn(comments, name) ? comments[name] : undefined);
   const methods = services.flatMap((service) =>
@@ -46,10 +48,10 @@ export function connectDocument(options: ConnectDocumentOptions): Schema {
   );
   const book = createSchemaGenerator(describe, names, 'connect');
   const examples = createExampleGenerator(options.exampleOf, 'connect');
-  const paths = methods.map((method) => {
+  const operationOf = (method: DescMethod): Schema => {
     const text = describe(`${method.parent.typeName}.${method.name}`) ?? method.name;
     const role = requiredRole(method);
-    const operation: Schema = {
+    return {
       operationId: method.localName,
       tags: [methodTagOf(method)],
       summary: options.titleOf?.(method) ?? text.split(/(?<=\.)\s/)[0],
@@ -86,15 +88,19 @@ export function connectDocument(options: ConnectDocumentOptions): Schema {
         },
       },
     };
-    return [`/${method.parent.typeName}/${method.name}`, { post: operation }] as const;
-  });
+  };
+  const paths: Record<string, Schema> = {};
+  for (const method of methods) {
+    await nextTurn();
+    paths[`/${method.parent.typeName}/${method.name}`] = { post: operationOf(method) };
+  }
   return {
     openapi: '3.1.0',
     info: { title, version, description, ...(license ? { license } : {}) },
     servers: [{ url: options.publicUrl() }],
     security: [{ bearer: [] }],
     tags: Object.entries(options.methodTags).map(([name, text]) => ({ name, description: text })),
-    paths: Object.fromEntries(paths),
+    paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: "An operator's API key." } },
       schemas: { ConnectError: errorSchema, ...book.components() },

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DescService } from '@bufbuild/protobuf';
 import type { DocumentOptions } from './document-options.ts';
 import { errorComponents, errorSchemas } from './error-responses.ts';
@@ -9,8 +10,10 @@ import { createSchemaGenerator, type Schema } from './schemas.ts';
 
 /**
  * Returns the OpenAPI 3.1 document of the endpoints in one form of their paths, derived from the descriptors.
+ * The first document takes some hundred milliseconds, so the event loop turns between its operations.
+ * Building it before it is asked for would cost every start as much.
  */
-export function openApiDocument(options: DocumentOptions): Schema {
+export async function openApiDocument(options: DocumentOptions): Promise<Schema> {
   const { endpoints, title, version, description, contact, license, comments, extraTag } = options;
   const { tagOf = ({ name }: DescService) => name } = options;
   const describe = (name: string) => (Object.hasOwn(comments, name) ? comments[name] : undefined);
@@ -25,8 +28,10 @@ export function openApiDocument(options: DocumentOptions): Schema {
     const form = options.pathForms(path)[options.form]!;
     paths[form] = { ...paths[form], [verb]: operation };
   };
-  for (const endpoint of endpoints)
+  for (const endpoint of endpoints) {
+    await nextTurn();
     add(plainPath(endpoint.path), endpoint.verb.toLowerCase(), documentOperation(endpoint, context));
+  }
   for (const { path, operation } of options.extraPaths) if (operation) add(path, 'get', operation);
 
   const services = new Map(

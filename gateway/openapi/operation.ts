@@ -88,7 +88,7 @@ export function documentOperation(endpoint: ServedEndpoint, context: OperationCo
     ...query.map((field) => parameter(field, 'query', context)),
     ...(endpoint.takesOptions ? submitOptionFields.map((field) => parameter(field, 'query', context)) : []),
     ...(endpoint.waits ? [endpoint.isSubmit ? createdWaitParameter : waitParameter] : []),
-    ...(isLocated ? [idempotencyKey] : []),
+    ...(isLocated || endpoint.isRepeatable ? [idempotencyKey] : []),
   ];
   const scopes = requiredScopes(method);
   const text = describe(`${method.parent.typeName}.${method.name}`) ?? method.name;

@@ -1,4 +1,5 @@
 import type { Problem } from '../../src/contract/fault.ts';
+import { pathPart } from '../../src/contract/path-part.ts';
 import { quote } from '../../src/contract/problem-texts.ts';
 import { ignoredFieldsHeader } from '../../src/contract/response-headers.ts';
 
@@ -12,9 +13,7 @@ const none: Readonly<Record<string, string>> = {};
 export function ignoredHeaders(fields: ReadonlySet<string>): Readonly<Record<string, string>> {
   if (fields.size === 0) return none;
   const names = Array.from(fields, (name) =>
-    encodeURIComponent(name.toWellFormed().slice(0, maxNameLength).toWellFormed())
-      .replaceAll('%5B', '[')
-      .replaceAll('%5D', ']'),
+    pathPart(name.slice(0, maxNameLength)).replaceAll('%5B', '[').replaceAll('%5D', ']'),
   );
   return { [ignoredFieldsHeader]: names.join(', ') };
 }

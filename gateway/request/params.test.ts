@@ -46,6 +46,19 @@ describe('queryReader()', () => {
     expect(fromQuery('Line', 'item_id=x&shop_id=1').message).toMatchObject({ itemId: 'x', shopId: '1' });
   });
 
+  test.each(['0x10', '0b1', '', ' 1', 'Infinity', '1_0', '.'])('refuses %j as a number', (text) => {
+    const query = new URLSearchParams({ weight: text }).toString();
+    expect(fromQuery('PlaceOrderRequest', query).problems).toContainEqual(
+      expect.objectContaining({ loc: ['query', 'weight'], type: 'float_parsing' }),
+    );
+  });
+
+  test.each(['1', '-0.5', '.5', '1.', '1e3'])('accepts %j as a number', (text) => {
+    const query = new URLSearchParams({ weight: text }).toString();
+    const found = fromQuery('PlaceOrderRequest', query);
+    expect((found.message as unknown as { weight: number }).weight).toBe(Number(text));
+  });
+
   test('refuses a parameter that is sent twice where one value is meant', () => {
     const { problems, path } = fromQuery('Line', 'item_id=1&shop_id=2&item_id=1');
     expect(problems).toEqual([

@@ -4,7 +4,7 @@ import { ignoreField, type Reading, refuse, refused } from '../../src/contract/j
 import { textReader } from '../../src/contract/json/text.ts';
 import { problemText } from '../../src/contract/problem-texts.ts';
 import { restName } from '../../src/contract/rest-form.ts';
-import { isRequired } from '../../src/contract/rules.ts';
+import { isRequired, rulesOf } from '../../src/contract/rules.ts';
 import type { FormPart } from './form.ts';
 
 /** Sets fields of a message from a part of the request, and records problems. */
@@ -90,6 +90,8 @@ function textSetter(field: DescField, place: string): Setter<string> {
   const required = isRequired(field);
   const assign = assigner(field);
   const fallback = fallbackOf(field);
+  // A form may send '' for an empty control.
+  const choices = place === 'query' ? choicesOf(field) : [];
   return (texts, message, reading) => {
     if (field.fieldKind !== 'list' && refuseRepeated(texts, [place, name], reading)) return;
     reading.path.push(place, name);
@@ -105,14 +107,23 @@ function textSetter(field: DescField, place: string): Setter<string> {
       if (!values.includes(refused)) assign(message, values);
     } else {
       const text = texts[0]!;
-      const value =
-        required && text === '' && field.scalar === ScalarType.STRING
-          ? refuse(reading, problemText.tooShort(1))
-          : read(text, reading);
+      let value: unknown;
+      if (text !== '') value = read(text, reading);
+      else if (choices.length > 0) value = refuse(reading, problemText.notOneOf(choices, text));
+      else if (required && field.scalar === ScalarType.STRING)
+        value = refuse(reading, problemText.tooShort(1));
+      else value = read(text, reading);
       if (value !== refused) assign(message, value);
     }
     reading.path.length = 0;
   };
+}
+
+/** Returns the values of an enumeration that has '' for an absent field, without it. */
+function choicesOf(field: DescField): string[] {
+  const { type } = rulesOf(field);
+  const values = type.case === 'string' ? type.value.in : [];
+  return values.includes('') ? values.filter((value) => value !== '') : [];
 }
 
 function formTextSetter(field: DescField): Setter<FormPart> {

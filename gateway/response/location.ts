@@ -1,4 +1,5 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
+import { pathPart } from '../../src/contract/path-part.ts';
 import type { ServedEndpoint } from '../endpoint.ts';
 
 /** Returns the path of what a response created, in the path form (index of `forms`) of its request. */
@@ -32,7 +33,7 @@ export function createLocator(
     const path = shown!.forms[form]!.path.replace(/\{([^}]*)\}/g, (_, name: string) => {
       const [message, { localName }] =
         name === field.name ? [response, field] : [request, named(input, name)!];
-      return encodeURIComponent(String((message as unknown as Record<string, unknown>)[localName]));
+      return pathPart(String((message as unknown as Record<string, unknown>)[localName]));
     });
     return basePathOf(publicUrl()) + path;
   };

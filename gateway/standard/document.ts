@@ -203,7 +203,7 @@ function bindingOf(method: DescMethod, rule: HttpRule, maxBodyBytes: number): De
       (responseBody === '' ? method.output : fieldOf(method, responseBody).message)?.typeName ===
         httpBodyType,
     ...{ successStatus: 200, multipart: false, cached: false, waits: false, isSubmit: false },
-    ...{ takesOptions: false, errors: [], workingHours: false, withFormat: null },
+    ...{ isRepeatable: false, takesOptions: false, errors: [], workingHours: false, withFormat: null },
   };
 }
 

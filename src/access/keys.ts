@@ -6,6 +6,8 @@ import type { Store } from '../store/store.ts';
 
 /** An API key to create. */
 export interface KeyRequest extends Pick<ApiKey, 'userId' | 'role' | 'name' | 'createdAt' | 'expiresAt'> {
+  /** Id of the key, if it must not be generated. */
+  id?: string;
   /** The secret, if it must not be generated. */
   secret?: string;
   /** Scopes of a user's key. Every scope if empty or absent. */
@@ -59,6 +61,7 @@ export async function createKey(
   request: KeyRequest,
 ): Promise<{ keyId: string; apiKey: string }> {
   const {
+    id = newId(),
     secret = newApiKey(),
     scopes = [],
     operatorRole = 'admin',
@@ -72,7 +75,7 @@ export async function createKey(
   }
   const key = {
     ...rest,
-    id: newId(),
+    id,
     hash: sha256(secret),
     prefix: secret.slice(0, secret.startsWith('gl_test_') ? 12 : 7),
     revokedAt: null,
@@ -84,5 +87,5 @@ export async function createKey(
     creditsSpent: 0,
   };
   await store.apiKeys.insert(key);
-  return { keyId: key.id, apiKey: secret };
+  return { keyId: id, apiKey: secret };
 }

@@ -54,7 +54,7 @@ export function createRateLimit({
     const parts = Math.max(1, processes());
     const rate = requestsPerSecond / parts;
     const capacity = Math.max(1, rate);
-    const now = clock.now();
+    const now = clock.steady();
     let bucket = buckets.get(holderId);
     if (bucket === undefined) {
       bucket = { tokens: capacity, at: now };

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { repeat } from '../base/due-work.ts';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
-import type { ProcessReport } from '../store/operations.ts';
+import { findLiveProcesses, type ProcessReport } from '../store/operations.ts';
 import type { Store } from '../store/store.ts';
 
 export interface ServingCountOptions {
@@ -33,7 +33,7 @@ export async function listServing(
   store: Pick<Store, 'processes'>,
   clock: Pick<Clock, 'now'>,
 ): Promise<ProcessReport[]> {
-  const processes = await store.processes.find({ seenAt: { atLeast: clock.now() - silentMs } });
+  const processes = await findLiveProcesses(store, clock.now(), silentMs);
   return processes.filter(({ role }) => serving.has(role));
 }
 

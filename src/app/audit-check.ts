@@ -54,13 +54,13 @@ export function createAuditCheck(options: AuditCheckOptions): AuditCheck {
       nextAt = 0;
       return;
     }
-    if (clock.now() < nextAt) return;
-    nextAt = clock.now() + Math.min(intervalMs, retryMs);
-    const startedAt = clock.now();
+    if (clock.steady() < nextAt) return;
+    nextAt = clock.steady() + Math.min(intervalMs, retryMs);
+    const startedAt = clock.steady();
     const { problems, accounts, jobs } = await options.audit(signal);
     disagreements = problems.length;
-    nextAt = clock.now() + intervalMs;
-    const entry = { accounts, jobs, disagreements, ms: clock.now() - startedAt };
+    nextAt = clock.steady() + intervalMs;
+    const entry = { accounts, jobs, disagreements, ms: clock.steady() - startedAt };
     if (problems.length === 0) log.info(entry, 'audit ended');
     else log.error({ ...entry, problems: problems.slice(0, maxLogged) }, 'audit found disagreements');
   };

@@ -30,7 +30,10 @@ import { listedFields, policyOfMarket } from '../markets/defaults.ts';
 import { findUnknownRegions, withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { watchFirstPublish } from '../queue/queue.ts';
+import { createClockRecord } from '../store/clock-record.ts';
 import type { Job, StoredFile } from '../store/documents.ts';
+import type { Store } from '../store/store.ts';
+import { withOriginLimits } from '../store/stored-times.ts';
 import { refuseOtherMoves } from '../store/wrap.ts';
 import { createRequestCounter, meterRequests, type RequestCounter } from '../sweep/request-counter.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
@@ -38,8 +41,8 @@ import type { Fetching, FetchingOptions } from './open-fetching.ts';
 import { openStack, type Stack, type StackOptions } from './stack.ts';
 import { traceQueue, traceStore } from './telemetry.ts';
 
-/** Interval between synchronizations with the store's clock, in milliseconds. */
-const followMs = 30_000;
+/** Interval between synchronizations of the clock, in milliseconds: a third of a claim. */
+const followMs = 5_000;
 /**
  * Maximum wait for the store's time at startup, in milliseconds. After that the process starts with the host
  * clock.
@@ -100,22 +103,18 @@ export async function compose(
   options: StackOptions & ProgramOptions = {},
 ): Promise<Program> {
   const log = createLog(config.logLevel, role, options.logOutput);
-  const clock: SharedClock = createSharedClock({
-    host: systemClock,
-    monotonic: () => performance.now(),
-    readTime: () => stack.store.ping(),
-    log,
-  });
+  const clock = createStoreClock(config, log, () => stack.store);
   declaredSites.use(config.siteFiles, log);
   const stack: Stack = await openStack(config, clock, log, options);
   const closing = new AbortController();
-  const following = await followStore(clock, stack, closing.signal);
+  const following = await followTime(clock, closing.signal);
   const signed = openLinks(config, clock, publicUrl);
   const traced = config.exportsTraces ? traceStack(stack) : stack;
   const { queue, published } = watchFirstPublish(traced.queue);
   const changes = options.changes ?? createJobChanges(clock);
   const metrics = options.metrics ?? noMetrics;
-  const store = observeStore(refuseOtherMoves(traced.store), changes, metrics);
+  const limited = withOriginLimits(traced.store, log);
+  const store = observeStore(refuseOtherMoves(limited), changes, metrics);
   const requestCounter = createRequestCounter(clock);
   const holder = options.holder ?? newId();
   const pageOptions = { config, store, clock, log, holder, observer: meterRequests(requestCounter, metrics) };
@@ -157,6 +156,18 @@ export async function compose(
       await following();
     },
   };
+}
+
+/** Creates the clock that follows a store, which is opened later. */
+function createStoreClock({ mongoUri }: Config, log: Log, store: () => Store): SharedClock {
+  return createSharedClock({
+    host: systemClock,
+    monotonic: () => performance.now(),
+    readTime: () => store().ping(),
+    record: createClockRecord(store),
+    isOneHost: mongoUri === null,
+    log,
+  });
 }
 
 /** Values signed or encrypted with the secrets of the service. */
@@ -250,16 +261,11 @@ async function openPages(
 }
 
 /**
- * Follows the store's clock if other hosts share the store. Resolves after the first reading, so that no
- * lease is taken before it, or after a short timeout if the store is unavailable. Returns a function that
- * waits for the end.
+ * Follows the store's time: that of this host on the embedded stack. Resolves after the first reading, so
+ * that no lease is taken before it, or after a short timeout if the store is unavailable. Returns a function
+ * that waits for the end.
  */
-async function followStore(
-  clock: SharedClock,
-  { name }: Stack,
-  signal: AbortSignal,
-): Promise<() => Promise<void>> {
-  if (name === 'embedded') return async () => {};
+async function followTime(clock: SharedClock, signal: AbortSignal): Promise<() => Promise<void>> {
   const first = new AbortController();
   const waited = clock.sleep(maxFirstReadingMs, first.signal).catch(() => {});
   await Promise.race([clock.synchronize().catch(() => {}), waited]);

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { MarketOrigins, Origins } from '../base/origins.ts';
 import type { BodyBudget } from '../contract/body-budget.ts';
 import { jobTypes, knownMarkets } from '../contract/job-types.ts';
+import { listFieldDrift } from '../fetch/drift/alarms.ts';
 import { openStates } from '../store/job-states.ts';
 import type { Store } from '../store/store.ts';
 import type { GaugeReaders } from '../telemetry/metrics.ts';
@@ -12,12 +13,15 @@ import type { WorkerSlots } from '../worker/pool.ts';
  */
 const cacheMs = 5_000;
 
+/** Share of the newest pages from which a field counts as gone: a few of them are older versions. */
+const goneShare = 0.98;
+
 /** Kinds of jobs. */
 const kinds: readonly string[] = [...new Set(jobTypes.map(({ kind }) => kind))];
 
 export interface StoreGaugeOptions {
-  store: Pick<Store, 'batches' | 'jobs' | 'origins'>;
-  clock: Pick<Clock, 'now'>;
+  store: Pick<Store, 'batches' | 'drift' | 'jobs' | 'origins'>;
+  clock: Pick<Clock, 'steady'>;
   origins: Origins;
 }
 
@@ -28,9 +32,22 @@ export function storeGauges({ store, clock, origins }: StoreGaugeOptions): Gauge
   const jobs = cached(clock, () =>
     store.jobs.countBy({ state: { in: openStates } }, ['mode', 'kind', 'state']),
   );
-  const backlog = cached(clock, () => store.batches.countBacklog(clock.now()));
+  const backlog = cached(clock, () => store.batches.countBacklog(clock.steady()));
   const pauses = cached(clock, () => store.origins.listPauses());
+  const drift = cached(clock, () => listFieldDrift(store, false));
   return {
+    gleaner_drift_fields: async () => {
+      const alarms = await drift();
+      const markets = new Set([...knownMarkets, ...alarms.map(({ market }) => market)]);
+      return [...markets].flatMap((market) => {
+        const own = alarms.filter((alarm) => alarm.market === market);
+        const gone = own.filter(({ absent }) => absent >= goneShare);
+        return [
+          { labels: { market, state: 'alarm' }, value: own.length },
+          { labels: { market, state: 'gone' }, value: gone.length },
+        ];
+      });
+    },
     gleaner_jobs: async () => {
       const live = (await jobs()).filter(({ mode }) => mode === 'live');
       const countOf = (kind: string, state: string) =>
@@ -52,13 +69,13 @@ export function storeGauges({ store, clock, origins }: StoreGaugeOptions): Gauge
       ]);
     },
     gleaner_batch_oldest_seconds: async () => {
-      const now = clock.now();
+      const now = clock.steady();
       const ages = (await backlog()).map(({ dueAt }) => now - (dueAt ?? now));
       return [{ labels: {}, value: Math.max(0, ...ages) / 1000 }];
     },
     gleaner_origin_paused: async () => {
       // Sites that clients name belong to no configured market.
-      const now = clock.now();
+      const now = clock.steady();
       const paused = new Set((await pauses()).filter(({ until }) => until > now).map(({ origin }) => origin));
       const counts = [...origins].map(([market, settings]) => {
         const own = originsOf(settings).filter((origin) => paused.has(origin));
@@ -109,12 +126,12 @@ function originsOf({ addresses }: MarketOrigins): string[] {
 }
 
 /** Returns a function that reads a value at most once per `cacheMs`. A failed read is not kept. */
-function cached<T>(clock: Pick<Clock, 'now'>, read: () => Promise<T>): () => Promise<T> {
+function cached<T>(clock: Pick<Clock, 'steady'>, read: () => Promise<T>): () => Promise<T> {
   let reading: Promise<T> | null = null;
   let readAt = 0;
   return async () => {
-    if (reading === null || clock.now() - readAt >= cacheMs) {
-      readAt = clock.now();
+    if (reading === null || clock.steady() - readAt >= cacheMs) {
+      readAt = clock.steady();
       reading = read();
     }
     try {

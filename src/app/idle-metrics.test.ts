@@ -17,14 +17,14 @@ test('a process without work exposes every counter, duration, and gauge of jobs,
   const store = openSqliteStore({ path: ':memory:' });
   const settings = { opsPort: 1, metricsPushMs: null } as Parameters<typeof startTelemetry>[0];
   const telemetry = (await startTelemetry(settings, 'test', createLog('silent', 'test')))!;
-  telemetry.observe(storeGauges({ store, clock: { now: () => 0 }, origins: new Map() }));
+  telemetry.observe(storeGauges({ store, clock: { steady: () => 0 }, origins: new Map() }));
   const server = createServer(telemetry.scrape);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const found = await scrape(url);
     const names = namesOf(found);
-    const expected = [...Object.keys(counters), 'gleaner_jobs', 'gleaner_batches'];
+    const expected = [...Object.keys(counters), 'gleaner_jobs', 'gleaner_batches', 'gleaner_drift_fields'];
     expect(expected.filter((name) => !names.has(name))).toEqual([]);
     expect(Object.keys(durations).filter((name) => !names.has(`${name}_bucket`))).toEqual([]);
     for (const { market, kind } of jobTypes) {

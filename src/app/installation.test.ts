@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqliteStore } from '../store/sqlite/open.ts';
-import { installationFile, markInstallation, requireInstallation } from './installation.ts';
+import { installationFile, markInstallation, matchFolder, requireInstallation } from './installation.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -18,10 +18,11 @@ const pathOf = (dataDir: string, name = 'gleaner.db') => join(dataDir, name);
 /** Creates the data folder of an installation that has a job, as a service leaves it. */
 async function install(name: string): Promise<string> {
   const dataDir = join(folder, name);
-  await openSqliteStore({ path: pathOf(dataDir) }).close();
+  const store = openSqliteStore({ path: pathOf(dataDir) });
+  markInstallation({ dataDir }, await store.installationId());
+  await store.close();
   writeFileSync(pathOf(dataDir, 'secrets.txt'), 'secret');
   mkdirSync(pathOf(dataDir, 'results/job-1'), { recursive: true });
-  await markInstallation({ mongoUri: null, dataDir });
   return dataDir;
 }
 
@@ -113,6 +114,23 @@ test('markInstallation() gives a database one id, which it keeps', async () => {
   const marker = await readFile(pathOf(dataDir, installationFile), 'utf8');
   expect(JSON.parse(marker)).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
   rmSync(pathOf(dataDir, installationFile));
-  await markInstallation({ mongoUri: null, dataDir });
+  const store = openSqliteStore({ path: pathOf(dataDir) });
+  markInstallation({ dataDir }, await store.installationId());
+  await store.close();
   expect(await readFile(pathOf(dataDir, installationFile), 'utf8')).toBe(marker);
+});
+
+describe('matchFolder()', () => {
+  test('marks a folder with secrets, and refuses it to another database', () => {
+    const dataDir = join(folder, 'data');
+    mkdirSync(dataDir);
+    matchFolder({ dataDir }, 'one');
+    expect(existsSync(pathOf(dataDir, installationFile))).toBe(false);
+    writeFileSync(pathOf(dataDir, 'secrets.txt'), 'secret');
+    matchFolder({ dataDir }, 'one');
+    matchFolder({ dataDir }, 'one');
+    expect(() => matchFolder({ dataDir }, 'two')).toThrow(
+      /^The database of MONGODB_URI belongs to another installation than installation.json, secrets.txt in /,
+    );
+  });
 });

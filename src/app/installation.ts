@@ -36,11 +36,23 @@ export async function requireInstallation({ mongoUri, dataDir }: Place): Promise
     throw new UnknownInstallationError(path, `is ${found.kind}, but the folder has ${traces.join(', ')}`);
 }
 
-/** Marks the data folder of the embedded stack with the installation of its database. */
-export async function markInstallation({ mongoUri, dataDir }: Place): Promise<void> {
-  if (mongoUri !== null) return;
-  const { ensureInstallationId } = await import('../store/sqlite/installation.ts');
-  const id = ensureInstallationId(join(dataDir, storeFile));
+/**
+ * Checks that a data folder with secrets or results of the distributed stack belongs to the installation of
+ * the database, and marks it. Throws an UnknownInstallationError.
+ */
+export function matchFolder({ dataDir }: Pick<Place, 'dataDir'>, id: string): void {
+  const folderId = readFolderId(dataDir);
+  const traces = findTraces(dataDir, folderId);
+  if (folderId !== null && folderId !== id)
+    throw new UnknownInstallationError(
+      'The database of MONGODB_URI',
+      `belongs to another installation than ${traces.join(', ')} in ${dataDir}`,
+    );
+  if (traces.length > 0) markInstallation({ dataDir }, id);
+}
+
+/** Marks the data folder with the installation of its database. */
+export function markInstallation({ dataDir }: Pick<Place, 'dataDir'>, id: string): void {
   if (readFolderId(dataDir) === id) return;
   const file = join(dataDir, installationFile);
   const draft = `${file}.incomplete`;

@@ -135,6 +135,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       await updateClaim(store, { id: claimed.id, attempt: 1 }, { wait });
       await store.crawls.upsert([{ key: 'page', at: aTime, body: new Uint8Array([0, 255, 7]) }]);
       await store.pagePlaces.writeAll([{ id: 'j/1', path: 'j/pages_1', offset: 0, length: 9 }]);
+      await store.fileRemovals.upsert([{ jobId: 'j', deletedAt: 1, dueAt: 2 }]);
       await store.drift.put({ market: 'mkta', page: 'item', revision: 1, state: '{"n":1}' });
       const counts = { requests: 3, refused: 1, failed: 0, milliseconds: 12.5 };
       await store.originMinutes.accumulate([
@@ -157,6 +158,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       const item = anItem({ userId, series: 'daily' });
       await store.trackingRuns.insert({ ...aRun({ userId, jobId }), activeUser: null });
       await store.trackedItems.upsert([item]);
+      await store.itemUnits.insert({ userId, unit: 'a-unit', itemId: item.id });
       await addObservations(store, [{ observation, previous: null }]);
       await store.itemChanges.writeAll([aChange(jobId, 1)]);
       await store.rules.insert(aRule({ userId }));
@@ -214,6 +216,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         destinations: await store.destinations.find({ userId: user.id }),
         run: await store.trackingRuns.get(job.id),
         item: await store.trackedItems.find({ id: { in: [item.id] } }, { order: [] }),
+        itemUnits: await store.itemUnits.find({ userId: user.id }),
         observation: await listObservations(store, observation, 0, aTime + 1, page),
         changes: await listChanges(store, job.id, null, page),
         rules: await store.rules.find({ userId: user.id }),

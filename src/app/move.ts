@@ -96,7 +96,8 @@ async function copyAll(
       `the audits of source and target differ: ${JSON.stringify(before)}, ${JSON.stringify(after)}`,
     );
   await onStep('verified');
-  await target.complete();
+  // The moved installation keeps its identity, and its data folder.
+  await target.complete(await withStore(database, (store) => store.installationId()));
   await onStep('complete');
   return { ...files, documents, audit: after };
 }

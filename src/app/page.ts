@@ -46,13 +46,13 @@ export async function runFetch(
   const wire = recordRequests();
   try {
     say(targetLine(target));
-    const started = clock.now();
+    const started = clock.steady();
     const [reading] = (await readTargets({ ...config, origins }, [target], say, clock)) as [FetchedReading];
     const exchanges = wire.exchanges();
     for (const line of exchanges.flatMap(exchangeLines)) say(line);
     const onWire = new Set(exchanges.map(({ url }) => url));
     const byBrowser = reading.fetched.filter(({ response }) => !onWire.has(response.url));
-    for (const line of byBrowser.flatMap((page) => browserLines(page, clock.now() - started))) say(line);
+    for (const line of byBrowser.flatMap((page) => browserLines(page, clock.steady() - started))) say(line);
     const file = resolve(options.save ?? bodyFile(config.dataDir, target));
     if (reading.main) {
       await saveResponse(file, reading.main.response);

@@ -125,12 +125,14 @@ interface Edge {
   routes: Parameters<typeof createRpcListener>[0];
   exportFile: ExportFile;
   restoreFile: RestoreFile;
+  accountOf?: (jobId: string) => Promise<string | null>;
 }
 
 /** Returns the functions that format the records of result files, and restore them, in this process. */
 const filesOf = (context: Program['context']) => ({
   exportFile: ((path, wanted) => exportFile(context, path, wanted)) satisfies ExportFile,
   restoreFile: ((path) => restoreFile(context, path)) satisfies RestoreFile,
+  accountOf: async (jobId: string) => (await context.store.jobs.get(jobId))?.userId ?? null,
 });
 
 /** Creates the edge of a core in another process. */
@@ -173,6 +175,7 @@ async function openGateway(
           },
     exportFile: edge.exportFile,
     restoreFile: edge.restoreFile,
+    accountOf: edge.accountOf,
     conversions,
     keyDirectory: createKeyDirectory(config, clock),
     mounts: [serveConsole({ publicUrl }), createRpcListener(edge.routes, budget)],

@@ -10,6 +10,7 @@ import { createLog, type LogOutput } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import { services } from '../contract/services.ts';
 import { logMissingOrigins } from '../jobs/origins.ts';
+import { excuseInterrupted } from '../store/claims.ts';
 import { refill } from '../sweep/sweep.ts';
 import { noMetrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -187,7 +188,8 @@ async function openProgram(
   const open = async () => {
     await requireInstallation(config);
     const opened = await compose(config, role, publicUrl, { readsPages, metrics, logOutput });
-    if (role === 'serve') await markInstallation(config);
+    if (opened.stack.name === 'embedded' && role === 'serve')
+      markInstallation(config, await opened.stack.store.installationId());
     return opened;
   };
   const program = await open().catch(async (error) => {
@@ -211,7 +213,9 @@ async function openProgram(
 }
 
 /** Republishes the batches of an earlier process. Must run before any batch is submitted or claimed. */
-async function resumeBatches({ context, log }: Program): Promise<void> {
+async function resumeBatches({ context, config, log }: Program): Promise<void> {
+  // Without worker processes, a page of these batches may have ended the service.
+  if (config.workers > 0) await excuseInterrupted(context.store);
   const batches = await refill(context);
   if (batches > 0) log.info({ batches }, 'interrupted work resumed');
 }

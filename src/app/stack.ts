@@ -39,7 +39,7 @@ export async function openStack(
   { queue: given, storeCacheBytes }: StackOptions = {},
 ): Promise<Stack> {
   const store = await openStore(config, storeCacheBytes);
-  const queue = config.natsUrl === null && given ? given : await openQueue(config, clock, log);
+  const queue = config.natsUrl === null && given ? given : await openQueue(config, clock, log, store);
   const blobs = await openBlobs(config);
   return {
     name: config.mongoUri === null ? 'embedded' : 'distributed',
@@ -67,7 +67,7 @@ export async function openStore(config: Config, cacheBytes?: number): Promise<St
   return openMongoStore({ uri: config.mongoUri });
 }
 
-async function openQueue(config: Config, clock: Clock, log: Log): Promise<Queue> {
+async function openQueue(config: Config, clock: Clock, log: Log, store: Store): Promise<Queue> {
   if (config.natsUrl === null) {
     const { openLocalQueue } = await import('../queue/local/open.ts');
     return openLocalQueue({ clock, log });
@@ -75,7 +75,12 @@ async function openQueue(config: Config, clock: Clock, log: Log): Promise<Queue>
   const { openJetStreamQueue } = await import('../queue/jetstream/open.ts');
   const { natsUrl: url, limits } = config;
   const { natsReplicas: replicas } = limits;
-  return openJetStreamQueue({ url, ...(replicas === null ? {} : { replicas }), clock, log });
+  let installationId: string | undefined;
+  const owner = async () => {
+    installationId ??= await store.installationId();
+    return installationId;
+  };
+  return openJetStreamQueue({ url, ...(replicas === null ? {} : { replicas }), owner, clock, log });
 }
 
 /** Opens only the result storage. */

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import manifest from '../../package.json' with { type: 'json' };
 import { trackForever, trackMs } from '../history/tracker.ts';
 import type { JobContext } from '../jobs/context.ts';
+import { findLiveProcesses } from '../store/operations.ts';
 import { reportForever } from '../sweep/report.ts';
 import { sweepForever, sweepMs } from '../sweep/sweep.ts';
 import type { WorkerPoolStats } from '../worker/pool.ts';
@@ -24,9 +25,7 @@ export async function maintainForever(
   const { store, clock } = context;
   const isSweeper = async () => {
     if (processId === null) return true;
-    const [first] = await store.processes
-      .find({ seenAt: { atLeast: clock.now() - silentMs } })
-      .catch(() => []);
+    const [first] = await findLiveProcesses(store, clock.now(), silentMs).catch(() => []);
     return first === undefined || first.id === processId;
   };
   await Promise.all([

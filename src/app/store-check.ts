@@ -1,5 +1,6 @@
 import { DataRefusedError } from '../base/data-refused-error.ts';
 import type { Program } from './compose.ts';
+import { matchFolder } from './installation.ts';
 
 const retryMs = 2_000;
 /** Maximum wait for the store at startup, in milliseconds. */
@@ -14,12 +15,12 @@ export interface StoreCheck {
 }
 
 /**
- * Checks the data's schema version, which the store migrates on the first call. A store that does not respond
- * yet is checked in the background once it does. Throws a DataRefusedError if the response arrives within a
- * second.
+ * Checks the data's schema version, which the store migrates on the first call, and that the data folder and
+ * the queue belong to the installation of the database. Engines that do not respond yet are checked in the
+ * background once they do. Throws a DataRefusedError if the responses arrive within a second.
  */
 export async function startStoreCheck(
-  { stack, clock }: Pick<Program, 'stack' | 'clock'>,
+  { stack, clock, config }: Pick<Program, 'stack' | 'clock' | 'config'>,
   signal: AbortSignal,
 ): Promise<StoreCheck> {
   const { promise: refused, resolve: refuse } = Promise.withResolvers<DataRefusedError>();
@@ -27,6 +28,8 @@ export async function startStoreCheck(
     while (!signal.aborted) {
       try {
         await stack.store.schemaVersion();
+        if (stack.name === 'distributed') await matchFolder(config, await stack.store.installationId());
+        await stack.queue.ping();
         return;
       } catch (error) {
         if (error instanceof DataRefusedError) return refuse(error);

@@ -5,15 +5,26 @@ import { Fault } from '../contract/fault.ts';
 import { type Audit, audit } from '../jobs/queries/audit.ts';
 import type { Store } from '../store/store.ts';
 import { lockData, openExistingStore, requireData } from './data-folder.ts';
-import { openStore } from './stack.ts';
+import { auditFiles, type FileAudit } from './file-audit.ts';
+import { openBlobs, openStore } from './stack.ts';
 
 export type { Audit };
 
-/** Audits the store, also while a service uses it. Throws a ConfigError if there is no data. */
-export async function runAudit(config: Config): Promise<Audit> {
+/** Result of `gleaner audit`. `files`: number of files in the result storage, if they were audited. */
+export type CompleteAudit = Audit & Partial<Pick<FileAudit, 'files'>>;
+
+/**
+ * Audits the store, and with `withFiles` the result storage, also while a service uses them. Throws a
+ * ConfigError if there is no data.
+ */
+export async function runAudit(config: Config, { withFiles = false } = {}): Promise<CompleteAudit> {
   const store = await openExistingStore(config);
   try {
-    return await audit(store);
+    const books = await audit(store);
+    if (!withFiles) return books;
+    const blobs = await openBlobs(config);
+    const { files, problems } = await auditFiles(store, blobs).finally(() => blobs.close());
+    return { ...books, files, problems: [...books.problems, ...problems] };
   } finally {
     await store.close();
   }
@@ -62,12 +73,12 @@ export async function migrateStore(
   { waitMs, clock = systemClock }: MigrateStoreOptions,
 ): Promise<{ engine: string; version: number }> {
   return withLockedStore(config, async (store) => {
-    const until = clock.now() + waitMs;
+    const until = clock.steady() + waitMs;
     for (;;) {
       try {
         return { engine: store.engine, version: await store.schemaVersion() };
       } catch (error) {
-        if (Fault.from(error).code !== 'unavailable' || clock.now() >= until) throw error;
+        if (Fault.from(error).code !== 'unavailable' || clock.steady() >= until) throw error;
         await clock.sleep(retryMs);
       }
     }

@@ -7,12 +7,14 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import { resetConnection } from '../contract/abort-response.ts';
+import type { LongRequestKind } from '../contract/caller.ts';
+import { createPortShares, type PortShares } from './port-shares.ts';
 
 /** Limits of the connections of one port. */
 export interface ConnectionLimits {
   /**
-   * Maximum number of open connections. A further one replaces the oldest without an accepted request; if all
-   * have one, it is closed.
+   * Maximum number of open connections. A further one replaces one without an accepted request in progress;
+   * if all have one, it is closed. Also the number of requests in progress of which accounts have shares.
    */
   maxConnections: number;
   /** Timeout for the headers of a request and for the first byte of a connection, in milliseconds. */
@@ -66,9 +68,14 @@ const known = Symbol('connection');
  * collection.
  */
 const admission = Symbol('admission');
+/** Function that ends an accepted request in the shares of its port, stored in the same place. */
+const ending = Symbol('ending');
 
 interface Connection {
   socket: Socket;
+  shares: PortShares;
+  /** Account of its last accepted request. Its client's address before there is one. */
+  owner: string;
   /** Accepted requests in progress. */
   active: number;
   /** Responses in progress, also to requests that were not accepted. */
@@ -82,7 +89,7 @@ interface Connection {
 }
 
 type Carrier = object & { [known]?: Connection };
-type Admitted = { [admission]?: 'accepted' | 'refused' | 'replaced' };
+type Admitted = { [admission]?: 'accepted' | 'refused' | 'replaced'; [ending]?: () => void };
 
 const connectionOf = (request: Request): Connection | undefined =>
   (('stream' in request ? request.stream : request.socket) as Carrier | undefined)?.[known];
@@ -101,14 +108,43 @@ export const httpOptions = ({ headersMs, requestMs, idleMs, checkMs }: Connectio
 
 /**
  * Marks a request whose caller was authenticated. Its connection may send any amount until the request ends.
+ * `account`: what the caller's requests are counted by.
  */
-export function acceptRequest(request: Request): void {
+export function acceptRequest(request: Request, account?: string): void {
   const connection = connectionOf(request);
+  if (connection !== undefined && account !== undefined) connection.owner = account;
   if (connection === undefined || admittedOf(request)[admission] === 'accepted') return;
   // A stream that was reset before the caller was authenticated has been counted.
   if ('stream' in request && request.stream.closed) connection.resets -= 1;
-  else connection.active += 1;
+  else {
+    connection.active += 1;
+    admittedOf(request)[ending] = connection.shares.accept();
+  }
   admittedOf(request)[admission] = 'accepted';
+}
+
+const never = new AbortController().signal;
+
+/**
+ * Counts an accepted request that may last long, until its response is closed. Returns a signal that aborts
+ * when its wait should end early. Throws `rate_limited` if the account has its share of the port.
+ */
+export function beginLongRequest(
+  request: Request,
+  response: Response,
+  { account, kind }: { account: string; kind: LongRequestKind },
+): AbortSignal {
+  const shares = connectionOf(request)?.shares;
+  if (shares === undefined || response.destroyed) return never;
+  try {
+    const { early, end } = shares.begin(account, kind);
+    response.once('close', end);
+    return early;
+  } catch (error) {
+    // A client that repeats the request needs no connection until then.
+    if (shares.isFilling && 'shouldKeepAlive' in response) response.shouldKeepAlive = false;
+    throw error;
+  }
 }
 
 /** Marks a request that was refused for lack of a valid key, whatever its response status. */
@@ -123,8 +159,11 @@ export function watchRequest(request: Request, response: Response): void {
   connection.responses += 1;
   response.once('close', () => {
     connection.responses -= 1;
-    const admitted = admittedOf(request)[admission];
-    if (admitted === 'accepted') connection.active -= 1;
+    const { [admission]: admitted, [ending]: end } = admittedOf(request);
+    if (end !== undefined) {
+      connection.active -= 1;
+      end();
+    }
     if (admitted === 'accepted' || (response.statusCode < 400 && admitted !== 'refused'))
       connection.acceptedBytes = connection.socket.bytesRead;
   });
@@ -176,18 +215,24 @@ export function bindSession(
 }
 
 /**
- * Returns the connection that a further one replaces, so that clients that only hold connections
- * keep nobody else out: the oldest without an accepted request, first among those that never had one. Null if
- * all are in use.
+ * Returns the connection that a further one replaces, so that clients that only hold connections keep nobody
+ * else out: the oldest that never had an accepted request, or else the oldest idle one of the owner with the
+ * most connections, so that others keep theirs. Null if all are in use.
  */
 function replaceable(open: Iterable<Connection>): Connection | null {
-  let idle: Connection | null = null;
+  const byOwner = new Map<string, { count: number; idle: Connection | null }>();
   for (const connection of open) {
-    if (connection.active > 0) continue;
-    if (connection.acceptedBytes === 0) return connection;
-    idle ??= connection;
+    const isIdle = connection.active === 0;
+    if (isIdle && connection.acceptedBytes === 0) return connection;
+    const known = byOwner.get(connection.owner) ?? { count: 0, idle: null };
+    known.count += 1;
+    if (isIdle) known.idle ??= connection;
+    byOwner.set(connection.owner, known);
   }
-  return idle;
+  let largest: { count: number; idle: Connection } | null = null;
+  for (const { count, idle } of byOwner.values())
+    if (idle !== null && count > (largest?.count ?? 0)) largest = { count, idle };
+  return largest?.idle ?? null;
 }
 
 /**
@@ -198,9 +243,12 @@ export function guardConnections(server: Server, limits: ConnectionLimits): Read
   /** In the order in which they were opened. */
   const open = new Set<Connection>();
   const sockets = new Set<Socket>();
+  const shares = createPortShares(limits.maxConnections);
   server.prependListener('connection', (socket: Socket) => {
-    const connection = {
+    const connection: Connection = {
       socket,
+      shares,
+      owner: socket.remoteAddress ?? '',
       active: 0,
       responses: 0,
       resets: 0,

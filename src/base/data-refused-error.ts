@@ -1,9 +1,9 @@
-import { Fault } from '../contract/fault.ts';
+import { type Component, Fault } from '../contract/fault.ts';
 
 /** The program must not use the data. The process must end without a change. */
 export class DataRefusedError extends Fault {
-  constructor(message: string, cause?: Error) {
-    super('internal', message, { component: 'store', cause });
+  constructor(message: string, cause?: Error, component: Component = 'store') {
+    super('internal', message, { component, cause });
   }
 }
 
@@ -45,5 +45,17 @@ export class UnknownInstallationError extends DataRefusedError {
       `${place} ${problem}: put the database of this installation back, or restore a backup to a new folder with 'gleaner restore'. For a new installation, set GLEANER_DATA_DIR to another folder`,
     );
     this.name = 'UnknownInstallationError';
+  }
+}
+
+/** The queue is that of another installation, whose work this one would lose. */
+export class ForeignQueueError extends DataRefusedError {
+  constructor(stream: string, owner: string, installationId: string) {
+    super(
+      `The stream ${stream} on NATS belongs to the installation ${owner}, and the database to ${installationId}: set NATS_URL to a server, or to an account with JetStream, that no other installation uses. If the installation ${owner} does not exist any more, delete the stream`,
+      undefined,
+      'queue',
+    );
+    this.name = 'ForeignQueueError';
   }
 }

@@ -47,12 +47,12 @@ export function createDiskSpace({ readFree, minFreeBytes, clock, log }: DiskSpac
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'free disk space not read');
     }
-    readAt = clock.now();
+    readAt = clock.steady();
   };
   return {
     async isLow() {
       if (minFreeBytes === 0) return false;
-      if (clock.now() - readAt >= readingMs) {
+      if (clock.steady() - readAt >= readingMs) {
         reading ??= read().finally(() => {
           reading = undefined;
         });

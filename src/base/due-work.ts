@@ -26,10 +26,10 @@ export interface DueWork<T> {
  */
 export async function processDue<T>(
   { claim, claimSize, concurrency, maxMs, process, onError }: DueWork<T>,
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'steady'>,
   signal?: AbortSignal,
 ): Promise<number> {
-  const until = clock.now() + maxMs;
+  const until = clock.steady() + maxMs;
   for (let count = 0; ; ) {
     if (signal?.aborted) return count;
     const claimed = await claim(claimSize);
@@ -54,7 +54,7 @@ export async function processDue<T>(
     const failed = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
     count += claimed.length;
-    if (claimed.length < claimSize || clock.now() >= until) return count;
+    if (claimed.length < claimSize || clock.steady() >= until) return count;
     // The embedded store resolves without I/O.
     await yieldToEventLoop();
   }

@@ -55,7 +55,8 @@ const warnLevel = 40;
  * line takes a sixth of a busy gateway's CPU time.
  */
 function createOutput() {
-  const destination = process.stderr.isTTY ? createReadable() : createJsonOutput();
+  const plain = createPlainOutput();
+  const destination = process.stderr.isTTY ? createReadable(plain) : plain;
   let lines = '';
   const flush = () => {
     if (lines === '') return;
@@ -80,6 +81,11 @@ function createOutput() {
   return stream;
 }
 
+/** Writes lines to standard error. */
+interface LineOutput extends LogOutput {
+  flushSync(): void;
+}
+
 const stderr = 2;
 /** Lines that wait for a slow reader, in UTF-16 code units. Further ones are lost. */
 const maxWaiting = 16 * 1024 * 1024;
@@ -88,10 +94,10 @@ const fullMs = 50;
 
 /**
  * Creates a stream to standard error that never blocks. Lines that cannot be written are lost: neither a
- * reader that has gone, nor a full disk stops the service. (pino's own stream repeats such a write forever at
- * the end of the process, and a full disk ends the process.)
+ * terminal or a reader that has gone, nor a full disk stops the service. (pino's own stream repeats such a
+ * write forever at the end of the process, and a full disk ends the process.)
  */
-function createJsonOutput(): Pick<pino.DestinationStream, 'write'> & { flushSync(): void } {
+function createPlainOutput(): LineOutput {
   let waiting = '';
   let isWriting = false;
   const writeNext = () => {
@@ -125,15 +131,15 @@ function createJsonOutput(): Pick<pino.DestinationStream, 'write'> & { flushSync
 }
 
 /** Creates a stream that formats lines for a terminal. Loads the formatter, which no other process needs. */
-function createReadable(): Pick<pino.DestinationStream, 'write'> & { flushSync(): void } {
+function createReadable({ write, flushSync }: LineOutput): LineOutput {
   const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
   const format = prettyFactory(readableLog(process.stderr.hasColors()));
   return {
     write: (lines) => {
-      for (const line of lines.split('\n')) if (line !== '') process.stderr.write(format(line) ?? '');
+      const shown = lines.split('\n').map((line) => (line === '' ? '' : (format(line) ?? '')));
+      write(shown.join(''));
     },
-    // A terminal is written to synchronously.
-    flushSync: () => {},
+    flushSync,
   };
 }
 

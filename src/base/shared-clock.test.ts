@@ -1,93 +1,198 @@
-import { expect, test } from 'vitest';
-import { createManualClock } from '../../test/support/clock.ts';
+import { describe, expect, test } from 'vitest';
+import { createManualClock, createMemoryClockRecord } from '../../test/support/clock.ts';
 import { createLog, type Log } from './log.ts';
-import { createSharedClock } from './shared-clock.ts';
+import { type ClockRecord, createSharedClock } from './shared-clock.ts';
 
 const start = Date.UTC(2030, 0, 7);
+const day = 86_400_000;
 
-/** Creates a shared clock on a host whose clock is ahead, with a monotonic clock controlled by the test. */
-function onHost(aheadMs: number) {
+interface HostOptions {
+  aheadMs?: number;
+  record?: ClockRecord;
+  isOneHost?: boolean;
+}
+
+/** Creates a shared clock on a host whose clock may be ahead, with a monotonic clock controlled by the test. */
+function onHost({ aheadMs = 0, record = createMemoryClockRecord(), isOneHost = false }: HostOptions = {}) {
   const host = createManualClock(start + aheadMs);
-  const state = { monotonic: 5_000, shared: start, roundTripMs: 0, away: false };
+  const state = { monotonic: 5_000, shared: start, roundTripMs: 0, away: false, odd: 0 };
   const warnings: unknown[] = [];
-  const log = { ...createLog('silent', 'test'), warn: (fields: unknown) => void warnings.push(fields) };
+  const warn = (fields: unknown, text: unknown) => void warnings.push([text, fields]);
+  const pass = (ms: number) => {
+    host.step(ms);
+    state.monotonic += ms;
+    state.shared += ms;
+  };
   const clock = createSharedClock({
     host,
     monotonic: () => state.monotonic,
     readTime: async () => {
       if (state.away) throw new Error('away');
-      state.monotonic += state.roundTripMs;
-      state.shared += state.roundTripMs;
-      if (state.roundTripMs > 0) await host.advance(Math.floor(state.roundTripMs));
-      return state.shared - state.roundTripMs / 2;
+      pass(state.roundTripMs);
+      const odd = state.odd;
+      state.odd = 0;
+      return state.shared - state.roundTripMs / 2 + odd;
     },
-    log: log as unknown as Log,
+    record,
+    isOneHost,
+    log: { ...createLog('silent', 'test'), warn } as unknown as Log,
   });
-  return { host, state, clock, warnings };
+  return { host, state, clock, warnings, pass };
 }
 
-test('shows the host time until it is synchronized, then the shared time', async () => {
-  const { clock, warnings } = onHost(20_000);
-  expect([clock.now(), clock.skewMs()]).toEqual([start + 20_000, 0]);
-  await clock.synchronize();
-  expect([clock.now(), clock.skewMs()]).toEqual([start, 20_000]);
-  expect(warnings).toEqual([{ skewMs: 20_000 }]);
-  await clock.synchronize();
-  expect(warnings).toHaveLength(1);
+describe('now()', () => {
+  test('shows the host time until it is synchronized, then the shared time', async () => {
+    const { clock, warnings } = onHost({ aheadMs: 20_000 });
+    expect([clock.now(), clock.steady(), clock.skewMs()]).toEqual([start + 20_000, start + 20_000, 0]);
+    await clock.synchronize();
+    expect([clock.now(), clock.steady(), clock.skewMs()]).toEqual([start, start, 20_000]);
+    expect(warnings).toEqual([['clock skew detected', { skewMs: 20_000 }]]);
+    await clock.synchronize();
+    expect(warnings).toHaveLength(1);
+  });
+
+  test('shows whole milliseconds', async () => {
+    const { clock, state } = onHost();
+    state.monotonic += 0.2734375;
+    state.roundTripMs = 1.5;
+    await clock.synchronize();
+    state.monotonic += 7.1;
+    for (const ms of [clock.now(), clock.steady()]) expect(Number.isInteger(ms)).toBe(true);
+  });
+
+  test('compensates for the round trip if the host time contradicts the reading', async () => {
+    const { clock, state } = onHost({ aheadMs: 1_000 });
+    state.roundTripMs = 400;
+    await clock.synchronize();
+    expect(clock.now()).toBe(state.shared);
+  });
+
+  test('keeps the host time if a slow first reading does not contradict it', async () => {
+    const { clock, host, state } = onHost({ aheadMs: 150 });
+    state.roundTripMs = 400;
+    await clock.synchronize();
+    expect([clock.now(), clock.skewMs()]).toEqual([host.now(), 0]);
+  });
+
+  test('advances with the monotonic clock, whatever the host clock does', async () => {
+    const { clock, state, host } = onHost();
+    await clock.synchronize();
+    state.monotonic += 10_000;
+    expect(clock.now()).toBe(start + 10_000);
+    host.step(3_600_000);
+    expect(clock.now()).toBe(start + 10_000);
+  });
+
+  test('ignores differences within the round trip and slow readings', async () => {
+    const { clock, state } = onHost();
+    await clock.synchronize();
+    state.roundTripMs = 100;
+    state.shared += 40;
+    await clock.synchronize();
+    expect(clock.now()).toBe(start + 100);
+    state.roundTripMs = 2_001;
+    state.shared += 900;
+    await clock.synchronize();
+    expect(clock.now()).toBe(start + 2_101);
+    state.roundTripMs = 0;
+    await clock.synchronize();
+    expect(clock.now()).toBe(state.shared);
+  });
+
+  test('ignores one odd reading', async () => {
+    const { clock, state, warnings, pass } = onHost({ isOneHost: true });
+    await clock.synchronize();
+    pass(5_000);
+    state.odd = day;
+    await clock.synchronize();
+    expect([clock.now(), clock.steady()]).toEqual([start + 5_000, start + 5_000]);
+    expect(warnings).toEqual([]);
+  });
 });
 
-test('shows whole milliseconds', async () => {
-  const { clock, state } = onHost(0);
-  state.monotonic += 0.2734375;
-  state.roundTripMs = 1.5;
-  await clock.synchronize();
-  state.monotonic += 7.1;
-  expect(Number.isInteger(clock.now())).toBe(true);
-  expect(Number.isInteger(clock.skewMs())).toBe(true);
-});
+describe('steady()', () => {
+  const steps = [-day, -3_600_000, -20_000, 20_000, 3_600_000, day];
 
-test('compensates for the round trip if the host time contradicts the reading', async () => {
-  const { clock, state } = onHost(1_000);
-  state.roundTripMs = 400;
-  await clock.synchronize();
-  expect(clock.now()).toBe(state.shared);
-});
+  test.each(steps)('does not step by %d ms with the time of day', async (stepMs) => {
+    for (const isOneHost of [true, false]) {
+      const { clock, state, warnings, pass } = onHost({ isOneHost });
+      await clock.synchronize();
+      pass(5_000);
+      state.shared += stepMs;
+      await clock.synchronize();
+      expect([clock.now(), clock.steady()]).toEqual([state.shared, start + 5_000]);
+      expect(warnings[0]).toEqual(['clock step detected', { ms: stepMs }]);
+    }
+  });
 
-test('keeps the host time if a slow first reading does not contradict it', async () => {
-  const { clock, host, state } = onHost(150);
-  state.roundTripMs = 400;
-  await clock.synchronize();
-  expect([clock.now(), clock.skewMs()]).toEqual([host.now(), 0]);
-});
+  test.each(steps)('agrees in all processes after a step of %d ms', async (stepMs) => {
+    const record = createMemoryClockRecord();
+    const [one, other] = [onHost({ record }), onHost({ record, aheadMs: 700 })];
+    for (const { clock } of [one, other]) await clock.synchronize();
+    for (const { pass, state } of [one, other]) {
+      pass(4_000);
+      state.shared += stepMs;
+    }
+    for (const { clock } of [one, other]) await clock.synchronize();
+    expect(one.clock.steady()).toBe(start + 4_000);
+    expect(other.clock.steady()).toBe(start + 4_000);
+    expect(other.clock.now()).toBe(start + 4_000 + stepMs);
+    const later = onHost({ record });
+    later.pass(4_000);
+    later.state.shared += stepMs;
+    await later.clock.synchronize();
+    expect(later.clock.steady()).toBe(start + 4_000);
+  });
 
-test('advances with the monotonic clock, whatever the host clock does', async () => {
-  const { clock, state, host, warnings } = onHost(0);
-  await clock.synchronize();
-  expect(warnings).toEqual([]);
-  state.monotonic += 10_000;
-  expect(clock.now()).toBe(start + 10_000);
-  await host.advance(3_600_000);
-  expect(clock.now()).toBe(start + 10_000);
-});
+  test('does not go back at a restart with a clock that was set back', async () => {
+    const record = createMemoryClockRecord();
+    const before = onHost({ record, isOneHost: true });
+    await before.clock.synchronize();
+    before.pass(60_000);
+    await before.clock.synchronize();
+    const after = onHost({ record, isOneHost: true });
+    after.state.shared = start - day;
+    await after.clock.synchronize();
+    expect([after.clock.now(), after.clock.steady()]).toEqual([start - day, start + 60_000]);
+  });
 
-test('ignores differences within the round trip and slow readings', async () => {
-  const { clock, state } = onHost(0);
-  await clock.synchronize();
-  state.roundTripMs = 100;
-  state.shared += 40;
-  await clock.synchronize();
-  expect(clock.now()).toBe(start + 100);
-  state.roundTripMs = 2_001;
-  state.shared += 60_000;
-  await clock.synchronize();
-  expect(clock.now()).toBe(start + 2_101);
-  state.roundTripMs = 100;
-  await clock.synchronize();
-  expect(clock.now()).toBe(state.shared);
+  test('includes the time during which no process ran', async () => {
+    const record = createMemoryClockRecord({ aheadMs: -day, reached: start - day });
+    const { clock } = onHost({ record });
+    await clock.synchronize();
+    expect([clock.now(), clock.steady()]).toEqual([start, start - day]);
+  });
+
+  test('follows the others if the monotonic clock of this process runs wrong', async () => {
+    const record = createMemoryClockRecord();
+    const [right, fast] = [onHost({ record }), onHost({ record })];
+    for (const { clock } of [right, fast]) await clock.synchronize();
+    for (let round = 1; round <= 10; round += 1) {
+      for (const { pass } of [right, fast]) pass(5_000);
+      fast.state.monotonic += 45_000;
+      await right.clock.synchronize();
+      await fast.clock.synchronize();
+      expect(fast.clock.steady()).toBe(start + round * 5_000);
+      expect(right.clock.steady()).toBe(start + round * 5_000);
+    }
+    expect(await record.read()).toMatchObject({ aheadMs: 0 });
+  });
+
+  test('follows the others after this process was suspended', async () => {
+    const record = createMemoryClockRecord();
+    const [awake, asleep] = [onHost({ record }), onHost({ record })];
+    for (const { clock } of [awake, asleep]) await clock.synchronize();
+    awake.pass(3_600_000);
+    await awake.clock.synchronize();
+    asleep.state.shared += 3_600_000;
+    await asleep.clock.synchronize();
+    expect(asleep.clock.steady()).toBe(start + 3_600_000);
+    expect(await record.read()).toMatchObject({ aheadMs: 0 });
+  });
 });
 
 test('follow() synchronizes, and retries soon after a failure', async () => {
-  const { clock, state, host } = onHost(0);
+  const { clock, state, host } = onHost();
   const stopping = new AbortController();
   state.away = true;
   const following = clock.follow(30_000, stopping.signal);

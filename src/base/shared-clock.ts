@@ -2,23 +2,49 @@ import { Fault } from '../contract/fault.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 
+/** What the processes of an installation agree on about the time. */
+export interface ClockState {
+  /** Steady time minus the time of day, in milliseconds. */
+  aheadMs: number;
+  /** A steady time that has passed: at most some seconds ago while a process runs. */
+  reached: number;
+}
+
+/** Stores the ClockState of an installation. */
+export interface ClockRecord {
+  /** Returns the stored state; null for a new installation. */
+  read(): Promise<ClockState | null>;
+  /** Stores the state of a new installation, unless another process did. */
+  create(state: ClockState): Promise<void>;
+  /** Replaces `aheadMs`. Returns false, and changes nothing, if it is not `from`. */
+  change(from: number, to: number): Promise<boolean>;
+  /** Moves `reached` forward. */
+  reach(time: number): Promise<void>;
+}
+
 export interface SharedClockOptions {
   /** Clock of this host, for sleeps and for the time until the first synchronization. */
   host: Clock;
   /** Returns milliseconds that never decrease, even if the host clock is set back. */
   monotonic(): number;
-  /** Reads the shared time, in milliseconds since the epoch. */
+  /** Reads the shared time of day, in milliseconds since the epoch. */
   readTime(): Promise<number>;
+  record: ClockRecord;
+  /** True if every process runs on this host, so that their monotonic clocks have the same rate. */
+  isOneHost: boolean;
   log: Log;
 }
 
-/** A clock that follows the time of a shared engine, so that processes on different hosts agree on leases. */
+/**
+ * A clock whose time of day follows that of a shared engine, and whose steady time ignores the steps of every
+ * clock, so that processes on different hosts agree on leases.
+ */
 export interface SharedClock extends Clock {
   /** Reads the shared time and adjusts the clock to it. Rejects if it cannot be read. */
   synchronize(): Promise<void>;
   /** Synchronizes every `intervalMs`, sooner after a failure, until the signal aborts. Never rejects. */
   follow(intervalMs: number, signal: AbortSignal): Promise<void>;
-  /** Host clock minus shared clock, in milliseconds; 0 before the first synchronization. */
+  /** Time of day of the host minus that of the shared clock, in milliseconds; 0 before the first reading. */
   skewMs(): number;
 }
 
@@ -28,31 +54,121 @@ const maxSkewMs = 1_000;
 const retryMs = 1_000;
 /** A reading with a longer round trip is too inaccurate. */
 const maxRoundTripMs = 2_000;
-
+/** Deviation of a reading from the progress of the monotonic clock that is drift, not a step. */
+const maxDriftMs = 250;
+/** Readings whose median is believed if the first one deviates by more. */
+const readings = 3;
+/** Smaller steps are logged at most once in such a time, in milliseconds. */
+const minLoggedMs = 60_000;
+/** Interval at which `reached` is written. */
+const reachMs = 5_000;
 /**
- * Creates a clock that shows the host's time until the first synchronization, and the shared time from then
- * on. Between synchronizations it advances with the monotonic clock, so a jump of the host's clock does not
- * affect it.
+ * Range around `reached` in which a steady time agrees with the other processes. A process outside of it has
+ * a clock of its own that ran wrong, and not the shared one.
  */
-export function createSharedClock({ host, monotonic, readTime, log }: SharedClockOptions): SharedClock {
-  /** Shared time minus monotonic time. */
-  let offset: number | null = null;
+const agreement = { behindMs: 2_000, aheadMs: 2 * reachMs };
+
+/** A reading of the shared time of day. */
+interface TimeReading {
+  /** Time of day minus monotonic time, at the middle of the round trip. */
+  offset: number;
+  roundTripMs: number;
+}
+
+/** Creates a clock that shows the host's time until the first synchronization. */
+export function createSharedClock(options: SharedClockOptions): SharedClock {
+  const { host, monotonic, readTime, record, isOneHost, log } = options;
+  /** Steady time minus monotonic time. Null before the first synchronization. */
+  let base: number | null = null;
+  let aheadMs = 0;
+  let reached = 0;
   let isSkewed = false;
+  let loggedAt = Number.NEGATIVE_INFINITY;
 
   // Whole milliseconds, as from the host clock.
-  const now = () => (offset === null ? host.now() : Math.round(monotonic() + offset));
-  const skewMs = () => (offset === null ? 0 : host.now() - now());
+  const steady = () => (base === null ? host.now() : Math.round(monotonic() + base));
+  const now = () => (base === null ? host.now() : Math.round(monotonic() + base - aheadMs));
+  const skewMs = () => (base === null ? 0 : host.now() - now());
 
-  const synchronize = async () => {
+  const read = async (): Promise<TimeReading> => {
     const before = monotonic();
     const time = await readTime();
     const roundTripMs = monotonic() - before;
-    if (offset !== null && roundTripMs > maxRoundTripMs) return;
-    const measured = time + roundTripMs / 2 - (before + roundTripMs);
+    return { offset: time - before - roundTripMs / 2, roundTripMs };
+  };
+  const deviationOf = ({ offset }: TimeReading, state: ClockState) =>
+    base === null ? 0 : offset + state.aheadMs - base;
+  const isDrift = (reading: TimeReading, state: ClockState) =>
+    Math.abs(deviationOf(reading, state)) <= maxDriftMs + reading.roundTripMs / 2;
+
+  /** Returns a reading that is not odd: one that agrees with the monotonic clock, or the median of three. */
+  const readCarefully = async (): Promise<[TimeReading, ClockState]> => {
+    const first = await read();
+    const known = await readState(first);
+    if (base !== null && isDrift(first, known)) return [first, known];
+    const all = [first];
+    while (all.length < readings) all.push(await read());
+    all.sort((one, other) => one.offset - other.offset);
+    return [all[(readings - 1) / 2]!, await readState(first)];
+  };
+  const readState = async ({ offset }: TimeReading): Promise<ClockState> => {
+    const stored = await record.read();
+    if (stored !== null) return stored;
+    await record.create({ aheadMs: 0, reached: Math.round(monotonic() + offset) });
+    return (await record.read()) ?? { aheadMs: 0, reached: 0 };
+  };
+
+  /** Keeps the steady time, and lets the time of day step. */
+  const step = async (reading: TimeReading, known: ClockState, nextBase: number): Promise<void> => {
+    const next = Math.round(nextBase - reading.offset);
+    const isChanged = await record.change(known.aheadMs, next);
+    const agreed = isChanged ? next : (await readState(reading)).aheadMs;
+    const ms = known.aheadMs - next;
+    // A clock that runs at a wrong speed steps with each reading.
+    if (isChanged && (Math.abs(ms) >= minLoggedMs || monotonic() - loggedAt >= minLoggedMs)) {
+      loggedAt = monotonic();
+      log.warn({ ms }, 'clock step detected');
+    }
+    base = reading.offset + agreed;
+    aheadMs = agreed;
+  };
+
+  const start = async (reading: TimeReading, state: ClockState): Promise<void> => {
+    const time = monotonic() + reading.offset + state.aheadMs;
+    if (time < state.reached - agreement.behindMs) return step(reading, state, state.reached - monotonic());
     // The engine read its clock at an unknown moment within the round trip, so smaller differences mean
     // nothing: hosts whose clocks agree keep their time, however slow the first reading.
-    const present = offset ?? host.now() - monotonic();
-    offset = Math.abs(measured - present) > roundTripMs / 2 + 1 ? measured : present;
+    const own = host.now() - monotonic();
+    const isOwn = Math.abs(reading.offset - own) <= reading.roundTripMs / 2 + 1;
+    base = (isOwn ? own : reading.offset) + state.aheadMs;
+    aheadMs = state.aheadMs;
+  };
+
+  const adjust = async (reading: TimeReading, state: ClockState): Promise<void> => {
+    if (isDrift(reading, state)) {
+      const isNoise = Math.abs(deviationOf(reading, state)) <= reading.roundTripMs / 2 + 1;
+      base = isNoise || isOneHost ? base : reading.offset + state.aheadMs;
+      aheadMs = state.aheadMs;
+      return;
+    }
+    const time = monotonic() + reading.offset + state.aheadMs;
+    const sinceReached = time - state.reached;
+    const othersAgree = sinceReached >= -agreement.behindMs && sinceReached <= agreement.aheadMs;
+    const isDecided = state.aheadMs !== aheadMs;
+    if (!isDecided && (isOneHost || !othersAgree)) return step(reading, state, base!);
+    base = reading.offset + state.aheadMs;
+    aheadMs = state.aheadMs;
+  };
+
+  const synchronize = async () => {
+    const [reading, state] = await readCarefully();
+    if (base !== null && reading.roundTripMs > maxRoundTripMs) return;
+    if (base === null) await start(reading, state);
+    else await adjust(reading, state);
+    if (steady() - Math.max(reached, state.reached) >= reachMs) {
+      reached = steady();
+      await record.reach(reached);
+    }
     const wasSkewed = isSkewed;
     isSkewed = Math.abs(skewMs()) > maxSkewMs;
     if (isSkewed && !wasSkewed) log.warn({ skewMs: skewMs() }, 'clock skew detected');
@@ -61,6 +177,7 @@ export function createSharedClock({ host, monotonic, readTime, log }: SharedCloc
 
   return {
     now,
+    steady,
     sleep: host.sleep,
     skewMs,
     synchronize,

@@ -34,6 +34,8 @@ export interface Blobs {
    * gateway then serves the file.
    */
   presign(path: string, fileName: string, seconds: number): Promise<string | null>;
+  /** Yields the paths of all files, in any order. */
+  list(): AsyncIterable<string>;
   /** Returns the paths of a job's files, in any order. */
   listJob(jobId: string): Promise<string[]>;
   /** Removes files and ignores missing ones. */

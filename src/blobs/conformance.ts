@@ -178,6 +178,15 @@ export function blobsConformance(open: () => Promise<OpenedBlobs>): void {
     await blobs.removeJob(job);
   });
 
+  test('list() yields the files of every job', async () => {
+    const paths = [`${job}/a`, `${job}/b`, `${randomUUID()}/c`];
+    for (const path of paths) await write(path, 'x');
+    const listed = await Array.fromAsync(blobs.list());
+    expect(listed.filter((path) => paths.includes(path)).toSorted()).toEqual(paths.toSorted());
+    expect(new Set(listed).size).toBe(listed.length);
+    for (const path of listed) expect(await blobs.size(path)).not.toBeNull();
+  });
+
   test('listJob() returns all files of the job and no others', async () => {
     expect(await blobs.listJob(job)).toEqual([]);
     const paths = [`${job}/a`, `${job}/ผลลัพธ์ 結果.json`, `${job}/part_1`];

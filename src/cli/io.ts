@@ -33,6 +33,8 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** Receives the log of a service; by default the standard error of the process. */
   logOutput?: LogOutput;
+  /** Called by a role of the service: its process outlives its terminal and the readers of its output. */
+  becomeRole?(): void;
 }
 
 /** Streams and settings of a command. */
@@ -74,6 +76,7 @@ export function createIo(options: RunOptions): Io {
       return options.signal;
     },
     ...(logOutput === undefined ? {} : { logOutput }),
+    ...(options.becomeRole === undefined ? {} : { becomeRole: () => options.becomeRole?.() }),
     display: createDisplay({ isTerminal: stdout.isTTY === true, hasColors: hasColors(stdout, env) }),
     say: (line) => void stdout.write(`${line}\n`),
     note: (line) => void stderr.write(`${line}\n`),

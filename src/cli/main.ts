@@ -24,12 +24,18 @@ if (!process.channel) onStarterExit(() => process.kill(process.pid, 'SIGTERM'));
 const { exitCodes, Interrupted } = await import('./commands/exit.ts');
 const { runCli } = await import('./run.ts');
 
-// Exit silently when a reader closes the pipe (`gleaner job list | head`).
-for (const stream of [process.stdout, process.stderr])
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit();
-  });
+/** True for a role of the service, which outlives its terminal, its pipes, and the disk of its log. */
+let isRole = false;
+
+// What standard error cannot show is lost. The exit code still says what happened.
+process.stderr.on('error', () => {});
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (isRole) return;
+  // Exit silently when a reader closes the pipe (`gleaner job list | head`).
+  if (error.code === 'EPIPE') process.exit();
+  process.stderr.write(`gleaner: standard output: ${error.message}\n`);
+  process.exit(exitCodes.failed);
+});
 
 /**
  * Time after a signal in which another one is the same: a launcher forwards the Ctrl-C that the terminal also
@@ -47,7 +53,11 @@ function stopOnSignal(): AbortSignal {
     else if (Date.now() - stoppedMs > sameSignalMs) process.exit(exitCodes.interrupted);
     controller.abort(new Interrupted('interrupted'));
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, abort);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, abort);
+  // A terminal that closes ends a command, but no role.
+  process.on('SIGHUP', () => {
+    if (!isRole) abort();
+  });
   if (process.channel) {
     // The launcher that started the process has ended. Its channel must not keep the process alive.
     process.once('disconnect', abort);
@@ -69,5 +79,9 @@ process.exitCode = await runCli(process.argv.slice(2), {
   get signal() {
     stop ??= stopOnSignal();
     return stop;
+  },
+  becomeRole() {
+    isRole = true;
+    process.on('SIGHUP', () => {});
   },
 });

@@ -62,6 +62,12 @@ export interface Session {
   ): AsyncIterable<MessageShape<O>>;
 }
 
+/**
+ * Kind of a request that may last long: one that waits for a change, a stream of changes, another stream, the
+ * download of a file, or a message of an agent. Those of an account have a limit of their own.
+ */
+export type LongRequestKind = 'wait' | 'watch' | 'stream' | 'download' | 'agent';
+
 /** Options of a call in addition to its message. */
 export interface CallContext {
   requestId: string;
@@ -71,6 +77,8 @@ export interface CallContext {
   signal: AbortSignal;
   /** Maximum wait for the final state of the resource, in milliseconds; 0: no wait. */
   waitMs: number;
+  /** Ends the wait early when it aborts: the response is the present state. */
+  early?: AbortSignal | undefined;
   /** `If-None-Match`: with `waitMs`, another tag than these ends the wait. */
   ifNoneMatch: string | undefined;
   /** Headers of the response, which the call sets, even if it fails. */

@@ -28,8 +28,10 @@ export interface Endpoint {
   cached: boolean;
   /** Accepts the query parameter `wait`. */
   waits: boolean;
-  /** Accepts an idempotency key. */
+  /** Creates a job. */
   isSubmit: boolean;
+  /** Accepts an idempotency key, although no other method shows what it creates. */
+  isRepeatable: boolean;
   /** Accepts the options of gleaner.job.v1.SubmitOptions as query parameters. */
   takesOptions: boolean;
   /** Documented error statuses. */
@@ -98,6 +100,7 @@ function derive(method: DescMethod): Endpoint {
     cached: rest.cached,
     waits: canWait(method) || canAwaitOutcome(method),
     isSubmit: getOption(method, jobOption).step === Step.SUBMIT,
+    isRepeatable: rest.repeatable,
     takesOptions: takesSubmitOptions(method),
     errors: rest.errors,
     workingHours: rest.workingHours,

@@ -156,6 +156,11 @@ export class Fault extends Error {
     return this.component === undefined ? this.message : unavailableMessage(this.component);
   }
 
+  /** True if an engine of the service failed, which says nothing about the work that met the fault. */
+  get isOutage(): boolean {
+    return this.code === 'unavailable' || this.component !== undefined;
+  }
+
   /** Whether and when to retry. */
   get retry(): 'never' | 'soon' | 'later' {
     return this.final ? 'never' : faultCodes[this.code];

@@ -2,6 +2,7 @@ import { type DescField, type DescMethod, getOption, hasOption } from '@bufbuild
 import { rest_name as restNameOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../../gen/google/api/annotations_pb.ts';
 import type { Problem } from './fault.ts';
+import { pathPart } from './path-part.ts';
 
 /** Location of the fields of a request message in its REST form. */
 export interface Binding {
@@ -35,7 +36,7 @@ export function splitRequest(
   const body = { ...values };
   const path = template.replace(/\{(\w+)\}/g, (variable, name: string) => {
     delete body[name];
-    return encodeURIComponent(String(values[name] ?? variable));
+    return pathPart(String(values[name] ?? variable));
   });
   return { path, body };
 }

@@ -8,6 +8,7 @@ import {
 } from '@bufbuild/protobuf';
 import { type SubmitOptions, SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { job, rest, Step } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { pathPart } from './path-part.ts';
 
 export type { SubmitOptions };
 
@@ -36,7 +37,7 @@ export function takesSubmitOptions(method: DescMethod): boolean {
 const encodedInMetadata = /[^\x20-\x24\x26-\x7e]+/gu;
 
 /** Returns the value of an option as metadata: percent-encoded, except for printable ASCII. */
-const encodeMetadata = (value: string) => value.toWellFormed().replace(encodedInMetadata, encodeURIComponent);
+const encodeMetadata = (value: string) => value.toWellFormed().replace(encodedInMetadata, pathPart);
 
 /**
  * Returns the value of an option in metadata. Sequences that are not percent-encoded UTF-8 stay as they are.

@@ -57,7 +57,7 @@ export class Circuit {
 
   /** True while requests to the origin are paused. */
   get paused(): boolean {
-    return this.#pause.until > this.#options.clock.now();
+    return this.#pause.until > this.#options.clock.steady();
   }
 
   /** True while neither `wait` nor `admit` delays a request, nor makes it a trial. */
@@ -72,7 +72,7 @@ export class Circuit {
   async wait(maxWaitMs: number, signal?: AbortSignal): Promise<void> {
     const { clock, name, origin, store } = this.#options;
     let leftMs = maxWaitMs;
-    for (let now = clock.now(); this.#pause.until > now; now = clock.now()) {
+    for (let now = clock.steady(); this.#pause.until > now; now = clock.steady()) {
       if (now - this.#updatedAt >= maxAgeMs) {
         this.#apply(await store.origins.getPause(origin));
         continue;
@@ -102,7 +102,7 @@ export class Circuit {
         yields = false;
         await clock.sleep(Math.min(trialPollMs, maxWaitMs), signal);
         this.#apply(await store.origins.getPause(origin));
-      } else if (await this.#write({ ...this.#pause, until: clock.now() + trialMs, probing: true })) {
+      } else if (await this.#write({ ...this.#pause, until: clock.steady() + trialMs, probing: true })) {
         return true;
       }
     }
@@ -138,7 +138,7 @@ export class Circuit {
   /** Applies the origin's pause as last read from the store. */
   update(pause: OriginPause): void {
     if (pause.revision > this.#pause.revision) this.#apply(pause);
-    else if (pause.revision === this.#pause.revision) this.#updatedAt = this.#options.clock.now();
+    else if (pause.revision === this.#pause.revision) this.#updatedAt = this.#options.clock.steady();
   }
 
   #apply(pause: OriginPause): void {
@@ -146,8 +146,8 @@ export class Circuit {
     const isChanged = pause.revision !== this.#pause.revision;
     if (isChanged && pause.failures > 0) this.#history.pauseStarted();
     this.#pause = pause;
-    this.#updatedAt = clock.now();
-    if (isChanged && pause.until > clock.now()) onPause();
+    this.#updatedAt = clock.steady();
+    if (isChanged && pause.until > clock.steady()) onPause();
   }
 
   /** Replaces the known pause. If another process changed it first, applies that change and returns false. */
@@ -170,7 +170,7 @@ export class Circuit {
   async #extend(reason: string, requestedMs: number | undefined, trial: boolean): Promise<void> {
     const { origin, clock, log } = this.#options;
     for (;;) {
-      const now = clock.now();
+      const now = clock.steady();
       const isPaused = this.#pause.until > now && !(this.#pause.probing && trial);
       const requestedUntil = requestedMs ? Math.ceil(now + Math.min(requestedMs, maxRetryAfterMs)) : 0;
       // Many requests are in flight when a site starts to refuse them: together they count as one failure.
@@ -200,7 +200,7 @@ export class Circuit {
 
   /** Ends the trial without a result, so that another request becomes the trial. */
   async #endTrial(): Promise<void> {
-    await this.#write({ ...this.#pause, until: this.#options.clock.now(), probing: false });
+    await this.#write({ ...this.#pause, until: this.#options.clock.steady(), probing: false });
   }
 
   async #resume(): Promise<void> {

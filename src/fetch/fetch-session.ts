@@ -191,7 +191,7 @@ class ThrottledSession implements FetchSession {
   async #sendAdmitted(request: PageRequest, sent: SentRequest): Promise<PageResponse> {
     const { clock, observer, share } = this.#options;
     // Time spent waiting for page memory is not the site's.
-    const siteTime = () => clock.now() - (share?.waitedMs ?? 0);
+    const siteTime = () => clock.steady() - (share?.waitedMs ?? 0);
     this.#last = sent;
     const startedAt = siteTime();
     let response: PageResponse;

@@ -11,7 +11,7 @@ import { followRedirects } from './redirects.ts';
 
 const text = 'x'.repeat(100_000);
 const seen: http.IncomingMessage[] = [];
-const clock = { now: () => 1234, sleep: async () => {} };
+const clock = { now: () => 1234, steady: () => 1234, sleep: async () => {} };
 
 /** A server whose responses depend on the path only. */
 const server = http.createServer((request, response) => {

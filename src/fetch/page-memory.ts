@@ -144,11 +144,11 @@ export class PageShare {
     const add = () => {
       this.#bytes += bytes;
     };
-    const startedAt = this.#clock.now();
+    const startedAt = this.#clock.steady();
     try {
       await this.#pool.wait(bytes, add, signal);
     } finally {
-      this.waitedMs += this.#clock.now() - startedAt;
+      this.waitedMs += this.#clock.steady() - startedAt;
     }
   }
 

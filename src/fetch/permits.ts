@@ -112,7 +112,7 @@ export class Permits {
 
   async #lease(): Promise<void> {
     const { origin, holder, limit, lease, onPauseRead, clock } = this.#options;
-    const now = clock.now();
+    const now = clock.steady();
     const wanted = this.#closed ? 0 : Math.min(limit, Math.max(this.#peak, this.demand));
     this.#peak = this.demand;
     this.#wanted = wanted;
@@ -129,7 +129,7 @@ export class Permits {
 
   /** Stops granting permits once the lease has expired. */
   #endExpired(): void {
-    if (this.#options.clock.now() < this.#leasedUntil) return;
+    if (this.#options.clock.steady() < this.#leasedUntil) return;
     this.#leased = 0;
     this.#counted = 0;
     this.#limit.resize(0);

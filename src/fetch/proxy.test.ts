@@ -64,7 +64,7 @@ function fetcherThrough(proxy: string, settings: object = {}, connectMs = 5_000)
         mktf: { proxy, ...settings },
       }),
     ),
-    clock: { now: () => 0, sleep: async () => {} },
+    clock: { now: () => 0, steady: () => 0, sleep: async () => {} },
     log: createLog('silent', 'test'),
     userAgent: 'Gleaner/test',
     limits: { connectMs },

@@ -1,3 +1,5 @@
+import { pathPart } from '../contract/path-part.ts';
+
 /** Rules of a robots.txt for one robot. */
 export interface RobotsRules {
   /** Returns true if a path with its query may be fetched. */
@@ -32,7 +34,7 @@ const maxBytes = 500 * 1024;
 /** Normalizes the percent encoding of a path or pattern: upper-case, and only where it is needed. */
 function normalize(text: string): string {
   return text
-    .replace(/[^\x21-\x7e]+/g, (other) => encodeURIComponent(other.toWellFormed()))
+    .replace(/[^\x21-\x7e]+/g, (other) => pathPart(other))
     .replace(/%[0-9a-f]{2}/gi, (code) => {
       const plain = String.fromCharCode(Number.parseInt(code.slice(1), 16));
       return /[\w.~-]/.test(plain) ? plain : code.toUpperCase();

@@ -7,7 +7,7 @@ const origin = 'https://shop.example';
 const hourMs = 3_600_000;
 let now: number;
 let reads: number;
-const clock = { now: () => now, sleep: async () => {} };
+const clock = { now: () => now, steady: () => now, sleep: async () => {} };
 
 beforeEach(() => {
   now = 1_000_000;

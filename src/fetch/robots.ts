@@ -73,11 +73,12 @@ function storeResponse(
   cached: CachedRobots,
   response: PageResponse,
   robot: string,
-  now: number,
+  clock: Clock,
 ): boolean {
   const { status, headers, body } = response;
+  const now = clock.steady();
   if (status === 429 || status >= 500) {
-    cached.retryAt = now + Math.max(retryMs, parseRetryAfter(headers, now) ?? 0);
+    cached.retryAt = now + Math.max(retryMs, parseRetryAfter(headers, clock.now()) ?? 0);
     cached.failure = `${origin} responded with status ${status} to the request for its robots.txt; no page is fetched until it succeeds`;
     return false;
   }
@@ -107,13 +108,13 @@ export function createRobots({ clock, userAgent }: { clock: Clock; userAgent: st
 
   const refresh = async (origin: string, cached: CachedRobots, read: () => Promise<PageResponse>) => {
     try {
-      const isStored = storeResponse(origin, cached, await read(), robot, clock.now());
+      const isStored = storeResponse(origin, cached, await read(), robot, clock);
       // The rules changed the size of the entry.
       if (isStored) cache.set(origin, cached);
     } catch (error) {
       // The expired rules remain in use.
       if (!cached.rules) throw error;
-      cached.retryAt = clock.now() + retryMs;
+      cached.retryAt = clock.steady() + retryMs;
     }
   };
 
@@ -129,14 +130,14 @@ export function createRobots({ clock, userAgent }: { clock: Clock; userAgent: st
     assertAllowed,
     check: async (origin, path, read, signal) => {
       const cached = entryOf(origin);
-      if (cached.until <= clock.now() && cached.retryAt <= clock.now()) {
+      if (cached.until <= clock.steady() && cached.retryAt <= clock.steady()) {
         cached.reading ??= refresh(origin, cached, read).finally(() => {
           cached.reading = null;
         });
         await abortable(cached.reading, signal);
       }
       if (!cached.rules) {
-        throw new Fault('page_failed', cached.failure, { retryAfterMs: cached.retryAt - clock.now() });
+        throw new Fault('page_failed', cached.failure, { retryAfterMs: cached.retryAt - clock.steady() });
       }
       assertAllowed(origin, path);
       const { crawlDelayMs } = cached.rules;

@@ -10,6 +10,7 @@ let pauses: OriginPause[];
 
 const clock = {
   now: () => now,
+  steady: () => now,
   sleep: async (ms: number, signal?: AbortSignal) => {
     signal?.throwIfAborted();
     now += ms;

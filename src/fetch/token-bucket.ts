@@ -48,13 +48,13 @@ export class TokenBucket {
    */
   take(signal?: AbortSignal): Promise<void> | undefined {
     const slot = this.#reservedSlot();
-    if (slot !== null && !signal?.aborted && slot - this.#options.clock.now() < 1) return undefined;
+    if (slot !== null && !signal?.aborted && slot - this.#options.clock.steady() < 1) return undefined;
     return this.#wait(slot, signal);
   }
 
   async #wait(slot: number | null, signal: AbortSignal | undefined): Promise<void> {
     const { clock } = this.#options;
-    const ms = (slot ?? (await this.#nextSlot())) - clock.now();
+    const ms = (slot ?? (await this.#nextSlot())) - clock.steady();
     if (signal?.aborted) throw signal.reason;
     if (ms >= 1) await clock.sleep(ms, signal);
   }
@@ -96,7 +96,7 @@ export class TokenBucket {
     const intervalMs = this.#nextIntervalMs;
     const maxSlots = Math.max(1, Math.floor(maxAheadMs / intervalMs));
     const slots = Math.min(this.#chunk, maxSlots);
-    const reserved = await reserve(origin, slots, intervalMs, clock.now());
+    const reserved = await reserve(origin, slots, intervalMs, clock.steady());
     // Before the assignments below: a new pause clears the bucket.
     onPauseRead(reserved.pause);
     this.#intervalMs = intervalMs;
@@ -107,7 +107,7 @@ export class TokenBucket {
 
   #skipMissed(): void {
     const tolerance = Math.max(this.#intervalMs, toleranceMs);
-    const late = this.#options.clock.now() - tolerance - this.#next;
+    const late = this.#options.clock.steady() - tolerance - this.#next;
     const missed = Math.min(this.#left, Math.ceil(late / this.#intervalMs));
     if (missed <= 0) return;
     this.#next += missed * this.#intervalMs;

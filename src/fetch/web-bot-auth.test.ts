@@ -175,7 +175,7 @@ describe('createHttpFetcher() with signed requests', () => {
     const origins = parseOrigins(
       JSON.stringify({ mkta: { sg: address, sign: true }, mktb: { id: address, sign: false } }),
     );
-    const clock = { now: () => now, sleep: async () => {} };
+    const clock = { now: () => now, steady: () => now, sleep: async () => {} };
     const { signRequest } = identity;
     const log = createLog('silent', 'test');
     const fetcher = createHttpFetcher({ origins, clock, log, userAgent: 'Test', signRequest });

@@ -1,4 +1,4 @@
-import type { Column, ScalarType } from './columns.ts';
+import { type Column, othersColumn, type ScalarType } from './columns.ts';
 import { type ExactJson, type ExactObject, formatExact, memberAt } from './json-text.ts';
 
 /** Value of a cell. Integers beyond 2^53 are bigints. */
@@ -49,8 +49,13 @@ function wholeReader(columns: readonly Column[]): ReadCells {
     const visit = (value: ExactObject, place: Place, path: string) => {
       for (const [name, member] of Object.entries(value)) {
         if (member === null) continue;
-        const next = place.members.get(name);
         const at = path === '' ? name : `${path}.${name}`;
+        // Members of a record that are named like columns of its place.
+        if (at === othersColumn.name && isObject(member)) {
+          for (const [other, hidden] of Object.entries(member)) others.set(other, hidden);
+          continue;
+        }
+        const next = place.members.get(name);
         if (next !== undefined && next.column === null && isObject(member)) {
           visit(member, next, at);
           continue;

@@ -1,9 +1,9 @@
 import type { TrackedValues } from '../base/tracked-values.ts';
-import { noRegion } from '../contract/track.ts';
 import { createColumns } from '../formats/columns.ts';
 import { createFormat, type FormatName } from '../formats/format.ts';
 import type { ExactObject } from '../formats/json-text.ts';
 import type { JobContext } from '../jobs/context.ts';
+import { shownPlace } from '../markets/item-place.ts';
 import { allOf } from '../store/cursor.ts';
 import { type ItemChange, listChanges } from '../store/history.ts';
 
@@ -25,7 +25,7 @@ const valueShape = (name: string) =>
     .join('; ');
 
 /** Fields of a row, in the notation of parseFields(). */
-const shape = `type: string; market: string; region: string; key: string; title: string?; at: string;
+const shape = `type: string; market: string; region: string; store: string?; key: string; title: string?; at: string;
   ${valueShape('before')}; ${valueShape('after')}`;
 
 /** Writes the changes of a job as a file, a page at a time. */
@@ -42,11 +42,14 @@ async function* rowsOf({ store }: JobContext, jobId: string): AsyncGenerator<Exa
     yield rowOf(change);
 }
 
-function rowOf({ type, market, region, key, title, at, before, after }: ItemChange): ExactObject {
+function rowOf(change: ItemChange): ExactObject {
+  const { type, market, key, title, at, before, after } = change;
+  const { region, store } = shownPlace(change);
   return {
     type,
     market,
-    region: region === '' ? noRegion : region,
+    region,
+    store: store === '' ? null : store,
     key,
     title,
     at: new Date(at).toISOString(),

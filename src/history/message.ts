@@ -1,7 +1,9 @@
 import type { Json } from '../base/json.ts';
 import type { TrackedField, TrackedValues } from '../base/tracked-values.ts';
+import { noRegion } from '../contract/track.ts';
 import { type Email, oneLine } from '../delivery/notify/email.ts';
 import type { Notice } from '../delivery/notify/message.ts';
+import { shownPlace } from '../markets/item-place.ts';
 import type { ItemKey, Rule, TrackingRun } from '../store/history.ts';
 
 /** An item of a run that rules fired for. */
@@ -18,7 +20,8 @@ export interface FiredItem {
 
 /** Creates the message about an item: the rules, and the changed values before and after. */
 export function itemNotice({ run, item, rules, before, after, changed, at }: FiredItem): Notice {
-  const { market, region, key } = item;
+  const { market, key } = item;
+  const { region, store } = shownPlace(item);
   return {
     type: 'item.changed',
     timestamp: new Date(at).toISOString(),
@@ -26,7 +29,8 @@ export function itemNotice({ run, item, rules, before, after, changed, at }: Fir
       job_id: run.jobId,
       series: run.series,
       market,
-      region,
+      region: region === noRegion ? '' : region,
+      store: store === '' ? null : store,
       key,
       title: after.title,
       price: after.price,
@@ -48,13 +52,13 @@ const priceOf = ({ price, currency }: TrackedValues): string =>
 
 /** Creates the email about an item. Texts of the marketplace are reduced to one line. */
 export function itemEmail({ item, rules, before, after }: FiredItem): Email {
-  const { market, region, key } = item;
+  const { market, region: place, key } = item;
   const title = oneLine(after.title ?? key);
   const names = rules.map(({ name, condition }) => oneLine(name === '' ? condition : name)).join(', ');
   const lines = [
     `${title} matches your rules: ${names}.`,
     '',
-    `Item:   ${key} on ${market}${region === '' ? '' : ` (${region})`}`,
+    `Item:   ${key} on ${market}${place === '' ? '' : ` (${place})`}`,
     `Price:  ${priceOf(after)}${before === null || before.price === after.price ? '' : `, before ${priceOf(before)}`}`,
     `Stock:  ${stockOf(after)}${before === null ? '' : `, before ${stockOf(before)}`}`,
   ];

@@ -2,45 +2,61 @@ import type { JsonObject } from '../base/json.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { readFileEntries, readRecords } from '../jobs/records.ts';
 import type { UnitFilePack } from '../kinds/kind.ts';
+import { itemRegion } from '../markets/item-place.ts';
 import type { ItemReading } from '../markets/tracked.ts';
 import type { Batch } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
-import { sourceOf } from '../store/history-ids.ts';
 
 /** A reading of an item and the unit that found it. */
 export interface FoundReading {
-  reading: ItemReading;
+  reading: ItemReading & { key: string };
   region: string;
-  source: string;
+  /** Key of the unit. */
+  unitKey: string;
   /** Time at which the page was read. Null if it is not known. */
   readAt: number | null;
   /** True if the record was read for an earlier job. */
   isReused: boolean;
+  /** True if the batch contained the item before. */
+  isRepeated: boolean;
 }
 
 /**
- * Yields the tracked items in the records of a batch, each once. Holds one batch of records, or one listing's
- * line.
+ * Yields the tracked items in the records of a batch, each once for every unit that listed it. Holds one
+ * batch of records, or one listing's line.
  */
 export async function* readingsOf(context: JobContext, job: Job, batch: Batch): AsyncGenerator<FoundReading> {
   const { market, kind } = context.jobTypes.of(job);
   const readTracked = market.tracked?.[kind.page];
   if (!readTracked) return;
-  const { region } = batch;
   const seen = new Set<string>();
+  const seenInUnit = new Set<string>();
+  let unit = -1;
   for await (const { record, index } of recordsOf(context, kind.files.unit, batch)) {
+    if (index !== unit) seenInUnit.clear();
+    unit = index;
     const reading = readTracked(record);
-    if (reading === null || seen.has(reading.key)) continue;
-    seen.add(reading.key);
+    if (!isIdentified(reading) || seenInUnit.has(reading.key)) continue;
+    seenInUnit.add(reading.key);
+    const unitKey = batch.units[index]!.key;
+    const region = itemRegion(market, batch.region, unitKey);
+    const item = `${region} ${reading.key}`;
     const outcome = batch.outcomes[index];
     const { readAt, collectedAt } = outcome?.status === 'SUCCESS' ? outcome : {};
     yield {
-      ...{ reading, region, source: sourceOf(batch.market, region, batch.units[index]!.key) },
+      reading,
+      region,
+      unitKey,
       readAt: readAt ?? collectedAt ?? null,
       isReused: collectedAt !== undefined,
+      isRepeated: seen.has(item),
     };
+    seen.add(item);
   }
 }
+
+const isIdentified = (reading: ItemReading | null): reading is FoundReading['reading'] =>
+  reading !== null && reading.key !== null;
 
 /** Yields the records of a batch and the entries of its units' listings, with the index of the unit. */
 async function* recordsOf(

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { TrackedValues } from '../base/tracked-values.ts';
 import { aRule, someValues } from '../store/conformance/history-samples.ts';
 import type { Rule, RuleState } from '../store/history.ts';
-import { compare } from './apply-snapshots.ts';
+import { compare } from './compare.ts';
 import { evaluate, isInScope } from './rules.ts';
 
 /** Evaluates a rule for readings that follow each other, and returns which of them fire. */
@@ -51,7 +51,7 @@ describe('evaluate()', () => {
     [{ condition: 'back_in_stock' }, [{ available: true }, { available: false }, { available: true }], '..!'],
     [{ condition: 'back_in_stock' }, [{ available: null }, { available: true }], '..'],
     [{ condition: 'changes', field: 'title' }, [{ title: 'a' }, { title: 'a' }, { title: 'b' }], '..!'],
-    [{ condition: 'changes', field: 'rating' }, [{ rating: null }, { rating: 4 }, { rating: 4.5 }], '..!'],
+    [{ condition: 'changes', field: 'rating' }, [{ rating: null }, { rating: 4 }, { rating: 4.5 }], '.!!'],
     [{ condition: 'changes', field: 'title' }, prices(1, 2), '..'],
   ])('%j fires for a change only', (fields, readings, expected) => {
     expect(marks(firings(aRule({ threshold: null, field: '', ...fields }), readings))).toBe(expected);
@@ -81,7 +81,54 @@ describe('isInScope()', () => {
   });
 });
 
+describe('evaluate() with prices of several currencies', () => {
+  const usd = (price: number | null) => ({ price, currency: 'USD' });
+  const eur = (price: number | null) => ({ price, currency: 'EUR' });
+
+  test.each<[string, Partial<Rule>, Partial<TrackedValues>[], string]>([
+    ['a fall', { condition: 'price_falls_by', threshold: 5 }, [usd(20), eur(18), eur(18), eur(17)], '...!'],
+    ['a rise', { condition: 'price_rises_by', threshold: 5 }, [usd(20), eur(30), eur(31), eur(32)], '...!'],
+    [
+      'a limit',
+      { condition: 'price_below', threshold: 19 },
+      [usd(20), eur(18), eur(18), eur(20), eur(17)],
+      '....!',
+    ],
+    [
+      'a limit and back',
+      { condition: 'price_below', threshold: 19 },
+      [eur(20), eur(18), usd(20), eur(18)],
+      '.!..',
+    ],
+    [
+      'one that was unknown',
+      { condition: 'price_below', threshold: 19 },
+      [{ price: 20, currency: null }, eur(18)],
+      '.!',
+    ],
+  ])('%s starts over', (_, fields, readings, expected) => {
+    expect(marks(firings(aRule(fields), readings))).toBe(expected);
+  });
+
+  test('a new rule does not compare with a price of another currency', () => {
+    const [before, after] = [someValues(usd(20)), someValues(eur(18))];
+    const input = { before, after, changed: ['price', 'currency'] as const };
+    expect(evaluate(aRule({ condition: 'price_below', threshold: 19 }), undefined, input).fires).toBe(false);
+    expect(evaluate(aRule({ condition: 'price_falls_by' }), undefined, input).fires).toBe(false);
+  });
+});
+
 describe('compare()', () => {
+  test('takes variants for a set', () => {
+    const variant = (id: string, price: number) => ({ id, name: null, price, stock: null });
+    const last = someValues({ variants: [variant('a', 1), variant('b', 2)] });
+    const changed = (...variants: ReturnType<typeof variant>[]) =>
+      compare(last, someValues({ variants })).changed;
+    expect(changed(variant('b', 2), variant('a', 1))).toEqual([]);
+    expect(changed(variant('b', 1), variant('a', 2))).toEqual(['variants']);
+    expect(changed(variant('a', 1), variant('a', 1))).toEqual(['variants']);
+  });
+
   test('keeps the last value of what a reading does not state', () => {
     const last = someValues();
     const difference = compare(last, someValues({ stock: null, price: 10, variants: null }));

@@ -43,39 +43,59 @@ export function evaluate(rule: Rule, state: RuleState | undefined, input: RuleIn
 
 interface Evaluation {
   fires: boolean;
-  kept: Omit<RuleState, 'revision'> | null;
+  kept: Kept | null;
 }
 type Evaluator = (rule: Rule, state: RuleState | null, input: RuleInput) => Evaluation;
 
 const moment = (fires: boolean): Evaluation => ({ fires, kept: null });
 
 /**
+ * Evaluates a condition of prices. Prices of different currencies are not compared: the first one of another
+ * currency is evaluated as a new reference, and sends no message.
+ */
+const ofPrices =
+  (compare: (threshold: number, state: Kept | null, input: RuleInput) => Priced): Evaluator =>
+  ({ threshold }, state, input) => {
+    const { before, after } = input;
+    const currency = after.currency ?? state?.currency ?? null;
+    const last = state?.currency ?? before?.currency ?? null;
+    const isOther = currency !== null && last !== null && currency !== last;
+    if (!isOther) {
+      const { fires, ...kept } = compare(threshold ?? 0, state, input);
+      return { fires, kept: { ...kept, currency } };
+    }
+    const { fires: _, ...kept } = compare(threshold ?? 0, null, { ...input, before: null });
+    return { fires: false, kept: { ...kept, currency } };
+  };
+
+type Kept = Omit<RuleState, 'revision'>;
+type Priced = Pick<Kept, 'isTrue' | 'reference'> & { fires: boolean };
+
+/**
  * Fires when the price differs from the reference by a percentage; otherwise the reference follows in the
  * other direction.
  */
-const trend =
-  (sign: 1 | -1): Evaluator =>
-  ({ threshold }, state, { before, after: { price } }) => {
+const trend = (sign: 1 | -1): Evaluator =>
+  ofPrices((threshold, state, { before, after: { price } }) => {
     const reference = state?.reference ?? before?.price ?? null;
     if (price === null || reference === null)
-      return { fires: false, kept: { isTrue: false, reference: reference ?? price } };
-    const fires = sign * (price - reference) >= (reference * (threshold ?? 0)) / 100 && price !== reference;
+      return { fires: false, isTrue: false, reference: reference ?? price };
+    const fires = sign * (price - reference) >= (reference * threshold) / 100 && price !== reference;
     const followed = sign * (price - reference) < 0;
-    return { fires, kept: { isTrue: fires, reference: fires || followed ? price : reference } };
-  };
+    return { fires, isTrue: fires, reference: fires || followed ? price : reference };
+  });
 
 /**
  * Fires when a limit is passed: on the first reading beyond it, and again only after a reading on the other
  * side.
  */
-const limit =
-  (isBeyond: (price: number, threshold: number) => boolean): Evaluator =>
-  ({ threshold }, state, { after: { price } }) => {
+const limit = (isBeyond: (price: number, threshold: number) => boolean): Evaluator =>
+  ofPrices((threshold, state, { after: { price } }) => {
     const wasTrue = state?.isTrue ?? false;
-    if (price === null) return { fires: false, kept: { isTrue: wasTrue, reference: null } };
-    const isTrue = isBeyond(price, threshold ?? 0);
-    return { fires: isTrue && !wasTrue, kept: { isTrue, reference: null } };
-  };
+    if (price === null) return { fires: false, isTrue: wasTrue, reference: null };
+    const isTrue = isBeyond(price, threshold);
+    return { fires: isTrue && !wasTrue, isTrue, reference: null };
+  });
 
 const evaluators: Readonly<Record<Rule['condition'], Evaluator>> = {
   price_falls_by: trend(-1),
@@ -87,5 +107,5 @@ const evaluators: Readonly<Record<Rule['condition'], Evaluator>> = {
   out_of_stock: (_rule, _state, { before, after }) =>
     moment(before?.available === true && after.available === false),
   changes: ({ field }, _state, { before, changed }) =>
-    moment(before !== null && field !== '' && changed.includes(field) && before[field] !== null),
+    moment(before !== null && field !== '' && changed.includes(field)),
 };

@@ -3,12 +3,14 @@ import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { openTracking, type Tracking } from '../../test/support/tracking.ts';
 import { newId } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
+import { requireCompared } from '../jobs/queries/changed.ts';
 import { approve } from '../jobs/steps/decide.ts';
 import { aRule } from '../store/conformance/history-samples.ts';
 import { listChanges, listObservations, listTrackedItems, type Rule } from '../store/history.ts';
 import { markFilesDeleted } from '../store/retention.ts';
 import { newTrackingRun } from '../store/tracking-run.ts';
 import { replaceMethods } from '../store/wrap.ts';
+import { skipComparison } from './failed-comparison.ts';
 import { track } from './tracker.ts';
 
 const [lamp, chair, table] = ['30000000001', '30000000002', '30000000003'] as const;
@@ -256,7 +258,18 @@ describe('the jobs of a user', () => {
     await fixture.clock.advance(2_000);
     await track(broken, signal);
     expect(await runOf(second.id)).toMatchObject({ stage: 'done' });
-    expect(await runOf(third.id)).toMatchObject({ turn: 'waiting' });
+    expect(await runOf(third.id)).toMatchObject({ turn: 'behind' });
+    const fourth = await tracking.end(userId, [lamp], 'weekly');
+    const fifth = await tracking.end(userId, [lamp], 'true');
+    for (const job of [fourth, fifth])
+      await context.store.trackingRuns.insert({ ...newTrackingRun(job)!, activeUser: null });
+    while (await track(broken, signal));
+    for (const { id } of [fourth, fifth]) expect(await runOf(id)).toMatchObject({ stage: 'done' });
+    await fixture.clock.advance(30_000);
+    await tracking.compare();
+    await fixture.clock.advance(30_000);
+    await tracking.compare();
+    for (const { id } of [first, third]) expect(await runOf(id)).toMatchObject({ stage: 'done' });
   });
 });
 
@@ -291,6 +304,45 @@ describe('a run whose file cannot be read', () => {
     await fixture.clock.advance(30_000);
     await tracking.compare();
     expect((await runOf(job.id)).counts.new).toBe(isOutage ? 1 : 0);
+  });
+});
+
+describe('a comparison that fails', () => {
+  const { signal } = new AbortController();
+
+  test('is told to operators after ten minutes, and can be skipped', async () => {
+    const { context, clock } = fixture;
+    const { store } = context;
+    const webhook = { url: 'https://operators.test/', secret: 'whsec_AAAA' };
+    const notices = { ...context.settings.notices, operatorWebhook: webhook };
+    const readBatches: typeof store.batches.read = () => {
+      throw new Fault('internal', 'Unreadable.');
+    };
+    const broken = {
+      ...context,
+      settings: { ...context.settings, notices },
+      store: replaceMethods(store, { batches: { read: readBatches } }),
+    };
+    const job = await tracking.end(userId, [lamp], 'daily');
+    await store.trackingRuns.insert({ ...newTrackingRun(job)!, activeUser: null });
+    await expect(skipComparison(context, job.id)).rejects.toMatchObject({ code: 'conflict' });
+    const messages = async () =>
+      (await store.deliveries.list({}, all)).items.filter(({ type }) => type === 'comparison.failed');
+    for (let minute = 0; minute < 9; minute++) {
+      await track(broken, signal);
+      await clock.advance(60_000);
+    }
+    expect(await messages()).toEqual([]);
+    for (let minute = 0; minute < 3; minute++) {
+      await clock.advance(60_000);
+      await track(broken, signal);
+    }
+    expect(await messages()).toMatchObject([{ jobId: job.id, target: webhook.url }]);
+    expect(await skipComparison(context, job.id)).toMatchObject({ stage: 'done', isSkipped: true });
+    await expect(requireCompared(context, job)).rejects.toMatchObject({ code: 'results_deleted' });
+    await expect(skipComparison(context, job.id)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(skipComparison(context, newId())).rejects.toMatchObject({ code: 'not_found' });
+    expect((await tracking.run(userId, [lamp], 'daily')).counts).toEqual({ ...none, new: 1 });
   });
 });
 

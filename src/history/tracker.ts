@@ -4,18 +4,15 @@ import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import type { Batch, BatchSummary } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
-import {
-  countChanges,
-  findAbsentItems,
-  type ItemChange,
-  type Rule,
-  type TrackedItem,
-  type TrackingRun,
-} from '../store/history.ts';
-import { changeId, sourceOf } from '../store/history-ids.ts';
-import { beginRun, hasEarlierRun, writeProgress } from '../store/tracking-run.ts';
-import { applySnapshots, type Snapshot } from './apply-snapshots.ts';
+import { countChanges, type Rule, type TrackingRun } from '../store/history.ts';
+import { seriesUnit } from '../store/history-ids.ts';
+import { beginRun, isLate, waitOf, writeProgress } from '../store/tracking-run.ts';
+import { applySnapshots, type Comparison } from './apply-snapshots.ts';
+import type { Snapshot } from './compare-item.ts';
+import { tellOperators } from './failed-comparison.ts';
 import { readingsOf } from './readings.ts';
+import { recordMissing } from './record-missing.ts';
+import { createJobUnits, type JobUnits } from './unit-readings.ts';
 
 /** Interval between polls for due runs. */
 export const trackMs = 1_000;
@@ -44,7 +41,7 @@ const chunkSize = 200;
  */
 export async function track(context: JobContext, signal: AbortSignal): Promise<boolean> {
   const { store, clock } = context;
-  const now = clock.now();
+  const now = clock.steady();
   const runs = {
     claim: (limit: number) => store.trackingRuns.claimDue(now, now + leaseMs, limit),
     claimSize,
@@ -66,8 +63,10 @@ async function retryLater(context: JobContext, run: TrackingRun, error: unknown)
   // One file may be unreadable for good, but no run is given up during an outage of the result storage.
   const isOutage = isFile && !(await responds(context));
   const isLost = !isOutage && clock.now() - run.at > giveUpMs;
-  const retry = { turn: 'failed', dueAt: clock.now() + retryMs } as const;
-  await (isLost ? finish(context, run) : save(context, run, retry));
+  if (isLost) return finish(context, { ...run, isSkipped: true });
+  const failedAt = run.failedAt ?? clock.now();
+  const failed = await save(context, run, { turn: 'failed', failedAt, dueAt: clock.steady() + retryMs });
+  if (failed !== null) await tellOperators(context, failed, Fault.from(error));
 }
 
 /** Returns true if the result storage responds. */
@@ -90,37 +89,87 @@ export async function trackForever(
 
 /** Advances a run until it is done, its turn is over, or the signal is aborted. */
 async function advance(context: JobContext, claimed: TrackingRun, signal: AbortSignal): Promise<void> {
-  const { store, clock } = context;
-  const until = clock.now() + maxTurnMs;
-  let run = claimed;
-  if (run.turn !== 'active') {
-    if ((await hasEarlierRun(store, run)) || !(await beginRun(store, run))) {
-      await save(context, run, { dueAt: clock.now() + waitMs });
-      return;
-    }
-    run = { ...run, turn: 'active' };
-  }
-  const job = await store.jobs.get(run.jobId);
+  const run = claimed.turn === 'active' ? claimed : await begin(context, claimed);
+  if (run === null) return;
+  const job = await context.store.jobs.get(run.jobId);
   // Without its files, nothing is left to compare.
-  if (job === null || job.filesDeletedAt !== null) return finish(context, run);
-  const rules = (await store.rules.find({ userId: run.userId })).filter(({ enabled }) => enabled);
-  for (const stage of ['items', 'missing'] as const) {
-    if (run.stage !== stage) continue;
-    for await (const batch of store.batches.read(job.id, { seqs: await batchesOf(context, run) })) {
-      const done = await advanceBatch(context, run, job, rules, batch);
-      const isOver = signal.aborted || clock.now() >= until;
-      const dueAt = isOver ? clock.now() : clock.now() + leaseMs;
-      const next = await save(context, { ...run, ...done }, { nextBatch: batch.seq + 1, dueAt });
-      if (next === null || isOver) return;
-      run = next;
-      // The embedded store resolves without I/O.
-      await yieldToEventLoop();
-    }
-    if (stage === 'missing' || run.series === '') return finish(context, run);
-    const next = await save(context, run, { stage: 'missing', nextBatch: 0, dueAt: clock.now() + leaseMs });
-    if (next === null) return;
-    run = next;
+  if (job === null || job.filesDeletedAt !== null) return finish(context, { ...run, isSkipped: true });
+  const turn = await openTurn(context, run, job, signal);
+  let next = run;
+  if (next.stage === 'items') {
+    const compared = await advanceStage(turn, next, compareBatch);
+    if (compared === null) return;
+    if (turn.isLate || compared.series === '') return finish(context, compared);
+    const begun = { stage: 'missing', nextBatch: 0, dueAt: context.clock.steady() + leaseMs } as const;
+    const saved = await save(context, compared, begun);
+    if (saved === null) return;
+    next = saved;
   }
+  const ended = await advanceStage(turn, next, recordMissingItems);
+  if (ended !== null) await finish(context, ended);
+}
+
+/** Makes a run the active one of its user. Returns null, and makes it due later, if it has to wait. */
+async function begin(context: JobContext, run: TrackingRun): Promise<TrackingRun | null> {
+  const { store, clock } = context;
+  const wait = await waitOf(store, run);
+  if (wait === null && (await beginRun(store, run))) return { ...run, turn: 'active' };
+  // A run that waits for a failed one of its series does not block runs of other series.
+  const turn = wait === 'failure' ? 'behind' : run.turn;
+  await save(context, run, { turn, dueAt: clock.steady() + waitMs });
+  return null;
+}
+
+/** What the batches of a run are compared with, and when its turn ends. */
+interface Turn {
+  context: JobContext;
+  job: Job;
+  rules: readonly Rule[];
+  isLate: boolean;
+  units: JobUnits;
+  isOver(): boolean;
+}
+
+async function openTurn(context: JobContext, run: TrackingRun, job: Job, signal: AbortSignal): Promise<Turn> {
+  const { store, clock } = context;
+  const until = clock.steady() + maxTurnMs;
+  return {
+    context,
+    job,
+    rules: (await store.rules.find({ userId: run.userId })).filter(({ enabled }) => enabled),
+    isLate: await isLate(store, run),
+    units: createJobUnits(store, job, run.series),
+    isOver: () => signal.aborted || clock.steady() >= until,
+  };
+}
+
+/** Progress of a run that a batch makes. */
+type Progress = Pick<TrackingRun, 'counts' | 'messages'>;
+
+/**
+ * Advances the stage of a run, and writes its progress after each batch. Returns null if the turn is over or
+ * the claim was lost.
+ */
+async function advanceStage(
+  turn: Turn,
+  begun: TrackingRun,
+  process: (turn: Turn, run: TrackingRun, batch: Batch) => Promise<Progress>,
+): Promise<TrackingRun | null> {
+  const { context, job } = turn;
+  const { store, clock } = context;
+  let run = begun;
+  for await (const batch of store.batches.read(job.id, { seqs: await batchesOf(context, run) })) {
+    const progress = await process(turn, run, batch);
+    const isOver = turn.isOver();
+    const dueAt = isOver ? clock.steady() : clock.steady() + leaseMs;
+    const change = { ...progress, nextBatch: batch.seq + 1, failedAt: null, dueAt };
+    const next = await save(context, run, change);
+    if (next === null || isOver) return null;
+    run = next;
+    // The embedded store resolves without I/O.
+    await yieldToEventLoop();
+  }
+  return run;
 }
 
 /** Returns the sequence numbers of the batches that are left in a run's stage. */
@@ -130,37 +179,40 @@ async function batchesOf({ store }: JobContext, { jobId, stage, nextBatch }: Tra
   return (await store.batches.find({ jobId })).filter(isWanted).map(({ seq }) => seq);
 }
 
-async function advanceBatch(
-  context: JobContext,
-  run: TrackingRun,
-  job: Job,
-  rules: readonly Rule[],
-  batch: Batch,
-): Promise<Pick<TrackingRun, 'counts' | 'messages'>> {
-  if (run.stage === 'missing') {
-    await recordMissing(context, run, batch);
-    return run;
-  }
+async function compareBatch(turn: Turn, run: TrackingRun, batch: Batch): Promise<Progress> {
+  const { context, job, rules, isLate: late, units } = turn;
   const counts = { ...run.counts };
   let { messages } = run;
   const add = async (snapshots: readonly Snapshot[]) => {
-    const added = await applySnapshots(context, { ...run, messages }, rules, snapshots);
+    const failedUnits = () => units.failed();
+    const comparison: Comparison = { run: { ...run, messages }, isLate: late, rules, failedUnits };
+    const added = await applySnapshots(context, comparison, snapshots);
     for (const type of Object.keys(counts) as (keyof typeof counts)[]) counts[type] += added.counts[type];
     messages += added.messages;
   };
   const at = Math.min(batch.endedAt ?? run.at, run.at);
   let snapshots: Snapshot[] = [];
-  for await (const { reading, region, source, ...read } of readingsOf(context, job, batch)) {
+  for await (const { reading, region, unitKey, ...read } of readingsOf(context, job, batch)) {
     const { key, details: _, ...values } = reading;
     const item = { userId: job.userId, market: job.market, region, key };
+    const unit = seriesUnit(run.series, batch, unitKey);
     const readAt = Math.min(read.readAt ?? at, at);
-    snapshots.push({ item, values, source, batch: batch.seq, at, readAt, isReused: read.isReused });
+    snapshots.push({ ...read, item, values, unit, batch: batch.seq, at, readAt });
     if (snapshots.length < chunkSize) continue;
     await add(snapshots);
     snapshots = [];
   }
   if (snapshots.length > 0) await add(snapshots);
   return { counts, messages };
+}
+
+async function recordMissingItems(
+  { context, job, units }: Turn,
+  run: TrackingRun,
+  batch: Batch,
+): Promise<Progress> {
+  await recordMissing(context, { run, job, units }, batch);
+  return run;
 }
 
 /** Writes the progress of a run. Returns null if the claim was lost. */
@@ -181,48 +233,4 @@ async function finish(context: JobContext, run: TrackingRun): Promise<void> {
   if ((await save(context, run, done)) === null) return;
   const { jobId, series, messages } = run;
   log.info({ jobId, series, ...counts, messages }, 'changes compared');
-}
-
-/** Items per query. */
-const pageSize = 200;
-
-/** Faults of units whose item is gone from the site. After any other fault nothing is known about it. */
-const goneCodes: ReadonlySet<string> = new Set(['page_not_found', 'page_private']);
-
-/**
- * Records the items that earlier runs of the series found through units of this batch, and that this run did
- * not find. Units that failed for another reason than a missing page are left out. Idempotent: a recorded
- * item is not present any more.
- */
-async function recordMissing({ store }: JobContext, run: TrackingRun, batch: Batch): Promise<void> {
-  const sources = batch.units
-    .filter((_, index) => isRead(batch.outcomes[index]))
-    .map(({ key }) => sourceOf(batch.market, batch.region, key));
-  for (;;) {
-    const absent = await findAbsentItems(store, run, sources, pageSize);
-    if (absent.length === 0) return;
-    await store.itemChanges.writeAll(absent.map((item) => missingChange(run, batch, item)));
-    await store.trackedItems.upsert(
-      absent.map((item) => ({ ...item, isPresent: false, seenAt: run.at, seenJob: run.jobId })),
-    );
-    if (absent.length < pageSize) return;
-  }
-}
-
-function isRead(outcome: Batch['outcomes'][number] | undefined): boolean {
-  return outcome?.status === 'SUCCESS' || (outcome !== undefined && goneCodes.has(outcome.code));
-}
-
-function missingChange(run: TrackingRun, { seq }: Batch, item: TrackedItem): ItemChange {
-  const { userId, market, region, key, values } = item;
-  return {
-    id: changeId(run.jobId, seq, item),
-    ...{ userId, market, region, key },
-    jobId: run.jobId,
-    type: 'missing',
-    at: run.at,
-    title: values.title,
-    before: {},
-    after: {},
-  };
 }

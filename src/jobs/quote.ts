@@ -1,6 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { QuoteDelaySchema, QuoteSchema } from '../../gen/gleaner/job/v1/quote_pb.ts';
+import { type Clock, timeOfDay } from '../base/clock.ts';
 import { nextWithin } from '../base/working-hours.ts';
 import { Fault, type Problem } from '../contract/fault.ts';
 import { seriesOf } from '../contract/track.ts';
@@ -90,10 +91,10 @@ async function timing(
   const [pauses, minutes, backlog] = await Promise.all([
     store.origins.listPauses(),
     store.originMinutes.find({ minute: { atLeast: clock.now() - measuredMs } }),
-    store.batches.countBacklog(clock.now()),
+    store.batches.countBacklog(clock.steady()),
   ]);
   const origins = plannedOrigins(context, jobType, plan);
-  const known = isTest || isReread ? [] : pauses;
+  const known = isTest || isReread ? [] : pauses.map((pause) => shownPause(clock, pause));
   return {
     ...findStart(context, jobType, mode, origins, known, needsApproval),
     durationSeconds: BigInt(estimateSeconds(context, jobType, origins, minutes)),
@@ -103,6 +104,12 @@ async function timing(
       .reduce((sum, { queued, claimed }) => sum + queued + claimed, 0),
   };
 }
+
+/** Returns a pause with the time of day at which it ends. */
+const shownPause = (clock: Clock, pause: OriginPause & { origin: string }) => ({
+  ...pause,
+  until: timeOfDay(clock, pause.until),
+});
 
 function duplicateWarning(count: number): string[] {
   if (count === 0) return [];

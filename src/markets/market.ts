@@ -119,6 +119,11 @@ export interface Market {
    */
   readonly pictureUrl?: (id: string, region: string, size: PictureSize) => string | null;
   /**
+   * Returns the store of a unit by its key, for a market without regions whose stores are named by addresses:
+   * the same id in two stores is two items. Absent: ids are unique in a region.
+   */
+  readonly storeOf?: (unitKey: string) => string;
+  /**
    * Returns the path of the page of a record's item at the origin of its region, or for a market without
    * regions at that of the unit's address. For records without the address of the item. Returns null if the
    * record does not name the item. Absent: records have addresses.

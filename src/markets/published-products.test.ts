@@ -15,7 +15,7 @@ const url = 'https://kiln.example/p/mug';
 
 function read(html: string, address = url): JsonObject | null {
   const found = readProductPage(openSitePage(parseHtml(html), address, site!));
-  return found && recordOf(found, address, 'kiln');
+  return found && recordOf(found, address, site!);
 }
 const script = (text: string) => `<script type="application/ld+json">${text}</script>`;
 const jsonLd = (...values: unknown[]) => values.map((value) => script(JSON.stringify(value))).join('');

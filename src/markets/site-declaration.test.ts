@@ -79,7 +79,7 @@ describe('a declared page', () => {
     const [site] = parseSites(JSON.stringify({ kiln: { hosts: ['kiln.example'], fields, ...others } }));
     const url = 'https://kiln.example/p/1';
     const found = readProductPage(openSitePage(parseHtml(html), url, site!));
-    return found && { record: recordOf(found, url, 'kiln'), from: found.from };
+    return found && { record: recordOf(found, url, site!), from: found.from };
   };
 
   test('has values of CSS selectors, with their types', () => {

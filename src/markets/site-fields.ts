@@ -5,7 +5,13 @@ import { count, list, number, object, objects, positive, text } from './fields.t
 import { attribute, type Document, type Element, findAll, priceWords, words } from './html.ts';
 import { datumAmount, priceCurrency, shownAmount } from './money.ts';
 import type { PageValues } from './page-values.ts';
-import { type FieldSource, type FieldSources, productFields, type ValueType } from './site-declaration.ts';
+import {
+  type FieldSource,
+  type FieldSources,
+  productFields,
+  type SiteDeclaration,
+  type ValueType,
+} from './site-declaration.ts';
 import { embeddedState, type SitePage } from './site-page.ts';
 import { markupText } from './structured-data.ts';
 import { addressOn } from './structured-offer.ts';
@@ -154,22 +160,39 @@ export function readFields(
   return result;
 }
 
-/** Returns the id of a page: the words of its path and query, which is all that every shop has. */
-function idOf(url: string): string {
-  const { pathname, search } = new URL(url);
-  const id = (pathname + search).replace(/\W+/g, '-').replace(/^-|-$/g, '');
-  return id.length > 200 ? sha256(id) : id || 'home';
+/** Maximum characters of the words in an id, and of the hash after them. */
+const maxWords = 160;
+const hashLength = 24;
+
+/**
+ * Returns the id of a page, which is different for each address of the site: the words of its path and query,
+ * which is all that every shop has. A hash follows if the words belong to several addresses. Those of paths
+ * of one word, and of a word and a name with hyphens, belong to one: `/p/red-mug` is `p-red-mug`.
+ */
+function idOf(address: string, [mainHost]: SiteDeclaration['hosts']): string {
+  const { host, pathname, search } = new URL(address);
+  const isMain = host === mainHost || host === `www.${mainHost}`;
+  const path = pathname + search;
+  if (isMain && path === '/') return 'home';
+  if (isMain && /^\/\w+(?:\/[\w-]+)?$/.test(path) && path.length <= maxWords && path !== '/home')
+    return path.slice(1).replace('/', '-');
+  const words = path.replace(/\W+/g, '-').replace(/^-|-$/g, '').slice(0, maxWords);
+  return `${words}~${sha256(isMain ? path : `//${host}${path}`).slice(0, hashLength)}`;
 }
 
 /** Returns the record of values: every standard field, null if it is missing, and `extra`. */
-export function recordOf({ values }: Pick<SourcedValues, 'values'>, url: string, site: string): JsonObject {
+export function recordOf(
+  { values }: Pick<SourcedValues, 'values'>,
+  url: string,
+  { name: site, hosts }: Pick<SiteDeclaration, 'name' | 'hosts'>,
+): JsonObject {
   const standard = Object.entries(productFields).map(([name, type]) => [
     name,
     values[name] ?? (type === 'list' ? [] : null),
   ]);
   const extra = Object.entries(values).filter(([name]) => !(name in productFields) && name !== 'variants');
   return {
-    id: idOf(url),
+    id: idOf(url, hosts),
     site,
     url,
     ...Object.fromEntries(standard),

@@ -69,5 +69,5 @@ export function readProduct(
   if (fault !== null && !productCodes.has(fault.code)) throw fault;
   checkFound(page.text);
   const { from, contradictions } = read;
-  return { record: recordOf(read, page.url, site.name), from, contradictions };
+  return { record: recordOf(read, page.url, site), from, contradictions };
 }

@@ -13,7 +13,7 @@ const url = 'https://kiln.example/p/mug';
 /** Returns the record of a page, or null if it shows no product. */
 function read(html: string, address = url): JsonObject | null {
   const found = readProductPage(openSitePage(parseHtml(html), address, site!));
-  return found && recordOf(found, address, 'kiln');
+  return found && recordOf(found, address, site!);
 }
 
 const jsonLd = (...values: unknown[]) =>

@@ -36,7 +36,7 @@ describe.each(marketPages)('%s %s %s', (...place) => {
   test('shows a change of the price, the title, and the stock', async () => {
     const before = (await read(place)).find(({ price }) => price !== null)!;
     const change = { priceFactor: 0.5, title: 'Renamed', stock: 0 };
-    const after = (await read(place, { [before.key]: change })).find(({ key }) => key === before.key)!;
+    const after = (await read(place, { [before.key!]: change })).find(({ key }) => key === before.key)!;
     expect(after.title).toBe('Renamed');
     if (after.price !== null) expect(after.price / before.price!).toBeCloseTo(0.5, 1);
     if (before.stock !== null) expect(after).toMatchObject({ stock: expect.any(Number) });
@@ -84,8 +84,34 @@ describe('trackedItem()', () => {
     expect(trackedItem('a', { price, listPrice })!.details.listPrice).toBe(expected);
   });
 
-  test.each([undefined, null, '', true, 'x'.repeat(201)])('rejects %j as an id', (id) => {
-    expect(trackedItem(id, {})).toBeNull();
+  test.each([undefined, null, '', true])('of a record with the id %j has values, and no key', (id) => {
+    expect(trackedItem(id, { title: 'a' })).toMatchObject({ key: null, title: 'a' });
+  });
+
+  test('has different keys for different ids of any text', () => {
+    const ids = ['a\ud800', 'a\ud801', 'a\ufffd', 'x'.repeat(200), 'x'.repeat(201), 'x'.repeat(202)];
+    const keys = ids.map((id) => trackedItem(id, {}).key!);
+    expect(new Set(keys).size).toBe(ids.length);
+    for (const key of keys) expect([key.length <= 200, key.isWellFormed()]).toEqual([true, true]);
+    expect([keys[2], keys[3]]).toEqual([ids[2], ids[3]]);
+  });
+
+  test('has well-formed texts that end with a whole character', () => {
+    const variants = [{ id: 'v\udc00', name: '\ud83d', price: null, stock: null }];
+    const item = trackedItem('a', { title: `${'x'.repeat(499)}😀`, brand: 'b\ud83d', variants });
+    expect(item.title).toBe('x'.repeat(499));
+    expect(item.details.brand).toBe('b\ufffd');
+    expect(item.variants).toMatchObject([{ id: 'v\ufffd', name: '\ufffd' }]);
+  });
+
+  test('keeps the same variants in any order', () => {
+    const variant = (at: number) => ({ id: `${at}`, name: null, price: 1, stock: 1 });
+    const variants = Array.from({ length: 300 }, (_, at) => variant(at));
+    const idsOf = (listed: typeof variants) =>
+      trackedItem('a', { variants: listed })
+        .variants!.map(({ id }) => id)
+        .sort();
+    expect(idsOf(variants.toReversed())).toEqual(idsOf(variants));
   });
 
   test('bounds titles and variants', () => {

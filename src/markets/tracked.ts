@@ -1,5 +1,6 @@
+import { sha256 } from '../base/id.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
-import type { TrackedValues } from '../base/tracked-values.ts';
+import type { TrackedValues, TrackedVariant } from '../base/tracked-values.ts';
 
 /** Values of an item whose history is not kept. Null: the record does not state it. */
 export interface ItemDetails {
@@ -12,15 +13,18 @@ export interface ItemDetails {
   image: string | null;
 }
 
-/** An item of a record: its id in the marketplace and its values. */
+/**
+ * An item of a record: its id in the marketplace and its values. Its texts are well-formed: they contain no
+ * half of a surrogate pair.
+ */
 export interface ItemReading extends TrackedValues {
-  key: string;
+  /** Identifies the item. Null if the record does not, so that it has no history. */
+  key: string | null;
   details: ItemDetails;
 }
 
 /**
- * Reads the tracked item of a page's record or of a listing's entry. Null if the record does not identify an
- * item.
+ * Reads the tracked item of a page's record or of a listing's entry. Null if the record is not about an item.
  */
 export type ReadTracked = (record: JsonObject) => ItemReading | null;
 
@@ -28,7 +32,9 @@ export type ReadTracked = (record: JsonObject) => ItemReading | null;
 const maxTitle = 500;
 /** Maximum variants of an item that are tracked. */
 const maxVariants = 200;
+/** Maximum characters of a key, and of the hash that ends a shortened one. */
 const maxKey = 200;
+const hashLength = 32;
 
 /** Returns the value at a path of member names and indexes: "data.item.price", "variants.0.price". */
 export function valueAt(record: Json | undefined, path: string): Json | undefined {
@@ -59,16 +65,54 @@ export function cheapest<V extends { price: number | null }>(variants: readonly 
   return price === null ? undefined : variants.find((variant) => variant.price === price);
 }
 
+/** Returns the first characters of a text, well-formed and without a part of a last character. */
+function cut(text: string, length: number): string {
+  if (text.length <= length) return text.toWellFormed();
+  const last = text.charCodeAt(length - 1);
+  const isHalf = last >= 0xd800 && last <= 0xdbff;
+  return text.slice(0, isHalf ? length - 1 : length).toWellFormed();
+}
+
+const wellFormed = (text: string | null | undefined): string | null => text?.toWellFormed() ?? null;
+
+/**
+ * Returns the key of an id: the id itself or, if that is too long or not well-formed, its first characters
+ * and a hash of it, so that different ids have different keys. Null without an id.
+ */
+function keyOf(id: Json | undefined): string | null {
+  if (typeof id !== 'number' && typeof id !== 'string') return null;
+  const text = String(id);
+  if (text === '') return null;
+  if (text.length <= maxKey && text.isWellFormed()) return text;
+  const hash = `~${sha256(JSON.stringify(text)).slice(0, hashLength)}`;
+  return cut(text, maxKey - hash.length) + hash;
+}
+
+/** Returns text that orders variants, whatever their order on a page. */
+export const variantKey = ({ id, name, price, stock }: TrackedVariant): string =>
+  JSON.stringify([id, name, price, stock]);
+
+/**
+ * Returns the variants whose history is kept: all, or those that are first in the order of their ids, so that
+ * their order on the page decides nothing.
+ */
+function keptVariants(variants: readonly TrackedVariant[]): readonly TrackedVariant[] | null {
+  if (variants.length === 0) return null;
+  const texts = variants.map(({ id, name, ...numbers }) => ({
+    id: wellFormed(id),
+    name: wellFormed(name),
+    ...numbers,
+  }));
+  if (texts.length <= maxVariants) return texts;
+  const sorted = texts.toSorted((one, other) => (variantKey(one) < variantKey(other) ? -1 : 1));
+  const kept = new Set(sorted.slice(0, maxVariants));
+  return texts.filter((variant) => kept.has(variant));
+}
+
 /**
  * Creates a tracked item from an id and the values that a page states. Bounds the length of texts and lists.
- * Returns null for a missing or overlong id.
  */
-export function trackedItem(
-  id: Json | undefined,
-  values: Partial<TrackedValues & ItemDetails>,
-): ItemReading | null {
-  const key = typeof id === 'number' || typeof id === 'string' ? String(id) : '';
-  if (key === '' || key.length > maxKey) return null;
+export function trackedItem(id: Json | undefined, values: Partial<TrackedValues & ItemDetails>): ItemReading {
   const {
     title = null,
     price = null,
@@ -78,22 +122,22 @@ export function trackedItem(
     rating = null,
   } = values;
   return {
-    key,
+    key: keyOf(id),
     details: {
-      brand: values.brand ?? null,
+      brand: wellFormed(values.brand),
       listPrice: price !== null && listPrice !== null && listPrice > price ? listPrice : null,
       reviews: values.reviews ?? null,
-      seller: values.seller ?? null,
-      image: values.image ?? null,
+      seller: wellFormed(values.seller),
+      image: wellFormed(values.image),
     },
-    title: title === null ? null : title.slice(0, maxTitle),
+    title: title === null ? null : cut(title, maxTitle),
     price,
-    currency: values.currency ?? null,
+    currency: wellFormed(values.currency),
     stock,
     available: values.available ?? (stock === null ? null : stock > 0),
     sold: values.sold ?? null,
     // The lowest rating of every scale is above 0: sites write 0 for an unrated item.
     rating: rating !== null && rating > 0 ? rating : null,
-    variants: variants === null || variants.length === 0 ? null : variants.slice(0, maxVariants),
+    variants: variants === null ? null : keptVariants(variants),
   };
 }

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { FieldChangeSchema } from '../../gen/gleaner/history/v1/history_pb.ts';
-import { changeText, formatPrice } from './item.ts';
+import { changesText, changeText, formatPrice } from './item.ts';
 
 test.each([
   [1915.3, 'EUR', '€1,915.30'],
@@ -19,5 +19,13 @@ test.each([
   [{ field: 'title', before: '"Bell"', after: '"Bell, red"' }, 'Title: Bell → Bell, red'],
   [{ field: 'variants', before: '[]', after: '[{}]' }, 'Variants'],
 ])('changeText(%j) is "%s"', (change, expected) => {
-  expect(changeText(create(FieldChangeSchema, change), 'EUR')).toBe(expected);
+  expect(changeText(create(FieldChangeSchema, change), { before: 'EUR', after: 'EUR' })).toBe(expected);
+});
+
+test('changesText() shows each price in its own currency', () => {
+  const price = create(FieldChangeSchema, { field: 'price', before: '20', after: '18' });
+  const currency = create(FieldChangeSchema, { field: 'currency', before: '"USD"', after: '"EUR"' });
+  const text = changesText({ fields: [price, currency], currency: 'EUR' });
+  expect(text).toBe('Price: $20.00 → €18.00, Currency: USD → EUR');
+  expect(changesText({ fields: [price], currency: 'EUR' })).toBe('Price: €20.00 → €18.00');
 });

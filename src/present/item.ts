@@ -1,10 +1,20 @@
-import type { FieldChange, ItemValues, TrackedItem } from '../../gen/gleaner/history/v1/history_pb.ts';
+import type {
+  FieldChange,
+  ItemChange,
+  ItemValues,
+  TrackedItem,
+} from '../../gen/gleaner/history/v1/history_pb.ts';
 import { marketTitle } from './names.ts';
 import { capitalize, formatCount, numberFormat } from './text.ts';
 
-/** Returns the marketplace and region of an item: "Shopee, id". */
-export const placeText = ({ market, region }: Pick<TrackedItem, 'market' | 'region'>): string =>
-  region === '-' ? marketTitle(market) : `${marketTitle(market)}, ${region}`;
+/** Returns the marketplace of an item and its region or store: "Shopee, id". */
+export function placeText({ market, region, store = '' }: ShownItemPlace): string {
+  const place = region === '-' ? store : region;
+  return place === '' ? marketTitle(market) : `${marketTitle(market)}, ${place}`;
+}
+
+/** Marketplace, region, and store of an item. */
+export type ShownItemPlace = Pick<TrackedItem, 'market' | 'region'> & Partial<Pick<TrackedItem, 'store'>>;
 
 /** Formats a price with its currency: "€1,915.30"; an unknown currency is shown as it is. */
 export function formatPrice(price: number, currency = ''): string {
@@ -47,12 +57,26 @@ export const trackedValues = Object.keys(valueNames);
 /** Formats the name of a value: "availability" for `available`. */
 export const valueName = (field: string): string => valueNames[field] ?? field;
 
+/** Currencies of a price before and after. */
+interface PriceCurrencies {
+  before?: string | undefined;
+  after?: string | undefined;
+}
+
+/** Describes the changed values of an item, each price in its own currency. */
+export function changesText({ fields, currency }: Pick<ItemChange, 'fields' | 'currency'>): string {
+  const changed = fields.find(({ field }) => field === 'currency');
+  const before = changed?.before === undefined ? undefined : (JSON.parse(changed.before) as string);
+  const currencies = { before: changed === undefined ? currency : before, after: currency };
+  return fields.map((field) => changeText(field, currencies)).join(', ');
+}
+
 /**
  * Describes a changed value: "Price: €12.00 → €10.00". Both sides are JSON; absent if they are not known.
  */
-export function changeText({ field, before, after }: FieldChange, currency?: string): string {
+export function changeText({ field, before, after }: FieldChange, currencies: PriceCurrencies = {}): string {
   const name = capitalize(valueName(field));
-  const format = (json: string | undefined): string => {
+  const format = (json: string | undefined, currency: string | undefined): string => {
     const value: unknown = json === undefined ? null : JSON.parse(json);
     if (value === null) return 'unknown';
     if (typeof value === 'boolean') return availabilityText(value).toLowerCase();
@@ -60,5 +84,7 @@ export function changeText({ field, before, after }: FieldChange, currency?: str
       return field === 'price' ? formatPrice(value, currency) : value.toLocaleString('en-US');
     return String(value);
   };
-  return field === 'variants' ? name : `${name}: ${format(before)} → ${format(after)}`;
+  return field === 'variants'
+    ? name
+    : `${name}: ${format(before, currencies.before)} → ${format(after, currencies.after)}`;
 }

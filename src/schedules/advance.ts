@@ -1,11 +1,10 @@
 import { processDue } from '../base/due-work.ts';
-import { idFromName } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { type Schedule, type SchedulePatch, type ScheduleRun, writeSchedule } from '../store/schedules.ts';
 import { nextTime } from './cron.ts';
 import { finalizeRuns } from './finalize-runs.ts';
-import { recordRun, skippedRun, startRun } from './run.ts';
+import { recordRun, runIdAt, skippedRun, startRun } from './run.ts';
 import { endOf } from './state.ts';
 
 /** Duration of a claim, the time lost when a process dies while it starts a run, in milliseconds. */
@@ -55,8 +54,7 @@ export async function runDueSchedules(context: JobContext, signal?: AbortSignal)
  * between loses the claim, and the next one resumes the begun run: its id, and so its job's, are known.
  */
 async function advance(context: JobContext, claimed: Schedule): Promise<void> {
-  const now = context.clock.now();
-  const begin = beginRun(claimed, now);
+  const begin = await beginRun(context, claimed);
   const begun = begin === null ? claimed : await writeSchedule(context.store, claimed, begin);
   if (begun !== null) await advanceClaimed(context, begun);
 }
@@ -74,13 +72,14 @@ export async function advanceClaimed(context: JobContext, claimed: Schedule): Pr
 }
 
 /** Returns the patch that begins the due run of a schedule; null if no run is due. */
-function beginRun(schedule: Schedule, now: number): SchedulePatch | null {
-  const { id, keyId, nextRunAt, pending, state } = schedule;
+async function beginRun(context: JobContext, schedule: Schedule): Promise<SchedulePatch | null> {
+  const { keyId, nextRunAt, pending, state } = schedule;
+  const now = context.clock.now();
   if (pending !== null || state !== 'active' || nextRunAt === null || nextRunAt > now) return null;
   const trigger = now - nextRunAt > missedMs ? 'missed' : 'schedule';
   return {
     pending: {
-      id: runIdAt(id, nextRunAt),
+      id: await newRunId(context, schedule.id, nextRunAt),
       scheduledFor: nextRunAt,
       startedAt: now,
       trigger,
@@ -92,7 +91,11 @@ function beginRun(schedule: Schedule, now: number): SchedulePatch | null {
   };
 }
 
-const runIdAt = (scheduleId: string, time: number) => idFromName(`run of ${scheduleId} at ${time}`);
+/** Returns the id of a run at a time: another one if the clock was set back since a run at this time. */
+async function newRunId({ store, newId }: JobContext, scheduleId: string, time: number): Promise<string> {
+  const id = runIdAt(scheduleId, time);
+  return (await store.scheduleRuns.get(id)) === null ? id : newId();
+}
 
 /** Skips a run that is due while an earlier one is waiting. */
 async function skipBesidePending(context: JobContext, schedule: Schedule): Promise<Schedule> {
@@ -103,7 +106,7 @@ async function skipBesidePending(context: JobContext, schedule: Schedule): Promi
     schedule,
     {
       ...pending,
-      id: runIdAt(schedule.id, nextRunAt),
+      id: await newRunId(context, schedule.id, nextRunAt),
       scheduledFor: nextRunAt,
       startedAt: now,
       trigger: 'schedule',

@@ -87,8 +87,41 @@ describe('a schedule of a kind that requires approval', () => {
     await runSchedule(fixture.context, id, caller);
     await approveAndEnd(id);
     await fixture.tick(20_000);
-    await runSchedule(fixture.context, id, caller);
+    await resumeSchedule(fixture.context, id, caller);
+    await fixture.tick(minute);
     expect(await statesOf()).toEqual(['completed', 'processing']);
+  });
+
+  test('asks for each manual run, beyond those that its times create', async () => {
+    const { id } = await create({ cron: '0 0 1 1 *' });
+    for (let run = 0; run < 3; run += 1) {
+      await runSchedule(fixture.context, id, caller);
+      expect((await statesOf()).at(-1)).toBe('awaiting_approval');
+      await approveAndEnd(id);
+      await fixture.tick(20_000);
+    }
+    expect(await fixture.get(id)).toMatchObject({ state: 'active', approval: { cost: 20 } });
+  });
+
+  test('stays approved if a further manual run is rejected', async () => {
+    const { id } = await create();
+    await fixture.tick(minute);
+    await approveAndEnd(id);
+    await fixture.tick(20_000);
+    await runSchedule(fixture.context, id, caller);
+    await reject(fixture.context, await lastJobId(), 'operator-1', 'Once is enough.');
+    await fixture.tick(20_000);
+    expect(await fixture.get(id)).toMatchObject({ state: 'active' });
+    await fixture.tick(minute);
+    expect(await statesOf()).toEqual(['completed', 'rejected', 'processing']);
+  });
+
+  test('asks again after its start moved to an earlier time', async () => {
+    const { id } = await create({ startAt: fixture.clock.now() + 30_000 });
+    await fixture.tick(minute);
+    await approveAndEnd(id);
+    await fixture.tick(20_000);
+    expect(await update(id, { startAt: null })).toMatchObject({ version: 2 });
   });
 
   test('asks again for a run that costs more than the approved one', async () => {

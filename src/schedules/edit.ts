@@ -110,7 +110,9 @@ const hasSameTimes = (changed: Timing, before: Timing): boolean =>
 function exceeds(changed: Schedule, approved: Schedule): boolean {
   const isRaised = (now: number | null | undefined, before: number | null | undefined) =>
     before != null && (now == null || now > before);
+  const isEarlier = approved.startAt !== null && (changed.startAt ?? 0) < approved.startAt;
   return (
+    isEarlier ||
     changed.cron !== approved.cron ||
     changed.timeZone !== approved.timeZone ||
     isRaised(changed.endAt, approved.endAt) ||

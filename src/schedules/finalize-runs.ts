@@ -84,8 +84,10 @@ async function finalizeRun(
   const creditsSpent = schedule.creditsSpent - counted + credits.cost - credits.refunded;
   const charged = { ...schedule, creditsSpent };
   if (state === 'completed' || state === 'partial_complete') return { ...charged, failures: 0 };
+  // A further run that is rejected says nothing about the times, which were approved.
+  const isFurther = run?.trigger === 'manual' && schedule.approval !== null;
   if (job !== null && 'decideBy' in job && state === 'rejected')
-    return isRejection(job, schedule) ? reject(charged, clock.now(), job.reason) : charged;
+    return isRejection(job, schedule) && !isFurther ? reject(charged, clock.now(), job.reason) : charged;
   if (state === 'terminated' || run?.trigger === 'manual') return charged;
   return countFailure(charged, clock.now(), `The job of the last run ended as ${state}.`);
 }

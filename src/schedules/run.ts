@@ -19,6 +19,9 @@ import { countFailure } from './state.ts';
  */
 const giveUpMs = 1_800_000;
 
+/** Returns the id of the run of a schedule at one of its times. */
+export const runIdAt = (scheduleId: string, time: number) => idFromName(`run of ${scheduleId} at ${time}`);
+
 const jobIdOf = (runId: string) => idFromName(`job of run ${runId}`);
 
 /**
@@ -51,7 +54,7 @@ export async function startRun(context: JobContext, schedule: Schedule): Promise
 async function submitRun(
   context: JobContext,
   schedule: Schedule,
-  { id, keyId }: PendingRun,
+  { id, keyId, trigger }: PendingRun,
   jobId: string,
 ): Promise<Job | null | 'changed'> {
   const { store, jobTypes } = context;
@@ -62,7 +65,9 @@ async function submitRun(
   const { message, units } = await planRequest(method, stored.request);
   const mode = await readMode(context.store, schedule.userId);
   const { approval, version } = schedule;
-  const isApproved = approval !== null && unitPriceIn(mode, context, method.jobType) * units <= approval.cost;
+  const cost = unitPriceIn(mode, context, method.jobType) * units;
+  // The operator saw the times of the schedule, not how often its owner would start further runs.
+  const isApproved = approval !== null && trigger !== 'manual' && cost <= approval.cost;
   await submit(context, method, message, {
     userId: schedule.userId,
     mode,

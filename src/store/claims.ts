@@ -19,6 +19,30 @@ export async function updateClaim({ batches }: Batches, claim: Claim, change: Cl
   return (await batches.update(claimed(claim), change)) !== null;
 }
 
+/**
+ * Records that the worker of a lost claim is alive, so that the claim does not count as one without progress:
+ * it was late to renew it, or the process that took the batch had another clock.
+ */
+export async function excuseClaim({ batches }: Batches, { id, attempt }: Claim): Promise<void> {
+  const lost = { id, attempt: { atLeast: attempt }, state: unfinished, stalledClaims: { above: 0 } };
+  await batches.update(lost, {}, { add: { stalledClaims: -1 }, relaxed: true });
+}
+
+/** Claims of a batch after which its interrupted claims count, because one of its pages may be the cause. */
+const maxExcused = 50;
+
+/**
+ * Records that the claims of an earlier service ended with it, so that they do not count as claims without
+ * progress. For a service whose pages are read by other processes, and which no page can end.
+ */
+export async function excuseInterrupted({ batches }: Batches): Promise<void> {
+  const interrupted = await batches.find(
+    { state: 'claimed', attempt: { atMost: maxExcused } },
+    { order: [] },
+  );
+  for (const claim of interrupted) await excuseClaim({ batches }, claim);
+}
+
 /** End of a claim. */
 export interface ClaimEnd {
   /**

@@ -313,3 +313,13 @@ export function partsOf(condition: unknown): readonly (readonly [operator: strin
     ? Object.entries(condition)
     : [['is', condition]];
 }
+
+/**
+ * Returns the JSON text of a value for storage. Halves of surrogate pairs become U+FFFD, as in the text
+ * fields of both engines.
+ */
+export function storedJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (!/\\ud[89a-f]/.test(text)) return text;
+  return JSON.stringify(value, (_, member) => (typeof member === 'string' ? member.toWellFormed() : member));
+}

@@ -7,12 +7,13 @@ import type {
   DeletedJob,
   Delivery,
   DriftRecord,
+  FileRemoval,
   Job,
   Submission,
   User,
   Webhook,
 } from './documents.ts';
-import type { ItemChange, Observation, Rule, TrackedItem, TrackingRun } from './history.ts';
+import type { ItemChange, ItemUnit, Observation, Rule, TrackedItem, TrackingRun } from './history.ts';
 import type { OriginMinute, ProcessReport } from './operations.ts';
 import type { Schedule, ScheduleRequest, ScheduleRun } from './schedules.ts';
 import type { BrowserSession } from './sessions.ts';
@@ -25,6 +26,7 @@ export interface StoredDocuments {
   auditLog: AuditEntry;
   jobs: Job;
   deletedJobs: DeletedJob;
+  fileRemovals: FileRemoval;
   sequences: { name: string; value: number };
   submissions: Submission;
   crawls: { key: string; at: number; body: Uint8Array };
@@ -40,6 +42,7 @@ export interface StoredDocuments {
   /** `activeUser`: the user of an active run. */
   trackingRuns: TrackingRun & { activeUser: string | null };
   trackedItems: TrackedItem;
+  itemUnits: ItemUnit;
   observations: Observation;
   itemChanges: ItemChange;
   rules: Rule;
@@ -148,6 +151,15 @@ export const declarations = declareAll<StoredDocuments>()({
     id: ['id'],
     order: ['createdAt', 'id'],
     indexes: [{ fields: ['userId', 'createdAt', 'id'] }],
+  },
+  fileRemovals: {
+    text: 'jobId',
+    real: 'deletedAt dueAt',
+    id: ['jobId'],
+    order: ['dueAt', 'jobId'],
+    indexes: [{ fields: ['dueAt', 'jobId'] }],
+    upsert: { newer: ['deletedAt'] },
+    clustered: true,
   },
   sequences: {
     text: 'name',
@@ -288,7 +300,8 @@ export const declarations = declareAll<StoredDocuments>()({
   },
   trackingRuns: {
     text: 'jobId userId market kind series turn? stage activeUser?',
-    real: 'at dueAt? doneAt?',
+    real: 'at dueAt? failedAt? doneAt?',
+    flag: 'isSkipped',
     integer: 'take nextBatch messages',
     object: 'counts',
     id: ['jobId'],
@@ -308,21 +321,27 @@ export const declarations = declareAll<StoredDocuments>()({
     clustered: true,
   },
   trackedItems: {
-    text: 'id userId series market region key source changedJob seenJob',
+    text: 'id userId series market region key changedJob seenJob foundJob',
     flag: 'isPresent',
-    real: 'firstAt changedAt seenAt',
-    integer: 'seenBatch',
-    object: 'values rules',
+    real: 'readAt firstAt changedAt seenAt',
+    integer: 'foundBatch revision',
+    object: 'values units unreadUnits rules',
     id: ['id'],
     order: ['changedAt', 'id'],
-    indexes: [
-      { fields: ['userId', 'series', 'changedAt', 'id'] },
-      { fields: ['userId', 'series', 'source'], set: 'series' },
-    ],
+    indexes: [{ fields: ['userId', 'series', 'changedAt', 'id'] }, { fields: ['userId', 'key', 'market'] }],
     upsert: {
-      newer: ['seenAt', 'seenJob'],
+      newer: ['revision'],
       keep: ['userId', 'series', 'market', 'region', 'key', 'firstAt'],
     },
+    owner: 'userId',
+    relaxed: true,
+    clustered: true,
+  },
+  itemUnits: {
+    text: 'userId unit itemId',
+    id: ['unit', 'itemId'],
+    order: ['unit', 'itemId'],
+    indexes: [{ fields: ['userId', 'unit', 'itemId'] }],
     owner: 'userId',
     relaxed: true,
     clustered: true,

@@ -19,6 +19,7 @@ import { retentionConformance } from './conformance/retention.ts';
 import { scheduleConformance } from './conformance/schedules.ts';
 import { sessionConformance } from './conformance/sessions.ts';
 import { stalledConformance } from './conformance/stalled.ts';
+import { storedTimeConformance } from './conformance/stored-times.ts';
 import { type OpenStores, setUpStores } from './conformance/stores.ts';
 import { submissionConformance } from './conformance/submissions.ts';
 import { waitConformance } from './conformance/waits.ts';
@@ -43,6 +44,7 @@ export function storeConformance(open: OpenStores): void {
   describe('stalled batches', () => stalledConformance(open));
   describe('origins', () => originConformance(open));
   describe('waits', () => waitConformance(open));
+  describe('stored times', () => storedTimeConformance(open));
   describe('deliveries', () => deliveryConformance(open));
   describe('expiry and erasure', () => expiryConformance(open));
   describe('retention', () => retentionConformance(open));
@@ -59,6 +61,12 @@ function engineConformance(open: OpenStores): void {
     const [version, other] = await Promise.all([stores.store.schemaVersion(), stores.other.schemaVersion()]);
     expect(version).toBeGreaterThan(0);
     expect(other).toBe(version);
+  });
+
+  test('the database has the id of one installation, which every process sees', async () => {
+    const ids = await Promise.all([stores.store.installationId(), stores.other.installationId()]);
+    expect(new Set([...ids, await stores.store.installationId()]).size).toBe(1);
+    expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   test('ping() returns the time of the engine, the same for every process', async () => {

@@ -218,6 +218,14 @@ export interface JobHold {
   decidedAt: number | null;
 }
 
+/** Repeated removal of the files of a deleted job, of which a late write may arrive. */
+export interface FileRemoval {
+  jobId: string;
+  deletedAt: number;
+  /** Time of the next removal. */
+  dueAt: number;
+}
+
 /** Summary of a deleted job, kept so that the ledger can be audited. */
 export interface DeletedJob
   extends Pick<

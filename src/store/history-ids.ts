@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Batch } from './batches.ts';
 import type { ItemKey } from './history.ts';
 
 /** Characters of a hash in an id: 132 bits. */
@@ -17,7 +18,16 @@ export function changeId(jobId: string, batch: number, { market, region, key }: 
   return `${jobId}/${String(batch).padStart(8, '0')}/${hashOf(market, region, key)}`;
 }
 
-/** Returns the hash of a unit, by which the items that it found are known in later runs. */
-export function sourceOf(market: string, region: string, unitKey: string): string {
-  return hashOf(market, region, unitKey);
+/** Returns the hash of a unit in a series, by which later runs know the items that it listed. */
+export function seriesUnit(
+  series: string,
+  { market, region }: Pick<Batch, 'market' | 'region'>,
+  key: string,
+): string {
+  return unitInSeries(series, hashOf(market, region, key));
+}
+
+/** Returns the hash of a unit in a series from the hash of its marketplace, region, and key. */
+export function unitInSeries(series: string, unit: string): string {
+  return hashOf(series, unit);
 }

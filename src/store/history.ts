@@ -2,10 +2,11 @@ import type { TrackedField, TrackedValues } from '../base/tracked-values.ts';
 import type { Collection } from './collection.ts';
 import { type Page, type PageOptions, readCursor, rowsToRead, toPage } from './cursor.ts';
 
-/** Identifies an item of a user. The region is empty for markets without regions. */
+/** Identifies an item of a user. */
 export interface ItemKey {
   userId: string;
   market: string;
+  /** Region or, in a market whose stores are named by addresses, the store. */
   region: string;
   key: string;
 }
@@ -20,22 +21,42 @@ export interface TrackedItem extends ItemKey {
   id: string;
   /** Name of the series. Empty for all jobs of the user. */
   series: string;
-  /** Hash of the unit through which the item was last seen. */
-  source: string;
   values: TrackedValues;
-  /** False if the latest run of the series did not find the item. */
+  /** Time of the latest reading whose values were compared. Readings at or before it have no news. */
+  readAt: number;
+  /** False if the latest run of the series that read its units did not find the item. */
   isPresent: boolean;
+  /**
+   * Units that listed the item in the latest run of the series that found it, and the time at which each was
+   * read. Of an absent item, those that did not list it any more. Empty without a series.
+   */
+  units: Readonly<Record<string, number>>;
+  /** Units that listed the item before, and could not be read in that run. */
+  unreadUnits: readonly string[];
   /** Time of the first reading. */
   firstAt: number;
   /** Time and job of the latest change. They identify the latest observation. */
   changedAt: number;
   changedJob: string;
-  /** Time, job, and batch in which the item was found last. A job that found it before changes nothing. */
+  /** Time and job in which the item was found last, in the order in which the jobs ended. */
   seenAt: number;
   seenJob: string;
-  seenBatch: number;
+  /** Job that was compared last of those that found the item, and its first batch with the item. */
+  foundJob: string;
+  foundBatch: number;
   /** States of the user's rules by id; only in the document with the series ''. */
   rules: Readonly<Record<string, RuleState>>;
+  /** Incremented by each write, so that a superseded process's write has no effect. */
+  revision: number;
+}
+
+/** A unit that listed an item in a series. Lets a later run find the items that the unit lacks. */
+export interface ItemUnit {
+  userId: string;
+  /** Hash of the series and the unit. */
+  unit: string;
+  /** Id of the item's state in the series. */
+  itemId: string;
 }
 
 /** State of a rule for one item, so that the rule does not fire again for the same condition. */
@@ -46,6 +67,8 @@ export interface RuleState {
   isTrue: boolean;
   /** Value that the next one is compared with: the value in the last message, or the best one since. */
   reference: number | null;
+  /** Currency of the price at the latest reading that stated one. Absent in states of versions without it. */
+  currency?: string | null;
 }
 
 /** Values of an item since a time. Identified by the item, the time, and the job. */
@@ -81,9 +104,10 @@ export type ChangeCounts = Record<ItemChangeType | 'unchanged', number>;
 
 /**
  * Queue state of a tracking run. A user has at most one `active` run, so each run compares against its
- * predecessor's results. A `failed` run is retried and does not block other series. Null when done.
+ * predecessor's results. A `failed` run is retried, and runs of its series that follow are `behind` it;
+ * neither blocks other series. Null when done.
  */
-export type RunTurn = 'waiting' | 'active' | 'failed' | null;
+export type RunTurn = 'waiting' | 'active' | 'failed' | 'behind' | null;
 
 /** Comparison of a job's records with the previous run. Created when the job finishes. */
 export interface TrackingRun {
@@ -106,6 +130,10 @@ export interface TrackingRun {
   counts: ChangeCounts;
   /** Number of messages that rules created. */
   messages: number;
+  /** Time of the first failure since the last progress. Null for a run that has not failed. */
+  failedAt: number | null;
+  /** True for a run that ended without all of its records, because they could not be read. */
+  isSkipped: boolean;
   doneAt: number | null;
 }
 
@@ -142,7 +170,7 @@ export interface Rule {
 
 /** Filter for listTrackedItems(). Absent fields match everything. */
 export interface TrackedItemFilter {
-  market?: string;
+  market?: string | { in: readonly string[] };
   region?: string;
   /** Text in the title or the key, ignoring case. */
   search?: string;
@@ -172,9 +200,11 @@ export function addObservations(
   );
 }
 
+type Observations = { observations: Collection<Observation> };
+
 /** Lists the observations of an item from `from` to before `to`, newest first. */
 export function listObservations(
-  { observations }: { observations: Collection<Observation> },
+  { observations }: Observations,
   item: ItemKey,
   from: number,
   to: number,
@@ -183,27 +213,54 @@ export function listObservations(
   return observations.list({ ...keyOf(item), at: { atLeast: from, below: to } }, page);
 }
 
+/** Observations per query. */
+const pageSize = 200;
+/** Maximum observations that a search for a change of a field reads. */
+const maxSearched = 4_000;
+
 /**
- * Returns present items of the run's series with one of the sources that were last read before the run, and
- * not by its job, by id.
+ * Returns the observation of an item that is next to a time, or with `fields` the next one in which one of
+ * them changed: `before` it or `after` it. Null if there is none among thousands.
  */
-export async function findAbsentItems(
-  { trackedItems }: { trackedItems: Collection<TrackedItem> },
-  { userId, series, jobId, at }: Pick<TrackingRun, 'userId' | 'series' | 'jobId' | 'at'>,
-  sources: readonly string[],
-  limit: number,
-): Promise<TrackedItem[]> {
-  if (series === '' || sources.length === 0) return [];
-  const absent = {
-    userId,
-    // The index has only items of series.
-    series: { is: series, above: '' },
-    source: { in: sources },
-    seenJob: { not: jobId },
-    seenAt: { below: at },
-    isPresent: true,
-  };
-  return trackedItems.find(absent, { order: ['id'], limit });
+export async function findNextObservation(
+  { observations }: Observations,
+  item: ItemKey,
+  { before, after }: { before: number; after?: undefined } | { before?: undefined; after: number },
+  fields: readonly TrackedField[],
+): Promise<Observation | null> {
+  const at = before === undefined ? { above: after } : { below: before };
+  const order = { newestFirst: before !== undefined, limit: fields.length === 0 ? 1 : pageSize };
+  let position: [number, string] | null = null;
+  for (let searched = 0; searched < maxSearched; searched += pageSize) {
+    const found: Observation[] = await observations.find(
+      { ...keyOf(item), at },
+      { ...order, after: position },
+    );
+    const next = found.find((observation) => isChangeOf(observation, fields));
+    if (next !== undefined) return next;
+    const last = found.at(-1);
+    if (last === undefined || found.length < order.limit) return null;
+    position = [last.at, last.jobId];
+  }
+  return null;
+}
+
+/** Returns true if one of the fields changed in an observation, or if no fields are named. */
+export const isChangeOf = ({ changed }: Observation, fields: readonly TrackedField[]): boolean =>
+  fields.length === 0 || changed.some((field) => fields.includes(field));
+
+/** Returns links of units of a user after the link `after`, ordered by unit and item. */
+export async function findItemUnits(
+  { itemUnits }: { itemUnits: Collection<ItemUnit> },
+  userId: string,
+  units: readonly string[],
+  { after, limit }: { after: ItemUnit | null; limit: number },
+): Promise<ItemUnit[]> {
+  if (units.length === 0) return [];
+  return itemUnits.find(
+    { userId, unit: { in: units } },
+    { order: ['unit', 'itemId'], after: after === null ? null : [after.unit, after.itemId], limit },
+  );
 }
 
 /** Lists the items of a user and series by their latest change, newest first. */

@@ -113,7 +113,7 @@ export async function repairDueTimes(
   let repaired = 0;
   for (const job of lost) {
     const { id, state, dueAt } = job;
-    const change = { dueAt: dueOnEntry(job, job.stateSince) };
+    const change = { dueAt: dueOnEntry(job, Math.min(job.stateSince, now)) };
     if ((await jobs.update({ id, state, dueAt }, change, { relaxed: true })) !== null) repaired += 1;
   }
   return repaired;

@@ -1,3 +1,5 @@
+import type { Collection } from './collection.ts';
+
 /** Heartbeat of a process. */
 export interface ProcessReport {
   /** Unique for each start of the process. */
@@ -23,6 +25,18 @@ export interface ProcessReport {
   paused: string;
   /** Host clock minus store clock in milliseconds; 0 for SQLite. */
   clockSkewMs: number;
+}
+
+/**
+ * Returns the processes that reported within `maxAgeMs`, the one that started first in front. A report of a
+ * later time was written before the clock was set back.
+ */
+export function findLiveProcesses(
+  { processes }: { processes: Pick<Collection<ProcessReport>, 'find'> },
+  now: number,
+  maxAgeMs: number,
+): Promise<ProcessReport[]> {
+  return processes.find({ seenAt: { atLeast: now - maxAgeMs, atMost: now + maxAgeMs } });
 }
 
 /** Request counts of an origin in one minute, for one market and region. */

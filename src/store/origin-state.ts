@@ -65,6 +65,11 @@ export interface OriginStore {
    * `written: false` if another writer was faster, and the state after the call.
    */
   putPause(origin: string, pause: OriginPause): Promise<{ written: boolean; pause: OriginPause }>;
+  /**
+   * Replaces the next slot of an origin by `now` if it is later than `latest.slot`, and ends its pause if
+   * that is later than `latest.pause`.
+   */
+  discardTimes(origin: string, latest: { slot: number; pause: number }, now: number): Promise<void>;
   /** Lists origins with failures by name. */
   listPauses(): Promise<(OriginPause & { origin: string })[]>;
   /**

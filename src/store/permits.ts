@@ -17,6 +17,9 @@ export interface PermitGrant {
   holdings: Holding[];
 }
 
+/** Time by which a lease may end later than one that begins now, in milliseconds. */
+const maxLeadMs = 60_000;
+
 /** Interval at which permits that cannot be divided evenly move to another process, in milliseconds. */
 const rotationMs = 5_000;
 
@@ -56,7 +59,11 @@ function shares(wants: readonly { holder: string; wanted: number }[], limit: num
  */
 export function grant(holdings: readonly Holding[], request: PermitRequest): PermitGrant {
   const { holder, busy, wanted, limit, now, until } = request;
-  const others = holdings.filter((other) => other.holder !== holder && other.until > now);
+  // A lease that ends later than one of this moment was written by a wrong clock.
+  const latest = until + maxLeadMs;
+  const others = holdings.filter(
+    (other) => other.holder !== holder && other.until > now && other.until <= latest,
+  );
   const free = Math.max(0, limit - others.reduce((sum, { held }) => sum + held, 0));
   const share = shares([...others, { holder, wanted }], limit, now).get(holder)!;
   const held = Math.min(free, Math.max(share, busy));

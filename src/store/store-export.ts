@@ -42,7 +42,7 @@ export interface StoreImport {
    * Verifies that the store contains the written documents and no others. Throws `malformed` if it does not.
    */
   verify(): Promise<void>;
-  /** Makes the store usable. */
-  complete(): Promise<void>;
+  /** Makes the store usable, as that of an installation. */
+  complete(installationId: string): Promise<void>;
   close(): Promise<void>;
 }

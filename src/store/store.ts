@@ -29,6 +29,11 @@ export interface Store extends Omit<Collections, 'apiKeys' | 'jobs'> {
   ping(): Promise<number>;
   /** Returns the version of the schema, which is up to date: the first call of a store migrates it. */
   schemaVersion(): Promise<number>;
+  /**
+   * Returns the id of the installation that the database belongs to, which the first call creates. It is that
+   * of no other database.
+   */
+  installationId(): Promise<string>;
   /** Closes connections and files. */
   close(): Promise<void>;
 }

@@ -25,6 +25,8 @@ export function newTrackingRun(job: Job): TrackingRun | null {
     nextBatch: 0,
     counts: { new: 0, changed: 0, missing: 0, back: 0, unchanged: 0 },
     messages: 0,
+    failedAt: null,
+    isSkipped: false,
     doneAt: null,
   };
 }
@@ -40,25 +42,49 @@ const claimed = ({ jobId, take }: Pick<TrackingRun, 'jobId' | 'take'>) => ({
 
 /** Writes the progress of a run. Returns false if its claim was lost. */
 export async function writeProgress({ trackingRuns }: Runs, run: TrackingRun): Promise<boolean> {
-  const { dueAt, turn, stage, nextBatch, counts, messages, doneAt } = run;
+  const { dueAt, turn, stage, nextBatch, counts, messages, failedAt, isSkipped, doneAt } = run;
   const end = turn === 'active' ? {} : { activeUser: null };
-  const change = { dueAt, turn, stage, nextBatch, counts, messages, doneAt, ...end };
+  const progress = { dueAt, turn, stage, nextBatch, counts, messages, failedAt, isSkipped, doneAt };
+  const change = { ...progress, ...end };
   return (await trackingRuns.update(claimed(run), change)) !== null;
 }
 
+/** Identifies a run and its position in the order of its user. */
+type RunPosition = Pick<TrackingRun, 'userId' | 'series' | 'at' | 'jobId'>;
+
 /**
- * Returns true if a run of the user that is not done comes before this one, by the end and the id of the job.
- * Failed runs count in their own series only.
+ * Returns what a run waits for: an earlier run of the user that is `waiting` or `active`, or an earlier run
+ * of its own series that has failed, or is behind such a run. Null if it can begin. Runs are ordered by the
+ * end and the id of the job.
  */
-export async function hasEarlierRun(
+export async function waitOf(
   { trackingRuns }: Runs,
-  { userId, series, at, jobId }: Pick<TrackingRun, 'userId' | 'series' | 'at' | 'jobId'>,
-): Promise<boolean> {
+  { userId, series, at, jobId }: RunPosition,
+): Promise<'turn' | 'failure' | null> {
   const open = { userId, dueAt: { not: null } };
   const earlier = { newestFirst: true, after: [at, jobId], limit: 1 };
+  if (series !== '') {
+    const stopped = { ...open, series, turn: { in: ['failed', 'behind'] } } as const;
+    if ((await trackingRuns.find(stopped, earlier)).length > 0) return 'failure';
+  }
   const before = await trackingRuns.find({ ...open, turn: { in: ['waiting', 'active'] } }, earlier);
-  if (before.length > 0) return true;
-  return series !== '' && (await trackingRuns.find({ ...open, turn: 'failed', series }, earlier)).length > 0;
+  return before.length > 0 ? 'turn' : null;
+}
+
+/**
+ * Returns true if a run of the series whose job ended later has been compared. A skipped run was not
+ * compared.
+ */
+export async function isLate(
+  { trackingRuns }: Runs,
+  { userId, series, at, jobId }: RunPosition,
+): Promise<boolean> {
+  if (series === '') return false;
+  const later = await trackingRuns.find(
+    { userId, series, at: { atLeast: at }, stage: 'done', isSkipped: false },
+    { after: [at, jobId], limit: 1 },
+  );
+  return later.length > 0;
 }
 
 /**
@@ -71,4 +97,16 @@ export async function beginRun(
 ): Promise<boolean> {
   const change = { turn: 'active', activeUser: run.userId } as const;
   return (await trackingRuns.update(claimed(run), change)) !== null;
+}
+
+/**
+ * Ends a run that has failed without its result, whatever process has a claim of it. Returns null, and
+ * changes nothing, if the run has not failed.
+ */
+export function skipRun({ trackingRuns }: Runs, jobId: string, at: number): Promise<TrackingRun | null> {
+  return trackingRuns.update(
+    { jobId, stage: { not: 'done' }, failedAt: { not: null } },
+    { stage: 'done', turn: null, activeUser: null, dueAt: null, isSkipped: true, doneAt: at },
+    { add: { take: 1 } },
+  );
 }

@@ -205,7 +205,7 @@ describe.each(await findStores())('retention on $name', ({ name, open }) => {
         if (current?.filesDeletedAt === null) expect(files, where).not.toEqual([]);
         else expect(files, where).toEqual([]);
       });
-      expect(calls).toBe(4);
+      expect(calls).toBe(5);
       expect(await fixture.problems()).toEqual([]);
     });
 

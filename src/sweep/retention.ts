@@ -3,13 +3,17 @@ import { expiredSessionMs } from '../contract/expired-session.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { testResultsMs } from '../jobs/sandbox.ts';
 import { deleteFiles, deleteJob, deletePages, eraseUser, removeDeletedFiles } from '../jobs/steps/delete.ts';
+import { removeAgain } from '../jobs/steps/late-files.ts';
 import type { FieldOf, Where } from '../store/collection.ts';
-import type { Job } from '../store/documents.ts';
+import type { FileRemoval, Job } from '../store/documents.ts';
 import type { Cutoffs } from '../store/expiry.ts';
 
 /** Jobs read at once, and time for each list of one round. */
 const pageSize = 100;
 const maxListMs = 2_000;
+
+/** Jobs whose files are removed again at the same time. */
+const removalsAtOnce = 4;
 
 /** Users erased per round. */
 const maxUsers = 10;
@@ -22,12 +26,14 @@ const originRetentionMs = 24 * 3_600_000;
 const deadProcessMs = 3_600_000;
 
 /** Returns the limits of records without files. */
-export function computeCutoffs({ recentCrawlMs, retention }: JobContext['settings'], now: number): Cutoffs {
+export function computeCutoffs({ settings, clock }: Pick<JobContext, 'settings' | 'clock'>): Cutoffs {
+  const { recentCrawlMs, retention } = settings;
+  const now = clock.now();
   const { auditLogMs, deliveriesMs, historyMs, jobsMs } = retention;
   return {
     crawls: now - recentCrawlMs,
     maxCrawls,
-    origins: now - originRetentionMs,
+    origins: clock.steady() - originRetentionMs,
     processes: now - deadProcessMs,
     originMinutes: now - originRetentionMs,
     sessions: now - expiredSessionMs,
@@ -115,6 +121,28 @@ function clear(
   );
 }
 
+/** Removes late files of deleted jobs. A removal that fails is due in the next round again. */
+function removeLateFiles(context: JobContext, now: number, { step, signal }: RetainOptions): Promise<number> {
+  let after: (string | number)[] | null = null;
+  return processDue<FileRemoval>(
+    {
+      claim: async (limit) => {
+        const page = await context.store.fileRemovals.find({ dueAt: { atMost: now } }, { after, limit });
+        const last = page.at(-1);
+        if (last !== undefined) after = [last.dueAt, last.jobId];
+        return page;
+      },
+      claimSize: pageSize,
+      concurrency: removalsAtOnce,
+      maxMs: maxListMs,
+      process: (removal) => step('late files', () => removeAgain(context, removal)),
+      onError: () => {},
+    },
+    context.clock,
+    signal,
+  );
+}
+
 /** Options for retain(). */
 interface RetainOptions {
   /** Runs a step of the sweep, whose failure does not block the others. */
@@ -126,6 +154,7 @@ interface RetainOptions {
 export async function retain(context: JobContext, now: number, options: RetainOptions): Promise<void> {
   const { step } = options;
   for (const list of deletionLists(context, now)) await step(list.name, () => clear(context, list, options));
+  await step('late files', () => removeLateFiles(context, now, options));
   await step('user deletion', async () => {
     for (const user of await context.store.users.find(
       { deletedAt: { not: null }, erased: false },

@@ -1,16 +1,26 @@
 import { processDue, repeat } from '../base/due-work.ts';
 import { Fault } from '../contract/fault.ts';
 import { resealDestinations } from '../delivery/destination/address.ts';
+import { announceDrift } from '../delivery/notify/announce.ts';
 import { type JobContext, leaseMs } from '../jobs/context.ts';
 import { decideDue, finishApproval, finishTerminating } from '../jobs/steps/decide.ts';
 import { dispatch, publish } from '../jobs/steps/dispatch.ts';
 import { finalizeJob, finishEnding } from '../jobs/steps/finalize-job.ts';
 import { discardSubmitted, finishDiscard, finishSubmit } from '../jobs/steps/submit.ts';
 import { runDueSchedules } from '../schedules/advance.ts';
+import { correctRunTimes } from '../schedules/correct-times.ts';
 import type { Job, JobState } from '../store/documents.ts';
 import { expire } from '../store/expiry.ts';
-import { checkMs, interruptedMs, runningStates, steppingStates } from '../store/job-states.ts';
+import {
+  awaitsDecision,
+  checkMs,
+  interruptedMs,
+  runningStates,
+  steppingStates,
+} from '../store/job-states.ts';
 import { repairDueTimes } from '../store/jobs.ts';
+import { discardWrongTimes, voidClaims } from '../store/stored-times.ts';
+import { observeClockSteps } from './clock-steps.ts';
 import { computeCutoffs, retain } from './retention.ts';
 
 /** Age at which an unclaimed batch is republished, in case its message was lost. */
@@ -24,6 +34,12 @@ const pagesPerSweep = 10;
 /** Interval between deletions of expired records. */
 const expiryMs = 60_000;
 
+/**
+ * Time after a step of the clock during which nothing expires, in milliseconds: a clock that is wrong for a
+ * moment must not reject jobs or delete results.
+ */
+const trustedMs = 600_000;
+
 /** Interval between sweeps. */
 export const sweepMs = 5_000;
 
@@ -36,13 +52,24 @@ const checksPerClaim = 500;
 /** Jobs at the same time, and time of one sweep for steps, and for checks. */
 const jobLimits = { concurrency: 4, maxMs: 10_000 };
 
+/** Options of sweep(). */
+interface SweepOptions {
+  /** True, the default, if expired records are deleted. */
+  expires?: boolean;
+  /** Time since the time of day was set forward or back; none by default. */
+  sinceStepMs?: number;
+}
+
 /**
  * Runs one sweep: continues the jobs that are due, republishes lost batches, and starts due runs of
  * schedules. All steps are idempotent, so several processes may sweep concurrently. A failing step does not
- * block the others. The sweep stops if the store is unavailable or the signal is aborted. Expired records are
- * deleted if `expires`.
+ * block the others. The sweep stops if the store is unavailable or the signal is aborted.
  */
-export async function sweep(context: JobContext, signal?: AbortSignal, expires = true): Promise<void> {
+export async function sweep(
+  context: JobContext,
+  signal?: AbortSignal,
+  { expires = true, sinceStepMs = Number.POSITIVE_INFINITY }: SweepOptions = {},
+): Promise<void> {
   const { store, clock } = context;
   const now = clock.now();
   const step = async (name: string, run: () => Promise<unknown>): Promise<boolean> => {
@@ -60,8 +87,7 @@ export async function sweep(context: JobContext, signal?: AbortSignal, expires =
   // Batches are not marked as published while the queue is unavailable, so they resume as soon as it
   // recovers.
   const isQueueAvailable = await step('queue', () => context.queue.ping());
-  if (isQueueAvailable)
-    await step('stalled batches', () => republish(context, now, now - lostMs, pagesPerSweep));
+  if (isQueueAvailable) await step('stalled batches', () => republish(context, lostMs, pagesPerSweep));
   // Settling reads the whole job, which is wasted if its merged file cannot be written.
   const isWritable = await step('result storage', () => context.blobs.ping());
   const continueDue = (states: readonly JobState[], dueAgainMs: number, claimSize: number) =>
@@ -79,14 +105,20 @@ export async function sweep(context: JobContext, signal?: AbortSignal, expires =
       clock,
       signal,
     );
-  const steps = steppingStates.filter((state) => isWritable || state !== 'settling');
-  await step('jobs', () => continueDue(steps, interruptedMs, stepsPerClaim));
+  const isTrusted = sinceStepMs >= trustedMs;
+  const steps = steppingStates
+    .filter((state) => isWritable || state !== 'settling')
+    .filter((state) => isTrusted || !awaitsDecision(state));
+  // A step in progress looks interrupted after the clock was set forward.
+  if (sinceStepMs >= interruptedMs)
+    await step('jobs', () => continueDue(steps, interruptedMs, stepsPerClaim));
   await step('running jobs', () => continueDue(runningStates, checkMs, checksPerClaim));
   await step('schedules', () => runDueSchedules(context, signal));
   await step('drift', () => context.drift.flush());
+  await step('drift messages', () => announceDrift(context));
   await step('destination keys', () => resealDestinations(context, context.destinations.box));
-  if (expires) await step('expiry', () => expireRecords(context, now));
-  if (isWritable) await retain(context, now, { step, signal });
+  if (expires && isTrusted) await step('expiry', () => expireRecords(context, sinceStepMs));
+  if (isWritable && isTrusted) await retain(context, now, { step, signal });
 }
 
 function isStoreOutage(error: unknown): boolean {
@@ -135,19 +167,26 @@ async function continueJob(context: JobContext, job: Job, isQueueAvailable: bool
 }
 
 /** Deletes what crashes left half-written, and expired records. */
-async function expireRecords({ store, settings }: JobContext, now: number): Promise<void> {
+async function expireRecords(context: JobContext, sinceStepMs: number): Promise<void> {
+  const { store } = context;
+  const now = context.clock.now();
   await store.ledger.repair(now - interruptedMs);
   await repairDueTimes(store, now);
-  await store.jobs.deleteOrphanedBatches(now - orphanMs);
-  await expire(store, computeCutoffs(settings, now));
+  // A job that is being written looks abandoned after the clock was set forward.
+  if (sinceStepMs >= orphanMs) await store.jobs.deleteOrphanedBatches(now - orphanMs);
+  await expire(store, computeCutoffs(context));
 }
 
 /**
  * Publishes batches whose claims have expired, and then batches that have not been claimed since
- * `publishedBefore`, whose messages may be lost. The queue ignores messages that it still holds. Returns
- * their number.
+ * `lostMs`, whose messages may be lost. The queue ignores messages that it still holds. Returns their number.
  */
-async function republish(
+async function republish(context: JobContext, lostMs: number, maxPages: number): Promise<number> {
+  const now = context.clock.steady();
+  return republishAt(context, now, now - lostMs, maxPages);
+}
+
+async function republishAt(
   context: JobContext,
   now: number,
   publishedBefore: number,
@@ -166,14 +205,22 @@ async function republish(
 }
 
 /**
- * Republishes every outstanding batch, claimed or not, and returns their number. Only for the start of the
+ * Voids every claim, republishes every outstanding batch, and returns their number. Only for the start of the
  * embedded stack, when no other process can hold a claim.
  */
 export async function refill(context: JobContext): Promise<number> {
-  const { clock } = context;
+  const { store, clock, log } = context;
+  await discardWrongTimes(store, clock, log);
+  await voidClaims(store, clock);
   // A time after the end of every lease. Batches taken then are not taken again by these loops.
-  const later = clock.now() + leaseMs;
-  return republish(context, later, later);
+  const later = clock.steady() + leaseMs;
+  return republishAt(context, later, later);
+}
+
+/** Discards the times that were stored while a clock was wrong. */
+async function correctTimes(context: JobContext): Promise<void> {
+  await discardWrongTimes(context.store, context.clock, context.log);
+  await correctRunTimes(context);
 }
 
 /**
@@ -187,12 +234,17 @@ export async function sweepForever(
   signal: AbortSignal,
   isSweeper: () => Promise<boolean>,
 ): Promise<void> {
+  const { clock } = context;
+  const steps = observeClockSteps(clock);
   let expiredAt = Number.NEGATIVE_INFINITY;
   const run = async () => {
     if (!(await isSweeper())) return context.drift.flush();
-    const isDue = context.clock.now() - expiredAt >= expiryMs;
-    if (isDue) expiredAt = context.clock.now();
-    await sweep(context, signal, isDue);
+    await steps
+      .afterStep(() => correctTimes(context))
+      .catch((error) => reportFailure(context, 'stored times', error));
+    const expires = clock.steady() - expiredAt >= expiryMs;
+    if (expires) expiredAt = clock.steady();
+    await sweep(context, signal, { expires, sinceStepMs: steps.sinceMs() });
   };
   await repeat(run, { ...context, intervalMs, onError: driftFailure(context) }, signal);
 }

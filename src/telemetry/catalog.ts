@@ -143,6 +143,11 @@ export const gauges = {
     labels: ['port', 'state'],
   },
   gleaner_origin_paused: { about: 'Origins that are paused.', labels: ['market'] },
+  gleaner_drift_fields: {
+    about:
+      'Fields that pages lack more often than before (alarm), and those that all newest pages lack (gone).',
+    labels: ['market', 'state'],
+  },
   gleaner_backup_last_success_timestamp_seconds: {
     about: 'Start of the newest complete scheduled backup, in seconds since the epoch; 0 without one.',
     labels: [],

@@ -3,6 +3,7 @@ import { type JobFixture, noon, openJobFixture } from '../../test/support/jobs.t
 import type { Clock } from '../base/clock.ts';
 import { createSharedClock } from '../base/shared-clock.ts';
 import { mkta } from '../markets/mkta/index.ts';
+import { createClockRecord } from '../store/clock-record.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { startWorker } from './worker.ts';
 
@@ -15,6 +16,7 @@ afterEach(() => fixture.close());
 /** The clock of a host that is ahead of the store. */
 const hostClock = (aheadMs: number): Clock => ({
   now: () => fixture.clock.now() + aheadMs,
+  steady: () => fixture.clock.now() + aheadMs,
   sleep: fixture.clock.sleep,
 });
 
@@ -24,6 +26,8 @@ async function sharedClock(aheadMs: number): Promise<Clock> {
     host: hostClock(aheadMs),
     monotonic: () => fixture.clock.now() - noon,
     readTime: async () => fixture.clock.now(),
+    record: createClockRecord(() => fixture.context.store),
+    isOneHost: false,
     log: fixture.context.log,
   });
   await clock.synchronize();

@@ -155,11 +155,11 @@ async function keepRunning(
   const { clock } = context;
   let deaths = 0;
   while (!signal.aborted) {
-    const since = clock.now();
+    const since = clock.steady();
     const worker = start();
     await worker.ended;
     if (signal.aborted) return;
-    deaths = clock.now() - since >= steadyMs ? 1 : deaths + 1;
+    deaths = clock.steady() - since >= steadyMs ? 1 : deaths + 1;
     const pauseMs = backOffMs(pause, deaths, 0);
     await releaseClaims(context, worker, { worker: index, pauseMs });
     await clock.sleep(pause.firstMs, signal).catch(() => {});
@@ -205,7 +205,7 @@ async function release(
   claim: Claim,
   { stall, isSilent }: Pick<WorkerEnd, 'stall' | 'isSilent'>,
 ): Promise<boolean> {
-  const now = clock.now();
+  const now = clock.steady();
   if (isSilent) return releaseBatch(store, claim, now, { unseen: true });
   const unit = stall?.unit;
   if (!unit) return releaseBatch(store, claim, now, { failed: true });

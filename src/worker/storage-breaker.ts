@@ -43,7 +43,7 @@ export function createStorageBreaker({
   const trip = (error: unknown, maxMs: number) => {
     failures += 1;
     isTrial = false;
-    openUntil = clock.now() + Math.min(backOffMs(storageBackOff, failures, random()), maxMs);
+    openUntil = clock.steady() + Math.min(backOffMs(storageBackOff, failures, random()), maxMs);
     if (failures === 1) log.warn({ error: Fault.from(error).message }, 'result storage unavailable');
   };
   const reset = () => {
@@ -51,12 +51,12 @@ export function createStorageBreaker({
     failures = 0;
     hasRefused = false;
     isTrial = false;
-    answeredAt = clock.now();
+    answeredAt = clock.steady();
   };
   const check = async () => {
     try {
       await storage.ping();
-      if (hasRefused) answeredAt = clock.now();
+      if (hasRefused) answeredAt = clock.steady();
       else reset();
     } catch (error) {
       trip(error, maxCheckMs);
@@ -68,8 +68,8 @@ export function createStorageBreaker({
 
   /** Returns true if the caller is a trial, which then has begun. Rejects while work may not start. */
   const beginTrial = async (): Promise<boolean> => {
-    if (failures === 0 && clock.now() - answeredAt < freshMs) return false;
-    if (failures > 0 && clock.now() < openUntil) {
+    if (failures === 0 && clock.steady() - answeredAt < freshMs) return false;
+    if (failures > 0 && clock.steady() < openUntil) {
       throw new Fault('unavailable', 'The result storage does not answer.');
     }
     const isFirst = checking === null;
@@ -80,7 +80,7 @@ export function createStorageBreaker({
     // but not for a batch whose site is slow.
     if (!isFirst) throw new Fault('unavailable', 'The result storage is being tried.');
     isTrial = true;
-    openUntil = clock.now() + trialMs;
+    openUntil = clock.steady() + trialMs;
     return true;
   };
 
@@ -112,7 +112,7 @@ export function createStorageBreaker({
         return await run();
       } finally {
         // The trial wrote nothing: another worker has the batch, or the batch waits for its site.
-        if (isTrial) openUntil = clock.now();
+        if (isTrial) openUntil = clock.steady();
         isTrial = false;
       }
     },

@@ -278,7 +278,7 @@ async function deferBatch(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock } = context;
-  const now = clock.now();
+  const now = clock.steady();
   const batch = await store.batches.claim(message.batchId, message.attempt, now, now + ms);
   if (batch !== null) await postpone(context, batch, message, ms, signal);
 }

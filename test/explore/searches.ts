@@ -68,6 +68,13 @@ export const searches: readonly Search[] = [
     findMissing: nothing,
   },
   {
+    name: 'oracle',
+    stack: null,
+    minSeconds: 0,
+    formatCommand: (seed) => formatSeedCommand(seed, ['test/oracle/oracle.test.ts']),
+    findMissing: nothing,
+  },
+  {
     name: 'simulation-mongo',
     stack: 'distributed',
     minSeconds: 0,

@@ -57,7 +57,7 @@ function compareDeclared(market: Market, record: JsonObject, response: PageRespo
   const own = market.tracked?.product?.(record);
   if (site === undefined || !own) return null;
   const read = readProductPage(openSitePage(parseHtml(bodyText(response)), response.url, site));
-  const declared = read && sites.tracked!.product!(recordOf(read, response.url, site.name));
+  const declared = read && sites.tracked!.product!(recordOf(read, response.url, site));
   if (!declared) return { agreed: [], misses: [{ path: 'declared', expected: 'a product', got: 'nothing' }] };
   const both = compared.filter((name) => own[name] !== null && declared[name] !== null);
   const differing = both.filter((name) => own[name] !== declared[name]);

@@ -52,7 +52,7 @@ const maxSkewMs = 20_000;
  * As in the service: the timeout of the first reading of the store's time, and the interval of later ones.
  */
 const firstReadingMs = 3_000;
-const followMs = 30_000;
+const followMs = 5_000;
 
 /** Notifications go to users' webhooks only. */
 const notices: NoticeSettings = { operatorWebhook: null, email: null, privateWebhooks: true };

@@ -24,7 +24,7 @@ export async function revealDefect({ change }: BrokenStore, seed: number): Promi
 export const brokenStores: readonly BrokenStore[] = [
   {
     defect: 'posts an entry again with another key',
-    seed: 10,
+    seed: 9,
     change: (store) => {
       let posts = 0;
       return {
@@ -49,12 +49,12 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets idempotency keys',
-    seed: 1,
+    seed: 2,
     change: () => ({ submissions: { insert: async () => true } }),
   },
   {
     defect: 'forgets the owner of a claim',
-    seed: 1,
+    seed: 3,
     change: () => ({
       batches: {
         update: async (_where, { state }) => (state === undefined ? ({} as BatchSummary) : null),
@@ -64,7 +64,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'does not mark reused records',
-    seed: 23,
+    seed: 3,
     change: (store) => {
       const unmark = (outcomes: Record<number, Outcome>) =>
         Object.fromEntries(
@@ -82,14 +82,14 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets what ended an observation',
-    seed: 16,
+    seed: 19,
     change: (store) => ({
       observations: { writeAll: (inserts) => store.observations.writeAll(inserts) },
     }),
   },
   {
     defect: 'does not make a claimed job due again',
-    seed: 7,
+    seed: 1,
     change: (store) => {
       const claimed = new Set<string>();
       const isFirst = (step: string) => !claimed.has(step) && claimed.add(step);
@@ -103,12 +103,12 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'compares jobs in any order',
-    seed: 9,
+    seed: 47,
     change: () => ({ trackingRuns: { find: async () => [] } }),
   },
   {
     defect: 'keeps a notification twice',
-    seed: 3,
+    seed: 4,
     change: (store) => {
       let kept = 0;
       return {

@@ -1,5 +1,6 @@
 import { readingsOf } from '../../src/history/readings.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
+import type { Batch } from '../../src/store/batches.ts';
 import type { Job } from '../../src/store/documents.ts';
 import {
   type ItemChangeType,
@@ -8,7 +9,6 @@ import {
   listObservations,
   type TrackingRun,
 } from '../../src/store/history.ts';
-import { sourceOf } from '../../src/store/history-ids.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newTrackingRun } from '../../src/store/tracking-run.ts';
 import type { Comparison } from './witness.ts';
@@ -17,11 +17,16 @@ import type { Comparison } from './witness.ts';
 interface ModelItem {
   item: ItemKey;
   price: number;
+  /** Time of the reading that the price is from. */
+  readAt: number;
   isPresent: boolean;
-  source: string;
-  changedAt: number;
-  seenAt: number;
-  seenJob: string;
+  /**
+   * Times at which units listed the item in the latest run that found it, or at which they did not any more.
+   */
+  units: Map<string, number>;
+  /** Units that listed the item before, and that this run could not read. */
+  unread: readonly string[];
+  foundJob: string;
 }
 
 /** A job and its comparison, which is done. */
@@ -43,8 +48,6 @@ const textOf = ({ userId, market, region, key }: ItemKey) => [userId, market, re
 const isBefore = ({ run: one }: TrackedJob, { run: other }: TrackedJob) =>
   one.at < other.at || (one.at === other.at && one.jobId < other.jobId);
 const lineOf = (at: number, jobId: string, price: number | null) => `${price} at ${at} by ${jobId}`;
-const isLater = (at: number, jobId: string, { seenAt, seenJob }: ModelItem) =>
-  seenAt < at || (seenAt === at && seenJob < jobId);
 
 /**
  * Checks the observations and the changes of all tracked jobs against a model that compares them one after
@@ -123,70 +126,119 @@ async function checkObservations(
 async function modelOf(context: JobContext, tracked: readonly TrackedJob[]): Promise<Model> {
   const model: Model = { observations: new Map(), changes: new Map() };
   const states = new Map<string, ModelItem>();
-  for (const { job, run } of tracked) await addRun(context, model, states, job, run);
+  for (const [index, { job, run }] of tracked.entries()) {
+    const isOfSeries = (other: TrackedJob) =>
+      other.run.userId === run.userId && other.run.series === run.series;
+    const isLate =
+      run.series !== '' &&
+      tracked.slice(0, index).some((other) => isOfSeries(other) && isBefore({ job, run }, other));
+    await addRun(context, { model, states, isLate }, job, run);
+  }
   return model;
+}
+
+/** Times at which a job read its units. Null for a unit that could not be read. */
+function unitReadings(batches: readonly Batch[], job: Job): Map<string, number | null> {
+  const readings = new Map<string, number | null>();
+  for (const { region, units, outcomes } of batches)
+    for (const [index, { key }] of units.entries()) {
+      const outcome = outcomes[index];
+      const isGone = outcome?.status === 'FAILED' && outcome.code === 'page_not_found';
+      const startedAt = job.startedAt ?? job.createdAt;
+      const read = outcome?.status === 'SUCCESS' ? (outcome.readAt ?? startedAt) : null;
+      const unit = `${region} ${key}`;
+      const times = [read, isGone ? startedAt : null, readings.get(unit) ?? null].filter((at) => at !== null);
+      readings.set(unit, times.length === 0 ? null : Math.max(...times));
+    }
+  return readings;
+}
+
+interface AddedRun {
+  model: Model;
+  states: Map<string, ModelItem>;
+  /** True if a run of the series that ended later was compared before. */
+  isLate: boolean;
 }
 
 async function addRun(
   context: JobContext,
-  model: Model,
-  states: Map<string, ModelItem>,
+  { model, states, isLate }: AddedRun,
   job: Job,
   run: TrackingRun,
 ): Promise<void> {
   const changes = new Map<string, ItemChangeType>();
   model.changes.set(job.id, changes);
   const batches = await Array.fromAsync(context.store.batches.read(job.id));
+  const readings = unitReadings(batches, job);
   const found = new Set<string>();
   for (const batch of batches) {
     const at = Math.min(batch.endedAt ?? run.at, run.at);
-    for await (const { reading, region, source, isReused, ...read } of readingsOf(context, job, batch)) {
+    for await (const { reading, region, unitKey, isReused, ...read } of readingsOf(context, job, batch)) {
       const item = { userId: job.userId, market: job.market, region, key: reading.key };
       const text = textOf(item);
-      if (found.has(text)) continue;
       const readAt = Math.min(read.readAt ?? at, at);
-      /** Adds the reading to a state. Returns the state before, or null if a later reading is stored. */
-      const advance = (name: string): { last: ModelItem | undefined; price: number } | null => {
-        const last = states.get(`${name} ${text}`);
-        if (last && !isLater(at, job.id, last)) return null;
-        const isOutdated =
-          last !== undefined && (readAt < last.changedAt || (isReused && readAt <= last.seenAt));
-        const price = isOutdated ? last.price : reading.price!;
-        const changedAt = last?.price === price ? last.changedAt : readAt;
-        const seen = { source, seenAt: at, seenJob: job.id };
-        states.set(`${name} ${text}`, { item, price, isPresent: true, changedAt, ...seen });
-        return { last, price };
+      const unit = `${batch.region} ${unitKey}`;
+      const memberName = `${run.series} ${text}`;
+      if (found.has(text)) {
+        if (run.series === '' || isLate) continue;
+        const member = states.get(memberName)!;
+        if (member.isPresent && !member.units.has(unit)) member.units.set(unit, readAt);
+        continue;
+      }
+      found.add(text);
+      /** Adds the reading to a state. Returns the price before; undefined for a new item. */
+      const advance = (name: string): number | undefined => {
+        const last = states.get(name);
+        const isNews = last === undefined || readAt > last.readAt;
+        const listed = last?.isPresent ? [...last.units.keys(), ...last.unread] : [];
+        states.set(name, {
+          item,
+          price: isNews ? reading.price! : last.price,
+          readAt: Math.max(readAt, last?.readAt ?? readAt),
+          isPresent: true,
+          units: new Map([[unit, readAt]]),
+          unread: listed.filter((other) => other !== unit && readings.get(other) === null),
+          foundJob: job.id,
+        });
+        return last?.price;
       };
-      const own = advance('');
-      const member = run.series === '' ? own : advance(run.series);
-      if (member) found.add(text);
-      if (own && own.last?.price !== own.price) {
+      const before = advance(` ${text}`);
+      const { price } = states.get(` ${text}`)!;
+      if (before !== price) {
         const { lines } = model.observations.get(text) ?? { lines: [] as string[] };
-        lines.push(lineOf(readAt, job.id, own.price));
+        lines.push(lineOf(readAt, job.id, price));
         model.observations.set(text, { item, lines });
       }
-      if (!member) continue;
-      if (member.last === undefined) changes.set(text, 'new');
-      else if (!member.last.isPresent) changes.set(text, 'back');
-      else if (member.last.price !== member.price) changes.set(text, 'changed');
+      if (run.series === '') {
+        if (before === undefined) changes.set(text, 'new');
+        else if (before !== price) changes.set(text, 'changed');
+      }
+      if (run.series === '' || isLate) continue;
+      const member = states.get(memberName);
+      const last = member && { ...member };
+      advance(memberName);
+      const next = states.get(memberName)!;
+      const absentAt = last?.isPresent === false ? last.units.get(unit) : undefined;
+      if (last && absentAt !== undefined && !isReused && readAt <= absentAt) {
+        states.set(memberName, { ...next, isPresent: false, units: last.units, unread: [] });
+      } else if (last === undefined) changes.set(text, 'new');
+      else if (!last.isPresent) changes.set(text, 'back');
+      else if (last.price !== next.price) changes.set(text, 'changed');
     }
   }
-  if (run.series === '') return;
-  const read = new Set(
-    batches.flatMap((batch) =>
-      batch.units
-        .filter((_, index) => {
-          const outcome = batch.outcomes[index];
-          return outcome?.status === 'SUCCESS' || outcome?.code === 'page_not_found';
-        })
-        .map(({ key }) => sourceOf(batch.market, batch.region, key)),
-    ),
-  );
+  if (run.series === '' || isLate) return;
   for (const [name, state] of states) {
     const isCandidate = name.startsWith(`${run.series} `) && state.item.userId === job.userId;
-    if (!isCandidate || !state.isPresent || !read.has(state.source)) continue;
-    if (state.seenJob === job.id || state.seenAt >= run.at) continue;
+    if (!isCandidate || !state.isPresent || state.foundJob === job.id) continue;
+    const listing = [...state.units].filter(([unit]) => readings.has(unit));
+    const mayListIt = ([unit, listedAt]: [string, number]) => {
+      const readAt = readings.get(unit);
+      return readAt === null || readAt === undefined || readAt <= listedAt;
+    };
+    if (listing.length === 0 || listing.some(mayListIt)) continue;
+    if (state.unread.some((unit) => readings.get(unit) === null)) continue;
     changes.set(textOf(state.item), 'missing');
-    states.set(name, { ...state, isPresent: false, seenAt: run.at, seenJob: job.id });
+    const units = new Map(listing.map(([unit]) => [unit, readings.get(unit)!]));
+    states.set(name, { ...state, isPresent: false, units, unread: [] });
   }
 }

@@ -46,6 +46,9 @@ export function createSharedFiles(): SharedFiles {
       read: (path, range) => process.call('blobs', 'read', () => read(path, range)),
       size: (path) => process.call('blobs', 'size', () => files.get(path)?.length ?? null),
       presign: async () => null,
+      async *list() {
+        yield* await process.call('blobs', 'list', () => [...files.keys()]);
+      },
       listJob: (jobId) =>
         process.call('blobs', 'listJob', () =>
           [...files.keys()].filter((path) => path.startsWith(`${jobId}/`)),

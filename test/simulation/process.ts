@@ -67,6 +67,7 @@ export function startProcess(world: World, name: string, skewMs: number): Proces
 
   const host: Clock = {
     now: () => scheduler.now() + skewMs,
+    steady: () => scheduler.now() + skewMs,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         signal?.throwIfAborted();
@@ -86,6 +87,8 @@ export function startProcess(world: World, name: string, skewMs: number): Proces
     host,
     monotonic: () => scheduler.now() - startedAt,
     readTime: () => process.call('store', 'time', scheduler.now),
+    record: world.clockRecord,
+    isOneHost: false,
     log: createLog('silent', name),
   });
 

@@ -136,7 +136,7 @@ async function addUser({ world, store }: Shared, id: string): Promise<void> {
     note: '',
     createdAt,
   });
-  const clock = { now: scheduler.now, sleep: scheduler.sleep };
+  const clock = { now: scheduler.now, steady: scheduler.now, sleep: scheduler.sleep };
   await setWebhook({ store, clock }, id, { url: 'https://receiver.test/', enabled: true });
 }
 

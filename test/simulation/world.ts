@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Random, random } from '../../sandbox/random.ts';
+import type { ClockRecord } from '../../src/base/shared-clock.ts';
+import { createMemoryClockRecord } from '../support/clock.ts';
 import { drawRates, type FaultRates, noFaults } from './faults.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 
@@ -29,6 +31,8 @@ export interface World {
   /** Ends all faults. */
   calm(): void;
   newId(): string;
+  /** What the processes agree on about the time. */
+  clockRecord: ClockRecord;
   /** Adds a line to the trace. */
   trace(line: string): void;
   /** Returns the SHA-256 of the trace so far. */
@@ -61,6 +65,7 @@ export function createWorld(seed: number, print: (line: string) => void = () => 
       rates = noFaults;
     },
     newId: () => `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`,
+    clockRecord: createMemoryClockRecord(),
     trace: (text) => {
       const line = `${((scheduler.now() - start) / 1000).toFixed(3)} ${text}`;
       hash.update(`${line}\n`);

@@ -55,6 +55,7 @@ export interface TestApi {
     body: unknown,
     headers?: Record<string, string>,
   ): Promise<ApiResponse>;
+  delete(user: TestUser | null, path: string): Promise<ApiResponse>;
   balance(user: TestUser): Promise<number>;
   /** Returns the newest 1,000 entries. */
   ledger(user: TestUser): Promise<{ key: string; amount: number; type: string; jobId: string }[]>;
@@ -89,6 +90,7 @@ export function createApi({ url, operatorKey }: Pick<Deployment, 'url' | 'operat
     },
     get: (user, path) => sendJson('GET', url + path, user?.key ?? null),
     post: (user, path, body, headers) => sendJson('POST', url + path, user?.key ?? null, body, headers),
+    delete: (user, path) => sendJson('DELETE', url + path, user?.key ?? null),
     balance: async (user) => Number((await account('GetAccount', user, {})).account.balance ?? 0),
     ledger: async (user) => {
       const { entries } = await account('ListLedgerEntries', user, { page_size: 1000 });

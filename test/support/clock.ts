@@ -1,9 +1,12 @@
 import type { Clock } from '../../src/base/clock.ts';
+import type { ClockRecord, ClockState } from '../../src/base/shared-clock.ts';
 
 /** A clock that only the test advances. */
 export interface ManualClock extends Clock {
   /** Advances by `ms`, waking sleepers in the order of their times, and runs the tasks that they trigger. */
   advance(ms: number): Promise<void>;
+  /** Sets the time of day forward or back; the steady time does not change. */
+  step(ms: number): void;
   /** Returns the number of callers asleep. */
   sleepers(): number;
 }
@@ -24,9 +27,11 @@ const hasFileOperations = () => process.getActiveResourcesInfo().some((name) => 
 /** Creates a clock set to `start`, in milliseconds since the epoch. */
 export function createManualClock(start: number): ManualClock {
   let now = start;
+  let stepMs = 0;
   const sleeping = new Set<{ until: number; wake: () => void }>();
   return {
-    now: () => now,
+    now: () => now + stepMs,
+    steady: () => now,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         signal?.throwIfAborted();
@@ -54,6 +59,28 @@ export function createManualClock(start: number): ManualClock {
       now = end;
       await flushTasks();
     },
+    step(ms) {
+      stepMs += ms;
+    },
     sleepers: () => sleeping.size,
+  };
+}
+
+/** Creates the record of a shared clock in memory. */
+export function createMemoryClockRecord(stored: ClockState | null = null): ClockRecord {
+  let state = stored;
+  return {
+    read: async () => state,
+    create: async (created) => {
+      state ??= created;
+    },
+    change: async (from, to) => {
+      if (state?.aheadMs !== from) return false;
+      state = { ...state, aheadMs: to };
+      return true;
+    },
+    reach: async (time) => {
+      if (state !== null) state = { ...state, reached: Math.max(state.reached, time) };
+    },
   };
 }

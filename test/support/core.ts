@@ -18,6 +18,7 @@ export interface CoreCaller {
   call<M extends DescMethod>(
     method: M,
     request: MessageInitShape<M['input']>,
+    options?: Partial<Pick<Call, 'idempotencyKey'>>,
   ): Promise<MessageShape<M['output']>>;
   /** Returns the parts of a streamed response. */
   stream<M extends DescMethod>(method: M, request: MessageInitShape<M['input']>): Promise<HttpBody[]>;
@@ -46,16 +47,17 @@ export async function openCore(context: JobContext): Promise<TestCore> {
   ]);
   const authenticate = createAuthenticator(context);
   const callerWith = (apiKey: string): CoreCaller => {
-    const callOf = async () =>
+    const callOf = async (options = {}) =>
       ({
+        ...options,
         principal: await authenticate(`Bearer ${apiKey}`),
         signal: new AbortController().signal,
         waitMs: 0,
         responseHeaders: {},
       }) as unknown as Call;
     return {
-      call: async (method, request) =>
-        (await core.unary(method, create(method.input, request), await callOf())) as never,
+      call: async (method, request, options) =>
+        (await core.unary(method, create(method.input, request), await callOf(options))) as never,
       stream: async (method, request) =>
         (await Array.fromAsync(core.stream(method, create(method.input, request), await callOf()))) as never,
     };

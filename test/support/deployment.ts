@@ -20,7 +20,7 @@ import {
 export interface DeploymentOptions {
   stack: Pick<Stack, 'distributed'>;
   engines: Engines;
-  origins: RunningOrigins;
+  origins: Partial<RunningOrigins> & Pick<RunningOrigins, 'config'>;
   /** Overrides the default settings of test deployments. */
   settings?: Record<string, string>;
   /** Limits for requests to each origin. */

@@ -20,6 +20,8 @@ export const fixedSeeds = {
     // A product of marketplace B without an id was a record whose id was null.
     40062875,
   ],
+  /** Jobs of a user on a store that changes (test/oracle). */
+  oracle: firstSeeds(2),
   /** Faults of real processes (test/chaos), by stack. */
   'chaos-embedded': [1],
   'chaos-distributed': [1],

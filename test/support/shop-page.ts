@@ -18,7 +18,7 @@ export function readShopPage(html: string): ShopPageRecord | null {
   if (found === null) return null;
   const { from } = found;
   const contradictions = found.contradictions.flatMap(({ candidates }) => candidates);
-  return { ...recordOf(found, url, 'kiln'), from, contradictions };
+  return { ...recordOf(found, url, site!), from, contradictions };
 }
 
 /** Returns structured data of the product of shopPage(). */

@@ -1,6 +1,6 @@
 import { Skeleton, Stack, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
-import { useParams } from 'react-router';
+import { useParams, useSearchParams } from 'react-router';
 import { HistoryService, type Observation } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { formatPrice, placeText, priceText, stockText, valueName } from '../../../src/present/item.ts';
 import { formatCount } from '../../../src/present/text.ts';
@@ -42,13 +42,15 @@ const columns: ListColumn<Observation>[] = [
 /** History of an item: charts of its values over time, and its observations. */
 export function ItemPage() {
   const { market = '', region = '', key = '' } = useParams();
+  const [search] = useSearchParams();
+  const store = search.get('store') ?? '';
   const {
     query,
     rows: observations,
     first,
   } = useList(
     HistoryService.method.getHistory,
-    { market, region, key, pageSize: 500 },
+    { market, region, key, store, pageSize: 500 },
     (page) => page.observations,
   );
   const item = first?.item;
@@ -61,7 +63,7 @@ export function ItemPage() {
       title={item?.values?.title ?? key}
       description={
         <Text size="sm" c="dimmed">
-          {key} on {placeText({ market, region })}
+          {key} on {placeText({ market, region, store })}
         </Text>
       }
     >

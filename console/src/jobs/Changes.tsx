@@ -7,7 +7,7 @@ import {
   HistoryService,
   type ItemChange,
 } from '../../../gen/gleaner/history/v1/history_pb.ts';
-import { changeText } from '../../../src/present/item.ts';
+import { changesText } from '../../../src/present/item.ts';
 import { ExportMenu } from '../ui/actions/ExportMenu.tsx';
 import { ItemName, itemPath } from '../ui/ItemName.tsx';
 import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
@@ -36,8 +36,7 @@ const columns: ListColumn<ItemChange>[] = [
   {
     title: 'Values',
     maxWidth: 600,
-    cell: ({ type, fields, currency }) =>
-      type === 'new' ? '' : fields.map((field) => changeText(field, currency)).join(', '),
+    cell: (change) => (change.type === 'new' ? '' : changesText(change)),
   },
 ];
 
@@ -50,11 +49,13 @@ function countsText(counts: ChangeCounts | undefined): string {
 const isCompared = (status: string) => status === 'processing' || status === 'done';
 
 /** Returns whether the changes stay as they are. */
-const isFinal = (status: string | undefined) => status === 'done' || status === 'discarded';
+const isFinal = (status: string | undefined) =>
+  status === 'done' || status === 'discarded' || status === 'skipped';
 
 /** Describes why a job has no changes to show. */
 function reasonOf(status: string | undefined): string {
   if (status === 'held') return 'The job is held. Release it to compare it.';
+  if (status === 'skipped') return 'The records of the job could not be read.';
   if (status === 'discarded') return 'The results of the job were discarded.';
   return 'The changes appear after the end of the job.';
 }

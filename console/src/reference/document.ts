@@ -1,3 +1,5 @@
+import { pathPart } from '../../../src/contract/path-part.ts';
+
 /** A JSON schema, as the documents of this service use them. */
 export interface ShownSchema {
   $ref?: string;
@@ -128,7 +130,7 @@ export function fieldsOf(document: ApiDocument, schema: ShownSchema, prefix = ''
 export function curlOf({ servers }: ApiDocument, call: ApiCall, key: string): string {
   const path = call.path.replace(/\{(\w+)\}/g, (whole, name) => {
     const example = call.parameters?.find((parameter) => parameter.name === name)?.example;
-    return example === undefined ? whole : encodeURIComponent(String(example));
+    return example === undefined ? whole : pathPart(String(example));
   });
   const [type, content] = Object.entries(call.requestBody?.content ?? {})[0] ?? [];
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

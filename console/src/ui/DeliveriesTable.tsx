@@ -76,9 +76,11 @@ const labels: Readonly<Record<string, string>> = {
   'job.results': 'Result file',
   'job.awaiting_approval': 'Job awaits approval',
   'job.approval_expiring': 'Approval expires soon',
+  'drift.started': 'Fields missing',
   'schedule.rejected': 'Schedule rejected',
   'schedule.paused': 'Schedule paused',
   'item.changed': 'Item changed',
+  'comparison.failed': 'Comparison fails',
   test: 'Test message',
 };
 

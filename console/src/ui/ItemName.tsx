@@ -1,10 +1,11 @@
 import { Text } from '@mantine/core';
 import type { TrackedItem } from '../../../gen/gleaner/history/v1/history_pb.ts';
-import { placeText } from '../../../src/present/item.ts';
+import { pathPart } from '../../../src/contract/path-part.ts';
+import { placeText, type ShownItemPlace } from '../../../src/present/item.ts';
 import { TextLink } from './TextLink.tsx';
 
 interface ItemNameProps {
-  item: Pick<TrackedItem, 'market' | 'region' | 'key'>;
+  item: ShownItemPlace & Pick<TrackedItem, 'key'>;
   title: string | undefined;
 }
 
@@ -21,5 +22,12 @@ export function ItemName({ item, title }: ItemNameProps) {
 }
 
 /** Returns the path of an item's page. */
-export const itemPath = ({ market, region, key }: Pick<TrackedItem, 'market' | 'region' | 'key'>): string =>
-  `/history/${market}/${region}/${encodeURIComponent(key)}`;
+export function itemPath({
+  market,
+  region,
+  key,
+  store = '',
+}: ShownItemPlace & Pick<TrackedItem, 'key'>): string {
+  const path = `/history/${market}/${region}/${pathPart(key)}`;
+  return store === '' ? path : `${path}?store=${pathPart(store)}`;
+}

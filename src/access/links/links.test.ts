@@ -5,7 +5,7 @@ import { createLinks } from './links.ts';
 import { deriveLinkSecrets } from './secrets.ts';
 
 let now = Date.UTC(2030, 0, 1);
-const clock = { now: () => now, sleep: async () => {} };
+const clock = { now: () => now, steady: () => now, sleep: async () => {} };
 const links = (...secrets: [string, ...string[]]) =>
   createLinks({
     secrets: deriveLinkSecrets(secrets, clock),

@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { sameText } from '../../base/sealing.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { FileRecord, SignedFile } from '../../contract/files.ts';
+import { pathPart } from '../../contract/path-part.ts';
 import type { LinkSecrets } from './secrets.ts';
 
 export interface LinkOptions {
@@ -72,11 +73,11 @@ export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links 
       const signature = signatures.sign(secrets.newest(), signed);
       const query = signedParameters.flatMap((parameter) => {
         const value = signed[parameter];
-        return value === undefined ? [] : [`${parameter}=${encodeURIComponent(value)}`];
+        return value === undefined ? [] : [`${parameter}=${pathPart(value)}`];
       });
       const [folder, name] = splitPath(path);
-      if (convertible) query.unshift(`source=${encodeURIComponent(name)}`);
-      const place = [folder, convertible ? stemOf(name) : name].map(encodeURIComponent).join('/');
+      if (convertible) query.unshift(`source=${pathPart(name)}`);
+      const place = [folder, convertible ? stemOf(name) : name].map(pathPart).join('/');
       return `${publicUrl()}/files/${place}?${query.join('&')}&signature=${signature}`;
     },
 

@@ -12,7 +12,7 @@ import { errorBody } from '../../../gateway/response/errors.ts';
 import { writeBody } from '../../../gateway/response/write-body.ts';
 import { countRequest } from '../../../gateway/serve-endpoint.ts';
 import { begin } from '../../base/begin.ts';
-import { acceptRequest } from '../../base/connections.ts';
+import { acceptRequest, beginLongRequest } from '../../base/connections.ts';
 import { checkFile, compareFile } from '../../base/recorded-file.ts';
 import type { Caller, Headers } from '../../contract/caller.ts';
 import { excludesTag, namesTag } from '../../contract/etag.ts';
@@ -80,6 +80,11 @@ export interface FileServing {
   verifyLink: VerifyLink;
   exportFile: ExportFile;
   restoreFile: RestoreFile;
+  /**
+   * Returns the account of a job, by which downloads are counted. Default: the job counts, since a link does
+   * not name the account.
+   */
+  accountOf?: ((jobId: string) => Promise<string | null>) | undefined;
   conversions: Conversions;
   /** Version of the program: another one may format records differently. */
   version: string;
@@ -132,10 +137,11 @@ const ofFile = new Set([
 
 /**
  * Verifies the link of a request. A link with `bearer` also requires the key of its owner: 401 without one,
- * 404 for another user.
+ * 404 for another user. Counts the download.
  */
-async function verifyRequest({ caller, verifyLink }: FileServing, exchange: Exchange): Promise<SignedFile> {
-  const { request } = exchange;
+async function verifyRequest(serving: FileServing, exchange: Exchange): Promise<SignedFile> {
+  const { caller, verifyLink, accountOf } = serving;
+  const { request, response } = exchange;
   const link = verifyLink(request.url ?? '');
   if (link.bearer) {
     const session = await caller.authenticate(request.headers as Headers);
@@ -143,7 +149,10 @@ async function verifyRequest({ caller, verifyLink }: FileServing, exchange: Exch
     addHeaders(exchange, await countRequest(session));
     if (session.userId !== link.userId) throw noSuchFile();
   }
-  acceptRequest(request);
+  const [jobId = ''] = link.path.split('/', 1);
+  const account = (await accountOf?.(jobId)) ?? jobId;
+  acceptRequest(request, account);
+  beginLongRequest(request, response, { account, kind: 'download' });
   return link;
 }
 

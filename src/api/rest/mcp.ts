@@ -5,7 +5,7 @@ import { addHeaders, admit, type Exchange, sendFault, sendJson } from '../../../
 import { type GetJobRequest, type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import type { HttpBody } from '../../../gen/google/api/httpbody_pb.ts';
-import { acceptRequest } from '../../base/connections.ts';
+import { acceptRequest, beginLongRequest } from '../../base/connections.ts';
 import type { Log } from '../../base/log.ts';
 import { abortResponse } from '../../contract/abort-response.ts';
 import { smallBodyBytes } from '../../contract/body-limit.ts';
@@ -71,9 +71,10 @@ export function serveMcp(serving: McpServing): RequestHandler {
     requireOwnHost(request, publicUrl());
     requireAllowedOrigin(request, serving);
     const session = await caller.authenticate(request.headers as Headers);
-    acceptRequest(request);
+    acceptRequest(request, session.userId);
     admit(exchange, session);
     if (session.count) addHeaders(exchange, await session.count());
+    beginLongRequest(request, response, { account: session.userId, kind: 'agent' });
     const [maxCredits, credits] = [readCredits(request, 'max_credits'), readCredits(request, 'budget')];
     const sessions = sessionsOf(serving, request, session, exchange);
     // Without a budget there are no sessions, so that the id of one has no meaning.

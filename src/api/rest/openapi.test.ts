@@ -41,6 +41,19 @@ const schema = (name: string) =>
     properties: Record<string, Record<string, unknown>>;
   };
 
+test('is written in many turns of the event loop, in which other requests are served', async () => {
+  let turns = 0;
+  const turn = () => {
+    turns += 1;
+    pending = setImmediate(turn);
+  };
+  let pending = setImmediate(turn);
+  const short = await gateway.ask('/openapi-short.json', { key: null });
+  clearImmediate(pending);
+  expect(short.status).toBe(200);
+  expect(turns).toBeGreaterThan(Object.keys(document.paths).length);
+});
+
 test('is valid OpenAPI 3.1', async () => {
   const validator = new Validator();
   const result = await validator.validate(structuredClone(document) as never);

@@ -1,7 +1,11 @@
+import { create } from '@bufbuild/protobuf';
 import { afterEach, expect, test } from 'vitest';
 import { handClock } from '../../../gateway/fixture/gateway.ts';
+import { queryReader } from '../../../gateway/request/params.ts';
+import { ListJobsRequestSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { createRateLimit, type RateLimit } from '../../access/rate-limit.ts';
 import { Fault } from '../../contract/fault.ts';
+import { startReading } from '../../contract/json/reading.ts';
 import { recordedCaller, startTestApi } from './fixture.ts';
 import { addressForms } from './rest.ts';
 
@@ -111,4 +115,11 @@ test('serves every path with /v1 and without, and documents the first form first
   expect(addressForms('/v1/shop/orders')).toEqual(['/v1/shop/orders', '/shop/orders']);
   for (const path of ['/shop/orders/3', '/v1/shop/orders/3'])
     expect(await (await api.ask(path)).json()).toMatchObject({ number: 3 });
+});
+
+test('an empty query parameter is no value of an enumeration', () => {
+  const reading = startReading();
+  const read = queryReader(ListJobsRequestSchema.fields);
+  read(new URLSearchParams('status='), create(ListJobsRequestSchema), reading);
+  expect(reading.problems).toMatchObject([{ loc: ['query', 'status'], type: 'enum' }]);
 });

@@ -14,7 +14,7 @@ import {
 import type { CacheRetention, RetentionPolicy } from '../../../gateway/response/response-cache.ts';
 import { job as jobOption, Step } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import type { Clock } from '../../base/clock.ts';
-import { acceptRequest } from '../../base/connections.ts';
+import { acceptRequest, beginLongRequest } from '../../base/connections.ts';
 import type { Log } from '../../base/log.ts';
 import type { BodyBudget } from '../../contract/body-budget.ts';
 import type { Caller } from '../../contract/caller.ts';
@@ -157,7 +157,7 @@ async function operatorDocument({ publicUrl, version }: RestOptions): Promise<Pu
     import('./api-info.ts'),
     import('../../../gateway/openapi/connect-document.ts'),
   ]);
-  const document = connectDocument({ ...operatorInfo, publicUrl, version });
+  const document = await connectDocument({ ...operatorInfo, publicUrl, version });
   return createPublicContent('application/json', JSON.stringify(document));
 }
 
@@ -198,6 +198,8 @@ async function serveKeyDirectory(
   response.writeHead(200, { ...directory.headers, 'cache-control': 'public, max-age=3600' });
   response.end(request.method === 'HEAD' ? undefined : directory.body);
 }
+
+const keyDirectoryPath = '/.well-known/http-message-signatures-directory';
 
 /** Routes of the mounts other than RPC. */
 const mountRoutes = ['/mcp', '/console/session', '/console'];
@@ -253,11 +255,8 @@ export function createRestApi(options: RestOptions): RequestListener {
         serve: (exchange) => serveFile(options, exchange),
       },
       // For the sites that this service requests.
-      {
-        path: '/.well-known/http-message-signatures-directory',
-        serve: (exchange) => serveKeyDirectory(options, exchange),
-      },
-      // For the console: a picture is no part of a program's interface.
+      { path: keyDirectoryPath, serve: (exchange) => serveKeyDirectory(options, exchange) },
+      // A picture is no part of a program's interface.
       { path: '/images', serve: (exchange) => serveImage(options.images, exchange) },
       {
         path: '/openapi-operator.json',
@@ -278,6 +277,7 @@ export function createRestApi(options: RestOptions): RequestListener {
     isVolatile: ({ name }) => name === 'download_url' || name === 'records_url',
     onRouted: options.onRouted,
     onAuthenticated: acceptRequest,
+    onLongRequest: beginLongRequest,
   });
   return allowOrigins(options.corsOrigins ?? [], (request, response) => {
     removePrefix(request, basePathOf(publicUrl()));

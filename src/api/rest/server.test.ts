@@ -85,6 +85,21 @@ describe('with the maximum number of connections, a further one', () => {
     expect(used[1]!.closed).toBe(false);
   });
 
+  test('replaces an idle one of the account with the most, not an older one of another account', async () => {
+    await start({ maxConnections: 4 });
+    const listOrders = (key: string) =>
+      `GET /shop/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    const sockets: Socket[] = [];
+    for (const key of ['key-ann', 'key-bob', 'key-bob', 'key-bob']) {
+      sockets.push(await connected(listOrders(key)));
+      await response(sockets.at(-1)!);
+    }
+    const ended = once(sockets[1]!, 'close');
+    expect(await response(await connected(health))).toContain('200 OK');
+    await ended;
+    expect(sockets.map(({ closed }) => closed)).toEqual([false, true, false, false]);
+  });
+
   test('is closed while all have an accepted request', async () => {
     await start({ maxConnections: 1 });
     const using = await connected(`${head('key-ann')}Expect: 100-continue\r\nContent-Length: 100\r\n\r\n`);

@@ -1,3 +1,4 @@
+import { timeOfDay } from '../../base/clock.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { readIndexedBatches, unitsOf } from '../../jobs/indexed-units.ts';
 import { fileName, listFiles } from '../../jobs/queries/results.ts';
@@ -16,7 +17,7 @@ const pageSize = 200;
  * secrets and no hashes of keys. Reads a page of records, or a few batches of units, at a time.
  */
 export async function* exportAccount(context: JobContext, user: User): AsyncGenerator<string> {
-  const { store } = context;
+  const { store, clock } = context;
   const { id } = user;
   yield line('account', user);
   for (const { hash: _, ...key } of await store.apiKeys.find({ userId: id }, { newestFirst: true }))
@@ -34,7 +35,7 @@ export async function* exportAccount(context: JobContext, user: User): AsyncGene
     yield* exportSchedule(store, schedule);
   for (const rule of await store.rules.find({ userId: id })) yield line('rule', rule);
   for await (const item of allOf((page) => listTrackedItems(store, id, '', {}, page), pageSize)) {
-    const { source: _, seenBatch: __, rules: ___, ...shown } = item;
+    const { units: _, unreadUnits: __, foundJob: ___, foundBatch: ____, rules: _____, ...shown } = item;
     yield line('tracked_item', shown);
     yield* exportList('observation', (page) =>
       listObservations(store, item, 0, Number.MAX_SAFE_INTEGER, page),
@@ -42,7 +43,10 @@ export async function* exportAccount(context: JobContext, user: User): AsyncGene
   }
   yield* exportList('deleted_job', (page) => store.deletedJobs.list({ userId: id }, page));
   yield* exportList('ledger_entry', (page) => store.ledger.list({ userId: id }, page));
-  yield* exportList('delivery', (page) => store.deliveries.list({ userId: id }, page));
+  for await (const delivery of allOf((page) => store.deliveries.list({ userId: id }, page), pageSize)) {
+    const { nextAttemptAt: at } = delivery;
+    yield line('delivery', { ...delivery, nextAttemptAt: at === null ? null : timeOfDay(clock, at) });
+  }
   yield* exportList('audit_entry', (page) => listAuditEntries(store, { actorId: id }, page));
   // Actions of operators on the account, without their addresses and keys.
   for await (const entry of allOf((page) => listAuditEntries(store, { target: id }, page), pageSize)) {

@@ -4,7 +4,6 @@ import {
   type ExportLedgerRequest,
   type UsageDaySchema,
 } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { createKey, makeKeyRoom } from '../../access/keys.ts';
 import type { Principal } from '../../access/principal.ts';
 import { keyAccount, testAccountId } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -15,6 +14,7 @@ import type { LedgerSum } from '../../store/ledger.ts';
 import { exportAccount } from './account-export.ts';
 import { toAccountMessage, toApiKeyMessage, toLedgerEntryMessage } from './account-messages.ts';
 import { keyFields, listKeys } from './api-keys.ts';
+import { createKeyOnce } from './create-key-once.ts';
 import { exportLedger } from './entry-export.ts';
 import { type Handlers, handle, pageOf, type StreamHandler } from './handlers.ts';
 import { streamText } from './job-stream.ts';
@@ -76,17 +76,18 @@ export function accountHandlers(context: JobContext): Handlers {
       const first = firstDay(clock.now(), days);
       return { days: usageShapes(await store.ledger.sum(principal.userId, first), first, days) };
     }),
-    handle(method.createApiKey, async (request, { principal }) => {
+    handle(method.createApiKey, async (request, call) => {
+      const { principal } = call;
       const { role, creditCeiling } = principal;
       // Another key would not share the limit.
       if (creditCeiling !== null)
         throw new Fault('forbidden', 'A key with a credit ceiling cannot create keys.');
       const user = await accountOf(principal);
-      const now = clock.now();
       const { sandbox } = context.settings;
-      const account = await keyAccount(store, { user, mode: request.mode, sandbox, now });
-      await makeKeyRoom(store, account.userId, now);
-      return createKey(store, { ...account, role, createdAt: now, ...keyFields(request) });
+      return createKeyOnce(context, { method: method.createApiKey, request, call }, async (now) => {
+        const account = await keyAccount(store, { user, mode: request.mode, sandbox, now });
+        return { ...account, role, createdAt: now, ...keyFields(request) };
+      });
     }),
     handle(method.revokeApiKey, async ({ keyId }, { principal }) => {
       const { userId, mode } = principal;

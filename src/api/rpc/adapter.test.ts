@@ -240,3 +240,21 @@ describe('an enveloped call with more than one message', () => {
     else expect(await sendWeb(stage.server.port, contentType, body)).toBe('3');
   });
 });
+
+describe('an integer in JSON', () => {
+  const createKey = '/gleaner.account.v1.AccountService/CreateApiKey';
+  const getUsage = '/gleaner.account.v1.AccountService/GetUsage';
+
+  test.each(['"0x10"', '"0b11"', '"-0o7"', '"0X10"'])('is not %s', async (numeral) => {
+    const { status, body } = await post(createKey, `{"name":"ci","creditCeiling":${numeral}}`);
+    expect([status, body.code]).toEqual([400, 'invalid_argument']);
+    expect(body.message).toContain('credit_ceiling: Input should be a valid integer, not');
+    expect((await post(getUsage, `{"days":${numeral}}`)).body.message).toContain('days: Input should be');
+  });
+
+  test.each(['"16"', '16'])('is %s, also compressed', async (numeral) => {
+    const text = `{"name":"0x10","creditCeiling":${numeral}}`;
+    expect((await post(createKey, text)).status).toBe(200);
+    expect((await post(createKey, gzipSync(text), gzip)).status).toBe(200);
+  });
+});

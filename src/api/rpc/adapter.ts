@@ -14,11 +14,13 @@ import {
   universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
 } from '@connectrpc/connect-node';
-import { acceptRequest, refuseRequest } from '../../base/connections.ts';
+import { acceptRequest, beginLongRequest, refuseRequest } from '../../base/connections.ts';
 import { abortResponse } from '../../contract/abort-response.ts';
 import type { BodyBudget } from '../../contract/body-budget.ts';
 import { maxBodyBytes } from '../../contract/body-limit.ts';
+import type { LongRequestKind } from '../../contract/caller.ts';
 import { requestIdHeader, requestIdOf } from '../../contract/request-id.ts';
+import { waitMetadata } from '../../contract/wait.ts';
 import { isComplete, nameCall } from '../../telemetry/requests.ts';
 import { inCallSpan, rpcSystemOf } from '../../telemetry/server-spans.ts';
 import { failureKey, methodPath, statusOf } from './call-spans.ts';
@@ -51,6 +53,18 @@ export const publicBodyBytes = 4 * 1024;
 
 const compressions = [compressionGzip, compressionBrotli];
 
+/** Ends the wait of a call early. */
+const earlyKey = createContextKey<AbortSignal | undefined>(undefined, { description: 'end of the wait' });
+
+/** Returns the signal that ends the wait of a call early, if it has one. */
+export const earlyOf = ({ values }: HandlerContext) => values.get(earlyKey);
+
+/** Returns the kind of a call that may last long. Null for another one. */
+function longKindOf({ method, requestHeader }: HandlerContext): LongRequestKind | null {
+  if (method.methodKind !== 'unary') return method.name.startsWith('Watch') ? 'watch' : 'stream';
+  return requestHeader.has(waitMetadata) ? 'wait' : null;
+}
+
 /**
  * Creates the request gate of a method. `admit` authenticates the caller by the headers and returns the
  * user's id. Connect calls the gate before it reads the body; an error ends the call with the body unread.
@@ -62,8 +76,13 @@ export function createRequestGate(
   return async (context) => {
     const request = context.values.get(requestKey);
     try {
-      context.values.set(userKey, await admit(context));
-      if (request) acceptRequest(request);
+      const account = await admit(context);
+      context.values.set(userKey, account);
+      if (request) acceptRequest(request, account);
+      const response = context.values.get(responseKey);
+      const kind = longKindOf(context);
+      if (request && response && kind !== null)
+        context.values.set(earlyKey, beginLongRequest(request, response, { account, kind }));
       // The timeout of the call may be over, or 0 from the start.
       context.signal.throwIfAborted();
     } catch (error) {

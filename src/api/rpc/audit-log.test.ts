@@ -142,6 +142,7 @@ test('isAudited() selects every method that changes something, and every use of 
     'CreateFileLink',
     'StreamPages',
     'AcceptDrift',
+    'SkipComparison',
     'TestNotification',
     'CreateSession',
     'OpenTestAccount',

@@ -184,7 +184,7 @@ export function createCore(
       Object.assign(call.responseHeaders, call.principal.headers);
       setCredits(call, call.principal.balance);
       await check(method, request, call);
-      let checkedAt = clock.now();
+      let checkedAt = clock.steady();
       const messages = handlers.stream.get(fullName(method))!(request, call)[Symbol.asyncIterator]();
       const begin = () => messages.next();
       try {
@@ -192,9 +192,9 @@ export function createCore(
           ? await runAudited(context, method, request, call, begin)
           : await begin();
         for (; !next.done; next = await messages.next()) {
-          if (clock.now() - checkedAt >= stillValidMs) {
+          if (clock.steady() - checkedAt >= stillValidMs) {
             await requireStillValid(store, clock, call.principal);
-            checkedAt = clock.now();
+            checkedAt = clock.steady();
           }
           yield next.value;
         }

@@ -8,11 +8,9 @@ import {
   TrackedItemSchema,
 } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { type TrackedField, trackedFields } from '../../base/tracked-values.ts';
-import { noRegion } from '../../contract/track.ts';
+import { shownPlace } from '../../markets/item-place.ts';
 import type { ItemChange, Observation, Rule, TrackedItem } from '../../store/history.ts';
 import { toMessage } from './to-message.ts';
-
-const shownRegion = (region: string): string => (region === '' ? noRegion : region);
 
 const valuesOf = toMessage(ItemValuesSchema);
 const itemOf = toMessage(TrackedItemSchema);
@@ -20,8 +18,8 @@ const observationOf = toMessage(ObservationSchema, 'values');
 const ruleOf = toMessage(RuleSchema);
 
 export function toItemMessage(item: TrackedItem): MessageInitShape<typeof TrackedItemSchema> {
-  const { region, isPresent: present, seenJob: jobId } = item;
-  return itemOf({ ...item, region: shownRegion(region), present, jobId });
+  const { isPresent: present, seenJob: jobId } = item;
+  return itemOf({ ...item, ...shownPlace(item), present, jobId });
 }
 
 /** Returns an observation with its values, limited to `fields` unless it is empty. */
@@ -39,20 +37,24 @@ export function toObservationMessage(
 }
 
 export function toChangeMessage(change: ItemChange): MessageInitShape<typeof ItemChangeSchema> {
-  const { type, market, region, key, title, at, before, after } = change;
+  const { type, market, key, title, at, before, after } = change;
   return {
     type,
     market,
-    region: shownRegion(region),
+    ...shownPlace(change),
     key,
     ...(title === null ? {} : { title }),
     ...(after.currency ? { currency: after.currency } : {}),
     at: timestampFromMs(at),
     fields: trackedFields
-      .filter((field) => field in after && !(field === 'currency' && before.currency === after.currency))
+      .filter((field) => field in after && !isRepeatedCurrency(field, before, after))
       .map((field) => ({ field, ...jsonOf('before', before[field]), ...jsonOf('after', after[field]) })),
   };
 }
+
+/** Returns true for the currency of a price that is the same before and after. */
+const isRepeatedCurrency = (field: TrackedField, before: ItemChange['before'], after: ItemChange['after']) =>
+  field === 'currency' && (before.currency ?? null) === (after.currency ?? null);
 
 const jsonOf = (name: 'before' | 'after', value: unknown) =>
   value === undefined || value === null ? {} : { [name]: JSON.stringify(value) };

@@ -1,10 +1,12 @@
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { HistoryService } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { type CoreCaller, openCore, type TestCore } from '../../../test/support/core.ts';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import { openTracking, type Tracking } from '../../../test/support/tracking.ts';
 import { maxRules } from '../../history/rules.ts';
-import { aRule } from '../../store/conformance/history-samples.ts';
+import { anItem, aRule } from '../../store/conformance/history-samples.ts';
+import { trackedItemId } from '../../store/history-ids.ts';
 
 const { method } = HistoryService;
 const [lamp, chair] = ['30000000001', '30000000002'] as const;
@@ -72,6 +74,46 @@ describe('getHistory', () => {
       code: 'invalid',
       problems: [{ loc: ['query', 'fields', 0] }],
     });
+  });
+
+  test('returns the observation that held at the start of a period, and the ends of fields', async () => {
+    const changes = [{}, { title: 'B' }, { title: 'C' }, { title: 'C', priceFactor: 0.5 }];
+    for (const change of changes) {
+      tracking.changeItem(lamp, change);
+      await tracking.run(userId, [lamp]);
+    }
+    const call = async (request: object) =>
+      (await user.call(method.getHistory, { ...place, ...request })).observations;
+    const [cheap, titleC, titleB, first] = await call({});
+    const between = timestampFromMs(timestampMs(titleC!.observedAt!) + 1);
+    expect(await call({ from: between })).toEqual([cheap, titleC]);
+    expect(await call({ from: between, to: cheap!.observedAt })).toEqual([titleC]);
+    expect(await call({ from: titleB!.observedAt, to: titleC!.observedAt })).toEqual([titleB]);
+    const [, firstPrice, ...others] = await call({ from: between, fields: ['price'] });
+    expect(others).toEqual([]);
+    expect(firstPrice).toMatchObject({ observedAt: first!.observedAt, endedAt: cheap!.observedAt });
+    const [titleOnly] = await call({ fields: ['title'], to: titleC!.observedAt });
+    expect(titleOnly).toMatchObject({ observedAt: titleB!.observedAt, endedAt: titleC!.observedAt });
+  });
+
+  test('names the stores that have an item with the id', async () => {
+    const { trackedItems } = fixture.context.store;
+    const item = { userId, market: 'mktf', key: '7', series: '' };
+    const states = ['a.example', 'b.example'].map((region) => {
+      const key = { ...item, region };
+      return anItem({ ...key, id: trackedItemId(key, '') });
+    });
+    const request = { market: 'mktf', region: '-', key: '7' };
+    await trackedItems.upsert(states.slice(0, 1));
+    const { item: only } = await user.call(method.getHistory, request);
+    expect(only).toMatchObject({ region: '-', store: 'a.example', key: '7' });
+    await trackedItems.upsert(states.slice(1));
+    const several = { code: 'invalid', message: expect.stringContaining('a.example, b.example') };
+    await expect(user.call(method.getHistory, request)).rejects.toMatchObject(several);
+    const { item: named } = await user.call(method.getHistory, { ...request, store: 'b.example' });
+    expect(named).toMatchObject({ store: 'b.example' });
+    const listed = await user.call(method.listTrackedItems, { region: '-' });
+    expect(listed.items.map(({ store }) => store).sort()).toEqual(['a.example', 'b.example']);
   });
 
   test('returns 404 for an unknown item and for one of another user', async () => {

@@ -5,6 +5,7 @@ import {
   type GetHistoryRequest,
   HistoryService,
   type ListChangesRequest,
+  type ListTrackedItemsRequest,
   type StreamChangesRequest,
 } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import type { TrackedField } from '../../base/tracked-values.ts';
@@ -18,26 +19,31 @@ import { fullName } from '../../jobs/job-types.ts';
 import { requireCompared } from '../../jobs/queries/changed.ts';
 import { noJob } from '../../jobs/queries/read.ts';
 import { isAccepted } from '../../kinds/states.ts';
+import { storeMarkets } from '../../markets/item-place.ts';
 import type { Page } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
 import {
+  findNextObservation,
   type ItemChangeType,
   type ItemKey,
+  isChangeOf,
   listChanges,
   listObservations,
   listTrackedItems,
   type Observation,
+  type TrackedItem,
+  type TrackedItemFilter,
   type TrackingRun,
 } from '../../store/history.ts';
-import { trackedItemId } from '../../store/history-ids.ts';
+import type { Store } from '../../store/store.ts';
 import { type Call, type Handlers, handle, pageOf, type StreamHandler } from './handlers.ts';
 import { toChangeMessage, toItemMessage, toObservationMessage, toRuleMessage } from './history-messages.ts';
 import { streamText } from './job-stream.ts';
 
+/** Maximum stores that a message names. */
+const maxStores = 5;
 /** Maximum pages of observations that a call with `fields` reads. */
 const maxPages = 20;
-
-const regionOf = (segment: string): string => (segment === noRegion ? '' : segment);
 
 /**
  * Returns the handlers of gleaner.history.v1.HistoryService: the caller's items, the changes of jobs, and
@@ -48,25 +54,18 @@ export function historyHandlers(context: JobContext): Handlers {
   const { method } = HistoryService;
   const unary = new Map([
     handle(method.listTrackedItems, async (request, { principal }) => {
-      const { market, region, search } = request;
-      const filter = {
-        ...(market === '' ? {} : { market }),
-        ...(region === '' ? {} : { region: regionOf(region) }),
-        ...(search === '' ? {} : { search }),
-      };
+      const { search } = request;
+      const filter = { ...placeFilter(request), ...(search === '' ? {} : { search }) };
       const page = pageOf(request);
       const { items, next } = await listTrackedItems(store, principal.userId, request.series, filter, page);
       return { items: items.map(toItemMessage), nextPageToken: next ?? '' };
     }),
     handle(method.getHistory, async (request, { principal }) => {
-      const { market, region, key } = request;
-      const item = { userId: principal.userId, market, region: regionOf(region), key };
-      const [known] = await store.trackedItems.find({ id: { in: [trackedItemId(item, '')] } }, { order: [] });
-      if (!known) throw new Fault('not_found', `There is no history of ${market}/${region}/${key}.`);
+      const item = await findItem(context, principal.userId, request);
       const fields = request.fields as TrackedField[];
       const { items, next } = await readObservations(context, item, request, fields);
       return {
-        item: toItemMessage(known),
+        item: toItemMessage(item),
         observations: items.map((observation) => toObservationMessage(observation, fields)),
         nextPageToken: next ?? '',
       };
@@ -124,8 +123,8 @@ function ruleFields(request: Omit<CreateRuleRequest, '$typeName' | '$unknown'>):
 }
 
 /**
- * Reads a page of observations. With `fields`, continues until the page has observations in which one of them
- * changed.
+ * Reads a page of observations, the first of which may have been made before the period. With `fields`,
+ * continues until the page has observations in which one of them changed, each of which ends with the next.
  */
 async function readObservations(
   { store, clock }: JobContext,
@@ -133,20 +132,88 @@ async function readObservations(
   request: GetHistoryRequest,
   fields: readonly TrackedField[],
 ): Promise<Page<Observation>> {
-  const from = request.from ? timestampMs(request.from) : 0;
   const to = request.to ? timestampMs(request.to) : clock.now() + 1;
+  const from = request.from ? await startOf(store, item, timestampMs(request.from), fields) : 0;
   const page = pageOf(request);
   const items: Observation[] = [];
-  for (let read = 0; ; read++) {
+  let next: string | null = null;
+  for (let read = 0; read <= maxPages; read++) {
     const limit = page.limit - items.length;
     const found = await listObservations(store, item, from, to, { ...page, limit });
-    const isWanted = ({ changed }: Observation) =>
-      fields.length === 0 || changed.some((field) => fields.includes(field));
-    items.push(...found.items.filter(isWanted));
-    if (found.next === null || items.length >= page.limit || read >= maxPages)
-      return { items, next: found.next };
-    page.after = found.next;
+    items.push(...found.items.filter((observation) => isChangeOf(observation, fields)));
+    next = found.next;
+    if (next === null || items.length >= page.limit) break;
+    page.after = next;
   }
+  return { items: fields.length === 0 ? items : await withEnds(store, item, items, fields), next };
+}
+
+/** Returns the time of the observation that holds at a time, or the time itself if there is none. */
+async function startOf(
+  store: Store,
+  item: ItemKey,
+  at: number,
+  fields: readonly TrackedField[],
+): Promise<number> {
+  const [first] = (await listObservations(store, item, at, at + 1, { limit: 1 })).items;
+  if (first !== undefined && first.at === at && isChangeOf(first, fields)) return at;
+  return (await findNextObservation(store, item, { before: at }, fields))?.at ?? at;
+}
+
+/** Ends observations, newest first, with the next ones in which the fields changed. */
+async function withEnds(
+  store: Store,
+  item: ItemKey,
+  items: readonly Observation[],
+  fields: readonly TrackedField[],
+): Promise<Observation[]> {
+  const [newest] = items;
+  if (newest === undefined) return [];
+  const following = await findNextObservation(store, item, { after: newest.at }, fields);
+  let endedAt = following?.at ?? null;
+  return items.map((observation) => {
+    const ended = { ...observation, endedAt };
+    endedAt = observation.at;
+    return ended;
+  });
+}
+
+/** Returns the conditions of a list for a marketplace and a region. */
+function placeFilter({
+  market,
+  region,
+}: Pick<ListTrackedItemsRequest, 'market' | 'region'>): TrackedItemFilter {
+  if (region !== noRegion)
+    return { ...(market === '' ? {} : { market }), ...(region === '' ? {} : { region }) };
+  // Items of stores have no region that a caller can name.
+  const named = market === '' ? storeMarkets : storeMarkets.filter((name) => name === market);
+  return { market: { in: named } };
+}
+
+/**
+ * Returns a tracked item of a user. Throws `not_found`, and `invalid` if several stores have the item and the
+ * request names none.
+ */
+async function findItem(
+  { store: { trackedItems } }: JobContext,
+  userId: string,
+  { market, region, key, store }: Pick<GetHistoryRequest, 'market' | 'region' | 'key' | 'store'>,
+): Promise<TrackedItem> {
+  const isOfStore = region === noRegion && storeMarkets.includes(market);
+  const place = isOfStore ? { region: store === '' ? undefined : store } : { region };
+  const found = await trackedItems.find(
+    { userId, series: '', market, key, ...place },
+    { order: [], limit: maxStores },
+  );
+  const [item] = found;
+  if (item === undefined) throw new Fault('not_found', `There is no history of ${market}/${region}/${key}.`);
+  if (found.length === 1) return item;
+  const stores = found.map((each) => each.region).join(', ');
+  throw Fault.invalid(
+    ['query', 'store'],
+    `Several stores have an item ${key} (${stores}): name one of them`,
+    'value_error',
+  );
 }
 
 /** Returns one of the caller's tracked jobs. Throws `not_found`. */
@@ -160,6 +227,7 @@ async function findTracked({ store }: JobContext, jobId: string, { principal }: 
 
 /** Returns how far the comparison of a job is. */
 function statusOf({ hold }: Job, run: TrackingRun | null): string {
+  if (run?.isSkipped) return 'skipped';
   if (run !== null) return run.stage === 'done' ? 'done' : 'processing';
   return hold === null || hold.state === 'released' ? 'pending' : hold.state;
 }

@@ -5,6 +5,9 @@ import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { openCore, type TestCore } from '../../../test/support/core.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { sha256 } from '../../base/id.ts';
+import { Fault } from '../../contract/fault.ts';
+import { idempotencyMs } from '../../jobs/context.ts';
 
 const { createApiKey: createOwnKey, listApiKeys } = AccountService.method;
 const { createApiKey, createOperator, approveJob, revokeApiKey } = OperatorService.method;
@@ -52,6 +55,54 @@ describe('createApiKey', () => {
     const other = keys.find((key) => key.keyId !== keyId && key.mode === 'live')!;
     await operator.call(revokeApiKey, { keyId: other.keyId });
     await caller.call(createOwnKey, { name: 'x' });
+  });
+
+  describe('with an Idempotency-Key', () => {
+    const countKeys = async () =>
+      (await core.operator.call(OperatorService.method.listApiKeys, { userId })).keys.length;
+
+    test('returns the same key to a repeated call, and creates none', async () => {
+      const { operator } = core;
+      const create = (name: string, idempotencyKey: string) =>
+        operator.call(createApiKey, { userId, name }, { idempotencyKey });
+      const [first, again] = [await create('ci', 'k1'), await create('ci', 'k1')];
+      expect(again).toEqual(first);
+      expect(await countKeys()).toBe(1);
+      await expect(create('other', 'k1')).rejects.toMatchObject({ code: 'conflict' });
+      expect((await create('ci', 'k2')).keyId).not.toBe(first.keyId);
+      await fixture.clock.advance(idempotencyMs + 1);
+      expect((await create('ci', 'k1')).keyId).not.toBe(first.keyId);
+      expect(await countKeys()).toBe(3);
+    });
+
+    test('is bound to the account, and stores no secret in clear', async () => {
+      const { caller } = await core.createKey(userId);
+      const other = await core.createKey(await fixture.createUser(0));
+      const options = { idempotencyKey: 'k1' };
+      const { keyId, apiKey } = await caller.call(createOwnKey, { name: 'ci' }, options);
+      expect((await other.caller.call(createOwnKey, { name: 'ci' }, options)).keyId).not.toBe(keyId);
+      const { response } = (await fixture.context.store.submissions.get(userId, 'k1'))!;
+      expect(response).toContain(keyId);
+      expect(response).not.toContain(apiKey);
+    });
+
+    test('leaves one key if the first call did not end', async () => {
+      const { submissions } = fixture.context.store;
+      const { update } = submissions;
+      const lost = new Fault('unavailable', 'The store is away.');
+      submissions.update = () => Promise.reject(lost);
+      const create = () => core.operator.call(createApiKey, { userId, name: 'ci' }, { idempotencyKey: 'k1' });
+      await expect(create()).rejects.toBe(lost);
+      submissions.update = update;
+      await expect(create()).rejects.toMatchObject({ code: 'conflict', retryAfterMs: 15_000 });
+      await fixture.clock.advance(60_000);
+      const created = await create();
+      expect(await create()).toEqual(created);
+      expect(await countKeys()).toBe(1);
+      expect((await fixture.context.store.apiKeys.findByHash(sha256(created.apiKey)))?.key.id).toBe(
+        created.keyId,
+      );
+    });
   });
 
   test('names an invalid scope and a negative ceiling', async () => {

@@ -1,5 +1,4 @@
 import { type CreateApiKeyRequest, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { createKey, makeKeyRoom } from '../../access/keys.ts';
 import { newOperator, requireOtherOperatorKey } from '../../access/operator.ts';
 import { keyAccount, modeOf } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -16,6 +15,7 @@ import {
   toOperatorMessage,
 } from './account-messages.ts';
 import { keyFields, listKeys } from './api-keys.ts';
+import { createKeyOnce } from './create-key-once.ts';
 import { type Handler, handle, pageOf } from './handlers.ts';
 
 /** Throws the fault `conflict` for a deleted user, and returns any other. */
@@ -117,19 +117,16 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
       const entries = items.map((entry) => ({ ...toLedgerEntryMessage(entry), userId: entry.userId }));
       return { entries, nextPageToken: next ?? '' };
     }),
-    handle(method.createApiKey, async (request) => {
+    handle(method.createApiKey, async (request, call) => {
       const { mode, operatorRole } = request;
       const user = requireUndeleted(await userOf(request.userId));
       const { role } = user;
       requireFieldsOfRole(role, request);
-      const now = clock.now();
-      const account = await keyAccount(store, { user, mode, sandbox: context.settings.sandbox, now });
-      await makeKeyRoom(store, account.userId, now);
-      const created = { ...account, role, createdAt: now, ...keyFields(request) };
-      return createKey(
-        store,
-        operatorRole === '' ? created : { ...created, operatorRole: operatorRole as OperatorRole },
-      );
+      return createKeyOnce(context, { method: method.createApiKey, request, call }, async (now) => {
+        const account = await keyAccount(store, { user, mode, sandbox: context.settings.sandbox, now });
+        const created = { ...account, role, createdAt: now, ...keyFields(request) };
+        return operatorRole === '' ? created : { ...created, operatorRole: operatorRole as OperatorRole };
+      });
     }),
     handle(method.revokeApiKey, async ({ keyId }) => {
       await requireOtherOperatorKey(store, keyId, clock.now());

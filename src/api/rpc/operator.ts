@@ -7,8 +7,10 @@ import {
   OperatorService,
   ProcessSchema,
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { type Clock, timeOfDay } from '../../base/clock.ts';
 import { Fault } from '../../contract/fault.ts';
 import { acceptDrift, type FieldDrift, listFieldDrift } from '../../fetch/drift/alarms.ts';
+import { skipComparison } from '../../history/failed-comparison.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';
 import { pagesOf } from '../../jobs/kept-pages.ts';
@@ -17,6 +19,7 @@ import { requireResults } from '../../jobs/queries/rows.ts';
 import { approve, reject } from '../../jobs/steps/decide.ts';
 import type { BatchSummary } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
+import { findLiveProcesses } from '../../store/operations.ts';
 import { exportAccount } from './account-export.ts';
 import { auditLogHandlers } from './audit-log.ts';
 import { type Handler, type Handlers, handle, type StreamHandler } from './handlers.ts';
@@ -108,19 +111,21 @@ const originPeriodMs = 3_600_000;
 const toProcessMessage = toMessage(ProcessSchema);
 
 /** Returns the operators' handlers for work, origins and settings. */
-function operatorWorkHandlers({ store, clock, settings }: JobContext): [string, Handler][] {
+function operatorWorkHandlers(context: JobContext): [string, Handler][] {
+  const { store, clock, settings } = context;
   const { method } = OperatorService;
   return [
+    handle(method.skipComparison, async ({ jobId }) => ({
+      series: (await skipComparison(context, jobId.toLowerCase())).series,
+    })),
     handle(method.getWork, async () => ({
-      backlog: (await store.batches.countBacklog(clock.now())).map(({ dueAt: _, ...row }) => row),
-      processes: (await store.processes.find({ seenAt: { atLeast: clock.now() - heartbeatMaxAgeMs } })).map(
-        toProcessMessage,
-      ),
+      backlog: (await store.batches.countBacklog(clock.steady())).map(({ dueAt: _, ...row }) => row),
+      processes: (await findLiveProcesses(store, clock.now(), heartbeatMaxAgeMs)).map(toProcessMessage),
     })),
     handle(method.listOrigins, async () => {
       const minutes = await store.originMinutes.find({ minute: { atLeast: clock.now() - originPeriodMs } });
       const pauses = await store.origins.listPauses();
-      return { origins: originShapes({ origins: settings.origins, pauses, minutes }) };
+      return { origins: originShapes({ origins: settings.origins, pauses, minutes, clock }) };
     }),
     handle(method.listSettings, async () => ({
       settings: settings.effectiveSettings.map((setting) => ({ ...setting })),
@@ -129,7 +134,7 @@ function operatorWorkHandlers({ store, clock, settings }: JobContext): [string, 
 }
 
 function operatorJobHandlers(context: JobContext): [string, Handler][] {
-  const { store } = context;
+  const { store, clock } = context;
   const { method } = OperatorService;
   const shapes = createJobMessages(context);
   const shape = async (job: Job) => (await shapes.forOperator([job]))[0]!;
@@ -137,7 +142,9 @@ function operatorJobHandlers(context: JobContext): [string, Handler][] {
   return [
     handle(method.listBatches, async (request) => {
       const { id } = await anyJob(store, request);
-      return { batches: (await store.batches.find({ jobId: id })).map(toBatchMessage) };
+      return {
+        batches: (await store.batches.find({ jobId: id })).map((batch) => toBatchMessage(clock, batch)),
+      };
     }),
     handle(method.approveJob, async ({ jobId }, { principal }) => ({
       job: await shape(await approve(context, jobId, principal.userId)),
@@ -150,8 +157,9 @@ function operatorJobHandlers(context: JobContext): [string, Handler][] {
 
 const batchOf = toMessage(BatchSchema);
 
-function toBatchMessage(batch: BatchSummary): MessageInitShape<typeof BatchSchema> {
-  return batchOf({ ...batch, batchId: batch.id });
+function toBatchMessage(clock: Clock, batch: BatchSummary): MessageInitShape<typeof BatchSchema> {
+  const notBefore = batch.notBefore === null ? null : timeOfDay(clock, batch.notBefore);
+  return batchOf({ ...batch, batchId: batch.id, notBefore });
 }
 
 /** Returns the handlers of gleaner.operator.v1.OperatorService. */

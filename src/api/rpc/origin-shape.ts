@@ -1,6 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { OriginMinuteSchema, type OriginSchema } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { type Clock, timeOfDay } from '../../base/clock.ts';
 import type { Origins } from '../../base/origins.ts';
 import { originPolicy } from '../../fetch/policy.ts';
 import type { RequestTarget } from '../../fetch/request-observer.ts';
@@ -16,6 +17,8 @@ export interface OriginsKnown {
   pauses: readonly (OriginPause & { origin: string })[];
   /** Recent request counts, oldest first. */
   minutes: readonly OriginMinute[];
+  /** Clock of the pauses' times. */
+  clock: Clock;
 }
 
 /**
@@ -41,7 +44,7 @@ export function originShapes(known: OriginsKnown): MessageInitShape<typeof Origi
       origin,
       market,
       region,
-      ...toPauseMessage(pauses.get(origin) ?? noPause),
+      ...toPauseMessage(known.clock, pauses.get(origin) ?? noPause),
       ...limitsOf(market, region, known.origins),
       minutes: (minutes.get(key) ?? []).map(toMinuteMessage),
     }));
@@ -56,14 +59,14 @@ function limitsOf(market: string, region: string, origins: Origins) {
   return { concurrency, requestsPerSecond };
 }
 
-function toPauseMessage({ until, reason, failures, since, probing }: OriginPause) {
+function toPauseMessage(clock: Clock, { until, reason, failures, since, probing }: OriginPause) {
   if (failures === 0) return {};
   return {
     reason,
     strikes: failures,
     probing,
-    pausedUntil: timestampFromMs(until),
-    since: timestampFromMs(since),
+    pausedUntil: timestampFromMs(timeOfDay(clock, until)),
+    since: timestampFromMs(timeOfDay(clock, since)),
   };
 }
 

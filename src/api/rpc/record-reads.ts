@@ -20,7 +20,14 @@ import { createExplorer, type EntryQuery } from '../../jobs/queries/explore.ts';
 import { limitConversion } from '../../jobs/queries/files.ts';
 import { type ColumnChoice, type ItemValues, itemValues, tableOf } from '../../jobs/queries/item-values.ts';
 import { results } from '../../jobs/queries/results.ts';
-import { type Entry, exportName, requireResults, rowColumnsOf } from '../../jobs/queries/rows.ts';
+import {
+  type Entry,
+  exportName,
+  hasRecord,
+  requireResults,
+  rowColumnsOf,
+  rowOf,
+} from '../../jobs/queries/rows.ts';
 import { columnFillsOf } from '../../jobs/queries/units.ts';
 import type { Job } from '../../store/documents.ts';
 import { pageOf } from './handlers.ts';
@@ -56,9 +63,7 @@ export function recordReads(context: JobContext): RecordReads {
           toLedgerEntryMessage(
             entry,
             columns,
-            entry.row === null
-              ? null
-              : toItemMessage(itemValues(context, job, entry.row, 'small'), context.links),
+            hasRecord(entry) ? toItemMessage(itemValues(context, job, entry, 'small'), context.links) : null,
           ),
         ),
         nextPageToken: next ?? '',
@@ -102,22 +107,20 @@ function requireColumns(names: readonly string[], known: readonly Column[]): Col
   });
 }
 
-const placeMembers = new Set(['unit_index', 'unit_key', 'unit_region', 'unit_list', 'unit_position']);
-
 function toLedgerEntryMessage(
-  { unit, position, row }: Entry,
+  entry: Entry,
   columns: readonly Column[] | null,
   item: MessageInitShape<typeof RecordItemSchema> | null,
 ): MessageInitShape<typeof RecordEntrySchema> {
+  const { unit, position } = entry;
   const { index, region, outcome, status } = unit;
   const place = { unitIndex: index, unitKey: unit.unit.key, unitRegion: region, position, status };
-  if (row === null || item === null)
+  if (!hasRecord(entry) || item === null)
     return outcome?.status === 'FAILED' ? { ...place, code: outcome.code, message: outcome.message } : place;
-  const record = Object.fromEntries(Object.entries(row).filter(([name]) => !placeMembers.has(name)));
   return {
     ...place,
     item,
-    record: formatExact(columns === null ? record : pickColumns(row, columns)),
+    record: formatExact(columns === null ? entry.record : pickColumns(rowOf(entry), columns)),
   };
 }
 

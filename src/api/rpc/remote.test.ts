@@ -77,7 +77,7 @@ const submit = async (items: number): Promise<string> =>
 async function call<M extends DescMethod>(
   method: M,
   request: MessageInitShape<M['input']>,
-  changes: Partial<Pick<Call, 'waitMs' | 'ifNoneMatch' | 'signal' | 'submitOptions'>> = {},
+  changes: Partial<Pick<Call, 'waitMs' | 'ifNoneMatch' | 'signal' | 'early' | 'submitOptions'>> = {},
 ) {
   const caller = createCoreClient(
     createRemoteCore(address(core), { services: declared, admissions, stopping: stopping.signal }),
@@ -119,6 +119,14 @@ test('calls that wait for a job delay no other call', async () => {
   expect(core.connections()).toBe(2);
   stopping.abort();
   expect((await Promise.all(waits)).map(({ ended }) => ended)).toEqual(waits.map(() => false));
+});
+
+test('a wait that ends early returns the present state', async () => {
+  const jobId = await submit(1);
+  const early = new AbortController();
+  const waiting = call(JobService.method.getJob, { jobId }, { waitMs: 60_000, early: early.signal });
+  early.abort();
+  expect((await waiting).response).toMatchObject({ jobId, ended: false });
 });
 
 test('a remote core gets the options of a submission', async () => {

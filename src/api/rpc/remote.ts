@@ -115,17 +115,19 @@ export function createRemoteCore(
     call: Call<RemoteCaller>,
     token?: string,
   ) => {
-    const { signal, waitMs } = call;
+    const { signal, early, waitMs } = call;
     const headers = headersOf(call);
     if (token !== undefined) headers.set(admissionMetadata, token);
+    const send = (until: AbortSignal, timeoutMs: number) =>
+      transport.unary(method as DescMethodUnary, until, timeoutMs, headers, request as never);
     try {
-      return await transport.unary(
-        method as DescMethodUnary,
-        signal,
-        remoteTimeoutMs + waitMs,
-        headers,
-        request as never,
-      );
+      if (early === undefined || !headers.has(waitMetadata))
+        return await send(signal, remoteTimeoutMs + waitMs);
+      return await send(AbortSignal.any([signal, early]), remoteTimeoutMs + waitMs).catch((error) => {
+        if (!early.aborted || signal.aborted) throw error;
+        headers.delete(waitMetadata);
+        return send(signal, remoteTimeoutMs);
+      });
     } catch (error) {
       throw faultOfCall(method, error);
     }

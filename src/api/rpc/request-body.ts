@@ -6,6 +6,7 @@ import { bodyTooLarge, checkBinarySize, checkJsonSize } from '../../contract/bod
 import { smallBodyBytes } from '../../contract/body-limit.ts';
 import { Fault } from '../../contract/fault.ts';
 import { toConnectError } from './fault-detail.ts';
+import { requireDecimals } from './json-numerals.ts';
 
 export interface ScreenOptions {
   /** Maximum body before and after decompression, in bytes. */
@@ -23,29 +24,33 @@ const gzipFactor = 1032;
 const prefixBytes = 5;
 
 /**
- * Returns a unary request of one message. A body that may be large is read, decompressed and checked against
- * the limits before Connect parses it. Nothing is read before Connect iterates the body, which is after the
+ * Returns a unary request of one message. A body that is JSON or may be large is read, decompressed and
+ * checked before Connect parses it. Nothing is read before Connect iterates the body, which is after the
  * caller was authenticated.
  */
 export function screenBody(received: UniversalServerRequest, options: ScreenOptions): UniversalServerRequest {
   const contentType = received.header.get('content-type') ?? '';
   const isEnveloped = contentType.startsWith('application/grpc');
   const request = isEnveloped ? { ...received, body: readOneMessage(received) } : received;
-  return options.limit > smallBodyBytes ? screenLargeBody(request, isEnveloped, options) : request;
+  const isJson = /[/+]json\b/.test(contentType);
+  return options.limit > smallBodyBytes || isJson
+    ? screenContent(request, { ...options, isEnveloped, isJson })
+    : request;
 }
 
-function screenLargeBody(
+function screenContent(
   request: UniversalServerRequest,
-  isEnveloped: boolean,
-  options: ScreenOptions,
+  options: ScreenOptions & { isEnveloped: boolean; isJson: boolean },
 ): UniversalServerRequest {
-  const isJson = /[/+]json\b/.test(request.header.get('content-type') ?? '');
+  const { isEnveloped, isJson } = options;
   const check = async (bytes: Uint8Array) => {
-    if (bytes.length <= smallBodyBytes) return;
-    // Large bodies are parsed one by one, with other work between them.
-    await setImmediate();
-    if (isJson) checkJsonSize(bytes);
-    else checkBinarySize(bytes, options.input);
+    if (bytes.length > smallBodyBytes) {
+      // Large bodies are parsed one by one, with other work between them.
+      await setImmediate();
+      if (isJson) checkJsonSize(bytes);
+      else checkBinarySize(bytes, options.input);
+    }
+    if (isJson) requireDecimals(bytes, options.input);
   };
   const header = new Headers(request.header);
   const encoding = header.get(isEnveloped ? 'grpc-encoding' : 'content-encoding');

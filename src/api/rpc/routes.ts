@@ -17,7 +17,7 @@ import {
 } from '../../contract/submit-options.ts';
 import { requireWait, waitMetadata } from '../../contract/wait.ts';
 import { fullName } from '../../jobs/job-types.ts';
-import { createRequestGate, dropResponse } from './adapter.ts';
+import { createRequestGate, dropResponse, earlyOf } from './adapter.ts';
 import { type AdmissionTokens, admissionMetadata } from './admission-token.ts';
 import type { AdmittedCaller, Core } from './core.ts';
 import { failCall, placeInMetadata } from './fault-detail.ts';
@@ -43,22 +43,23 @@ export function routeCore<C extends AdmittedCaller>(
 ): (router: ConnectRouter) => void {
   const methods = core.services.flatMap((service) => service.methods);
   const methodsByName = new Map(methods.map((method) => [fullName(method), method]));
-  const call = (
-    method: DescMethod,
-    { requestHeader, signal, values }: HandlerContext,
-    responseHeaders: ResponseHeaders,
-  ) => ({
-    principal: values.get(principalKey) as C,
-    requestId: requestHeader.get(requestIdHeader) ?? '',
-    // The documented name in gRPC metadata has an underscore.
-    idempotencyKey: requestHeader.get('idempotency_key') ?? requestHeader.get('idempotency-key') ?? undefined,
-    signal,
-    source: clientAddress(requestHeader.get(forwardedForHeader)),
-    waitMs: requireWait(requestHeader.get(waitMetadata), ['header', waitMetadata]),
-    ifNoneMatch: requestHeader.get('if-none-match') ?? undefined,
-    responseHeaders,
-    ...(takesSubmitOptions(method) ? optionsOfCall(requestHeader) : {}),
-  });
+  const call = (method: DescMethod, context: HandlerContext, responseHeaders: ResponseHeaders) => {
+    const { requestHeader, signal, values } = context;
+    return {
+      principal: values.get(principalKey) as C,
+      requestId: requestHeader.get(requestIdHeader) ?? '',
+      // The documented name in gRPC metadata has an underscore.
+      idempotencyKey:
+        requestHeader.get('idempotency_key') ?? requestHeader.get('idempotency-key') ?? undefined,
+      signal,
+      early: earlyOf(context),
+      source: clientAddress(requestHeader.get(forwardedForHeader)),
+      waitMs: requireWait(requestHeader.get(waitMetadata), ['header', waitMetadata]),
+      ifNoneMatch: requestHeader.get('if-none-match') ?? undefined,
+      responseHeaders,
+      ...(takesSubmitOptions(method) ? optionsOfCall(requestHeader) : {}),
+    };
+  };
   const setHeaders = (headers: ResponseHeaders, { responseHeader }: HandlerContext) => {
     for (const name in headers) responseHeader.set(name, headers[name]!);
   };

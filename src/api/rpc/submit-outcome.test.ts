@@ -129,7 +129,7 @@ describe.each(['a core', 'a gateway'] as const)('a submit that waits at %s', (ca
     const { outcome, headers } = await send(caller, submitGetPc, page);
     expect(outcome).toMatchObject({
       ...{ status: 'failed', failed: 1, refunded: 8, code: 'internal', item: undefined, record: undefined },
-      message: expect.stringContaining('broken'),
+      message: expect.stringContaining('internal error'),
     });
     expect(headers['x-credits-remaining']).toBe('1000');
   });

@@ -32,7 +32,7 @@ interface SubmitResponse {
 export async function addOutcome<C>(
   method: DescMethod,
   response: Message,
-  { principal, requestId, signal, source, waitMs, responseHeaders }: Call<C>,
+  { principal, requestId, signal, early, source, waitMs, responseHeaders }: Call<C>,
   read: (method: DescMethod, request: Message, call: Call<C>) => Promise<Message>,
 ): Promise<void> {
   const submitted = response as SubmitResponse;
@@ -43,7 +43,10 @@ export async function addOutcome<C>(
     ms: number,
   ) => {
     const headers: ResponseHeaders = {};
-    const asked = { principal, requestId, signal, source, idempotencyKey: undefined, ifNoneMatch: undefined };
+    const asked = {
+      ...{ principal, requestId, signal, early, source },
+      ...{ idempotencyKey: undefined, ifNoneMatch: undefined },
+    };
     const call = { ...asked, waitMs: ms, responseHeaders: headers };
     const message = await read(target, create(target.input, request), call);
     for (const name of [creditsHeader, timingHeader])

@@ -132,7 +132,7 @@ test('the delivery of a file names its destination', async () => {
   const address = { userId, channel: 'file', target: 'https://files.example/a.csv', destinationId } as const;
   const message = { type: 'job.results', about: 'j', jobId: 'j', body: '{}' } as const;
   const { store, clock } = fixture.context;
-  await store.deliveries.insert(newDelivery('d', address, message, clock.now()));
+  await store.deliveries.insert(newDelivery('d', address, message, clock));
   const { deliveries } = await user.call(listDeliveries, {});
   expect(deliveries).toMatchObject([{ channel: 'file', target: address.target, destinationId }]);
 });

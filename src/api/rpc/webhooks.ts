@@ -1,6 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { AccountService, DeliverySchema, WebhookSchema } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { type Clock, timeOfDay } from '../../base/clock.ts';
 import { Fault } from '../../contract/fault.ts';
 import { originOnly } from '../../contract/redact.ts';
 import { queueOperatorTest, queueTest } from '../../delivery/notify/queue.ts';
@@ -17,10 +18,11 @@ export function webhookHandlers(context: JobContext): Handlers {
   const { store, clock, settings } = context;
   const account = AccountService.method;
   const operator = OperatorService.method;
+  const shown = (delivery: Delivery) => toDeliveryMessage(clock, delivery);
 
   const list = async (userId: string | undefined, request: Parameters<typeof pageOf>[0]) => {
     const { items, next } = await store.deliveries.list({ userId }, pageOf(request));
-    return { deliveries: items.map(toDeliveryMessage), nextPageToken: next ?? '' };
+    return { deliveries: items.map(shown), nextPageToken: next ?? '' };
   };
 
   const unary = new Map([
@@ -40,19 +42,19 @@ export function webhookHandlers(context: JobContext): Handlers {
       toWebhookMessage(await rotateSecret(context, principal.userId)),
     ),
     handle(account.testWebhook, async (_request, { principal }) =>
-      toDeliveryMessage(await queueTest(context, principal.userId)),
+      shown(await queueTest(context, principal.userId)),
     ),
     handle(account.listDeliveries, (request, { principal }) => list(principal.userId, request)),
     handle(account.redeliverWebhook, async ({ deliveryId }, { principal }) => {
-      const delivery = await redeliver(store, deliveryId.toLowerCase(), clock.now(), principal.userId);
+      const delivery = await redeliver(store, deliveryId.toLowerCase(), clock.steady(), principal.userId);
       if (delivery === null) throw new Fault('not_found', `There is no message '${deliveryId}'.`);
-      return toDeliveryMessage(delivery);
+      return shown(delivery);
     }),
     handle(operator.listDeliveries, (request) =>
       list(request.userId === '' ? undefined : request.userId, request),
     ),
     handle(operator.testNotification, async () => ({
-      deliveries: (await queueOperatorTest(context)).map(toDeliveryMessage),
+      deliveries: (await queueOperatorTest(context)).map(shown),
     })),
   ]);
   return { unary, stream: new Map() };
@@ -63,8 +65,13 @@ const deliveryOf = toMessage(DeliverySchema);
 
 const toWebhookMessage = (webhook: Webhook | null) => webhookOf(webhook ?? {});
 
-function toDeliveryMessage(delivery: Delivery): MessageInitShape<typeof DeliverySchema> {
-  const { id: deliveryId, channel, target } = delivery;
-  // The path of a webhook can be a credential, and deliveries are for readers, too.
-  return deliveryOf({ ...delivery, deliveryId, target: channel === 'webhook' ? originOnly(target) : target });
+function toDeliveryMessage(clock: Clock, delivery: Delivery): MessageInitShape<typeof DeliverySchema> {
+  const { id: deliveryId, channel, target, nextAttemptAt } = delivery;
+  return deliveryOf({
+    ...delivery,
+    deliveryId,
+    // The path of a webhook can be a credential, and deliveries are for readers, too.
+    target: channel === 'webhook' ? originOnly(target) : target,
+    nextAttemptAt: nextAttemptAt === null ? null : timeOfDay(clock, nextAttemptAt),
+  });
 }

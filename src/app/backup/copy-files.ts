@@ -26,7 +26,8 @@ export async function* referencedFiles(store: Store): AsyncGenerator<JobFiles> {
     yield { job, files: await filesOfJob(store, job) };
 }
 
-async function filesOfJob(store: Store, job: Job): Promise<Map<string, ReferencedFile>> {
+/** Returns the files of a job. Empty if they were deleted. */
+export async function filesOfJob(store: Store, job: Job): Promise<Map<string, ReferencedFile>> {
   const files = new Map<string, ReferencedFile>();
   if (job.filesDeletedAt !== null) return files;
   for await (const batch of store.batches.read(job.id)) {

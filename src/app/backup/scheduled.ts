@@ -43,14 +43,15 @@ export function createScheduledBackups(options: ScheduledBackupOptions): Schedul
   let last: number | null = null;
   const dueAt = () => (last === null ? startedAt : last + everyMs);
 
-  /** Runs a step. Returns when the next one is due, after a failure as well. */
+  /** Runs a step. Returns the time until the next one is due, after a failure as well. */
   const attempt = async (signal: AbortSignal, name: string, step: () => Promise<void>): Promise<number> => {
     try {
       await step();
-      return dueAt();
+      // A backup of a later time was made before the clock was set back.
+      return Math.min(dueAt() - clock.now(), everyMs);
     } catch (error) {
       if (!signal.aborted) log.error({ backup: name, error: (error as Error).message }, 'backup failed');
-      return clock.now() + Math.min(retryMs, everyMs);
+      return Math.min(retryMs, everyMs);
     }
   };
   const backUp = (signal: AbortSignal) => {
@@ -58,7 +59,8 @@ export function createScheduledBackups(options: ScheduledBackupOptions): Schedul
     const name = formatBackupName(at);
     return attempt(signal, name, async () => {
       // Another process may have made backups before this one locked the data.
-      last = (await place.list()).findLast(({ isComplete }) => isComplete)?.at ?? null;
+      const made = (await place.list()).filter((backup) => backup.isComplete && backup.at <= clock.now());
+      last = made.at(-1)?.at ?? null;
       if (dueAt() > clock.now()) return;
       const lost = await place.backUp(name, signal);
       last = at;
@@ -72,11 +74,11 @@ export function createScheduledBackups(options: ScheduledBackupOptions): Schedul
     lastSuccessAt: () => last,
     overdueMs: () => Math.max(0, clock.now() - dueAt()),
     async run(signal) {
-      let next = startedAt;
+      let next = clock.steady();
       while (!signal.aborted) {
-        const waitMs = next - clock.now();
+        const waitMs = next - clock.steady();
         if (waitMs > 0) await clock.sleep(Math.min(waitMs, maxSleepMs), signal).catch(() => {});
-        else next = await backUp(signal);
+        else next = (await backUp(signal)) + clock.steady();
       }
     },
   };

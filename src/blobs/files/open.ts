@@ -88,6 +88,17 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
     throw missing(path);
   };
 
+  const listJob = async (jobId: string): Promise<string[]> => {
+    const folder = join(directory, parseJobId(jobId));
+    try {
+      const entries = await orFault(jobId, () => readdir(folder, { withFileTypes: true }));
+      return entries.filter((entry) => entry.isFile()).map(({ name }) => `${jobId}/${name}`);
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'not_found') return [];
+      throw error;
+    }
+  };
+
   return {
     engine: 'files',
 
@@ -141,15 +152,12 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
 
     presign: async () => null,
 
-    async listJob(jobId) {
-      const folder = join(directory, parseJobId(jobId));
-      try {
-        const entries = await orFault(jobId, () => readdir(folder, { withFileTypes: true }));
-        return entries.filter((entry) => entry.isFile()).map(({ name }) => `${jobId}/${name}`);
-      } catch (error) {
-        if (error instanceof Fault && error.code === 'not_found') return [];
-        throw error;
-      }
+    listJob,
+
+    async *list() {
+      await requireFolder();
+      for (const entry of await orFault(directory, () => readdir(directory, { withFileTypes: true })))
+        if (entry.isDirectory() && !entry.name.startsWith('.')) yield* await listJob(entry.name);
     },
 
     async remove(paths) {

@@ -70,9 +70,8 @@ export function openS3({ url, name, responseTimeoutMs = defaultResponseTimeoutMs
     }
   };
 
-  const listJob = async (jobId: string): Promise<string[]> => {
-    const Prefix = `${parseJobId(jobId)}/`;
-    const keys: string[] = [];
+  /** Yields the keys that begin with a prefix. */
+  async function* listKeys(Prefix: string): AsyncGenerator<string> {
     try {
       for (let after: string | undefined, more = true; more; more = after !== undefined) {
         const {
@@ -83,14 +82,15 @@ export function openS3({ url, name, responseTimeoutMs = defaultResponseTimeoutMs
         // A response of a proxy, for example, is an empty list for the client.
         if (IsTruncated !== (NextContinuationToken !== undefined))
           throw new Error('the response is not a complete list of objects');
-        keys.push(...Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key])));
+        yield* Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
         after = NextContinuationToken;
       }
-      return keys;
     } catch (error) {
-      throw asFault(error, jobId);
+      throw asFault(error, Prefix || `bucket ${Bucket}`);
     }
-  };
+  }
+
+  const listJob = async (jobId: string) => Array.fromAsync(listKeys(`${parseJobId(jobId)}/`));
 
   return {
     engine: 'S3',
@@ -150,6 +150,8 @@ export function openS3({ url, name, responseTimeoutMs = defaultResponseTimeoutMs
     },
 
     listJob,
+
+    list: () => listKeys(''),
 
     async remove(paths) {
       const keys = paths.map(keyOf);

@@ -8,7 +8,7 @@ import {
   type Observation,
   type TrackedItem,
 } from '../../../gen/gleaner/history/v1/history_pb.ts';
-import { changeText } from '../../present/item.ts';
+import { changesText } from '../../present/item.ts';
 import { addCommand, integer, limitOption, outputOption } from './command.ts';
 import { UsageError } from './exit.ts';
 import { count, counted, type PrintedColumn, plain } from './print.ts';
@@ -54,8 +54,7 @@ const changeColumns: PrintedColumn<ItemChange>[] = [
   { name: 'TITLE', text: ({ title }) => plain(title ?? '') },
   {
     name: 'FIELDS',
-    text: ({ type, fields, currency }) =>
-      type === 'new' ? '' : plain(fields.map((field) => changeText(field, currency)).join(', ')),
+    text: (change) => (change.type === 'new' ? '' : plain(changesText(change))),
   },
 ];
 
@@ -75,7 +74,10 @@ export function addItemCommands(program: Command): void {
   addList(item, {
     usage: 'history <market> <region> <key>',
     about: 'Show how an item changed, the latest observation first',
-    options: [['--fields <names>', 'only these values, separated by commas: price,stock']],
+    options: [
+      ['--fields <names>', 'only these values, separated by commas: price,stock'],
+      ['--store <host>', 'the store of the item, if several have one with this id'],
+    ],
     method: getHistory,
     columns: observationColumns,
     none: 'No observations.',
@@ -123,6 +125,7 @@ function summaryOf({ status, counts, series }: ListChangesResponse): string {
   if (status === 'pending') return 'The job is not compared yet.';
   if (status === 'held') return 'The job is held: release it to compare it.';
   if (status === 'discarded') return 'The results of the job were discarded: it is not compared.';
+  if (status === 'skipped') return 'The records of the job could not be read: its changes are incomplete.';
   const { new: fresh = 0, changed = 0, missing = 0, back = 0, unchanged = 0 } = counts ?? {};
   const parts = [`${fresh} new`, `${changed} changed`, `${missing} missing`, `${back} back`];
   const where = series === '' ? '' : ` in ${series}`;

@@ -122,7 +122,7 @@ export function addJobCommands(program: Command): void {
 }
 
 function addDecisions(parent: Command): void {
-  const { approveJob, rejectJob } = OperatorService.method;
+  const { approveJob, rejectJob, skipComparison } = OperatorService.method;
   const words = ({ jobId, status }: Job) => `${jobId} ${status}\n`;
   addShow(parent, {
     usage: 'approve <job...>',
@@ -136,6 +136,12 @@ function addDecisions(parent: Command): void {
     options: [['--reason <text>', 'reason to show to the user']],
     method: rejectJob,
     words,
+  });
+  addShow(parent, {
+    usage: 'skip-comparison <job>',
+    about: 'End the failed comparison of a tracked job (operators)',
+    method: skipComparison,
+    words: ({ series }) => `Skipped${series === '' ? '' : `: the jobs of ${series} are compared`}.\n`,
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { BrowserInstallOptions } from '../../app/browser-install.ts';
-import type { Audit } from '../../app/store-commands.ts';
+import type { CompleteAudit } from '../../app/store-commands.ts';
 import { onRun } from '../program.ts';
 import { integer } from './command.ts';
 import { addDoctor } from './doctor.ts';
@@ -64,10 +64,11 @@ export function addMaintenanceCommands(program: Command): void {
   const audit = program
     .command('audit')
     .description('Check that balances, ledger, and jobs agree (exit code 1 if they do not)')
+    .option('--files', 'also find files in the result storage that no job refers to')
     .option('--json', 'print JSON');
-  onRun(audit, async (io, { json }: { json?: true }) => {
+  onRun(audit, async (io, { json, files }: { json?: true; files?: true }) => {
     const { runAudit } = await import('../../app/store-commands.ts');
-    const result = await runAudit(io.config());
+    const result = await runAudit(io.config(), { withFiles: files === true });
     for (const line of json === true ? [JSON.stringify(result)] : auditLines(result)) io.say(line);
     return result.problems.length === 0 ? 0 : 1;
   });
@@ -83,11 +84,12 @@ export function addMaintenanceCommands(program: Command): void {
   addDataCommands(program);
 }
 
-function auditLines({ accounts, entries, jobs, deletedJobs, problems }: Audit): string[] {
+function auditLines({ accounts, entries, jobs, deletedJobs, files, problems }: CompleteAudit): string[] {
+  const stored = files === undefined ? '' : `, and ${counted(files, 'file')}`;
   const result = problems.length === 0 ? 'no problems found' : `${counted(problems.length, 'problem')} found`;
   return [
     ...problems.map((problem) => `PROBLEM  ${problem}`),
-    `Checked ${counted(accounts, 'account')}, ${counted(entries, 'ledger entry', 'ledger entries')}, and ${counted(jobs, 'job')}${deletedJobs === 0 ? '' : ` (and ${counted(deletedJobs, 'deleted job')})`}: ${result}.`,
+    `Checked ${counted(accounts, 'account')}, ${counted(entries, 'ledger entry', 'ledger entries')}, and ${counted(jobs, 'job')}${deletedJobs === 0 ? '' : ` (and ${counted(deletedJobs, 'deleted job')})`}${stored}: ${result}.`,
   ];
 }
 

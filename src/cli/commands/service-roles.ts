@@ -67,6 +67,7 @@ const collectMs = 1_000;
 
 /** Runs a role until it is stopped, or must not use its data any more. */
 async function runRole(io: Io, role: ProcessRole): Promise<void> {
+  io.becomeRole?.();
   const { serve } = await import('../../app/serve.ts');
   const config = io.config();
   const { logOutput, say } = io;

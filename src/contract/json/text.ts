@@ -14,6 +14,9 @@ const truths = new Map<string, boolean>([
   ...['false', '0', 'no', 'off', 'f', 'n'].map((word) => [word, false] as const),
 ]);
 
+/** A decimal number: `Number` also accepts hexadecimal ones and spaces. */
+const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
 /**
  * Returns the reader of the text form of a field, or of a list's elements, or undefined for fields without
  * one.
@@ -56,7 +59,7 @@ function scalarTextReader(scalar: ScalarType): ReadText | undefined {
       return undefined;
     default:
       return (text, reading) => {
-        const number = text.trim() === '' ? Number.NaN : Number(text);
+        const number = decimal.test(text) ? Number(text) : Number.NaN;
         if (Number.isFinite(number)) return number;
         return refuse(reading, {
           type: 'float_parsing',

@@ -1,3 +1,4 @@
+import type { FieldDrift } from '../../fetch/drift/alarms.ts';
 import type { User } from '../../store/documents.ts';
 import type { Waiting } from './message.ts';
 
@@ -57,6 +58,20 @@ export function waitingEmail(
 function nameOf(user: Pick<User, 'name' | 'email'> | null, userId: string): string {
   if (user === null) return userId;
   return oneLine(user.email === '' ? user.name : `${user.name} <${user.email}>`);
+}
+
+/** Formats the email about fields that pages of a marketplace have begun to lack. */
+export function driftEmail(fields: readonly FieldDrift[]): Email {
+  const { market, page } = fields[0]!;
+  const percent = (share: number | null) => `${Math.round((share ?? 0) * 100)} %`;
+  const lines = fields.map(
+    ({ field, absent, baseline }) =>
+      `${oneLine(field)}: missing from ${percent(absent)} of the newest pages, before from ${percent(baseline)}`,
+  );
+  return {
+    subject: `Fields are missing from ${market} ${page}: the site may have changed`,
+    text: `Pages of ${market} (${page}) lack fields that they had before:\n\n${lines.join('\n')}\n\nExamples: gleaner drift list\nIf the change is right: gleaner drift accept ${market} ${page}\n`,
+  };
 }
 
 /** Returns the email that operators send to test their settings. */

@@ -1,4 +1,6 @@
+import type { Clock } from '../../base/clock.ts';
 import type { JsonObject } from '../../base/json.ts';
+import type { FieldDrift } from '../../fetch/drift/alarms.ts';
 import type { Counts, Delivery, Job, JobHold, User } from '../../store/documents.ts';
 import type { Schedule, ScheduleNotice } from '../../store/schedules.ts';
 
@@ -11,8 +13,10 @@ export type NoticeType =
   | 'schedule.rejected'
   | 'schedule.paused'
   | 'item.changed'
+  | 'comparison.failed'
   | 'job.held'
   | 'job.results'
+  | 'drift.started'
   | 'test';
 
 /** Body of a webhook message. */
@@ -138,6 +142,20 @@ export function scheduleNotice(
   };
 }
 
+/** Creates the message to operators about fields that pages of a marketplace have begun to lack. */
+export function driftNotice(fields: readonly FieldDrift[]): Notice {
+  const { market, page, since } = fields[0]!;
+  return {
+    type: 'drift.started',
+    timestamp: new Date(since ?? 0).toISOString(),
+    data: {
+      market,
+      page,
+      fields: fields.map(({ field, absent, baseline, pages }) => ({ field, absent, baseline, pages })),
+    },
+  };
+}
+
 /** Creates a test message. */
 export function testNotice(now: number): Notice {
   return {
@@ -159,7 +177,7 @@ export function newDelivery(
   id: string,
   address: Address,
   message: { type: NoticeType; about: string; jobId: string | null; body: string },
-  now: number,
+  clock: Pick<Clock, 'now' | 'steady'>,
 ): Delivery {
   const { type, about, jobId, body } = message;
   const { userId, channel, target, destinationId = null } = address;
@@ -177,8 +195,8 @@ export function newDelivery(
     attempts: 0,
     attemptsBefore: 0,
     take: 0,
-    createdAt: now,
-    nextAttemptAt: now,
+    createdAt: clock.now(),
+    nextAttemptAt: clock.steady(),
     endedAt: null,
     responseStatus: null,
     error: '',

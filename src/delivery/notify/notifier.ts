@@ -94,14 +94,14 @@ export function createNotifier(context: NotifyContext): Notifier {
 
   const postpone = async (delivery: Delivery, ms: number) => {
     // If this fails, the lease expires and the delivery is retried all the same.
-    await postponeDelivery(store, delivery, clock.now() + ms).catch(() => {});
+    await postponeDelivery(store, delivery, clock.steady() + ms).catch(() => {});
   };
 
   const sendDue = (signal: AbortSignal) =>
     processDue<Delivery>(
       {
         claim: (limit) => {
-          const now = clock.now();
+          const now = clock.steady();
           return store.deliveries.claimDue(now, now + leaseMs, Math.min(limit, maxHeld - queues.held()));
         },
         claimSize,

@@ -84,7 +84,7 @@ export async function queueFiles(context: NotifyContext, job: Job, success: numb
     const target = targetOf(destination, notice.data.path);
     const address = { userId: job.userId, channel: 'file' as const, target, destinationId: id };
     const message = { type: notice.type, about: job.id, jobId: job.id, body: JSON.stringify(notice) };
-    await store.deliveries.insert(newDelivery(newId(), address, message, clock.now()));
+    await store.deliveries.insert(newDelivery(newId(), address, message, clock));
   }
 }
 
@@ -126,5 +126,5 @@ function deliveryOf(
   address: Parameters<typeof newDelivery>[1],
   { body, ...message }: { type: NoticeType; about: string; jobId: string | null; body: object },
 ): Delivery {
-  return newDelivery(newId(), address, { ...message, body: JSON.stringify(body) }, clock.now());
+  return newDelivery(newId(), address, { ...message, body: JSON.stringify(body) }, clock);
 }

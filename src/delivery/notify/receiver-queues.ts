@@ -67,12 +67,12 @@ const concurrencyOf = ({ failing }: ReceiverQueue) => (failing ? 1 : maxConcurre
 export function createReceiverQueues(clock: Clock, acquire: AcquireDelivery): ReceiverQueues {
   const queues = new Map<string, ReceiverQueue>();
   const inProgress = new Set<Promise<void>>();
-  let forgotAt = clock.now();
+  let forgotAt = clock.steady();
 
   const postpone = async (queue: ReceiverQueue, task: DeliveryTask) => {
     // Each delivery comes back after the ones before it, so a long queue is not read from the store
     // repeatedly.
-    const now = clock.now();
+    const now = clock.steady();
     const due = Math.max(queue.postponedUntil, now) + queue.durationMs / concurrencyOf(queue);
     queue.postponedUntil = Math.min(due, now + maxPostponeMs);
     await task.postpone(Math.max(queue.postponedUntil - now, minPostponeMs));
@@ -80,11 +80,11 @@ export function createReceiverQueues(clock: Clock, acquire: AcquireDelivery): Re
 
   const run = async (receiver: string, queue: ReceiverQueue, task: DeliveryTask) => {
     // Includes the wait for the permit, so that the expected time in the queue includes the other processes.
-    const startedAt = clock.now();
+    const startedAt = clock.steady();
     const release = await acquire(receiver).catch(() => null);
     const accepted = release === null ? null : await task.run().finally(release);
     if (accepted === null) await task.postpone(0);
-    const now = clock.now();
+    const now = clock.steady();
     queue.running -= 1;
     queue.usedAt = now;
     if (accepted !== null) {
@@ -100,9 +100,9 @@ export function createReceiverQueues(clock: Clock, acquire: AcquireDelivery): Re
 
   /** Deletes the queues of receivers without recent deliveries, such as deleted receivers. */
   const forget = () => {
-    const before = clock.now() - maxPostponeMs;
+    const before = clock.steady() - maxPostponeMs;
     if (forgotAt > before) return;
-    forgotAt = clock.now();
+    forgotAt = clock.steady();
     for (const [receiver, { running, queued, postponedUntil, usedAt }] of queues)
       if (running === 0 && queued.length === 0 && Math.max(postponedUntil, usedAt) <= before)
         queues.delete(receiver);

@@ -71,9 +71,12 @@ async function attempt(context: NotifyContext, sending: Sending, signal: AbortSi
     return await keepClaim(context, delivery, signal, (until) => write(context, sending, until));
   } catch (error) {
     const fault = Fault.from(error);
-    if (signal.aborted || error instanceof ClaimLost || fault.code === 'unavailable') throw error;
+    if (signal.aborted || error instanceof ClaimLost || fault.isOutage) throw error;
     context.log.error({ deliveryId: delivery.id, jobId: job.id, err: error }, 'results not readable');
-    return { status: null, error: `The results cannot be read: ${fault.message}` };
+    return {
+      status: null,
+      error: `The results cannot be read${fault.code === 'internal' ? '' : `: ${fault.message}`}`,
+    };
   }
 }
 
@@ -90,7 +93,7 @@ async function keepClaim<T>(
   const losing = new AbortController();
   const ending = new AbortController();
   const extend = async () => {
-    if (!(await postponeDelivery(store, delivery, clock.now() + leaseMs))) losing.abort(new ClaimLost());
+    if (!(await postponeDelivery(store, delivery, clock.steady() + leaseMs))) losing.abort(new ClaimLost());
   };
   // While the store is unavailable, the claim expires, and a later write finds that it was lost.
   const onError = () => {};
@@ -118,7 +121,7 @@ async function write(
     const read = async function* () {
       yield* file.read();
       // The object appears after the last chunk, and only the owner of the claim may replace it.
-      const isKept = await postponeDelivery(store, delivery, clock.now() + leaseMs);
+      const isKept = await postponeDelivery(store, delivery, clock.steady() + leaseMs);
       if (!isKept) throw new ClaimLost();
     };
     const source = { path, contentType, read, measure: () => computeDigest(file.read()) };

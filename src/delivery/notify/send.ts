@@ -31,13 +31,13 @@ export async function attempt(
 ): Promise<AttemptResult> {
   const attempts = delivery.attempts - delivery.attemptsBefore + 1;
   const outcome = await sendBy(context, delivery, attempts, signal);
-  const now = context.clock.now();
+  const { clock } = context;
   const { target, status: responseStatus, error, final, retryAfterMs } = outcome;
   const result = { target, responseStatus, error };
-  if (error === '') return { ...result, state: 'delivered', nextAttemptAt: null, endedAt: now };
+  if (error === '') return { ...result, state: 'delivered', nextAttemptAt: null, endedAt: clock.now() };
   const delay = final ? null : delayAfter(attempts, context.random(), retryAfterMs);
-  if (delay === null) return { ...result, state: 'failed', nextAttemptAt: null, endedAt: now };
-  return { ...result, state: 'pending', nextAttemptAt: now + delay, endedAt: null };
+  if (delay === null) return { ...result, state: 'failed', nextAttemptAt: null, endedAt: clock.now() };
+  return { ...result, state: 'pending', nextAttemptAt: clock.steady() + delay, endedAt: null };
 }
 
 /** Sends a delivery through its channel. */

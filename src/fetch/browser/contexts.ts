@@ -42,7 +42,8 @@ export class BrowserContexts<Page> {
   acquire(scope: SessionScope): ContextEntry<Page> {
     const key = scopeKey(scope);
     const existing = this.#entries.get(key);
-    if (existing && this.#clock.now() - existing.openedAt >= this.#limits.contextMs) this.#recycle(existing);
+    if (existing && this.#clock.steady() - existing.openedAt >= this.#limits.contextMs)
+      this.#recycle(existing);
     const entry = this.#entries.get(key) ?? this.#open(scope);
     this.#entries.delete(key);
     this.#entries.set(key, entry);
@@ -84,7 +85,7 @@ export class BrowserContexts<Page> {
     const context = closing ? closing.then(() => this.#browser.context(scope)) : this.#browser.context(scope);
     // Each page that awaits the context handles the rejection.
     context.catch(() => {});
-    const openedAt = this.#clock.now();
+    const openedAt = this.#clock.steady();
     return { scope, context, openedAt, pages: 0, active: 0, isClosing: false, keepsCookies: true };
   }
 

@@ -14,7 +14,7 @@ const unit = { region: 'sg', input: { id: '7' } };
 let now: number;
 let store: Store;
 let logged: string[];
-const clock = { now: () => now, sleep: async () => {} };
+const clock = { now: () => now, steady: () => now, sleep: async () => {} };
 const log = { warn: (_details: object, words: string) => logged.push(words) } as unknown as Log;
 const watch = () => createDriftWatcher({ store, clock, log, shapes });
 

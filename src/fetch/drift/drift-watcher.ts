@@ -193,12 +193,12 @@ function tell(
  * Creates a token bucket: `burst` tokens at most, `perSecond` tokens added per second. The function takes a
  * token and returns true, or returns false if none is left.
  */
-function createAllowance(burst: number, perSecond: number, clock: Pick<Clock, 'now'>): () => boolean {
+function createAllowance(burst: number, perSecond: number, clock: Pick<Clock, 'steady'>): () => boolean {
   let left = burst;
-  let at = clock.now();
+  let at = clock.steady();
   return () => {
     if (left < 1) {
-      const now = clock.now();
+      const now = clock.steady();
       left = Math.min(burst, left + ((now - at) / 1000) * perSecond);
       at = now;
     }

@@ -30,7 +30,7 @@ afterEach(() => fixture.close());
 const jobOf = async ({ jobId }: { jobId: string }) => (await fixture.context.store.jobs.get(jobId))!;
 const keysOf = async (job: Job, query: RowQuery = changed) =>
   (await Array.fromAsync(createExplorer(fixture.context).records(job, query))).map(
-    ({ row }) => row!.unit_key,
+    ({ unit }) => unit.unit.key,
   );
 
 const linesOf = async (job: Job, only: '' | 'changed') =>
@@ -88,7 +88,7 @@ describe('changedEntries()', () => {
     expect(await keysOf(first)).toHaveLength((await store.trackingRuns.get(first.id))!.counts.new);
     tracking.changeItem(items[0]!.key, { priceFactor: 0.9 }, 'sg');
     const records = await Array.fromAsync(createExplorer(fixture.context).records(await run(), changed));
-    expect(records.map(({ row }) => String(row!.itemid))).toEqual([items[0]!.key]);
+    expect(records.map(({ record }) => String(record!.itemid))).toEqual([items[0]!.key]);
     expect(await linesOf(await run(), 'changed')).toEqual([]);
     tracking.changeItem(items[0]!.key, { priceFactor: 0.8 }, 'sg');
     const [line, ...others] = await linesOf(await run(), 'changed');

@@ -2,16 +2,19 @@ import type { JsonObject } from '../../base/json.ts';
 import { Fault, type Problem } from '../../contract/fault.ts';
 import { seriesOf } from '../../contract/track.ts';
 import { formatExact } from '../../formats/json-text.ts';
+import { itemRegion } from '../../markets/item-place.ts';
 import type { Job } from '../../store/documents.ts';
 import { changeId } from '../../store/history-ids.ts';
 import type { JobContext } from '../context.ts';
-import type { Entry } from './rows.ts';
+import { type Entry, hasRecord } from './rows.ts';
 
 /** Records of a job to return: all, or only the records of items that differ from the previous run. */
 export type OnlyFilter = '' | 'changed';
 
 /** Entries whose changes are read in one call. */
 const chunkSize = 100;
+/** Changes of items that the job found. */
+const withRecord = { in: ['new', 'changed', 'back'] } as const;
 /** Time after which a caller should ask again for a comparison that has not ended. */
 const retryMs = 2_000;
 
@@ -34,6 +37,8 @@ export async function requireCompared(
   if (hold?.state === 'discarded')
     throw new Fault('conflict', 'The results of the job were discarded. It is not compared.');
   const run = await context.store.trackingRuns.get(job.id);
+  if (run?.isSkipped)
+    throw new Fault('results_deleted', 'The changes of the job are incomplete: its comparison was skipped.');
   if (run?.stage === 'done') return;
   // The end of the job is announced after its comparison was created.
   if (run === null && finishedAt !== null && noticeDue === null)
@@ -69,19 +74,22 @@ export async function* changedEntries(
     const chunk = waiting;
     waiting = new Map();
     const changed = new Set(
-      (await store.itemChanges.find({ id: { in: [...chunk.keys()] } }, { order: [] })).map(({ id }) => id),
+      (await store.itemChanges.find({ id: { in: [...chunk.keys()] }, type: withRecord }, { order: [] })).map(
+        ({ id }) => id,
+      ),
     );
     return [...chunk].flatMap(([id, entry]) => (changed.has(id) ? entry : []));
   };
   for await (const entry of entries) {
-    if (entry.row === null) continue;
+    if (!hasRecord(entry)) continue;
     if (entry.batch !== batch || waiting.size >= chunkSize) yield* await takeChanged();
     if (entry.batch !== batch) seen.clear();
     batch = entry.batch;
     // As it was compared: with the numbers of JSON.parse().
-    const item = readTracked(JSON.parse(formatExact(entry.row)) as JsonObject);
-    if (item === null) continue;
-    const id = changeId(job.id, batch, { ...place, region: entry.unit.region, key: item.key });
+    const item = readTracked(JSON.parse(formatExact(entry.record)) as JsonObject);
+    if (item === null || item.key === null) continue;
+    const region = itemRegion(market, entry.unit.region, entry.unit.unit.key);
+    const id = changeId(job.id, batch, { ...place, region, key: item.key });
     if (seen.has(id)) continue;
     seen.add(id);
     waiting.set(id, entry);

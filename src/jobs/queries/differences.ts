@@ -51,8 +51,8 @@ async function compare(context: JobContext, first: Job, reread: Job) {
     if (++turn % recordsPerTurn === 0) await nextTurn();
     const { unit, position } = (after ?? before)!;
     const names: string[] = [];
-    if (before?.row && after?.row) {
-      const [old, current] = [cellsOf(before.row), cellsOf(after.row)];
+    if (before?.record && after?.record) {
+      const [old, current] = [cellsOf(before.record), cellsOf(after.record)];
       for (const [at, field] of fields.entries()) {
         const difference = differenceOf(old[at]!, current[at]!);
         if (difference === null) continue;

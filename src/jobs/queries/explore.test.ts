@@ -2,12 +2,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { contextWith } from '../../../test/support/context.ts';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import type { JsonObject } from '../../base/json.ts';
+import type { ExactObject } from '../../formats/json-text.ts';
 import type { PictureSize } from '../../markets/market.ts';
 import type { Batch, Outcome } from '../../store/batches.ts';
 import { aBatch, aJob, aSuccess, units } from '../../store/conformance/samples.ts';
 import type { Job } from '../../store/documents.ts';
 import { createExplorer, type EntryQuery } from './explore.ts';
 import { itemValues, recordLinks } from './item-values.ts';
+import { hasRecord } from './rows.ts';
 
 let fixture: JobFixture;
 beforeEach(async () => {
@@ -133,8 +135,8 @@ describe('list()', () => {
     const explorer = createExplorer(fixture.context);
     const { items, total } = await explorer.list(job, { ...any, search: 'lamp' });
     expect(total).toBe(2);
-    expect(items.map(({ row }) => row)).toMatchObject([{ title: 'Lamp' }, { title: 'Big lamp' }]);
-    expect(itemValues(fixture.context, job, items[0]!.row!, 'small')).toMatchObject({
+    expect(items.map(({ record }) => record)).toMatchObject([{ title: 'Lamp' }, { title: 'Big lamp' }]);
+    expect(itemValues(fixture.context, job, items.find(hasRecord)!, 'small')).toMatchObject({
       title: 'Lamp',
       price: 30,
       currency: 'SGD',
@@ -200,7 +202,7 @@ describe('list()', () => {
 describe('records()', () => {
   const titlesOf = async (job: Job, query: Partial<EntryQuery>) =>
     (await Array.fromAsync(createExplorer(fixture.context).records(job, { ...any, ...query }))).map(
-      ({ row }) => row!.title,
+      ({ record }) => record!.title,
     );
 
   test('yields the selected records in order, without failed units', async () => {
@@ -223,12 +225,23 @@ describe('records()', () => {
 });
 
 describe('itemValues()', () => {
-  const row = { unit_region: 'sg', title: 'Lamp', images: ['4e5dbf53cbd5034edbaa4559d0c8180b'] };
+  const entryOf = (record: ExactObject, region = 'sg') => ({
+    unit: {
+      index: 0,
+      batchId: '',
+      unit: { key: '1', input: {} },
+      region,
+      outcome: aSuccess(),
+      status: 'SUCCESS' as const,
+    },
+    record,
+  });
+  const entry = entryOf({ title: 'Lamp', images: ['4e5dbf53cbd5034edbaa4559d0c8180b'] });
 
   test('returns the address of a picture that the market names by its id, but none for a test job', () => {
     const image = 'https://down-sg.img.susercontent.com/file/4e5dbf53cbd5034edbaa4559d0c8180b';
     const imageOf = (mode: Job['mode'], size: PictureSize) =>
-      itemValues(fixture.context, aJob({ kind: 'variant_sold', mode }), row, size).image;
+      itemValues(fixture.context, aJob({ kind: 'variant_sold', mode }), entry, size).image;
     expect(imageOf('live', 'small')).toBe(`${image}_tn`);
     expect(imageOf('live', 'full')).toBe(image);
     expect(imageOf('test', 'small')).toBeNull();
@@ -238,13 +251,13 @@ describe('itemValues()', () => {
     const addresses = new Map([['sg', 'https://site.test']]);
     const origins = new Map([['mkta', { ...fixture.context.settings.origins.get('mkta')!, addresses }]]);
     const context = contextWith({ ...fixture.context, settings: { origins } });
-    const of = (kind: string, record: object, mode: Job['mode'] = 'live') =>
-      itemValues(context, aJob({ kind, mode }), { unit_region: 'sg', ...record }, 'small').url;
+    const of = (kind: string, record: ExactObject, mode: Job['mode'] = 'live', region = 'sg') =>
+      itemValues(context, aJob({ kind, mode }), entryOf(record, region), 'small').url;
     expect(of('variant_sold', { itemId: '4', shopId: '7' })).toBe('https://site.test/product/7/4');
     const page = { data: { item: { item_id: 4, shop_id: 7, url: 'https://other.test/' } } };
     expect(of('get_pc', page)).toBe('https://site.test/product/7/4');
     expect(of('variant_sold', { itemId: '4', shopId: '//evil.test' })).toBeNull();
-    expect(of('variant_sold', { itemId: '4', shopId: '7', unit_region: 'my' })).toBeNull();
+    expect(of('variant_sold', { itemId: '4', shopId: '7' }, 'live', 'my')).toBeNull();
     expect(of('variant_sold', { itemId: '4', shopId: '7' }, 'test')).toBeNull();
   });
 });

@@ -3,7 +3,7 @@ import { createBoundedMap } from '../../base/bounded-map.ts';
 import { createFairQueue } from '../../base/fair-queue.ts';
 import type { TrackedValues } from '../../base/tracked-values.ts';
 import { Fault } from '../../contract/fault.ts';
-import { type Cell, cellReader, type ReadCells } from '../../formats/cells.ts';
+import { type Cell, cellReader } from '../../formats/cells.ts';
 import type { Column, ColumnType } from '../../formats/columns.ts';
 import { parseSelection, type Selection, type SelectionText, type SortKey } from '../../formats/select.ts';
 import { type Page, placeToken, readPlace } from '../../store/cursor.ts';
@@ -12,7 +12,16 @@ import type { JobContext } from '../context.ts';
 import type { ResolvedJobType } from '../job-types.ts';
 import { changedEntries, type OnlyFilter } from './changed.ts';
 import { readingOf } from './item-values.ts';
-import { type Entry, type RowScope, readEntries, requireResults, rowColumnsOf } from './rows.ts';
+import {
+  type Entry,
+  hasRecord,
+  type RecordEntry,
+  type RowScope,
+  readEntries,
+  requireResults,
+  rowColumnsOf,
+  rowOf,
+} from './rows.ts';
 
 /** Rows of a job to export. With `only`, the job must be compared: see requireCompared(). */
 export interface RowQuery extends SelectionText {
@@ -84,13 +93,14 @@ export function createExplorer(context: JobContext, limits = foundLimits): Explo
       else places.push(unit, position);
     };
     let turn = 0;
-    for await (const { unit, position, row } of entriesOf(context, job, scopeOf(status), only)) {
+    for await (const entry of entriesOf(context, job, scopeOf(status), only)) {
       if (++turn % rowsPerTurn === 0) await setImmediate();
-      if (row === null) {
+      const { unit, position } = entry;
+      if (!hasRecord(entry)) {
         if (selection.matchesTexts([unit.unit.key, messageOf(unit.outcome)])) add(unit.index, position, null);
         continue;
       }
-      const cells = cellsOf(row);
+      const cells = cellsOf(entry);
       if (selection.matches(cells)) add(unit.index, position, cells);
     }
     found.sort((one, other) => selection.compare(one.key, other.key));
@@ -103,7 +113,7 @@ export function createExplorer(context: JobContext, limits = foundLimits): Explo
     let turn = 0;
     for await (const entry of entriesOf(context, job, {}, only)) {
       if (++turn % rowsPerTurn === 0) await setImmediate();
-      if (entry.row !== null && selection.matches(cellsOf(entry.row))) yield entry;
+      if (hasRecord(entry) && selection.matches(cellsOf(entry))) yield entry;
     }
   };
   const selectedPlaces = (job: Job, text: RowQuery, status: string) => {
@@ -145,16 +155,16 @@ function entriesOf(context: JobContext, job: Job, scope: RowScope, only: OnlyFil
   return only === 'changed' ? changedEntries(context, job, entries) : entries;
 }
 
-/** Creates the function that reads the cells of rows and of their values under common names. */
-function entryCells(jobType: ResolvedJobType, columns: readonly Column[]): ReadCells {
+/** Creates the function that reads the cells of entries and of their values under common names. */
+function entryCells(jobType: ResolvedJobType, columns: readonly Column[]): (entry: RecordEntry) => Cell[] {
   const cellsOf = cellReader(columns);
   const items = itemColumns
     .map((column) => ({ value: column.value, at: columns.indexOf(column) }))
     .filter(({ at }) => at >= 0);
-  if (items.length === 0) return cellsOf;
-  return (row) => {
-    const cells = cellsOf(row);
-    const values = readingOf(jobType, row);
+  return (entry) => {
+    const cells = cellsOf(rowOf(entry));
+    if (items.length === 0) return cells;
+    const values = readingOf(jobType, entry.record);
     for (const { at, value } of items) cells[at] = values[value] ?? null;
     return cells;
   };
@@ -228,7 +238,7 @@ async function* recordsAt(
   }
   for (let from = 0; from < all.length; from += 2 * rowsPerRead) {
     const entries = await entriesAt(context, job, all.subarray(from, from + 2 * rowsPerRead));
-    for (const entry of entries) if (entry.row !== null) yield entry;
+    for (const entry of entries) if (hasRecord(entry)) yield entry;
   }
 }
 

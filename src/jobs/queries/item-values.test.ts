@@ -4,9 +4,10 @@ import { contextWith } from '../../../test/support/context.ts';
 import { type MarketPage, marketPages, readMarketPage } from '../../../test/support/market-pages.ts';
 import { services } from '../../contract/services.ts';
 import { createFormat } from '../../formats/format.ts';
-import { parseExact } from '../../formats/json-text.ts';
+import { type ExactObject, parseExact } from '../../formats/json-text.ts';
 import { kinds } from '../../kinds/list.ts';
 import { markets } from '../../markets/list.ts';
+import type { Outcome } from '../../store/batches.ts';
 import { aJob } from '../../store/conformance/samples.ts';
 import { resolveJobTypes } from '../job-types.ts';
 import { standardColumns, tableOf } from './item-values.ts';
@@ -37,11 +38,12 @@ async function exportPage(page: MarketPage, format: 'jsonl' | 'csv') {
   const records = await readMarketPage(page);
   async function* entries(): AsyncGenerator<Entry> {
     for (const [index, record] of records.entries()) {
-      const place = { unit_index: index, unit_key: String(input.url ?? index), unit_region: region };
-      const row = { ...place, ...(parseExact(JSON.stringify(record)) as object) };
-      const outcome = { status: 'SUCCESS', attempt: 1, readAt };
-      yield { unit: { outcome }, batch: 0, position: 0, row } as unknown as Entry;
-      yield { unit: {}, batch: 0, position: 0, row: null } as unknown as Entry;
+      const outcome: Outcome = { status: 'SUCCESS', attempt: 1, readAt };
+      const requested = { key: String(input.url ?? index), input };
+      const unit = { index, batchId: '', region, unit: requested, status: outcome.status, outcome };
+      const entry = { unit, batch: 0, position: 0 };
+      yield { ...entry, record: parseExact(JSON.stringify(record)) as ExactObject };
+      yield { ...entry, record: null };
     }
   }
   const job = aJob({ market, kind: kind.name });

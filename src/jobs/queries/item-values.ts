@@ -6,48 +6,47 @@ import type { ItemReading } from '../../markets/tracked.ts';
 import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import type { ResolvedJobType } from '../job-types.ts';
-import { type Entry, rowColumnsOf, rowsIn } from './rows.ts';
+import { type Entry, hasRecord, type RecordEntry, rowColumnsOf, rowsIn } from './rows.ts';
 
 /** Values of a record under common names, as far as it states them. */
 export type ItemValues = Partial<ItemReading> & RecordLinks;
 
-/** Returns the values of a row's item, or nothing if the row does not identify one. */
-export function readingOf({ market, kind }: ResolvedJobType, row: ExactObject): Partial<ItemReading> {
+/** Returns the values of a record's item, or nothing if the record is not about one. */
+export function readingOf({ market, kind }: ResolvedJobType, record: ExactObject): Partial<ItemReading> {
   // Integers beyond 2^53 are no prices or counts; readers take them for missing.
-  return market.tracked?.[kind.page]?.(row as unknown as JsonObject) ?? {};
+  return market.tracked?.[kind.page]?.(record as unknown as JsonObject) ?? {};
 }
 
 /** Returns the values of a record under common names, and the addresses of its page and picture. */
 export function itemValues(
   { jobTypes, settings }: JobContext,
   job: Job,
-  row: ExactObject,
+  { unit, record }: Pick<RecordEntry, 'unit' | 'record'>,
   pictures: PictureSize,
 ): ItemValues {
   const jobType = jobTypes.of(job);
   const { market } = jobType;
-  const region = String(row.unit_region);
+  const { region } = unit;
   // Ids of the sandbox differ from the site's.
   const isTest = job.mode === 'test';
   const known = settings.origins.get(market.name)?.addresses.get(region);
-  const origin = isTest ? null : (known ?? (market.hasNamedOrigins ? originOf(row.unit_key) : null));
-  const path = market.pagePath?.(row as unknown as JsonObject) ?? '';
-  const links = recordLinks(row, {
+  const origin = isTest ? null : (known ?? (market.hasNamedOrigins ? originOf(unit.unit.key) : null));
+  const path = market.pagePath?.(record as unknown as JsonObject) ?? '';
+  const links = recordLinks(record, {
     origin,
     pictureUrl: (id) => (isTest ? null : (market.pictureUrl?.(id, region, pictures) ?? null)),
   });
-  const reading = readingOf(jobType, row);
+  const reading = readingOf(jobType, record);
   return {
     ...reading,
-    url: pageUrl(origin, path) ?? links.url,
-    image: reading.details?.image ?? links.image,
+    url: (pageUrl(origin, path) ?? links.url)?.toWellFormed() ?? null,
+    image: (reading.details?.image ?? links.image)?.toWellFormed() ?? null,
   };
 }
 
 /** Returns the origin of an address, or null for other text. */
-function originOf(key: ExactObject[string] | undefined): string | null {
-  const url = typeof key === 'string' && /^https?:/i.test(key) && URL.canParse(key) ? new URL(key) : null;
-  return url?.origin ?? null;
+function originOf(key: string): string | null {
+  return /^https?:/i.test(key) ? (URL.parse(key)?.origin ?? null) : null;
 }
 
 /** Addresses of a record: of its page, and of its first picture. */
@@ -149,15 +148,16 @@ async function* standardRows(
   job: Job,
   entries: AsyncIterable<Entry>,
 ): AsyncGenerator<ExactObject> {
-  for await (const { row, unit } of entries) {
-    if (row === null) continue;
+  for await (const entry of entries) {
+    if (!hasRecord(entry)) continue;
+    const { outcome } = entry.unit;
     const { key, title, price, currency, available, rating, details, url, image } = itemValues(
       context,
       job,
-      row,
+      entry,
       'full',
     );
-    const readAt = unit.outcome?.status === 'SUCCESS' ? unit.outcome.readAt : undefined;
+    const readAt = outcome?.status === 'SUCCESS' ? outcome.readAt : undefined;
     yield {
       id: key ?? null,
       url,

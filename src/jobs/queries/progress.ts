@@ -1,3 +1,4 @@
+import { timeOfDay } from '../../base/clock.ts';
 import { isWithin } from '../../base/working-hours.ts';
 import { isRejected } from '../../kinds/states.ts';
 import { type BatchSummary, firstWait } from '../../store/batches.ts';
@@ -61,12 +62,14 @@ export async function waitingFor(context: JobContext, job: Job, counts?: Counts)
   if (!isOpen(context, job)) {
     const { batches } = counts ?? (await countsOf(store, job.id));
     const left = batches.total - batches.success - batches.failed;
-    const { batches: inFlight, deferred: putOff } = await store.batches.countInFlight(job.id, clock.now());
+    const { batches: inFlight, deferred: putOff } = await store.batches.countInFlight(job.id, clock.steady());
     // Batches dispatched before the end of working hours continue.
     if (left > [...putOff.values()].reduce((sum, count) => sum + count, inFlight)) return 'working hours';
   }
-  const first = await firstWait(store, job.id, clock.now());
-  return first ? `${first.reason}, next try ${new Date(first.until).toISOString()}` : null;
+  const first = await firstWait(store, job.id, clock.steady());
+  if (first === null) return null;
+  const nextTry = new Date(timeOfDay(clock, first.until));
+  return `${first.reason}, next try ${nextTry.toISOString()}`;
 }
 
 /** Returns false while a live job of a kind with working hours is outside of them. */

@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import { services } from '../../contract/services.ts';
+import { cellReader } from '../../formats/cells.ts';
 import { parseExact } from '../../formats/json-text.ts';
 import { kinds } from '../../kinds/list.ts';
 import { markets } from '../../markets/list.ts';
@@ -117,6 +118,25 @@ describe('rowsOf()', () => {
         ...entry,
       })),
     );
+  });
+
+  test('keeps members of a record that are named like columns of its place', async () => {
+    const job = await listingJob('search_items', [
+      { list: 'items', entries: [{ unit_index: 'mine', unit_key: null, name: 'a', other_fields: 1 }] },
+    ]);
+    const [row] = await rows(job);
+    expect(row).toEqual({
+      unit_index: 0,
+      unit_key: 'https://shop.test/0',
+      unit_region: 'id',
+      unit_list: 'items',
+      unit_position: 0,
+      name: 'a',
+      other_fields: { unit_index: 'mine', unit_key: null, other_fields: 1 },
+    });
+    const cells = cellReader(rowColumnsOf(fixture.context.jobTypes.of(job)))(row!);
+    expect(cells.slice(0, 2)).toEqual([0, 'https://shop.test/0']);
+    expect(JSON.parse(String(cells.at(-1)))).toMatchObject({ unit_index: 'mine', other_fields: 1 });
   });
 
   test('yields the entries of both lists of a shop', async () => {

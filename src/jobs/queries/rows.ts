@@ -78,8 +78,8 @@ export function rowColumnsOf(jobType: ResolvedJobType): Column[] {
 
 /**
  * Yields the records of a job so far, in the order submitted: one row per successful unit or, for listings,
- * per entry. A row has the record's members, and the columns of placeColumnsOf(). Records of four batches at
- * most, and a bounded number of bytes of each, are in memory. Throws `results_deleted`.
+ * per entry (rowOf()). Records of four batches at most, and a bounded number of bytes of each, are in memory.
+ * Throws `results_deleted`.
  */
 export function rowsOf(context: JobContext, job: Job, scope: RowScope = {}): AsyncGenerator<ExactObject> {
   requireResults(job);
@@ -88,7 +88,7 @@ export function rowsOf(context: JobContext, job: Job, scope: RowScope = {}): Asy
 
 /** Yields the rows of entries. */
 export async function* rowsIn(entries: AsyncIterable<Entry>): AsyncGenerator<ExactObject> {
-  for await (const { row } of entries) if (row !== null) yield row;
+  for await (const entry of entries) if (hasRecord(entry)) yield rowOf(entry);
 }
 
 /** A record of a job, or a failed unit. */
@@ -98,10 +98,33 @@ export interface Entry {
   batch: number;
   /** Position in the unit's listing, from 0; 0 for other units. */
   position: number;
+  /** List of the unit's file that the entry belongs to. Absent for units without listings. */
+  list?: string;
   /** Null for a failed unit. */
-  row: ExactObject | null;
+  record: ExactObject | null;
   /** The record as it is stored. Absent for entries of listings and for failed units. */
   bytes?: Uint8Array;
+}
+
+/** An entry with a record. */
+export type RecordEntry = Entry & { record: ExactObject };
+
+/** Returns true if an entry is no failed unit. */
+export const hasRecord = (entry: Entry): entry is RecordEntry => entry.record !== null;
+
+/**
+ * Returns the row of an entry: the columns of placeColumnsOf(), and the members of the record. Members that
+ * are named like one of these columns are in `other_fields`.
+ */
+export function rowOf({ unit, position, list, record }: RecordEntry): ExactObject {
+  const place: ExactObject = { unit_index: unit.index, unit_key: unit.unit.key, unit_region: unit.region };
+  if (list !== undefined) Object.assign(place, { unit_list: list, unit_position: position });
+  const names = Object.keys(place).filter((name) => Object.hasOwn(record, name));
+  if (names.length === 0) return { ...place, ...record };
+  const hidden = Object.fromEntries(names.map((name) => [name, record[name]!]));
+  const others = record[othersColumn.name];
+  const shown = others === undefined ? hidden : { ...hidden, [othersColumn.name]: others };
+  return { ...place, ...record, ...place, [othersColumn.name]: shown };
 }
 
 /** Yields the records of a job like rowsOf() and, if the scope has `failed`, its failed units. */
@@ -122,15 +145,12 @@ export async function* readEntries(context: JobContext, job: Job, scope: RowScop
     const batch = placed.batch.seq;
     for (const unit of units) {
       const { index, outcome } = unit;
-      if (outcome?.status === 'FAILED' && scope.failed) yield { unit, batch, position: 0, row: null };
+      if (outcome?.status === 'FAILED' && scope.failed) yield { unit, batch, position: 0, record: null };
       if (outcome?.status !== 'SUCCESS' || scope.records === false) continue;
       if (outcome.file) yield* entryRows(context, files.unit!, outcome.file, { unit, batch });
       else {
         const bytes = await records.read(index - placed.first);
-        if (bytes) {
-          const row = { ...placeOf(unit), ...parseRecord(bytes.toString()) };
-          yield { unit, batch, position: 0, row, bytes };
-        }
+        if (bytes) yield { unit, batch, position: 0, record: parseRecord(bytes.toString()), bytes };
       }
     }
   }
@@ -155,12 +175,6 @@ function holds(
   return (unit === undefined || has(unit)) && (units === undefined || [...units].some(has));
 }
 
-const placeOf = ({ index, unit, region }: IndexedUnit): ExactObject => ({
-  unit_index: index,
-  unit_key: unit.key,
-  unit_region: region,
-});
-
 /** Yields the entries of a unit's file. */
 async function* entryRows(
   context: JobContext,
@@ -170,15 +184,14 @@ async function* entryRows(
 ): AsyncGenerator<Entry> {
   let position = 0;
   for await (const { list, text } of readFileEntries(context, pack, file)) {
-    const place = { ...placeOf(unit), unit_list: list, unit_position: position };
-    yield { unit, batch, position, row: { ...place, ...parseRecord(text) } };
+    yield { unit, batch, position, list, record: parseRecord(text) };
     position++;
   }
 }
 
 function parseRecord(text: string): ExactObject {
   const record = parseExact(text);
-  // Readers return objects. Another value cannot be spread into a row.
+  // Readers return objects. Another value has no members.
   return typeof record === 'object' && record !== null && !Array.isArray(record)
     ? (record as ExactObject)
     : { value: record };

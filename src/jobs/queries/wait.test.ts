@@ -51,6 +51,16 @@ function counted() {
   return { store, counts };
 }
 
+test('ends early with the present state when its signal aborts', async () => {
+  const jobId = await submitted(3);
+  const early = new AbortController();
+  const { response, state } = asked(jobId, { waitMs: 60_000, early: early.signal });
+  await fixture.clock.advance(2_000);
+  expect(state.answered).toBe(false);
+  early.abort();
+  expect(await response).toMatchObject({ status: 'processing' });
+});
+
 test('responds immediately without a wait, with the tag of the content', async () => {
   const jobId = await submitted(3);
   const first = await asked(jobId).response;

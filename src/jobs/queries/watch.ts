@@ -111,28 +111,36 @@ export interface FollowedState {
 /** Interval of store reads in milliseconds; changes by this process are noticed immediately. */
 const pollMs = 1_000;
 
+/** When follow() ends before the job does. */
+interface FollowEnd {
+  /** Time in milliseconds. Default: never. */
+  until?: number;
+  early?: AbortSignal | undefined;
+}
+
 /**
- * Yields a job's state, first now and then after each change. Ends with the job, when the signal aborts, at
- * the time `until`, or when the service stops; the latter two after a last read. Throws the faults of
- * `readState`.
+ * Yields a job's state, first now and then after each change. Ends with the job, when the signal aborts, when
+ * `early` does, at the time `until`, or when the service stops; the latter three after a last read. Throws
+ * the faults of `readState`.
  */
 async function* follow<T extends FollowedState>(
   { changes, clock }: JobContext,
   jobId: string,
   readState: (jobId: string) => Promise<T>,
   signal: AbortSignal,
-  until = Number.POSITIVE_INFINITY,
+  { until = Number.POSITIVE_INFINITY, early }: FollowEnd = {},
 ): AsyncGenerator<T, void> {
+  const ended = early === undefined ? signal : AbortSignal.any([signal, early]);
   let mark: string | null = null;
   while (!signal.aborted) {
-    const isLast = changes.stopped || clock.now() >= until;
+    const isLast = changes.stopped || early?.aborted === true || clock.steady() >= until;
     const state = await readState(jobId);
     if (state.mark !== mark) {
       mark = state.mark;
       yield state;
     }
     if (state.ended || isLast) return;
-    await changes.next(jobId, Math.min(pollMs, until - clock.now()), signal);
+    await changes.next(jobId, Math.min(pollMs, until - clock.steady()), ended);
   }
 }
 
@@ -144,6 +152,8 @@ export interface JobWaitOptions {
   ifNoneMatch: string | undefined;
   /** Aborts when the caller disconnects. */
   signal: AbortSignal;
+  /** Ends the wait early when it aborts. */
+  early?: AbortSignal | undefined;
 }
 
 /** A view of a job whose tag is known before it is rendered. */
@@ -155,18 +165,24 @@ export interface TaggedView<T> {
 /**
  * Returns a view of a job, and sets its tag and the time spent waiting in the response headers. With a wait,
  * returns when the job has ended or, if the caller sent a tag, when the tag changes; at the latest when the
- * wait expires, the caller disconnects or the service stops.
+ * wait expires, the caller disconnects, `early` aborts, or the service stops.
  */
 export async function showWhenChanged<T>(
   context: JobContext,
   job: Job,
-  { waitMs, ifNoneMatch, signal, responseHeaders }: JobWaitOptions & { responseHeaders: ResponseHeaders },
+  {
+    waitMs,
+    ifNoneMatch,
+    signal,
+    early,
+    responseHeaders,
+  }: JobWaitOptions & { responseHeaders: ResponseHeaders },
   prepare: (job: Job) => Promise<TaggedView<T>>,
 ): Promise<T> {
   const { clock } = context;
-  const start = clock.now();
+  const start = clock.steady();
   const show = async ({ tag, render }: TaggedView<T>) => {
-    const waitedMs = clock.now() - start;
+    const waitedMs = clock.steady() - start;
     if (waitMs > 0 && waitedMs > 0) responseHeaders[timingHeader] = formatWaited(waitedMs);
     responseHeaders[tagHeader] = tag;
     return render();
@@ -183,7 +199,7 @@ export async function showWhenChanged<T>(
     JSON.stringify([state, refunded, ifNoneMatch === undefined ? null : await countsOf(context.store, id)]);
 
   let latest = job;
-  for await (const { current } of follow(context, job.id, readState, signal, until)) {
+  for await (const { current } of follow(context, job.id, readState, signal, { until, early })) {
     latest = current;
     if (ifNoneMatch === undefined) continue;
     const view = await prepare(current);

@@ -8,6 +8,7 @@ import { createPageKeeper, keepsPages } from '../kept-pages.ts';
 import { countRecords, createQualityCounter, parseRecord } from '../quality.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { isRecord, openRecords, segmentPath, writeRecords, writeSegment } from '../records.ts';
+import { removeIfDeleted } from './late-files.ts';
 import type { UnitResult } from './read-unit.ts';
 
 /**
@@ -90,6 +91,8 @@ export function createBatchWriter(
     const write = { outcomes, segment, pages, ...(end && { end: { ...end, at: clock.now() } }) };
     if (!(await store.batches.recordOutcomes(id, attempt, write))) {
       await discard([...(segment ? [segment.path] : []), ...keeper.uncommitted()]);
+      // The files of units have no other writer either.
+      await removeIfDeleted(context, job.id).catch(() => {});
       return false;
     }
     await keeper.commit();
@@ -218,7 +221,7 @@ async function untilWritten<T>(
         { jobId, batchId: id, failures, ms, error: Fault.from(error).message },
         'records not written',
       );
-      const now = clock.now();
+      const now = clock.steady();
       const tries = waited?.tries ?? {};
       const wait = { since: now, until: now + ms, reason: 'storage unavailable', failures, tries };
       await updateClaim(store, { id, attempt }, { wait }).catch(() => {});
@@ -227,11 +230,13 @@ async function untilWritten<T>(
   }
 }
 
+/** Codes of a full disk or an exceeded limit of the file system, and of a document above MongoDB's limit. */
+const sizeCodes = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EFBIG', 10_334, 17_419, 17_420]);
+
 /** Returns true if a claim that ended with this error counts as one without progress. */
 export function countsAsStalled(error: unknown): boolean {
   const fault = Fault.from(error);
-  if (fault.code !== 'unavailable') return true;
-  // An unavailable engine says nothing about the unit, but its own result may be what filled the disk.
-  const { code } = (fault.cause ?? {}) as NodeJS.ErrnoException;
-  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';
+  if (!fault.isOutage) return true;
+  // A failing engine says nothing about the unit, but its own result may be what filled the disk.
+  return sizeCodes.has((fault.cause as { code?: unknown } | undefined)?.code);
 }

@@ -6,6 +6,7 @@ import { countsOf } from '../../store/counts.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Job, User } from '../../store/documents.ts';
 import { eraseUserRecords } from '../../store/erasure.ts';
+import { storeRemoval } from '../../store/file-removals.ts';
 import { markFilesDeleted, removePagePlaces, summaryOf } from '../../store/retention.ts';
 import { markUserDeleted } from '../../store/users.ts';
 import type { JobContext } from '../context.ts';
@@ -21,6 +22,7 @@ import { cancel } from './decide.ts';
 export async function deleteJob({ store, blobs, clock, log }: JobContext, job: Job): Promise<boolean> {
   const now = clock.now();
   if ((await markFilesDeleted(store, job.id, now)) === null) return false;
+  await storeRemoval(store, job.id, now);
   await blobs.removeJob(job.id);
   await removePagePlaces(store, job.id);
   const { success, failed } = (job.counts ?? (await countsOf(store, job.id))).units;
@@ -58,8 +60,12 @@ export function filesExpireAt(
   return times.length === 0 ? null : finishedAt + Math.min(...times);
 }
 
-/** Removes the deleted files of a job from the result storage. The sweep also calls this. */
-export async function removeDeletedFiles({ store, blobs }: JobContext, jobId: string): Promise<void> {
+/**
+ * Removes the deleted files of a job from the result storage, and stores that this is repeated. The sweep
+ * also calls this.
+ */
+export async function removeDeletedFiles({ store, blobs, clock }: JobContext, jobId: string): Promise<void> {
+  await storeRemoval(store, jobId, clock.now());
   await blobs.removeJob(jobId);
   await store.jobs.update({ id: jobId }, { fileDeletionDue: false }, { relaxed: true });
 }
@@ -96,10 +102,10 @@ export async function eraseUser(context: JobContext, user: User): Promise<boolea
   const { store, clock, log } = context;
   await markUserDeleted(store, testAccountId(user.id), clock.now());
   await eraseRecords(context, user.id);
-  const until = clock.now() + maxMs;
+  const until = clock.steady() + maxMs;
   let isEmpty = true;
   for await (const job of allOf((page) => store.jobs.list({ userId: user.id }, page), pageSize)) {
-    if (clock.now() >= until) return false;
+    if (clock.steady() >= until) return false;
     if (!(await eraseJob(context, job))) isEmpty = false;
   }
   if (!isEmpty || user.deletedAt === null || clock.now() - user.deletedAt < eraseDelayMs) return false;

@@ -36,7 +36,7 @@ export async function dispatch(context: JobContext, job: Job): Promise<Dispatche
   }
   if (!isOpen(context, job)) return 'closed';
   const window = windowOf(context, job);
-  const { byRegion, deferred: putOff } = await store.batches.countInFlight(job.id, clock.now());
+  const { byRegion, deferred: putOff } = await store.batches.countInFlight(job.id, clock.steady());
   const roomOf = (region: string) => {
     // Batches without a region have different origins, so one deferred batch does not predict the next.
     if (region !== '' && (putOff.get(region) ?? 0) >= window) return 0;
@@ -48,11 +48,11 @@ export async function dispatch(context: JobContext, job: Job): Promise<Dispatche
   const { regions } = context.jobTypes.of(job).market;
   if (job.region !== '' || regions.length <= 1) {
     const room = Math.min(window, ...[...byRegion.keys()].map(roomOf));
-    if (room > 0) queued.push(...(await store.batches.queue(job.id, room, clock.now())));
+    if (room > 0) queued.push(...(await store.batches.queue(job.id, room, clock.steady())));
   } else {
     for (const region of [...regions, '']) {
       const room = roomOf(region);
-      if (room > 0) queued.push(...(await store.batches.queue(job.id, room, clock.now(), region)));
+      if (room > 0) queued.push(...(await store.batches.queue(job.id, room, clock.steady(), region)));
     }
   }
   return byRegion.size === 0 && queued.length === 0 ? 'idle' : publish(context, queued);
@@ -79,7 +79,7 @@ export async function publish(context: JobContext, batches: readonly BatchRefere
   const unpublished = batches.filter((_batch, index) => results[index]!.status === 'rejected');
   const count = unpublished.length;
   log.warn({ error: Fault.from(failed.reason).message, count }, 'batches not published');
-  await unqueue(store, unpublished, clock.now() + publishRetryMs);
+  await unqueue(store, unpublished, clock.steady() + publishRetryMs);
   return count === batches.length ? 'unqueued' : 'partial';
 }
 

@@ -1,4 +1,5 @@
 import { compareFile } from '../../base/recorded-file.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { FilePack } from '../../kinds/kind.ts';
 import { aggregate } from '../../kinds/states.ts';
 import { type Batch, hasOutstanding, type OutstandingState } from '../../store/batches.ts';
@@ -15,6 +16,7 @@ import { prefetch } from '../queries/rows.ts';
 import { qualityOf } from '../queries/units.ts';
 import { composeRows, noRows, openRecords, readRows } from '../records.ts';
 import { countReused } from '../reuse.ts';
+import { removeIfDeleted } from './late-files.ts';
 
 /** Fault code of units stopped by a cancellation. */
 export const terminatedCode = 'terminated';
@@ -75,6 +77,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
     noticeAt: now,
   });
   if (ended) log.info({ jobId: job.id, state: end, units, refunded, file: file?.path }, 'job ended');
+  else await removeIfDeleted(context, job.id);
 }
 
 /**
@@ -169,13 +172,14 @@ export async function compile(context: JobContext, job: Job, success: number): P
 
 /**
  * Writes the merged file of an ended job again. Throws `storage_damaged`, and writes nothing, if the segments
- * no longer result in the recorded contents.
+ * no longer result in the recorded contents; `results_deleted` if the files are deleted meanwhile.
  */
 export async function compileAgain(context: JobContext, job: Job, file: StoredFile): Promise<void> {
   const pack = context.jobTypes.of(job).kind.files.job;
   if (!pack) throw new Error(`${job.kind} has no merged file`);
   const contents = compareFile(file.path, file, bytesOf(merge(context, pack, job, { items: 0 })));
   await context.blobs.write(file.path, file.contentType, contents, () => file.items);
+  if (await removeIfDeleted(context, job.id)) throw new Fault('results_deleted', 'This file was deleted.');
 }
 
 async function* bytesOf(chunks: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {

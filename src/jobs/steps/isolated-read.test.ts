@@ -4,12 +4,13 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../te
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch, BatchReference } from '../../store/batches.ts';
-import { releaseBatch, releaseStalled } from '../../store/claims.ts';
+import { excuseInterrupted, releaseBatch, releaseStalled } from '../../store/claims.ts';
 import { replaceMethods } from '../../store/wrap.ts';
-import { sweep } from '../../sweep/sweep.ts';
+import { refill, sweep } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
 import { countsAsStalled } from './batch-writer.ts';
 import { approve } from './decide.ts';
+import { isSuspect } from './read-batch.ts';
 import { work } from './work.ts';
 
 let fixture: JobFixture;
@@ -294,10 +295,42 @@ describe('a batch', () => {
   });
 });
 
+describe('a service with worker processes', () => {
+  /** Claims the batch, kills the service, and starts the next one. */
+  const killAndRestart = async () => {
+    const { store, clock } = fixture.context;
+    const { batchId, attempt } = messages.pop()!;
+    const now = clock.now();
+    await store.batches.claim(batchId, attempt, now, now + leaseMs - 1);
+    await excuseInterrupted(store);
+    await refill(fixture.context);
+  };
+
+  test('that is killed again and again reads the interrupted batches as before', async () => {
+    const { jobId, batch } = await approved(3);
+    for (let deaths = 1; deaths <= 20; deaths += 1) await killAndRestart();
+    expect(await batch()).toMatchObject({ state: 'queued', attempt: 20, stalledClaims: 0, isolated: null });
+    await work(fixture.context, messages.pop()!, () => {}, never);
+    expect(await fixture.context.store.jobs.get(jobId)).toMatchObject({ state: 'completed', refunded: 0 });
+  });
+
+  test('that is killed for too long suspects the pages', async () => {
+    const { batch } = await approved(3);
+    for (let deaths = 1; deaths <= 60; deaths += 1) await killAndRestart();
+    expect(isSuspect(await batch())).toBe(true);
+  });
+});
+
 test.each([
   ['a fault of the program', new Error('x'), true],
   ['a record that is too large', new Fault('too_large', 'x'), true],
   ['an engine that is away', new Fault('unavailable', 'x'), false],
+  ['an engine that fails', new Fault('internal', 'x', { component: 'store' }), false],
+  [
+    'a document that is too large',
+    new Fault('internal', 'x', { component: 'store', cause: { code: 10_334 } }),
+    true,
+  ],
   ['a full disk', new Fault('unavailable', 'x', { cause: { code: 'ENOSPC' } }), true],
   ['a full quota', new Fault('unavailable', 'x', { cause: { code: 'EDQUOT' } }), true],
   ['a file that is too large', new Fault('unavailable', 'x', { cause: { code: 'EFBIG' } }), true],

@@ -48,7 +48,7 @@ async function readUnits(
   const halt = new AbortController();
   // Both signals end with the batch, so nothing has to be released.
   const { signal: reading } = linkSignals(signal, halt.signal);
-  let flushed = clock.now();
+  let flushed = clock.steady();
   let hasClaim = true;
   let left = 0;
   let done = 0;
@@ -56,11 +56,11 @@ async function readUnits(
    * Start of the wait for origins; reset by each successful unit, and after an outage of the service's
    * engines.
    */
-  let since = waitingSince(batch.wait, clock.now());
+  let since = waitingSince(batch.wait, clock.steady());
   const tries = new Map(Object.entries(batch.wait?.tries ?? {}));
 
   const flush = async () => {
-    flushed = clock.now();
+    flushed = clock.steady();
     hasClaim = await writer.flush();
   };
   const readNext = async (outstanding: Iterable<number>, later: Map<number, DeferredUnit>) => {
@@ -72,11 +72,11 @@ async function readUnits(
         tries.set(`${index}`, result.tries);
         continue;
       }
-      if (result.outcome.status === 'SUCCESS') since = clock.now();
+      if (result.outcome.status === 'SUCCESS') since = clock.steady();
       writer.add(index, result);
       done += 1;
       // The end of the batch writes the last units.
-      if (done < left && (clock.now() - flushed > flushMs || writer.isFull)) await flush();
+      if (done < left && (clock.steady() - flushed > flushMs || writer.isFull)) await flush();
       if (!hasClaim) return;
     }
   };
@@ -97,7 +97,7 @@ async function readUnits(
     }
     if (later.size === 0) return { wait: null };
     const wait = waitOf(later, since);
-    const ms = wait.until - clock.now();
+    const ms = wait.until - clock.steady();
     if (ms > maxInPlaceWaitMs) return { wait };
     await clock.sleep(ms, signal);
   }
@@ -206,7 +206,7 @@ export async function readIsolated(
 ): Promise<ReadUnits | null> {
   const { clock, log } = context;
   const later = new Map<number, DeferredUnit>();
-  let since = waitingSince(batch.wait, clock.now());
+  let since = waitingSince(batch.wait, clock.steady());
   log.warn({ batchId: batch.id, stalledClaims: batch.stalledClaims }, 'stalled batch claimed');
   // A record of the next unit would replace that of the isolated one.
   const suspects = new Set([...(batch.isolated ? [batch.isolated.index] : []), ...batch.units.keys()]);
@@ -225,7 +225,7 @@ export async function readIsolated(
       later.set(index, result);
       continue;
     }
-    if (result.outcome.status === 'SUCCESS') since = clock.now();
+    if (result.outcome.status === 'SUCCESS') since = clock.steady();
     writer.add(index, result);
     if (!(await writer.flush())) return null;
   }

@@ -218,7 +218,7 @@ async function* bodyOf({ blobs }: JobContext, { path, bytes }: StoredFile): Asyn
       yield start === 0 ? chunk : chunk.subarray(start);
     }
   } catch (error) {
-    if (Fault.from(error).code === 'unavailable') throw error;
+    if (Fault.from(error).isOutage) throw error;
     throw new LostSourceError(path, { cause: error });
   }
   if (read !== bytes) throw new LostSourceError(`${path} has ${read} bytes instead of ${bytes}`);

@@ -76,14 +76,14 @@ export async function readUnit(
   budget: RetryBudget,
 ): Promise<UnitResult | DeferredUnit> {
   const { clock, metrics } = context;
-  const startedAt = clock.now();
+  const startedAt = clock.steady();
   const attributes = { [ownAttribute.kind]: job.kind, [ownAttribute.index]: index };
   const result = await inSpan('read unit', { attributes }, async (span) => {
     const read = await readWithRetries(context, job, batch, index, signal, budget);
     if ('outcome' in read && read.outcome.status === 'FAILED') failSpan(span, read.outcome.code);
     return read;
   });
-  if (!('until' in result)) metrics.record('gleaner_unit_duration_seconds', clock.now() - startedAt);
+  if (!('until' in result)) metrics.record('gleaner_unit_duration_seconds', clock.steady() - startedAt);
   return result;
 }
 
@@ -120,7 +120,7 @@ async function readWithRetries(
     } catch (error) {
       fault = signal.aborted ? new Fault('unavailable', 'reading stopped') : Fault.from(error);
     }
-    if (fault.code === 'unavailable') {
+    if (fault.isOutage) {
       await session.end(fault);
       signal.throwIfAborted();
       throw fault;
@@ -137,7 +137,7 @@ async function readWithRetries(
       return withPages(failed(fault));
     const ms = session.retryMs ?? retryDelayMs(fault, attempt, random());
     if (ms > maxInPlaceWaitMs || !isRequested) {
-      const until = clock.now() + ms;
+      const until = clock.steady() + ms;
       return until > budget.until
         ? withPages(failed(fault, true))
         : { until, reason: reasonOf(job, batch, fault), tries: attempt };
@@ -161,8 +161,12 @@ function guardedFetch({ guard }: JobContext, fetch: FetchPage, batch: Batch, ind
   };
 }
 
+/** Message of a unit that a defect of the program ended: the log has the details. */
+const internalMessage = 'The page could not be read because of an internal error.';
+
 function failed({ code, message }: Fault, waited = false): UnitResult {
-  const text = waited ? `${message}; the maximum wait was exceeded` : message;
+  const reason = code === 'internal' ? internalMessage : message;
+  const text = waited ? `${reason}; the maximum wait was exceeded` : reason;
   return { outcome: { status: 'FAILED', code, message: text.slice(0, maxMessageLength) } };
 }
 

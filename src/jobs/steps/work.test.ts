@@ -101,6 +101,33 @@ describe('a unit', () => {
     expect(fixture.requestedItems().filter((id) => id === '30000000801')).toHaveLength(1);
   });
 
+  test.each(['unavailable', 'internal'] as const)('waits while an engine fails with %s', async (code) => {
+    const job = await approved(2);
+    failing(item, new Fault(code, 'MongoDB at 127.0.0.1:27017: InternalError', { component: 'store' }));
+    await workOff(job);
+    const [batch] = await collectBatches(job.jobId);
+    expect(Object.values(batch!.outcomes)).toMatchObject([{ status: 'SUCCESS' }]);
+    expect(batch).toMatchObject({
+      state: 'queued',
+      stalledClaims: 0,
+      wait: { reason: 'storage unavailable' },
+    });
+    await fixture.clock.advance(10_000);
+    expect(await workOff(job)).toMatchObject({ state: 'completed', refunded: 0 });
+  });
+
+  test('fails without details of a defect of the program', async () => {
+    const job = await approved(1);
+    failing(item, new Fault('internal', 'cannot read /srv/gleaner/x'));
+    await workOff(job);
+    const [batch] = await collectBatches(job.jobId);
+    expect(batch!.outcomes[0]).toEqual({
+      status: 'FAILED',
+      code: 'internal',
+      message: 'The page could not be read because of an internal error.',
+    });
+  });
+
   test('is reported if it was refused, and requested later', async () => {
     const job = await approved(1);
     failing(item, new Fault('page_throttled', 'slow down', { retryAfterMs: 3_000 }));
@@ -193,6 +220,23 @@ describe('a worker', () => {
     expect(await jobOf(jobId)).toEqual(ended);
     expect((await batchesOf(jobId))[0]).toEqual(batch);
     expect(await fixture.problems()).toEqual([]);
+  });
+
+  test('that lost its claim and lives does not make the batch suspect', async () => {
+    const { jobId, messages } = await approved(5);
+    const pages = heldPages();
+    const slow = work(fixture.context, messages[0]!, () => {}, never);
+    await fixture.eventually('pages are asked for', () => pages.waiting() === 5);
+    const { store, clock } = fixture.context;
+    const { batchId } = messages[0]!;
+    // A process whose clock is ahead.
+    const later = clock.now() + leaseMs + 1;
+    expect(await store.batches.claim(batchId, 1, later, later + leaseMs)).toMatchObject({ stalledClaims: 2 });
+    await fixture.clock.advance(leaseMs / 3);
+    pages.release();
+    await slow;
+    const [batch] = await collectBatches(jobId);
+    expect(batch).toMatchObject({ state: 'claimed', attempt: 2, stalledClaims: 1, outcomes: {} });
   });
 
   test('renews its claim while it works', async () => {

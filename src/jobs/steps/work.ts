@@ -3,10 +3,10 @@ import { backOffMs } from '../../base/back-off.ts';
 import { repeat } from '../../base/due-work.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch, BatchReference, BatchWait } from '../../store/batches.ts';
-import { releaseBatch, updateClaim } from '../../store/claims.ts';
+import { excuseClaim, releaseBatch, updateClaim } from '../../store/claims.ts';
 import type { Job } from '../../store/documents.ts';
 import { type JobContext, leaseMs } from '../context.ts';
-import { countsAsStalled, createBatchWriter, storageBackOff } from './batch-writer.ts';
+import { type BatchWriter, countsAsStalled, createBatchWriter, storageBackOff } from './batch-writer.ts';
 import { dispatch, publish } from './dispatch.ts';
 import { finalizeJob } from './finalize-job.ts';
 import { isSuspect, readerOf } from './read-batch.ts';
@@ -38,7 +38,7 @@ export async function work(
   const { store, clock } = context;
   // The queue redelivers the message, here or to a worker with free disk space.
   if (await context.disk.isLow()) throw new Fault('unavailable', 'the disk is almost full');
-  const now = clock.now();
+  const now = clock.steady();
   const batch = await store.batches.claim(message.batchId, message.attempt, now, now + leaseMs);
   if (batch === null) return;
   if (context.guard?.handOver && isSuspect(batch)) return handOver(context, batch, message);
@@ -51,20 +51,13 @@ export async function work(
   const known = Object.keys(batch.outcomes).length;
   const writer = createBatchWriter(context, job, batch, both);
   try {
-    const ended = await readerOf(batch)(context, job, batch, writer, both);
-    if (ended === null) return;
-    if (ended === 'busy') {
-      await postpone(context, batch, message, isolatedRetryMs, signal);
-      return;
-    }
-    if (ended.wait) {
-      if (!(await writer.flush())) return;
-      await deferUntil(context, batch, message, ended.wait, signal);
-    } else if (!(await writer.finish())) return;
+    const end = await readClaimed(context, job, batch, { message, writer, reading: both, stopping: signal });
+    if (end === 'lost') await excuse(context, batch);
+    if (end !== 'done') return;
   } catch (error) {
     // The claim was lost, so the batch is another worker's.
-    if (stop.signal.aborted) return;
-    if (signal.aborted) await releaseClaim(context, batch, message);
+    if (stop.signal.aborted) await excuse(context, batch);
+    else if (signal.aborted) await releaseClaim(context, batch, message);
     else {
       const hasProgress = Object.keys(batch.outcomes).length > known;
       const failures = hasProgress ? 1 : (batch.wait?.failures ?? 0) + 1;
@@ -83,6 +76,48 @@ export async function work(
   if (dispatched === 'idle' || dispatched === 'closed') await finalizeJob(context, job.id);
 }
 
+/** Options for readClaimed(). */
+interface ClaimedWork {
+  message: BatchReference;
+  writer: BatchWriter;
+  /** Aborts the reads: the claim is lost, or the worker stops. */
+  reading: AbortSignal;
+  /** Aborts when the worker stops. */
+  stopping: AbortSignal;
+}
+
+/**
+ * Reads a claimed batch and ends it, or releases it until its pages can be read. `lost`: another worker has
+ * the batch, or its job was stopped.
+ */
+async function readClaimed(
+  context: JobContext,
+  job: Job,
+  batch: Batch,
+  { message, writer, reading, stopping }: ClaimedWork,
+): Promise<'done' | 'released' | 'lost'> {
+  const read = await readerOf(batch)(context, job, batch, writer, reading);
+  if (read === null) return 'lost';
+  if (read === 'busy') {
+    const isReleased = await postpone(context, batch, message, isolatedRetryMs, stopping);
+    return isReleased ? 'released' : 'lost';
+  }
+  if (!read.wait) return (await writer.finish()) ? 'done' : 'lost';
+  if (!(await writer.flush())) return 'lost';
+  const isReleased = await deferUntil(context, batch, message, read.wait, stopping);
+  return isReleased ? 'released' : 'lost';
+}
+
+/** Takes back that a lost claim counts as one without progress. Without the store, it counts. */
+async function excuse({ store, log }: JobContext, { id, attempt }: Batch): Promise<void> {
+  log.info({ batchId: id, attempt }, 'claim lost');
+  try {
+    await excuseClaim(store, { id, attempt });
+  } catch (error) {
+    log.warn({ batchId: id, error: Fault.from(error).message }, 'claim not excused');
+  }
+}
+
 /** Renews the claim until stopped; aborts the work if the claim is lost. */
 async function renewClaim(
   context: JobContext,
@@ -93,7 +128,7 @@ async function renewClaim(
   const { store, clock, log } = context;
   const renew = async () => {
     extend();
-    if (!(await updateClaim(store, batch, { leaseUntil: clock.now() + leaseMs }))) stop.abort();
+    if (!(await updateClaim(store, batch, { leaseUntil: clock.steady() + leaseMs }))) stop.abort();
   };
   const onError = (error: unknown) => {
     if (!stop.signal.aborted)
@@ -108,7 +143,7 @@ async function renewClaim(
  */
 async function handOver(context: JobContext, { id, attempt }: Batch, message: BatchReference): Promise<void> {
   const { store, clock, guard } = context;
-  if (await releaseBatch(store, { id, attempt }, clock.now())) guard?.handOver?.({ ...message, attempt });
+  if (await releaseBatch(store, { id, attempt }, clock.steady())) guard?.handOver?.({ ...message, attempt });
 }
 
 /**
@@ -122,7 +157,7 @@ export async function releaseClaim(
 ): Promise<void> {
   const { store, clock } = context;
   try {
-    if (await releaseBatch(store, { id, attempt }, clock.now()))
+    if (await releaseBatch(store, { id, attempt }, clock.steady()))
       await publish(context, [{ ...message, attempt }]);
   } catch (error) {
     context.log.warn({ batchId: id, error: Fault.from(error).message }, 'batch not released');
@@ -145,8 +180,8 @@ export async function backOff(
   const { id, jobId, wait: waited } = batch;
   const ms = backOffMs(storageBackOff, failures, random());
   log.error({ jobId, batchId: id, failures, ms, error: fault.message }, 'batch requeued');
-  const now = clock.now();
-  const reason = fault.code === 'unavailable' ? 'storage unavailable' : 'internal error';
+  const now = clock.steady();
+  const reason = fault.isOutage ? 'storage unavailable' : 'internal error';
   const wait = { since: now, until: now + ms, reason, tries: waited?.tries ?? {}, failures };
   try {
     const end = { failed: countsAsStalled(fault), wait };
@@ -156,31 +191,39 @@ export async function backOff(
   }
 }
 
-/** Releases a batch for `ms` milliseconds without a reason that its owner sees. */
+/**
+ * Releases a batch for `ms` milliseconds without a reason that its owner sees. Returns false if the claim was
+ * lost.
+ */
 export async function postpone(
   context: JobContext,
   batch: Batch,
   message: BatchReference,
   ms: number,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { clock, log } = context;
-  if (await releaseUntil(context, batch, message, clock.now() + ms, signal))
-    log.debug({ jobId: batch.jobId, batchId: batch.id, ms }, 'batch deferred');
+  const isReleased = await releaseUntil(context, batch, message, clock.steady() + ms, signal);
+  if (isReleased) log.debug({ jobId: batch.jobId, batchId: batch.id, ms }, 'batch deferred');
+  return isReleased;
 }
 
-/** Releases a batch until its origins accept requests again, which frees the worker for other batches. */
+/**
+ * Releases a batch until its origins accept requests again, which frees the worker for other batches. Returns
+ * false if the claim was lost.
+ */
 export async function deferUntil(
   context: JobContext,
   batch: Batch,
   message: BatchReference,
   wait: BatchWait,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { clock, log } = context;
-  if (!(await releaseUntil(context, batch, message, wait.until, signal, { wait }))) return;
-  const ms = wait.until - clock.now();
+  if (!(await releaseUntil(context, batch, message, wait.until, signal, { wait }))) return false;
+  const ms = wait.until - clock.steady();
   log.info({ jobId: batch.jobId, batchId: batch.id, ms, reason: wait.reason }, 'batch deferred');
+  return true;
 }
 
 /**
@@ -197,7 +240,7 @@ async function releaseUntil(
 ): Promise<boolean> {
   if (!(await releaseBatch(store, { id, attempt }, until, end))) return false;
   const publishThen = async () => {
-    await clock.sleep(until - clock.now(), signal);
+    await clock.sleep(until - clock.steady(), signal);
     await queue.publish({ ...message, attempt });
   };
   void publishThen().catch(() => {});

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../base/json.ts';
+import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { firstInteger, integer, integers, list, object, objects, text } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
@@ -10,7 +11,7 @@ import { withoutVisitors } from './visitors.ts';
 
 /** Builds the request for an item's product page. `input` has `item_id` and `shop_id`. */
 export function productRequest(input: JsonObject, region: string): PageRequest {
-  const [item, shop] = [input.item_id, input.shop_id].map((id) => encodeURIComponent(String(id)));
+  const [item, shop] = [input.item_id, input.shop_id].map((id) => pathPart(String(id)));
   const offset = regions[region]?.offsetMinutes ?? 480;
   const query = `item_id=${item}&shop_id=${shop}&tz_offset_minutes=${offset}&detail_level=0`;
   return { path: `/api/v4/pdp/get_pc?${query}`, headers: requestHeaders(region), page: productPage(input) };

@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
+import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { integer, list, object, objects, text } from '../fields.ts';
 import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../response.ts';
@@ -51,7 +52,7 @@ export function operation(
 }
 
 export function joinPath(...parts: string[]): string {
-  return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
+  return parts.map((part) => `/${pathPart(part)}`).join('');
 }
 
 /** Location for prices and stock: the site's default, central Jakarta. */

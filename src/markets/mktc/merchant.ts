@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
+import { pathPart } from '../../contract/path-part.ts';
 import type { FetchPage, PageRequest, PageResponse } from '../../fetch/page.ts';
 import {
   absoluteUrl,
@@ -44,7 +45,7 @@ function pageRequest(input: JsonObject, page: number): PageRequest {
   });
   addFilters(query, input);
   return {
-    path: `/backend/search/merchant/${encodeURIComponent(String(input.shopid).trim())}?${query}`,
+    path: `/backend/search/merchant/${pathPart(String(input.shopid).trim())}?${query}`,
     headers,
     page: merchantPage(input, page, start),
   };

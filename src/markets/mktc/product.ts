@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
+import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { objects, text } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
@@ -8,7 +9,7 @@ import { headers, productPage } from './site.ts';
 import { impersonal, readItems, readSummary } from './summary.ts';
 
 function pathOf(input: JsonObject, page: string): string {
-  return `/backend/product-detail/products/${encodeURIComponent(String(input.formattedId).trim())}/${page}`;
+  return `/backend/product-detail/products/${pathPart(String(input.formattedId).trim())}/${page}`;
 }
 
 function summaryRequest(input: JsonObject): PageRequest {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
+import { pathPart } from '../../contract/path-part.ts';
 import type { BrowserPage } from '../../fetch/page.ts';
 import { text } from '../fields.ts';
 
@@ -17,7 +18,7 @@ export const headers: Record<string, string> = {
 const slug = '-';
 
 function path(...parts: unknown[]): string {
-  return parts.map((part) => `/${encodeURIComponent(String(part).trim())}`).join('');
+  return parts.map((part) => `/${pathPart(String(part).trim())}`).join('');
 }
 
 /** Returns the product page whose scripts request the summary and the description. */

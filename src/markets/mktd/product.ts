@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
+import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { number, object, objects, text, without } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
@@ -26,10 +27,10 @@ export const regions: readonly string[] = Object.keys(languages);
  * other paths name the region. It has no credentials or computed anti-bot values.
  */
 function productRequest(productId: string, region: string): PageRequest {
-  const id = encodeURIComponent(productId);
-  const path = region === 'id' ? `/view/product/${id}` : `/shop/${encodeURIComponent(region)}/pdp/${id}`;
+  const id = pathPart(productId);
+  const path = region === 'id' ? `/view/product/${id}` : `/shop/${pathPart(region)}/pdp/${id}`;
   return {
-    path: `${path}?region=${encodeURIComponent(region.toUpperCase())}`,
+    path: `${path}?region=${pathPart(region.toUpperCase())}`,
     headers: { accept: 'text/html', 'accept-language': languages[region] ?? 'en' },
     redirects: 'same_origin',
   };

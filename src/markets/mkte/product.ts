@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
+import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { text } from '../fields.ts';
 import { attribute, find, type HtmlPage } from '../html.ts';
@@ -26,7 +27,7 @@ import { parentAsin, readVariants } from './variants.ts';
 /** Builds the request for a product page. The query keeps the site from showing a sibling instead. */
 function productRequest(asin: string, region: string): PageRequest {
   return {
-    path: `/dp/${encodeURIComponent(asin)}?th=1&psc=1`,
+    path: `/dp/${pathPart(asin)}?th=1&psc=1`,
     headers: requestHeaders(region),
     preferences: visitorPreferences(region),
     redirects: 'same_origin',

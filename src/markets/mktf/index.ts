@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
+import { pathPart } from '../../contract/path-part.ts';
 import { number, objects, text } from '../fields.ts';
 import type { IdForms, ListedFields, Market, TrackedPages } from '../market.ts';
 import type { MarketSamples } from '../sample.ts';
@@ -37,7 +38,7 @@ function trackedProduct(record: JsonObject) {
 
 /** Returns the path of a product's page at its store. */
 const pagePath = ({ handle }: JsonObject): string | null =>
-  typeof handle === 'string' && handle !== '' ? `/products/${encodeURIComponent(handle)}` : null;
+  typeof handle === 'string' && handle !== '' ? `/products/${pathPart(handle)}` : null;
 
 const tracked: TrackedPages = { search: trackedProduct };
 
@@ -65,6 +66,7 @@ export const mktf: Market = {
   ids,
   samples,
   tracked,
+  storeOf: (address) => URL.parse(address)?.host ?? '',
   pagePath,
   // A store is a small shop, named by a caller.
   policy: { concurrency: 2, requestsPerSecond: 2, robots: true },

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
+import { pathPart } from '../../contract/path-part.ts';
 import type { FetchPage, PageRequest, PageResponse } from '../../fetch/page.ts';
 import { isOtherCountry } from '../country-host.ts';
 import { integer, list, object, objects, text } from '../fields.ts';
@@ -61,7 +62,7 @@ const asking = { headers: { accept: 'application/json' }, redirects: 'anywhere' 
 function pathOf({ prefix, collection }: StorePage): string {
   return collection === null
     ? `${prefix}/products.json`
-    : `${prefix}/collections/${encodeURIComponent(collection)}/products.json`;
+    : `${prefix}/collections/${pathPart(collection)}/products.json`;
 }
 
 function request(place: StorePage, page: number): PageRequest {
@@ -111,7 +112,7 @@ function checkPlace(response: PageResponse, place: StorePage): void {
   const path = URL.parse(response.url)?.pathname ?? '';
   const answered = /\/collections\/([^/]+)\/products\.json$/.exec(path)?.[1];
   if (answered === undefined && (place.collection === null || !path.endsWith('/products.json'))) return;
-  if (answered?.toLowerCase() === encodeURIComponent(place.collection ?? '').toLowerCase()) return;
+  if (answered?.toLowerCase() === pathPart(place.collection ?? '').toLowerCase()) return;
   const asked = place.collection === null ? 'the whole store' : `collection ${place.collection}`;
   throw new Fault('page_mismatch', `requested ${asked}, was redirected to ${path}`);
 }

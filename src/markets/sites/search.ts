@@ -29,7 +29,7 @@ function entriesOf(page: SitePage): JsonObject[] {
     const link = URL.parse(text(values.url) ?? '');
     if (link === null || !hasHost(site, link)) return [];
     const { url: _, ...others } = values;
-    return [recordOf({ values: others }, link.href, site.name)];
+    return [recordOf({ values: others }, link.href, site)];
   };
   if (items === undefined) {
     const { steps } = trailOf(page.data, url);

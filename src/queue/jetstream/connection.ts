@@ -57,6 +57,8 @@ export interface ConnectionSession {
 export interface JetStreamConnection {
   /** Returns the current session, or null while disconnected. */
   current(): ConnectionSession | null;
+  /** Returns the time at which the last session ended, or of the start; null while connected. */
+  lostAt(): number | null;
   /** Resolves with the current or next session; rejects with the signal's reason. */
   ready(signal: AbortSignal): Promise<ConnectionSession>;
   /** Flushes pending messages if the server accepts them, then disconnects permanently. */
@@ -83,6 +85,7 @@ export function openConnection(options: {
   const address = parseAddress(options.url);
   const closing = new AbortController();
   let session: ConnectionSession | null = null;
+  let lostAt = clock.steady();
   let next = Promise.withResolvers<ConnectionSession>();
 
   const dial = (): Promise<NatsConnection> =>
@@ -109,6 +112,7 @@ export function openConnection(options: {
     next.resolve(session);
     const error = await nc.closed();
     session = null;
+    lostAt = clock.steady();
     next = Promise.withResolvers();
     ended.abort(unreachable(error));
   };
@@ -120,13 +124,13 @@ export function openConnection(options: {
     while (!closing.signal.aborted) {
       try {
         const nc = await dial();
-        const since = clock.now();
+        const since = clock.steady();
         log.info({ server: nc.getServer(), version: nc.info?.version }, 'connected to NATS');
         loggedError = '';
         const serving = serve(nc);
         if (closing.signal.aborted) await nc.close();
         await serving;
-        if (clock.now() - since > backOff.maxMs) failures = 0;
+        if (clock.steady() - since > backOff.maxMs) failures = 0;
         if (!closing.signal.aborted) log.warn({ server }, 'connection to NATS lost');
       } catch (error) {
         const reason = (error as Error).message;
@@ -141,6 +145,7 @@ export function openConnection(options: {
 
   return {
     current: () => session,
+    lostAt: () => (session === null ? lostAt : null),
     ready: async (signal) => session ?? orAborted(next.promise, signal),
     async close() {
       closing.abort(unreachable());

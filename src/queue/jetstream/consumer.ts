@@ -72,10 +72,10 @@ export function startConsumer(options: ConsumerOptions): Consumer {
       log.error({ bytes: message.data.length }, 'invalid message discarded');
       return acknowledge(message, deliveredFrom, '+TERM');
     }
-    let extendedAt = clock.now();
+    let extendedAt = clock.steady();
     const extend = (): void => {
-      if (clock.now() - extendedAt < timing.ackWaitMs / 10) return;
-      extendedAt = clock.now();
+      if (clock.steady() - extendedAt < timing.ackWaitMs / 10) return;
+      extendedAt = clock.steady();
       acknowledge(message, deliveredFrom, '+WPI');
     };
     try {
@@ -179,9 +179,9 @@ export function startConsumer(options: ConsumerOptions): Consumer {
     while (!stopping.signal.aborted) {
       try {
         const session = await connection.ready(stopping.signal);
-        const since = clock.now();
+        const since = clock.steady();
         await serve(session);
-        if (clock.now() - since > backOff.maxMs) failures = 0;
+        if (clock.steady() - since > backOff.maxMs) failures = 0;
         loggedError = '';
       } catch (error) {
         if (stopping.signal.aborted) break;

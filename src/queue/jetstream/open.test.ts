@@ -15,7 +15,7 @@ describe.skipIf(absent)(`on a nats-server${absent ? ` (${absent})` : ''}`, () =>
     if ('missing' in server) throw new Error(server.missing);
     const name = `test-${randomUUID()}`;
     const timing = { ackWaitMs: 3_000 };
-    const options = { url: server.address, name, timing, log };
+    const options = { url: server.address, name, timing, log, owner: async () => 'one' };
     const [queue, other] = [openJetStreamQueue(options), openJetStreamQueue(options)];
     // Opening does not wait for the connection, but the contract assumes an available engine.
     const connected = async (ping: () => Promise<void>) => {

@@ -35,11 +35,11 @@ export async function pull(
   const { promise, resolve } = Promise.withResolvers<PullEnd>();
   const inbox = createInbox();
   let remaining = request.count;
-  let lastHeardAt = clock.now();
+  let lastHeardAt = clock.steady();
   const subscription = nc.subscribe(inbox, {
     callback: (error, message) => {
       if (error) return resolve('refused');
-      lastHeardAt = clock.now();
+      lastHeardAt = clock.steady();
       if (message.subject !== inbox) {
         remaining -= 1;
         take(message);
@@ -80,7 +80,7 @@ async function watchHeartbeats(
 ): Promise<void> {
   while (!ended.aborted) {
     await clock.sleep(heartbeatMs, ended).catch(() => {});
-    if (clock.now() - lastHeardAt() > heartbeatMs * 2.5) resolve('silent');
+    if (clock.steady() - lastHeardAt() > heartbeatMs * 2.5) resolve('silent');
   }
 }
 

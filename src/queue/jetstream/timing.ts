@@ -2,8 +2,10 @@
 export interface JetStreamTiming {
   /** Time after which a delivered message is redelivered unless `extend` is called. */
   ackWaitMs: number;
-  /** Timeout of a request to the server; a publish makes one to four. */
+  /** Timeout of a request to the server. */
   requestMs: number;
+  /** Time for which a publish is repeated that no server takes: longer than the election of a leader. */
+  electionMs: number;
   /** Lifetime of a pull request. */
   pullMs: number;
   /** Interval of the server's heartbeats for a pull request. */
@@ -24,6 +26,7 @@ export const defaultTiming: JetStreamTiming = {
   // worker's lease still valid and be dropped as a duplicate.
   ackWaitMs: 18_000,
   requestMs: 2_000,
+  electionMs: 10_000,
   pullMs: 20_000,
   heartbeatMs: 2_000,
   watchMs: 10_000,

@@ -6,8 +6,10 @@ import {
   nanos,
   RetentionPolicy,
   StorageType,
+  type StreamConfig,
   type StreamInfo,
 } from 'nats';
+import { ForeignQueueError } from '../../base/data-refused-error.ts';
 import type { Log } from '../../base/log.ts';
 import type { Lane } from '../../store/documents.ts';
 import type { ConnectionSession } from './connection.ts';
@@ -19,6 +21,8 @@ export interface StreamSettings {
   name: string;
   /** Defaults to 3 on a cluster and 1 on a single server. */
   replicas: number | undefined;
+  /** Returns the id of the installation that the stream belongs to. */
+  owner: () => Promise<string>;
 }
 
 /** Settings of the durable consumer of a lane and market. */
@@ -46,6 +50,8 @@ const streamTaken = 10058;
 const subjectsOverlap = 10065;
 const tooFewServers = 10005;
 const storeRefused = 10077;
+/** Too few servers, no cluster, no leader, and a stream or a consumer that is offline. */
+const electionCodes = [tooFewServers, 10008, 10009, 10118, 10119];
 
 /** State of the stream after ensureStream(). */
 export interface EnsuredStream {
@@ -57,7 +63,8 @@ export interface EnsuredStream {
 
 /**
  * Creates the stream if it is missing and updates the settings of an existing one, keeping its messages.
- * Several processes may call this concurrently.
+ * Several processes may call this concurrently. Throws a ForeignQueueError if the stream belongs to another
+ * installation.
  */
 export async function ensureStream(
   session: ConnectionSession,
@@ -67,14 +74,18 @@ export async function ensureStream(
   const { nc, jsm } = session;
   const replicas = settings.replicas ?? (nc.info?.cluster ? clusterReplicas : 1);
   const found = await orMissing(jsm.streams.info(settings.name), streamMissing);
-  const { config, created } = found ?? (await createStream(session, settings, replicas, log));
+  const owner = await settings.owner();
+  const { config, created } = found ?? (await createStream(session, settings, { replicas, owner }, log));
+  requireOwner(config, owner);
   const subjects = subjectsOf(settings);
+  const description = describeStream(owner);
   const isCurrent =
     `${config.subjects}` === `${subjects}` &&
+    config.description === description &&
     Object.entries(streamLimits).every(
       ([name, value]) => config[name as keyof typeof streamLimits] === value,
     );
-  if (!isCurrent) await jsm.streams.update(settings.name, { ...streamLimits, subjects });
+  if (!isCurrent) await jsm.streams.update(settings.name, { ...streamLimits, subjects, description });
   const isReplicated =
     config.num_replicas === replicas ||
     (settings.replicas === undefined && config.num_replicas > replicas) ||
@@ -84,20 +95,38 @@ export async function ensureStream(
 
 const clusterReplicas = 3;
 
+/** The description carries the owner, because nats-server 2.9 has no metadata of streams. */
+const describeStream = (owner: string) => `Gleaner: batches to process. Installation ${owner}`;
+
+/**
+ * Throws a ForeignQueueError if a stream belongs to another installation. A stream of an earlier version
+ * belongs to none.
+ */
+function requireOwner({ name, description = '' }: Pick<StreamConfig, 'name' | 'description'>, owner: string) {
+  const [, found = owner] = / Installation (\S+)$/.exec(description) ?? [];
+  if (found !== owner) throw new ForeignQueueError(name, found, owner);
+}
+
+/** Checks the owner of the stream, if there is one. Throws a ForeignQueueError. */
+export async function requireOwnStream({ jsm }: ConnectionSession, settings: StreamSettings): Promise<void> {
+  const found = await orMissing(jsm.streams.info(settings.name), streamMissing);
+  if (found !== null) requireOwner(found.config, await settings.owner());
+}
+
 const subjectsOf = ({ name }: StreamSettings): string[] => [formatSubject(name, '*', '*')];
 
 /** Creates the stream, with one replica if the cluster is too small and no number is configured. */
 async function createStream(
   session: ConnectionSession,
   settings: StreamSettings,
-  replicas: number,
+  { replicas, owner }: { replicas: number; owner: string },
   log: Log,
 ): Promise<StreamInfo> {
   const { nc, jsm } = session;
   try {
     const created = await jsm.streams.add({
       name: settings.name,
-      description: 'Gleaner: batches to process',
+      description: describeStream(owner),
       subjects: subjectsOf(settings),
       retention: RetentionPolicy.Workqueue,
       storage: StorageType.File,
@@ -118,7 +147,7 @@ async function createStream(
     if (replicas === 1 || settings.replicas !== undefined || isLarge || !isApiError(error, tooFewServers))
       throw error;
     log.warn({ stream: settings.name }, 'cluster too small, stream created with one replica');
-    return createStream(session, settings, 1, log);
+    return createStream(session, settings, { replicas: 1, owner }, log);
   }
 }
 
@@ -170,6 +199,11 @@ export async function ensureConsumer(
 /** Returns true if a publish was refused because the stream still has a message on the same subject. */
 export function isHeld(error: unknown): boolean {
   return isApiError(error, storeRefused) && /per subject/.test(describeError(error));
+}
+
+/** Returns true if the stream, or the cluster, has no leader or not enough servers at the moment. */
+export function isElection(error: unknown): boolean {
+  return electionCodes.some((code) => isApiError(error, code));
 }
 
 /** Returns the server's description of an API error, or the message of any other error. */

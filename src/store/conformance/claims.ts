@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import { unqueue } from '../batches.ts';
-import { releaseBatch, updateClaim } from '../claims.ts';
+import { excuseClaim, releaseBatch, updateClaim } from '../claims.ts';
 import { aBatch, aFailure, aJob, aSuccess, aTime, storeClaimedBatch, storeJob, units } from './samples.ts';
 import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
@@ -174,5 +174,23 @@ export function claimConformance(open: OpenStores): void {
     });
     const claimed = await stores.store.batches.claim(batch.id, 1, aTime, aTime + 1);
     expect(claimed).toMatchObject({ attempt: 2, outcomes: { 1: aSuccess() }, notBefore: null });
+  });
+
+  test('a claim that its living worker lost does not count as one without progress', async () => {
+    const batch = await storeClaimedBatch(stores.store, 2);
+    const lost = { id: batch.id, attempt: 1 };
+    const stalled = async () =>
+      (await stores.store.batches.pick({ id: batch.id }, ['stalledClaims']))?.stalledClaims;
+    const now = aTime + 60_001;
+    expect(await stores.store.batches.claim(batch.id, 1, now, now + 10)).toMatchObject({ stalledClaims: 2 });
+    await excuseClaim(stores.other, lost);
+    expect(await stalled()).toBe(1);
+    await stores.store.batches.requeueStalled(now + 11, 0, 100);
+    await excuseClaim(stores.store, { ...lost, attempt: 3 });
+    expect(await stalled()).toBe(1);
+    await excuseClaim(stores.store, { ...lost, attempt: 2 });
+    expect(await stalled()).toBe(0);
+    await excuseClaim(stores.store, lost);
+    expect(await stalled()).toBe(0);
   });
 }

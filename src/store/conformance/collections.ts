@@ -3,7 +3,7 @@ import { newId } from '../../base/id.ts';
 import { readFields } from '../collection.ts';
 import { collectionNames, declarations } from '../collections.ts';
 import type { Store } from '../store.ts';
-import { anItem, anItemKey, anObservation, aRule, aRun } from './history-samples.ts';
+import { anItem, anItemKey, anObservation, aRule, aRun, someValues } from './history-samples.ts';
 import { aDelivery, aDestination, aTime, aUser, collectionOf, type Fields, sampleOf } from './samples.ts';
 import { allPages, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
@@ -57,6 +57,35 @@ function documentConformance(open: OpenStores): void {
       expect(await collectionOf(stores.other, name).get(...id)).toBeNull();
     }
   });
+
+  test.each(['cut \ud83d', '\ude00 rest', 'nul \0 x', '\u2028é́'])(
+    'text that contains %j is stored well-formed, and found',
+    async (text) => {
+      const { store, other } = stores;
+      const stored = text.toWellFormed();
+      const variants = [{ id: text, name: text, price: null, stock: null }];
+      const values = someValues({ title: text, variants });
+      const item = anItem({ key: text, values });
+      await store.trackedItems.upsert([item]);
+      const expected = someValues({
+        title: stored,
+        variants: [{ ...variants[0]!, id: stored, name: stored }],
+      });
+      expect(await other.trackedItems.get(item.id)).toEqual({ ...item, key: stored, values: expected });
+      const { userId } = item;
+      for (const key of [text, { in: [text] }])
+        expect(await other.trackedItems.find({ userId, key }, { order: [] })).toHaveLength(1);
+      const observation = anObservation({ key: text, values });
+      await store.observations.writeAll([observation]);
+      const { market, region, at, jobId } = observation;
+      const found = await other.observations.get(observation.userId, market, region, text, at, jobId);
+      expect(found).toEqual({ ...observation, key: stored, values: expected });
+      const schedule: Fields = { ...sampleOf('schedules'), name: text, options: { track: text } };
+      await collectionOf(store, 'schedules').insert(schedule);
+      const read = await collectionOf(other, 'schedules').get(String(schedule.id));
+      expect(read).toMatchObject({ name: stored, options: { track: stored } });
+    },
+  );
 
   test('one of concurrent inserts of a document succeeds', async () => {
     const user = aUser();
@@ -299,7 +328,7 @@ function replacementConformance(open: OpenStores): void {
 
   test('upsert() leaves later documents, and keeps fields that are written once', async () => {
     const { store, other } = stores;
-    const item = anItem({ seenAt: aTime, seenJob: 'b' });
+    const item = anItem({ revision: 2 });
     const rest = Array.from({ length: 130 }, () => anItem());
     await store.trackedItems.upsert([item, ...rest]);
     const ids = [item, ...rest].map(({ id }) => id);
@@ -307,16 +336,15 @@ function replacementConformance(open: OpenStores): void {
     expect(new Map(read.map((each) => [each.id, each]))).toEqual(
       new Map([item, ...rest].map((each) => [each.id, each])),
     );
-    const again = { ...item, seenBatch: 1, rules: {} };
+    const again = { ...item, foundBatch: 1, rules: {} };
     await store.trackedItems.upsert([again]);
     expect(await other.trackedItems.get(item.id)).toEqual(again);
-    const early = [{ seenAt: aTime - 1, seenJob: 'z' }, { seenJob: 'a' }];
-    for (const earlier of early) await store.trackedItems.upsert([{ ...item, ...earlier }, anItem()]);
+    await store.trackedItems.upsert([{ ...item, revision: 1 }, anItem()]);
     expect(await other.trackedItems.get(item.id)).toEqual(again);
-    const later = { ...item, seenAt: aTime + 1, seenJob: 'a', isPresent: false, source: 'other' };
+    const later = { ...item, revision: 3, isPresent: false, units: {} };
     await Promise.all([
       store.trackedItems.upsert([{ ...later, firstAt: 1 }]),
-      other.trackedItems.upsert([{ ...again, seenBatch: 2 }]),
+      other.trackedItems.upsert([{ ...again, foundBatch: 2 }]),
     ]);
     expect(await store.trackedItems.get(item.id)).toEqual(later);
   });

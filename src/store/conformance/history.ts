@@ -3,13 +3,14 @@ import { newId } from '../../base/id.ts';
 import {
   addObservations,
   countChanges,
-  findAbsentItems,
+  findItemUnits,
+  type ItemUnit,
   listChanges,
   listObservations,
   listTrackedItems,
   type TrackingRun,
 } from '../history.ts';
-import { beginRun, hasEarlierRun, writeProgress } from '../tracking-run.ts';
+import { beginRun, isLate, waitOf, writeProgress } from '../tracking-run.ts';
 import { aChange, anItem, anItemKey, anObservation, aRun, someValues } from './history-samples.ts';
 import { aDeletedJob, aJob, aTime } from './samples.ts';
 import { allPages, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
@@ -52,25 +53,53 @@ function runConformance(open: OpenStores): void {
     expect(await store.trackingRuns.claimDue(aTime + 1e9, aTime + 2e9, 100)).toEqual([]);
   });
 
-  test('hasEarlierRun() finds unfinished runs of the user whose jobs ended before', async () => {
+  const turns = ['waiting', 'active', 'failed', 'behind'] as const;
+  const places = ['own series', 'other series', 'no series'] as const;
+  const seriesOf = { 'own series': 'daily', 'other series': 'weekly', 'no series': '' };
+  const waits = turns.flatMap((turn) =>
+    places.map((place) => {
+      const isStopped = turn === 'failed' || turn === 'behind';
+      const wait = isStopped ? (place === 'own series' ? 'failure' : null) : 'turn';
+      return [turn, place, wait] as const;
+    }),
+  );
+
+  test.each(waits)('after a run that is %s, a run of %s waits for: %s', async (turn, place, wait) => {
     const { store } = stores;
-    const first = await create({ at: aTime, dueAt: aTime + 1e12 });
+    const first = await create({ at: aTime, dueAt: aTime + 1e12, turn });
     const { userId, jobId } = first;
-    const isBehind = (fields: Partial<TrackingRun>) =>
-      hasEarlierRun(store, aRun({ userId, at: aTime + 1, ...fields }));
-    expect(await isBehind({})).toBe(true);
-    expect(await isBehind({ series: '' })).toBe(true);
-    expect(await isBehind({ at: aTime, jobId: `${jobId}0` })).toBe(true);
-    expect(await isBehind({ at: aTime, jobId: '0' })).toBe(false);
-    expect(await isBehind({ at: aTime - 1 })).toBe(false);
-    expect(await hasEarlierRun(store, first)).toBe(false);
-    expect(await isBehind({ userId: newId() })).toBe(false);
-    await writeProgress(store, { ...first, turn: 'failed' });
-    expect(await isBehind({})).toBe(true);
-    expect(await isBehind({ series: 'weekly' })).toBe(false);
-    expect(await isBehind({ series: '' })).toBe(false);
+    const series = seriesOf[place];
+    const waitOfRun = (fields: Partial<TrackingRun>) =>
+      waitOf(store, aRun({ userId, at: aTime + 1, series, ...fields }));
+    expect(await waitOfRun({})).toBe(wait);
+    expect(await waitOfRun({ at: aTime, jobId: `${jobId}0` })).toBe(wait);
+    expect(await waitOfRun({ at: aTime, jobId: '0' })).toBeNull();
+    expect(await waitOfRun({ at: aTime - 1 })).toBeNull();
+    expect(await waitOfRun({ userId: newId() })).toBeNull();
+    expect(await waitOf(store, first)).toBeNull();
     await writeProgress(store, { ...first, ...done });
-    expect(await isBehind({})).toBe(false);
+    expect(await waitOfRun({})).toBeNull();
+  });
+
+  test('a run is late once a run of its series whose job ended later was compared', async () => {
+    const { store } = stores;
+    const later = await create({ at: aTime + 1 });
+    const { userId } = later;
+    const isRunLate = (fields: Partial<TrackingRun>) => isLate(store, aRun({ userId, ...fields }));
+    expect(await isRunLate({})).toBe(false);
+    await writeProgress(store, { ...later, ...done });
+    expect(await isRunLate({})).toBe(true);
+    expect(await isRunLate({ at: aTime + 1, jobId: '0' })).toBe(true);
+    expect(await isRunLate({ at: aTime + 2 })).toBe(false);
+    expect(await isLate(store, later)).toBe(false);
+    expect(await isRunLate({ series: 'weekly' })).toBe(false);
+    expect(await isRunLate({ userId: newId() })).toBe(false);
+    const skipped = await create({ at: aTime + 1 });
+    await writeProgress(store, { ...skipped, ...done, isSkipped: true });
+    expect(await isRunLate({ userId: skipped.userId })).toBe(false);
+    const withoutSeries = await create({ at: aTime + 1, series: '' });
+    await writeProgress(store, { ...withoutSeries, ...done });
+    expect(await isRunLate({ userId: withoutSeries.userId, series: '' })).toBe(false);
   });
 
   test('one run of a user is active until it is done or has failed', async () => {
@@ -139,28 +168,24 @@ function itemConformance(open: OpenStores): void {
     expect(await list('daily', {})).toEqual([elsewhere[0]!.key]);
   });
 
-  test('finds present items of a series by their sources that a job did not read', async () => {
+  test('finds the links of units of a user, a page at a time', async () => {
     const { store } = stores;
     const userId = newId();
-    const base = { userId, series: 'daily', source: 'one' };
-    const absent = [anItem(base), anItem({ ...base, source: 'two' })];
-    await store.trackedItems.upsert([
-      ...absent,
-      anItem({ ...base, seenJob: 'job 2' }),
-      anItem({ ...base, seenAt: aTime + 1 }),
-      anItem({ ...base, isPresent: false }),
-      anItem({ ...base, source: 'three' }),
-      anItem({ ...base, series: 'weekly' }),
-      anItem({ ...base, series: '' }),
-      anItem({ ...base, userId: newId() }),
-    ]);
-    const run = { userId, series: 'daily', jobId: 'job 2', at: aTime + 1 };
-    const find = (limit: number, sources = ['one', 'two']) => findAbsentItems(store, run, sources, limit);
-    const sorted = absent.sort((a, b) => (a.id < b.id ? -1 : 1));
-    expect(await find(10)).toEqual(sorted);
-    expect(await find(1)).toEqual(sorted.slice(0, 1));
-    expect(await find(10, [])).toEqual([]);
-    expect(await findAbsentItems(store, { ...run, series: '' }, ['one'], 10)).toEqual([]);
+    const link = (unit: string, itemId: string, owner = userId) => ({ userId: owner, unit, itemId });
+    const [one, two] = [newId(), newId()].sort() as [string, string];
+    const links = [link(one, 'a'), link(one, 'b'), link(two, 'a')];
+    await store.itemUnits.writeAll([...links].reverse());
+    await store.itemUnits.writeAll([links[0]!, link(newId(), 'a'), link(one, 'c', newId())]);
+    const find = (units: string[], limit = 10, after: ItemUnit | null = null) =>
+      findItemUnits(store, userId, units, { after, limit });
+    expect(await find([two, one])).toEqual(links);
+    expect(await find([two])).toEqual([links[2]]);
+    expect(await find([])).toEqual([]);
+    const first = await find([one, two], 2);
+    expect(first).toEqual(links.slice(0, 2));
+    expect(await find([one, two], 2, first[1])).toEqual([links[2]]);
+    await store.itemUnits.remove({ unit: one, itemId: { in: ['a', 'b'] } });
+    expect(await find([one, two])).toEqual([links[2]]);
   });
 
   test('observations are written once, end the one before, and are listed by time', async () => {

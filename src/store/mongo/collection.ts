@@ -5,6 +5,7 @@ import {
   type IndexDescription,
   type Collection as Stored,
 } from 'mongodb';
+import { pathPart } from '../../contract/path-part.ts';
 import {
   type Collection,
   type Declaration,
@@ -15,6 +16,7 @@ import {
   partsOf,
   readFields,
   type Search,
+  storedJson,
   typeOf,
   type UpdateOptions,
   type Where,
@@ -37,7 +39,7 @@ const idText = (values: readonly unknown[]): string =>
     .map((value) =>
       typeof value === 'number'
         ? Math.max(0, value).toFixed(4).padStart(numberLength, '0')
-        : encodeURIComponent(String(value)),
+        : pathPart(String(value)),
     )
     .join('/');
 
@@ -72,7 +74,7 @@ export function writeDocument(declaration: Declaration, document: object): Store
   const given = document as Record<string, unknown>;
   const sparse = sparseFields(declaration);
   const stored: StoredDocument = {
-    _id: id.length === 1 ? String(given[id[0]!]) : idText(id.map((field) => given[field])),
+    _id: id.length === 1 ? String(given[id[0]!]).toWellFormed() : idText(id.map((field) => given[field])),
     ...initialFields[declaration.name as CollectionName],
   };
   for (const field of Object.keys(fields)) {
@@ -85,7 +87,7 @@ export function writeDocument(declaration: Declaration, document: object): Store
 function toStored(declaration: Declaration, field: string, value: unknown): unknown {
   const [type] = typeOf(declaration, field);
   if (value === null || value === undefined) return null;
-  if (type === 'json') return JSON.stringify(value);
+  if (type === 'json') return storedJson(value);
   return type === 'bytes' ? new Binary(value as Uint8Array) : value;
 }
 
@@ -261,7 +263,7 @@ export function createCollection<T extends object>(engine: Engine, declaration: 
 
     get: (...values) =>
       run(async (collection) => {
-        const _id = id.length === 1 ? String(values[0]) : idText(values);
+        const _id = id.length === 1 ? String(values[0]).toWellFormed() : idText(values);
         const found = await collection.findOne({ ...filter({}), _id }, { projection });
         return found && read(found);
       }),

@@ -1,10 +1,12 @@
 import {
   type Db,
+  MongoBulkWriteError,
   MongoClient,
   type MongoClientOptions,
   MongoError,
   MongoNetworkError,
   MongoOperationTimeoutError,
+  MongoServerError,
   MongoServerSelectionError,
   MongoSystemError,
 } from 'mongodb';
@@ -13,7 +15,7 @@ import { ConfigError } from '../../base/config-error.ts';
 import { newId } from '../../base/id.ts';
 import { parseMongoUri } from '../../base/mongo-uri.ts';
 import { Fault } from '../../contract/fault.ts';
-import { deadlockCode, duplicateCode, isDeadlock, isUnanswered, writeErrorCodes } from './duplicates.ts';
+import { duplicateCode, isDeadlock, isUnanswered, writeErrorCodes } from './duplicates.ts';
 import { compatibleFrom, type Migration, migrate, migrations } from './migrate.ts';
 import { collectionsOf, type MongoCollections } from './schema.ts';
 
@@ -39,21 +41,10 @@ const selectionTimeoutMs = 3_000;
 const silenceTimeoutMs = 30_000;
 
 /**
- * Server error codes of temporary failures: host or network unavailable, shutting down, stepping down, not
- * primary, no primary known, and interrupted; a lock, a time limit, or a write concern that was not met in
- * time; a conflict with another write; a cursor that a failover or the end of the client has closed; an
- * overloaded server, or one without disk space; and a statement rolled back because of a deadlock.
+ * Server error codes of a command that fails each time it is repeated: a duplicate unique value, and a
+ * document above the maximum size. Any other code is a matter of the server, so its failures are temporary.
  */
-const transientCodes = new Set([
-  ...[6, 7, 89, 9001],
-  ...[91, 189, 10058, 10107, 11600, 11602, 13435, 13436],
-  ...[133, 134, 11601, 13388],
-  ...[24, 50, 64, 100, 262],
-  ...[112],
-  ...[43, 175, 237],
-  ...[365, 462, 14031],
-  deadlockCode,
-]);
+const commandCodes = new Set([duplicateCode, 10_334, 17_280, 17_419, 17_420]);
 
 /**
  * Codes of sockets that the server closed. A command that meets one at that moment fails with Node's error
@@ -202,29 +193,28 @@ function toFault(place: string, thrown: unknown): Error {
   return new Fault(away ? 'unavailable' : 'internal', words, { component: 'store', cause: thrown });
 }
 
-/** Returns true if the error means that the server is temporarily unavailable. */
+/** Returns true unless the error is the fault of the command, or of the program that sent it. */
 function isUnavailable(thrown: MongoError): boolean {
+  if (isUnanswered(thrown) || isDeadlock(thrown)) return true;
+  if (thrown instanceof MongoServerError) return !isOfCommand(thrown);
   return (
     thrown instanceof MongoNetworkError ||
     thrown instanceof MongoSystemError ||
-    thrown instanceof MongoServerSelectionError ||
     thrown instanceof MongoOperationTimeoutError ||
     // The pool was cleared or the client closed during the call.
     /PoolCleared|PoolClosed|NotConnected|TopologyClosed|ClientClosed|WaitQueue|ExpiredSession/.test(
       thrown.name,
-    ) ||
-    transientCodes.has(Number(thrown.code)) ||
-    isDeadlock(thrown) ||
-    isUnanswered(thrown) ||
-    areTransient(writeErrorCodes(thrown)) ||
-    thrown.hasErrorLabel('RetryableWriteError')
+    )
   );
 }
 
-/** Returns true if documents were not written because of temporary failures, besides duplicates. */
-function areTransient(codes: readonly unknown[]): boolean {
-  const failures = codes.filter((code) => code !== duplicateCode);
-  return failures.length > 0 && failures.every((code) => transientCodes.has(Number(code)));
+/** Returns true if the server rejects the command, or documents of it, each time. */
+function isOfCommand(thrown: MongoServerError): boolean {
+  if (thrown instanceof MongoBulkWriteError && thrown.result?.getWriteConcernError()) return false;
+  const documents = writeErrorCodes(thrown);
+  const failures = documents.filter((code) => code !== duplicateCode);
+  if (failures.length > 0) return failures.some((code) => commandCodes.has(Number(code)));
+  return documents.length > 0 || commandCodes.has(Number(thrown.code));
 }
 
 function describeErrors<T>(name: string, call: () => T): T {

@@ -102,9 +102,10 @@ export function openImport(uri: string, source: string): StoreImport {
         }
       }),
 
-    complete: () =>
+    complete: (installation) =>
       engine.run(async ({ schema }) => {
-        await schema.updateOne({ _id: 'schema' }, { $unset: { movingFrom: '' } });
+        const change = { $set: { installation }, $unset: { movingFrom: '' } } as const;
+        await schema.updateOne({ _id: 'schema' }, change);
       }),
 
     close: () => store.close(),

@@ -5,7 +5,10 @@ import { createManualClock, flushTasks } from '../../../test/support/clock.ts';
 import { until } from '../../../test/support/until.ts';
 import { systemClock } from '../../base/clock.ts';
 import { NewerDataError } from '../../base/data-refused-error.ts';
+import { anItem } from '../conformance/history-samples.ts';
 import { aTime, aUser, storeJob } from '../conformance/samples.ts';
+import { findItemUnits } from '../history.ts';
+import { unitInSeries } from '../history-ids.ts';
 import { interruptedMs, openStates } from '../job-states.ts';
 import { repairDueTimes } from '../jobs.ts';
 import { openEngine } from './engine.ts';
@@ -194,6 +197,35 @@ describe.skipIf('missing' in mongo)(`migrate()${'missing' in mongo ? ` (${mongo.
     await Promise.all([store, migrated].map((each) => each.close()));
   });
 
+  test('items of versions with one unit per item keep it', async () => {
+    const store = openMongoStore({ uri });
+    const own = anItem({ units: {} });
+    const member = anItem({ series: 'daily' });
+    await store.trackedItems.upsert([own, member]);
+    const removed = ['readAt', 'units', 'unreadUnits', 'foundJob', 'foundBatch', 'revision'];
+    await client
+      .db()
+      .collection('trackedItems')
+      .updateMany(
+        {},
+        {
+          $set: { source: 'unit', seenBatch: 7 },
+          $unset: Object.fromEntries(removed.map((field) => [field, ''])),
+        },
+      );
+    await schema().updateOne({}, { $set: { version: 3 } } as never);
+    const migrated = openMongoStore({ uri });
+    const unit = unitInSeries('daily', 'unit');
+    const reading = { foundBatch: 7, revision: 0 };
+    expect(await migrated.trackedItems.get(own.id)).toEqual({ ...own, ...reading });
+    const withUnit = { ...member, ...reading, units: { [unit]: member.seenAt } };
+    expect(await migrated.trackedItems.get(member.id)).toEqual(withUnit);
+    const { userId, id: itemId } = member;
+    const links = await findItemUnits(migrated, userId, [unit], { after: null, limit: 9 });
+    expect(links).toEqual([{ userId, unit, itemId }]);
+    await Promise.all([store, migrated].map((each) => each.close()));
+  });
+
   test('jobs that a version without due times moves are due within a minute', async () => {
     const store = openMongoStore({ uri });
     const raw = client.db().collection<{ _id: string }>('jobs');
@@ -205,7 +237,7 @@ describe.skipIf('missing' in mongo)(`migrate()${'missing' in mongo ? ` (${mongo.
     await raw.updateOne({ _id: ended.id }, { $set: { state: 'completed', finishedAt: aTime } });
     expect(await repairDueTimes(store, aTime)).toBe(2);
     expect(await repairDueTimes(store, aTime)).toBe(0);
-    expect((await store.jobs.get(late.id))?.dueAt).toBe(aTime + 1);
+    expect((await store.jobs.get(late.id))?.dueAt).toBe(aTime);
     expect(await store.jobs.get(without.id)).toEqual(without);
     expect(await repairDueTimes(store, aTime + interruptedMs)).toBe(1);
     expect(await store.jobs.get(ended.id)).toMatchObject({ state: 'completed', dueAt: null });

@@ -1,3 +1,5 @@
+import type { Collection } from 'mongodb';
+import { newId } from '../../base/id.ts';
 import type { Store } from '../store.ts';
 import { batchStore } from './batches.ts';
 import { createCollections } from './collection.ts';
@@ -6,6 +8,7 @@ import { jobStore } from './jobs.ts';
 import { keyStore } from './keys.ts';
 import { ledgerStore } from './ledger.ts';
 import { originStore } from './origins.ts';
+import type { SchemaDocument } from './schema.ts';
 
 /** Options for openMongoStore(). */
 export interface MongoStoreOptions {
@@ -35,6 +38,14 @@ export function storeOn(engine: MongoEngine): Store {
     engine: 'MongoDB',
     ping: () => engine.ping(),
     schemaVersion: () => engine.schemaVersion(),
+    installationId: () => engine.run(({ schema }) => ensureInstallationId(schema)),
     close: () => engine.close(),
   };
+}
+
+/** Returns the id of the installation that the database belongs to. Creates one if it has none. */
+async function ensureInstallationId(schema: Collection<SchemaDocument>): Promise<string> {
+  const without = { _id: 'schema', installation: { $exists: false } } as const;
+  await schema.updateOne(without, { $set: { installation: newId() } });
+  return (await schema.findOne({ _id: 'schema' }))!.installation!;
 }

@@ -78,6 +78,15 @@ export function originStore(engine: MongoEngine): OriginStore {
         return { written: false, pause: readPause((await readOrigin(origins, origin)).pause) };
       }),
 
+    discardTimes: (origin, latest, now) =>
+      engine.run(async ({ origins }) => {
+        await origins.updateOne({ _id: origin, nextFree: { $gt: latest.slot } }, { $set: { nextFree: now } });
+        await origins.updateOne(
+          { _id: origin, 'pause.until': { $gt: latest.pause } },
+          { $set: { 'pause.until': now }, $inc: { 'pause.change': 1 } },
+        );
+      }),
+
     listPauses: () =>
       engine.run(async ({ origins }) => {
         const found = await origins

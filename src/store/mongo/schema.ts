@@ -78,6 +78,8 @@ export interface SchemaDocument {
   compatibleFrom?: number;
   holder: string;
   leaseUntil: number;
+  /** Id of the installation that the database belongs to. */
+  installation?: string;
   /** Source of an incomplete move, during which no other process may use the database. */
   movingFrom?: string;
 }

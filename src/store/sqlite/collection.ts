@@ -9,6 +9,7 @@ import {
   partsOf,
   readFields,
   type Search,
+  storedJson,
   typeOf,
   type UpdateOptions,
   type Where,
@@ -54,7 +55,7 @@ const marksFor = (fields: readonly unknown[]): string => fields.map(() => '?').j
 export function toColumn(value: unknown): Value {
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (typeof value !== 'object' || value === null) return (value ?? null) as Value;
-  return value instanceof Uint8Array ? value : JSON.stringify(value);
+  return value instanceof Uint8Array ? value : storedJson(value);
 }
 
 /** Creates the mapping of some fields of a declaration; by default those that reads return. */
@@ -174,7 +175,7 @@ function constantTerm(field: string, operator: string, value: unknown): Term {
 
 function termOf(field: string, operator: string, value: unknown): Term {
   const column = quoted(field);
-  if (operator === 'in') return [`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(value)];
+  if (operator === 'in') return [`${column} IN (SELECT value FROM json_each(?))`, storedJson(value)];
   // Constants, since partial indexes are chosen before parameters are known.
   if (value === null || value === '')
     return [`${column} ${operators[operator]} ${value === null ? 'NULL' : "''"}`];

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { newId } from '../../base/id.ts';
+import type { SqliteConnection } from './connection.ts';
 import { busyTimeoutMs, guarded } from './engine.ts';
 import { readVersion, schemaVersion } from './schema.ts';
 
@@ -44,15 +45,16 @@ export function inspectDataFile(path: string): DataFile {
   });
 }
 
-/** Returns the id of the installation that a data file belongs to. Creates one if it has none. */
-export function ensureInstallationId(path: string): string {
-  return withDatabase(path, (database) => {
+/** Returns the id of the installation that an open data file belongs to. Creates one if it has none. */
+export function ensureInstallationId(connection: SqliteConnection): string {
+  return connection.write(() => {
     // No migration: programs of earlier versions can use the file.
-    database.exec('CREATE TABLE IF NOT EXISTS installation (id TEXT NOT NULL) STRICT');
-    database
-      .prepare('INSERT INTO installation SELECT ? WHERE NOT EXISTS (SELECT 1 FROM installation)')
-      .run(newId());
-    return readId(database)!;
+    connection.run('CREATE TABLE IF NOT EXISTS installation (id TEXT NOT NULL) STRICT');
+    connection.run(
+      'INSERT INTO installation SELECT ? WHERE NOT EXISTS (SELECT 1 FROM installation)',
+      newId(),
+    );
+    return connection.get<{ id: string }>('SELECT id FROM installation')!.id;
   });
 }
 

@@ -7,6 +7,7 @@ import { batchStore } from './batches.ts';
 import { createCollections, mapRows } from './collection.ts';
 import type { Value } from './connection.ts';
 import { openEngine, type SqliteEngine } from './engine.ts';
+import { ensureInstallationId } from './installation.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
 import { originStore } from './origins.ts';
@@ -45,6 +46,7 @@ export function storeOn(engine: SqliteEngine): Store {
       return Date.now();
     },
     schemaVersion: async () => engine.schemaVersion(),
+    installationId: async () => ensureInstallationId(engine),
     close: async () => engine.close(),
   };
 }

@@ -79,6 +79,18 @@ export function originStore(engine: SqliteConnection): OriginStore {
         return { written: written === 1, pause: pauseOf(origin) };
       }),
 
+    discardTimes: async (origin, latest, now) => {
+      engine.run(
+        `UPDATE origins SET next_free = iif(next_free > ?2, ?4, next_free), change = change + (paused_until > ?3),
+           paused_until = iif(paused_until > ?3, ?4, paused_until)
+         WHERE origin = ?1 AND (next_free > ?2 OR paused_until > ?3)`,
+        origin,
+        latest.slot,
+        latest.pause,
+        now,
+      );
+    },
+
     listPauses: async () =>
       engine
         .all<PauseRow & { origin: string }>(

@@ -33,6 +33,7 @@ const item = {
   changed_at: time,
   seen_at: time,
   job_id: uuid,
+  store: '',
 };
 const place = { market: 'mktd', region: 'th', key };
 const observation = having({ observed_at: time, job_id: uuid, changed: list });

@@ -190,7 +190,8 @@ export type Schedule = Message<"gleaner.schedule.v1.Schedule"> & {
   options?: SubmitOptions | undefined;
 
   /**
-   * Whether an operator has approved a run, for kinds that require approval. Later runs that cost no more need none.
+   * Whether an operator has approved a run, for kinds that require approval. Later runs that its times create and that
+   * cost no more need none; runs that a caller starts do.
    *
    * @generated from field: bool approved = 24;
    */
@@ -742,7 +743,7 @@ export const ScheduleService: GenService<{
   /**
    * Creates a schedule. The request and the options are validated as a submit validates them; problems are located in
    * `request` and `options`. The first run of a kind that requires approval awaits it like any job; the approval covers
-   * later runs that cost no more, until the request or the times change or a limit rises.
+   * the later runs that the times create and that cost no more, until the request or the times change or a limit rises.
    *
    * @generated from rpc gleaner.schedule.v1.ScheduleService.CreateSchedule
    */
@@ -824,7 +825,8 @@ export const ScheduleService: GenService<{
     output: typeof ScheduleSchema;
   },
   /**
-   * Starts a run of an active or paused schedule now, charged to the caller's key. The later runs keep their times.
+   * Starts a run of an active or paused schedule now, charged to the caller's key. The later runs keep their times. It
+   * awaits approval if the kind does, even if the schedule is approved.
    *
    * @generated from rpc gleaner.schedule.v1.ScheduleService.RunSchedule
    */

@@ -350,7 +350,7 @@ class DeleteScheduleResponse(TypedDict):
 
 class _DeliveryRequired(TypedDict):
     delivery_id: str
-    type: Literal["job.ended", "job.rejected", "job.awaiting_approval", "job.approval_expiring", "schedule.rejected", "schedule.paused", "test", "job.results", "job.held", "item.changed"]
+    type: Literal["job.ended", "job.rejected", "job.awaiting_approval", "job.approval_expiring", "schedule.rejected", "schedule.paused", "test", "job.results", "job.held", "item.changed", "drift.started", "comparison.failed"]
     job_id: str
     channel: Literal["webhook", "email", "file"]
     target: str
@@ -623,6 +623,7 @@ class _ItemChangeRequired(TypedDict):
     title: Optional[str]
     fields: List[FieldChange]
     currency: Optional[str]
+    store: str
 
 
 class ItemChange(_ItemChangeRequired, total=False):
@@ -772,7 +773,7 @@ class ListApiKeysResponse(TypedDict):
 class _ListChangesResponseRequired(TypedDict):
     job_id: str
     series: str
-    status: Literal["pending", "processing", "done", "held", "discarded"]
+    status: Literal["pending", "processing", "done", "held", "discarded", "skipped"]
     messages: int
     changes: List[ItemChange]
     next_page_token: str
@@ -1626,6 +1627,7 @@ class _TrackedItemRequired(TypedDict):
     key: str
     present: bool
     job_id: str
+    store: str
 
 
 class TrackedItem(_TrackedItemRequired, total=False):

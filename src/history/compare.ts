@@ -1,0 +1,49 @@
+import {
+  type TrackedField,
+  type TrackedValues,
+  type TrackedVariant,
+  trackedFields,
+} from '../base/tracked-values.ts';
+import { variantKey } from '../markets/tracked.ts';
+
+/** Difference of a reading from the values before it. */
+export interface Difference {
+  /** All known values: the reading's, and earlier values of fields that the reading lacks. */
+  values: TrackedValues;
+  changed: readonly TrackedField[];
+  /** The changed values, before and after, and the currency of a changed price. */
+  before: Partial<TrackedValues>;
+  after: Partial<TrackedValues>;
+}
+
+/**
+ * Compares a reading with the last known values, null for an item that was not read before. A value that the
+ * reading does not state is no change, because pages of other kinds state other values.
+ */
+export function compare(last: TrackedValues | null, reading: TrackedValues): Difference {
+  const stated = trackedFields.filter((field) => reading[field] !== null);
+  const values = { ...(last ?? reading), ...pick(reading, stated) };
+  const changed = last === null ? stated : stated.filter((field) => !isEqual(last[field], reading[field]));
+  const shown = trackedFields.filter(
+    (field) => changed.includes(field) || (field === 'currency' && changed.includes('price')),
+  );
+  return {
+    values,
+    changed,
+    before: last === null ? {} : pick(last, shown),
+    after: pick(values, shown),
+  };
+}
+
+/** Returns the named values only. */
+function pick(values: TrackedValues, fields: readonly TrackedField[]): Partial<TrackedValues> {
+  return Object.fromEntries(fields.map((field) => [field, values[field]]));
+}
+
+/** Returns true if values are equal. Variants are a set: their order on a page says nothing. */
+function isEqual(one: TrackedValues[TrackedField], other: TrackedValues[TrackedField]): boolean {
+  if (one === null || other === null || typeof one !== 'object' || typeof other !== 'object')
+    return one === other;
+  const keysOf = (variants: readonly TrackedVariant[]) => variants.map(variantKey).sort().join();
+  return one.length === other.length && keysOf(one) === keysOf(other);
+}

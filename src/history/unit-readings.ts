@@ -1,0 +1,73 @@
+import type { Batch, Outcome } from '../store/batches.ts';
+import type { Job } from '../store/documents.ts';
+import { seriesUnit } from '../store/history-ids.ts';
+import type { Store } from '../store/store.ts';
+
+/** Faults of units whose item is gone from the site. After any other fault nothing is known about it. */
+const goneCodes: ReadonlySet<string> = new Set(['page_not_found', 'page_private']);
+
+/**
+ * Times at which a job read its units, by the hashes of the units in its series. Null for a unit that could
+ * not be read, which may still list what it listed before.
+ */
+export type UnitReadings = ReadonlyMap<string, number | null>;
+
+/** Returns the time at which a unit was read, or null if it could not be read. */
+function readingTimeOf(outcome: Outcome | undefined, earliest: number): number | null {
+  if (outcome?.status === 'SUCCESS') return outcome.readAt ?? outcome.collectedAt ?? earliest;
+  return outcome !== undefined && goneCodes.has(outcome.code) ? earliest : null;
+}
+
+/**
+ * Adds the units of a batch to readings. A unit without a stored time counts as read at the start of the job,
+ * so that an item that another run found meanwhile is not taken for absent. A unit that was submitted twice
+ * counts as read if one of them was.
+ */
+export function addReadings(
+  readings: Map<string, number | null>,
+  { startedAt, createdAt }: Pick<Job, 'startedAt' | 'createdAt'>,
+  series: string,
+  batch: Batch,
+): void {
+  for (const [index, { key }] of batch.units.entries()) {
+    const unit = seriesUnit(series, batch, key);
+    const readAt = readingTimeOf(batch.outcomes[index], startedAt ?? createdAt);
+    const earlier = readings.get(unit) ?? null;
+    readings.set(unit, earlier === null || (readAt !== null && readAt > earlier) ? readAt : earlier);
+  }
+}
+
+/** Readings of the units of a job, each read from the store at its first call. */
+export interface JobUnits {
+  /** Returns the readings of all units. */
+  all(): Promise<UnitReadings>;
+  /** Returns the units that could not be read. */
+  failed(): Promise<ReadonlySet<string>>;
+}
+
+/** Creates the readings of the units of a job in a series. */
+export function createJobUnits(store: Pick<Store, 'batches'>, job: Job, series: string): JobUnits {
+  const read = async (seqs?: number[]) => {
+    const readings = new Map<string, number | null>();
+    const batches = store.batches.read(job.id, seqs && { seqs });
+    for await (const batch of batches) addReadings(readings, job, series, batch);
+    return readings;
+  };
+  const findFailed = async () => {
+    const summaries = await store.batches.find({ jobId: job.id });
+    const readings = await read(summaries.filter(({ failed }) => failed > 0).map(({ seq }) => seq));
+    return new Set([...readings].flatMap(([unit, readAt]) => (readAt === null ? unit : [])));
+  };
+  let all: Promise<UnitReadings> | null = null;
+  let failed: Promise<ReadonlySet<string>> | null = null;
+  return {
+    all: () => {
+      all ??= read();
+      return all;
+    },
+    failed: () => {
+      failed ??= findFailed();
+      return failed;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import type { Collections } from './collections.ts';
+import type { FileRemoval } from './documents.ts';
+
+type Removals = Pick<Collections, 'fileRemovals'>;
+
+/** Time after a deletion at which the files are removed again, in milliseconds. It doubles each time. */
+const firstMs = 30_000;
+/**
+ * Time after a deletion from which no late write arrives, in milliseconds: more than twice the time that an
+ * upload takes without progress.
+ */
+const lastMs = 16 * 60_000;
+
+/** Stores that the files of a job are removed again. A later deletion starts again. */
+export async function storeRemoval({ fileRemovals }: Removals, jobId: string, now: number): Promise<void> {
+  await fileRemovals.upsert([{ jobId, deletedAt: now, dueAt: now + firstMs }]);
+}
+
+/** Sets the next time at which the files of a job are removed, or ends the removals. */
+export async function advanceRemoval(
+  { fileRemovals }: Removals,
+  { jobId, deletedAt, dueAt }: FileRemoval,
+): Promise<void> {
+  const current = { jobId, deletedAt };
+  const sinceMs = 2 * (dueAt - deletedAt);
+  if (sinceMs > lastMs) await fileRemovals.remove(current, 1);
+  else await fileRemovals.update(current, { dueAt: deletedAt + sinceMs }, { relaxed: true });
+}
