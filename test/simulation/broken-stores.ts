@@ -24,7 +24,7 @@ export async function revealDefect({ change }: BrokenStore, seed: number): Promi
 export const brokenStores: readonly BrokenStore[] = [
   {
     defect: 'posts an entry again with another key',
-    seed: 9,
+    seed: 10,
     change: (store) => {
       let posts = 0;
       return {
@@ -64,7 +64,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'does not mark reused records',
-    seed: 3,
+    seed: 51,
     change: (store) => {
       const unmark = (outcomes: Record<number, Outcome>) =>
         Object.fromEntries(
@@ -82,14 +82,14 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets what ended an observation',
-    seed: 19,
+    seed: 9,
     change: (store) => ({
       observations: { writeAll: (inserts) => store.observations.writeAll(inserts) },
     }),
   },
   {
     defect: 'does not make a claimed job due again',
-    seed: 1,
+    seed: 9,
     change: (store) => {
       const claimed = new Set<string>();
       const isFirst = (step: string) => !claimed.has(step) && claimed.add(step);
@@ -103,12 +103,12 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'compares jobs in any order',
-    seed: 47,
+    seed: 9,
     change: () => ({ trackingRuns: { find: async () => [] } }),
   },
   {
     defect: 'keeps a notification twice',
-    seed: 4,
+    seed: 48,
     change: (store) => {
       let kept = 0;
       return {

@@ -7,6 +7,7 @@ import { variantSoldRequest } from '../../../test/support/jobs.ts';
 import { type NotificationFixture, openNotifications } from '../../../test/support/notifications.ts';
 import { partBytes } from '../../blobs/s3/client.ts';
 import { openS3 } from '../../blobs/s3/open.ts';
+import { Fault } from '../../contract/fault.ts';
 import { createNotifier } from './notifier.ts';
 
 const s3 = await startS3();
@@ -186,7 +187,7 @@ describe.skipIf('missing' in s3)(
         ...openResults(...job),
         async *read() {
           yield* openResults(...job).read();
-          throw new Error('the records are damaged');
+          throw new Fault('storage_damaged', 'the records are damaged');
         },
       });
       for (let attempt = 1; attempt <= 11; attempt += 1) {

@@ -64,7 +64,7 @@ test('a next version keeps the data of this one, migrates once, and this one ref
   expect(() => openSqliteStore({ path })).toThrow(NewerDataError);
 });
 
-/** Restores the tables of tracked items that versions before the fourth had. */
+/** Restores the tables of tracked items that versions before the fifth had. */
 const formerItems = `
   DROP TABLE item_units;
   DROP INDEX tracked_items_by_user_id_key_market;
@@ -87,7 +87,7 @@ test('items of versions with one unit per item keep it', async () => {
   await store.trackedItems.upsert([own, member]);
   await store.close();
   const file = new DatabaseSync(path);
-  file.exec(`${formerItems} PRAGMA user_version = 3`);
+  file.exec(`${formerItems} PRAGMA user_version = 4`);
   file.close();
   const migrated = openSqliteStore({ path });
   const unit = unitInSeries('daily', 'unit');
