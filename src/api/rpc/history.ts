@@ -208,7 +208,10 @@ async function findItem(
   const [item] = found;
   if (item === undefined) throw new Fault('not_found', `There is no history of ${market}/${region}/${key}.`);
   if (found.length === 1) return item;
-  const stores = found.map((each) => each.region).join(', ');
+  const stores = found
+    .map((each) => each.region)
+    .sort()
+    .join(', ');
   throw Fault.invalid(
     ['query', 'store'],
     `Several stores have an item ${key} (${stores}): name one of them`,
