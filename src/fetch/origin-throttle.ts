@@ -90,7 +90,10 @@ function createOriginThrottle(
   };
 }
 
-/** Creates an empty collection of throttles. Beyond 1,000 origins, the least recently used are evicted. */
+/**
+ * Creates an empty collection of throttles. Beyond 1,000 origins, those that are idle are evicted, the least
+ * recently used first.
+ */
 export function createOriginThrottles(options: OriginThrottleOptions): OriginThrottles {
   const throttles = new Map<string, OriginThrottle>();
   let latest = '';
@@ -100,7 +103,8 @@ export function createOriginThrottles(options: OriginThrottleOptions): OriginThr
     for (const evictsPaused of [false, true]) {
       for (const [origin, { permits, circuit }] of throttles) {
         if (throttles.size < maxOrigins) return;
-        if (permits.demand === 0 && (evictsPaused || !circuit.paused)) throttles.delete(origin);
+        // Permits that are still leased count against the origin's limit under the same holder.
+        if (permits.isIdle && (evictsPaused || !circuit.paused)) throttles.delete(origin);
       }
     }
   };
@@ -114,7 +118,7 @@ export function createOriginThrottles(options: OriginThrottleOptions): OriginThr
       const throttle = found ?? createOriginThrottle(origin, name, policy, options);
       // Insertion order is the order of use.
       throttles.delete(origin);
-      if (throttles.size >= maxOrigins) evictIdle();
+      if (found === undefined && throttles.size >= maxOrigins) evictIdle();
       throttles.set(origin, throttle);
       return throttle;
     },

@@ -1,4 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
+import { createManualClock } from '../../test/support/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { noPause, type OriginPause } from '../store/origin-state.ts';
 import { TokenBucket } from './token-bucket.ts';
 
@@ -8,7 +10,8 @@ let free: number;
 let reserved: { slots: number; intervalMs: number }[];
 let pauses: OriginPause[];
 
-const clock = {
+/** A clock whose sleepers wake at once. */
+const skippingClock = {
   now: () => now,
   steady: () => now,
   sleep: async (ms: number, signal?: AbortSignal) => {
@@ -17,7 +20,7 @@ const clock = {
   },
 };
 
-function newBucket(intervalMs: number): TokenBucket {
+function newBucket(intervalMs: number, clock: Clock = skippingClock): TokenBucket {
   return new TokenBucket({
     origin: 'http://origin.example',
     intervalMs,
@@ -39,7 +42,7 @@ beforeEach(() => {
   pauses = [];
 });
 
-test('take() resolves one interval apart, with slots reserved in growing chunks of up to one second', async () => {
+test('take() resolves one interval apart, and reserves the slots that it needs', async () => {
   const bucket = newBucket(100);
   const times: number[] = [];
   for (let turn = 0; turn < 30; turn += 1) {
@@ -47,8 +50,14 @@ test('take() resolves one interval apart, with slots reserved in growing chunks 
     times.push(now);
   }
   expect(times.map((time) => time - start)).toEqual(Array.from({ length: 30 }, (_, turn) => turn * 100));
-  expect(reserved.map(({ slots }) => slots)).toEqual([1, 2, 4, 8, 10, 10]);
-  expect(pauses).toHaveLength(6);
+  expect(reserved.map(({ slots }) => slots)).toEqual(Array(30).fill(1));
+  expect(pauses).toHaveLength(30);
+});
+
+test('take() reserves a few milliseconds ahead of a fast origin', async () => {
+  const bucket = newBucket(0.5);
+  for (let turn = 0; turn < 30; turn += 1) await bucket.take();
+  expect(reserved.map(({ slots }) => slots)).toEqual([10, 10, 10]);
 });
 
 test('take() does not make up for missed slots', async () => {
@@ -60,13 +69,58 @@ test('take() does not make up for missed slots', async () => {
   const first = now;
   await bucket.take();
   expect(now - first).toBeGreaterThanOrEqual(100);
-  expect(reserved[before]).toMatchObject({ slots: 2 });
+  expect(reserved[before]).toMatchObject({ slots: 1 });
 });
 
 test('take() shares reservations between concurrent calls', async () => {
   const bucket = newBucket(10);
   await Promise.all(Array.from({ length: 7 }, () => bucket.take()));
-  expect(reserved.map(({ slots }) => slots)).toEqual([1, 2, 4]);
+  expect(reserved.map(({ slots }) => slots)).toEqual([1, 6]);
+});
+
+test('take() reserves at most one second, and the next slots shortly before the last', async () => {
+  const manual = createManualClock(start);
+  const bucket = newBucket(100, manual);
+  const waiting = Promise.all(Array.from({ length: 25 }, () => bucket.take()));
+  await manual.advance(0);
+  expect(reserved.map(({ slots }) => slots)).toEqual([1, 10]);
+  await manual.advance(749);
+  expect(reserved).toHaveLength(2);
+  await manual.advance(1);
+  expect(reserved.map(({ slots }) => slots)).toEqual([1, 10, 10]);
+  await manual.advance(1_000);
+  expect(reserved.map(({ slots }) => slots)).toEqual([1, 10, 10, 4]);
+  await manual.advance(1_000);
+  await waiting;
+});
+
+test('a request that is aborted returns its slot to the next one', async () => {
+  const manual = createManualClock(start);
+  const bucket = newBucket(1_000, manual);
+  await bucket.take();
+  const stop = new AbortController();
+  const aborted = bucket.take(stop.signal);
+  await manual.advance(0);
+  stop.abort(new Error('stop'));
+  await expect(aborted).rejects.toThrow('stop');
+  const next = bucket.take();
+  await manual.advance(1_000);
+  await next;
+  expect(reserved).toHaveLength(2);
+});
+
+test('a request that is aborted does not wait for a reservation', async () => {
+  const manual = createManualClock(start);
+  const bucket = newBucket(1_000, manual);
+  void bucket.take();
+  void bucket.take();
+  await manual.advance(0);
+  const stop = new AbortController();
+  const aborted = bucket.take(stop.signal);
+  stop.abort(new Error('stop'));
+  await expect(aborted).rejects.toThrow('stop');
+  await manual.advance(2_000);
+  expect(reserved).toHaveLength(2);
 });
 
 test('setInterval() applies from the next reservation on', async () => {
@@ -79,7 +133,7 @@ test('setInterval() applies from the next reservation on', async () => {
     times.push(now - start);
   }
   expect(times).toEqual([300, 5_300, 10_300]);
-  expect(reserved.slice(2)).toEqual(Array(3).fill({ slots: 1, intervalMs: 5_000 }));
+  expect(reserved.slice(3)).toEqual(Array(3).fill({ slots: 1, intervalMs: 5_000 }));
 });
 
 test('take() rejects with the reason of an aborted signal', async () => {

@@ -1,3 +1,4 @@
+import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { OriginPause, OriginStore } from '../store/origin-state.ts';
 
@@ -12,33 +13,49 @@ export interface TokenBucketOptions {
   clock: Clock;
 }
 
-/** Maximum time reserved ahead in milliseconds, so that other workers get slots too. */
+/** Maximum time that one reservation covers in milliseconds, so that other workers get slots too. */
 const maxAheadMs = 1000;
+
+/**
+ * Time of slots that are reserved for requests still to come, in milliseconds. Timers cannot tell such slots
+ * apart, and a fast origin costs fewer reservations.
+ */
+const spareMs = 5;
+
+/**
+ * Time before the last reserved slot at which the next ones are reserved, in milliseconds: longer than the
+ * store takes, so that no slot passes unreserved while requests wait.
+ */
+const leadMs = 250;
 
 /** Delay after which a slot may still be used, in milliseconds: timers are not exact. */
 const toleranceMs = 100;
 
+/** A request that waits for a slot. */
+interface Waiter {
+  resolve(slot: number): void;
+  reject(error: unknown): void;
+}
+
 /**
- * Rate limit of one origin: a token bucket whose slots are one interval apart over all workers. It reserves
- * slots in chunks, of one second at most: the chunk size doubles if all slots were used, and halves if some
- * were missed.
+ * Rate limit of one origin: a token bucket whose slots are one interval apart over all workers. It reserves as
+ * many slots as requests wait, so that the slots that it does not need are left to other workers. What waits
+ * while slots lie ahead is reserved at once shortly before the last of them. A request that is aborted
+ * returns its slot to the next one.
  */
 export class TokenBucket {
   readonly #options: TokenBucketOptions;
-  /** Interval of the next reservation. */
-  #nextIntervalMs: number;
-  /** Interval of the reserved slots. */
   #intervalMs: number;
-  #chunk = 1;
-  /** Time of the next reserved slot. */
-  #next = 0;
-  /** Number of reserved slots left. */
-  #left = 0;
-  #reserving: Promise<void> | null = null;
+  /** Times of the reserved slots that no request has taken, in order. */
+  #slots: number[] = [];
+  /** Time of the last slot that was reserved. */
+  #last = 0;
+  /** Requests that wait for a reservation, in the order of their calls. */
+  readonly #waiters = new Set<Waiter>();
+  #isReserving = false;
 
   constructor(options: TokenBucketOptions) {
     this.#options = options;
-    this.#nextIntervalMs = options.intervalMs;
     this.#intervalMs = options.intervalMs;
   }
 
@@ -47,72 +64,106 @@ export class TokenBucket {
    * reason if aborted.
    */
   take(signal?: AbortSignal): Promise<void> | undefined {
-    const slot = this.#reservedSlot();
-    if (slot !== null && !signal?.aborted && slot - this.#options.clock.steady() < 1) return undefined;
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    const slot = this.#waiters.size === 0 ? this.#takeReserved() : undefined;
+    if (slot !== undefined && this.#msUntil(slot) < 1) return undefined;
     return this.#wait(slot, signal);
   }
 
-  async #wait(slot: number | null, signal: AbortSignal | undefined): Promise<void> {
-    const { clock } = this.#options;
-    const ms = (slot ?? (await this.#nextSlot())) - clock.steady();
-    if (signal?.aborted) throw signal.reason;
-    if (ms >= 1) await clock.sleep(ms, signal);
+  async #wait(reserved: number | undefined, signal: AbortSignal | undefined): Promise<void> {
+    const slot = reserved ?? (await this.#nextSlot(signal));
+    const ms = this.#msUntil(slot);
+    if (ms < 1) return;
+    try {
+      await this.#options.clock.sleep(ms, signal);
+    } catch (error) {
+      this.#slots.push(slot);
+      this.#slots.sort((one, other) => one - other);
+      throw error;
+    }
   }
 
   /** Discards reserved slots that are not used yet, because the origin was paused. */
   clear(): void {
-    this.#left = 0;
-    this.#chunk = 1;
+    this.#slots = [];
   }
 
   /** Changes the interval between requests, in milliseconds, from the next reservation on. */
   setInterval(intervalMs: number): void {
-    this.#nextIntervalMs = intervalMs;
+    this.#intervalMs = intervalMs;
   }
 
-  async #nextSlot(): Promise<number> {
-    for (;;) {
-      const slot = this.#reservedSlot();
-      if (slot !== null) return slot;
-      this.#reserving ??= this.#reserve().finally(() => {
-        this.#reserving = null;
+  #msUntil(slot: number): number {
+    return slot - this.#options.clock.steady();
+  }
+
+  async #nextSlot(signal: AbortSignal | undefined): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const waiter = { resolve, reject };
+    this.#waiters.add(waiter);
+    const stop =
+      signal &&
+      onAbort(signal, () => {
+        this.#waiters.delete(waiter);
+        reject(signal.reason);
       });
-      await this.#reserving;
+    if (!this.#isReserving) void this.#reserveAll();
+    try {
+      return await promise;
+    } finally {
+      stop?.();
     }
   }
 
-  /** Takes the next reserved slot; null if none is left. */
-  #reservedSlot(): number | null {
-    this.#skipMissed();
-    if (this.#left === 0) return null;
-    const at = this.#next;
-    this.#next += this.#intervalMs;
-    this.#left -= 1;
-    return at;
+  /** Takes the next reserved slot that has not passed. */
+  #takeReserved(): number | undefined {
+    const earliest = -Math.max(this.#intervalMs, toleranceMs);
+    for (;;) {
+      const slot = this.#slots.shift();
+      if (slot === undefined || this.#msUntil(slot) >= earliest) return slot;
+    }
+  }
+
+  /** Reserves slots until no request waits. */
+  async #reserveAll(): Promise<void> {
+    this.#isReserving = true;
+    try {
+      while (this.#waiters.size > 0) {
+        const earlyMs = this.#msUntil(this.#last) - leadMs;
+        if (earlyMs >= 1) await this.#options.clock.sleep(earlyMs);
+        // Requests may have been aborted in the meantime.
+        if (this.#waiters.size > 0) await this.#reserve();
+        this.#assign();
+      }
+    } catch (error) {
+      for (const { reject } of this.#waiters) reject(error);
+      this.#waiters.clear();
+    } finally {
+      this.#isReserving = false;
+    }
+  }
+
+  #assign(): void {
+    for (const waiter of this.#waiters) {
+      const slot = this.#takeReserved();
+      if (slot === undefined) return;
+      this.#waiters.delete(waiter);
+      waiter.resolve(slot);
+    }
   }
 
   async #reserve(): Promise<void> {
     const { origin, reserve, onPauseRead, clock } = this.#options;
-    const intervalMs = this.#nextIntervalMs;
+    const intervalMs = this.#intervalMs;
     const maxSlots = Math.max(1, Math.floor(maxAheadMs / intervalMs));
-    const slots = Math.min(this.#chunk, maxSlots);
+    const needed = Math.max(this.#waiters.size, Math.floor(spareMs / intervalMs));
+    const slots = Math.min(needed, maxSlots);
     const reserved = await reserve(origin, slots, intervalMs, clock.steady());
-    // Before the assignments below: a new pause clears the bucket.
+    // Before the slots are added: a new pause clears the bucket.
     onPauseRead(reserved.pause);
-    this.#intervalMs = intervalMs;
-    this.#next = reserved.first;
-    this.#left = slots;
-    this.#chunk = Math.min(slots * 2, maxSlots);
-  }
-
-  #skipMissed(): void {
-    const tolerance = Math.max(this.#intervalMs, toleranceMs);
-    const late = this.#options.clock.steady() - tolerance - this.#next;
-    const missed = Math.min(this.#left, Math.ceil(late / this.#intervalMs));
-    if (missed <= 0) return;
-    this.#next += missed * this.#intervalMs;
-    this.#left -= missed;
-    // The reservation doubled the chunk size: a quarter is half of the size that was reserved.
-    this.#chunk = Math.max(1, Math.floor(this.#chunk / 4));
+    for (let index = 0; index < slots; index += 1) {
+      this.#last = reserved.first + index * intervalMs;
+      this.#slots.push(this.#last);
+    }
   }
 }
