@@ -11,7 +11,7 @@ import { measurePage } from './page.ts';
 import { describePeers, measurePeers, writePicture } from './peers.ts';
 import { measurePipeline, type PipelineResult } from './pipeline.ts';
 import { type CallRate, measureRetrieve } from './retrieve.ts';
-import { measureSlowOrigin } from './slow-origin.ts';
+import { measureRateLimited, measureSlowOrigin } from './slow-origin.ts';
 import { measureOperations, measureSteps } from './steps.ts';
 import { measureSubmit } from './submit.ts';
 import { buildGleaner } from './support/program.ts';
@@ -200,6 +200,14 @@ await run('workers', async () => {
       first ||= requestsPerSecond;
       print(
         `${workers} workers, slow origin (1 s, concurrency ${concurrency}), ${engines.about}: ${fixed(requestsPerSecond)} requests/s of ${fixed(limit)}, ratio ${fixed(requestsPerSecond / limit, 2)}; to ${workers} times one worker ${fixed(requestsPerSecond / (workers * first), 2)} (aim 0.9)`,
+      );
+    }
+    for (const workers of [1, 2, 4, 8]) {
+      const options = { engines: addresses, workers };
+      const fast = await measureRateLimited(200, 256, 1_000, options);
+      const byDefault = await measureRateLimited(20, 8, 300, options);
+      print(
+        `${workers} workers, ${engines.about}: used share of 200 requests/s ${fixed(fast.used, 3)}, of 20 requests/s ${fixed(byDefault.used, 3)} (aim 0.97); the second with the most requests ${fixed(fast.peak, 2)} and ${fixed(byDefault.peak, 2)}`,
       );
     }
   } finally {
