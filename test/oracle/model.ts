@@ -73,6 +73,11 @@ export class HistoryModel {
     return summarize(found.size, changes, missingItems(series.members, job, found));
   }
 
+  /** Deletes all observations but the latest of each item. */
+  expire(): void {
+    for (const [id, observations] of this.observations) this.observations.set(id, observations.slice(-1));
+  }
+
   /** Returns which items of a series are present. */
   presence(name: string): Record<string, boolean> {
     const members = this.series.get(name)?.members ?? new Map<string, Member>();

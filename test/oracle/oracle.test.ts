@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createApi, type TestApi } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { openStacks, stacks } from '../support/engines.ts';
@@ -8,6 +8,8 @@ import { type Shop, startShop } from './shop.ts';
 
 /** Jobs of a run take some tenths of a second each. */
 const steps = 8;
+
+const dayMs = 86_400_000;
 
 describe.each(await openStacks(stacks))('$title', ({ engines, distributed }) => {
   let shop: Shop;
@@ -34,6 +36,26 @@ describe.each(await openStacks(stacks))('$title', ({ engines, distributed }) => 
       const differences = await runOracle({ seed, steps, api, shop });
       const command = formatSeedCommand(seed, ['test/oracle/oracle.test.ts']);
       expect(differences, command).toEqual([]);
+    },
+  );
+
+  // The distributed stack takes the time from its database.
+  test.skipIf(engines === null || distributed)(
+    'histories agree with the model when observations have expired',
+    async () => {
+      vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true });
+      try {
+        // After a step of its clock, a service that runs deletes nothing for a while.
+        const skipRetention = async () => {
+          vi.setSystemTime(Date.now() + 401 * dayMs);
+          await deployment.restart({});
+        };
+        const [seed] = seedsOf('oracle');
+        const differences = await runOracle({ seed: seed! + 1_000, steps, api, shop, skipRetention });
+        expect(differences).toEqual([]);
+      } finally {
+        vi.useRealTimers();
+      }
     },
   );
 });

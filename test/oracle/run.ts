@@ -17,6 +17,8 @@ export interface OracleRun {
   steps: number;
   api: TestApi;
   shop: Shop;
+  /** Restarts the service at a time beyond the retention of observations, after which the run goes on. */
+  skipRetention?: () => Promise<void>;
 }
 
 const seriesNames = ['', 'daily', 'weekly'];
@@ -24,7 +26,13 @@ const ids = ['1', '2', '3', '4', '5'];
 const steps = ['run', 'run', 'overlap', 'overlap', 'hold', 'decide', 'retry', 'reread', 'forget'] as const;
 
 /** Runs random jobs of a user on a store that changes, and returns the differences from the model. */
-export async function runOracle({ seed, steps: count, api, shop }: OracleRun): Promise<string[]> {
+export async function runOracle({
+  seed,
+  steps: count,
+  api,
+  shop,
+  skipRetention,
+}: OracleRun): Promise<string[]> {
   const oracle = new Oracle(
     createRandom(seed),
     new OracleUser(api, await api.createUser(1_000_000), shop),
@@ -35,6 +43,7 @@ export async function runOracle({ seed, steps: count, api, shop }: OracleRun): P
   await other.changes((await other.start({ series: 'daily', units: [oracle.units[0]!] })).jobId);
   await api.operator('DeleteUser', { userId: other.user.id });
   await oracle.checkHistory('the deletion of another user');
+  if (skipRetention !== undefined) await oracle.expire(skipRetention);
   return oracle.differences;
 }
 
@@ -73,6 +82,20 @@ class Oracle {
     else if (step === 'forget' && this.compared.length > 0) await this.forget();
     else await this.run(place);
     await this.checkHistory(place);
+  }
+
+  /** Lets the observations expire, and goes on with the latest of each item. */
+  async expire(skipRetention: () => Promise<void>): Promise<void> {
+    const changed = [...this.model.observations].filter(([, observations]) => observations.length > 1);
+    this.model.expire();
+    await skipRetention();
+    for (const [id] of changed) await this.client.untilExpired(id);
+    await this.checkHistory('after the retention');
+    for (const place of ['a run after the retention', 'the next one']) {
+      this.change({ mayBreak: false });
+      await this.run(place);
+      await this.checkHistory(place);
+    }
   }
 
   /** Changes products, and what the collections list. A broken one is read several times. */

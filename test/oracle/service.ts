@@ -77,6 +77,15 @@ export class OracleUser {
     };
   }
 
+  /** Waits until only the latest observation of an item is left. */
+  async untilExpired(id: string): Promise<void> {
+    const isExpired = async () => {
+      const { observations } = await this.get(`/v1/history/mktf/-/${id}`);
+      return observations.length === 1 || undefined;
+    };
+    await until(`observations of ${id} expire`, isExpired, polling);
+  }
+
   /** Returns the response of a GET request. Throws unless its status is 200. */
   // biome-ignore lint/suspicious/noExplicitAny: responses of every shape.
   async get(path: string): Promise<any> {
