@@ -215,7 +215,8 @@ const exportParams = ['format', 'only', 'columns', 'provenance'];
 function serverOf(endpoint: ServedEndpoint, serving: Serving): Serve {
   const serve = endpointServer(endpoint, serving);
   if (endpoint.exported === null) return serve;
-  const serveExport = endpointServer(endpoint.exported, serving);
+  // The path of `endpoint` makes no parameter of the other one required.
+  const serveExport = endpointServer({ ...endpoint.exported, requiredParameters: [] }, serving);
   return (exchange, ...place) => {
     const url = exchange.request.url!;
     const params = url.includes('?') ? new URLSearchParams(url.slice(url.indexOf('?') + 1)) : null;

@@ -8,6 +8,7 @@ import {
 import { rest as restOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { requiredScopes } from '../../src/contract/permission.ts';
 import { bindingOf, placeOf, restName } from '../../src/contract/rest-form.ts';
+import { isRequired } from '../../src/contract/rules.ts';
 import { submitOptionFields } from '../../src/contract/submit-options.ts';
 import { wholeBodyField } from '../../src/contract/whole-body.ts';
 import type { ServedEndpoint } from '../endpoint.ts';
@@ -85,7 +86,10 @@ export function documentOperation(endpoint: ServedEndpoint, context: OperationCo
   const query = [...places.query, ...(endpoint.exported ? placesOf(endpoint.exported).query : [])];
   const parameters = [
     ...path.map((field) => ({ ...parameter(field, 'path', context), required: true })),
-    ...query.map((field) => parameter(field, 'query', context)),
+    ...query.map((field) => ({
+      ...parameter(field, 'query', context),
+      ...(isRequired(field) || endpoint.requiredParameters.includes(field.name) ? { required: true } : {}),
+    })),
     ...(endpoint.takesOptions ? submitOptionFields.map((field) => parameter(field, 'query', context)) : []),
     ...(endpoint.waits ? [endpoint.isSubmit ? createdWaitParameter : waitParameter] : []),
     ...(isLocated || endpoint.isRepeatable ? [idempotencyKey] : []),

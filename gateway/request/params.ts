@@ -10,6 +10,14 @@ import type { FormPart } from './form.ts';
 /** Sets fields of a message from a part of the request, and records problems. */
 export type ReadParams<Source> = (source: Source, message: Message, reading: Reading) => void;
 
+/** Options of queryReader(). */
+export interface QueryReaderOptions {
+  /** Refuses unknown parameters instead of ignoring them. */
+  refusesOthers?: boolean;
+  /** Proto names of fields whose parameters are required, although the message may lack the fields. */
+  required?: readonly string[];
+}
+
 /**
  * Creates the reader of fields from the query. A parameter that is sent twice where one value is meant is a
  * problem. Parameters other than the fields and `others` are recorded as ignored, or as problems with
@@ -18,11 +26,14 @@ export type ReadParams<Source> = (source: Source, message: Message, reading: Rea
 export function queryReader(
   fields: readonly DescField[],
   others: readonly string[] = [],
-  { refusesOthers = false } = {},
+  { refusesOthers = false, required = [] }: QueryReaderOptions = {},
 ): ReadParams<URLSearchParams> {
   const params = fields
     .filter((field) => textReader(field) !== undefined)
-    .map((field) => ({ name: restName(field), set: textSetter(field, 'query') }));
+    .map((field) => ({
+      name: restName(field),
+      set: textSetter(field, 'query', isRequired(field) || required.includes(field.name)),
+    }));
   const names = new Set([...params.map(({ name }) => name), ...others]);
   return (query, message, reading) => {
     for (const { name, set } of params) set(query.getAll(name), message, reading);
@@ -83,11 +94,10 @@ function ignoreOthers(
 
 type Setter<Value> = (values: readonly Value[], message: Message, reading: Reading) => void;
 
-function textSetter(field: DescField, place: string): Setter<string> {
+function textSetter(field: DescField, place: string, required = isRequired(field)): Setter<string> {
   const read = textReader(field);
   if (read === undefined) throw new Error(`${field} has no text form`);
   const name = restName(field);
-  const required = isRequired(field);
   const assign = assigner(field);
   const fallback = fallbackOf(field);
   // A form may send '' for an empty control.

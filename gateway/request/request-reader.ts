@@ -75,7 +75,7 @@ export function requestReader(endpoint: ServedEndpoint): ReadRequest {
     others.filter((field) => !inBody.includes(field)),
     [...(endpoint.waits ? ['wait'] : []), ...(endpoint.takesOptions ? optionNames : [])],
     // A misspelled option, such as a maximum cost, must not be charged.
-    { refusesOthers: endpoint.takesOptions },
+    { refusesOthers: endpoint.takesOptions, required: endpoint.requiredParameters },
   );
 
   return (parts, variables) => {

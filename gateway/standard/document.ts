@@ -204,6 +204,7 @@ function bindingOf(method: DescMethod, rule: HttpRule, maxBodyBytes: number): De
         httpBodyType,
     ...{ successStatus: 200, multipart: false, cached: false, waits: false, isSubmit: false },
     ...{ isRepeatable: false, takesOptions: false, errors: [], workingHours: false, withFormat: null },
+    requiredParameters: [],
   };
 }
 

@@ -39,6 +39,8 @@ export interface Endpoint {
   workingHours: boolean;
   /** The response is a stream of bytes. */
   streams: boolean;
+  /** Query parameters that a request to `path` must have, although the message may lack the fields. */
+  requiredParameters: readonly string[];
   /** Method that serves requests whose query has `format`. Null if there is none. */
   withFormat: DescMethod | null;
 }
@@ -105,6 +107,7 @@ function derive(method: DescMethod): Endpoint {
     errors: rest.errors,
     workingHours: rest.workingHours,
     streams,
+    requiredParameters: rest.requiredParameters,
     withFormat:
       rest.withFormat === ''
         ? null

@@ -407,6 +407,21 @@ describe('a link with a format', () => {
   });
 });
 
+test('passes an empty format on to the export, which refuses it, whatever the name of the file', async () => {
+  const formats: string[] = [];
+  const refusing = await startTestApi({
+    files: memoryFiles(files),
+    exportFile: async (_, { format }) => {
+      formats.push(format);
+      throw Fault.invalid(['query', 'format'], 'not a format', 'enum');
+    },
+    verifyLink: () => ({ path: 'job/full.json', fileName: 'x', bearer: false, userId: '', format: 'csv' }),
+  });
+  const response = await refusing.ask('/files/job/full.csv?format=', { key: null });
+  expect([response.status, formats]).toEqual([422, ['']]);
+  await refusing.close(0);
+});
+
 test.each([
   ['a file', '/files/job/full.json?good'],
   ['an export', '/files/job/full.json?good&format=csv'],

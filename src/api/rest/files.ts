@@ -323,7 +323,7 @@ function exportOf(url: string, format: string): FileConversion | null {
   const wanted = exportParams.map((name) => [name, query.get(name)] as const);
   if (format === '' && wanted.every(([, value]) => value === null)) return null;
   const values = Object.fromEntries(wanted.map(([name, value]) => [name, value ?? '']));
-  return { ...values, format: values.format || format } as unknown as FileConversion;
+  return { ...values, format: query.get('format') ?? format } as unknown as FileConversion;
 }
 
 /** The file whose records are exported. */

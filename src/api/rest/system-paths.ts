@@ -1,6 +1,7 @@
 import { errorResponses } from '../../../gateway/openapi/error-responses.ts';
 import { requestIdHeader } from '../../../gateway/openapi/headers.ts';
 import type { Schema } from '../../../gateway/openapi/schemas.ts';
+import { exportFormats } from '../../present/export-formats.ts';
 
 const json = (
   description: string,
@@ -81,15 +82,26 @@ export const systemOperations = {
         ['signature', 'Signature of the link.'],
         ['user', 'Owner whose API key is required.'],
         ['name', 'Name to save the file under.'],
-        [
-          'format',
-          'Returns the records of the file as a table: `json`, `jsonl`, `csv`, `csv-bom`, or `parquet`. Ranges are ignored.',
-        ],
-        [
-          'columns',
-          '`standard` for the columns that all kinds and marketplaces have in common; with `format`.',
-        ],
       ].map(([name, about]) => ({ name, in: 'query', description: about, schema: { type: 'string' } })),
+      {
+        name: 'format',
+        in: 'query',
+        description: 'Returns the records of the file as a table.',
+        schema: { type: 'string', enum: exportFormats.map(({ format }) => format) },
+      },
+      {
+        name: 'only',
+        in: 'query',
+        description: '`changed` for the items that are new, changed, or back again; with `format`.',
+        schema: { type: 'string', enum: ['changed'] },
+      },
+      {
+        name: 'columns',
+        in: 'query',
+        description:
+          '`standard` for the columns that all kinds and marketplaces have in common; with `format`.',
+        schema: { type: 'string', enum: ['standard'] },
+      },
       { name: 'Range', in: 'header', description: '`bytes=<first>-<last>`.', schema: { type: 'string' } },
     ],
     responses: {

@@ -343,11 +343,12 @@ export const jobs: Marketplace = {
       {
         title: 'the changes of a tracked job, without a format',
         params: { job_id: '{tracked}', only: 'changed' },
-        status: 200,
-        type: 'application/x-ndjson',
-        response: having({ index: 0, region: 'th', record: having({ product: anObject }) }),
+        status: 422,
+        problems: [[['query', 'format'], 'missing']],
+        restOnly: true,
       },
       { ...done, title: 'no format', status: 422, problems: [[['query', 'format'], 'missing']] },
+      refusedQuery('format', '', 'enum', { params: done.params, restOnly: true }),
       refusedQuery('format', 'xlsx', 'enum', { params: done.params }),
       refusedQuery('only', 'new', 'enum', inFormat('csv')),
       {
