@@ -101,6 +101,7 @@ function startJobSeries({ add }: Pick<Telemetry['metrics'], 'add'>): void {
   for (const { market, kind } of jobTypes) {
     add('gleaner_units_total', { market, kind, code: 'ok' }, 0);
     for (const state of endedStates) add('gleaner_jobs_ended_total', { kind, market, state }, 0);
+    add('gleaner_jobs_fields_missing_total', { kind, market }, 0);
   }
   for (const market of knownMarkets)
     for (const outcome of requestOutcomes) add('gleaner_origin_requests_total', { market, outcome }, 0);

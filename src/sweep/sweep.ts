@@ -1,7 +1,7 @@
 import { processDue, repeat } from '../base/due-work.ts';
 import { Fault } from '../contract/fault.ts';
 import { resealDestinations } from '../delivery/destination/address.ts';
-import { announceDrift } from '../delivery/notify/announce.ts';
+import { announceDrift } from '../delivery/notify/announce-drift.ts';
 import { type JobContext, leaseMs } from '../jobs/context.ts';
 import { decideDue, finishApproval, finishTerminating } from '../jobs/steps/decide.ts';
 import { dispatch, publish } from '../jobs/steps/dispatch.ts';

@@ -30,6 +30,10 @@ export const counters = {
     about: 'Fields of records whose values on the page contradict each other.',
     labels: ['market', 'field'],
   },
+  gleaner_jobs_fields_missing_total: {
+    about: 'Ended jobs none of whose records has a field that earlier pages had.',
+    labels: ['kind', 'market'],
+  },
   gleaner_origin_requests_total: {
     about: 'Requests to origins: succeeded, refused, failed, or inconclusive.',
     labels: ['market', 'outcome'],

@@ -77,6 +77,7 @@ const labels: Readonly<Record<string, string>> = {
   'job.awaiting_approval': 'Job awaits approval',
   'job.approval_expiring': 'Approval expires soon',
   'drift.started': 'Fields missing',
+  'job.fields_missing': 'Job lacks fields',
   'schedule.rejected': 'Schedule rejected',
   'schedule.paused': 'Schedule paused',
   'item.changed': 'Item changed',

@@ -1,16 +1,15 @@
 import { processDue } from '../../base/due-work.ts';
 import { Fault } from '../../contract/fault.ts';
-import { type FieldDrift, listFieldDrift } from '../../fetch/drift/alarms.ts';
-import type { JobContext } from '../../jobs/context.ts';
 import { countsOf } from '../../store/counts.ts';
 import type { Job, JobHold, NoticeReason } from '../../store/documents.ts';
 import type { TrackingRun } from '../../store/history.ts';
 import { advanceJobNotice } from '../../store/jobs.ts';
 import { advanceScheduleNotice, type Schedule, type ScheduleNotice } from '../../store/schedules.ts';
 import { newTrackingRun } from '../../store/tracking-run.ts';
+import { announceMissingFields } from './announce-drift.ts';
 import type { NotifyContext } from './context.ts';
-import { driftEmail, waitingEmail } from './email.ts';
-import { driftNotice, endNotice, heldNotice, scheduleNotice, waitingNotice } from './message.ts';
+import { waitingEmail } from './email.ts';
+import { endNotice, heldNotice, scheduleNotice, waitingNotice } from './message.ts';
 import { queueFiles, queueForOperators, queueForUser } from './queue.ts';
 
 /** Delay before a failed announcement is retried. */
@@ -109,6 +108,7 @@ async function announceJob(
     if (job.hold?.state === 'held') await queueHeld(context, job, job.hold);
     else if (await awaitsComparison(context, job, run)) return { reason, at: clock.now() + comparingMs };
     else if (job.hold?.state !== 'discarded') await queueFiles(context, job, counts.units.success);
+    if (counts.units.success > 0) await announceMissingFields(context, job);
     return null;
   }
   // An approval can still fail for lack of credits; the job then waits for approval again.
@@ -190,25 +190,4 @@ async function announceSchedule(
     scheduleNotice(notice, { schedule, link, at: stateSince }),
   );
   return null;
-}
-
-const hourMs = 3_600_000;
-
-/**
- * Stores the messages to operators about drift alarms that started in the last hour: one per page of a
- * marketplace and hour, however many fields a change of the site affects. A repeated call stores none.
- */
-export async function announceDrift(context: JobContext): Promise<void> {
-  const { settings, store, clock } = context;
-  if (settings.notices.operatorWebhook === null && settings.notices.email === null) return;
-  const pages = new Map<string, FieldDrift[]>();
-  for (const drift of await listFieldDrift(store, false)) {
-    if (drift.since === null || drift.since < clock.now() - hourMs) continue;
-    const about = `${drift.market}/${drift.page}:${Math.floor(drift.since / hourMs)}`;
-    pages.set(about, [...(pages.get(about) ?? []), drift]);
-  }
-  for (const [about, fields] of pages) {
-    const message = { notice: driftNotice(fields), email: driftEmail(fields) };
-    await queueForOperators(context, about, null, message);
-  }
 }

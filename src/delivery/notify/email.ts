@@ -74,6 +74,16 @@ export function driftEmail(fields: readonly FieldDrift[]): Email {
   };
 }
 
+/** Formats the email about an ended job that lacks fields which earlier pages had. */
+export function missingFieldsEmail(fields: readonly FieldDrift[], link: string): Email {
+  const { market, page } = fields[0]!;
+  const names = fields.map(({ field }) => oneLine(field)).join(', ');
+  return {
+    subject: `A job lacks fields of ${market} ${page} that earlier pages had`,
+    text: `No record of this job has a value for ${names}:\n\n${link}\n\nPages of ${market} (${page}) had these fields before: gleaner drift list --all\n`,
+  };
+}
+
 /** Returns the email that operators send to test their settings. */
 export function testEmail(): Email {
   return {

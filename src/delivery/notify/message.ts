@@ -17,6 +17,7 @@ export type NoticeType =
   | 'job.held'
   | 'job.results'
   | 'drift.started'
+  | 'job.fields_missing'
   | 'test';
 
 /** Body of a webhook message. */
@@ -152,6 +153,21 @@ export function driftNotice(fields: readonly FieldDrift[]): Notice {
       market,
       page,
       fields: fields.map(({ field, absent, baseline, pages }) => ({ field, absent, baseline, pages })),
+    },
+  };
+}
+
+/** Creates the message to operators about an ended job that lacks fields which earlier pages had. */
+export function missingFieldsNotice(job: Job, fields: readonly FieldDrift[], link: string): Notice {
+  return {
+    type: 'job.fields_missing',
+    timestamp: new Date(job.finishedAt ?? job.createdAt).toISOString(),
+    data: {
+      job_id: job.id,
+      kind: job.kind,
+      market: job.market,
+      link,
+      fields: fields.map(({ field, baseline }) => ({ field, baseline })),
     },
   };
 }

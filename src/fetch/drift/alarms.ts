@@ -1,3 +1,4 @@
+import type { DriftRecord } from '../../store/documents.ts';
 import type { Store } from '../../store/store.ts';
 import { changeHistories, parseHistories } from './drift-record.ts';
 import { accepted, computeShares, type Example, noHistory, type Shares } from './drift-rule.ts';
@@ -19,14 +20,25 @@ export interface FieldDrift extends Shares {
  */
 export async function listFieldDrift(store: Pick<Store, 'drift'>, all: boolean): Promise<FieldDrift[]> {
   const records = await store.drift.find({});
-  return records.flatMap((record) =>
-    Object.entries(parseHistories(record)).flatMap(([field, history]) => {
-      if (history.alarm === null && !all) return [];
-      const { market, page } = record;
-      const { alarm, example } = history;
-      return [{ market, page, field, ...computeShares(history), since: alarm?.since ?? null, example }];
-    }),
-  );
+  return records.flatMap(fieldsOf).filter(({ since }) => all || since !== null);
+}
+
+/** Returns the statistics of the fields of a market's page. */
+export async function fieldDriftOf(
+  store: Pick<Store, 'drift'>,
+  market: string,
+  page: string,
+): Promise<FieldDrift[]> {
+  const record = await store.drift.get(market, page);
+  return record === null ? [] : fieldsOf(record);
+}
+
+function fieldsOf(record: DriftRecord): FieldDrift[] {
+  const { market, page } = record;
+  return Object.entries(parseHistories(record)).map(([field, history]) => {
+    const { alarm, example } = history;
+    return { market, page, field, ...computeShares(history), since: alarm?.since ?? null, example };
+  });
 }
 
 /**

@@ -5,6 +5,7 @@ import type { ListPage, ListReader, ListSummary, Market, ReadContext } from '../
 import type { Batch, Outcome } from '../../store/batches.ts';
 import type { Job, QualityCounts, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
+import { driftPageOf } from '../drift-page.ts';
 import { createQualityCounter } from '../quality.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { findRecent, type StoredResult } from '../reuse.ts';
@@ -30,9 +31,7 @@ export function createDriftObserver(
 ): DriftObserver {
   if (job.mode === 'test' || job.rereadOf !== null) return ignoring;
   const { market, region } = batch;
-  const { kind, market: own } = jobTypes.of(job);
-  // Regions that are sites differ in what their pages state.
-  const page = own.regionPolicy === undefined ? kind.page : `${kind.page}/${region}`;
+  const page = driftPageOf(jobTypes.of(job), region);
   const unit = { region, input: batch.units[index]!.input };
   let contradicted: ReadonlySet<string> = new Set();
   return {

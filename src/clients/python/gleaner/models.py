@@ -350,7 +350,7 @@ class DeleteScheduleResponse(TypedDict):
 
 class _DeliveryRequired(TypedDict):
     delivery_id: str
-    type: Literal["job.ended", "job.rejected", "job.awaiting_approval", "job.approval_expiring", "schedule.rejected", "schedule.paused", "test", "job.results", "job.held", "item.changed", "drift.started", "comparison.failed"]
+    type: Literal["job.ended", "job.rejected", "job.awaiting_approval", "job.approval_expiring", "schedule.rejected", "schedule.paused", "test", "job.results", "job.held", "item.changed", "drift.started", "comparison.failed", "job.fields_missing"]
     job_id: str
     channel: Literal["webhook", "email", "file"]
     target: str
