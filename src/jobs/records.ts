@@ -162,6 +162,12 @@ export function segmentPath({ jobId, seq, id, attempt }: Batch, sequence?: numbe
   return `${jobId}/segment_${seq + 1}_${id}_${attempt}${sequence === undefined ? '' : `_${sequence}`}`;
 }
 
+/** Returns true if an attempt at a batch has written records to which its outcomes refer. */
+export function hasSegmentOf({ segments, jobId, seq, id }: Batch, attempt: number): boolean {
+  const prefix = `${jobId}/segment_${seq + 1}_${id}_${attempt}_`;
+  return segments.some(({ path }) => path.startsWith(prefix));
+}
+
 /** Yields the bytes of records in blocks. */
 export async function* streamOf(records: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let group: Uint8Array[] = [];

@@ -323,6 +323,8 @@ export interface Backlog {
 export interface ClaimedBatch extends Batch {
   /** Time from which the batch was due before the claim. Null if it was not published. */
   dueAt: number | null;
+  /** True if the claim before ended without a release: its worker was killed, or lost its claim. */
+  isInterrupted: boolean;
 }
 
 /** Batches of a job that are queued or claimed. */

@@ -28,6 +28,16 @@ export async function excuseClaim({ batches }: Batches, { id, attempt }: Claim):
   await batches.update(lost, {}, { add: { stalledClaims: -1 }, relaxed: true });
 }
 
+/**
+ * Records that the claim before a claim had progress, so that its end, which nobody saw, is no evidence
+ * against the pages of the batch. Returns false if the claim was lost.
+ */
+export async function excuseEarlierClaim({ batches }: Batches, claim: Claim): Promise<boolean> {
+  // The claim itself counts as one until it ends.
+  const where = { ...claimed(claim), stalledClaims: { above: 1 } };
+  return (await batches.update(where, {}, { add: { stalledClaims: -1 }, relaxed: true })) !== null;
+}
+
 /** Claims of a batch after which its interrupted claims count, because one of its pages may be the cause. */
 const maxExcused = 50;
 

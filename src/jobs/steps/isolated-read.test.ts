@@ -155,6 +155,28 @@ describe('a unit that kills its worker', () => {
     expect(await job.failures()).toEqual([[poison, 'work_abandoned']]);
   });
 
+  test('is not suspected while workers that are killed again and again store records each time', async () => {
+    const job = await approved(40);
+    let read = 0;
+    fixture.wrapFetch((fetch) => async (request) => {
+      read += 1;
+      await fixture.clock.sleep(read > 6 ? 2 * leaseMs : 1_500);
+      return fetch(request);
+    });
+    const storesRecords = async () => {
+      const { success } = await job.batch();
+      while ((await job.batch()).success === success) await fixture.clock.sleep(100);
+    };
+    for (let kills = 0; kills < 4; kills += 1) {
+      read = 0;
+      expect(await live(storesRecords(), false)).toBe(true);
+      await fixture.clock.advance(leaseMs + 1);
+      await sweep(fixture.context);
+    }
+    const { attempt, stalledClaims } = await job.batch();
+    expect([attempt, stalledClaims]).toEqual([4, 1]);
+  });
+
   test('costs two more deaths per further unit, up to three units; then the rest is abandoned', async () => {
     const ids = Array.from({ length: 10 }, (_, at) => `3000000000${at}`);
     const job = await approved(10);

@@ -2,10 +2,11 @@ import { linkSignals } from '../../base/abort.ts';
 import { backOffMs } from '../../base/back-off.ts';
 import { repeat } from '../../base/due-work.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { Batch, BatchReference, BatchWait } from '../../store/batches.ts';
-import { excuseClaim, releaseBatch, updateClaim } from '../../store/claims.ts';
+import type { Batch, BatchReference, BatchWait, ClaimedBatch } from '../../store/batches.ts';
+import { excuseClaim, excuseEarlierClaim, releaseBatch, updateClaim } from '../../store/claims.ts';
 import type { Job } from '../../store/documents.ts';
 import { type JobContext, leaseMs } from '../context.ts';
+import { hasSegmentOf } from '../records.ts';
 import { type BatchWriter, countsAsStalled, createBatchWriter, storageBackOff } from './batch-writer.ts';
 import { dispatch, publish } from './dispatch.ts';
 import { finalizeJob } from './finalize-job.ts';
@@ -41,6 +42,7 @@ export async function work(
   const now = clock.steady();
   const batch = await store.batches.claim(message.batchId, message.attempt, now, now + leaseMs);
   if (batch === null) return;
+  await excuseProgress(context, batch);
   if (context.guard?.handOver && isSuspect(batch)) return handOver(context, batch, message);
   const job = await readJob(batch.jobId);
   if (job === null) return;
@@ -106,6 +108,19 @@ async function readClaimed(
   if (!(await writer.flush())) return 'lost';
   const isReleased = await deferUntil(context, batch, message, read.wait, stopping);
   return isReleased ? 'released' : 'lost';
+}
+
+/**
+ * Takes back that the claim before counts as one without progress if its worker had stored records before it
+ * was killed: workers that are killed from outside again and again say nothing about the pages.
+ */
+async function excuseProgress({ store, log }: JobContext, batch: ClaimedBatch): Promise<void> {
+  if (!batch.isInterrupted || batch.stalledClaims < 2 || !hasSegmentOf(batch, batch.attempt - 1)) return;
+  try {
+    if (await excuseEarlierClaim(store, batch)) batch.stalledClaims -= 1;
+  } catch (error) {
+    log.warn({ batchId: batch.id, error: Fault.from(error).message }, 'claim not excused');
+  }
 }
 
 /** Takes back that a lost claim counts as one without progress. Without the store, it counts. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import { unqueue } from '../batches.ts';
-import { excuseClaim, releaseBatch, updateClaim } from '../claims.ts';
+import { excuseClaim, excuseEarlierClaim, releaseBatch, updateClaim } from '../claims.ts';
 import { aBatch, aFailure, aJob, aSuccess, aTime, storeClaimedBatch, storeJob, units } from './samples.ts';
 import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
@@ -96,7 +96,7 @@ export function claimConformance(open: OpenStores): void {
       publishedAt: aTime,
       leaseUntil: aTime + 500,
     };
-    expect(claimed).toEqual({ ...expected, dueAt: aTime });
+    expect(claimed).toEqual({ ...expected, dueAt: aTime, isInterrupted: false });
     expect(await collect(stores.store.batches.read(job.id))).toEqual([expected]);
     expect(await stores.store.batches.countInFlight(job.id, aTime)).toMatchObject({
       batches: 1,
@@ -174,6 +174,31 @@ export function claimConformance(open: OpenStores): void {
     });
     const claimed = await stores.store.batches.claim(batch.id, 1, aTime, aTime + 1);
     expect(claimed).toMatchObject({ attempt: 2, outcomes: { 1: aSuccess() }, notBefore: null });
+  });
+
+  test('a claim tells whether the one before ended without a release', async () => {
+    const batch = await storeClaimedBatch(stores.store, 2);
+    const { batches } = stores.store;
+    const now = aTime + 60_001;
+    expect(await batches.claim(batch.id, 1, now, now + 10)).toMatchObject({ isInterrupted: true });
+    await batches.requeueStalled(now + 11, 0, 100);
+    const requeued = await batches.claim(batch.id, 2, now + 12, now + 20);
+    expect(requeued).toMatchObject({ attempt: 3, stalledClaims: 3, isInterrupted: true });
+    await releaseBatch(stores.store, { id: batch.id, attempt: 3 }, now + 12);
+    const released = await batches.claim(batch.id, 3, now + 12, now + 20);
+    expect(released).toMatchObject({ attempt: 4, stalledClaims: 3, isInterrupted: false });
+  });
+
+  test('an earlier claim with progress does not count, and the current one does', async () => {
+    const batch = await storeClaimedBatch(stores.store, 2);
+    const { batches } = stores.store;
+    const now = aTime + 60_001;
+    await batches.claim(batch.id, 1, now, now + 10);
+    expect(await excuseEarlierClaim(stores.store, { id: batch.id, attempt: 1 })).toBe(false);
+    const current = { id: batch.id, attempt: 2 };
+    expect(await excuseEarlierClaim(stores.other, current)).toBe(true);
+    expect(await excuseEarlierClaim(stores.store, current)).toBe(false);
+    expect(await batches.pick({ id: batch.id }, ['stalledClaims'])).toMatchObject({ stalledClaims: 1 });
   });
 
   test('a claim that its living worker lost does not count as one without progress', async () => {

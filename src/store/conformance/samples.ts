@@ -154,7 +154,7 @@ export async function storeClaimedBatch(store: Store, count: number): Promise<Ba
   await store.jobs.create(job, [aBatch(job, 0, units(count))]);
   const [reference] = await store.batches.queue(job.id, 1, aTime);
   const claimed = await store.batches.claim(reference!.batchId, 0, aTime, aTime + 60_000);
-  const { dueAt: _, ...batch } = claimed!;
+  const { dueAt: _, isInterrupted: __, ...batch } = claimed!;
   return batch;
 }
 

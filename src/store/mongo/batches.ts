@@ -72,6 +72,7 @@ export function batchStore(engine: MongoEngine): BatchStore {
           attempt: batch.attempt + 1,
           stalledClaims: batch.stalledClaims + 1,
           dueAt,
+          isInterrupted: batch.attempt > 0 && notBefore === null,
         };
       }),
 

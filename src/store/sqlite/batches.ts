@@ -49,8 +49,9 @@ export function batchStore(durable: SqliteEngine): BatchStore {
     claim: async (batchId, attempt, now, leaseUntil) => {
       // Units never change. A batch that another process changes meanwhile has another attempt, or is due at
       // another time, which is only measured.
-      const before = engine.get<{ dueAt: number | null; units: string }>(
-        `SELECT max(queued_at, coalesce(not_before, 0)) AS dueAt, units
+      const before = engine.get<{ dueAt: number | null; units: string; isInterrupted: number }>(
+        `SELECT max(queued_at, coalesce(not_before, 0)) AS dueAt, units,
+           attempt > 0 AND not_before IS NULL AS isInterrupted
          FROM batches JOIN batch_units ON batch_id = id WHERE id = ?`,
         batchId,
       );
@@ -70,7 +71,12 @@ export function batchStore(durable: SqliteEngine): BatchStore {
       );
       if (before === null || row === null) return null;
       const { total: _, ...batch } = row;
-      return { ...batch, units: JSON.parse(before.units) as Unit[], dueAt: before.dueAt };
+      return {
+        ...batch,
+        units: JSON.parse(before.units) as Unit[],
+        dueAt: before.dueAt,
+        isInterrupted: before.isInterrupted === 1,
+      };
     },
 
     recordOutcomes: async (batchId, attempt, write) =>
