@@ -4,6 +4,7 @@ import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { aProcess } from '../store/conformance/samples.ts';
+import { queueUnavailable } from '../store/operations.ts';
 import { maintainForever } from './start-reporting.ts';
 
 let fixture: JobFixture;
@@ -20,8 +21,10 @@ afterEach(async () => {
 });
 
 /** Stores the heartbeat of a process. */
-const report = (id: string, startedAt: number) =>
-  fixture.context.store.processes.upsert([{ ...aProcess({ startedAt, seenAt: fixture.clock.now() }), id }]);
+const report = (id: string, startedAt: number, paused = '') =>
+  fixture.context.store.processes.upsert([
+    { ...aProcess({ startedAt, seenAt: fixture.clock.now(), paused }), id },
+  ]);
 
 /** Starts the upkeep of a process, whose sweeps are recorded. */
 function maintain(id: string, processId: string | null = id): void {
@@ -65,4 +68,17 @@ test('sweeps in the process that started first, until its heartbeats end', async
   await report(second, begin - 1_000);
   await sweepersWithin(6_000);
   expect(await sweepersWithin(6_000)).toContain(second);
+});
+
+test('sweeps in another process while the one that started first does not reach the queue', async () => {
+  const [first, second] = [newId(), newId()];
+  const begin = fixture.clock.now();
+  await report(first, begin - 2_000, queueUnavailable);
+  await report(second, begin - 1_000);
+  maintain(first);
+  maintain(second);
+  expect(await sweepersWithin(10_000)).toEqual(new Set([second]));
+  await report(first, begin - 2_000);
+  await report(second, begin - 1_000);
+  expect(await sweepersWithin(10_000)).toContain(first);
 });

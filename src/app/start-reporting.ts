@@ -2,20 +2,17 @@ import { hostname } from 'node:os';
 import manifest from '../../package.json' with { type: 'json' };
 import { trackForever, trackMs } from '../history/tracker.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { findLiveProcesses } from '../store/operations.ts';
+import { findLiveProcesses, queueUnavailable, silentMs } from '../store/operations.ts';
 import { reportForever } from '../sweep/report.ts';
 import { sweepForever, sweepMs } from '../sweep/sweep.ts';
 import type { WorkerPoolStats } from '../worker/pool.ts';
 import type { Program } from './compose.ts';
 
-/** Time without a heartbeat after which another process sweeps. Processes report every 10 seconds. */
-const silentMs = 15_000;
-
 /**
  * Sweeps and compares tracked jobs until the signal is aborted. Several processes may do so: the one that
- * started first sweeps, and they share the comparisons. While they do not see each other's heartbeats, two
- * may sweep, which costs time but is harmless. `processId` is null for the only process of a store: it does
- * not wait for one that was killed.
+ * started first of those that reach the queue sweeps, and they share the comparisons. While they do not see
+ * each other's heartbeats, two may sweep, which costs time but is harmless. `processId` is null for the only
+ * process of a store: it does not wait for one that was killed.
  */
 export async function maintainForever(
   context: JobContext,
@@ -25,7 +22,8 @@ export async function maintainForever(
   const { store, clock } = context;
   const isSweeper = async () => {
     if (processId === null) return true;
-    const [first] = await findLiveProcesses(store, clock.now(), silentMs).catch(() => []);
+    const live = await findLiveProcesses(store, clock.now(), silentMs).catch(() => []);
+    const first = live.find(({ paused }) => paused !== queueUnavailable) ?? live[0];
     return first === undefined || first.id === processId;
   };
   await Promise.all([
@@ -59,7 +57,14 @@ export function startReporting(
     version: manifest.version,
     startedAt: clock.now(),
   };
-  const { store, disk } = context;
+  const { store, disk, queue } = context;
+  const pauseOf = async () => {
+    if (await disk.isLow()) return 'disk almost full';
+    return queue.ping().then(
+      () => '',
+      () => queueUnavailable,
+    );
+  };
   const state = async () => {
     const { memoryBytes, workers, batches, unitsDone } = work() ?? idle;
     return {
@@ -67,7 +72,7 @@ export function startReporting(
       batches,
       unitsDone,
       memoryBytes: process.memoryUsage.rss() + memoryBytes,
-      paused: (await disk.isLow()) ? 'disk almost full' : '',
+      paused: await pauseOf(),
       clockSkewMs: skewMs(),
     };
   };

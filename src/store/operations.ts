@@ -27,6 +27,12 @@ export interface ProcessReport {
   clockSkewMs: number;
 }
 
+/** Value of `paused` of a process that does not reach the queue. */
+export const queueUnavailable = 'queue unavailable';
+
+/** Age of a heartbeat after which a process is not alive. Processes report every 10 seconds. */
+export const silentMs = 15_000;
+
 /**
  * Returns the processes that reported within `maxAgeMs`, the one that started first in front. A report of a
  * later time was written before the clock was set back.

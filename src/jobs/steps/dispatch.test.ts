@@ -1,11 +1,13 @@
+import { hostname } from 'node:os';
 import { afterEach, describe, expect, test } from 'vitest';
 import { plainIds } from '../../../sandbox/mkta/ids.ts';
 import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { parseWorkingHours } from '../../base/working-hours.ts';
 import { Fault } from '../../contract/fault.ts';
 import { releaseBatch } from '../../store/claims.ts';
-import { aBatch, aFailure, aJob, units } from '../../store/conformance/samples.ts';
+import { aBatch, aFailure, aJob, aProcess, units } from '../../store/conformance/samples.ts';
 import { countsOf } from '../../store/counts.ts';
+import { queueUnavailable } from '../../store/operations.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { isOpen } from '../queries/progress.ts';
@@ -237,6 +239,21 @@ test('failUnqueued() fails waiting and queued batches with not_queued unless the
   const message = expect.stringContaining('the message broker did not respond');
   for await (const { outcomes } of store.batches.read(job.id))
     expect(outcomes).toEqual({ 0: { status: 'FAILED', code: 'not_queued', message } });
+});
+
+test('failUnqueued() leaves the batches to the sweep while another process reaches the queue', async () => {
+  const { job } = await running(2, 1, 4);
+  const { context } = fixture;
+  const { store, queue, clock } = context;
+  context.queue = { ...queue, ping: () => Promise.reject(new Fault('unavailable', 'The broker is gone.')) };
+  const seenAt = clock.now();
+  const other = aProcess({ seenAt, paused: '' });
+  const own = aProcess({ seenAt, paused: '', host: hostname(), pid: process.pid });
+  const cut = aProcess({ seenAt, paused: queueUnavailable });
+  await store.processes.upsert([other, own, cut]);
+  expect(await failUnqueued(context, job)).toBe(job);
+  await store.processes.remove({ id: other.id });
+  expect(await failUnqueued(context, job)).toMatchObject({ state: 'failed' });
 });
 
 describe('publish()', () => {

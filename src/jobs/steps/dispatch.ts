@@ -1,6 +1,8 @@
+import { hostname } from 'node:os';
 import { Fault } from '../../contract/fault.ts';
 import { type BatchReference, unqueue } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
+import { findLiveProcesses, queueUnavailable, silentMs } from '../../store/operations.ts';
 import type { JobContext } from '../context.ts';
 import type { FailedOutcome } from '../indexed-units.ts';
 import { isOpen } from '../queries/progress.ts';
@@ -83,10 +85,19 @@ export async function publish(context: JobContext, batches: readonly BatchRefere
   return count === batches.length ? 'unqueued' : 'partial';
 }
 
+/** Returns true if another process of the installation reached the queue when it last reported. */
+async function isReachedByOthers({ store, clock }: JobContext): Promise<boolean> {
+  const live = await findLiveProcesses(store, clock.now(), silentMs);
+  const own = hostname();
+  return live.some(
+    ({ host, pid, paused }) => (host !== own || pid !== process.pid) && paused !== queueUnavailable,
+  );
+}
+
 /**
- * Handles a submission none of whose batches could be published. If the queue responds, the batches wait and
- * the sweep publishes them. If it does not, they fail and are refunded before the response
- * (docs/reliability.md).
+ * Handles a submission none of whose batches could be published. If the queue responds, to this process or to
+ * another one, the batches wait and the sweep publishes them. If it does not, they fail and are refunded
+ * before the response (docs/reliability.md).
  *
  * A message may have arrived although its publish failed. A batch fails only if no worker has claimed it, in
  * one atomic step, so no batch is both read and refunded. Throws `unavailable` for kinds with `unqueued:
@@ -99,7 +110,7 @@ export async function failUnqueued(context: JobContext, job: Job): Promise<Job> 
     () => true,
     () => false,
   );
-  if (isReachable) return job;
+  if (isReachable || (await isReachedByOthers(context))) return job;
   const notQueued: FailedOutcome = {
     status: 'FAILED',
     code: 'not_queued',
