@@ -66,8 +66,8 @@ export interface GatewayOptions {
   /** Called with a request whose caller is authenticated, before its body is read. */
   onAuthenticated?: (request: IncomingMessage, userId: string) => void;
   /**
-   * Called with a request that waits or streams, before its call. Returns a signal that ends the wait early.
-   * Throws a fault if too many are in progress.
+   * Called with a request that waits or streams, before its call. Resolves with a signal that ends the wait
+   * early. Rejects with a fault if too many are in progress.
    */
   onLongRequest?: OnLongRequest;
 }

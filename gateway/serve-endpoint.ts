@@ -76,8 +76,8 @@ export interface Serving {
   /** Called with a request whose caller is authenticated, before its body is read. */
   onAuthenticated: (request: IncomingMessage, userId: string) => void;
   /**
-   * Called with a request that may last long, before its call. Returns a signal that ends its wait early.
-   * Throws a fault if too many are in progress.
+   * Called with a request that may last long, before its call. Resolves with a signal that ends its wait
+   * early. Rejects with a fault if too many are in progress.
    */
   onLongRequest: OnLongRequest;
 }
@@ -87,7 +87,7 @@ export type OnLongRequest = (
   request: IncomingMessage,
   response: ServerResponse,
   by: { account: string; kind: LongRequestKind },
-) => AbortSignal | undefined;
+) => Promise<AbortSignal> | undefined;
 
 /** Serves a request, given the segments of its path, percent-decoded, and the index of its path form. */
 export type Serve = (
@@ -141,7 +141,7 @@ export function endpointServer(
     const ifNoneMatch = gets ? headers['if-none-match'] : undefined;
     const waitMs = wait as number;
     const responseHeaders: ResponseHeaders = {};
-    const early = found.length > 0 ? undefined : beginLong(exchange, session, waitMs);
+    const early = found.length > 0 ? undefined : await beginLong(exchange, session, waitMs);
     const context: CallContext = {
       ...{ requestId, idempotencyKey, submitOptions, signal, waitMs, early, ifNoneMatch, responseHeaders },
     };

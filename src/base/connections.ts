@@ -6,6 +6,7 @@ import {
   type ServerHttp2Session,
 } from 'node:http2';
 import type { Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { resetConnection } from '../contract/abort-response.ts';
 import type { LongRequestKind } from '../contract/caller.ts';
 import { createPortShares, type PortShares } from './port-shares.ts';
@@ -127,15 +128,17 @@ const never = new AbortController().signal;
 
 /**
  * Counts an accepted request that may last long, until its response is closed. Returns a signal that aborts
- * when its wait should end early. Throws `rate_limited` if the account has its share of the port.
+ * when its wait should end early. Throws `rate_limited` if the account has its share of the port, later if
+ * many requests were refused.
  */
-export function beginLongRequest(
+export async function beginLongRequest(
   request: Request,
   response: Response,
   { account, kind }: { account: string; kind: LongRequestKind },
-): AbortSignal {
-  const shares = connectionOf(request)?.shares;
-  if (shares === undefined || response.destroyed) return never;
+): Promise<AbortSignal> {
+  const connection = connectionOf(request);
+  if (connection === undefined || response.destroyed) return never;
+  const { shares } = connection;
   try {
     const { early, end } = shares.begin(account, kind);
     response.once('close', end);
@@ -143,8 +146,31 @@ export function beginLongRequest(
   } catch (error) {
     // A client that repeats the request needs no connection until then.
     if (shares.isFilling && 'shouldKeepAlive' in response) response.shouldKeepAlive = false;
+    withdraw(request, connection);
+    await delayResponse(response, shares.delayRefusal(performance.now()));
     throw error;
   }
+}
+
+/** Takes back that a request was accepted, so that its connection may be replaced. */
+function withdraw(request: Request, connection: Connection): void {
+  const admitted = admittedOf(request);
+  const end = admitted[ending];
+  admitted[admission] = 'refused';
+  if (end === undefined) return;
+  delete admitted[ending];
+  connection.active -= 1;
+  end();
+}
+
+/** Resolves after some milliseconds, or when the client has left. */
+async function delayResponse(response: Response, ms: number): Promise<void> {
+  if (ms < 1) return;
+  const left = new AbortController();
+  const leave = () => left.abort();
+  response.once('close', leave);
+  await setTimeout(ms, undefined, { signal: left.signal }).catch(() => {});
+  response.off('close', leave);
 }
 
 /** Marks a request that was refused for lack of a valid key, whatever its response status. */

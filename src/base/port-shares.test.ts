@@ -31,6 +31,16 @@ describe('createPortShares()', () => {
     );
   });
 
+  test('spreads the responses to refused requests, so that clients do not repeat them all at once', () => {
+    const shares = createPortShares(100);
+    expect(shares.delayRefusal(1_000)).toBe(0);
+    const delays = Array.from({ length: 400 }, () => shares.delayRefusal(1_000));
+    expect(delays.slice(0, 3)).toEqual([2.5, 5, 7.5]);
+    expect(delays.at(-1)).toBe(1_000);
+    expect(shares.delayRefusal(1_500)).toBe(502.5);
+    expect(shares.delayRefusal(5_000)).toBe(0);
+  });
+
   test('ends the oldest waits early while more than three quarters of the port are in use', () => {
     const shares = createPortShares(100);
     const accounts = Array.from({ length: 7 }, (_, index) => begin(shares, `user ${index}`, 10));

@@ -17,6 +17,11 @@ export interface PortShares {
    * kind, or if only the reserve is left.
    */
   begin(account: string, kind: LongRequestKind): LongRequest;
+  /**
+   * Returns the delay of the response to a refused request, in milliseconds: 0 unless many were refused.
+   * `now`: milliseconds of a clock that never decreases.
+   */
+  delayRefusal(now: number): number;
   /** True while waits are ended early. */
   readonly isFilling: boolean;
 }
@@ -29,6 +34,11 @@ const fullPart = 3 / 4;
 const reservedPart = 1 / 40;
 /** `Retry-After` of a request beyond a share, in milliseconds. */
 const retryAfterMs = 1_000;
+/**
+ * Responses per second to refused requests. Clients that repeat their requests at the same time would
+ * otherwise do so forever, and delay others each time.
+ */
+const refusalsPerSecond = 400;
 
 const nouns: Readonly<Record<LongRequestKind, string>> = {
   wait: 'waiting requests',
@@ -54,6 +64,8 @@ export function createPortShares(capacity: number): PortShares {
   let long = 0;
   /** Waits that were ended early and whose responses are not sent yet. */
   let ending = 0;
+  /** Time from which the next refused request gets its response. */
+  let refusesAt = 0;
 
   const isFilling = () => accepted - ending > fullAt;
   const endOldestWaits = () => {
@@ -69,6 +81,11 @@ export function createPortShares(capacity: number): PortShares {
   return {
     get isFilling() {
       return isFilling();
+    },
+    delayRefusal(now) {
+      const at = Math.max(now, refusesAt);
+      refusesAt = at + 1_000 / refusalsPerSecond;
+      return at - now;
     },
     accept() {
       accepted += 1;

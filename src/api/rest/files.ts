@@ -152,7 +152,7 @@ async function verifyRequest(serving: FileServing, exchange: Exchange): Promise<
   const [jobId = ''] = link.path.split('/', 1);
   const account = (await accountOf?.(jobId)) ?? jobId;
   acceptRequest(request, account);
-  beginLongRequest(request, response, { account, kind: 'download' });
+  await beginLongRequest(request, response, { account, kind: 'download' });
   return link;
 }
 

@@ -74,7 +74,7 @@ export function serveMcp(serving: McpServing): RequestHandler {
     acceptRequest(request, session.userId);
     admit(exchange, session);
     if (session.count) addHeaders(exchange, await session.count());
-    beginLongRequest(request, response, { account: session.userId, kind: 'agent' });
+    await beginLongRequest(request, response, { account: session.userId, kind: 'agent' });
     const [maxCredits, credits] = [readCredits(request, 'max_credits'), readCredits(request, 'budget')];
     const sessions = sessionsOf(serving, request, session, exchange);
     // Without a budget there are no sessions, so that the id of one has no meaning.

@@ -82,7 +82,7 @@ export function createRequestGate(
       const response = context.values.get(responseKey);
       const kind = longKindOf(context);
       if (request && response && kind !== null)
-        context.values.set(earlyKey, beginLongRequest(request, response, { account, kind }));
+        context.values.set(earlyKey, await beginLongRequest(request, response, { account, kind }));
       // The timeout of the call may be over, or 0 from the start.
       context.signal.throwIfAborted();
     } catch (error) {
