@@ -218,7 +218,7 @@ export interface JobHold {
   decidedAt: number | null;
 }
 
-/** Repeated removal of the files of a deleted job, of which a late write may arrive. */
+/** Repeated removal of the files of a deleted job, of which a late write may arrive. By the steady time. */
 export interface FileRemoval {
   jobId: string;
   deletedAt: number;

@@ -9,11 +9,21 @@ const firstMs = 30_000;
  * Time after a deletion from which no late write arrives, in milliseconds: more than twice the time that an
  * upload takes without progress.
  */
-const lastMs = 16 * 60_000;
+export const lastRemovalMs = 16 * 60_000;
 
-/** Stores that the files of a job are removed again. A later deletion starts again. */
-export async function storeRemoval({ fileRemovals }: Removals, jobId: string, now: number): Promise<void> {
-  await fileRemovals.upsert([{ jobId, deletedAt: now, dueAt: now + firstMs }]);
+/** Stores that the files of a job are removed again, by the steady time. A later deletion starts again. */
+export async function storeRemoval({ fileRemovals }: Removals, jobId: string, steady: number): Promise<void> {
+  await fileRemovals.upsert([{ jobId, deletedAt: steady, dueAt: steady + firstMs }]);
+}
+
+/** Starts removals again whose times a wrong clock wrote. */
+export async function restartRemoval(
+  { fileRemovals }: Removals,
+  { jobId, deletedAt }: FileRemoval,
+  steady: number,
+): Promise<void> {
+  const restarted = { deletedAt: steady, dueAt: steady + firstMs };
+  await fileRemovals.update({ jobId, deletedAt }, restarted, { relaxed: true });
 }
 
 /** Sets the next time at which the files of a job are removed, or ends the removals. */
@@ -23,6 +33,6 @@ export async function advanceRemoval(
 ): Promise<void> {
   const current = { jobId, deletedAt };
   const sinceMs = 2 * (dueAt - deletedAt);
-  if (sinceMs > lastMs) await fileRemovals.remove(current, 1);
+  if (sinceMs > lastRemovalMs) await fileRemovals.remove(current, 1);
   else await fileRemovals.update(current, { dueAt: deletedAt + sinceMs }, { relaxed: true });
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { lastRemovalMs, restartRemoval } from './file-removals.ts';
 import { awaitsDecision, maxDueMs, openStates, steppingStates } from './job-states.ts';
 import { repairDueTimes } from './jobs.ts';
 import type { OriginPause } from './origin-state.ts';
@@ -79,6 +80,11 @@ export async function discardWrongTimes(store: Store, clock: Clock, log: Log): P
     find: (limit) =>
       store.trackingRuns.find({ dueAt: { above: steady + maxAheadMs.comparison } }, { order: [], limit }),
     makeDue: ({ jobId, take }) => store.trackingRuns.update({ jobId, take }, { dueAt: steady }),
+  });
+  await discardAll(log, 'removals of files', {
+    find: (limit) =>
+      store.fileRemovals.find({ dueAt: { above: steady + lastRemovalMs } }, { order: [], limit }),
+    makeDue: (removal) => restartRemoval(store, removal, steady),
   });
   const noticeAt = { above: now + maxAheadMs.notice };
   await discardAll(log, 'messages about jobs', {

@@ -122,7 +122,8 @@ function clear(
 }
 
 /** Removes late files of deleted jobs. A removal that fails is due in the next round again. */
-function removeLateFiles(context: JobContext, now: number, { step, signal }: RetainOptions): Promise<number> {
+export function removeLateFiles(context: JobContext, { step, signal }: RetainOptions): Promise<number> {
+  const now = context.clock.steady();
   let after: (string | number)[] | null = null;
   return processDue<FileRemoval>(
     {
@@ -143,7 +144,7 @@ function removeLateFiles(context: JobContext, now: number, { step, signal }: Ret
   );
 }
 
-/** Options for retain(). */
+/** Options for retain() and removeLateFiles(). */
 interface RetainOptions {
   /** Runs a step of the sweep, whose failure does not block the others. */
   step(name: string, run: () => Promise<unknown>): Promise<boolean>;
@@ -154,7 +155,6 @@ interface RetainOptions {
 export async function retain(context: JobContext, now: number, options: RetainOptions): Promise<void> {
   const { step } = options;
   for (const list of deletionLists(context, now)) await step(list.name, () => clear(context, list, options));
-  await step('late files', () => removeLateFiles(context, now, options));
   await step('user deletion', async () => {
     for (const user of await context.store.users.find(
       { deletedAt: { not: null }, erased: false },

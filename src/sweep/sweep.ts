@@ -21,7 +21,7 @@ import {
 import { repairDueTimes } from '../store/jobs.ts';
 import { discardWrongTimes, voidClaims } from '../store/stored-times.ts';
 import { observeClockSteps } from './clock-steps.ts';
-import { computeCutoffs, retain } from './retention.ts';
+import { computeCutoffs, removeLateFiles, retain } from './retention.ts';
 
 /** Age at which an unclaimed batch is republished, in case its message was lost. */
 const lostMs = 60_000;
@@ -119,6 +119,8 @@ export async function sweep(
   await step('destination keys', () => resealDestinations(context, context.destinations.box));
   if (expires && isTrusted) await step('expiry', () => expireRecords(context, sinceStepMs));
   if (isWritable && isTrusted) await retain(context, now, { step, signal });
+  // Follows the steady time, so that it need not wait after a step.
+  if (isWritable) await step('late files', () => removeLateFiles(context, { step, signal }));
 }
 
 function isStoreOutage(error: unknown): boolean {

@@ -22,7 +22,7 @@ import { cancel } from './decide.ts';
 export async function deleteJob({ store, blobs, clock, log }: JobContext, job: Job): Promise<boolean> {
   const now = clock.now();
   if ((await markFilesDeleted(store, job.id, now)) === null) return false;
-  await storeRemoval(store, job.id, now);
+  await storeRemoval(store, job.id, clock.steady());
   await blobs.removeJob(job.id);
   await removePagePlaces(store, job.id);
   const { success, failed } = (job.counts ?? (await countsOf(store, job.id))).units;
@@ -65,7 +65,7 @@ export function filesExpireAt(
  * also calls this.
  */
 export async function removeDeletedFiles({ store, blobs, clock }: JobContext, jobId: string): Promise<void> {
-  await storeRemoval(store, jobId, clock.now());
+  await storeRemoval(store, jobId, clock.steady());
   await blobs.removeJob(jobId);
   await store.jobs.update({ id: jobId }, { fileDeletionDue: false }, { relaxed: true });
 }

@@ -6,7 +6,7 @@ import type { Blobs } from '../../blobs/blobs.ts';
 import type { BatchReference } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import { interruptedMs } from '../../store/job-states.ts';
-import { sweep } from '../../sweep/sweep.ts';
+import { sweep, sweepForever, sweepMs } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
 import { approve } from './decide.ts';
 import { deleteFiles, deleteJob } from './delete.ts';
@@ -136,6 +136,29 @@ describe('a write that lands after the files of its job were deleted', () => {
     },
   );
 });
+
+test.each([86_400_000, 3_600_000, -3_600_000, -86_400_000])(
+  'a step of the clock by %d ms neither delays nor advances the removals of late files',
+  async (ms) => {
+    const job = await endedJob();
+    const { blobs } = fixture.context;
+    const { clock } = fixture;
+    const stopping = new AbortController();
+    const sweeping = sweepForever(fixture.context, sweepMs, stopping.signal, async () => true);
+    await clock.advance(sweepMs);
+    await deleteFiles(fixture.context, job);
+    clock.step(ms);
+    await clock.advance(20_000);
+    const { path, contentType } = job.file!;
+    await blobs.write(path, contentType, (async function* () {})(), () => 0);
+    await clock.advance(2_000);
+    expect(await filesOf(job.id)).toHaveLength(1);
+    await clock.advance(30_000);
+    expect(await filesOf(job.id)).toEqual([]);
+    stopping.abort(new Error('stop'));
+    await sweeping;
+  },
+);
 
 test('files of a job that were not deleted are kept, whatever is stored', async () => {
   const job = await endedJob();

@@ -40,6 +40,11 @@ export function storedTimeConformance(open: OpenStores): void {
       await store.trackingRuns.insert({ ...run, activeUser: null });
       const schedule = { ...aSchedule({ notice: 'paused', noticeAt: aTime + day }), request: '{}' };
       await store.schedules.insert(schedule);
+      const removals = [
+        { jobId: newId(), deletedAt: aTime + day, dueAt: aTime + day + 30_000 },
+        { jobId: newId(), deletedAt: aTime, dueAt: aTime + 16 * 60_000 },
+      ];
+      await store.fileRemovals.upsert(removals);
       await store.jobs.update(
         { id: job.id },
         { noticeDue: 'completed', noticeAt: aTime + day, dueAt: aTime + day },
@@ -56,6 +61,8 @@ export function storedTimeConformance(open: OpenStores): void {
       expect((await store.deliveries.get(delivery.id))!.nextAttemptAt).toBe(aTime);
       expect(await store.deliveries.get(soon.id)).toEqual(soon);
       expect((await store.trackingRuns.get(run.jobId))!.dueAt).toBe(aTime);
+      expect(await store.fileRemovals.get(removals[0]!.jobId)).toMatchObject({ dueAt: aTime + 30_000 });
+      expect(await store.fileRemovals.get(removals[1]!.jobId)).toEqual(removals[1]);
       expect((await store.schedules.get(schedule.id))!.noticeAt).toBe(aTime);
       expect(await store.jobs.get(job.id)).toMatchObject({ noticeAt: aTime, dueAt: aTime });
       expect(lines.map((line) => (line as { kind: string }).kind)).toEqual([
@@ -64,12 +71,13 @@ export function storedTimeConformance(open: OpenStores): void {
         'delays of batches',
         'message repeats',
         'comparisons',
+        'removals of files',
         'messages about jobs',
         'messages about schedules',
         'steps of jobs',
       ]);
       await discardWrongTimes(store, clock, log);
-      expect(lines).toHaveLength(8);
+      expect(lines).toHaveLength(9);
     });
 
     test('keeps the reminder of an approval deadline', async () => {
