@@ -32,6 +32,8 @@ export interface MongoOptions {
   dataFile?: string;
   /** By default a free port. */
   port?: number;
+  /** Variables of the environment of the engine, in addition to those of this process. */
+  environment?: Record<string, string>;
 }
 
 const project = fileURLToPath(new URL('pom.xml', import.meta.url));
@@ -73,6 +75,7 @@ export async function startMongo(options: MongoOptions = {}): Promise<RunningMon
     java,
     [...quickStart, '-cp', classPath(compiled), 'MongoServer', `${options.port ?? 0}`, ...rest],
     (line) => (/^\d+$/.test(line) ? Number(line) : null),
+    options.environment,
   );
   const base = `mongodb://127.0.0.1:${program.readyValue}/`;
   // Other suites may leave the server without a processor for seconds.
