@@ -39,6 +39,7 @@ export async function checkSite(
   const { fault, main } = reading;
   if (main) say(`${main.response.status} ${main.response.url}, ${main.response.body.length} bytes`);
   readingLines(target, reading).forEach(say);
+  if (main?.response.isPending) say(pendingLine);
   if (fault !== null || main === null) return false;
   const { from, contradictions } = readProduct(main.response, target.input, target.region);
   const width = Math.max(...Object.keys(from).map((name) => name.length));
@@ -47,6 +48,9 @@ export async function checkSite(
   contradictionLines(contradictions).forEach(say);
   return true;
 }
+
+const pendingLine =
+  'Pending: the browser stopped waiting for the price. If scripts of the page show it later, declare "wait_for".';
 
 /** Maximum values of a field that are printed. */
 const maxCandidates = 20;

@@ -1,7 +1,7 @@
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
 import { storeOrigin } from './address.ts';
-import type { FetchPage, PageRequest } from './page.ts';
+import type { FetchPage, PageRequest, PageResponse } from './page.ts';
 
 /** Returns the scheme, host, and port of a request's target. Throws `origin_missing` or `address_refused`. */
 export type ResolveOrigin = (market: string, region: string, request: Pick<PageRequest, 'origin'>) => string;
@@ -22,9 +22,10 @@ export function createOriginResolver(origins: Origins): ResolveOrigin {
  * region. Responses have the addresses of the named origin.
  */
 export function atOriginOf(fetch: FetchPage): FetchPage {
-  const fetchFrom = async ({ origin, ...request }: PageRequest) => {
-    const response = await fetch(request);
-    return { ...response, url: origin + request.path };
+  const fetchFrom = async ({ origin, isReady, ...request }: PageRequest) => {
+    const renamed = (response: PageResponse) => ({ ...response, url: origin + request.path });
+    const expected = isReady && { isReady: (document: PageResponse) => isReady(renamed(document)) };
+    return renamed(await fetch({ ...request, ...expected }));
   };
   return (request) => (request.origin === undefined ? fetch(request) : fetchFrom(request));
 }

@@ -28,10 +28,12 @@ export interface PageRequest {
    */
   page?: BrowserPage;
   /**
-   * Returns true if a document shows everything that its reader expects. A browser waits up to three seconds
-   * longer for a document that does not. Plain HTTP runs no scripts, and ignores it.
+   * Returns true if a document shows everything that its reader expects. A browser waits longer for a
+   * document that does not. Plain HTTP runs no scripts, and ignores it.
    */
   isReady?: (document: PageResponse) => boolean;
+  /** Time for which a browser waits until a loaded document is ready, in milliseconds; by default 3,000. */
+  readyMs?: number;
   /**
    * Throws if a path must not be loaded. A browser calls it before a redirect or a script navigates to
    * another page of the origin. Plain HTTP does not navigate.
@@ -66,6 +68,8 @@ export interface PageResponse {
   url: string;
   /** Time at which the response was complete, in milliseconds since the epoch. */
   at: number;
+  /** True if a browser stopped waiting for a document that its reader did not find ready. */
+  isPending?: true;
 }
 
 /**

@@ -57,6 +57,14 @@ describe('parseSites()', () => {
       'kiln.fields.price.0: expected a CSS selector, {"css": …}, {"json": …}, or "schema.org"',
     ],
     ['{"kiln": {"hosts": ["k.example"], "fields": {"Price": "a"}}}', 'expected a field such as title'],
+    [
+      '{"kiln": {"hosts": ["k.example"],\n "wait_for": ".price"}}',
+      'line 2, column 14: kiln.wait_for: only a browser waits: add "fetch": "browser"',
+    ],
+    [
+      '{"kiln": {"hosts": ["k.example"], "fetch": "browser",\n "wait_for": "p:has(b)"}}',
+      'line 2, column 14: kiln.wait_for: :has is not supported',
+    ],
     ['[]', 'line 1, column 1: '],
     ['', 'line 1, column 1: '],
   ])('refuses %s', (text, message) => {

@@ -75,32 +75,38 @@ const host = z
   .transform((given) => given.toLowerCase())
   .refine(isHost, 'expected a host such as shop.example, without a scheme or a path');
 
+const listing = z.strictObject({
+  items: selector.optional(),
+  fields: fields.optional(),
+  next: selector.optional(),
+  page_parameter: z
+    .string()
+    .regex(/^[\w.[\]-]{1,40}$/, 'expected a query parameter such as page')
+    .optional(),
+  first_page: z.int().min(0).max(1).optional(),
+  max_pages: z.int().min(1).max(1_000).optional(),
+});
+
 const declaration = z.preprocess(
   (given) => (typeof given === 'string' ? { hosts: [given] } : given),
-  z.strictObject({
-    hosts: z.array(host).min(1).max(50),
-    fetch: z.enum(['http', 'browser']).optional(),
-    concurrency: z.int().min(1).max(16).optional(),
-    requests_per_second: z.number().positive().max(20).optional(),
-    currency: z
-      .string()
-      .regex(/^[A-Z]{3}$/, 'expected an ISO code such as EUR')
-      .optional(),
-    fields: fields.optional(),
-    listing: z
-      .strictObject({
-        items: selector.optional(),
-        fields: fields.optional(),
-        next: selector.optional(),
-        page_parameter: z
-          .string()
-          .regex(/^[\w.[\]-]{1,40}$/, 'expected a query parameter such as page')
-          .optional(),
-        first_page: z.int().min(0).max(1).optional(),
-        max_pages: z.int().min(1).max(1_000).optional(),
-      })
-      .optional(),
-  }),
+  z
+    .strictObject({
+      hosts: z.array(host).min(1).max(50),
+      fetch: z.enum(['http', 'browser']).optional(),
+      concurrency: z.int().min(1).max(16).optional(),
+      requests_per_second: z.number().positive().max(20).optional(),
+      currency: z
+        .string()
+        .regex(/^[A-Z]{3}$/, 'expected an ISO code such as EUR')
+        .optional(),
+      wait_for: selector.optional(),
+      fields: fields.optional(),
+      listing: listing.optional(),
+    })
+    .refine(({ wait_for, fetch }) => wait_for === undefined || fetch === 'browser', {
+      path: ['wait_for'],
+      error: 'only a browser waits: add "fetch": "browser"',
+    }),
 );
 
 const siteName = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, 'expected a name such as kiln or kiln-de');
@@ -108,8 +114,8 @@ const file = z.record(siteName, declaration);
 
 /** Keys that are suggested for misspelled ones. */
 const known = [
-  'hosts fetch concurrency requests_per_second currency fields listing items next page_parameter first_page',
-  'max_pages css attribute json script type',
+  'hosts fetch concurrency requests_per_second currency wait_for fields listing items next page_parameter',
+  'first_page max_pages css attribute json script type',
 ].flatMap((keys) => keys.split(' '));
 
 /** Where the value of a field comes from. */
@@ -119,7 +125,7 @@ export type FieldSource = z.infer<typeof source>;
 export type FieldSources = z.infer<typeof fields>;
 
 /** Pages of listings of a site. */
-export type ListingDeclaration = NonNullable<z.infer<typeof declaration>['listing']>;
+export type ListingDeclaration = z.infer<typeof listing>;
 
 /** A shop that operators declare (docs/sites.md). */
 export interface SiteDeclaration

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../base/json.ts';
 import { Fault } from '../contract/fault.ts';
 import type { PageResponse } from '../fetch/page.ts';
 import type { Candidate } from './candidates.ts';
+import { find } from './html.ts';
 import { checkFound } from './not-found-page.ts';
 import { resolvePage } from './page-values.ts';
 import { readFields, recordOf, type SourcedValues } from './site-fields.ts';
@@ -55,7 +56,10 @@ function pageFault(page: SitePage & { text: string }, input: JsonObject): Fault 
   return new Fault('page_unreadable', 'the page states products, but none with its address or its name');
 }
 
-/** Reads the record of a response, the source of each of its fields, and the sources that disagree. */
+/**
+ * Reads the record of a response, the source of each of its fields, and the sources that disagree. Throws
+ * `page_unreadable` if the page does not show what the site's `wait_for` selects.
+ */
 export function readProduct(
   response: PageResponse,
   input: JsonObject,
@@ -68,6 +72,8 @@ export function readProduct(
   const fault = read.isStated ? null : pageFault(page, input);
   if (fault !== null && !productCodes.has(fault.code)) throw fault;
   checkFound(page.text);
+  if (site.wait_for !== undefined && !find(page.html.root, site.wait_for))
+    throw new Fault('page_unreadable', `the page does not show ${site.wait_for}, the "wait_for" of the site`);
   const { from, contradictions } = read;
   return { record: recordOf(read, page.url, site), from, contradictions };
 }

@@ -39,6 +39,13 @@ const showProduct = `fetch('/api' + location.pathname).then((response) => respon
   document.body.innerHTML = '<h1>' + found.name + '</h1><p class="delivery">3 days</p>';
 });`;
 
+/** Page of a product whose script adds elements after some time, and whose structured data has no price. */
+const lateProduct = (element: string, afterMs: number) => `<!doctype html><title>Mug</title><h1>Mug</h1>
+  <script type="application/ld+json">{"@type": "Product", "name": "Mug", "sku": "7"}</script>
+  <script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', '${element}'), ${afterMs});</script>`;
+const latePrice = `<script type="application/ld+json">{"@type": "Product", "name": "Mug",
+  "offers": {"price": 12.5, "priceCurrency": "EUR"}}<\\/script>`.replaceAll('\n', ' ');
+
 /** Script of a listing: shows two products of a page, and the link to the next page. */
 const showListing = `const page = Number(new URLSearchParams(location.search).get('page') ?? 1);
   document.body.innerHTML = [2 * page - 1, 2 * page].map((at) =>
@@ -49,10 +56,10 @@ const showListing = `const page = Number(new URLSearchParams(location.search).ge
 const server = createServer((request, response) => {
   seen.push(request.url!);
   const { pathname } = new URL(request.url!, 'http://here');
+  const html = (text: string) =>
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(text);
   const page = (script: string) =>
-    response
-      .writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
-      .end(`<!doctype html><title>Kiln</title><body><p>Loading…</p><script>${script}</script>`);
+    html(`<!doctype html><title>Kiln</title><body><p>Loading…</p><script>${script}</script>`);
   const to = (location: string) => response.writeHead(302, { location }).end();
   if (pathname === '/robots.txt') response.end('User-agent: *\nDisallow: /private\n');
   else if (pathname.startsWith('/api/p/'))
@@ -67,6 +74,9 @@ const server = createServer((request, response) => {
   else if (pathname === '/p/reaches')
     page(`const places = ['http://127.0.0.1:${portOf(inside)}/', 'http://localhost:${portOf(inside)}/', 'http://169.254.169.254/'];
       Promise.allSettled(places.map((place) => fetch(place, { mode: 'no-cors' }))).then(() => { ${showProduct} });`);
+  else if (pathname === '/p/late') html(lateProduct(latePrice, 1_500));
+  else if (pathname === '/p/without-price') html(lateProduct('<p>Nice</p>', 0));
+  else if (pathname === '/p/late-delivery') html(lateProduct('<p class="delivery">3 days</p>', 3_500));
   else if (pathname.startsWith('/p/')) page(showProduct);
   else if (pathname === '/c/mugs') page(showListing);
   else response.writeHead(200, { 'content-type': 'text/html' }).end('other');
@@ -87,9 +97,13 @@ describe.skipIf(skipped)(`declared shops in a browser${skipped}`, () => {
     const fields = { delivery: '.delivery' };
     await writeFile(
       file,
-      JSON.stringify({ kiln: { hosts: ['kiln.example'], fetch: 'browser', fields, listing } }),
+      JSON.stringify({
+        kiln: { hosts: ['kiln.example'], fetch: 'browser', fields, listing },
+        oven: { hosts: ['oven.example'], fetch: 'browser', wait_for: '.delivery' },
+      }),
     );
-    const sites = { kiln: `http://127.0.0.1:${portOf(server)}`, requests_per_second: 1_000 };
+    const address = `http://127.0.0.1:${portOf(server)}`;
+    const sites = { kiln: address, oven: address, requests_per_second: 1_000 };
     config = {
       ...loadConfig({ GLEANER_DATA_DIR: folder, GLEANER_SITES: file }),
       origins: parseOrigins(JSON.stringify({ sites })),
@@ -113,9 +127,9 @@ describe.skipIf(skipped)(`declared shops in a browser${skipped}`, () => {
     await rm(folder, { recursive: true });
   });
 
-  const fetchOf = () => fetching.pages.openSession('sites', 'kiln').fetch;
-  const read = (path: string) =>
-    product.read({ url: `http://kiln.example${path}` }, { region: 'kiln', fetch: fetchOf() });
+  const fetchOf = (site = 'kiln') => fetching.pages.openSession('sites', site).fetch;
+  const read = (path: string, site = 'kiln') =>
+    product.read({ url: `http://${site}.example${path}` }, { region: site, fetch: fetchOf(site) });
 
   test.each(['/p/mug', '/p/moved', '/p/reaches'])(
     'show the product of %s after its scripts',
@@ -129,6 +143,25 @@ describe.skipIf(skipped)(`declared shops in a browser${skipped}`, () => {
       expect(reached).toBe(0);
     },
   );
+
+  test('show a price that a script adds later', async () => {
+    expect(await read('/p/late')).toMatchObject({ title: 'Mug', price: 12.5, currency: 'EUR' });
+  });
+
+  test('are pending if no script adds a price', async () => {
+    const address = 'http://kiln.example/p/without-price';
+    const lines: string[] = [];
+    expect(await checkSite(config, file, address, (line) => lines.push(line))).toBe(true);
+    expect(lines).toContainEqual(expect.stringMatching(/^Pending: .*"wait_for"/));
+  });
+
+  test('are read once they show what the declaration waits for', async () => {
+    expect(await read('/p/late-delivery', 'oven')).toMatchObject({ title: 'Mug', price: null });
+    await expect(read('/p/without-price', 'oven')).rejects.toMatchObject({
+      code: 'page_unreadable',
+      message: expect.stringContaining('the page does not show .delivery'),
+    });
+  });
 
   test('show every page of a listing', async () => {
     const entries: JsonObject[] = [];

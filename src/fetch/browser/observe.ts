@@ -100,6 +100,8 @@ export class PageObservation {
   #isReloaded = false;
   /** Monotonic time at which the shown document was loaded. */
   #loadedAt = 0;
+  /** Document that the reader found incomplete. */
+  #unready: Buffer | null = null;
   readonly #timer: RenderTimer;
 
   constructor(options: ObserveOptions) {
@@ -284,7 +286,10 @@ export class PageObservation {
     });
   }
 
-  /** Ends with the document if its main thread is idle, too, and the reader expects no more of it. */
+  /**
+   * Ends with the document if its main thread is idle, too, and the reader expects no more of it, or has
+   * waited for it long enough.
+   */
   async #settleIfIdle(): Promise<void> {
     const { plan, limits, cdp } = this.#options;
     const startedAt = performance.now();
@@ -292,16 +297,30 @@ export class PageObservation {
     if (performance.now() - startedAt > idleMs) return this.#timer.restartQuiet();
     if (this.#failure !== null) return this.fail(this.#failure);
     const page = await this.#readShown();
-    const isLate = performance.now() - this.#loadedAt >= limits.readyMs;
-    if (isLate || plan.take === 'response' || plan.isReady(page)) this.#result.resolve(page);
+    const isLate = performance.now() - this.#loadedAt >= (plan.readyMs ?? limits.readyMs);
+    if (isLate || this.#isReady(page)) this.#resolveShown(page);
     else this.#timer.restartQuiet();
+  }
+
+  #resolveShown(page: PageResponse): void {
+    this.#result.resolve(this.#isReady(page) ? page : { ...page, isPending: true });
+  }
+
+  /** Asks the reader at most once about the same bytes: it parses them. */
+  #isReady(page: PageResponse): boolean {
+    const { plan } = this.#options;
+    if (plan.take === 'response') return true;
+    if (this.#unready !== null && page.body.equals(this.#unready)) return false;
+    const isReady = plan.isReady(page);
+    if (!isReady) this.#unready = page.body;
+    return isReady;
   }
 
   /** Ends at a time limit with what is shown, unless it is incomplete or a wanted response is on its way. */
   async #settle(): Promise<void> {
     if (this.#failure !== null) return this.fail(this.#failure);
     const isShown = this.#shown !== null && (this.#timer.isLoaded || this.#shown.isComplete);
-    if (isShown && !this.#traffic.awaitsWanted) this.#result.resolve(await this.#readShown());
+    if (isShown && !this.#traffic.awaitsWanted) this.#resolveShown(await this.#readShown());
   }
 
   async #readShown(): Promise<PageResponse> {

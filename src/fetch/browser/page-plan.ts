@@ -15,6 +15,8 @@ export interface PagePlan {
   assertAllowed(url: string): void;
   /** Returns true if a document shows everything that its reader expects of it. */
   isReady(document: PageResponse): boolean;
+  /** Time for which a loaded document may become ready, in milliseconds. Undefined for the default. */
+  readyMs: number | undefined;
   /** Returns true if a request of the page is the one whose response is wanted. */
   expects(url: string, method: string): boolean;
 }
@@ -51,6 +53,7 @@ export function planPage(request: PageRequest, origin: string): PagePlan {
       request.assertAllowed?.(pathname + search);
     },
     isReady: request.isReady ?? (() => true),
+    readyMs: request.readyMs,
     expects: (text, method) => {
       const url = URL.parse(text);
       if (take !== 'response' || method === 'OPTIONS' || url?.pathname !== target.pathname) return false;

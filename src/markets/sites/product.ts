@@ -1,5 +1,6 @@
+import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PageRequest } from '../../fetch/page.ts';
+import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { text } from '../fields.ts';
 import type { RecordReader } from '../market.ts';
 import { hasHost, type SiteDeclaration } from '../site-declaration.ts';
@@ -27,6 +28,46 @@ export function pageRequest(url: URL, site: SiteDeclaration): PageRequest {
   };
 }
 
+/** Time for which a browser waits for what a declaration names, in milliseconds. */
+const declaredReadyMs = 8_000;
+
+/** Codes of faults of a page that its scripts have not filled yet. */
+const pendingCodes: ReadonlySet<string> = new Set(['page_empty', 'page_unreadable']);
+
+type ProductReading = ReturnType<typeof readProduct>;
+
+/** Reads the responses of one unit, and parses the bytes that a browser has asked about only once. */
+class UnitReader {
+  readonly #input: JsonObject;
+  readonly #site: SiteDeclaration;
+  #last: { body: Buffer; reading: ProductReading } | null = null;
+
+  constructor(input: JsonObject, site: SiteDeclaration) {
+    this.#input = input;
+    this.#site = site;
+  }
+
+  read(response: PageResponse): ProductReading {
+    if (this.#last?.body === response.body) return this.#last.reading;
+    const reading = readProduct(response, this.#input, this.#site.name);
+    this.#last = { body: response.body, reading };
+    return reading;
+  }
+
+  /**
+   * Returns true for a product with what the declaration waits for, otherwise with a price or sold out, and
+   * for a page that will not become one.
+   */
+  isReady(document: PageResponse): boolean {
+    try {
+      const { record } = this.read(document);
+      return this.#site.wait_for !== undefined || record.price !== null || record.available === false;
+    } catch (error) {
+      return !pendingCodes.has(Fault.from(error).code);
+    }
+  }
+}
+
 /**
  * Reads a product page of a declared site (docs/sites.md). `input` has the `url`; the region is the name of
  * the site. Prices are in currency units.
@@ -35,7 +76,13 @@ export const product: RecordReader = {
   sort: 'record',
   async read(input, { region, fetch, reportContradictions }) {
     const { url, site } = placeOf(region, input.url);
-    const { record, contradictions } = readProduct(await fetch(pageRequest(url, site)), input, region);
+    const reader = new UnitReader(input, site);
+    const response = await fetch({
+      ...pageRequest(url, site),
+      isReady: (document) => reader.isReady(document),
+      ...(site.wait_for === undefined ? {} : { readyMs: declaredReadyMs }),
+    });
+    const { record, contradictions } = reader.read(response);
     reportContradictions?.(contradictions.map(({ field }) => field));
     return record;
   },

@@ -3,7 +3,7 @@ import { direct } from '../../../sandbox/in-process-origin.ts';
 import { listedId, sites as origin } from '../../../sandbox/sites/index.ts';
 import { fakeProduct } from '../../../sandbox/sites/products.ts';
 import type { JsonObject } from '../../base/json.ts';
-import type { FetchPage } from '../../fetch/page.ts';
+import type { FetchPage, PageRequest } from '../../fetch/page.ts';
 import { declaredSites } from '../declared-sites.ts';
 import type { ListSummary } from '../market.ts';
 import { sites } from './index.ts';
@@ -84,6 +84,38 @@ describe('product', () => {
       },
     );
     expect([record.price, fields]).toEqual([12.5, ['price']]);
+  });
+
+  it('is ready with a price, sold out, or without a product', async () => {
+    let isReady: PageRequest['isReady'];
+    const mug = (offers: string) =>
+      page(
+        `<h1>Mug</h1><script type="application/ld+json">{"@type": "Product", "name": "Mug"${offers}}</script>`,
+        `${shop}/p/1`,
+      );
+    const fetch: FetchPage = async (request) => {
+      isReady = request.isReady;
+      return mug(', "offers": {"price": 9}');
+    };
+    await product.read({ url: `${shop}/p/1` }, { region: 'example', fetch });
+    const responses = [
+      mug(', "offers": {"price": 9}'),
+      mug(', "offers": {"availability": "OutOfStock"}'),
+      page('', `${shop}/p/1`, 404),
+      mug(', "sku": "7"'),
+      page('<title>Loading</title>', `${shop}/p/1`),
+    ];
+    expect(responses.map((response) => isReady!(response))).toEqual([true, true, true, false, false]);
+  });
+
+  it('rejects a page without what the declaration waits for', () => {
+    declare({ kiln: { hosts: ['kiln.example'], fetch: 'browser', wait_for: '.price' } });
+    const body =
+      '<h1>Mug</h1><script type="application/ld+json">{"@type": "Product", "name": "Mug"}</script>';
+    const response = page(body, 'https://kiln.example/p/1');
+    expect(() => product.extract(response, { url: response.url }, 'kiln')).toThrow(
+      'the page does not show .price, the "wait_for" of the site',
+    );
   });
 
   it('rejects the first page of the shop, to which removed products lead', () => {
