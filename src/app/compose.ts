@@ -117,7 +117,7 @@ export async function compose(
   const store = observeStore(refuseOtherMoves(limited), changes, metrics);
   const requestCounter = createRequestCounter(clock);
   const holder = options.holder ?? newId();
-  const pageOptions = { config, store, clock, log, holder, observer: meterRequests(requestCounter, metrics) };
+  const pageOptions = { config, store, clock, log, holder, ...pageObservers(requestCounter, metrics) };
   const fetching = await openPages(options.readsPages ?? false, pageOptions);
   const context: JobContext = {
     store,
@@ -237,6 +237,17 @@ function jobLinks({ links, secrets, images }: SignedLinks, blobs: Stack['blobs']
     },
     itemToken: (jobId, batchId, index) => writeItemToken(secrets, jobId, { batchId, index }),
     readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),
+  };
+}
+
+/** Returns the observers of requests to sites, and of pages in browsers. */
+function pageObservers(
+  requestCounter: RequestCounter,
+  metrics: Metrics,
+): Pick<FetchingOptions, 'observer' | 'onDefect'> {
+  return {
+    observer: meterRequests(requestCounter, metrics),
+    onDefect: (market, defect) => metrics.add('gleaner_browser_defects_total', { market, defect }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Config } from '../base/config.ts';
-import { createBrowserFetcher } from '../fetch/browser/fetcher.ts';
+import { type BrowserFetcherOptions, createBrowserFetcher } from '../fetch/browser/fetcher.ts';
 import { createHttpFetcher, type Fetcher } from '../fetch/http.ts';
 import {
   createOriginScheduler,
@@ -14,7 +14,8 @@ import { openBotIdentity } from './bot-identity.ts';
 import { traceFetcher } from './telemetry.ts';
 
 export interface FetchingOptions
-  extends Pick<OriginSchedulerOptions, 'clock' | 'log' | 'observer' | 'holder'> {
+  extends Pick<OriginSchedulerOptions, 'clock' | 'log' | 'observer' | 'holder'>,
+    Pick<BrowserFetcherOptions, 'onDefect'> {
   config: Pick<
     Config,
     'origins' | 'userAgent' | 'browser' | 'limits' | 'exportsTraces' | 'linkSecrets' | 'dataDir' | 'publicUrl'
@@ -32,7 +33,7 @@ export interface Fetching {
 
 /** Creates the fetchers and the scheduler for a configuration. */
 export async function openFetching(options: FetchingOptions): Promise<Fetching> {
-  const { config, store, clock, log, observer, holder } = options;
+  const { config, store, clock, log, observer, holder, onDefect } = options;
   const { origins, userAgent, limits } = config;
   const isSigned = origins.values().some(({ sign }) => sign);
   const identity = isSigned ? await openBotIdentity(config, clock) : null;
@@ -55,6 +56,7 @@ export async function openFetching(options: FetchingOptions): Promise<Fetching> 
       userAgent,
       path: config.browser,
       limits: browserLimits,
+      onDefect,
     }),
   });
   const fetcher = config.exportsTraces ? traceFetcher(untraced) : untraced;

@@ -107,6 +107,8 @@ function startJobSeries({ add }: Pick<Telemetry['metrics'], 'add'>): void {
     for (const outcome of requestOutcomes) add('gleaner_origin_requests_total', { market, outcome }, 0);
   for (const field of ['price', 'availability'])
     add('gleaner_contradictions_total', { market: 'sites', field }, 0);
+  for (const market of knownMarkets) add('gleaner_browser_defects_total', { market, defect: 'cached' }, 0);
+  add('gleaner_browser_defects_total', { market: 'sites', defect: 'pending' }, 0);
   for (const result of [...endedStates, 'skipped', 'not_submitted'])
     add('gleaner_schedule_runs_total', { result }, 0);
 }

@@ -34,6 +34,11 @@ export const counters = {
     about: 'Ended jobs none of whose records has a field that earlier pages had.',
     labels: ['kind', 'market'],
   },
+  gleaner_browser_defects_total: {
+    about:
+      'Pages in a browser that returned a response from its cache (cached), or not all that its reader expects (pending).',
+    labels: ['market', 'defect'],
+  },
   gleaner_origin_requests_total: {
     about: 'Requests to origins: succeeded, refused, failed, or inconclusive.',
     labels: ['market', 'outcome'],

@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
+import type { BrowserFetcherOptions } from '../../src/fetch/browser/fetcher.ts';
 import type { Fetcher } from '../../src/fetch/http.ts';
 import type { PageRequest, PageResponse } from '../../src/fetch/page.ts';
 import { mkta as market } from '../../src/markets/mkta/index.ts';
@@ -126,6 +127,8 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
         fetch('${dataPath}');`);
     case '/cached':
       return void page(`fetch('/cached-data')`, `visit ${seen.length}`, cacheable);
+    case '/cached-elsewhere':
+      return void page(`fetch('http://127.0.0.1:${otherPort}/secret')`);
     case '/cached-data':
       return void response.writeHead(200, { ...html, ...cacheable }).end(`request ${seen.length}`);
     case '/status': {
@@ -174,7 +177,7 @@ const server = createServer(respond);
 let reached = 0;
 const inside = createServer((_request, response) => {
   reached += 1;
-  response.writeHead(200, { 'access-control-allow-origin': '*' }).end('secret');
+  response.writeHead(200, { 'access-control-allow-origin': '*', ...cacheable }).end(`secret ${reached}`);
 });
 let otherPort: number;
 /** Receives datagrams, which no page may send. */
@@ -206,11 +209,17 @@ const sites = () => ({
 const fetchers: Fetcher[] = [];
 
 /** Creates a fetcher that resolves every name to this machine. */
-function newFetcher(limits: Parameters<typeof browserFetcher>[1]): Fetcher {
+function newFetcher(
+  limits: BrowserFetcherOptions['limits'],
+  more: Pick<BrowserFetcherOptions, 'onDefect'> = {},
+): Fetcher {
   const made = browserFetcher(
     sites(),
     { quietMs: 100, ...limits },
-    { resolve: (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]) },
+    {
+      resolve: (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+      ...more,
+    },
   );
   fetchers.push(made);
   return made;
@@ -323,6 +332,23 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     });
   });
 
+  test('is requested again, and counted, if the browser took it from its cache', async () => {
+    reached = 0;
+    const defects: string[] = [];
+    const open = browserFetcher(
+      { mktb: { id: origin, allow_private: true } },
+      { quietMs: 100 },
+      { onDefect: (...defect) => defects.push(defect.join(' ')) },
+    );
+    fetchers.push(open);
+    const fetch = open.for('mktb', 'id');
+    const request = responseOf('/cached-elsewhere', { path: '/secret' });
+    expect((await fetch(request)).body.toString()).toBe('secret 1');
+    expect(defects).toEqual([]);
+    expect((await fetch(request)).body.toString()).toBe('secret 2');
+    expect(defects).toEqual(['mktb cached']);
+  });
+
   test('sends no datagrams', async () => {
     await get(responseOf('/datagrams'));
     expect(datagramCount).toBe(0);
@@ -405,8 +431,12 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       const isReady = ({ body }: PageResponse) => body.includes('12.50');
       const page = newFetcher({ readyMs: 20_000 }).for('mktb', 'id');
       expect((await page({ path: '/late-price', isReady })).body.toString()).toContain('Price: 12.50');
-      const hasty = newFetcher({ readyMs: 200 }).for('mktb', 'id');
-      expect((await hasty({ path: '/requests', isReady })).body.toString()).toContain('Loading');
+      const defects: string[] = [];
+      const onDefect: BrowserFetcherOptions['onDefect'] = (...defect) => defects.push(defect.join(' '));
+      const hasty = newFetcher({ readyMs: 200 }, { onDefect }).for('mktb', 'id');
+      const pending = await hasty({ path: '/requests', isReady });
+      expect(pending.body.toString()).toContain('Loading');
+      expect([pending.isPending, defects]).toEqual([true, ['mktb pending']]);
     });
 
     test('is returned as it was received if a script keeps it from being parsed', async () => {

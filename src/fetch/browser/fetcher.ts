@@ -15,6 +15,12 @@ import { defaultPageLoadLimits, loadPage, type PageLoadLimits } from './load-pag
 import { planPage } from './page-plan.ts';
 import { BrowserPool } from './pool.ts';
 
+/**
+ * Defect of a page: a response came from the cache and was requested again, or the document did not show in
+ * time what its reader expects.
+ */
+export type PageDefect = 'cached' | 'pending';
+
 /** Options for createBrowserFetcher(). */
 export interface BrowserFetcherOptions
   extends Pick<HttpFetcherOptions, 'origins' | 'clock' | 'log' | 'resolve'> {
@@ -25,6 +31,8 @@ export interface BrowserFetcherOptions
    */
   path: string | null;
   limits?: Partial<PageLoadLimits & PoolLimits>;
+  /** Counts the defects of a market's pages. */
+  onDefect?: ((market: string, defect: PageDefect) => void) | undefined;
 }
 
 const defaultPoolLimits: PoolLimits = {
@@ -52,7 +60,7 @@ function browserMissing(): Fault {
  * ends, unless they are discarded or the browser crashes.
  */
 export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
-  const { origins, clock, log } = options;
+  const { origins, clock, log, onDefect } = options;
   const limits = { ...defaultPageLoadLimits, ...defaultPoolLimits, ...options.limits };
   const resolveOrigin = createOriginResolver(origins);
   const cookies = createScopedCache<CookieData[]>((values) => 2 * JSON.stringify(values).length);
@@ -73,7 +81,10 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
       }
       const plan = planPage(request, origin);
       try {
-        const onCached = (url: string) => log.warn({ market, region, url }, 'cached response discarded');
+        const onCached = (url: string) => {
+          log.warn({ market, region, url }, 'cached response discarded');
+          onDefect?.(market, 'cached');
+        };
         const task = async (tab: Tab) => {
           const loaded = await loadPage(tab, plan, { limits, clock, onCached, signal });
           const isOverfull = hasTooManyCookies(await tab.page.browserContext().cookies());
@@ -81,6 +92,7 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
           return loaded;
         };
         const response = await pool.use({ market, region, origin }, task, signal);
+        if (response.isPending) onDefect?.(market, 'pending');
         await share?.reserve(response.body.length, signal);
         return response;
       } catch (error) {
