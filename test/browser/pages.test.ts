@@ -54,6 +54,41 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
       return void page(`fetch('${dataPath}&status=403')`);
     case '/requests-twice':
       return void page(`fetch('/lost').catch(() => fetch('${dataPath}'))`);
+    case '/retries':
+      return void page(`fetch('${dataPath}&status=500')
+        .then(() => setTimeout(() => fetch('${dataPath}&again=1'), 300))`);
+    case '/renews-token':
+      return void page(`fetch('${dataPath}&status=401')
+        .then(() => fetch('/other')).then(() => fetch('${dataPath}&again=1'))`);
+    case '/repeats-errors':
+      return void page(`setInterval(() => fetch('${dataPath}&status=503'), 50)`);
+    case '/reads-no-body':
+      return void page(`fetch('/data-long')`);
+    case '/stops-reading':
+      return void page(`
+        const controller = new AbortController();
+        fetch('/data-long', { signal: controller.signal }).then(() => controller.abort());`);
+    case '/data-long':
+      return void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ text: 'x'.repeat(900_000) }));
+    case '/moves-on':
+      return void page(`fetch('${dataPath}').then((response) => { location.href = '/other'; })`);
+    case '/requests-cut':
+      return void page(`fetch('/data-cut' + location.search)`);
+    case '/data-cut': {
+      const length = searchParams.has('length') ? { 'content-length': '100' } : {};
+      const type = searchParams.get('type') ?? 'application/json';
+      return void response
+        .writeHead(200, { 'content-type': type, ...length })
+        .write('{"a": {"b": 1}', () => request.socket.destroy());
+    }
+    case '/requests-call':
+      return void page(`fetch('/data-call' + location.search)`);
+    case '/data-call':
+      return void response
+        .writeHead(200, { 'content-type': searchParams.get('type') ?? 'application/json' })
+        .end('call({"a": 1});');
     case '/visitor':
       return void page(`fetch('${dataPath}')`, 'Welcome', { 'set-cookie': 'visitor=7; Path=/' });
     case '/heavy': {
@@ -297,8 +332,53 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     test('may use POST, and may be refused', async () => {
       const posted = await get({ path: '/data', method: 'POST', page: { path: '/posts', take: 'response' } });
       expect(posted.body.toString()).toContain('"id":"2"');
-      expect(await get(responseOf('/requests-refused'))).toMatchObject({ status: 403 });
+      const page = newFetcher({ responseQuietMs: 300 }).for('mktb', 'id');
+      expect(await page(responseOf('/requests-refused'))).toMatchObject({ status: 403 });
     });
+
+    test.each(['/retries', '/renews-token'])('%s: is the first good response', async (path) => {
+      const { status, url } = await get(responseOf(path));
+      expect([status, url]).toEqual([200, `${origin}${dataPath}&again=1`]);
+    });
+
+    test('is the last error of a page that gets no good response', async () => {
+      const page = newFetcher({ responseSettleMs: 1_500 }).for('mktb', 'id');
+      expect(await page(responseOf('/repeats-errors'))).toMatchObject({ status: 503 });
+    });
+
+    test.each(['/reads-no-body', '/stops-reading'])(
+      '%s: is complete whatever the page reads',
+      async (path) => {
+        const { body } = await get({ path: '/data-long', page: { path, take: 'response' } });
+        expect(JSON.parse(body.toString())).toEqual({ text: 'x'.repeat(900_000) });
+      },
+    );
+
+    test('is the result even if the page leaves with it', async () => {
+      for (let attempt = 0; attempt < 5; attempt += 1)
+        expect(await get(responseOf('/moves-on'))).toMatchObject({ status: 200, url: origin + dataPath });
+    });
+
+    test.each(['application/json', 'text/plain'])('may be a call with JSON as %s', async (type) => {
+      const path = `/requests-call?type=${type}`;
+      const { body } = await get({ path: '/data-call', page: { path, take: 'response' } });
+      expect(body.toString()).toBe('call({"a": 1});');
+    });
+
+    test.each(['?length=1', '?type=application/json', '?type=text/plain'])(
+      'is not taken if its connection is cut: %s',
+      async (search) => {
+        const page = newFetcher({ responseQuietMs: 300 }).for('mktb', 'id');
+        const cut = {
+          path: '/data-cut',
+          page: { path: `/requests-cut${search}`, take: 'response' },
+        } as const;
+        await expect(page(cut)).rejects.toMatchObject({
+          code: 'network',
+          message: `${new URL(origin).host}: the connection closed before the response was complete`,
+        });
+      },
+    );
 
     test('identifies itself honestly, and uses the requested language', async () => {
       await get(responseOf('/requests', { headers: { 'accept-language': 'id-ID,id;q=0.9,en;q=0.8' } }));

@@ -11,7 +11,8 @@ import { createOriginResolver } from '../origin-resolver.ts';
 import type { BrowserProcess, PoolLimits } from './browser-process.ts';
 import type { EgressRules } from './egress.ts';
 import type { Tab } from './launch.ts';
-import { defaultPageLoadLimits, loadPage, type PageLoadLimits } from './load-page.ts';
+import { loadPage } from './load-page.ts';
+import { defaultPageLoadLimits, type PageLoadLimits } from './page-load-limits.ts';
 import { planPage } from './page-plan.ts';
 import { BrowserPool } from './pool.ts';
 

@@ -3,6 +3,7 @@ import { Fault } from '../../contract/fault.ts';
 import { type ResponseHead, toResponseHead } from './head.ts';
 import { createNavigationRules, type NavigationRules } from './navigation-rules.ts';
 import { isSameSite, type PagePlan } from './page-plan.ts';
+import { canTakeBody, isWholeBody, returnBody, takeBody } from './wanted-body.ts';
 
 type PausedEvent = Protocol.Fetch.RequestPausedEvent;
 
@@ -20,11 +21,20 @@ export const patterns: Protocol.Fetch.RequestPattern[] = [
   { resourceType: 'Font' },
 ];
 
+/** A response that was taken before the page received it. */
+export interface TakenResponse extends ResponseHead {
+  /** Id of its request in the Network domain. */
+  requestId: string;
+  body: Buffer;
+}
+
 /** Callbacks for the results of an interception. */
 export interface InterceptionEvents {
+  /** A response to an expected request. Returns false if the page is to continue with it. */
+  received(response: TakenResponse): boolean;
   /** The main document is a redirect that is not followed. */
   redirected(head: ResponseHead): void;
-  /** The main document exceeds the limit, according to its content-length. */
+  /** The main document, according to its content-length, or a wanted response exceeds the limit. */
   tooLarge(): void;
   /** A navigation of the page to a URL was blocked. */
   blocked(url: string): void;
@@ -46,8 +56,12 @@ export function intercept(
   const rules = createNavigationRules(plan.origin, plan.take === 'response');
   return async (paused) => {
     const { resourceType, frameId, request, responseStatusCode, responseErrorReason } = paused;
-    if (resourceType === 'XHR' || resourceType === 'Fetch')
-      return allow(cdp, paused, isWanted(plan, request));
+    if (resourceType === 'XHR' || resourceType === 'Fetch') {
+      const isWanted = frameId === mainFrame && plan.expects(request.url, request.method);
+      return responseStatusCode === undefined
+        ? allow(cdp, paused, { isUncached: isRevalidated(plan, request), isPausedAgain: isWanted })
+        : takeWanted(cdp, plan, paused, maxBytes, events);
+    }
     if (resourceType !== 'Document') return block(cdp, paused, 'BlockedByClient');
     if (frameId === mainFrame) {
       if (responseStatusCode !== undefined) {
@@ -66,18 +80,27 @@ export function intercept(
  * Returns true for the request of a script whose response is wanted and could come from the cache. A header
  * for another origin would need its permission.
  */
-function isWanted(plan: PagePlan, { url, method }: Protocol.Network.Request): boolean {
+function isRevalidated(plan: PagePlan, { url, method }: Protocol.Network.Request): boolean {
   return method === 'GET' && plan.expects(url, method) && URL.parse(url)?.origin === plan.origin;
 }
 
-/** Continues a request. `isUncached`: the browser's cache is neither read nor revalidated. */
+/** How to continue a request. */
+interface AllowOptions {
+  /** True if the browser's cache is not read without asking the site. */
+  isUncached?: boolean;
+  /** True if the response is paused, too. */
+  isPausedAgain?: boolean;
+}
+
 async function allow(
   cdp: CDPSession,
-  { requestId, request }: PausedEvent,
-  isUncached = false,
+  { requestId, request, responseStatusCode, responseErrorReason }: PausedEvent,
+  { isUncached = false, isPausedAgain = false }: AllowOptions = {},
 ): Promise<void> {
   const parameters: Protocol.Fetch.ContinueRequestRequest = { requestId };
-  if (isUncached) {
+  const isResponse = responseStatusCode !== undefined || responseErrorReason !== undefined;
+  if (isPausedAgain && !isResponse) parameters.interceptResponse = true;
+  if (isUncached && !isResponse) {
     const headers = Object.entries({ ...request.headers, 'Cache-Control': 'no-cache' });
     parameters.headers = headers.map(([name, value]) => ({ name, value }));
   }
@@ -97,6 +120,38 @@ function ignoreCancelled(error: Error): void {
   if (!error.message.includes('Invalid InterceptionId')) throw error;
 }
 
+/**
+ * Takes the response to an expected request before the page receives it, which may not read it or leave.
+ * Responses that cannot be taken, such as redirects, are left to the page.
+ */
+async function takeWanted(
+  cdp: CDPSession,
+  plan: PagePlan,
+  paused: PausedEvent,
+  maxBytes: number,
+  events: InterceptionEvents,
+): Promise<void> {
+  const { request, networkId, responseStatusCode = 0, responseHeaders = [] } = paused;
+  const isRedirect = responseStatusCode >= 300 && responseStatusCode <= 399;
+  const isUncached = request.method !== 'GET' || isRevalidated(plan, request);
+  if (networkId === undefined || isRedirect || !canTakeBody(paused, isUncached)) return allow(cdp, paused);
+  let body: Buffer | null;
+  try {
+    body = await takeBody(cdp, paused, maxBytes);
+  } catch {
+    // The page has usually cancelled the request.
+    return block(cdp, paused, 'ConnectionClosed');
+  }
+  if (body === null) events.tooLarge();
+  else if (!isWholeBody(paused, body)) await block(cdp, paused, 'ConnectionClosed');
+  else {
+    const entries = responseHeaders.map(({ name, value }) => [name, value] as const);
+    const head = toResponseHead(responseStatusCode, entries, request.url);
+    const isTaken = events.received({ ...head, requestId: networkId, body });
+    if (!isTaken) await returnBody(cdp, paused, body).catch(ignoreCancelled);
+  }
+}
+
 /** Decides on the request for a main document. */
 async function decideRequest(
   cdp: CDPSession,
@@ -114,7 +169,7 @@ async function decideRequest(
     events.forbidden(Fault.from(fault));
     return block(cdp, paused, 'Aborted');
   }
-  if (isAllowed) return allow(cdp, paused, true);
+  if (isAllowed) return allow(cdp, paused, { isUncached: true });
   await block(cdp, paused, 'Aborted');
   events.blocked(url);
 }

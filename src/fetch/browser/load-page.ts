@@ -4,8 +4,10 @@ import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../page.ts';
 import { patterns } from './interception.ts';
 import type { Tab } from './launch.ts';
-import { observe, type PageObservation, type RenderLimits, statusErrors } from './observe.ts';
+import { statusErrors } from './main-documents.ts';
+import { observe, type PageObservation } from './observe.ts';
 import { serializeMs } from './page-body.ts';
+import type { PageLoadLimits } from './page-load-limits.ts';
 import type { PagePlan } from './page-plan.ts';
 
 const timeouts: readonly string[] = ['ERR_TIMED_OUT', 'ERR_CONNECTION_TIMED_OUT'];
@@ -34,24 +36,6 @@ export function netFault(errorText: string, url: string): Fault {
   const reason = /^ERR_(?:CERT|SSL)/.test(code) ? `TLS: ${code}` : (reasons[code] ?? code);
   return new Fault('network', `${host}: ${reason}`);
 }
-
-/** Limits on the size and duration of a page. */
-export interface PageLoadLimits extends RenderLimits {
-  /** Timeout of a page, in milliseconds. */
-  totalMs: number;
-}
-
-export const defaultPageLoadLimits: PageLoadLimits = {
-  bytes: 16 * 1024 * 1024,
-  pageBytes: 64 * 1024 * 1024,
-  requests: 500,
-  totalMs: 30_000,
-  quietMs: 500,
-  responseQuietMs: 3_000,
-  settleMs: 8_000,
-  responseSettleMs: 5_500,
-  readyMs: 3_000,
-};
 
 /** Sets the plan's initial cookies that the site has not set yet. */
 async function setPreferences({ page }: Tab, { origin, preferences }: PagePlan): Promise<void> {

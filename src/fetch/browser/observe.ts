@@ -3,58 +3,14 @@ import type { Clock } from '../../base/clock.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../page.ts';
 import { type ResponseHead, toResponseHead } from './head.ts';
-import { intercept } from './interception.ts';
-import { readResponseBody, serializeDocument } from './page-body.ts';
+import { intercept, type TakenResponse } from './interception.ts';
+import { MainDocuments } from './main-documents.ts';
+import { readResponseBody } from './page-body.ts';
+import type { RenderLimits } from './page-load-limits.ts';
 import type { PagePlan } from './page-plan.ts';
 import { createRenderTimer, type RenderTimer } from './render-timer.ts';
 import { createTraffic } from './traffic.ts';
-
-/** Limits on a page, and when it counts as rendered. */
-export interface RenderLimits {
-  /** Maximum bytes of a document or a response. */
-  bytes: number;
-  /** Maximum bytes of everything that a page loads. */
-  pageBytes: number;
-  /** Maximum requests of a page. */
-  requests: number;
-  /** Time without requests in progress after which a loaded document counts as rendered, in milliseconds. */
-  quietMs: number;
-  /**
-   * Like `quietMs`, for a page that has not sent the expected request, and is then assumed not to send it.
-   */
-  responseQuietMs: number;
-  /** Time after which a shown document counts as rendered regardless of its requests, in milliseconds. */
-  settleMs: number;
-  /** Like `settleMs`, for a page whose expected request is not in progress. */
-  responseSettleMs: number;
-  /**
-   * Time after which a quiet document is the result although the reader expects more of it, in milliseconds.
-   */
-  readyMs: number;
-}
-
-/** Head of a response, and the time at which it arrived. */
-interface ReceivedHead extends ResponseHead {
-  at: number;
-}
-
-interface Document extends ReceivedHead {
-  id: string;
-  html: boolean;
-  /** True once its bytes have arrived. */
-  isComplete: boolean;
-}
-
-const htmlTypes: readonly string[] = ['text/html', 'application/xhtml+xml'];
-
-/** Statuses of responses without a body. */
-const statusesWithoutBody: readonly number[] = [204, 205];
-
-/** Errors of the browser for an HTTP error without a body, and for a login that it cannot show. */
-export const statusErrors: readonly string[] = [
-  'net::ERR_HTTP_RESPONSE_CODE_FAILURE',
-  'net::ERR_INVALID_AUTH_CREDENTIALS',
-];
+import { WantedResponses } from './wanted-responses.ts';
 
 /** Time in which an idle main thread responds, in milliseconds. */
 const idleMs = 100;
@@ -90,12 +46,8 @@ export class PageObservation {
   readonly #options: ObserveOptions;
   readonly #result = Promise.withResolvers<PageResponse>();
   readonly #traffic = createTraffic(() => performance.now());
-  /** Responses to requests for the main document, by request id. */
-  readonly #documents = new Map<string, Document>();
-  #shown: Document | null = null;
-  /** Heads of the responses to expected requests, by request id. */
-  readonly #expected = new Map<string, ReceivedHead | null>();
-  #failure: Fault | null = null;
+  readonly #documents: MainDocuments;
+  readonly #wanted = new WantedResponses();
   #isStopped = false;
   #isReloaded = false;
   /** Monotonic time at which the shown document was loaded. */
@@ -105,12 +57,16 @@ export class PageObservation {
   readonly #timer: RenderTimer;
 
   constructor(options: ObserveOptions) {
-    const { plan, limits } = options;
+    const { plan, limits, cdp, mainFrame } = options;
     this.#options = options;
-    const waitsForDocument = plan.take === 'document';
+    this.#documents = new MainDocuments({ cdp, mainFrame, maxBytes: limits.bytes });
+    const { quietMs, settleMs, responseQuietMs, responseSettleMs } = limits;
+    const waits =
+      plan.take === 'document'
+        ? { quietMs, settleMs }
+        : { quietMs: responseQuietMs, settleMs: responseSettleMs };
     this.#timer = createRenderTimer({
-      quietMs: waitsForDocument ? limits.quietMs : limits.responseQuietMs,
-      settleMs: waitsForDocument ? limits.settleMs : limits.responseSettleMs,
+      ...waits,
       isQuiet: () => this.#traffic.quiet,
       onQuiet: () => this.#handle(() => this.#settleIfIdle()),
       onSettled: () => this.#handle(() => this.#settle()),
@@ -126,13 +82,14 @@ export class PageObservation {
     const { cdp, mainFrame, plan, limits } = this.#options;
     const { bytes } = limits;
     const onPaused = intercept(cdp, mainFrame, plan, bytes, {
+      received: (response) => this.#receive(response),
       redirected: (head) => this.#resolveEmpty(head),
       tooLarge: () => this.#failTooLarge(`is larger than ${bytes} bytes`),
       forbidden: (fault) => this.fail(fault),
       blocked: (url) => {
         if (this.#leadsAway(url)) return;
         // The shown document remains, and no further load event is fired.
-        this.#timer.setLoaded(this.#shown !== null);
+        this.#timer.setLoaded(this.#documents.shown !== null);
         this.#timer.restartQuiet();
       },
     });
@@ -144,7 +101,7 @@ export class PageObservation {
     this.#on('Network.loadingFailed', (event) => this.#onFailed(event));
     this.#on('Page.frameNavigated', ({ frame }) => {
       if (frame.id !== mainFrame) return;
-      this.#shown = this.#documents.get(frame.loaderId) ?? this.#shown;
+      this.#documents.show(frame.loaderId);
       this.#timer.setLoaded(false);
       this.#timer.startSettling();
     });
@@ -194,7 +151,7 @@ export class PageObservation {
     const { method, url, postData } = request;
     const isOwn = frameId === this.#options.mainFrame && type !== 'Document';
     const isWanted = isOwn && this.#options.plan.expects(url, method);
-    if (isWanted) this.#expected.set(requestId, null);
+    if (isWanted) this.#wanted.begin(requestId);
     const counts = this.#traffic.begin({ id: requestId, type, method, url, body: postData, isWanted });
     if (counts) this.#timer.restartQuiet();
     if (this.#traffic.requests > requests) this.#failTooLarge(`makes more than ${requests} requests`);
@@ -203,13 +160,12 @@ export class PageObservation {
   async #onResponse(event: CDPEvents['Network.responseReceived']): Promise<void> {
     const { requestId, response, frameId, type } = event;
     const isDocument = type === 'Document' && frameId === this.#options.mainFrame;
-    if (!isDocument && !this.#expected.has(requestId)) return;
+    if (!isDocument && !this.#wanted.has(requestId)) return;
     if (isFromCache(response)) return this.#reload(requestId, response.url);
     const at = this.#options.clock.now();
     const head = { ...toResponseHead(response.status, Object.entries(response.headers), response.url), at };
-    const html = htmlTypes.includes(response.mimeType);
-    if (isDocument) this.#documents.set(requestId, { ...head, id: requestId, html, isComplete: false });
-    else this.#expected.set(requestId, head);
+    if (isDocument) this.#documents.add(requestId, head, response);
+    else this.#wanted.setHead(requestId, head);
   }
 
   /** Loads the page again without the cache, which has an earlier response. */
@@ -218,7 +174,7 @@ export class PageObservation {
     if (this.#isReloaded)
       throw new Fault('browser_failed', `the browser returns a cached response of ${url}`);
     this.#isReloaded = true;
-    this.#expected.delete(requestId);
+    this.#wanted.forget(requestId);
     onCached(url);
     await cdp.send('Network.setCacheDisabled', { cacheDisabled: true });
     await cdp.send('Page.reload');
@@ -227,35 +183,45 @@ export class PageObservation {
   #onData({ requestId, dataLength }: CDPEvents['Network.dataReceived']): void {
     const { bytes: maxBytes, pageBytes } = this.#options.limits;
     const bytes = this.#traffic.add(requestId, dataLength);
-    const isLimited = this.#expected.has(requestId) || this.#documents.has(requestId);
+    const isLimited = this.#wanted.has(requestId) || this.#documents.has(requestId);
     if (isLimited && bytes > maxBytes) this.#failTooLarge(`is larger than ${maxBytes} bytes`);
     if (this.#traffic.bytes > pageBytes) this.#failTooLarge(`loads more than ${pageBytes} bytes`);
   }
 
   async #onFinished({ requestId }: CDPEvents['Network.loadingFinished']): Promise<void> {
     if (this.#traffic.end(requestId)) this.#timer.restartQuiet();
-    const document = this.#documents.get(requestId);
-    if (document) document.isComplete = true;
-    const head = this.#expected.get(requestId);
-    if (head) this.#result.resolve({ ...head, body: await this.#readBody(requestId) });
+    this.#documents.complete(requestId);
+    const head = this.#wanted.headOf(requestId);
+    if (head === null) return;
+    try {
+      this.#receive({ ...head, requestId, body: await readResponseBody(this.#options.cdp, requestId) });
+    } catch {
+      // The browser drops the responses of a page that has left.
+      this.#wanted.fail(requestId, this.#options.failureOf('net::ERR_ABORTED', head.url));
+    }
+  }
+
+  /** Takes a response to an expected request. Returns true if it is the result. */
+  #receive({ requestId, ...response }: TakenResponse & { at?: number }): boolean {
+    this.#traffic.add(requestId, response.body.length);
+    this.#traffic.end(requestId);
+    const page = { at: this.#options.clock.now(), ...response };
+    const isResult = this.#wanted.receive(requestId, page);
+    if (isResult) this.#result.resolve(page);
+    return isResult;
   }
 
   #onFailed({ requestId, errorText }: CDPEvents['Network.loadingFailed']): void {
     if (this.#traffic.end(requestId)) this.#timer.restartQuiet();
-    if (this.#expected.has(requestId)) {
-      this.#failure = this.#options.failureOf(
-        errorText,
-        this.#expected.get(requestId)?.url ?? this.#options.plan.url,
-      );
-      this.#expected.delete(requestId);
+    if (this.#wanted.has(requestId)) {
+      const url = this.#wanted.headOf(requestId)?.url ?? this.#options.plan.url;
+      this.#wanted.fail(requestId, this.#options.failureOf(errorText, url));
     }
-    const head = this.#documents.get(requestId);
-    const isAborted = errorText === 'net::ERR_ABORTED';
-    // A page may navigate or stop loading; the shown document remains.
-    if (!head || (this.#shown && (isAborted || this.#shown.id !== requestId))) return;
-    if (statusesWithoutBody.includes(head.status) || statusErrors.includes(errorText))
-      this.#resolveEmpty(head);
-    else if (!isAborted) this.fail(this.#options.failureOf(errorText, head.url));
+    const failure = this.#documents.failureOf(requestId, errorText);
+    if (failure === null) return;
+    const head = this.#documents.headOf(requestId)!;
+    if (failure === 'status_only') this.#resolveEmpty(head);
+    else if (failure === 'network') this.fail(this.#options.failureOf(errorText, head.url));
     else this.fail(new Fault('page_unreadable', 'the site returned a download instead of a page'));
   }
 
@@ -274,7 +240,11 @@ export class PageObservation {
     const target = URL.parse(url);
     const isAway = target !== null && /^https?:$/.test(target.protocol) && target.origin !== plan.origin;
     if (!isAway || this.#traffic.awaitsWanted) return false;
-    this.#resolveEmpty({ status: 302, headers: { location: url }, url: this.#shown?.url ?? plan.url });
+    this.#resolveEmpty({
+      status: 302,
+      headers: { location: url },
+      url: this.#documents.shown?.url ?? plan.url,
+    });
     return true;
   }
 
@@ -295,11 +265,19 @@ export class PageObservation {
     const startedAt = performance.now();
     await cdp.send('Runtime.evaluate', { expression: '0' });
     if (performance.now() - startedAt > idleMs) return this.#timer.restartQuiet();
-    if (this.#failure !== null) return this.fail(this.#failure);
-    const page = await this.#readShown();
+    if (this.#endWithError()) return;
+    const page = await this.#documents.read(this.#timer.isLoaded);
     const isLate = performance.now() - this.#loadedAt >= (plan.readyMs ?? limits.readyMs);
     if (isLate || this.#isReady(page)) this.#resolveShown(page);
     else this.#timer.restartQuiet();
+  }
+
+  /** Ends with the last error of the expected requests, if one failed. Returns true if so. */
+  #endWithError(): boolean {
+    const { error, fault } = this.#wanted;
+    if (error !== null) this.#result.resolve(error);
+    else if (fault !== null) this.fail(fault);
+    return error !== null || fault !== null;
   }
 
   #resolveShown(page: PageResponse): void {
@@ -318,27 +296,10 @@ export class PageObservation {
 
   /** Ends at a time limit with what is shown, unless it is incomplete or a wanted response is on its way. */
   async #settle(): Promise<void> {
-    if (this.#failure !== null) return this.fail(this.#failure);
-    const isShown = this.#shown !== null && (this.#timer.isLoaded || this.#shown.isComplete);
-    if (isShown && !this.#traffic.awaitsWanted) this.#resolveShown(await this.#readShown());
-  }
-
-  async #readShown(): Promise<PageResponse> {
-    if (!this.#shown) throw new Fault('page_unreadable', 'the site showed no page');
-    const { id, html, status, url, headers, at } = this.#shown;
-    // A script that does not respond keeps the rest of a complete document from being parsed.
-    const readBody = html && this.#timer.isLoaded ? () => this.#serialize() : () => this.#readBody(id);
-    const body = await readBody();
-    const types = html ? { 'content-type': 'text/html; charset=utf-8' } : {};
-    return { status, url, headers: { ...headers, ...types }, body, at };
-  }
-
-  #readBody(requestId: string): Promise<Buffer> {
-    return readResponseBody(this.#options.cdp, requestId);
-  }
-
-  #serialize(): Promise<Buffer> {
-    const { cdp, mainFrame, limits } = this.#options;
-    return serializeDocument(cdp, mainFrame, limits.bytes);
+    if (this.#endWithError()) return;
+    const { shown } = this.#documents;
+    const isShown = shown !== null && (this.#timer.isLoaded || shown.isComplete);
+    if (isShown && !this.#traffic.awaitsWanted)
+      this.#resolveShown(await this.#documents.read(this.#timer.isLoaded));
   }
 }

@@ -1,0 +1,89 @@
+import type { CDPSession, Protocol } from 'puppeteer-core';
+
+type PausedEvent = Protocol.Fetch.RequestPausedEvent;
+
+/** Bytes that are read from a response at once. */
+const chunkBytes = 1024 ** 2;
+
+const isSuccess = ({ responseStatusCode = 0 }: PausedEvent): boolean =>
+  responseStatusCode >= 200 && responseStatusCode <= 299;
+
+function headerOf({ responseHeaders = [] }: PausedEvent, name: string): string | undefined {
+  return responseHeaders.find((header) => header.name.toLowerCase() === name)?.value;
+}
+
+/** Returns the length that the body must have, or null if its headers do not tell. */
+function lengthOf(paused: PausedEvent): number | null {
+  const length = headerOf(paused, 'content-length');
+  return length === undefined || headerOf(paused, 'content-encoding') !== undefined ? null : Number(length);
+}
+
+const hasJson = (paused: PausedEvent) => /[/+]json\b/i.test(headerOf(paused, 'content-type') ?? '');
+
+/**
+ * Returns true if a response can be read before the page receives it: if its body shows that it is complete,
+ * because the browser does not tell, and if it cannot come from the browser's cache. Errors are only read to
+ * tell what the site says.
+ */
+export function canTakeBody(paused: PausedEvent, isUncached: boolean): boolean {
+  if (!isSuccess(paused)) return true;
+  const isFresh = isUncached || /no-store|no-cache|max-age=0\b/.test(headerOf(paused, 'cache-control') ?? '');
+  return isFresh && (lengthOf(paused) !== null || hasJson(paused));
+}
+
+/**
+ * Reads the decoded body of a paused response, whatever the page does in the meantime. Returns null if it is
+ * larger than the limit. Rejects if the page has cancelled the request.
+ */
+export async function takeBody(
+  cdp: CDPSession,
+  { requestId }: PausedEvent,
+  maxBytes: number,
+): Promise<Buffer | null> {
+  const { stream } = await cdp.send('Fetch.takeResponseBodyAsStream', { requestId });
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for (;;) {
+    const { data, base64Encoded, eof } = await cdp.send('IO.read', { handle: stream, size: chunkBytes });
+    const chunk = Buffer.from(data, base64Encoded ? 'base64' : 'utf8');
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > maxBytes) return null;
+    if (eof) break;
+  }
+  await cdp.send('IO.close', { handle: stream });
+  return Buffer.concat(chunks);
+}
+
+/** Returns true if a text has a JSON object or list, also within a call or after a prefix. */
+function isWholeJson(text: string): boolean {
+  const start = text.search(/[[{]/);
+  const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'));
+  try {
+    JSON.parse(text.slice(Math.max(start, 0), end + 1));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Returns true if a body that was taken is complete: a connection that was cut ends it like a complete one.
+ */
+export function isWholeBody(paused: PausedEvent, body: Buffer): boolean {
+  if (!isSuccess(paused)) return true;
+  const length = lengthOf(paused);
+  return length === null ? isWholeJson(body.toString('utf8')) : body.length === length;
+}
+
+/** Gives the page a response whose body was taken. */
+export async function returnBody(cdp: CDPSession, paused: PausedEvent, body: Buffer): Promise<void> {
+  const { requestId, responseStatusCode = 0, responseHeaders = [] } = paused;
+  const encoded = ['content-encoding', 'content-length', 'transfer-encoding'];
+  await cdp.send('Fetch.fulfillRequest', {
+    requestId,
+    responseCode: responseStatusCode,
+    responseHeaders: responseHeaders.filter(({ name }) => !encoded.includes(name.toLowerCase())),
+    body: body.toString('base64'),
+  });
+}
