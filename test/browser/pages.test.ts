@@ -179,6 +179,14 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
       return void page(`new Worker(URL.createObjectURL(new Blob(['setInterval(() => {}, 100)'])))`, 'Worker');
     case '/late-price':
       return void page(`setTimeout(() => { document.body.append('Price: 12.50'); }, 1_500)`);
+    case '/shadows':
+      return void page(
+        `const open = document.querySelector('shop-card').attachShadow({ mode: 'open' });
+        open.innerHTML = '<h2>Shown</h2><shop-price></shop-price><slot></slot>';
+        open.querySelector('shop-price').attachShadow({ mode: 'open' }).innerHTML = '<b>9.50</b>';
+        document.querySelector('shop-secret').attachShadow({ mode: 'closed' }).innerHTML = 'hidden';`,
+        '<shop-card><i>light</i></shop-card><template><u>later</u></template><shop-secret></shop-secret>',
+      );
     case '/waits-for-script':
       return void response
         .writeHead(200, html)
@@ -193,6 +201,8 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
         };
         connection.createDataChannel('data');
         connection.setLocalDescription();`);
+    case '/silent':
+      return void open.push(response);
     case '/stall':
       return void open.push(response.writeHead(200, { ...html, 'content-length': 100 }));
     case '/drop':
@@ -519,6 +529,15 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       expect([pending.isPending, defects]).toEqual([true, ['mktb pending']]);
     });
 
+    test('has the contents of open shadow roots', async () => {
+      const html = (await get({ path: '/shadows' })).body.toString();
+      expect(html).toContain(
+        '<shop-card><h2>Shown</h2><shop-price><b>9.50</b></shop-price><slot></slot><i>light</i></shop-card>',
+      );
+      expect(html).toContain('<template><u>later</u></template><shop-secret></shop-secret>');
+      expect(html).toMatch(/^<!DOCTYPE html><html>/);
+    });
+
     test('is returned as it was received if a script keeps it from being parsed', async () => {
       const page = newFetcher({ settleMs: 500 }).for('mktb', 'id');
       const { body, headers } = await page({ path: '/waits-for-script' });
@@ -618,6 +637,11 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       await expect(read('830', limitedFetcher)).rejects.toMatchObject({ code: 'page_timeout' });
     });
 
+    test('reports a site that does not respond as a timeout, whatever the browser waits for', async () => {
+      const page = newFetcher({ totalMs: 16_500 }).for('mktb', 'id');
+      await expect(page({ path: '/silent' })).rejects.toMatchObject({ code: 'page_timeout' });
+    });
+
     test.each(['/polls', '/polls-long'])('shows a check for robots that %s', async (path) => {
       const page = newFetcher({ responseQuietMs: 300 }).for('mktb', 'id');
       expect((await page(responseOf(path))).body.toString()).toContain('Are you a robot?');
@@ -654,11 +678,13 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
         code: 'browser_missing',
         message: expect.stringMatching(/apt-get install chromium.*GLEANER_BROWSER/),
       });
-      const wrong = browserFetcher(sites(), {}, { path: '/bin/false' });
-      await expect(wrong.for('mktb', 'id')({ path: '/' })).rejects.toMatchObject({
-        code: 'browser_failed',
-        message: expect.stringContaining('/bin/false did not start'),
-      });
+      for (const path of ['/bin/false', '/bin/true']) {
+        const wrong = browserFetcher(sites(), {}, { path });
+        await expect(wrong.for('mktb', 'id')({ path: '/' })).rejects.toMatchObject({
+          code: 'browser_failed',
+          message: `the browser ${path} did not start: it ended`,
+        });
+      }
     });
   });
 

@@ -89,6 +89,9 @@ const arrived = (path: string) =>
     server.on('request', look);
   });
 
+/** Command line of the process that starts the others. */
+const main = /^(?!.*--type=).*--remote-debugging-pipe/;
+
 /** Kills our own processes that match a pattern. */
 function kill(sort: RegExp): void {
   for (const { pid, line } of processesOf(process.pid)) if (sort.test(line)) process.kill(pid, 'SIGKILL');
@@ -136,9 +139,22 @@ describe.skipIf(absent)(`the browser processes${absent}`, () => {
   test('fail their page when killed, and the next page starts new ones', async () => {
     const waiting = expect(get('/wait')).rejects.toMatchObject({ code: 'browser_failed' });
     await arrived('/wait');
-    kill(/^(?!.*--type=).*--remote-debugging-pipe/);
+    kill(main);
     await waiting;
     expect((await get('/')).body.toString()).toContain('here');
+  });
+
+  test('are replaced if they hang', async () => {
+    const waiting = expect(get('/wait')).rejects.toMatchObject({ code: 'browser_failed' });
+    await arrived('/wait');
+    const stoppedAt = performance.now();
+    const [hung] = processesOf(process.pid).filter(({ line }) => main.test(line));
+    process.kill(hung!.pid, 'SIGSTOP');
+    await waiting;
+    // Checked every 2 s, and given up after 8 s.
+    expect(performance.now() - stoppedAt).toBeLessThan(15_000);
+    expect((await get('/')).body.toString()).toContain('here');
+    expect(processesOf(process.pid).filter(({ pid }) => pid === hung!.pid)).toEqual([]);
   });
 
   test('fail only their own page when killed', async () => {

@@ -19,6 +19,10 @@ export interface BrowserProcess<Page> {
   context(scope: SessionScope): Promise<SessionContext<Page>>;
   /** Returns the memory of its processes in bytes, or null if the system does not report it. */
   memory(): Promise<number | null>;
+  /** Rejects if the browser does not respond in time. */
+  ping(): Promise<unknown>;
+  /** Ends all processes of the browser at once, also those that do not respond. */
+  kill(): void;
   /** Resolves when the browser has ended for any reason. */
   readonly gone: Promise<unknown>;
   /** Ends all processes of the browser. Never rejects. */
@@ -40,7 +44,7 @@ export interface PoolLimits {
    * is restarted immediately.
    */
   memoryBytes: number;
-  /** Interval between memory checks, in milliseconds. */
+  /** Interval between checks of the browser and its memory, in milliseconds. */
   memoryCheckMs: number;
   /** Time without pages after which the browser is closed, in milliseconds. */
   idleMs: number;

@@ -10,11 +10,11 @@ import type { Fetcher, HttpFetcherOptions } from '../http.ts';
 import { createOriginResolver } from '../origin-resolver.ts';
 import type { BrowserProcess, PoolLimits } from './browser-process.ts';
 import type { EgressRules } from './egress.ts';
-import type { Tab } from './launch.ts';
 import { loadPage } from './load-page.ts';
 import { defaultPageLoadLimits, type PageLoadLimits } from './page-load-limits.ts';
 import { planPage } from './page-plan.ts';
 import { BrowserPool } from './pool.ts';
+import type { Tab } from './tab.ts';
 
 /**
  * Defect of a page: a response came from the cache and was requested again, or the document did not show in

@@ -1,22 +1,16 @@
 import { tmpdir } from 'node:os';
-import puppeteer, { type Browser, type BrowserContext, type CookieData, type Page } from 'puppeteer-core';
+import puppeteer, { type Browser, type CookieData } from 'puppeteer-core';
 import { withTimeout } from '../../base/abort.ts';
 import { createProcessFolder, removeProcessFolder } from '../../base/process-folder.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { ScopedCache, SessionScope } from '../cookie-store.ts';
-import type { BrowserProcess, OpenPage, SessionContext } from './browser-process.ts';
-import { type Egress, type EgressRules, openEgress } from './egress.ts';
+import type { BrowserProcess } from './browser-process.ts';
+import { driverReason, notResponding } from './driver-error.ts';
+import { type EgressRules, openEgress } from './egress.ts';
 import { readTreeMemory } from './memory.ts';
-import { diagnoseStartFailure } from './start-failure.ts';
+import { diagnoseStartFailure, killGroup } from './start-failure.ts';
+import { createPing, endMs, openContext, responseMs, type Tab, viewport } from './tab.ts';
 import { assertNoDatagrams } from './webrtc-check.ts';
-
-/** A page of the browser, and the proxy of its context. */
-export interface Tab {
-  page: Page;
-  egress: Egress;
-  /** User-Agent of the page. */
-  userAgent: string;
-}
 
 /** Options for launchBrowser(). */
 export interface LaunchOptions {
@@ -29,10 +23,8 @@ export interface LaunchOptions {
   cookies: ScopedCache<CookieData[]>;
 }
 
-/** Timeouts for the browser to start, to respond, and to end, in milliseconds. */
+/** Timeout for the browser to start, in milliseconds. */
 const startMs = 30_000;
-const responseMs = 15_000;
-const endMs = 5_000;
 
 /** Maximum memory of the scripts of one page, in megabytes. */
 const scriptMegabytes = 512;
@@ -88,71 +80,19 @@ async function start(path: string, profile: string): Promise<Browser> {
       env,
       args,
       ignoreDefaultArgs: ['--disable-popup-blocking'],
-      defaultViewport: { width: 1366, height: 900 },
+      defaultViewport: viewport,
       timeout: startMs,
       protocolTimeout: responseMs,
     });
   } catch (error) {
-    // The browser's own output is more useful than the error that its pipe was closed.
-    const diagnosis = await diagnoseStartFailure(path, args, profile, env);
-    const reason = diagnosis ?? (error as Error).message.split('\n')[0];
+    // The browser's own output is more useful than the error that its pipe was closed. One that hangs would
+    // hang again.
+    const failure = driverReason(error);
+    const isHung = failure === notResponding;
+    const diagnosis = isHung ? null : await diagnoseStartFailure(path, args, profile, env);
+    const reason = diagnosis ?? failure;
     throw new Fault('browser_failed', `the browser ${path} did not start: ${reason}`, { cause: error });
   }
-}
-
-function killGroup(leader: number): void {
-  try {
-    process.kill(-leader, 'SIGKILL');
-  } catch {
-    // The whole group has ended.
-  }
-}
-
-async function openContext(
-  browser: Browser,
-  userAgent: string,
-  scope: SessionScope,
-  { rules, cookies }: LaunchOptions,
-): Promise<SessionContext<Tab>> {
-  const egress = await openEgress(rules(scope));
-  let context: BrowserContext;
-  try {
-    context = await browser.createBrowserContext({
-      proxyServer: egress.proxy,
-      // Otherwise the browser bypasses the proxy for loopback addresses.
-      proxyBypassList: ['<-loopback>'],
-      downloadBehavior: { policy: 'deny' },
-    });
-    await context.setCookie(...(cookies.get(scope) ?? []));
-  } catch (error) {
-    await egress.close();
-    throw error;
-  }
-  // Closes popups.
-  context.on('targetcreated', (target) => {
-    if (target.type() !== 'page' || !target.opener()) return;
-    target
-      .page()
-      .then((page) => page?.close())
-      .catch(() => {});
-  });
-  return {
-    async page(): Promise<OpenPage<Tab>> {
-      const page = await withTimeout(responseMs, 'opening a page', context.newPage());
-      return {
-        page: { page, egress, userAgent },
-        close: () => withTimeout(endMs, 'closing a page', page.close()),
-      };
-    },
-    async close(keepsCookies) {
-      try {
-        if (keepsCookies) cookies.set(scope, await withTimeout(endMs, 'reading cookies', context.cookies()));
-        await withTimeout(endMs, 'closing a context', context.close());
-      } finally {
-        await egress.close();
-      }
-    },
-  };
 }
 
 /**
@@ -160,6 +100,7 @@ async function openContext(
  * `browser_failed` and the browser's error output.
  */
 export async function launchBrowser(options: LaunchOptions): Promise<BrowserProcess<Tab>> {
+  const { rules, cookies } = options;
   const profile = await createProcessFolder('browser', profileParent());
   let browser: Browser;
   try {
@@ -169,6 +110,8 @@ export async function launchBrowser(options: LaunchOptions): Promise<BrowserProc
     throw error;
   }
   const { pid } = browser.process()!;
+  // A pipe to a browser that was killed with unread messages fails; its end is reported all the same.
+  for (const stream of browser.process()!.stdio) stream?.on('error', () => {});
   const { promise: gone, resolve: resolveGone } = Promise.withResolvers<void>();
   browser.once('disconnected', () => {
     killGroup(pid!);
@@ -191,7 +134,12 @@ export async function launchBrowser(options: LaunchOptions): Promise<BrowserProc
   return {
     gone,
     memory: () => readTreeMemory(pid!),
-    context: (scope) => openContext(browser, userAgent, scope, options),
+    ping: await createPing(browser),
+    kill: () => killGroup(pid!),
+    context: async (scope) => {
+      const egress = await openEgress(rules(scope));
+      return openContext({ browser, scope, egress, userAgent, cookies });
+    },
     close,
   };
 }

@@ -2,13 +2,14 @@ import type { CDPSession } from 'puppeteer-core';
 import type { Clock } from '../../base/clock.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../page.ts';
+import { driverReason } from './driver-error.ts';
 import { patterns } from './interception.ts';
-import type { Tab } from './launch.ts';
 import { statusErrors } from './main-documents.ts';
 import { observe, type PageObservation } from './observe.ts';
 import { serializeMs } from './page-body.ts';
 import type { PageLoadLimits } from './page-load-limits.ts';
 import type { PagePlan } from './page-plan.ts';
+import type { Tab } from './tab.ts';
 
 const timeouts: readonly string[] = ['ERR_TIMED_OUT', 'ERR_CONNECTION_TIMED_OUT'];
 
@@ -87,7 +88,7 @@ async function startLoading(tab: Tab, plan: PagePlan, options: LoadPageOptions):
   const { limits, clock, onCached } = options;
   const cdp = await page.createCDPSession();
   const { frameTree } = await cdp.send('Page.getFrameTree');
-  const failureOf = (errorText: string, url: string) => egress.faultOf(url) ?? netFault(errorText, url);
+  const failureOf = (errorText: string, url: string) => egress?.faultOf(url) ?? netFault(errorText, url);
   const mainFrame = frameTree.frame.id;
   const observation = observe({ cdp, mainFrame, plan, limits, failureOf, clock, onCached });
   const fail = (reason: unknown) => observation.fail(reason);
@@ -95,7 +96,9 @@ async function startLoading(tab: Tab, plan: PagePlan, options: LoadPageOptions):
   page.once('close', () => fail(new Error('it was closed')));
   const navigate = async () => {
     await Promise.all([prepare(cdp, userAgent, plan, limits), setPreferences(tab, plan)]);
-    const { errorText } = await cdp.send('Page.navigate', { url: plan.url });
+    // It returns with the response of the site, for which the page's own limit holds.
+    const patient = { timeout: 2 * limits.totalMs };
+    const { errorText } = await cdp.send('Page.navigate', { url: plan.url }, patient);
     // The observation knows the reason for an aborted navigation, and the status of an error.
     const isObserved = errorText === 'net::ERR_ABORTED' || statusErrors.includes(errorText ?? '');
     if (errorText === undefined || isObserved) return;
@@ -135,7 +138,7 @@ export async function loadPage(tab: Tab, plan: PagePlan, options: LoadPageOption
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     if (error instanceof Fault) throw error;
-    throw new Fault('browser_failed', `the browser lost the page: ${(error as Error).message}`, {
+    throw new Fault('browser_failed', `the browser lost the page: ${driverReason(error)}`, {
       cause: error,
     });
   } finally {

@@ -2,6 +2,7 @@ import type { CDPEvents, CDPSession, Protocol } from 'puppeteer-core';
 import type { Clock } from '../../base/clock.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../page.ts';
+import { driverReason } from './driver-error.ts';
 import { type ResponseHead, toResponseHead } from './head.ts';
 import { intercept, type TakenResponse } from './interception.ts';
 import { MainDocuments } from './main-documents.ts';
@@ -122,7 +123,7 @@ export class PageObservation {
       this.#result.reject(reason);
       return;
     }
-    const message = `the browser lost the page: ${(reason as Error).message}`;
+    const message = `the browser lost the page: ${driverReason(reason)}`;
     this.#result.reject(new Fault('browser_failed', message, { cause: reason }));
   }
 

@@ -9,13 +9,32 @@ function tooLarge(maxBytes: number): Fault {
 }
 
 /**
+ * Returns an element whose HTML has the open shadow roots below it: the element itself if there are none,
+ * otherwise a copy in a document without scripts, with the contents of each root before those of its host.
+ */
+const withShadowRoots = `(root) => {
+  const elements = root?.getElementsByTagName('*') ?? [];
+  if (!Array.prototype.some.call(elements, ({ shadowRoot }) => shadowRoot)) return root;
+  const inert = document.implementation.createHTMLDocument('');
+  const copies = [[root, inert.importNode(root)]];
+  const result = copies[0][1];
+  for (const [node, copy] of copies)
+    for (const child of [...(node.shadowRoot?.childNodes ?? []), ...node.childNodes]) {
+      const childCopy = inert.importNode(child, child instanceof HTMLTemplateElement);
+      copy.appendChild(childCopy);
+      copies.push([child, childCopy]);
+    }
+  return result;
+}`;
+
+/**
  * Serializes the current document of a frame in UTF-8. It runs in an isolated world, which the page's scripts
  * cannot manipulate. Rejects with `page_too_large` or `page_unreadable`.
  */
 export async function serializeDocument(cdp: CDPSession, frameId: string, maxBytes: number): Promise<Buffer> {
   const { executionContextId } = await cdp.send('Page.createIsolatedWorld', { frameId });
   const expression = `(() => {
-    const html = document.documentElement?.outerHTML ?? '';
+    const html = (${withShadowRoots})(document.documentElement)?.outerHTML ?? '';
     return html.length > ${maxBytes} ? null : (document.doctype ? '<!DOCTYPE html>' : '') + html;
   })()`;
   const { result } = await cdp.send('Runtime.evaluate', {

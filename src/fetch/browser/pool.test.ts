@@ -17,6 +17,8 @@ let events: string[];
 /** Errors that the fake browsers throw. */
 let broken: { launch?: Fault; context?: Error; page?: Error; pageClose?: Error };
 let memory: number | null;
+/** Responses of the fake browsers. */
+let pings: Promise<unknown>;
 /** Delays launches. */
 let starting: Promise<void>;
 /** Delays the ends of contexts. */
@@ -55,6 +57,8 @@ async function launch(): Promise<BrowserProcess<FakePage>> {
   return {
     gone,
     memory: async () => memory,
+    ping: () => pings,
+    kill: () => events.push(`kill ${browser}`),
     async context({ region }) {
       if (broken.context) throw broken.context;
       contexts += 1;
@@ -104,6 +108,7 @@ beforeEach(() => {
   events = [];
   broken = {};
   memory = 10;
+  pings = Promise.resolve();
   starting = Promise.resolve();
   closing = Promise.resolve();
   crash = [];
@@ -287,6 +292,19 @@ describe('the restart of the browser', () => {
     broken.pageClose = new Error('hangs');
     expect(await usePage(site('sg'))).toBe('1 sg1');
     broken = {};
+    expect(await usePage(site('sg'))).toBe('2 sg1');
+  });
+
+  test('happens immediately if it does not respond', async () => {
+    pings = Promise.reject(new Error('hangs'));
+    pings.catch(() => {});
+    const page = openPage(site('sg'));
+    await flushTasks();
+    await clock.advance(1_000);
+    expect(events).toEqual(expect.arrayContaining(['kill 1', 'end 1']));
+    page.closePage();
+    await page.done;
+    pings = Promise.resolve();
     expect(await usePage(site('sg'))).toBe('2 sg1');
   });
 

@@ -5,6 +5,7 @@ import { createConcurrencyLimit } from '../concurrency-limit.ts';
 import type { SessionScope } from '../cookie-store.ts';
 import type { BrowserProcess, PoolLimits } from './browser-process.ts';
 import { BrowserContexts, type ContextEntry } from './contexts.ts';
+import { driverReason } from './driver-error.ts';
 
 /** A running browser and its contexts. */
 interface RunningBrowser<Page> {
@@ -28,7 +29,7 @@ function closedFault(): Fault {
 
 function failedFault(what: string, cause: unknown): Fault {
   if (cause instanceof Fault) return cause;
-  return new Fault('browser_failed', `${what}: ${(cause as Error).message}`, { cause });
+  return new Fault('browser_failed', `${what}: ${driverReason(cause)}`, { cause });
 }
 
 /**
@@ -141,9 +142,10 @@ export class BrowserPool<Page> {
       ended: browser.gone.then(() => this.#onEnded(running)),
     };
     this.#running = running;
-    this.#monitorMemory(running).catch((error: Error) => {
-      if (!running.monitor.signal.aborted) this.#log.warn({ err: error }, 'browser memory check failed');
-    });
+    for (const monitor of [this.#monitorMemory(running), this.#monitorResponses(running)])
+      monitor.catch((error: Error) => {
+        if (!running.monitor.signal.aborted) this.#log.warn({ err: error }, 'browser check failed');
+      });
     return running;
   }
 
@@ -166,6 +168,21 @@ export class BrowserPool<Page> {
       if (bytes > 2 * memoryBytes) return void (await this.#retire(running, reason, true));
       // The open pages of a retired browser are still monitored, as they may use more memory.
       if (bytes > memoryBytes && running.retired === null) await this.#retire(running, reason, false);
+    }
+  }
+
+  /** Ends a browser that hangs, whose pages are then retried. */
+  async #monitorResponses(running: RunningBrowser<Page>): Promise<void> {
+    const { signal } = running.monitor;
+    while (!signal.aborted) {
+      await this.#clock.sleep(this.#limits.memoryCheckMs, signal);
+      try {
+        await running.browser.ping();
+      } catch {
+        if (signal.aborted) return;
+        running.browser.kill();
+        return void (await this.#retire(running, 'no response', true));
+      }
     }
   }
 
