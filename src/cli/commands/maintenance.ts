@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { BrowserInstallOptions } from '../../app/browser-install.ts';
 import type { CompleteAudit } from '../../app/store-commands.ts';
+import { untilAborted } from '../../base/abort.ts';
 import { onRun } from '../program.ts';
 import { integer } from './command.ts';
 import { addDoctor } from './doctor.ts';
@@ -94,9 +95,8 @@ function auditLines({ accounts, entries, jobs, deletedJobs, files, problems }: C
 }
 
 function addBrowserCommands(program: Command): void {
-  const install = program
-    .command('browser')
-    .description('Manage the browser of marketplaces that need one')
+  const browser = program.command('browser').description('Manage the browser of marketplaces that need one');
+  const install = browser
     .command('install')
     .description('Download Chrome for Testing to the data folder')
     .option('--with-deps', 'also install the system packages that it needs (Debian and Ubuntu, as root)')
@@ -105,5 +105,18 @@ function addBrowserCommands(program: Command): void {
     const { installBrowser } = await import('../../app/browser-install.ts');
     const { version, path } = await installBrowser({ ...flags, dataDir: io.config().dataDir });
     io.say(`Chrome ${version}: ${path}`);
+  });
+  const serve = browser
+    .command('serve')
+    .description('Run the browser for workers elsewhere, which find it with GLEANER_BROWSER_URL')
+    .option('--host <address>', 'address to listen on; whoever reaches it controls the browser', '127.0.0.1')
+    .option('--port <number>', 'port to listen on', '9222');
+  onRun(serve, async (io, { host, port }: { host: string; port: string }) => {
+    io.becomeRole?.();
+    const { startServedBrowser } = await import('../../app/browser-serve.ts');
+    const served = await startServedBrowser(io.config(), { host, port: integer('--port', port, 9222) });
+    io.say(`Browser: http://${host}:${served.port}`);
+    await untilAborted(io.signal);
+    await served.close();
   });
 }

@@ -41,14 +41,15 @@ const flags: readonly string[] = [
   '--blink-settings=imagesEnabled=false',
   '--disable-remote-fonts',
   '--autoplay-policy=user-gesture-required',
-  // Forces all traffic through a context's proxy: the browser resolves no names and sends no datagrams. The
-  // second flag has another name in older versions.
-  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
+  // Forbids datagrams, which would go past a context's proxy. The flag has another name in older versions.
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   `--js-flags=--max-old-space-size=${scriptMegabytes}`,
   `--disk-cache-size=${cacheBytes}`,
 ];
+
+/** Forces all traffic through a context's proxy: the browser resolves no names. */
+const proxiedFlags = ['--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1'];
 
 /** Maximum length of the path of a folder that contains the folders of browsers. */
 const maxParentLength = 20;
@@ -64,10 +65,11 @@ function sandboxFlags(): string[] {
   return process.getuid?.() === 0 ? ['--no-sandbox'] : [];
 }
 
-async function start(path: string, profile: string): Promise<Browser> {
+async function start(path: string, profile: string, more: readonly string[]): Promise<Browser> {
   // This process's environment contains secrets.
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: profile, TMPDIR: profile, LANG: 'C.UTF-8' };
-  const args = [...sandboxFlags(), ...flags];
+  // The driver adds the pipe only if no other connection is named.
+  const args = ['--remote-debugging-pipe', ...sandboxFlags(), ...flags, ...more];
   try {
     return await puppeteer.launch({
       executablePath: path,
@@ -95,51 +97,67 @@ async function start(path: string, profile: string): Promise<Browser> {
   }
 }
 
+/** A browser that this process started. */
+export interface StartedBrowser
+  extends Pick<BrowserProcess<Tab>, 'gone' | 'memory' | 'ping' | 'kill' | 'close'> {
+  browser: Browser;
+  /** Its folder. */
+  profile: string;
+}
+
 /**
  * Starts a browser in its own process group with its own folder, which is removed when it ends. Rejects with
  * `browser_failed` and the browser's error output.
  */
-export async function launchBrowser(options: LaunchOptions): Promise<BrowserProcess<Tab>> {
-  const { rules, cookies } = options;
+export async function startBrowser(path: string, moreFlags: readonly string[]): Promise<StartedBrowser> {
   const profile = await createProcessFolder('browser', profileParent());
   let browser: Browser;
   try {
-    browser = await start(options.path, profile);
+    browser = await start(path, profile, moreFlags);
   } catch (error) {
     await removeProcessFolder(profile);
     throw error;
   }
-  const { pid } = browser.process()!;
+  const pid = browser.process()!.pid!;
   // A pipe to a browser that was killed with unread messages fails; its end is reported all the same.
   for (const stream of browser.process()!.stdio) stream?.on('error', () => {});
   const { promise: gone, resolve: resolveGone } = Promise.withResolvers<void>();
   browser.once('disconnected', () => {
-    killGroup(pid!);
+    killGroup(pid);
     removeProcessFolder(profile)
       .catch(() => {})
       .finally(resolveGone);
   });
+  const kill = () => killGroup(pid);
   const close = async () => {
-    await withTimeout(endMs, 'closing the browser', browser.close()).catch(() => killGroup(pid!));
+    await withTimeout(endMs, 'closing the browser', browser.close()).catch(kill);
     await gone;
   };
   try {
     await assertNoDatagrams(browser);
+    const ping = await createPing(browser);
+    return { browser, profile, gone, memory: () => readTreeMemory(pid), ping, kill, close };
   } catch (error) {
     await close();
     throw Fault.from(error);
   }
+}
+
+/** Starts a browser for the pages of this process. Rejects as startBrowser() does. */
+export async function launchBrowser(options: LaunchOptions): Promise<BrowserProcess<Tab>> {
+  const { path, rules, cookies } = options;
+  const { browser, gone, memory, ping, kill, close } = await startBrowser(path, proxiedFlags);
   // The browser's own value comes first and unchanged, including "Headless", to identify the client honestly.
   const userAgent = `${await browser.userAgent()} ${options.userAgent}`;
   return {
     gone,
-    memory: () => readTreeMemory(pid!),
-    ping: await createPing(browser),
-    kill: () => killGroup(pid!),
+    memory,
+    ping,
+    kill,
+    close,
     context: async (scope) => {
       const egress = await openEgress(rules(scope));
       return openContext({ browser, scope, egress, userAgent, cookies });
     },
-    close,
   };
 }
