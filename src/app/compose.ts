@@ -38,6 +38,7 @@ import { refuseOtherMoves } from '../store/wrap.ts';
 import { createRequestCounter, meterRequests, type RequestCounter } from '../sweep/request-counter.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import type { Fetching, FetchingOptions } from './open-fetching.ts';
+import { assertRemoteBrowsers } from './remote-browsers.ts';
 import { openStack, type Stack, type StackOptions } from './stack.ts';
 import { traceQueue, traceStore } from './telemetry.ts';
 
@@ -105,6 +106,7 @@ export async function compose(
   const log = createLog(config.logLevel, role, options.logOutput);
   const clock = createStoreClock(config, log, () => stack.store);
   declaredSites.use(config.siteFiles, log);
+  assertRemoteBrowsers(config, declaredSites);
   const stack: Stack = await openStack(config, clock, log, options);
   const closing = new AbortController();
   const following = await followTime(clock, closing.signal);

@@ -119,10 +119,11 @@ test.each([
 
 test.each([
   [null, '{"mkta": {"fetch": "browser"}}', 'error'],
+  [null, '{"mkta": {"fetch": "browser", "browser_url": "http://browser:9222"}}', 'ok'],
   [null, '{"mkta": {}}', 'ok'],
   ['/usr/bin/chromium', '{"mkta": {"fetch": "browser"}}', 'ok'],
 ])('diagnoseBrowser() with browser %s and origins %s reports %s', (browser, origins, state) => {
-  expect(diagnoseBrowser({ browser, origins: parseOrigins(origins) }).state).toBe(state);
+  expect(diagnoseBrowser({ browser, browserUrls: [], origins: parseOrigins(origins) }).state).toBe(state);
 });
 
 test('diagnoseClock() warns of a difference above the maximum', () => {

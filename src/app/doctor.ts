@@ -7,6 +7,7 @@ import type { Config } from '../base/config.ts';
 import { readFreeBytes } from '../base/disk-space.ts';
 import { type DotEnv, readDotEnv } from '../base/dot-env.ts';
 import { createLog } from '../base/log.ts';
+import type { MarketOrigins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
 import { parseSiteFiles } from '../markets/declared-sites.ts';
 import { findUnknownRegions } from '../markets/hosts.ts';
@@ -111,15 +112,24 @@ function describeDotEnv({ path, values, ignored }: DotEnv): string {
 }
 
 /** Checks that there is a browser if the origins file needs one. */
-export function diagnoseBrowser({ browser, origins }: Pick<Config, 'browser' | 'origins'>): Diagnosis {
+export function diagnoseBrowser({
+  browser,
+  browserUrls,
+  origins,
+}: Pick<Config, 'browser' | 'browserUrls' | 'origins'>): Diagnosis {
+  const isRemote = ({ browserUrls: own }: MarketOrigins) => (own ?? browserUrls).length > 0;
+  if (browserUrls.length > 0)
+    return ok('browser', browserUrls.map((url) => `at ${new URL(url).origin}`).join(', '));
   if (browser !== null) return ok('browser', browser);
-  const markets = [...origins].filter(([, { fetch }]) => fetch === 'browser').map(([market]) => market);
+  const markets = [...origins]
+    .filter(([, settings]) => settings.fetch === 'browser' && !isRemote(settings))
+    .map(([market]) => market);
   return markets.length === 0
     ? ok('browser', 'none found, and no market needs one')
     : error(
         'browser',
         `none found, but ${markets.join(', ')} ${markets.length === 1 ? 'needs' : 'need'} one`,
-        'Run `gleaner browser install`, or set GLEANER_BROWSER to the path of a browser.',
+        'Run `gleaner browser install`, set GLEANER_BROWSER to the path of a browser, or GLEANER_BROWSER_URL to the address of one.',
       );
 }
 

@@ -18,7 +18,15 @@ export interface FetchingOptions
     Pick<BrowserFetcherOptions, 'onDefect'> {
   config: Pick<
     Config,
-    'origins' | 'userAgent' | 'browser' | 'limits' | 'exportsTraces' | 'linkSecrets' | 'dataDir' | 'publicUrl'
+    | 'origins'
+    | 'userAgent'
+    | 'browser'
+    | 'browserUrls'
+    | 'limits'
+    | 'exportsTraces'
+    | 'linkSecrets'
+    | 'dataDir'
+    | 'publicUrl'
   >;
   /** Store of the limits that all workers share. */
   store: Store;
@@ -55,6 +63,7 @@ export async function openFetching(options: FetchingOptions): Promise<Fetching> 
       log,
       userAgent,
       path: config.browser,
+      urlsOf: (market) => origins.get(market)?.browserUrls ?? config.browserUrls,
       limits: browserLimits,
       onDefect,
     }),

@@ -37,6 +37,8 @@ test.each([
   ['GLEANER_ORIGINS', '/nonexistent/origins.json'],
   ['GLEANER_LOG_LEVEL', 'loud'],
   ['GLEANER_BROWSER', '/nonexistent/chromium'],
+  ['GLEANER_BROWSER_URL', 'browser:9222'],
+  ['GLEANER_BROWSER_URL', 'http://one:9222,two'],
   ['GLEANER_CORS_ORIGINS', 'https://app.example/'],
   ['GLEANER_CORS_ORIGINS', 'https://app.example:443'],
   ['GLEANER_CORS_ORIGINS', 'https://app.example,*'],

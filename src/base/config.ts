@@ -63,6 +63,8 @@ export interface Config {
   userAgent: string;
   /** Path of the browser for markets that need one. Null: none was found on this machine. */
   browser: string | null;
+  /** DevTools addresses of browsers that run elsewhere. Empty: workers start a browser. */
+  browserUrls: readonly string[];
   /** Worker processes; 0: page work runs in this process. */
   workers: number;
   limits: Limits;
@@ -222,6 +224,7 @@ function buildConfig(
     sandbox: values.GLEANER_SANDBOX,
     userAgent: values.GLEANER_USER_AGENT,
     browser,
+    browserUrls: values.GLEANER_BROWSER_URL ?? [],
     workers,
     limits: readLimits(workers, environment.GLEANER_TEST_LIMITS),
     backupTo: readBackupPlace(values),

@@ -46,6 +46,7 @@ test.each([
     '{"mkta": {"keep_pages": "31d"}}',
     'line 1, column 25: mkta.keep_pages: expected a number of days, 1d to 30d',
   ],
+  ['{"mkta": {"browser_url": "one"}}', 'mkta.browser_url: expected DevTools addresses'],
   ['{"mkta": {"sign": "yes"}}', 'line 1, column 19: mkta.sign: Invalid input'],
   ['[]', 'line 1, column 1: expected an object of marketplaces'],
 ])('parseOrigins() rejects %s and names the place', (text, message) => {
@@ -74,6 +75,8 @@ test('origins.example.json is valid and contains every marketplace and setting',
   const addresses = [...origins].map(([name, { addresses: known }]) => [name, [...known.keys()].sort()]);
   expect(addresses).toEqual(regions);
   const settings =
-    'fetch concurrency requests_per_second hosts proxy robots sign keep_pages allow_private'.split(' ');
+    'fetch concurrency requests_per_second hosts proxy robots sign browser_url keep_pages allow_private'.split(
+      ' ',
+    );
   expect(settings.filter((name) => !text.includes(`"${name}"`))).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { knownMarkets } from '../contract/job-types.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { readJsonc } from './jsonc.ts';
+import { browserUrls } from './setting-values.ts';
 
 const address = z
   .url({
@@ -12,6 +13,16 @@ const address = z
 
 const proxy = z.url({ protocol: /^(?:https?|socks5)$/, error: 'expected http://, https:// or socks5://' });
 
+/** Converts addresses separated by commas for zod. */
+function readUrls(text: string, context: z.RefinementCtx): string[] {
+  try {
+    return browserUrls(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+    return z.NEVER;
+  }
+}
+
 const settings = {
   fetch: z.enum(['http', 'browser']).optional(),
   concurrency: z.int().min(1).max(10_000).optional(),
@@ -21,6 +32,7 @@ const settings = {
   robots: z.boolean().optional(),
   proxy: proxy.optional(),
   sign: z.boolean().optional(),
+  browser_url: z.string().transform(readUrls).optional(),
   keep_pages: z
     .string()
     .regex(/^([1-9]|[12][0-9]|30)d$/, 'expected a number of days, 1d to 30d')
@@ -67,6 +79,8 @@ export interface MarketOrigins {
   proxy: string | undefined;
   /** True if requests are signed (Web Bot Auth). */
   sign: boolean;
+  /** DevTools addresses of browsers that run elsewhere. Undefined: those of GLEANER_BROWSER_URL. */
+  browserUrls?: readonly string[] | undefined;
   /** Value of the option `keep_pages` for live jobs that have none. Undefined: pages are not kept. */
   keepPages?: string | undefined;
 }
@@ -98,6 +112,7 @@ export function parseOrigins(text: string): Origins {
         robots: given.robots,
         proxy: given.proxy,
         sign: given.sign ?? false,
+        browserUrls: given.browser_url,
         keepPages: given.keep_pages,
       },
     ];

@@ -66,6 +66,14 @@ export function baseUrl(given: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
+/** Returns the DevTools addresses of browsers. */
+export function browserUrls(given: string): string[] {
+  const urls = given.split(',').map((url) => url.trim());
+  const isAddress = (url: string) => /^(?:https?|wss?):$/.test(URL.parse(url)?.protocol ?? '');
+  if (urls.every(isAddress)) return urls;
+  throw new Error('expected DevTools addresses such as http://browser:9222, separated by commas');
+}
+
 /** Returns a host name or an address, which may be in brackets as in a URL. */
 export const host = (given: string): string => given.replace(/^\[(.*)\]$/, '$1');
 

@@ -10,6 +10,7 @@ import {
 import { parseOrigins } from './origins.ts';
 import {
   baseUrl,
+  browserUrls,
   corsOrigins,
   days,
   executable,
@@ -74,6 +75,13 @@ export const settings = {
     parse: executable,
     about:
       'Browser for marketplaces that need one; default: that of `gleaner browser install`, or the first one on PATH.',
+  },
+  GLEANER_BROWSER_URL: {
+    default: null,
+    parse: browserUrls,
+    secret: true,
+    about:
+      'DevTools addresses of browsers that run elsewhere, separated by commas, such as http://browser:9222; default: none, a worker starts GLEANER_BROWSER.',
   },
   GLEANER_CONFIG: {
     default: null,

@@ -109,7 +109,11 @@ function addBrowserCommands(program: Command): void {
   const serve = browser
     .command('serve')
     .description('Run the browser for workers elsewhere, which find it with GLEANER_BROWSER_URL')
-    .option('--host <address>', 'address to listen on; whoever reaches it controls the browser', '127.0.0.1')
+    .option(
+      '--host <address>',
+      'address to listen on; every process that reaches it controls the browser',
+      '127.0.0.1',
+    )
     .option('--port <number>', 'port to listen on', '9222');
   onRun(serve, async (io, { host, port }: { host: string; port: string }) => {
     io.becomeRole?.();

@@ -8,6 +8,7 @@ import {
 } from '../cookie-store.ts';
 import type { Fetcher, HttpFetcherOptions } from '../http.ts';
 import { createOriginResolver } from '../origin-resolver.ts';
+import { BrowserGroup } from './browser-group.ts';
 import type { BrowserProcess, PoolLimits } from './browser-process.ts';
 import type { EgressRules } from './egress.ts';
 import { loadPage } from './load-page.ts';
@@ -31,6 +32,11 @@ export interface BrowserFetcherOptions
    * Path of the Chromium executable. Null if there is none, which fails every fetch with `browser_missing`.
    */
   path: string | null;
+  /**
+   * Returns the DevTools addresses of the browsers that load a market's pages, instead of starting one. None
+   * by default.
+   */
+  urlsOf?: ((market: string) => readonly string[]) | undefined;
   limits?: Partial<PageLoadLimits & PoolLimits>;
   /** Counts the defects of a market's pages. */
   onDefect?: ((market: string, defect: PageDefect) => void) | undefined;
@@ -65,11 +71,22 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
   const limits = { ...defaultPageLoadLimits, ...defaultPoolLimits, ...options.limits };
   const resolveOrigin = createOriginResolver(origins);
   const cookies = createScopedCache<CookieData[]>((values) => 2 * JSON.stringify(values).length);
-  const pool = new BrowserPool(() => launch(options, cookies), limits, clock, log);
+  const poolOf = (start: () => Promise<BrowserProcess<Tab>>) => new BrowserPool(start, limits, clock, log);
+  const own = new BrowserGroup([poolOf(() => launch(options, cookies))], clock);
+  const groups = new Map<string, BrowserGroup<Tab>>([['', own]]);
+  const urlsOf = options.urlsOf ?? (() => []);
 
+  const groupOf = (market: string): BrowserGroup<Tab> => {
+    const urls = urlsOf(market);
+    const key = urls.join(' ');
+    const pools = () => urls.map((url) => poolOf(() => connect(url, options, cookies)));
+    const group = groups.get(key) ?? new BrowserGroup(pools(), clock);
+    groups.set(key, group);
+    return group;
+  };
   const discardSession = (market: string, region: string) => {
     cookies.drop(market, region);
-    pool.drop(market, region);
+    for (const group of groups.values()) group.drop(market, region);
   };
 
   return {
@@ -80,6 +97,7 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
       if (request.page === undefined && request.method === 'POST') {
         throw new Fault('invalid', `${request.path} has no page whose scripts request it`);
       }
+      if (request.origin !== undefined && urlsOf(market).length > 0) throw unguarded(origin);
       const plan = planPage(request, origin);
       try {
         const onCached = (url: string) => {
@@ -92,7 +110,7 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
           if (isOverfull) discardSession(market, region);
           return loaded;
         };
-        const response = await pool.use({ market, region, origin }, task, signal);
+        const response = await groupOf(market).use({ market, region, origin }, task, signal);
         if (response.isPending) onDefect?.(market, 'pending');
         await share?.reserve(response.body.length, signal);
         return response;
@@ -104,8 +122,29 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
       }
     },
     discardSession,
-    close: () => pool.close(),
+    close: async () => {
+      await Promise.all([...groups.values()].map((group) => group.close()));
+    },
   };
+}
+
+/** Returns the fault of a page at an address from a caller, whose connections a remote browser would make. */
+function unguarded(origin: string): Fault {
+  return new Fault(
+    'address_refused',
+    `${origin} is not an address of the origins file, and a browser that runs elsewhere makes its own connections`,
+  );
+}
+
+async function connect(
+  url: string,
+  { userAgent, log }: BrowserFetcherOptions,
+  cookies: ScopedCache<CookieData[]>,
+): Promise<BrowserProcess<Tab>> {
+  const { connectBrowser } = await import('./connect.ts');
+  const browser = await connectBrowser({ url, userAgent, cookies });
+  log.info({ url: new URL(url).origin }, 'browser connected');
+  return browser;
 }
 
 async function launch(

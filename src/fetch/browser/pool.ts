@@ -55,6 +55,16 @@ export class BrowserPool<Page> {
     this.#limit = createConcurrencyLimit(limits.pages);
   }
 
+  /** Pages that are open or wait. */
+  get load(): number {
+    return this.#limit.inUse + this.#limit.waiting;
+  }
+
+  /** Starts the browser if it is not running. Rejects with the errors of the launch. */
+  async start(): Promise<void> {
+    await this.#current();
+  }
+
   /**
    * Opens a page in the context of a session, runs the task, and closes the page. Rejects with the errors of
    * the task and of the launch, with `browser_failed`, or with the signal's reason if aborted while it waits.

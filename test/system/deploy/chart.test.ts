@@ -52,6 +52,7 @@ const everything = {
     seccompProfile: { type: 'Unconfined' },
     autoscaling: { metricLabels: { namespace: 'gleaner' } },
   },
+  browser: { enabled: true, replicas: 2, seccompProfile: { type: 'Unconfined' } },
 };
 
 /** Renders the chart. Throws the message of helm. */
@@ -134,7 +135,7 @@ describe.skipIf(helm === null)(`the Helm chart${reason}`, () => {
 
   test('runs every pod as an unprivileged user on a read-only root file system', () => {
     const pods = resourcesOf(everything).flatMap(({ spec }) => (spec?.template ? [spec.template.spec] : []));
-    expect(pods).toHaveLength(3);
+    expect(pods).toHaveLength(4);
     for (const { securityContext, containers, automountServiceAccountToken } of pods) {
       expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10001 });
       expect(automountServiceAccountToken).toBe(false);
@@ -221,6 +222,28 @@ describe.skipIf(helm === null)(`the Helm chart${reason}`, () => {
     const url = { name: 'GLEANER_PUBLIC_URL', value: 'https://gleaner.example' };
     expect(api.spec.containers[0].env).toContainEqual(url);
     expect(find(resources, 'ConfigMap', '-origins').data['origins.json']).toBe(everything.origins);
+  });
+
+  test('runs browsers that only workers reach, and that reach only public addresses', () => {
+    const resources = resourcesOf(everything);
+    const { replicas, template } = find(resources, 'Deployment', '-browser').spec;
+    const [browser] = template.spec.containers;
+    expect([replicas, browser.image]).toEqual([2, `gleaner-chromium:${manifest.version}`]);
+    // Secrets would be those of the pages, too.
+    expect([browser.env, browser.envFrom]).toEqual([undefined, undefined]);
+    const { ports } = find(resources, 'Service', '-browser').spec;
+    const url = `http://test-gleaner-browser:${ports[0].port}`;
+    const [worker] = find(resources, 'Deployment', '-worker').spec.template.spec.containers;
+    expect(worker.env).toContainEqual({ name: 'GLEANER_BROWSER_URL', value: url });
+    const { ingress, egress } = find(resources, 'NetworkPolicy', '-browser').spec;
+    const [from] = ingress[0].from;
+    expect(from.podSelector.matchLabels['app.kubernetes.io/component']).toBe('worker');
+    const [, { to }] = egress;
+    expect(to[0].ipBlock.except).toEqual(expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16']));
+    const without = resourcesOf({ existingSecret: 'gleaner' });
+    expect(find(without, 'Deployment', '-browser')).toBeUndefined();
+    const [plain] = find(without, 'Deployment', '-worker').spec.template.spec.containers;
+    expect(plain.env.map(({ name }: Resource) => name)).not.toContain('GLEANER_BROWSER_URL');
   });
 
   test.each([
