@@ -514,7 +514,11 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
 
     test('does not wait for workers', async () => {
       const page = newFetcher({ settleMs: 40_000 }).for('mktb', 'id');
+      await page({ path: '/' });
+      const startedAt = performance.now();
       expect((await page({ path: '/works' })).body.toString()).toContain('Worker');
+      // Other requests in progress are only ignored after 3 s.
+      expect(performance.now() - startedAt).toBeLessThan(3_000);
     });
 
     test('waits for what its reader expects of it', async () => {

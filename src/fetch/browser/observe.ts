@@ -146,7 +146,9 @@ export class PageObservation {
   }
 
   #onRequest(event: CDPEvents['Network.requestWillBeSent']): void {
-    const { requestId, request, frameId, type = 'Other' } = event;
+    const { requestId, request, frameId, loaderId } = event;
+    // A worker's script belongs to no document, and the page does not learn of its end.
+    const type = loaderId === '' ? 'Other' : (event.type ?? 'Other');
     const { requests } = this.#options.limits;
     if (request.url.startsWith('data:')) return;
     const { method, url, postData } = request;
