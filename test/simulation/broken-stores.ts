@@ -8,11 +8,14 @@ import { simulate } from './run.ts';
 export interface BrokenStore {
   /** Description of the defect. */
   defect: string;
-  /** Seed of a run that reveals the defect. `npm run simulate -- --defects` finds seeds. */
+  /** Seed that is tried first. `npm run simulate -- --defects` finds the first one that reveals the defect. */
   seed: number;
   /** Returns the methods that replace a correct store's methods. */
   change(store: Store): StoreMethods;
 }
+
+/** Seeds that are tried if the first one of a store does not reveal its defect. */
+export const seedsOfDefects: readonly number[] = Array.from({ length: 60 }, (_, index) => index + 1);
 
 /** Runs a seed on a broken store, and returns the problems that it reveals. */
 export async function revealDefect({ change }: BrokenStore, seed: number): Promise<string[]> {

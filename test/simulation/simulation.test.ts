@@ -4,7 +4,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { MissingEngine } from '../engines/missing.ts';
 import { type FoundMongo, findMongo } from '../engines/mongo.ts';
 import { isSeedReplaced, seedsOf } from '../support/seeds.ts';
-import { brokenStores, revealDefect } from './broken-stores.ts';
+import { brokenStores, revealDefect, seedsOfDefects } from './broken-stores.ts';
 import { simulate } from './run.ts';
 import { type RarePath, rarePaths } from './world.ts';
 
@@ -80,8 +80,9 @@ describe('simulate()', () => {
   });
 
   test.each(brokenStores)('finds a store that $defect', async (broken) => {
-    const problems = await revealDefect(broken, broken.seed);
-    const hint = `seed ${broken.seed} does not reveal it any more: npm run simulate -- --defects finds another`;
-    expect(problems, hint).not.toEqual([]);
+    // Any change of the core gives a seed another course.
+    for (const seed of [broken.seed, ...seedsOfDefects])
+      if ((await revealDefect(broken, seed)).length > 0) return;
+    expect.fail(`no seed reveals a store that ${broken.defect}`);
   });
 });
