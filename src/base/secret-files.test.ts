@@ -22,6 +22,7 @@ const examples: Partial<Record<SettingName, string>> = {
   NATS_URL: 'nats://token@127.0.0.1:4222',
   GLEANER_API_KEY: 'gl_key-of-a-user',
   GLEANER_BACKUP_TO: 'https://id:key@s3.example/backups',
+  GLEANER_BROWSER_URL: 'https://id:key@browser.example:9222',
   GLEANER_LINK_SECRETS: 'x'.repeat(32),
   GLEANER_OPERATOR_KEY: 'key-of-an-operator',
   GLEANER_OPERATOR_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,

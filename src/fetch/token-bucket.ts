@@ -38,9 +38,9 @@ interface Waiter {
 }
 
 /**
- * Rate limit of one origin: a token bucket whose slots are one interval apart over all workers. It reserves as
- * many slots as requests wait, so that the slots that it does not need are left to other workers. What waits
- * while slots lie ahead is reserved at once shortly before the last of them. A request that is aborted
+ * Rate limit of one origin: a token bucket whose slots are one interval apart over all workers. It reserves
+ * as many slots as requests wait, so that the slots that it does not need are left to other workers. What
+ * waits while slots lie ahead is reserved at once shortly before the last of them. A request that is aborted
  * returns its slot to the next one.
  */
 export class TokenBucket {

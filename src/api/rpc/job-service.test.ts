@@ -143,16 +143,6 @@ test('listJobs pages through own jobs by status, kind and marketplace', async ()
   expect(await list({ status: 'rejected' })).toEqual([ids[1]]);
   expect(await list({ status: 'awaiting_approval', market: 'mkta' })).toEqual([ids[0], ids[2]]);
   expect(await list({ kind: 'get_pc' })).toEqual([]);
-  for (const [field, value] of [
-    ['status', 'done'],
-    ['kind', 'guess'],
-    ['market', 'mktz'],
-  ] as const) {
-    await expect(call(jobs.listJobs, { [field]: value })).rejects.toMatchObject({
-      code: 'invalid',
-      problems: [{ loc: ['body', field], msg: expect.stringContaining(value) }],
-    });
-  }
 });
 
 test("listJobs finds the caller's jobs by id, task number, and a text in their name", async () => {
@@ -255,10 +245,6 @@ describe('units', () => {
     expect((await call(jobs.listUnits, { jobId, code: 'page_blocked' })).units).toEqual([]);
     expect((await call(jobs.listUnits, { jobId, status: 'PENDING' })).units).toEqual([]);
     await expect(call(jobs.listUnits, { jobId, pageToken: 'x' })).rejects.toMatchObject({ code: 'invalid' });
-    await expect(call(jobs.listUnits, { jobId, code: 'toString' })).rejects.toMatchObject({
-      code: 'invalid',
-      problems: [{ loc: ['body', 'code'], type: 'enum' }],
-    });
   });
 
   test('are pending while the job awaits approval, and failed once it is rejected', async () => {
