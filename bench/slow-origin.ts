@@ -5,7 +5,8 @@ import { type BenchServiceOptions, startService } from './support/service.ts';
 
 const distinct = 4_000;
 
-type Options = Pick<BenchServiceOptions, 'engines' | 'workers'>;
+/** Number of workers, and their stack. */
+export type WorkerOptions = Pick<BenchServiceOptions, 'engines' | 'workers' | 'pageProcesses'>;
 
 /** Limits of an origin, its response time, and the number of requests of a job. */
 interface Course {
@@ -38,7 +39,7 @@ export interface RateLimitedResult {
 }
 
 /** Counts the requests that the origin receives during a job. */
-async function countRequests(course: Course, options: Options): Promise<Count[]> {
+async function countRequests(course: Course, options: WorkerOptions): Promise<Count[]> {
   const { concurrency, requestsPerSecond, delayMs, items, everyMs } = course;
   const origin = await startBenchProgram<number>('origin.ts', String(distinct), String(delayMs));
   const address = `http://127.0.0.1:${origin.firstMessage}`;
@@ -75,7 +76,7 @@ const rateBetween = (from: Count, to: Count) =>
 export async function measureSlowOrigin(
   concurrency: number,
   delayMs: number,
-  options: Options = {},
+  options: WorkerOptions = {},
 ): Promise<SlowOriginResult> {
   const items = 20 * concurrency;
   const course = { concurrency, requestsPerSecond: 10_000, delayMs, items, everyMs: delayMs };
@@ -92,7 +93,7 @@ export async function measureRateLimited(
   requestsPerSecond: number,
   concurrency: number,
   delayMs: number,
-  options: Options = {},
+  options: WorkerOptions = {},
 ): Promise<RateLimitedResult> {
   const items = 25 * requestsPerSecond;
   const course = { concurrency, requestsPerSecond, delayMs, items, everyMs: 100 };
