@@ -163,6 +163,38 @@ describe('steady()', () => {
     expect([clock.now(), clock.steady()]).toEqual([start, start - day]);
   });
 
+  test('includes the time during which no process ran after one interval without others', async () => {
+    const record = createMemoryClockRecord({ aheadMs: 0, reached: start - 3_600_000 });
+    const { clock, host } = onHost({ record });
+    const starting = clock.synchronize();
+    await host.advance(0);
+    await host.advance(6_000);
+    await starting;
+    expect([clock.now(), clock.steady()]).toEqual([start, start]);
+  });
+
+  test.each(['has noticed', 'has not noticed'])(
+    'follows a process that %s a step before its start',
+    async (known) => {
+      const record = createMemoryClockRecord();
+      const running = onHost({ record });
+      await running.clock.synchronize();
+      const later = onHost({ record });
+      for (const { pass } of [running, later]) pass(5_000);
+      if (known === 'has not noticed') await running.clock.synchronize();
+      later.state.shared += 600_000;
+      const starting = later.clock.synchronize();
+      for (let turn = 0; turn < 3; turn += 1) await later.host.advance(100);
+      running.pass(5_000);
+      if (known === 'has noticed') running.state.shared += 600_000;
+      await running.clock.synchronize();
+      await later.host.advance(100);
+      await starting;
+      expect(later.clock.steady() - start).toBe(10_000);
+      expect(running.clock.steady() - start).toBe(10_000);
+    },
+  );
+
   test('follows the others if the monotonic clock of this process runs wrong', async () => {
     const record = createMemoryClockRecord();
     const [right, fast] = [onHost({ record }), onHost({ record })];

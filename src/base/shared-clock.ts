@@ -67,6 +67,8 @@ const reachMs = 5_000;
  * a clock of its own that ran wrong, and not the shared one.
  */
 const agreement = { behindMs: 2_000, aheadMs: 2 * reachMs };
+/** Time within which a process that runs moves `reached`, and the interval at which it is read then. */
+const living = { withinMs: reachMs + 1_000, everyMs: 100 };
 
 /** A reading of the shared time of day. */
 interface TimeReading {
@@ -133,9 +135,30 @@ export function createSharedClock(options: SharedClockOptions): SharedClock {
     aheadMs = agreed;
   };
 
-  const start = async (reading: TimeReading, state: ClockState): Promise<void> => {
-    const time = monotonic() + reading.offset + state.aheadMs;
-    if (time < state.reached - agreement.behindMs) return step(reading, state, state.reached - monotonic());
+  const progressOf = ({ offset }: TimeReading, { aheadMs: ahead, reached: passed }: ClockState) =>
+    monotonic() + offset + ahead - passed;
+
+  /**
+   * Returns the state of the processes that run, if any. Without them, a time far beyond the one that was
+   * reached is that during which no process ran; beside them, the clock has stepped.
+   */
+  const findOthers = async (state: ClockState): Promise<ClockState | null> => {
+    for (let waitedMs = 0; waitedMs < living.withinMs; waitedMs += living.everyMs) {
+      await host.sleep(living.everyMs);
+      const next = await record.read();
+      const isSame = next?.reached === state.reached && next.aheadMs === state.aheadMs;
+      if (next !== null && !isSame) return next;
+    }
+    return null;
+  };
+
+  const start = async (reading: TimeReading, found: ClockState): Promise<void> => {
+    const isFarAhead = !isOneHost && progressOf(reading, found) > agreement.aheadMs;
+    const others = isFarAhead ? await findOthers(found) : null;
+    const state = others ?? found;
+    const progress = progressOf(reading, state);
+    const isStep = progress < -agreement.behindMs || (others !== null && progress > agreement.aheadMs);
+    if (isStep) return step(reading, state, state.reached - monotonic());
     // The engine read its clock at an unknown moment within the round trip, so smaller differences mean
     // nothing: hosts whose clocks agree keep their time, however slow the first reading.
     const own = host.now() - monotonic();
@@ -151,8 +174,7 @@ export function createSharedClock(options: SharedClockOptions): SharedClock {
       aheadMs = state.aheadMs;
       return;
     }
-    const time = monotonic() + reading.offset + state.aheadMs;
-    const sinceReached = time - state.reached;
+    const sinceReached = progressOf(reading, state);
     const othersAgree = sinceReached >= -agreement.behindMs && sinceReached <= agreement.aheadMs;
     const isDecided = state.aheadMs !== aheadMs;
     if (!isDecided && (isOneHost || !othersAgree)) return step(reading, state, base!);

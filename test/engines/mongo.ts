@@ -32,8 +32,8 @@ export interface MongoOptions {
   dataFile?: string;
   /** By default a free port. */
   port?: number;
-  /** Variables of the environment of the engine, in addition to those of this process. */
-  environment?: Record<string, string>;
+  /** File with the seconds by which the time of an engine in memory is ahead. */
+  clockFile?: string;
 }
 
 const project = fileURLToPath(new URL('pom.xml', import.meta.url));
@@ -70,12 +70,12 @@ export async function startMongo(options: MongoOptions = {}): Promise<RunningMon
   const missing = await downloadJars();
   if (missing) return { missing };
   const compiled = await compileLauncher(javac);
+  const clock = options.clockFile === undefined ? [] : [`-Dclock=${options.clockFile}`];
   const rest = options.dataFile === undefined ? [] : [options.dataFile];
   const program = await startProgram(
     java,
-    [...quickStart, '-cp', classPath(compiled), 'MongoServer', `${options.port ?? 0}`, ...rest],
+    [...quickStart, ...clock, '-cp', classPath(compiled), 'MongoServer', `${options.port ?? 0}`, ...rest],
     (line) => (/^\d+$/.test(line) ? Number(line) : null),
-    options.environment,
   );
   const base = `mongodb://127.0.0.1:${program.readyValue}/`;
   // Other suites may leave the server without a processor for seconds.
