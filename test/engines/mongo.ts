@@ -70,7 +70,7 @@ export async function startMongo(options: MongoOptions = {}): Promise<RunningMon
   const missing = await downloadJars();
   if (missing) return { missing };
   const compiled = await compileLauncher(javac);
-  const clock = options.clockFile === undefined ? [] : [`-Dclock=${options.clockFile}`];
+  const clock = options.clockFile === undefined ? [] : [`-D${clockProperty}=${options.clockFile}`];
   const rest = options.dataFile === undefined ? [] : [options.dataFile];
   const program = await startProgram(
     java,
@@ -89,6 +89,9 @@ export async function startMongo(options: MongoOptions = {}): Promise<RunningMon
 
 /** Time in which a server that nobody stops responds, in milliseconds. */
 const slowTimeoutMs = 3_000 * slack;
+
+/** Property of the launcher that names the file of its clock. */
+const clockProperty = 'clock';
 
 /** Options of a JVM that runs for seconds. */
 const quickStart = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
