@@ -7,7 +7,7 @@ import type { Config } from '../base/config.ts';
 import { readFreeBytes } from '../base/disk-space.ts';
 import { type DotEnv, readDotEnv } from '../base/dot-env.ts';
 import { createLog } from '../base/log.ts';
-import type { MarketOrigins } from '../base/origins.ts';
+import { browserUrlsOf } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
 import { parseSiteFiles } from '../markets/declared-sites.ts';
 import { findUnknownRegions } from '../markets/hosts.ts';
@@ -112,17 +112,13 @@ function describeDotEnv({ path, values, ignored }: DotEnv): string {
 }
 
 /** Checks that there is a browser if the origins file needs one. */
-export function diagnoseBrowser({
-  browser,
-  browserUrls,
-  origins,
-}: Pick<Config, 'browser' | 'browserUrls' | 'origins'>): Diagnosis {
-  const isRemote = ({ browserUrls: own }: MarketOrigins) => (own ?? browserUrls).length > 0;
+export function diagnoseBrowser(config: Pick<Config, 'browser' | 'browserUrls' | 'origins'>): Diagnosis {
+  const { browser, browserUrls, origins } = config;
   if (browserUrls.length > 0)
     return ok('browser', browserUrls.map((url) => `at ${new URL(url).origin}`).join(', '));
   if (browser !== null) return ok('browser', browser);
   const markets = [...origins]
-    .filter(([, settings]) => settings.fetch === 'browser' && !isRemote(settings))
+    .filter(([market, { fetch }]) => fetch === 'browser' && browserUrlsOf(config, market).length === 0)
     .map(([market]) => market);
   return markets.length === 0
     ? ok('browser', 'none found, and no market needs one')

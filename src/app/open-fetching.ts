@@ -1,4 +1,5 @@
 import type { Config } from '../base/config.ts';
+import { browserUrlsOf } from '../base/origins.ts';
 import { type BrowserFetcherOptions, createBrowserFetcher } from '../fetch/browser/fetcher.ts';
 import { createHttpFetcher, type Fetcher } from '../fetch/http.ts';
 import {
@@ -63,7 +64,7 @@ export async function openFetching(options: FetchingOptions): Promise<Fetching> 
       log,
       userAgent,
       path: config.browser,
-      urlsOf: (market) => origins.get(market)?.browserUrls ?? config.browserUrls,
+      urlsOf: (market) => browserUrlsOf(config, market),
       limits: browserLimits,
       onDefect,
     }),

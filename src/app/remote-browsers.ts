@@ -1,4 +1,5 @@
 import { type Config, ConfigError } from '../base/config.ts';
+import { browserUrlsOf } from '../base/origins.ts';
 import type { DeclaredSites } from '../markets/declared-sites.ts';
 
 const explanation = 'a browser that runs elsewhere makes its own connections';
@@ -9,10 +10,11 @@ const explanation = 'a browser that runs elsewhere makes its own connections';
  * file.
  */
 export function assertRemoteBrowsers(
-  { origins, browserUrls }: Pick<Config, 'origins' | 'browserUrls'>,
+  config: Pick<Config, 'origins' | 'browserUrls'>,
   sites: Pick<DeclaredSites, 'names' | 'find'>,
 ): void {
-  const isRemote = (market: string) => (origins.get(market)?.browserUrls ?? browserUrls).length > 0;
+  const { origins } = config;
+  const isRemote = (market: string) => browserUrlsOf(config, market).length > 0;
   const problems: string[] = [];
   for (const [market, { fetch, addresses, proxy }] of origins) {
     if (fetch !== 'browser' || !isRemote(market)) continue;

@@ -88,6 +88,14 @@ export interface MarketOrigins {
 /** Origins by market, from GLEANER_ORIGINS (docs/fetching.md). Units of a market without an entry fail. */
 export type Origins = ReadonlyMap<string, MarketOrigins>;
 
+/** Returns the DevTools addresses of the browsers of a market that run elsewhere. */
+export function browserUrlsOf(
+  { origins, browserUrls }: { origins: Origins; browserUrls: readonly string[] },
+  market: string,
+): readonly string[] {
+  return origins.get(market)?.browserUrls ?? browserUrls;
+}
+
 /**
  * Parses an origins file: JSON with comments and trailing commas. Throws an Error with a line for each
  * problem: its line, column, and key.
