@@ -163,9 +163,9 @@ export function segmentPath({ jobId, seq, id, attempt }: Batch, sequence?: numbe
 }
 
 /** Returns true if an attempt at a batch has written records to which its outcomes refer. */
-export function hasSegmentOf({ segments, jobId, seq, id }: Batch, attempt: number): boolean {
-  const prefix = `${jobId}/segment_${seq + 1}_${id}_${attempt}_`;
-  return segments.some(({ path }) => path.startsWith(prefix));
+export function hasSegmentOf(batch: Batch, attempt: number): boolean {
+  const prefix = `${segmentPath({ ...batch, attempt })}_`;
+  return batch.segments.some(({ path }) => path.startsWith(prefix));
 }
 
 /** Yields the bytes of records in blocks. */
