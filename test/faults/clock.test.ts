@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { findEngine } from '../engines/missing.ts';
-import { createApi, submitItems, type TestApi, type TestUser, watchJob } from '../support/api.ts';
+import { createApi, runPlainJob, type TestApi, type TestUser } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { embedded } from '../support/engines.ts';
 import { createSteppedClock } from '../support/stepped-clock.ts';
@@ -55,13 +54,8 @@ describe.skipIf('missing' in clock)('the embedded stack on a host whose clock st
       { withinMs: 30_000 },
     );
 
-  /** Submits a job, and returns its status once it has ended. Rejects if that takes longer than a minute. */
-  async function runJob(count = 20): Promise<string> {
-    const items = plainIds(count).map((id) => ({ item_id: String(id), shop_id: '77' }));
-    const jobId = await submitItems(api, user, 'id', items);
-    const { download } = await watchJob(api, user, jobId, maxDelayMs);
-    return download.status;
-  }
+  /** Returns the status of a job that has ended. Rejects if it takes longer than a minute. */
+  const runJob = (count = 20) => runPlainJob(api, user, count, maxDelayMs);
 
   test.each(['+1d', '-1d', '-90'])('works on after a step of %s', async (offset) => {
     const running = runJob(200);

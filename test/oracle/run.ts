@@ -17,7 +17,7 @@ export interface OracleRun {
   steps: number;
   api: TestApi;
   shop: Shop;
-  /** Restarts the service at a time beyond the retention of observations, after which the run goes on. */
+  /** Restarts the service at a time after the retention of observations. The run continues then. */
   skipRetention?: () => Promise<void>;
 }
 
@@ -84,7 +84,7 @@ class Oracle {
     await this.checkHistory(place);
   }
 
-  /** Lets the observations expire, and goes on with the latest of each item. */
+  /** Skips the retention, so that only the latest observation of each item is left, and runs two more jobs. */
   async expire(skipRetention: () => Promise<void>): Promise<void> {
     const changed = [...this.model.observations].filter(([, observations]) => observations.length > 1);
     this.model.expire();

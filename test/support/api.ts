@@ -1,3 +1,4 @@
+import { plainIds } from '../../sandbox/mkta/ids.ts';
 import type { Deployment } from './deployment.ts';
 import { until } from './until.ts';
 
@@ -219,4 +220,20 @@ function checkProgress(
   );
   verify(!terminalStatuses.includes(retrieved.status) || done === total, 'terminal with outstanding batches');
   return { batches: done!, units: success + failed };
+}
+
+/**
+ * Submits a variant-sold job of `count` plain ids, and returns its status once it has ended. Rejects if that
+ * takes longer than `withinMs`.
+ */
+export async function runPlainJob(
+  api: TestApi,
+  user: TestUser,
+  count: number,
+  withinMs: number,
+): Promise<string> {
+  const items = plainIds(count).map((id) => ({ item_id: String(id), shop_id: '77' }));
+  const jobId = await submitItems(api, user, 'id', items);
+  const { download } = await watchJob(api, user, jobId, withinMs);
+  return download.status;
 }
