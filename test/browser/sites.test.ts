@@ -145,10 +145,13 @@ describe.skipIf(skipped)(`declared shops in a browser${skipped}`, () => {
   );
 
   test('show a price that a script adds later', async () => {
-    expect(await read('/p/late')).toMatchObject({ title: 'Mug', price: 12.5, currency: 'EUR' });
+    const record = await read('/p/late');
+    expect(record).toMatchObject({ title: 'Mug', price: 12.5, currency: 'EUR' });
+    expect(record).not.toHaveProperty('pending_fields');
   });
 
   test('are pending if no script adds a price', async () => {
+    expect(await read('/p/without-price')).toMatchObject({ price: null, pending_fields: ['price'] });
     const address = 'http://kiln.example/p/without-price';
     const lines: string[] = [];
     expect(await checkSite(config, file, address, (line) => lines.push(line))).toBe(true);

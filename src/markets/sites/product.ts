@@ -70,7 +70,8 @@ class UnitReader {
 
 /**
  * Reads a product page of a declared site (docs/sites.md). `input` has the `url`; the region is the name of
- * the site. Prices are in currency units.
+ * the site. Prices are in currency units. The record has `pending_fields` with "price" if a browser stopped
+ * waiting for the price.
  */
 export const product: RecordReader = {
   sort: 'record',
@@ -84,7 +85,8 @@ export const product: RecordReader = {
     });
     const { record, contradictions } = reader.read(response);
     reportContradictions?.(contradictions.map(({ field }) => field));
-    return record;
+    const isPending = response.isPending === true && record.price === null;
+    return isPending ? { ...record, pending_fields: ['price'] } : record;
   },
   extract: (response, input, region) => readProduct(response, input, region).record,
 };
