@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { startEngines } from '../src/app/engines.ts';
+import { measureBrowser, type PageCost } from './browser.ts';
 import { measureDisk } from './disk.ts';
 import { measureExplore } from './explore.ts';
 import { measureGrowth } from './growth.ts';
@@ -42,6 +43,7 @@ const names = [
   'pipeline',
   'steps',
   'page',
+  'browser',
   'submit',
   'idle',
   'disk',
@@ -72,6 +74,8 @@ const pipelineItems = 20_000;
 const batchSize = 50;
 const calls = 4_000;
 const pages = 10_000;
+/** Pages of a round in a browser. */
+const browserPages = 100;
 
 const fixed = (value: number, digits = 0) => value.toFixed(digits);
 const megabytes = (bytes: number) => `${fixed(bytes / 1024 ** 2)} MB`;
@@ -131,6 +135,17 @@ await run('page', async () => {
   for (const { protocol, gleanerUs, bareUs } of await measurePage(rounds, pages)) {
     print(
       `page over ${protocol}: ${fixed(gleanerUs)} µs of processor time, undici alone ${fixed(bareUs)} µs, ratio ${fixed(gleanerUs / bareUs, 2)}`,
+    );
+  }
+});
+
+await run('browser', async () => {
+  const costOf = ({ pagesPerSecond, processorMs, peakBytes }: PageCost) =>
+    `${fixed(pagesPerSecond, 2)} pages/s, ${fixed(processorMs, 1)} ms per page, the browser's memory at most ${megabytes(peakBytes)}`;
+  for (const { concurrency, gleaner, bare } of await measureBrowser(rounds, browserPages)) {
+    print(`browser, ${concurrency} at once: ${costOf(gleaner)} (aim 384); the driver alone ${costOf(bare)}`);
+    print(
+      `  ratio of the rates ${fixed(gleaner.pagesPerSecond / bare.pagesPerSecond, 2)}, of the processor time ${fixed(gleaner.processorMs / bare.processorMs, 2)}`,
     );
   }
 });

@@ -13,7 +13,8 @@ export function family(pid: number): number[] {
 export const processorMs = (pid: number): number =>
   family(pid).reduce((sum, member) => sum + ownProcessorMs(member), 0);
 
-function ownProcessorMs(pid: number): number {
+/** Returns the CPU time of a process in milliseconds, including threads. */
+export function ownProcessorMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The process name in parentheses may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
