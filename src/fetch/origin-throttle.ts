@@ -57,6 +57,7 @@ function createOriginThrottle(
     origin,
     intervalMs: intervalMs(),
     reserve: store.origins.reserve,
+    isAlone: () => permits.isAlone,
     onPauseRead,
     clock,
   });

@@ -50,6 +50,9 @@ function process(
     get isIdle() {
       return permits.isIdle;
     },
+    get isAlone() {
+      return permits.isAlone;
+    },
     acquire: (...options) => permits.acquire(...options),
     close: () => permits.close(),
     inUse: 0,

@@ -51,6 +51,7 @@ export class Permits {
   readonly #limit: ConcurrencyLimit;
   /** Permits of the current lease. */
   #leased = 0;
+  #isAlone = false;
   /** Permits that the store counts as used by this process until the next lease. */
   #counted = 0;
   #leasedUntil = 0;
@@ -72,6 +73,11 @@ export class Permits {
   /** Number of requests that hold a permit or wait for one. */
   get demand(): number {
     return this.#limit.inUse + this.#limit.waiting;
+  }
+
+  /** True if no other process had or wanted permits at the last lease. */
+  get isAlone(): boolean {
+    return this.#isAlone;
   }
 
   /** True if nothing holds or waits for a permit, and none is leased. */
@@ -118,9 +124,10 @@ export class Permits {
     this.#wanted = wanted;
     const until = now + permitLeaseMs;
     const busy = this.#limit.inUse;
-    const { permits, pause } = await lease(origin, { holder, busy, wanted, limit, now, until });
+    const { permits, isAlone, pause } = await lease(origin, { holder, busy, wanted, limit, now, until });
     this.#intervalMs = permits === this.#leased ? this.#intervalMs * 2 : firstPollMs;
     this.#leased = permits;
+    this.#isAlone = isAlone;
     this.#counted = Math.max(permits, busy);
     this.#leasedUntil = until;
     onPauseRead(pause);
@@ -131,6 +138,7 @@ export class Permits {
   #endExpired(): void {
     if (this.#options.clock.steady() < this.#leasedUntil) return;
     this.#leased = 0;
+    this.#isAlone = false;
     this.#counted = 0;
     this.#limit.resize(0);
   }

@@ -58,7 +58,7 @@ const maxUnitBytes = 8 * 1024 ** 2;
 
 /** The fake marketplaces are never paused, so that no test affects another. */
 const createThrottle = ({ acquire }: ConcurrencyLimit): OriginThrottle => ({
-  permits: { acquire, demand: 0, isIdle: true, close: async () => {} },
+  permits: { acquire, demand: 0, isIdle: true, isAlone: true, close: async () => {} },
   tokens: { take: async () => {}, clear: () => {}, setInterval: () => {} },
   circuit: {
     paused: false,

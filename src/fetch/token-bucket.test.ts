@@ -20,7 +20,11 @@ const skippingClock = {
   },
 };
 
-function newBucket(intervalMs: number, clock: Clock = skippingClock): TokenBucket {
+function newBucket(
+  intervalMs: number,
+  clock: Clock = skippingClock,
+  isAlone: () => boolean = () => false,
+): TokenBucket {
   return new TokenBucket({
     origin: 'http://origin.example',
     intervalMs,
@@ -30,6 +34,7 @@ function newBucket(intervalMs: number, clock: Clock = skippingClock): TokenBucke
       free = first + slots * interval;
       return { first, pause: noPause };
     },
+    isAlone,
     onPauseRead: (pause) => pauses.push(pause),
     clock,
   });
@@ -58,6 +63,26 @@ test('take() reserves a few milliseconds ahead of a fast origin', async () => {
   const bucket = newBucket(0.5);
   for (let turn = 0; turn < 30; turn += 1) await bucket.take();
   expect(reserved.map(({ slots }) => slots)).toEqual([10, 10, 10]);
+});
+
+test('take() reserves a second while no other process asks the origin', async () => {
+  let isAlone = true;
+  const bucket = newBucket(100, skippingClock, () => isAlone);
+  for (let turn = 0; turn < 10; turn += 1) await bucket.take();
+  expect(reserved.map(({ slots }) => slots)).toEqual([10]);
+  isAlone = false;
+  for (let turn = 0; turn < 2; turn += 1) await bucket.take();
+  expect(reserved.map(({ slots }) => slots)).toEqual([10, 1, 1]);
+});
+
+test('a longer interval discards the slots that were reserved', async () => {
+  const bucket = newBucket(100, skippingClock, () => true);
+  await bucket.take();
+  bucket.setInterval(2_000);
+  await bucket.take();
+  expect(now - start).toBe(1_000);
+  await bucket.take();
+  expect(now - start).toBe(3_000);
 });
 
 test('take() does not make up for missed slots', async () => {

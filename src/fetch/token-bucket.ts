@@ -8,6 +8,8 @@ export interface TokenBucketOptions {
   /** Interval between requests in milliseconds, over all workers. */
   intervalMs: number;
   reserve: OriginStore['reserve'];
+  /** Returns true if no other process sends requests to the origin. */
+  isAlone(): boolean;
   /** Receives the origin's pause with each reservation. */
   onPauseRead(pause: OriginPause): void;
   clock: Clock;
@@ -39,9 +41,9 @@ interface Waiter {
 
 /**
  * Rate limit of one origin: a token bucket whose slots are one interval apart over all workers. It reserves
- * as many slots as requests wait, so that the slots that it does not need are left to other workers. What
- * waits while slots lie ahead is reserved at once shortly before the last of them. A request that is aborted
- * returns its slot to the next one.
+ * as many slots as requests wait, so that the slots that it does not need are left to other workers; without
+ * others, those of a second. What waits while slots lie ahead is reserved at once shortly before the last of
+ * them. A request that is aborted returns its slot to the next one.
  */
 export class TokenBucket {
   readonly #options: TokenBucketOptions;
@@ -88,8 +90,12 @@ export class TokenBucket {
     this.#slots = [];
   }
 
-  /** Changes the interval between requests, in milliseconds, from the next reservation on. */
+  /**
+   * Changes the interval between requests, in milliseconds, from the next reservation on. A longer one
+   * discards reserved slots.
+   */
   setInterval(intervalMs: number): void {
+    if (intervalMs > this.#intervalMs) this.clear();
     this.#intervalMs = intervalMs;
   }
 
@@ -153,11 +159,11 @@ export class TokenBucket {
   }
 
   async #reserve(): Promise<void> {
-    const { origin, reserve, onPauseRead, clock } = this.#options;
+    const { origin, reserve, isAlone, onPauseRead, clock } = this.#options;
     const intervalMs = this.#intervalMs;
     const maxSlots = Math.max(1, Math.floor(maxAheadMs / intervalMs));
     const needed = Math.max(this.#waiters.size, Math.floor(spareMs / intervalMs));
-    const slots = Math.min(needed, maxSlots);
+    const slots = isAlone() ? maxSlots : Math.min(needed, maxSlots);
     const reserved = await reserve(origin, slots, intervalMs, clock.steady());
     // Before the slots are added: a new pause clears the bucket.
     onPauseRead(reserved.pause);

@@ -39,6 +39,18 @@ export interface PermitRequest {
   until: number;
 }
 
+/** Permits of a process. */
+export interface PermitLease {
+  /**
+   * Number of requests that it may have in progress: at most the permits the others leave, and at most its
+   * fair share if demand exceeds the limit.
+   */
+  permits: number;
+  /** True if no other process holds or wants permits. */
+  isAlone: boolean;
+  pause: OriginPause;
+}
+
 /** Rate limits and circuit breakers shared by all workers. */
 export interface OriginStore {
   /**
@@ -51,11 +63,8 @@ export interface OriginStore {
     intervalMs: number,
     now: number,
   ): Promise<{ first: number; pause: OriginPause }>;
-  /**
-   * Replaces the permits that a process holds. Returns the number of requests it may have in progress: at
-   * most the permits the others leave, and at most its fair share if demand exceeds the limit.
-   */
-  lease(origin: string, request: PermitRequest): Promise<{ permits: number; pause: OriginPause }>;
+  /** Replaces the permits that a process holds. */
+  lease(origin: string, request: PermitRequest): Promise<PermitLease>;
   /** Releases the permits that a process which has ended held, at every origin. */
   release(holder: string): Promise<void>;
   /** Returns the current state of the origin. */

@@ -1,4 +1,4 @@
-import type { PermitRequest } from './origin-state.ts';
+import type { PermitLease, PermitRequest } from './origin-state.ts';
 
 /** Permits of an origin held by one process. */
 export interface Holding {
@@ -8,12 +8,8 @@ export interface Holding {
   until: number;
 }
 
-/**
- * Result of a request for permits: the maximum number of requests that the process may have in progress, and
- * the new holdings.
- */
-export interface PermitGrant {
-  permits: number;
+/** Result of a request for permits, and the new holdings. */
+export interface PermitGrant extends Omit<PermitLease, 'pause'> {
   holdings: Holding[];
 }
 
@@ -70,6 +66,7 @@ export function grant(holdings: readonly Holding[], request: PermitRequest): Per
   const mine = { holder, held, wanted, until };
   return {
     permits: Math.min(free, share),
+    isAlone: others.length === 0,
     holdings: held > 0 || wanted > 0 ? [...others, mine] : others,
   };
 }

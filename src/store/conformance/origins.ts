@@ -174,7 +174,15 @@ export function originConformance(open: OpenStores): void {
       const origin = anOrigin();
       await stores.store.origins.putPause(origin, pause(1));
       const request = { holder: 'a', busy: 0, wanted: 1, limit: 1, now: aTime, until: aTime + 1 };
-      expect(await stores.other.origins.lease(origin, request)).toEqual({ permits: 1, pause: pause(1) });
+      expect(await stores.other.origins.lease(origin, request)).toEqual({
+        permits: 1,
+        isAlone: true,
+        pause: pause(1),
+      });
+      expect(await stores.store.origins.lease(origin, { ...request, holder: 'b' })).toMatchObject({
+        permits: 0,
+        isAlone: false,
+      });
     });
   });
 

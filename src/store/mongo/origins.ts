@@ -5,10 +5,18 @@ import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
 import type { MongoCollections, OriginDocument, PauseDocument } from './schema.ts';
 
+/** Time within which no origin is deleted and created again, in milliseconds. */
+const recentMs = 10_000;
+
 /** Creates the MongoDB implementation of OriginStore. */
 export function originStore(engine: MongoEngine): OriginStore {
   /** Whether the last reservation of an origin's slots came after idle time. The next one mostly does too. */
   const idle = createBoundedMap<boolean>({ maxBytes: 1024 ** 2, sizeOf: () => 1 });
+  /** Origins after the last lease here. Mostly no other process has written one since. */
+  const latest = createBoundedMap<{ origin: OriginDocument; at: number }>({
+    maxBytes: 8 * 1024 ** 2,
+    sizeOf: ({ origin: { holdings } }) => 512 + 256 * holdings.length,
+  });
   return {
     reserve: (origin, slots, intervalMs, now) =>
       engine.run(async ({ origins }) => {
@@ -25,15 +33,23 @@ export function originStore(engine: MongoEngine): OriginStore {
 
     lease: (origin, request) =>
       engine.run(async ({ origins }) => {
+        const known = latest.get(origin);
+        const isRecent = known !== undefined && request.now - known.at < recentMs;
+        let before = isRecent ? known.origin : await readOrigin(origins, origin);
         for (;;) {
-          const { holdings, leases, pause } = await readOrigin(origins, origin);
-          const granted = grant(holdings, request);
-          // If another lease was written meanwhile, the grant is computed again from it.
-          const { matchedCount } = await origins.updateOne(
+          const { leases } = before;
+          const { holdings, ...granted } = grant(before.holdings, request);
+          const after = await origins.findOneAndUpdate(
             { _id: origin, leases },
-            { $set: { holdings: granted.holdings, leases: leases + 1 }, $max: { heldUntil: request.until } },
+            { $set: { holdings, leases: leases + 1 }, $max: { heldUntil: request.until } },
+            { returnDocument: 'after' },
           );
-          if (matchedCount === 1) return { permits: granted.permits, pause: readPause(pause) };
+          if (after !== null) {
+            latest.set(origin, { origin: after, at: request.now });
+            return { ...granted, pause: readPause(after.pause) };
+          }
+          // Another lease was written meanwhile.
+          before = await readOrigin(origins, origin);
         }
       }),
 

@@ -29,7 +29,7 @@ export function originStore(engine: SqliteConnection): OriginStore {
       engine.write(() => {
         const row = engine.get<{ holdings: string }>('SELECT holdings FROM origins WHERE origin = ?', origin);
         const before = row ? (JSON.parse(row.holdings) as Holding[]) : [];
-        const { permits, holdings } = grant(before, request);
+        const { holdings, ...granted } = grant(before, request);
         const pause = engine.get<PauseRow>(
           `INSERT INTO origins (origin, holdings, held_until) VALUES (?1, ?2, ?3)
            ON CONFLICT (origin) DO UPDATE SET holdings = ?2, held_until = max(held_until, ?3)
@@ -38,7 +38,7 @@ export function originStore(engine: SqliteConnection): OriginStore {
           JSON.stringify(holdings),
           request.until,
         )!;
-        return { permits, pause: readPause(pause) };
+        return { ...granted, pause: readPause(pause) };
       }),
 
     release: async (holder) => {
