@@ -5,6 +5,7 @@ import type { Log } from '../base/log.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
+import { createPlaces } from './places.ts';
 
 /** Name of the embedded store's file in the data folder. */
 export const storeFile = 'gleaner.db';
@@ -68,9 +69,10 @@ export async function openStore(config: Config, cacheBytes?: number): Promise<St
 }
 
 async function openQueue(config: Config, clock: Clock, log: Log, store: Store): Promise<Queue> {
+  const placeOf = createPlaces(config.origins);
   if (config.natsUrl === null) {
     const { openLocalQueue } = await import('../queue/local/open.ts');
-    return openLocalQueue({ clock, log });
+    return openLocalQueue({ clock, log, placeOf });
   }
   const { openJetStreamQueue } = await import('../queue/jetstream/open.ts');
   const { natsUrl: url, limits } = config;
@@ -80,7 +82,7 @@ async function openQueue(config: Config, clock: Clock, log: Log, store: Store): 
     installationId ??= await store.installationId();
     return installationId;
   };
-  return openJetStreamQueue({ url, ...(replicas === null ? {} : { replicas }), owner, clock, log });
+  return openJetStreamQueue({ url, ...(replicas === null ? {} : { replicas }), owner, placeOf, clock, log });
 }
 
 /** Opens only the result storage. */

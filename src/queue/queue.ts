@@ -21,16 +21,18 @@ export interface Queue {
    */
   publish(message: QueueMessage): Promise<boolean>;
   /**
-   * Delivers messages of a lane and market to `handle`, at most `concurrency` at a time over all processes. A
-   * message is acknowledged when `handle` resolves and redelivered with increasing delays when it rejects.
-   * After five rejections other than `unavailable` the message is dropped, and the sweep republishes its
-   * batch. `extend` renews the acknowledgement deadline.
+   * Delivers messages of a lane and market to `handle`, at most `concurrency` at a time over all processes.
+   * Messages of a place go to its owners, while these respond (./owners.ts). A message is acknowledged when
+   * `handle` resolves and redelivered with increasing delays when it rejects. After five rejections other
+   * than `unavailable` the message is dropped, and the sweep republishes its batch. `extend` renews the
+   * acknowledgement deadline. `member`: id of the consuming process, if it is not the one with the queue.
    */
   consume(
     lane: Lane,
     market: string,
     concurrency: number,
     handle: (message: QueueMessage, extend: () => void) => Promise<void>,
+    member?: string,
   ): Promise<Consumer>;
   /** Resolves when the engine responds; rejects with `unavailable`. */
   ping(): Promise<void>;

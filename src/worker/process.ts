@@ -127,7 +127,7 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
   let missed = 0;
   let isSilent = false;
 
-  const served = serveQueue(options.queue, () => channel);
+  const served = serveQueue(options.queue, () => channel, String(setup.index));
   const ours: ParentCalls = {
     ...served.calls,
     received: (message) => {

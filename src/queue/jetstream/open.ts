@@ -1,10 +1,12 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
+import type { PlaceOf } from '../owners.ts';
 import type { Consumer, Queue } from '../queue.ts';
 import { type ConnectionSession, openConnection, unreachable } from './connection.ts';
 import { startConsumer } from './consumer.ts';
 import { createPublisher } from './publish.ts';
+import { createRouting } from './routing.ts';
 import { defaultTiming, type JetStreamTiming } from './timing.ts';
 import { describeError, requireOwnStream } from './topology.ts';
 
@@ -18,6 +20,8 @@ export interface JetStreamQueueOptions {
   replicas?: number;
   /** Returns the id of the installation, whose stream no other may use. */
   owner: () => Promise<string>;
+  /** Returns the place of a message. By default, any consumer handles it. */
+  placeOf?: PlaceOf;
   timing?: Partial<JetStreamTiming>;
   clock?: Clock;
   log: Log;
@@ -29,10 +33,11 @@ export interface JetStreamQueueOptions {
  * ConfigError for an invalid address.
  */
 export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
-  const { url, name = 'gleaner', replicas, owner, clock = systemClock, log } = options;
+  const { url, name = 'gleaner', replicas, owner, placeOf, clock = systemClock, log } = options;
   const timing = { ...defaultTiming, ...options.timing };
   const stream = { name, replicas, owner };
   const connection = openConnection({ url, requestMs: timing.requestMs, clock, log });
+  const routing = placeOf && createRouting({ connection, name, placeOf, timing, clock });
   const consumers = new Set<Consumer>();
   const closing = new AbortController();
   const { electionMs } = timing;
@@ -59,14 +64,19 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
     async consume(lane, market, concurrency, handle) {
       if (closing.signal.aborted) throw unreachable();
       const settings = { lane, market, concurrency, ackWaitMs: timing.ackWaitMs };
-      const consumer = startConsumer({ connection, stream, settings, timing, clock, log, handle });
-      consumers.add(consumer);
-      return {
+      const route = routing?.open(lane, market, handle);
+      const started = startConsumer({
+        ...{ connection, stream, settings, timing, clock, log },
+        handle: route?.handle ?? handle,
+      });
+      const consumer = {
         stop: async () => {
-          await consumer.stop();
+          await Promise.all([started.stop(), route?.stop()]);
           consumers.delete(consumer);
         },
       };
+      consumers.add(consumer);
+      return consumer;
     },
 
     async ping() {

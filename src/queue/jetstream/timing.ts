@@ -10,6 +10,10 @@ export interface JetStreamTiming {
   pullMs: number;
   /** Interval of the server's heartbeats for a pull request. */
   heartbeatMs: number;
+  /** Interval at which a consuming process reports that it runs. */
+  presenceMs: number;
+  /** Time without a report after which a consuming process counts as gone. */
+  absentMs: number;
   /** Interval between checks of a consumer. */
   watchMs: number;
   /** A consumer is stalled if it delivers nothing for this long despite messages and free slots. */
@@ -29,6 +33,8 @@ export const defaultTiming: JetStreamTiming = {
   electionMs: 10_000,
   pullMs: 20_000,
   heartbeatMs: 2_000,
+  presenceMs: 2_000,
+  absentMs: 6_000,
   watchMs: 10_000,
   idleMs: 30_000,
   heldMs: 300_000,

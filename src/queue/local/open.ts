@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
+import { createOwners, type Owners, type PlaceOf } from '../owners.ts';
 import type { Consumer, Queue, QueueMessage } from '../queue.ts';
 import { redeliveryDelayMs } from '../redelivery.ts';
 
@@ -9,6 +10,8 @@ export interface LocalQueueOptions {
   /** Times redeliveries. */
   clock?: Clock;
   log: Log;
+  /** Returns the place of a message. By default, any consumer handles it. */
+  placeOf?: PlaceOf;
 }
 
 interface Delivery {
@@ -19,6 +22,7 @@ interface Delivery {
 
 /** A consumer of a topic. */
 interface Subscriber {
+  member: string;
   handle: Parameters<Queue['consume']>[3];
   running: Set<Promise<void>>;
 }
@@ -27,6 +31,7 @@ interface Subscriber {
 interface Topic {
   pending: Delivery[];
   subscribers: Subscriber[];
+  owners: Owners;
   /** Concurrency of the latest `consume`, which limits all consumers of the topic together. */
   concurrency: number;
   running: number;
@@ -40,7 +45,7 @@ const keyOf = ({ lane, market, batchId, attempt }: QueueMessage): string =>
  * Opens the queue of the embedded stack, which keeps messages in memory. They are lost when the process ends;
  * the next start republishes them from the store. `publish` never rejects before `close`.
  */
-export function openLocalQueue({ clock = systemClock, log }: LocalQueueOptions): Queue {
+export function openLocalQueue({ clock = systemClock, log, placeOf = () => null }: LocalQueueOptions): Queue {
   const topics = new Map<string, Topic>();
   const running = new Set<Promise<void>>();
   /** Keys of messages that are queued, being handled or scheduled for redelivery. */
@@ -51,18 +56,27 @@ export function openLocalQueue({ clock = systemClock, log }: LocalQueueOptions):
     const name = `${lane}.${market}`;
     let topic = topics.get(name);
     if (!topic) {
-      topic = { pending: [], subscribers: [], concurrency: 0, running: 0 };
+      topic = { pending: [], subscribers: [], owners: createOwners(), concurrency: 0, running: 0 };
       topics.set(name, topic);
     }
     return topic;
+  };
+
+  /** Returns the consumers that may handle a message. */
+  const candidatesOf = ({ owners, subscribers }: Topic, message: QueueMessage): Subscriber[] => {
+    const place = placeOf(message);
+    if (place === null) return subscribers;
+    const ids = owners.of(place);
+    return subscribers.filter(({ member }) => ids.includes(member));
   };
 
   const deliverPending = (topic: Topic): void => {
     const { pending, subscribers } = topic;
     while (topic.running < topic.concurrency && subscribers.length > 0 && pending.length > 0) {
       const delivery = pending.shift()!;
-      // Round robin over the consumers.
-      const subscriber = subscribers.shift()!;
+      // Round robin: the consumer that got a message comes last.
+      const subscriber = candidatesOf(topic, delivery.message)[0]!;
+      subscribers.splice(subscribers.indexOf(subscriber), 1);
       subscribers.push(subscriber);
       topic.running += 1;
       const run = deliver(topic, subscriber, delivery).finally(() => {
@@ -110,11 +124,14 @@ export function openLocalQueue({ clock = systemClock, log }: LocalQueueOptions):
     deliverPending(topic);
   };
 
-  const stop = async ({ subscribers }: Topic, subscriber: Subscriber): Promise<void> => {
-    const index = subscribers.indexOf(subscriber);
-    if (index >= 0) subscribers.splice(index, 1);
+  const stop = async (topic: Topic, subscriber: Subscriber): Promise<void> => {
+    const index = topic.subscribers.indexOf(subscriber);
+    if (index >= 0) topic.subscribers.splice(index, 1);
+    rank(topic);
     await Promise.all(subscriber.running);
   };
+
+  const rank = ({ owners, subscribers }: Topic) => owners.use(subscribers.map(({ member }) => member));
 
   const refuseWhenClosed = (): void => {
     if (closing.signal.aborted)
@@ -132,12 +149,13 @@ export function openLocalQueue({ clock = systemClock, log }: LocalQueueOptions):
       deliverPending(topic);
       return true;
     },
-    async consume(lane, market, concurrency, handle): Promise<Consumer> {
+    async consume(lane, market, concurrency, handle, member = ''): Promise<Consumer> {
       refuseWhenClosed();
       const topic = topicOf(lane, market);
-      const subscriber: Subscriber = { handle, running: new Set() };
+      const subscriber: Subscriber = { member, handle, running: new Set() };
       topic.concurrency = concurrency;
       topic.subscribers.push(subscriber);
+      rank(topic);
       deliverPending(topic);
       return { stop: () => stop(topic, subscriber) };
     },

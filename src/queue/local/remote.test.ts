@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
@@ -21,7 +22,7 @@ const wireOf = (port: MessagePort): Channel => ({
  */
 function connect(local: Queue, sends = () => {}) {
   const { port1, port2 } = new MessageChannel();
-  const served = serveQueue(local, () => there);
+  const served = serveQueue(local, () => there, randomUUID());
   const { send, receive } = wireOf(port1);
   const there: IpcChannel<ConsumerCalls> = createIpcChannel<ConsumerCalls, QueueCalls>(
     {

@@ -32,12 +32,14 @@ interface Delivery {
 }
 
 /**
- * Serves a queue to a worker process. `peer` is called when the first message is delivered. The
- * unacknowledged messages of a process that ends are rejected, so that the queue delivers them to another.
+ * Serves a queue to a worker process, the consumer `member`. `channel` is called when the first message is
+ * delivered. The unacknowledged messages of a process that ends are rejected, so that the queue delivers them
+ * to another.
  */
 export function serveQueue(
   queue: Queue,
   channel: () => IpcChannel<ConsumerCalls>,
+  member: string,
 ): { calls: QueueCalls; close(): void } {
   const consumers = new Map<number, Consumer>();
   return {
@@ -50,7 +52,7 @@ export function serveQueue(
           if (lane === 'single') channel().flush();
           return delivered;
         };
-        consumers.set(consumer, await queue.consume(lane, market, concurrency, handle));
+        consumers.set(consumer, await queue.consume(lane, market, concurrency, handle, member));
       },
       async stopConsumer(consumer) {
         await consumers.get(consumer)?.stop();

@@ -1,0 +1,164 @@
+import { createInbox, type Msg } from 'nats';
+import { z } from 'zod';
+import type { Clock } from '../../base/clock.ts';
+import { Fault, type FaultCode, faultCodes } from '../../contract/fault.ts';
+import type { PlaceOf } from '../owners.ts';
+import type { Queue, QueueMessage } from '../queue.ts';
+import { type ConnectionSession, type JetStreamConnection, unreachable } from './connection.ts';
+import type { Members } from './members.ts';
+import { decode, encode, encodeHeaders } from './message.ts';
+import type { JetStreamTiming } from './timing.ts';
+
+type Handle = Parameters<Queue['consume']>[3];
+
+/**
+ * Response of an owner to a message that it was handed. `accepted` and `extended`: it works on it. `refused`:
+ * it consumes no messages of this lane and market.
+ */
+const responseSchema = z.union([
+  z.object({ state: z.enum(['accepted', 'extended', 'done', 'refused']) }),
+  z.object({
+    state: z.literal('failed'),
+    code: z.enum(Object.keys(faultCodes) as [FaultCode, ...FaultCode[]]),
+    message: z.string(),
+  }),
+]);
+
+type Response = z.infer<typeof responseSchema>;
+
+/** Options of messages that are handed over. */
+export interface HandOverOptions {
+  connection: JetStreamConnection;
+  /** First tokens of the subjects of members. */
+  prefix: string;
+  members: Members;
+  timing: Pick<JetStreamTiming, 'requestMs'>;
+  clock: Clock;
+}
+
+const subjectOf = (prefix: string, member: string, lane: string, market: string) =>
+  `${prefix}.${member}.${lane}.${market}`;
+
+/**
+ * Handles the messages that other members hand to this one, by the handler of their lane and market, until
+ * the connection is lost or the signal aborts. Resolves then.
+ */
+export async function serveMember(
+  { connection, prefix, members }: Pick<HandOverOptions, 'connection' | 'prefix' | 'members'>,
+  handlerOf: (lane: string, market: string) => Handle | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const { nc, ended } = await connection.ready(signal);
+  const serve = async (request: Msg): Promise<void> => {
+    const respond = (response: Response) => {
+      if (!ended.aborted) request.respond(JSON.stringify(response));
+    };
+    const [lane, market] = request.subject.split('.').slice(-2) as [string, string];
+    const message = decode(request, lane, market);
+    const handle = handlerOf(lane, market);
+    if (message === null || handle === undefined) return respond({ state: 'refused' });
+    respond({ state: 'accepted' });
+    try {
+      await handle(message, () => respond({ state: 'extended' }));
+      respond({ state: 'done' });
+    } catch (error) {
+      const { code, message: reason } = Fault.from(error);
+      respond({ state: 'failed', code, message: reason });
+    }
+  };
+  const callback = (error: unknown, request: Msg) => {
+    if (error === null) void serve(request);
+  };
+  const subscription = nc.subscribe(subjectOf(prefix, members.self, '*', '*'), { callback });
+  const either = AbortSignal.any([ended, signal]);
+  if (!either.aborted) await new Promise((resolve) => either.addEventListener('abort', resolve));
+  subscription.unsubscribe();
+}
+
+/**
+ * Returns a handler that hands each message to an owner of its place, if this process is none. A member that
+ * does not respond is removed, and the next owner gets the message. The handler rejects with the fault of the
+ * owner's, and with `unavailable` when the signal aborts or the connection is lost.
+ */
+export function handOver(
+  options: HandOverOptions,
+  placeOf: PlaceOf,
+  handle: Handle,
+  signal: AbortSignal,
+): Handle {
+  const { connection, members } = options;
+  let turn = 0;
+  return async (message, extend) => {
+    for (;;) {
+      const place = placeOf(message);
+      const owners = place === null ? [members.self] : members.ownersOf(place);
+      if (owners.includes(members.self)) return handle(message, extend);
+      const session = connection.current();
+      if (session === null) throw unreachable();
+      turn += 1;
+      const owner = owners[turn % owners.length]!;
+      if (await hand(options, session, owner, message, extend, signal)) return;
+    }
+  };
+}
+
+/** Hands a message to a member. Resolves with false, and removes the member, if it does not handle it. */
+async function hand(
+  { prefix, members, timing, clock }: HandOverOptions,
+  { nc, ended }: ConnectionSession,
+  owner: string,
+  message: QueueMessage,
+  extend: () => void,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const presence = members.presenceOf(owner);
+  if (presence === null) return false;
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+  const inbox = createInbox();
+  const settled = new AbortController();
+  const accepted = new AbortController();
+  const receive = (response: Response) => {
+    accepted.abort();
+    if (response.state === 'extended') extend();
+    if (response.state === 'done') resolve(true);
+    if (response.state === 'refused') resolve(false);
+    if (response.state === 'failed') reject(new Fault(response.code, response.message));
+  };
+  const callback = (error: unknown, { data, headers }: Msg) => {
+    const response = error === null ? readResponse(data) : null;
+    // Without a subscriber, the server responds with a status only.
+    if (response === null || headers?.code === 503) resolve(false);
+    else receive(response);
+  };
+  const subscription = nc.subscribe(inbox, { callback });
+  const listen = (source: AbortSignal, end: () => void) => {
+    source.addEventListener('abort', end, { once: true, signal: settled.signal });
+    if (source.aborted) end();
+  };
+  listen(presence, () => resolve(false));
+  listen(signal, () => reject(signal.reason));
+  listen(ended, () => reject(ended.reason));
+  const headers = encodeHeaders(message);
+  const subject = subjectOf(prefix, owner, message.lane, message.market);
+  nc.publish(subject, encode(message), { reply: inbox, ...(headers && { headers }) });
+  clock
+    .sleep(timing.requestMs, AbortSignal.any([accepted.signal, settled.signal]))
+    .then(() => resolve(false))
+    .catch(() => {});
+  try {
+    const isHandled = await promise;
+    if (!isHandled) members.remove(owner);
+    return isHandled;
+  } finally {
+    settled.abort();
+    subscription.unsubscribe();
+  }
+}
+
+function readResponse(data: Uint8Array): Response | null {
+  try {
+    return responseSchema.parse(JSON.parse(Buffer.from(data).toString()));
+  } catch {
+    return null;
+  }
+}
