@@ -15,7 +15,7 @@ interface HostOptions {
 /** Creates a shared clock on a host whose clock may be ahead, with a monotonic clock controlled by the test. */
 function onHost({ aheadMs = 0, record = createMemoryClockRecord(), isOneHost = false }: HostOptions = {}) {
   const host = createManualClock(start + aheadMs);
-  const state = { monotonic: 5_000, shared: start, roundTripMs: 0, away: false, odd: 0 };
+  const state = { monotonic: 5_000, shared: start, roundTripMs: 0, slowMs: 0, away: false, odd: 0 };
   const warnings: unknown[] = [];
   const warn = (fields: unknown, text: unknown) => void warnings.push([text, fields]);
   const pass = (ms: number) => {
@@ -28,10 +28,11 @@ function onHost({ aheadMs = 0, record = createMemoryClockRecord(), isOneHost = f
     monotonic: () => state.monotonic,
     readTime: async () => {
       if (state.away) throw new Error('away');
-      pass(state.roundTripMs);
-      const odd = state.odd;
-      state.odd = 0;
-      return state.shared - state.roundTripMs / 2 + odd;
+      const { odd, slowMs } = state;
+      // A server reads its clock late in the first round trip, which begins with the connection.
+      pass(slowMs || state.roundTripMs);
+      [state.odd, state.slowMs] = [0, 0];
+      return state.shared - (slowMs > 0 ? 0 : state.roundTripMs / 2) + odd;
     },
     record,
     isOneHost,
@@ -221,6 +222,19 @@ describe('steady()', () => {
     expect(asleep.clock.steady()).toBe(start + 3_600_000);
     expect(await record.read()).toMatchObject({ aheadMs: 0 });
   });
+});
+
+test('processes that start beside each other under load see no step', async () => {
+  const record = createMemoryClockRecord();
+  const first = onHost({ record });
+  first.state.slowMs = 5_000;
+  await first.clock.synchronize();
+  const second = onHost({ record });
+  second.pass(5_000);
+  await second.clock.synchronize();
+  expect([...first.warnings, ...second.warnings]).toEqual([]);
+  expect(first.clock.now() - first.clock.steady()).toBe(0);
+  expect(second.clock.now() - second.clock.steady()).toBe(0);
 });
 
 test('follow() synchronizes, and retries soon after a failure', async () => {

@@ -72,6 +72,8 @@ const living = { withinMs: reachMs + 1_000, everyMs: 100 };
 
 /** A reading of the shared time of day. */
 interface TimeReading {
+  /** Time of day that was read, which has passed. */
+  time: number;
   /** Time of day minus monotonic time, at the middle of the round trip. */
   offset: number;
   roundTripMs: number;
@@ -96,7 +98,7 @@ export function createSharedClock(options: SharedClockOptions): SharedClock {
     const before = monotonic();
     const time = await readTime();
     const roundTripMs = monotonic() - before;
-    return { offset: time - before - roundTripMs / 2, roundTripMs };
+    return { time, offset: time - before - roundTripMs / 2, roundTripMs };
   };
   const deviationOf = ({ offset }: TimeReading, state: ClockState) =>
     base === null ? 0 : offset + state.aheadMs - base;
@@ -113,10 +115,11 @@ export function createSharedClock(options: SharedClockOptions): SharedClock {
     all.sort((one, other) => one.offset - other.offset);
     return [all[(readings - 1) / 2]!, await readState(first)];
   };
-  const readState = async ({ offset }: TimeReading): Promise<ClockState> => {
+  const readState = async ({ time }: TimeReading): Promise<ClockState> => {
     const stored = await record.read();
     if (stored !== null) return stored;
-    await record.create({ aheadMs: 0, reached: Math.round(monotonic() + offset) });
+    // The offset of a first reading, whose round trip begins with the connection, can be seconds ahead.
+    await record.create({ aheadMs: 0, reached: Math.round(time) });
     return (await record.read()) ?? { aheadMs: 0, reached: 0 };
   };
 

@@ -61,7 +61,7 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
       return void page(`fetch('${dataPath}&status=401')
         .then(() => fetch('/other')).then(() => fetch('${dataPath}&again=1'))`);
     case '/repeats-errors':
-      return void page(`setInterval(() => fetch('${dataPath}&status=503'), 50)`);
+      return void page(`setInterval(() => fetch('${dataPath}&status=503'), 250)`);
     case '/reads-no-body':
       return void page(`fetch('/data-long')`);
     case '/stops-reading':
