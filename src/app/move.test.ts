@@ -106,7 +106,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       const params = { 'a.b': { $c: ['☃'] } };
       const { job, batches } = await storeJob(store, 3, { userId: user.id, number, params });
       await store.batches.queue(job.id, 2, aTime);
-      const claimed = (await store.batches.claim(batches[0]!.id, 0, aTime, aTime + 1_000))!;
+      const claimed = (await store.batches.claim(batches[0]!, 0, aTime, aTime + 1_000))!;
       const path = `${job.id}/segment_0`;
       const blobs = openFiles({ directory: join(source, 'results') });
       const written = async function* () {
@@ -114,7 +114,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       };
       await blobs.write(path, 'text/plain', written(), () => 1);
       await blobs.close();
-      await store.batches.recordOutcomes(claimed.id, 1, {
+      await store.batches.recordOutcomes(claimed, 1, {
         outcomes: { 0: aSuccess(1) },
         segment: aSegment(path, 0),
       });
@@ -132,7 +132,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       const pause = { until: aTime + 5, reason: 'blocked', failures: 2, since: aTime, probing: true };
       await store.origins.putPause(origin, { revision: 1, ...pause });
       const wait = { since: aTime, until: aTime + 9, reason: 'blocked', tries: { 1: 2 }, failures: 1 };
-      await updateClaim(store, { id: claimed.id, attempt: 1 }, { wait });
+      await updateClaim(store, { ...claimed, attempt: 1 }, { wait });
       await store.crawls.upsert([{ key: 'page', at: aTime, body: new Uint8Array([0, 255, 7]) }]);
       await store.pagePlaces.writeAll([{ id: 'j/1', path: 'j/pages_1', offset: 0, length: 9 }]);
       await store.fileRemovals.upsert([{ jobId: 'j', deletedAt: 1, dueAt: 2 }]);

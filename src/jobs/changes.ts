@@ -74,8 +74,8 @@ export function observeStore(store: Store, changes: JobChanges, metrics: Metrics
       },
     },
     batches: {
-      async claim(batchId, attempt, now, leaseUntil) {
-        const batch = await store.batches.claim(batchId, attempt, now, leaseUntil);
+      async claim(key, attempt, now, leaseUntil) {
+        const batch = await store.batches.claim(key, attempt, now, leaseUntil);
         if (batch === null) return null;
         if (batch.attempt > 1) metrics.add('gleaner_batch_redeliveries_total', {});
         const waitedMs = Math.max(0, now - (batch.dueAt ?? now));

@@ -90,10 +90,10 @@ describe('the metrics of a job', () => {
     const { store } = fixture.context;
     const [batch] = await store.batches.find({ jobId });
     counts();
-    await store.batches.claim(batch!.id, 0, noon, noon + 10);
+    await store.batches.claim(batch!, 0, noon, noon + 10);
     expect(counts()).toEqual([]);
-    expect(await store.batches.claim(batch!.id, 0, noon, noon + 10)).toBeNull();
-    await store.batches.claim(batch!.id, 1, noon + 20, noon + 30);
+    expect(await store.batches.claim(batch!, 0, noon, noon + 10)).toBeNull();
+    await store.batches.claim(batch!, 1, noon + 20, noon + 30);
     expect(counts()).toEqual(['gleaner_batch_redeliveries_total 1']);
   });
 });

@@ -230,6 +230,15 @@ export interface BatchReference {
   attempt: number;
 }
 
+/** Identifies a batch. A cluster distributes batches by their job, so that its writes name both. */
+export type BatchKey = Pick<Batch, 'id' | 'jobId'>;
+
+/** Returns the key of a batch that a message refers to. */
+export const batchKey = ({ batchId, jobId }: Pick<BatchReference, 'batchId' | 'jobId'>): BatchKey => ({
+  id: batchId,
+  jobId,
+});
+
 /** Batches as a declared collection. */
 export type BatchCollection = Collection<BatchSummary, StoredBatch>;
 
@@ -254,14 +263,14 @@ export interface BatchStore
    * batch is outstanding and either has the attempt `attempt` and is not claimed, or has a claim that expired
    * before `now`.
    */
-  claim(batchId: string, attempt: number, now: number, leaseUntil: number): Promise<ClaimedBatch | null>;
+  claim(batch: BatchKey, attempt: number, now: number, leaseUntil: number): Promise<ClaimedBatch | null>;
   /**
    * Writes outcomes of units and the segment with their records, and ends the batch if the write has an end.
    * Returns false if the claim was lost, and true without a change if this attempt has ended the batch
    * before. A unit keeps its first outcome, so a repeated write counts nothing twice. A new outcome lowers
    * the count of claims without progress to at most `maxStalledWithProgress`.
    */
-  recordOutcomes(batchId: string, attempt: number, write: OutcomeWrite): Promise<boolean>;
+  recordOutcomes(batch: BatchKey, attempt: number, write: OutcomeWrite): Promise<boolean>;
   /**
    * Ends each outstanding unit of the job's batches in one of `states` with `outcome`, at `now`. Returns the
    * number of units. A worker's later write to such a batch has no effect.
@@ -379,7 +388,10 @@ export async function unqueue(
   const change = { state: 'waiting' as const, queuedAt: null, publishedAt: null, notBefore };
   await batches.writeAll(
     [],
-    references.map(({ batchId, attempt }) => [{ id: batchId, attempt, state: 'queued' }, change]),
+    references.map((reference) => [
+      { ...batchKey(reference), attempt: reference.attempt, state: 'queued' },
+      change,
+    ]),
   );
 }
 

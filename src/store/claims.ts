@@ -1,15 +1,15 @@
-import type { Batch, Batches, BatchStore, BatchWait, IsolatedUnit } from './batches.ts';
+import type { Batch, Batches, BatchKey, BatchStore, BatchWait, IsolatedUnit } from './batches.ts';
 
 /** Fields of a claimed batch that its worker changes beside the outcomes. */
 export type ClaimChange = Partial<Pick<Batch, 'leaseUntil' | 'isolated' | 'wait'>>;
 
 /** Conditions of a batch whose claim is not lost. */
-const claimed = ({ id, attempt }: Claim) => ({ id, attempt, state: 'claimed' as const });
+const claimed = ({ id, jobId, attempt }: Claim) => ({ id, jobId, attempt, state: 'claimed' as const });
 
 /** States of a batch during a claim, and after the claim expired. */
 const unfinished = { in: ['claimed' as const, 'queued' as const] };
 
-export type Claim = Pick<Batch, 'id' | 'attempt'>;
+export type Claim = BatchKey & Pick<Batch, 'attempt'>;
 
 /**
  * Extends a claim, records the unit that the worker is about to read in isolation, or replaces the last wait.
@@ -23,8 +23,8 @@ export async function updateClaim({ batches }: Batches, claim: Claim, change: Cl
  * Records that the worker of a lost claim is alive, so that the claim does not count as one without progress:
  * it was late to renew it, or the process that took the batch had another clock.
  */
-export async function excuseClaim({ batches }: Batches, { id, attempt }: Claim): Promise<void> {
-  const lost = { id, attempt: { atLeast: attempt }, state: unfinished, stalledClaims: { above: 0 } };
+export async function excuseClaim({ batches }: Batches, { id, jobId, attempt }: Claim): Promise<void> {
+  const lost = { id, jobId, attempt: { atLeast: attempt }, state: unfinished, stalledClaims: { above: 0 } };
   await batches.update(lost, {}, { add: { stalledClaims: -1 }, relaxed: true });
 }
 
@@ -85,8 +85,8 @@ export async function releaseBatch(
   };
   // Each claim has incremented the count, and outcomes do not lower it to 0.
   const options = failed || unseen ? {} : { add: { stalledClaims: -1 } };
-  const { id, attempt } = claim;
-  const where = expired ? { id, attempt, state: unfinished } : claimed(claim);
+  const { id, jobId, attempt } = claim;
+  const where = expired ? { id, jobId, attempt, state: unfinished } : claimed(claim);
   return (await batches.update(where, change, options)) !== null;
 }
 
@@ -100,12 +100,12 @@ const maxTries = 3;
  */
 export async function releaseStalled(
   { batches }: Batches,
-  { id, attempt }: Claim,
+  { id, jobId, attempt }: Claim,
   index: number,
   notBefore: number,
 ): Promise<boolean> {
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const batch = await batches.pick({ id, state: unfinished }, ['attempt', 'isolated']);
+    const batch = await batches.pick({ id, jobId, state: unfinished }, ['attempt', 'isolated']);
     if (batch === null) return false;
     const { starts, failures = 0 } =
       batch.isolated?.index === index ? batch.isolated : { starts: 0, failures: 0 };
@@ -113,7 +113,8 @@ export async function releaseStalled(
     const isOwn = batch.attempt === attempt;
     const release = { state: 'queued' as const, leaseUntil: null, notBefore };
     const change = isOwn ? { ...release, isolated } : { isolated };
-    if (await batches.update({ id, attempt: batch.attempt, state: unfinished }, change)) return isOwn;
+    const unchanged = { id, jobId, attempt: batch.attempt, state: unfinished };
+    if (await batches.update(unchanged, change)) return isOwn;
   }
   return false;
 }

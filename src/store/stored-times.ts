@@ -109,7 +109,8 @@ async function discardBatchTimes({ batches }: Store, steady: number, log: Log): 
         { state: 'claimed', leaseUntil: { above: steady + maxAheadMs.claim } },
         { order: [], limit },
       ),
-    makeDue: ({ id, attempt }) => batches.update({ id, attempt, state: 'claimed' }, { leaseUntil: steady }),
+    makeDue: ({ id, jobId, attempt }) =>
+      batches.update({ id, jobId, attempt, state: 'claimed' }, { leaseUntil: steady }),
   });
   await discardAll(log, 'publications', {
     find: (limit) =>
@@ -117,13 +118,15 @@ async function discardBatchTimes({ batches }: Store, steady: number, log: Log): 
         { state: 'queued', publishedAt: { above: steady + maxAheadMs.publication } },
         { order: [], limit },
       ),
-    makeDue: ({ id, attempt }) => batches.update({ id, attempt, state: 'queued' }, { publishedAt: steady }),
+    makeDue: ({ id, jobId, attempt }) =>
+      batches.update({ id, jobId, attempt, state: 'queued' }, { publishedAt: steady }),
   });
   for (const state of ['queued', 'waiting'] as const) {
     await discardAll(log, 'delays of batches', {
       find: (limit) =>
         batches.find({ state, notBefore: { above: steady + maxAheadMs.delay } }, { order: [], limit }),
-      makeDue: ({ id, attempt }) => batches.update({ id, attempt, state }, { notBefore: steady }),
+      makeDue: ({ id, jobId, attempt }) =>
+        batches.update({ id, jobId, attempt, state }, { notBefore: steady }),
     });
   }
 }

@@ -94,7 +94,7 @@ test('the start of the embedded stack resumes the work of a killed process at on
   const userId = await fixture.createUser(1_000);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
   const [batch] = await store.batches.find({ jobId });
-  await store.batches.claim(batch!.id, batch!.attempt, clock.steady(), clock.steady() + day);
+  await store.batches.claim(batch!, batch!.attempt, clock.steady(), clock.steady() + day);
   const delivery = aDelivery({ nextAttemptAt: clock.steady() + 120_000 });
   await store.deliveries.insert(delivery);
   expect(await refill(context)).toBe(1);

@@ -294,12 +294,16 @@ describe('stalled batches', () => {
     const userId = await fixture.createUser(400_000);
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(30_000));
     await approve(fixture.context, jobId, operatorId);
-    const { id } = (await store.batches.find({ jobId })).at(-1)!;
+    const last = (await store.batches.find({ jobId })).at(-1)!;
     await fixture.clock.advance(50_000);
-    await store.batches.claim(id, 0, clock.now(), clock.now() + 10_001);
+    await store.batches.claim(last, 0, clock.now(), clock.now() + 10_001);
     await fixture.clock.advance(10_002);
     await sweep(fixture.context);
-    expect((await store.batches.find({ jobId })).at(-1)).toMatchObject({ id, state: 'queued', attempt: 1 });
+    expect((await store.batches.find({ jobId })).at(-1)).toMatchObject({
+      id: last.id,
+      state: 'queued',
+      attempt: 1,
+    });
   });
 
   test('are republished when the lease of a dead worker expires', async () => {
@@ -307,7 +311,7 @@ describe('stalled batches', () => {
     const { store, clock } = fixture.context;
     await approve(fixture.context, jobId, operatorId);
     const [batch] = await store.batches.find({ jobId });
-    await store.batches.claim(batch!.id, 0, clock.now(), clock.now() + 10_000);
+    await store.batches.claim(batch!, 0, clock.now(), clock.now() + 10_000);
     await fixture.startWorker();
     await fixture.clock.advance(10_000);
     await sweep(fixture.context);

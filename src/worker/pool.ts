@@ -227,7 +227,7 @@ async function requeue(
   const { queue, log } = context;
   const { jobId, batchId } = message;
   try {
-    if (!(await release(context, { id: batchId, attempt }, end))) return;
+    if (!(await release(context, { id: batchId, jobId, attempt }, end))) return;
     await queue.publish({ ...message, attempt });
     log.warn({ jobId, batchId, attempt }, 'batch requeued');
   } catch (error) {

@@ -125,7 +125,7 @@ test('does not count units whose write was superseded', async () => {
   const [batch] = await fixture.context.store.batches.find({ jobId });
   const later = fixture.clock.now() + 60_000;
   expect(
-    await fixture.context.store.batches.claim(batch!.id, batch!.attempt, later, later + 10_000),
+    await fixture.context.store.batches.claim(batch!, batch!.attempt, later, later + 10_000),
   ).not.toBeNull();
   held.resolve();
   await fixture.eventually('nothing is in hand', () => worker.stats.batches === 0);

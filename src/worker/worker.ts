@@ -6,7 +6,7 @@ import { sandboxQueue } from '../jobs/sandbox.ts';
 import { postpone, work } from '../jobs/steps/work.ts';
 import type { Market } from '../markets/market.ts';
 import type { Queue } from '../queue/queue.ts';
-import type { BatchReference } from '../store/batches.ts';
+import { type BatchReference, batchKey } from '../store/batches.ts';
 import type { Job, Lane } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 import { replaceMethods } from '../store/wrap.ts';
@@ -279,7 +279,7 @@ async function deferBatch(
 ): Promise<void> {
   const { store, clock } = context;
   const now = clock.steady();
-  const batch = await store.batches.claim(message.batchId, message.attempt, now, now + ms);
+  const batch = await store.batches.claim(batchKey(message), message.attempt, now, now + ms);
   if (batch !== null) await postpone(context, batch, message, ms, signal);
 }
 
@@ -309,8 +309,8 @@ function withClaims(store: Store, watch: MessageObserver | undefined): Store {
 function withUnitCount(store: Store, stats: WorkStats): Store {
   return replaceMethods(store, {
     batches: {
-      recordOutcomes: async (batchId, attempt, write) => {
-        const isWritten = await store.batches.recordOutcomes(batchId, attempt, write);
+      recordOutcomes: async (batch, attempt, write) => {
+        const isWritten = await store.batches.recordOutcomes(batch, attempt, write);
         if (isWritten) stats.unitsDone += Object.keys(write.outcomes).length;
         return isWritten;
       },

@@ -45,8 +45,8 @@ export const brokenStores: readonly BrokenStore[] = [
     seed: 1,
     change: (store) => ({
       batches: {
-        recordOutcomes: (batchId, attempt, { segment: _, ...write }) =>
-          store.batches.recordOutcomes(batchId, attempt, write),
+        recordOutcomes: (batch, attempt, { segment: _, ...write }) =>
+          store.batches.recordOutcomes(batch, attempt, write),
       },
     }),
   },
@@ -77,8 +77,8 @@ export const brokenStores: readonly BrokenStore[] = [
         );
       return {
         batches: {
-          recordOutcomes: (batchId, attempt, write) =>
-            store.batches.recordOutcomes(batchId, attempt, { ...write, outcomes: unmark(write.outcomes) }),
+          recordOutcomes: (batch, attempt, write) =>
+            store.batches.recordOutcomes(batch, attempt, { ...write, outcomes: unmark(write.outcomes) }),
         },
       };
     },

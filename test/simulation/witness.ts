@@ -1,4 +1,4 @@
-import type { Batch, Outcome } from '../../src/store/batches.ts';
+import type { Batch, BatchKey, Outcome } from '../../src/store/batches.ts';
 import type { TrackingRun } from '../../src/store/history.ts';
 import type { PostingResult } from '../../src/store/ledger.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -21,8 +21,6 @@ export interface Comparison {
   done: number;
 }
 
-/** Calls after which outcomes may have changed. */
-const writers = new Set(['batches.recordOutcomes', 'batches.fail']);
 /** Writes that fail after a claim was lost. */
 const fenced = new Set(['batches.update', 'batches.recordOutcomes']);
 
@@ -34,7 +32,7 @@ const isForTurn = (where: unknown): boolean =>
 export function createWitness(world: World, store: Store): Witness {
   const { seen, problems } = world;
   const outcomes = new Map<string, string>();
-  const jobOf = new Map<string, string>();
+  const claimedJobs = new Set<string>();
   /** Times of the claims of batches. */
   const claimedAt = new Map<string, number>();
   const posted = new Set<string>();
@@ -53,12 +51,11 @@ export function createWitness(world: World, store: Store): Witness {
     outcomes.set(place, text);
   };
 
-  const observeFenced = (process: Process, [first, second]: unknown[], result: unknown) => {
+  const observeFenced = (process: Process, name: string, [first, second]: unknown[], result: unknown) => {
     if (result) return;
     seen.add('lost claim');
-    const batchId = typeof first === 'string' ? first : (first as Batch).id;
-    const isRenewal = typeof first !== 'string' && (second as Partial<Batch>).state === undefined;
-    const claimed = claimedAt.get(`${process.name} ${batchId}`);
+    const isRenewal = name === 'batches.update' && (second as Partial<Batch>).state === undefined;
+    const claimed = claimedAt.get(`${process.name} ${(first as BatchKey).id}`);
     const { frozenAt } = process;
     if (!isRenewal && claimed !== undefined && frozenAt !== null && frozenAt >= claimed)
       seen.add('frozen writer rejected');
@@ -80,14 +77,14 @@ export function createWitness(world: World, store: Store): Witness {
   };
 
   const observe: CallObserver = async (process, name, parameters, result) => {
-    const [first] = parameters as [string];
+    const [first] = parameters;
     if (name === 'batches.claim' && result !== null) {
       const { id, jobId } = result as Batch;
-      jobOf.set(id, jobId);
+      claimedJobs.add(jobId);
       claimedAt.set(`${process.name} ${id}`, world.scheduler.now());
     }
     if (name.startsWith('trackingRuns.')) observeComparison(name, parameters, result);
-    if (fenced.has(name)) observeFenced(process, parameters, result);
+    if (fenced.has(name)) observeFenced(process, name, parameters, result);
     if (name === 'batches.requeueStalled' && (result as unknown[]).length > 0) seen.add('republished batch');
     if (name === 'jobs.move' && result !== null && process.name.startsWith('sweep')) {
       if ((parameters[1] as string[]).includes('submitted')) seen.add('resumed submit');
@@ -99,14 +96,15 @@ export function createWitness(world: World, store: Store): Witness {
       if (posted.has(key)) seen.add('repaired posting');
       posted.add(key);
     }
-    if (writers.has(name)) await compare(name === 'batches.fail' ? first : jobOf.get(first)!);
+    if (name === 'batches.fail') await compare(first as string);
+    if (name === 'batches.recordOutcomes') await compare((first as BatchKey).jobId);
   };
 
   return {
     observe,
     comparisons,
     async checkOutcomes() {
-      for (const jobId of new Set(jobOf.values())) await compare(jobId);
+      for (const jobId of claimedJobs) await compare(jobId);
     },
   };
 }

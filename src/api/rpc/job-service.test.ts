@@ -268,11 +268,11 @@ test('listFaults groups failures by fault, most frequent first, with at most fiv
     [first!, 7],
     [second!, 3],
   ] as const) {
-    await store.batches.claim(batch.id, 0, 0, fixture.clock.now());
+    await store.batches.claim(batch, 0, 0, fixture.clock.now());
     const outcomes = Array.from({ length: batch.total }, (_, at) =>
       at < upTo ? failed('page_blocked') : failed('page_empty'),
     );
-    await store.batches.recordOutcomes(batch.id, 1, {
+    await store.batches.recordOutcomes(batch, 1, {
       outcomes: { ...outcomes },
       end: { file: null, at: fixture.clock.now() },
     });
@@ -328,11 +328,11 @@ describe('streamResults', () => {
     await approve(fixture.context, jobId, operatorId);
     const { store } = fixture.context;
     const [batch] = await store.batches.find({ jobId });
-    await store.batches.claim(batch!.id, 0, 0, fixture.clock.now());
+    await store.batches.claim(batch!, 0, 0, fixture.clock.now());
     const body = Buffer.from('{"a": 1.0,  "b":"é"}');
     const outcome = { status: 'SUCCESS', attempt: 1 } as const;
     const segment = await writeRecords(fixture.context, `${jobId}/segment`, new Map([[1, body]]));
-    await store.batches.recordOutcomes(batch!.id, 1, { outcomes: { 1: outcome }, segment });
+    await store.batches.recordOutcomes(batch!, 1, { outcomes: { 1: outcome }, segment });
     const { text } = await textOf(jobs.streamResults, { jobId });
     expect(text).toMatch(/^\{"index":1,.*"record":\{"a": 1\.0, {2}"b":"é"\}\}\n$/);
   });

@@ -38,7 +38,7 @@ test('getWork returns the backlog by market and lane', async () => {
   await approve(fixture.context, jobId, newId());
   const [batch] = await fixture.context.store.batches.find({ jobId });
   const now = fixture.clock.now();
-  await fixture.context.store.batches.claim(batch!.id, 0, now, now + 10_000);
+  await fixture.context.store.batches.claim(batch!, 0, now, now + 10_000);
   const { backlog } = await operator.call(getWork, {});
   expect(backlog).toMatchObject([{ market: 'mkta', lane: 'bulk', queued: 1, claimed: 1 }]);
 });

@@ -42,7 +42,7 @@ async function storeWork() {
   const { job, batches } = await storeJob(store, 1);
   await store.batches.queue(job.id, 1, aTime);
   const [batch] = batches;
-  const claimed = (await store.batches.claim(batch!.id, batch!.attempt, aTime, aTime + 1_000))!;
+  const claimed = (await store.batches.claim(batch!, batch!.attempt, aTime, aTime + 1_000))!;
   const write = async (name: string) => {
     const path = `${job.id}/${name}`;
     await blobs.write(path, 'text/plain', text(name), () => 1);
@@ -58,7 +58,7 @@ async function storeWork() {
   };
   const first = await write('segment_first');
   expect(
-    await store.batches.recordOutcomes(claimed.id, claimed.attempt, {
+    await store.batches.recordOutcomes(claimed, claimed.attempt, {
       outcomes: first.outcomes,
       segment: first.segment,
     }),
@@ -69,7 +69,7 @@ async function storeWork() {
     const failed = { status: 'FAILED', code: 'network', message: '' } as const;
     const outcomes = Object.fromEntries(claimed.units.map((_, index) => [index, failed]));
     expect(
-      await store.batches.recordOutcomes(claimed.id, claimed.attempt, {
+      await store.batches.recordOutcomes(claimed, claimed.attempt, {
         outcomes,
         segment: last.segment,
         end: { file: null, at: aTime },

@@ -49,14 +49,14 @@ describe.skipIf(absent !== '')(`bucketPlace()${absent}`, () => {
     const store = openSqliteStore({ path: join(config.dataDir, 'gleaner.db') });
     const { job, batches } = await storeJob(store, 1);
     await store.batches.queue(job.id, 1, aTime);
-    const claimed = (await store.batches.claim(batches[0]!.id, 0, aTime, aTime + 1_000))!;
+    const claimed = (await store.batches.claim(batches[0]!, 0, aTime, aTime + 1_000))!;
     const blobs = openFiles({ directory: join(config.dataDir, 'results') });
     const records = async function* () {
       yield 'records';
     };
     await blobs.write(`${job.id}/segment_0`, 'text/plain', records(), () => 1);
     await blobs.close();
-    await store.batches.recordOutcomes(claimed.id, 1, {
+    await store.batches.recordOutcomes(claimed, 1, {
       outcomes: { 0: aSuccess(1) },
       segment: aSegment(`${job.id}/segment_0`, 0),
     });

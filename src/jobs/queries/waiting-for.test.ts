@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs.ts';
 import { parseWorkingHours } from '../../base/working-hours.ts';
+import { batchKey } from '../../store/batches.ts';
 import { releaseBatch } from '../../store/claims.ts';
 import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
 import type { Job, JobState } from '../../store/documents.ts';
@@ -29,11 +30,12 @@ async function jobWith(
     [0, 1, 2].map((seq) => aBatch(job, seq, units(1))),
   );
   const references = await store.batches.queue(job.id, putOff, noon);
-  for (const [place, { batchId }] of references.entries()) {
+  for (const [place, reference] of references.entries()) {
+    const key = batchKey(reference);
     const until = noon + (place + 1) * minuteMs;
-    await store.batches.claim(batchId, 0, noon, until);
+    await store.batches.claim(key, 0, noon, until);
     const wait = { since: noon, until, reason: `mkta/id: paused ${place}`, tries: {}, failures: 0 };
-    await releaseBatch(store, { id: batchId, attempt: 1 }, until, { wait });
+    await releaseBatch(store, { ...key, attempt: 1 }, until, { wait });
   }
   if (queued > 0) await store.batches.queue(job.id, queued, noon);
   return job;

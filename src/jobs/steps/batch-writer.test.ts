@@ -4,7 +4,7 @@ import { flushTasks } from '../../../test/support/clock.ts';
 import { createCrashingProcess } from '../../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { createPageMemory } from '../../fetch/page-memory.ts';
-import type { BatchReference } from '../../store/batches.ts';
+import { type BatchReference, batchKey } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
@@ -240,7 +240,7 @@ describe('while records take much of the memory', () => {
   const claimed = async (count: number) => {
     const jobId = await submitted(count);
     const { store } = fixture.context;
-    const batch = (await store.batches.claim(messages.shift()!.batchId, 0, 0, leaseMs))!;
+    const batch = (await store.batches.claim(batchKey(messages.shift()!), 0, 0, leaseMs))!;
     return { job: (await store.jobs.get(jobId))!, batch };
   };
 

@@ -89,7 +89,7 @@ export function createBatchWriter(
   ): Promise<boolean> => {
     const pages = keepsPages(job) ? await persist(() => keeper.write(indexesOf(outcomes))) : null;
     const write = { outcomes, segment, pages, ...(end && { end: { ...end, at: clock.now() } }) };
-    if (!(await store.batches.recordOutcomes(id, attempt, write))) {
+    if (!(await store.batches.recordOutcomes(batch, attempt, write))) {
       await discard([...(segment ? [segment.path] : []), ...keeper.uncommitted()]);
       // The files of units have no other writer either.
       await removeIfDeleted(context, job.id).catch(() => {});
@@ -204,14 +204,15 @@ function countUnits(
 /** Retries a write while the blob store is unavailable, and records the wait so that the job shows it. */
 async function untilWritten<T>(
   { store, clock, log, random }: JobContext,
-  { id, jobId, attempt, wait: waited }: Batch,
+  batch: Batch,
   write: () => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
+  const { id, jobId, wait: waited } = batch;
   for (let failures = 0; ; ) {
     try {
       const result = await write();
-      if (failures > 0) await updateClaim(store, { id, attempt }, { wait: waited }).catch(() => {});
+      if (failures > 0) await updateClaim(store, batch, { wait: waited }).catch(() => {});
       return result;
     } catch (error) {
       if (signal.aborted || countsAsStalled(error)) throw error;
@@ -224,7 +225,7 @@ async function untilWritten<T>(
       const now = clock.steady();
       const tries = waited?.tries ?? {};
       const wait = { since: now, until: now + ms, reason: 'storage unavailable', failures, tries };
-      await updateClaim(store, { id, attempt }, { wait }).catch(() => {});
+      await updateClaim(store, batch, { wait }).catch(() => {});
       await clock.sleep(ms, signal);
     }
   }

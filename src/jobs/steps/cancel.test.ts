@@ -38,9 +38,9 @@ async function outcomesOf(jobId: string): Promise<(Outcome | undefined)[]> {
 async function endFirstBatch(jobId: string): Promise<void> {
   const { store, clock } = fixture.context;
   const [batch] = await store.batches.find({ jobId });
-  await store.batches.claim(batch!.id, 0, clock.now(), clock.now() + 1);
+  await store.batches.claim(batch!, 0, clock.now(), clock.now() + 1);
   const places = Array.from({ length: batch!.total }, (_, index) => index);
-  await store.batches.recordOutcomes(batch!.id, 1, {
+  await store.batches.recordOutcomes(batch!, 1, {
     outcomes: Object.fromEntries(places.map((index) => [index, { status: 'SUCCESS' as const, attempt: 1 }])),
     segment: await writeRecords(
       fixture.context,
@@ -112,9 +112,9 @@ describe('cancelling a running job', () => {
     await approve(fixture.context, jobId, operatorId);
     const { store, clock } = fixture.context;
     const [batch] = await store.batches.find({ jobId });
-    await store.batches.claim(batch!.id, 0, clock.now(), clock.now() + 1);
+    await store.batches.claim(batch!, 0, clock.now(), clock.now() + 1);
     const gone = { status: 'FAILED' as const, code: 'page_not_found' as const, message: 'Gone.' };
-    await store.batches.recordOutcomes(batch!.id, 1, { outcomes: { 0: gone } });
+    await store.batches.recordOutcomes(batch!, 1, { outcomes: { 0: gone } });
     const { counts } = await cancel(fixture.context, jobId, owner);
     expect(counts?.units).toEqual({ total: 120, success: 0, failed: 120, notRun: 119 });
   });

@@ -4,6 +4,7 @@ import { plainIds } from '../../../sandbox/mkta/ids.ts';
 import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { parseWorkingHours } from '../../base/working-hours.ts';
 import { Fault } from '../../contract/fault.ts';
+import { batchKey } from '../../store/batches.ts';
 import { releaseBatch } from '../../store/claims.ts';
 import { aBatch, aFailure, aJob, aProcess, units } from '../../store/conformance/samples.ts';
 import { countsOf } from '../../store/counts.ts';
@@ -80,9 +81,10 @@ describe('deferred batches', () => {
     const job = aJob({ ...fields, totalBatches: regions.length, totalUnits: regions.length });
     const batches = regions.map((region, seq) => aBatch(job, seq, units(1), { region }));
     await store.jobs.create(job, batches);
-    for (const { batchId } of await store.batches.queue(job.id, putOff, noon)) {
-      await store.batches.claim(batchId, 0, noon, noon + minuteMs);
-      await releaseBatch(store, { id: batchId, attempt: 1 }, noon + minuteMs);
+    for (const reference of await store.batches.queue(job.id, putOff, noon)) {
+      const key = batchKey(reference);
+      await store.batches.claim(key, 0, noon, noon + minuteMs);
+      await releaseBatch(store, { ...key, attempt: 1 }, noon + minuteMs);
     }
     await dispatch(fixture.context, job);
     const listed = await store.batches.find({ jobId: job.id });
@@ -170,10 +172,10 @@ describe('dispatch()', () => {
   test('says whether a batch is in flight, so that a job ends after its last one', async () => {
     const { job, references } = await running(2, 2, 8);
     const { batches } = fixture.context.store;
-    for (const { batchId } of references) {
+    for (const key of references.map(batchKey)) {
       expect(await dispatch(fixture.context, job)).toBe('dispatched');
-      await batches.claim(batchId, 0, noon, noon + 1_000);
-      await batches.recordOutcomes(batchId, 1, { outcomes: { 0: aFailure }, end: { file: null, at: noon } });
+      await batches.claim(key, 0, noon, noon + 1_000);
+      await batches.recordOutcomes(key, 1, { outcomes: { 0: aFailure }, end: { file: null, at: noon } });
     }
     expect(await dispatch(fixture.context, job)).toBe('idle');
   });

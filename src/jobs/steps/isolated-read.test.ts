@@ -3,7 +3,7 @@ import { createCrashingProcess } from '../../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { Batch, BatchReference } from '../../store/batches.ts';
+import { type Batch, type BatchReference, batchKey } from '../../store/batches.ts';
 import { excuseInterrupted, releaseBatch, releaseStalled } from '../../store/claims.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import { refill, sweep } from '../../sweep/sweep.ts';
@@ -65,9 +65,9 @@ async function live(dies: Promise<void>, seen: boolean): Promise<boolean> {
     return ended !== null;
   });
   if (ended === 'died' && seen) {
-    const { batchId: id, attempt } = message!;
+    const { attempt } = message!;
     const { store, clock, queue } = fixture.context;
-    await releaseBatch(store, { id, attempt: attempt + 1 }, clock.now(), { failed: true });
+    await releaseBatch(store, { ...batchKey(message!), attempt: attempt + 1 }, clock.now(), { failed: true });
     await queue.publish({ ...message!, attempt: attempt + 1 });
   }
   return ended === 'died';
@@ -198,7 +198,7 @@ describe('a unit that stalls its worker', () => {
     const message = messages[0]!;
     const nextDeath = killing(poison);
     const stall = async (attempt: number) => {
-      await releaseStalled(store, { id: message.batchId, attempt }, 7, clock.now());
+      await releaseStalled(store, { ...batchKey(message), attempt }, 7, clock.now());
       await queue.publish({ ...message, attempt });
     };
     expect(await live(nextDeath(), false)).toBe(true);
@@ -215,9 +215,9 @@ describe('a unit that stalls its worker', () => {
   test('is handed over to the process for such units, without a claim that counts', async () => {
     const job = await approved(20);
     const message = messages.shift()!;
-    const claim = { id: message.batchId, attempt: 1 };
+    const claim = { ...batchKey(message), attempt: 1 };
     const { store, clock } = fixture.context;
-    await store.batches.claim(message.batchId, 0, clock.now(), clock.now() + leaseMs);
+    await store.batches.claim(batchKey(message), 0, clock.now(), clock.now() + leaseMs);
     await releaseStalled(store, claim, 7, clock.now());
     const handedOver: BatchReference[] = [];
     fixture.context.guard = { begin: () => {}, handOver: (batch) => handedOver.push(batch) };
@@ -261,10 +261,10 @@ describe('a batch', () => {
     const { store } = fixture.context;
     fixture.context.store = replaceMethods(store, {
       batches: {
-        recordOutcomes: async (batchId, attempt, write) =>
+        recordOutcomes: async (batch, attempt, write) =>
           Object.keys(write.outcomes).length > 0
             ? Promise.reject(fault())
-            : store.batches.recordOutcomes(batchId, attempt, write),
+            : store.batches.recordOutcomes(batch, attempt, write),
       },
     });
     return () => {
@@ -321,9 +321,9 @@ describe('a service with worker processes', () => {
   /** Claims the batch, kills the service, and starts the next one. */
   const killAndRestart = async () => {
     const { store, clock } = fixture.context;
-    const { batchId, attempt } = messages.pop()!;
+    const message = messages.pop()!;
     const now = clock.now();
-    await store.batches.claim(batchId, attempt, now, now + leaseMs - 1);
+    await store.batches.claim(batchKey(message), message.attempt, now, now + leaseMs - 1);
     await excuseInterrupted(store);
     await refill(fixture.context);
   };

@@ -3,7 +3,7 @@ import { plainIds } from '../../../sandbox/mkta/ids.ts';
 import { flushTasks } from '../../../test/support/clock.ts';
 import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { Batch, BatchWait, Outcome } from '../../store/batches.ts';
+import { type Batch, type BatchWait, batchKey, type Outcome } from '../../store/batches.ts';
 import { aBatch, aJob } from '../../store/conformance/samples.ts';
 import { createBatchWriter } from './batch-writer.ts';
 import { readIsolated } from './read-batch.ts';
@@ -43,7 +43,7 @@ async function claimed(count: number, fields: Partial<Batch> = {}) {
     .map((id) => ({ key: id, input: { region: 'sg', shop_id: '77', item_id: id } }));
   await store.jobs.create(job, [aBatch(job, 0, units)]);
   const [message] = await store.batches.queue(job.id, 1, noon);
-  const batch = await store.batches.claim(message!.batchId, 0, noon, noon + hourMs);
+  const batch = await store.batches.claim(batchKey(message!), 0, noon, noon + hourMs);
   return { job, batch: { ...batch!, stalledClaims: 5, ...fields } };
 }
 

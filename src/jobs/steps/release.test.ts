@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { Batch, BatchReference } from '../../store/batches.ts';
+import { type Batch, type BatchReference, batchKey } from '../../store/batches.ts';
 import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import { backOff, deferUntil, releaseClaim } from './work.ts';
@@ -21,7 +21,7 @@ beforeEach(async () => {
   const job = aJob({ totalBatches: 1, totalUnits: 2 });
   await store.jobs.create(job, [aBatch(job, 0, units(2))]);
   [message] = (await store.batches.queue(job.id, 1, noon)) as [BatchReference];
-  batch = (await store.batches.claim(message.batchId, 0, noon, noon + 60_000))!;
+  batch = (await store.batches.claim(batchKey(message), 0, noon, noon + 60_000))!;
   return () => fixture.close();
 });
 

@@ -77,7 +77,7 @@ test('an interrupted termination is completed later, including claimed batches',
   const job = await submitted();
   const { store, clock } = fixture.context;
   const [batch] = await store.batches.find({ jobId: job.id });
-  await store.batches.claim(batch!.id, 0, clock.now(), clock.now() + 60_000);
+  await store.batches.claim(batch!, 0, clock.now(), clock.now() + 60_000);
   const stopping = await store.jobs.move(job.id, ['processing'], 'terminating', clock.now());
   await finishTerminating(fixture.context, stopping!);
   expect(await store.jobs.get(job.id)).toMatchObject({ state: 'terminated', refunded: 16 });

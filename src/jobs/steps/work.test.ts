@@ -4,7 +4,7 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../te
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
-import type { BatchReference } from '../../store/batches.ts';
+import { type BatchReference, batchKey } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
@@ -228,10 +228,10 @@ describe('a worker', () => {
     const slow = work(fixture.context, messages[0]!, () => {}, never);
     await fixture.eventually('pages are asked for', () => pages.waiting() === 5);
     const { store, clock } = fixture.context;
-    const { batchId } = messages[0]!;
+    const key = batchKey(messages[0]!);
     // A process whose clock is ahead.
     const later = clock.now() + leaseMs + 1;
-    expect(await store.batches.claim(batchId, 1, later, later + leaseMs)).toMatchObject({ stalledClaims: 2 });
+    expect(await store.batches.claim(key, 1, later, later + leaseMs)).toMatchObject({ stalledClaims: 2 });
     await fixture.clock.advance(leaseMs / 3);
     pages.release();
     await slow;

@@ -2,7 +2,13 @@ import { linkSignals } from '../../base/abort.ts';
 import { backOffMs } from '../../base/back-off.ts';
 import { repeat } from '../../base/due-work.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { Batch, BatchReference, BatchWait, ClaimedBatch } from '../../store/batches.ts';
+import {
+  type Batch,
+  type BatchReference,
+  type BatchWait,
+  batchKey,
+  type ClaimedBatch,
+} from '../../store/batches.ts';
 import { excuseClaim, excuseEarlierClaim, releaseBatch, updateClaim } from '../../store/claims.ts';
 import type { Job } from '../../store/documents.ts';
 import { type JobContext, leaseMs } from '../context.ts';
@@ -40,7 +46,7 @@ export async function work(
   // The queue redelivers the message, here or to a worker with free disk space.
   if (await context.disk.isLow()) throw new Fault('unavailable', 'the disk is almost full');
   const now = clock.steady();
-  const batch = await store.batches.claim(message.batchId, message.attempt, now, now + leaseMs);
+  const batch = await store.batches.claim(batchKey(message), message.attempt, now, now + leaseMs);
   if (batch === null) return;
   await excuseProgress(context, batch);
   if (context.guard?.handOver && isSuspect(batch)) return handOver(context, batch, message);
@@ -124,10 +130,11 @@ async function excuseProgress({ store, log }: JobContext, batch: ClaimedBatch): 
 }
 
 /** Takes back that a lost claim counts as one without progress. Without the store, it counts. */
-async function excuse({ store, log }: JobContext, { id, attempt }: Batch): Promise<void> {
+async function excuse({ store, log }: JobContext, batch: Batch): Promise<void> {
+  const { id, attempt } = batch;
   log.info({ batchId: id, attempt }, 'claim lost');
   try {
-    await excuseClaim(store, { id, attempt });
+    await excuseClaim(store, batch);
   } catch (error) {
     log.warn({ batchId: id, error: Fault.from(error).message }, 'claim not excused');
   }
@@ -156,9 +163,10 @@ async function renewClaim(
  * Releases a batch to the process that reads batches whose pages may end it. If that fails, or the process
  * does not read it, the sweep republishes the batch.
  */
-async function handOver(context: JobContext, { id, attempt }: Batch, message: BatchReference): Promise<void> {
+async function handOver(context: JobContext, batch: Batch, message: BatchReference): Promise<void> {
   const { store, clock, guard } = context;
-  if (await releaseBatch(store, { id, attempt }, clock.steady())) guard?.handOver?.({ ...message, attempt });
+  const { attempt } = batch;
+  if (await releaseBatch(store, batch, clock.steady())) guard?.handOver?.({ ...message, attempt });
 }
 
 /**
@@ -167,13 +175,13 @@ async function handOver(context: JobContext, { id, attempt }: Batch, message: Ba
  */
 export async function releaseClaim(
   context: JobContext,
-  { id, attempt }: Batch,
+  batch: Batch,
   message: BatchReference,
 ): Promise<void> {
   const { store, clock } = context;
+  const { id, attempt } = batch;
   try {
-    if (await releaseBatch(store, { id, attempt }, clock.steady()))
-      await publish(context, [{ ...message, attempt }]);
+    if (await releaseBatch(store, batch, clock.steady())) await publish(context, [{ ...message, attempt }]);
   } catch (error) {
     context.log.warn({ batchId: id, error: Fault.from(error).message }, 'batch not released');
   }
@@ -247,16 +255,16 @@ export async function deferUntil(
  */
 async function releaseUntil(
   { store, queue, clock }: JobContext,
-  { id, attempt }: Batch,
+  batch: Batch,
   message: BatchReference,
   until: number,
   signal: AbortSignal,
   end?: { failed?: boolean; wait?: BatchWait },
 ): Promise<boolean> {
-  if (!(await releaseBatch(store, { id, attempt }, until, end))) return false;
+  if (!(await releaseBatch(store, batch, until, end))) return false;
   const publishThen = async () => {
     await clock.sleep(until - clock.steady(), signal);
-    await queue.publish({ ...message, attempt });
+    await queue.publish({ ...message, attempt: batch.attempt });
   };
   void publishThen().catch(() => {});
   return true;

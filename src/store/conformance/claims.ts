@@ -44,8 +44,8 @@ export function claimConformance(open: OpenStores): void {
   test('waiting batches of different attempts are queued together', async () => {
     const { job, batches } = await storeJob(stores.store, 4);
     const queuedFirst = await stores.store.batches.queue(job.id, 2, aTime);
-    await stores.store.batches.claim(batches[1]!.id, 0, aTime, aTime + 10);
-    await releaseBatch(stores.store, { id: batches[1]!.id, attempt: 1 }, aTime);
+    await stores.store.batches.claim(batches[1]!, 0, aTime, aTime + 10);
+    await releaseBatch(stores.store, { ...batches[1]!, attempt: 1 }, aTime);
     await unqueue(
       stores.store,
       queuedFirst.map((reference, attempt) => ({ ...reference, attempt })),
@@ -86,7 +86,7 @@ export function claimConformance(open: OpenStores): void {
   test('a claim increments the attempt and returns the whole batch', async () => {
     const { job, batches } = await storeJob(stores.store, 1);
     await stores.store.batches.queue(job.id, 1, aTime);
-    const claimed = await stores.other.batches.claim(batches[0]!.id, 0, aTime, aTime + 500);
+    const claimed = await stores.other.batches.claim(batches[0]!, 0, aTime, aTime + 500);
     const expected = {
       ...batches[0],
       state: 'claimed',
@@ -102,23 +102,40 @@ export function claimConformance(open: OpenStores): void {
       batches: 1,
       deferred: new Map(),
     });
-    expect(await stores.store.batches.claim(newId(), 0, aTime, aTime + 1)).toBeNull();
+    const unknown = { id: newId(), jobId: job.id };
+    expect(await stores.store.batches.claim(unknown, 0, aTime, aTime + 1)).toBeNull();
+  });
+
+  test('a batch is claimed and written under its own job only', async () => {
+    const { job, batches } = await storeJob(stores.store, 1);
+    await stores.store.batches.queue(job.id, 1, aTime);
+    const { id } = batches[0]!;
+    const elsewhere = { id, jobId: newId() };
+    expect(await stores.store.batches.claim(elsewhere, 0, aTime, aTime + 9)).toBeNull();
+    await stores.store.batches.claim({ id, jobId: job.id }, 0, aTime, aTime + 9);
+    const outcomes = { 0: aSuccess(), 1: aSuccess() };
+    const end = { file: null, at: aTime };
+    expect(await stores.store.batches.recordOutcomes(elsewhere, 1, { outcomes: { 0: aSuccess() } })).toBe(
+      false,
+    );
+    expect(await stores.store.batches.recordOutcomes(elsewhere, 1, { outcomes, end })).toBe(false);
+    expect(await releaseBatch(stores.store, { ...elsewhere, attempt: 1 }, aTime)).toBe(false);
   });
 
   test('grants one of concurrent claims of a batch', async () => {
     const { job, batches } = await storeJob(stores.store, 1);
     await stores.store.batches.queue(job.id, 1, aTime);
     const claims = await runConcurrently(50, stores, (store) =>
-      store.batches.claim(batches[0]!.id, 0, aTime, aTime + 500),
+      store.batches.claim(batches[0]!, 0, aTime, aTime + 500),
     );
     expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
   });
 
   test('a valid claim cannot be taken over; one of many takes over an expired one', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    expect(await stores.store.batches.claim(batch.id, 1, aTime + 60_000, aTime + 70_000)).toBeNull();
+    expect(await stores.store.batches.claim(batch, 1, aTime + 60_000, aTime + 70_000)).toBeNull();
     const claims = await runConcurrently(20, stores, (store) =>
-      store.batches.claim(batch.id, 0, aTime + 60_001, aTime + 120_000),
+      store.batches.claim(batch, 0, aTime + 60_001, aTime + 120_000),
     );
     const won = claims.filter((claim) => claim !== null);
     expect(won).toHaveLength(1);
@@ -127,42 +144,42 @@ export function claimConformance(open: OpenStores): void {
 
   test('a message of another attempt claims nothing', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    await releaseBatch(stores.store, { id: batch.id, attempt: 1 }, aTime);
-    expect(await stores.store.batches.claim(batch.id, 0, aTime, aTime + 1)).toBeNull();
-    expect(await stores.store.batches.claim(batch.id, 2, aTime, aTime + 1)).toBeNull();
-    expect(await stores.store.batches.claim(batch.id, 1, aTime, aTime + 1)).toMatchObject({ attempt: 2 });
+    await releaseBatch(stores.store, { ...batch, attempt: 1 }, aTime);
+    expect(await stores.store.batches.claim(batch, 0, aTime, aTime + 1)).toBeNull();
+    expect(await stores.store.batches.claim(batch, 2, aTime, aTime + 1)).toBeNull();
+    expect(await stores.store.batches.claim(batch, 1, aTime, aTime + 1)).toMatchObject({ attempt: 2 });
   });
 
   test('a done batch cannot be claimed', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
-    await stores.store.batches.recordOutcomes(batch.id, 1, {
+    await stores.store.batches.recordOutcomes(batch, 1, {
       outcomes: { 0: aFailure },
       end: { file: null, at: aTime },
     });
-    expect(await stores.store.batches.claim(batch.id, 1, aTime + 99_999, aTime + 999_999)).toBeNull();
+    expect(await stores.store.batches.claim(batch, 1, aTime + 99_999, aTime + 999_999)).toBeNull();
   });
 
   test('a claim is renewed only by its own attempt', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    expect(
-      await updateClaim(stores.other, { id: batch.id, attempt: 1 }, { leaseUntil: aTime + 90_000 }),
-    ).toBe(true);
-    expect(
-      await updateClaim(stores.store, { id: batch.id, attempt: 0 }, { leaseUntil: aTime + 99_000 }),
-    ).toBe(false);
+    expect(await updateClaim(stores.other, { ...batch, attempt: 1 }, { leaseUntil: aTime + 90_000 })).toBe(
+      true,
+    );
+    expect(await updateClaim(stores.store, { ...batch, attempt: 0 }, { leaseUntil: aTime + 99_000 })).toBe(
+      false,
+    );
     expect((await stores.store.batches.find({ jobId: batch.jobId }))[0]?.leaseUntil).toBe(aTime + 90_000);
-    await releaseBatch(stores.store, { id: batch.id, attempt: 1 }, aTime);
-    expect(
-      await updateClaim(stores.store, { id: batch.id, attempt: 1 }, { leaseUntil: aTime + 99_000 }),
-    ).toBe(false);
+    await releaseBatch(stores.store, { ...batch, attempt: 1 }, aTime);
+    expect(await updateClaim(stores.store, { ...batch, attempt: 1 }, { leaseUntil: aTime + 99_000 })).toBe(
+      false,
+    );
   });
 
   test('a released batch is queued, keeps its outcomes, and is deferred until notBefore', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    await stores.store.batches.recordOutcomes(batch.id, 1, { outcomes: { 1: aSuccess() } });
-    expect(await releaseBatch(stores.store, { id: batch.id, attempt: 0 }, aTime + 5)).toBe(false);
-    expect(await releaseBatch(stores.other, { id: batch.id, attempt: 1 }, aTime + 5)).toBe(true);
-    expect(await releaseBatch(stores.store, { id: batch.id, attempt: 1 }, aTime + 6)).toBe(false);
+    await stores.store.batches.recordOutcomes(batch, 1, { outcomes: { 1: aSuccess() } });
+    expect(await releaseBatch(stores.store, { ...batch, attempt: 0 }, aTime + 5)).toBe(false);
+    expect(await releaseBatch(stores.other, { ...batch, attempt: 1 }, aTime + 5)).toBe(true);
+    expect(await releaseBatch(stores.store, { ...batch, attempt: 1 }, aTime + 6)).toBe(false);
     expect((await collect(stores.store.batches.read(batch.jobId)))[0]).toEqual({
       ...batch,
       state: 'queued',
@@ -172,7 +189,7 @@ export function claimConformance(open: OpenStores): void {
       success: 1,
       stalledClaims: 0,
     });
-    const claimed = await stores.store.batches.claim(batch.id, 1, aTime, aTime + 1);
+    const claimed = await stores.store.batches.claim(batch, 1, aTime, aTime + 1);
     expect(claimed).toMatchObject({ attempt: 2, outcomes: { 1: aSuccess() }, notBefore: null });
   });
 
@@ -180,12 +197,12 @@ export function claimConformance(open: OpenStores): void {
     const batch = await storeClaimedBatch(stores.store, 2);
     const { batches } = stores.store;
     const now = aTime + 60_001;
-    expect(await batches.claim(batch.id, 1, now, now + 10)).toMatchObject({ isInterrupted: true });
+    expect(await batches.claim(batch, 1, now, now + 10)).toMatchObject({ isInterrupted: true });
     await batches.requeueStalled(now + 11, 0, 100);
-    const requeued = await batches.claim(batch.id, 2, now + 12, now + 20);
+    const requeued = await batches.claim(batch, 2, now + 12, now + 20);
     expect(requeued).toMatchObject({ attempt: 3, stalledClaims: 3, isInterrupted: true });
-    await releaseBatch(stores.store, { id: batch.id, attempt: 3 }, now + 12);
-    const released = await batches.claim(batch.id, 3, now + 12, now + 20);
+    await releaseBatch(stores.store, { ...batch, attempt: 3 }, now + 12);
+    const released = await batches.claim(batch, 3, now + 12, now + 20);
     expect(released).toMatchObject({ attempt: 4, stalledClaims: 3, isInterrupted: false });
   });
 
@@ -193,9 +210,9 @@ export function claimConformance(open: OpenStores): void {
     const batch = await storeClaimedBatch(stores.store, 2);
     const { batches } = stores.store;
     const now = aTime + 60_001;
-    await batches.claim(batch.id, 1, now, now + 10);
-    expect(await excuseEarlierClaim(stores.store, { id: batch.id, attempt: 1 })).toBe(false);
-    const current = { id: batch.id, attempt: 2 };
+    await batches.claim(batch, 1, now, now + 10);
+    expect(await excuseEarlierClaim(stores.store, { ...batch, attempt: 1 })).toBe(false);
+    const current = { ...batch, attempt: 2 };
     expect(await excuseEarlierClaim(stores.other, current)).toBe(true);
     expect(await excuseEarlierClaim(stores.store, current)).toBe(false);
     expect(await batches.pick({ id: batch.id }, ['stalledClaims'])).toMatchObject({ stalledClaims: 1 });
@@ -203,11 +220,11 @@ export function claimConformance(open: OpenStores): void {
 
   test('a claim that its living worker lost does not count as one without progress', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    const lost = { id: batch.id, attempt: 1 };
+    const lost = { ...batch, attempt: 1 };
     const stalled = async () =>
       (await stores.store.batches.pick({ id: batch.id }, ['stalledClaims']))?.stalledClaims;
     const now = aTime + 60_001;
-    expect(await stores.store.batches.claim(batch.id, 1, now, now + 10)).toMatchObject({ stalledClaims: 2 });
+    expect(await stores.store.batches.claim(batch, 1, now, now + 10)).toMatchObject({ stalledClaims: 2 });
     await excuseClaim(stores.other, lost);
     expect(await stalled()).toBe(1);
     await stores.store.batches.requeueStalled(now + 11, 0, 100);

@@ -17,7 +17,7 @@ export function outcomeConformance(open: OpenStores): void {
     const file = { path: 'j/u', contentType: 'application/json', items: 1, bytes: 9, sha256: '0a' };
     const outcomes: Record<number, Outcome> = { 2: { status: 'SUCCESS', attempt: 1, file }, 0: aFailure };
     const segment = aSegment('j/p', 2);
-    expect(await stores.store.batches.recordOutcomes(batch.id, 1, { outcomes, segment })).toBe(true);
+    expect(await stores.store.batches.recordOutcomes(batch, 1, { outcomes, segment })).toBe(true);
     const kept = {
       ...batch,
       outcomes,
@@ -33,7 +33,7 @@ export function outcomeConformance(open: OpenStores): void {
   test('a batch without segments has an empty list of them, and summaries omit segments', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
     expect(await partsOf(batch)).toEqual([]);
-    await stores.store.batches.recordOutcomes(batch.id, 1, {
+    await stores.store.batches.recordOutcomes(batch, 1, {
       outcomes: { 0: aSuccess() },
       segment: aSegment('j/p', 0),
       end: { file: null, at: aTime },
@@ -43,19 +43,19 @@ export function outcomeConformance(open: OpenStores): void {
 
   test('a repeated write counts nothing twice, and a unit keeps its first outcome', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    await stores.store.batches.recordOutcomes(batch.id, 1, {
+    await stores.store.batches.recordOutcomes(batch, 1, {
       outcomes: { 0: aSuccess() },
       segment: aSegment('j/first', 0),
     });
     expect(
-      await stores.store.batches.recordOutcomes(batch.id, 1, {
+      await stores.store.batches.recordOutcomes(batch, 1, {
         outcomes: { 0: aSuccess() },
         segment: aSegment('j/again', 0),
       }),
     ).toBe(true);
     const mixed = { 0: aFailure, 1: aSuccess() };
     expect(
-      await stores.store.batches.recordOutcomes(batch.id, 1, {
+      await stores.store.batches.recordOutcomes(batch, 1, {
         outcomes: mixed,
         segment: aSegment('j/one', 0, 1),
       }),
@@ -66,13 +66,13 @@ export function outcomeConformance(open: OpenStores): void {
       outcomes: { 0: aSuccess(), 1: aSuccess() },
     });
     expect(await partsOf(batch)).toEqual([aSegment('j/first', 0), aSegment('j/one', 1)]);
-    expect(await stores.store.batches.recordOutcomes(batch.id, 1, { outcomes: {} })).toBe(true);
+    expect(await stores.store.batches.recordOutcomes(batch, 1, { outcomes: {} })).toBe(true);
   });
 
   test('concurrent writes for different units of a batch are all stored', async () => {
     const batch = await storeClaimedBatch(stores.store, 20);
     const written = await runConcurrently(60, stores, (store, turn) =>
-      store.batches.recordOutcomes(batch.id, 1, {
+      store.batches.recordOutcomes(batch, 1, {
         outcomes: { [turn % 20]: turn % 2 ? aFailure : aSuccess() },
         segment: aSegment(`j/${turn}`, turn % 20),
       }),
@@ -87,13 +87,13 @@ export function outcomeConformance(open: OpenStores): void {
   test('a finished batch is done, and finishing it again under the same attempt returns true without a change', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
     const file = { path: 'j/b', contentType: 'application/json', items: 1, bytes: 9, sha256: '0a' };
-    await stores.store.batches.recordOutcomes(batch.id, 1, {
+    await stores.store.batches.recordOutcomes(batch, 1, {
       outcomes: { 0: aSuccess() },
       segment: aSegment('j/zero', 0),
     });
     const segment = { ...aSegment('j/b', 0, 1), body: { start: 2, end: 7, items: 2 } };
     const finish = (outcome: Outcome) =>
-      stores.store.batches.recordOutcomes(batch.id, 1, {
+      stores.store.batches.recordOutcomes(batch, 1, {
         outcomes: { 0: outcome, 1: outcome },
         segment,
         end: { file, at: aTime },
@@ -120,11 +120,11 @@ export function outcomeConformance(open: OpenStores): void {
 
   test('an end with the outcomes of the first units keeps the earlier ones of the others', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    await stores.store.batches.recordOutcomes(batch.id, 1, { outcomes: { 2: aFailure } });
+    await stores.store.batches.recordOutcomes(batch, 1, { outcomes: { 2: aFailure } });
     const last = { 0: aSuccess(), 1: aSuccess() };
     const segment = aSegment('j/all', 0, 1);
     expect(
-      await stores.store.batches.recordOutcomes(batch.id, 1, {
+      await stores.store.batches.recordOutcomes(batch, 1, {
         outcomes: last,
         segment,
         end: { file: null, at: aTime },
@@ -138,80 +138,76 @@ export function outcomeConformance(open: OpenStores): void {
 
   test('a batch with an outstanding unit cannot end, and an unknown unit cannot have an outcome', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    const short = stores.store.batches.recordOutcomes(batch.id, 1, {
+    const short = stores.store.batches.recordOutcomes(batch, 1, {
       outcomes: { 0: aSuccess(), 2: aFailure },
       end: { file: null, at: aTime },
     });
     await expect(short).rejects.toMatchObject({ code: 'internal' });
-    const outside = stores.store.batches.recordOutcomes(batch.id, 1, { outcomes: { 3: aSuccess() } });
+    const outside = stores.store.batches.recordOutcomes(batch, 1, { outcomes: { 3: aSuccess() } });
     await expect(outside).rejects.toMatchObject({ code: 'internal' });
     expect(await reread(batch)).toEqual(batch);
   });
 
   test('a superseded worker writes nothing', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
-    await stores.other.batches.claim(batch.id, 1, aTime + 60_001, aTime + 120_000);
+    await stores.other.batches.claim(batch, 1, aTime + 60_001, aTime + 120_000);
     const late = { 0: aSuccess(1) };
     expect(
-      await stores.store.batches.recordOutcomes(batch.id, 1, {
+      await stores.store.batches.recordOutcomes(batch, 1, {
         outcomes: late,
         segment: aSegment('j/late', 0),
       }),
     ).toBe(false);
     expect(
-      await stores.store.batches.recordOutcomes(batch.id, 1, {
+      await stores.store.batches.recordOutcomes(batch, 1, {
         outcomes: late,
         segment: aSegment('j/late', 0),
         end: { file: null, at: aTime },
       }),
     ).toBe(false);
-    expect(
-      await updateClaim(stores.store, { id: batch.id, attempt: 1 }, { leaseUntil: aTime + 999_999 }),
-    ).toBe(false);
+    expect(await updateClaim(stores.store, { ...batch, attempt: 1 }, { leaseUntil: aTime + 999_999 })).toBe(
+      false,
+    );
     expect(await reread(batch)).toMatchObject({ attempt: 2, outcomes: {}, success: 0, state: 'claimed' });
     expect(
-      await stores.other.batches.recordOutcomes(batch.id, 2, {
+      await stores.other.batches.recordOutcomes(batch, 2, {
         outcomes: { 0: aSuccess(2) },
         segment: aSegment('j/right', 0),
         end: { file: null, at: aTime },
       }),
     ).toBe(true);
     expect(
-      await stores.store.batches.recordOutcomes(batch.id, 1, {
+      await stores.store.batches.recordOutcomes(batch, 1, {
         outcomes: late,
         segment: aSegment('j/late', 0),
         end: { file: null, at: aTime },
       }),
     ).toBe(false);
-    expect(await stores.store.batches.recordOutcomes(batch.id, 2, { outcomes: { 0: aSuccess(2) } })).toBe(
-      false,
-    );
+    expect(await stores.store.batches.recordOutcomes(batch, 2, { outcomes: { 0: aSuccess(2) } })).toBe(false);
     expect(await partsOf(batch)).toEqual([aSegment('j/right', 0)]);
   });
 
   test('a worker is superseded as soon as its batch is queued again', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
-    await releaseBatch(stores.store, { id: batch.id, attempt: 1 }, aTime);
+    await releaseBatch(stores.store, { ...batch, attempt: 1 }, aTime);
     expect(
-      await stores.store.batches.recordOutcomes(batch.id, 1, {
+      await stores.store.batches.recordOutcomes(batch, 1, {
         outcomes: { 0: aSuccess() },
         end: { file: null, at: aTime },
       }),
     ).toBe(false);
-    expect(await stores.store.batches.recordOutcomes(batch.id, 1, { outcomes: { 0: aSuccess() } })).toBe(
-      false,
-    );
+    expect(await stores.store.batches.recordOutcomes(batch, 1, { outcomes: { 0: aSuccess() } })).toBe(false);
   });
 
   test('segments of several attempts remain until one attempt ends the batch with its own segment', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    await stores.store.batches.recordOutcomes(batch.id, 1, {
+    await stores.store.batches.recordOutcomes(batch, 1, {
       outcomes: { 0: aSuccess(1) },
       segment: aSegment('j/1', 0),
     });
-    await stores.store.batches.claim(batch.id, 1, aTime + 60_001, aTime + 120_000);
+    await stores.store.batches.claim(batch, 1, aTime + 60_001, aTime + 120_000);
     const second = { 0: aSuccess(2), 1: aSuccess(2) };
-    await stores.store.batches.recordOutcomes(batch.id, 2, {
+    await stores.store.batches.recordOutcomes(batch, 2, {
       outcomes: second,
       segment: aSegment('j/2', 0, 1),
     });
@@ -219,7 +215,7 @@ export function outcomeConformance(open: OpenStores): void {
       outcomes: { 0: aSuccess(1), 1: aSuccess(2) },
       segments: [aSegment('j/1', 0), aSegment('j/2', 1)],
     });
-    await stores.store.batches.recordOutcomes(batch.id, 2, {
+    await stores.store.batches.recordOutcomes(batch, 2, {
       outcomes: { 2: aFailure },
       end: { file: null, at: aTime },
     });
@@ -229,13 +225,12 @@ export function outcomeConformance(open: OpenStores): void {
   test('batches of a job are failed by state, and their workers are superseded', async () => {
     const { job, batches } = await storeJob(stores.store, 4);
     await stores.store.batches.queue(job.id, 3, aTime);
-    for (const batch of batches.slice(0, 2))
-      await stores.store.batches.claim(batch.id, 0, aTime, aTime + 500);
-    await stores.store.batches.recordOutcomes(batches[0]!.id, 1, {
+    for (const batch of batches.slice(0, 2)) await stores.store.batches.claim(batch, 0, aTime, aTime + 500);
+    await stores.store.batches.recordOutcomes(batches[0]!, 1, {
       outcomes: { 1: aSuccess() },
       segment: aSegment('j/kept', 1),
     });
-    await stores.store.batches.recordOutcomes(batches[1]!.id, 1, {
+    await stores.store.batches.recordOutcomes(batches[1]!, 1, {
       outcomes: { 0: aSuccess(), 1: aSuccess() },
       end: { file: null, at: aTime },
     });
@@ -246,7 +241,7 @@ export function outcomeConformance(open: OpenStores): void {
     expect(await hasOutstanding(stores.store, job.id)).toBe(true);
     expect(await fail(['queued', 'claimed', 'waiting'])).toBe(3);
     expect(await hasOutstanding(stores.store, job.id)).toBe(false);
-    const late = stores.store.batches.recordOutcomes(batches[0]!.id, 1, {
+    const late = stores.store.batches.recordOutcomes(batches[0]!, 1, {
       outcomes: { 0: aSuccess() },
       segment: aSegment('j/late', 0),
       end: { file: null, at: aTime },
@@ -262,19 +257,19 @@ export function outcomeConformance(open: OpenStores): void {
     expect(ended.map(({ endedAt }) => endedAt)).toEqual([aTime, aTime, aTime, aTime]);
     expect(ended[0]!.outcomes).toEqual({ 0: stop, 1: aSuccess() });
     expect(await partsOf(batches[0]!)).toEqual([aSegment('j/kept', 1)]);
-    expect(await stores.store.batches.claim(batches[3]!.id, 0, aTime, aTime + 1)).toBeNull();
+    expect(await stores.store.batches.claim(batches[3]!, 0, aTime, aTime + 1)).toBeNull();
   });
 
   test('when a job is failed while workers finish, each unit ends once', async () => {
     const { job, batches } = await storeJob(stores.store, 40);
     await stores.store.batches.queue(job.id, 40, aTime);
-    for (const { id } of batches) await stores.store.batches.claim(id, 0, aTime, aTime + 500);
+    for (const batch of batches) await stores.store.batches.claim(batch, 0, aTime, aTime + 500);
     const failing = Promise.all([
       stores.store.batches.fail(job.id, ['claimed'], aFailure, aTime),
       stores.other.batches.fail(job.id, ['claimed'], aFailure, aTime),
     ]);
     const working = runConcurrently(40, stores, (store, turn) =>
-      store.batches.recordOutcomes(batches[turn]!.id, 1, {
+      store.batches.recordOutcomes(batches[turn]!, 1, {
         outcomes: { 0: aSuccess(), 1: aSuccess() },
         end: { file: null, at: aTime },
       }),

@@ -13,16 +13,16 @@ export function progressConformance(open: OpenStores): void {
   test('counts follow the batches', async () => {
     const { job, batches } = await storeJob(stores.store, 4);
     await stores.store.batches.queue(job.id, 3, aTime);
-    for (const { id } of batches.slice(0, 3)) await stores.store.batches.claim(id, 0, aTime, aTime + 9);
-    await stores.store.batches.recordOutcomes(batches[0]!.id, 1, {
+    for (const batch of batches.slice(0, 3)) await stores.store.batches.claim(batch, 0, aTime, aTime + 9);
+    await stores.store.batches.recordOutcomes(batches[0]!, 1, {
       outcomes: { 0: aSuccess(), 1: aFailure },
       end: { file: null, at: aTime },
     });
-    await stores.store.batches.recordOutcomes(batches[1]!.id, 1, {
+    await stores.store.batches.recordOutcomes(batches[1]!, 1, {
       outcomes: { 0: aFailure, 1: aFailure },
       end: { file: null, at: aTime },
     });
-    await stores.store.batches.recordOutcomes(batches[2]!.id, 1, { outcomes: { 0: aSuccess() } });
+    await stores.store.batches.recordOutcomes(batches[2]!, 1, { outcomes: { 0: aSuccess() } });
     expect(await countsOf(stores.store, job.id)).toEqual({
       units: { total: 8, success: 2, failed: 3 },
       batches: { total: 4, success: 1, failed: 1 },
@@ -38,8 +38,8 @@ export function progressConformance(open: OpenStores): void {
     const { job: first, batches } = await storeJob(stores.store, 3);
     const { job: second } = await storeJob(stores.store, 1);
     await stores.store.batches.queue(first.id, 1, aTime);
-    await stores.store.batches.claim(batches[0]!.id, 0, aTime, aTime + 9);
-    await stores.store.batches.recordOutcomes(batches[0]!.id, 1, {
+    await stores.store.batches.claim(batches[0]!, 0, aTime, aTime + 9);
+    await stores.store.batches.recordOutcomes(batches[0]!, 1, {
       outcomes: { 0: aSuccess(), 1: aFailure },
       end: { file: null, at: aTime },
     });
@@ -63,11 +63,10 @@ export function progressConformance(open: OpenStores): void {
       [1, aTime + 20],
       [2, aTime + 10],
     ] as const) {
-      const { id } = batches[at]!;
-      await stores.store.batches.claim(id, 0, aTime, aTime + 9);
-      await releaseBatch(stores.store, { id, attempt: 1 }, notBefore);
+      await stores.store.batches.claim(batches[at]!, 0, aTime, aTime + 9);
+      await releaseBatch(stores.store, { ...batches[at]!, attempt: 1 }, notBefore);
     }
-    await stores.store.batches.claim(batches[3]!.id, 0, aTime, aTime + 90);
+    await stores.store.batches.claim(batches[3]!, 0, aTime, aTime + 90);
     const count = (now: number) => stores.store.batches.countInFlight(job.id, now);
     const regionsInFlight = (sg: number, id: number, th: number) => new Map(Object.entries({ sg, id, th }));
     const all = new Map([
@@ -82,7 +81,7 @@ export function progressConformance(open: OpenStores): void {
       deferred: new Map([['sg', 1]]),
     });
     // A worker may claim one sooner.
-    await stores.store.batches.claim(batches[1]!.id, 1, aTime, aTime + 90);
+    await stores.store.batches.claim(batches[1]!, 1, aTime, aTime + 90);
     expect(await count(aTime)).toEqual({
       batches: 3,
       byRegion: regionsInFlight(1, 1, 1),
@@ -173,9 +172,9 @@ export function progressConformance(open: OpenStores): void {
     const { job: single } = await storeJob(stores.store, 1, { market: 'mktx', lane: 'single' });
     await stores.store.batches.queue(job.id, 3, aTime);
     await stores.store.batches.queue(single.id, 1, aTime);
-    await stores.store.batches.claim(batches[0]!.id, 0, aTime, aTime + 9);
-    await stores.store.batches.claim(batches[1]!.id, 0, aTime, aTime + 9);
-    await stores.store.batches.recordOutcomes(batches[1]!.id, 1, {
+    await stores.store.batches.claim(batches[0]!, 0, aTime, aTime + 9);
+    await stores.store.batches.claim(batches[1]!, 0, aTime, aTime + 9);
+    await stores.store.batches.recordOutcomes(batches[1]!, 1, {
       outcomes: { 0: aFailure, 1: aFailure },
       end: { file: null, at: aTime },
     });
@@ -196,11 +195,10 @@ export function progressConformance(open: OpenStores): void {
     await stores.store.batches.queue(job.id, 2, start + 20);
     expect(await dueAt(start)).toBeNull();
     expect(await dueAt(start + 100)).toBe(start + 10);
-    await stores.store.batches.claim(batches[0]!.id, 0, start + 30, start + 90);
+    await stores.store.batches.claim(batches[0]!, 0, start + 30, start + 90);
     expect(await dueAt(start + 100)).toBe(start + 20);
-    await releaseBatch(stores.store, { id: batches[0]!.id, attempt: 1 }, start + 200);
-    for (const batch of batches.slice(1))
-      await stores.store.batches.claim(batch.id, 0, start + 30, start + 90);
+    await releaseBatch(stores.store, { ...batches[0]!, attempt: 1 }, start + 200);
+    for (const batch of batches.slice(1)) await stores.store.batches.claim(batch, 0, start + 30, start + 90);
     expect(await dueAt(start + 199)).toBeNull();
     expect(await dueAt(start + 300)).toBe(start + 200);
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { findUnit, type Outcome, type PagePlace } from '../batches.ts';
+import { batchKey, findUnit, type Outcome, type PagePlace } from '../batches.ts';
 import type { FieldOf, Where } from '../collection.ts';
 import type { Job } from '../documents.ts';
 import { markFilesDeleted, removePagePlaces } from '../retention.ts';
@@ -74,24 +74,24 @@ export function retentionConformance(open: OpenStores): void {
     expect(await stores.store.jobs.sumBytes(userId, 'results')).toBe(0);
     const { job } = await storeJob(stores.store, 2, { userId, state: 'processing' });
     const [first, second] = await stores.store.batches.queue(job.id, 2, aTime);
-    for (const { batchId } of [first!, second!])
-      await stores.store.batches.claim(batchId, 0, aTime, aTime + 1);
+    for (const reference of [first!, second!])
+      await stores.store.batches.claim(batchKey(reference), 0, aTime, aTime + 1);
     const file = { path: 'j/u', contentType: 'application/json', items: 1, bytes: 30, sha256: '0a' };
-    await stores.store.batches.recordOutcomes(first!.batchId, 1, {
+    await stores.store.batches.recordOutcomes(batchKey(first!), 1, {
       outcomes: { 0: { ...aSuccess(), file } as Outcome },
     });
     expect(await stores.other.jobs.sumBytes(userId, 'results')).toBe(30);
     const segments = [aSegment('j/a', 0), aSegment('j/b', 1)];
-    await stores.store.batches.recordOutcomes(second!.batchId, 1, {
+    await stores.store.batches.recordOutcomes(batchKey(second!), 1, {
       outcomes: { 0: aSuccess() },
       segment: segments[0]!,
     });
-    await stores.store.batches.recordOutcomes(first!.batchId, 1, {
+    await stores.store.batches.recordOutcomes(batchKey(first!), 1, {
       outcomes: { 1: aSuccess() },
       segment: aSegment('j/c', 1),
     });
     expect(await stores.other.jobs.sumBytes(userId, 'results')).toBe(30 + 2 * segments[0]!.bytes);
-    await stores.store.batches.recordOutcomes(second!.batchId, 1, {
+    await stores.store.batches.recordOutcomes(batchKey(second!), 1, {
       outcomes: { 1: aSuccess() },
       segment: segments[1]!,
       end: { file: null, at: aTime },
@@ -107,9 +107,9 @@ export function retentionConformance(open: OpenStores): void {
     const userId = newId();
     const fields = { userId, state: 'processing', pagesUntil: aTime + 5 } as const;
     const { job, batches } = await storeJob(stores.store, 1, fields);
-    const batchId = batches[0]!.id;
+    const batch = batches[0]!;
     await stores.store.batches.queue(job.id, 1, aTime);
-    await stores.store.batches.claim(batchId, 0, aTime, aTime + 1);
+    await stores.store.batches.claim(batch, 0, aTime, aTime + 1);
     const pagesOf = async () => (await collect(stores.other.batches.read(job.id)))[0]!.pages;
     const page = {
       request: 'a',
@@ -124,12 +124,12 @@ export function retentionConformance(open: OpenStores): void {
     const pages = { files: [{ path: 'j/p1', bytes: 9 }], bytes: 9, units: { 0: [page] }, kept: 1, missed: 0 };
     const more = { ...pages, bytes: 20, units: { 0: [page], 1: [] }, missed: 1 };
     expect(await pagesOf()).toBeNull();
-    await stores.store.batches.recordOutcomes(batchId, 1, { outcomes: { 0: aSuccess() }, pages });
+    await stores.store.batches.recordOutcomes(batch, 1, { outcomes: { 0: aSuccess() }, pages });
     expect(await pagesOf()).toEqual(pages);
-    expect(await stores.store.batches.recordOutcomes(batchId, 2, { outcomes: {}, pages: more })).toBe(false);
+    expect(await stores.store.batches.recordOutcomes(batch, 2, { outcomes: {}, pages: more })).toBe(false);
     expect(await pagesOf()).toEqual(pages);
-    const others = Object.fromEntries(batches[0]!.units.slice(1).map((_, at) => [at + 1, aSuccess()]));
-    await stores.store.batches.recordOutcomes(batchId, 1, {
+    const others = Object.fromEntries(batch.units.slice(1).map((_, at) => [at + 1, aSuccess()]));
+    await stores.store.batches.recordOutcomes(batch, 1, {
       outcomes: others,
       end: { file: null, at: aTime },
       pages: more,

@@ -1,5 +1,5 @@
 import { newId } from '../../base/id.ts';
-import { type Batch, newBatch, type Outcome, type Segment, type Unit } from '../batches.ts';
+import { type Batch, batchKey, newBatch, type Outcome, type Segment, type Unit } from '../batches.ts';
 import { type Collection, typeOf } from '../collection.ts';
 import { type CollectionName, declarations } from '../collections.ts';
 import type { Destination } from '../destinations.ts';
@@ -153,7 +153,7 @@ export async function storeClaimedBatch(store: Store, count: number): Promise<Ba
   const job = aJob({ totalBatches: 1, totalUnits: count });
   await store.jobs.create(job, [aBatch(job, 0, units(count))]);
   const [reference] = await store.batches.queue(job.id, 1, aTime);
-  const claimed = await store.batches.claim(reference!.batchId, 0, aTime, aTime + 60_000);
+  const claimed = await store.batches.claim(batchKey(reference!), 0, aTime, aTime + 60_000);
   const { dueAt: _, isInterrupted: __, ...batch } = claimed!;
   return batch;
 }

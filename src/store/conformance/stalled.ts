@@ -35,7 +35,7 @@ export function stalledConformance(open: OpenStores): void {
       ['queued', now - 50, now - 50],
       ['waiting', null, null],
     ]);
-    expect(await stores.store.batches.claim(batches[0]!.id, 0, now, now + 10)).toMatchObject({
+    expect(await stores.store.batches.claim(batches[0]!, 0, now, now + 10)).toMatchObject({
       dueAt: now - 100,
     });
     await stores.store.batches.fail(job.id, ['queued', 'waiting', 'claimed'], aFailure, aTime);
@@ -49,7 +49,7 @@ export function stalledConformance(open: OpenStores): void {
       [4, now - 100],
       [5, now - 200],
     ] as const)
-      await stores.store.batches.claim(batches[at]!.id, 0, now - 500, until);
+      await stores.store.batches.claim(batches[at]!, 0, now - 500, until);
     const requeued = async () =>
       (await stores.store.batches.requeueStalled(now, 0, 1)).map(({ batchId }) =>
         batches.findIndex(({ id }) => id === batchId),
@@ -64,8 +64,8 @@ export function stalledConformance(open: OpenStores): void {
     const now = aTime + 10_000;
     const { job, batches } = await storeJob(stores.store, 2);
     await stores.store.batches.queue(job.id, 2, now);
-    await stores.store.batches.claim(batches[0]!.id, 0, now, now + 10);
-    await stores.store.batches.claim(batches[1]!.id, 0, now, now + 11);
+    await stores.store.batches.claim(batches[0]!, 0, now, now + 10);
+    await stores.store.batches.claim(batches[1]!, 0, now, now + 11);
     const taken = await stores.store.batches.requeueStalled(now + 11, 0, 10);
     expect(taken).toEqual([
       {
@@ -80,12 +80,12 @@ export function stalledConformance(open: OpenStores): void {
     ]);
     const late = { 0: aFailure, 1: aFailure };
     expect(
-      await stores.store.batches.recordOutcomes(batches[0]!.id, 1, {
+      await stores.store.batches.recordOutcomes(batches[0]!, 1, {
         outcomes: late,
         end: { file: null, at: aTime },
       }),
     ).toBe(false);
-    expect(await stores.store.batches.claim(batches[0]!.id, 1, now, now + 10)).toMatchObject({ attempt: 2 });
+    expect(await stores.store.batches.claim(batches[0]!, 1, now, now + 10)).toMatchObject({ attempt: 2 });
     await stores.store.batches.fail(job.id, ['claimed'], aFailure, aTime);
   });
 
@@ -93,8 +93,8 @@ export function stalledConformance(open: OpenStores): void {
     const now = aTime + 20_000;
     const { job, batches } = await storeJob(stores.store, 1);
     await stores.store.batches.queue(job.id, 1, now);
-    await stores.store.batches.claim(batches[0]!.id, 0, now, now + 10);
-    await releaseBatch(stores.store, { id: batches[0]!.id, attempt: 1 }, now + 500);
+    await stores.store.batches.claim(batches[0]!, 0, now, now + 10);
+    await releaseBatch(stores.store, { ...batches[0]!, attempt: 1 }, now + 500);
     expect(await stores.store.batches.requeueStalled(now + 499, now + 400, 10)).toEqual([]);
     expect(await stores.store.batches.requeueStalled(now + 500, now + 400, 10)).toHaveLength(1);
     await stores.store.batches.fail(job.id, ['queued'], aFailure, aTime);
@@ -105,8 +105,8 @@ export function stalledConformance(open: OpenStores): void {
     const { job, batches } = await storeJob(stores.store, 1);
     // Its publish was rejected, but the message arrived.
     await unqueue(stores.store, await stores.store.batches.queue(job.id, 1, now), now);
-    expect(await stores.store.batches.claim(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
-    await releaseBatch(stores.store, { id: batches[0]!.id, attempt: 1 }, now + 500);
+    expect(await stores.store.batches.claim(batches[0]!, 0, now, now + 10)).toMatchObject({ attempt: 1 });
+    await releaseBatch(stores.store, { ...batches[0]!, attempt: 1 }, now + 500);
     expect(await stores.store.batches.requeueStalled(now + 500, now + 400, 10)).toHaveLength(1);
     await stores.store.batches.fail(job.id, ['queued'], aFailure, aTime);
   });
@@ -115,7 +115,7 @@ export function stalledConformance(open: OpenStores): void {
     const now = aTime + 25_000;
     const { job, batches } = await storeJob(stores.store, 4);
     const queued = await stores.store.batches.queue(job.id, 3, now);
-    await stores.store.batches.claim(batches[1]!.id, 0, now, now + 10);
+    await stores.store.batches.claim(batches[1]!, 0, now, now + 10);
     const older = { ...queued[2]!, attempt: 7 };
     await unqueue(stores.store, [queued[0]!, queued[1]!, older], now + 1);
     await unqueue(stores.store, [], now + 1);
@@ -136,7 +136,7 @@ export function stalledConformance(open: OpenStores): void {
     });
     // A batch that was published although its publish was reported as failed stays queued.
     await unqueue(stores.store, [queued[0]!], now + 1);
-    expect(await stores.store.batches.claim(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
+    expect(await stores.store.batches.claim(batches[0]!, 0, now, now + 10)).toMatchObject({ attempt: 1 });
     await stores.store.batches.fail(job.id, ['waiting', 'queued', 'claimed'], aFailure, aTime);
   });
 

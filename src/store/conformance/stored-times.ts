@@ -30,9 +30,9 @@ export function storedTimeConformance(open: OpenStores): void {
       const { batches, job } = await storeJob(store, 4, { state: 'processing' });
       const ids = batches.map(({ id }) => id);
       await store.batches.queue(job.id, 2, aTime + day);
-      await store.batches.claim(ids[0]!, 0, aTime, aTime + day);
-      await store.batches.update({ id: ids[2]! }, { notBefore: aTime + day });
-      await store.batches.update({ id: ids[3]! }, { notBefore: aTime + 60_000 });
+      await store.batches.claim(batches[0]!, 0, aTime, aTime + day);
+      await store.batches.update({ id: ids[2]!, jobId: job.id }, { notBefore: aTime + day });
+      await store.batches.update({ id: ids[3]!, jobId: job.id }, { notBefore: aTime + 60_000 });
       const delivery = aDelivery({ nextAttemptAt: aTime + day });
       const soon = aDelivery({ nextAttemptAt: aTime + 8 * 3_600_000 });
       for (const each of [delivery, soon]) await store.deliveries.insert(each);

@@ -22,45 +22,43 @@ export function waitConformance(open: OpenStores): void {
   test('a release stores the wait, which the next claim returns, and a later wait replaces it', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
     expect(batch.wait).toBeNull();
-    expect(await releaseBatch(stores.store, { id: batch.id, attempt: 1 }, aTime, { wait: aWait() })).toBe(
-      true,
-    );
-    expect(await stores.other.batches.claim(batch.id, 1, aTime, lease)).toMatchObject({ wait: aWait() });
-    expect(await releaseBatch(stores.store, { id: batch.id, attempt: 2 }, aTime)).toBe(true);
-    expect((await stores.store.batches.claim(batch.id, 2, aTime, lease))!.wait).toEqual(aWait());
+    expect(await releaseBatch(stores.store, { ...batch, attempt: 1 }, aTime, { wait: aWait() })).toBe(true);
+    expect(await stores.other.batches.claim(batch, 1, aTime, lease)).toMatchObject({ wait: aWait() });
+    expect(await releaseBatch(stores.store, { ...batch, attempt: 2 }, aTime)).toBe(true);
+    expect((await stores.store.batches.claim(batch, 2, aTime, lease))!.wait).toEqual(aWait());
     const later = aWait({ until: aTime + 900, reason: 'x', tries: { 7: 2 } });
     expect(
-      await releaseBatch(stores.store, { id: batch.id, attempt: 3 }, aTime, { wait: later, failed: true }),
+      await releaseBatch(stores.store, { ...batch, attempt: 3 }, aTime, { wait: later, failed: true }),
     ).toBe(true);
     expect((await reread(batch)).wait).toEqual(later);
   });
 
   test('a wait is set and removed only under the claim of its attempt', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    expect(await updateClaim(stores.store, { id: batch.id, attempt: 1 }, { wait: aWait() })).toBe(true);
+    expect(await updateClaim(stores.store, { ...batch, attempt: 1 }, { wait: aWait() })).toBe(true);
     expect(
-      await updateClaim(stores.other, { id: batch.id, attempt: 0 }, { wait: aWait({ reason: 'late' }) }),
+      await updateClaim(stores.other, { ...batch, attempt: 0 }, { wait: aWait({ reason: 'late' }) }),
     ).toBe(false);
     expect(
-      await releaseBatch(stores.other, { id: batch.id, attempt: 0 }, aTime, {
+      await releaseBatch(stores.other, { ...batch, attempt: 0 }, aTime, {
         wait: aWait({ reason: 'late' }),
       }),
     ).toBe(false);
     expect((await reread(batch)).wait).toEqual(aWait());
-    await stores.store.batches.recordOutcomes(batch.id, 1, { outcomes: { 0: aFailure } });
+    await stores.store.batches.recordOutcomes(batch, 1, { outcomes: { 0: aFailure } });
     expect((await reread(batch)).wait).toEqual(aWait());
-    expect(await updateClaim(stores.store, { id: batch.id, attempt: 1 }, { wait: null })).toBe(true);
-    await releaseBatch(stores.store, { id: batch.id, attempt: 1 }, aTime);
-    expect(await updateClaim(stores.store, { id: batch.id, attempt: 1 }, { wait: aWait() })).toBe(false);
+    expect(await updateClaim(stores.store, { ...batch, attempt: 1 }, { wait: null })).toBe(true);
+    await releaseBatch(stores.store, { ...batch, attempt: 1 }, aTime);
+    expect(await updateClaim(stores.store, { ...batch, attempt: 1 }, { wait: aWait() })).toBe(false);
     expect((await reread(batch)).wait).toBeNull();
   });
 
   test.each(['its worker', 'its job'])('a batch that %s ends waits no longer', async (who) => {
     const batch = await storeClaimedBatch(stores.store, 1);
-    await updateClaim(stores.store, { id: batch.id, attempt: 1 }, { wait: aWait() });
+    await updateClaim(stores.store, { ...batch, attempt: 1 }, { wait: aWait() });
     if (who === 'its job') await stores.store.batches.fail(batch.jobId, ['claimed'], aFailure, aTime);
     else
-      await stores.store.batches.recordOutcomes(batch.id, 1, {
+      await stores.store.batches.recordOutcomes(batch, 1, {
         outcomes: { 0: aSuccess() },
         segment: aSegment('p', 0),
         end: { file: null, at: aTime },
@@ -72,12 +70,12 @@ export function waitConformance(open: OpenStores): void {
   test('firstWait() returns the wait of a job that ends first, until it ends', async () => {
     const { job, batches } = await storeJob(stores.store, 3);
     const other = await storeClaimedBatch(stores.store, 1);
-    await updateClaim(stores.store, { id: other.id, attempt: 1 }, { wait: aWait() });
+    await updateClaim(stores.store, { ...other, attempt: 1 }, { wait: aWait() });
     const [late, soon] = [aWait({ until: aTime + 90 }), aWait({ until: aTime + 10 })];
     await stores.store.batches.queue(job.id, 3, aTime);
     for (const [seq, wait] of [late, soon].entries()) {
-      await stores.store.batches.claim(batches[seq]!.id, 0, aTime, lease);
-      await releaseBatch(stores.store, { id: batches[seq]!.id, attempt: 1 }, wait.until, { wait });
+      await stores.store.batches.claim(batches[seq]!, 0, aTime, lease);
+      await releaseBatch(stores.store, { ...batches[seq]!, attempt: 1 }, wait.until, { wait });
     }
     expect(await firstWait(stores.store, job.id, aTime + 9)).toEqual(soon);
     expect(await firstWait(stores.store, job.id, aTime + 10)).toEqual(late);

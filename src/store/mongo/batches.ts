@@ -41,11 +41,12 @@ export function batchStore(engine: MongoEngine): BatchStore {
         return moveBatches(batches, which, 'seq', limit, queuedAs(now));
       }),
 
-    claim: (batchId, attempt, now, leaseUntil) =>
+    claim: ({ id, jobId }, attempt, now, leaseUntil) =>
       engine.run(async ({ batches }) => {
         const before = await batches.findOneAndUpdate(
           {
-            _id: batchId,
+            _id: id,
+            jobId,
             $or: [
               { state: { $in: ['waiting', 'queued'] }, attempt },
               { state: 'claimed', leaseUntil: { $lt: now } },
@@ -76,8 +77,8 @@ export function batchStore(engine: MongoEngine): BatchStore {
         };
       }),
 
-    recordOutcomes: (batchId, attempt, write) =>
-      engine.run(({ batches }) => writeOutcomes(batches, batchId, attempt, write)),
+    recordOutcomes: (batch, attempt, write) =>
+      engine.run(({ batches }) => writeOutcomes(batches, batch, attempt, write)),
 
     fail: (jobId, states, outcome, now) =>
       engine.run(({ batches }) => failBatches(batches, jobId, states, outcome, now)),
@@ -140,7 +141,8 @@ async function moveBatches(
     // Batches of one attempt at a time: those that still have it are as they were read.
     const { attempt } = candidates[0]!;
     const same = candidates.filter((batch) => batch.attempt === attempt);
-    const among = { _id: { $in: same.map(({ _id }) => _id) }, attempt };
+    const jobIds = [...new Set(same.map(({ jobId }) => jobId))];
+    const among = { _id: { $in: same.map(({ _id }) => _id) }, jobId: { $in: jobIds }, attempt };
     const { matchedCount } = await batches.updateMany(
       { ...among, ...condition },
       { $set: { ...fields, taker } },

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { type CommandStartedEvent, MongoClient } from 'mongodb';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
+import { shardKeys } from '../../../test/support/shard-keys.ts';
 import { storeConformance } from '../conformance.ts';
 import { openMongoStore } from './open.ts';
 
@@ -12,6 +13,19 @@ const small = ['origins', 'drift'];
 
 /** Filters of the suite's commands. The first key of a limited list's order counts as a restriction. */
 const filters = new Map<string, { collection: string; filter: object }>();
+
+/** Updates and deletions of the suite's commands in sharded collections. */
+const writes: { collection: string; filter: object; isMulti: boolean }[] = [];
+
+function noteWrites({ commandName, command }: CommandStartedEvent): void {
+  const collection = String(command[commandName]);
+  if (!shardKeys.has(collection)) return;
+  for (const { q: filter, multi = false } of command.updates ?? [])
+    writes.push({ collection, filter, isMulti: multi });
+  for (const { q: filter, limit } of command.deletes ?? [])
+    writes.push({ collection, filter, isMulti: limit === 0 });
+  if (commandName === 'findAndModify') writes.push({ collection, filter: command.query, isMulti: false });
+}
 
 function note({ commandName, command }: CommandStartedEvent): void {
   const parts: object[] =
@@ -53,7 +67,10 @@ describe.skipIf('missing' in mongo)(`MongoDB store${'missing' in mongo ? ` (${mo
     event: string,
     ...values: unknown[]
   ) {
-    if (event === 'commandStarted') note(values[0] as CommandStartedEvent);
+    if (event === 'commandStarted') {
+      note(values[0] as CommandStartedEvent);
+      noteWrites(values[0] as CommandStartedEvent);
+    }
     return (EventEmitter.prototype.emit as (...all: unknown[]) => boolean).call(this, event, ...values);
   } as never);
   afterAll(async () => {
@@ -73,6 +90,15 @@ describe.skipIf('missing' in mongo)(`MongoDB store${'missing' in mongo ? ` (${mo
         await store.close();
       },
     };
+  });
+
+  test('every write of a batch names its job, and of a document of a sharded collection its shard key', () => {
+    const targeted = writes.filter(({ collection, isMulti }) => collection === 'batches' || !isMulti);
+    expect(new Set(targeted.map(({ collection }) => collection)).size).toBeGreaterThan(3);
+    const broadcast = targeted.filter(
+      ({ collection, filter }) => !Object.hasOwn(filter, shardKeys.get(collection)!),
+    );
+    expect(broadcast).toEqual([]);
   });
 
   test('no command reads a whole collection, except for those with a document per origin or market', async () => {

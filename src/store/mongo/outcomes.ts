@@ -1,7 +1,10 @@
 import { newId } from '../../base/id.ts';
-import type { BatchState, Outcome, OutcomeWrite } from '../batches.ts';
+import type { BatchKey, BatchState, Outcome, OutcomeWrite } from '../batches.ts';
 import { addOutcomes, countOutcomes, failOutstanding, maxStalledWithProgress } from '../outcomes.ts';
 import type { BatchDocument, MongoCollections } from './schema.ts';
+
+/** Fields of unchanged(). */
+const countFields = { jobId: 1, total: 1, attempt: 1, state: 1, success: 1, failed: 1 } as const;
 
 /** Batches failed per message. */
 const failChunk = 100;
@@ -9,13 +12,15 @@ const failChunk = 100;
 /** Filter that matches the batch as it was read: the counts grow with every outcome. */
 const unchanged = ({
   _id,
+  jobId,
   attempt,
   state,
   total,
   success,
   failed,
-}: Pick<BatchDocument, '_id' | 'attempt' | 'state' | 'total' | 'success' | 'failed'>) => ({
+}: Pick<BatchDocument, '_id' | 'jobId' | 'attempt' | 'state' | 'total' | 'success' | 'failed'>) => ({
   _id,
+  jobId,
   attempt,
   state,
   total,
@@ -27,32 +32,33 @@ const unchanged = ({
  * Returns the batch that a write with all its outcomes ends, as most do, so that it need not be read. Null
  * for other writes. If the batch has other outcomes, the update matches nothing.
  */
-function assumeBatch(_id: string, attempt: number, { outcomes, end }: OutcomeWrite) {
+function assumeBatch({ id: _id, jobId }: BatchKey, attempt: number, { outcomes, end }: OutcomeWrite) {
   const indexes = Object.keys(outcomes);
   if (!end || indexes.some((index, place) => Number(index) !== place)) return null;
-  const claim = { _id, attempt, state: 'claimed' as BatchState };
+  const claim = { _id, jobId, attempt, state: 'claimed' as BatchState };
   return { ...claim, total: indexes.length, success: 0, failed: 0, outcomes: {}, segments: [] };
 }
 
 /** Adds outcomes to a claimed batch and ends it if the write says so. */
 export async function writeOutcomes(
   batches: MongoCollections['batches'],
-  batchId: string,
+  key: BatchKey,
   attempt: number,
   write: OutcomeWrite,
 ): Promise<boolean> {
+  const { id, jobId } = key;
   const read = () =>
     batches.findOne(
-      { _id: batchId, attempt },
-      { projection: { total: 1, attempt: 1, state: 1, success: 1, failed: 1, outcomes: 1, segments: 1 } },
+      { _id: id, jobId, attempt },
+      { projection: { ...countFields, outcomes: 1, segments: 1 } },
     );
-  for (let batch = assumeBatch(batchId, attempt, write) ?? (await read()); ; batch = await read()) {
+  for (let batch = assumeBatch(key, attempt, write) ?? (await read()); ; batch = await read()) {
     // A retry of a call whose response was lost.
     if (batch?.state === 'done') return write.end !== undefined;
     if (batch?.state !== 'claimed') return false;
     const { total, outcomes, segments: earlier = [] } = batch;
     const { fresh, segments, success, failed, storedBytes } = addOutcomes(
-      batchId,
+      id,
       { total, outcomes, segments: earlier },
       write,
     );
@@ -98,10 +104,7 @@ export async function failBatches(
   let ended = 0;
   for (;;) {
     const found = await batches
-      .find(
-        { jobId, state: { $in: [...states] } },
-        { projection: { total: 1, attempt: 1, state: 1, success: 1, failed: 1, outcomes: 1 } },
-      )
+      .find({ jobId, state: { $in: [...states] } }, { projection: { ...countFields, outcomes: 1 } })
       .limit(failChunk)
       .toArray();
     if (found.length === 0) return ended;
@@ -126,7 +129,7 @@ export async function failBatches(
     let mine = new Set(found.map(({ _id }) => _id));
     if (matchedCount < found.length) {
       const marked = await batches
-        .find({ _id: { $in: [...mine] }, taker }, { projection: { _id: 1 } })
+        .find({ _id: { $in: [...mine] }, jobId, taker }, { projection: { _id: 1 } })
         .toArray();
       mine = new Set(marked.map(({ _id }) => _id));
     }

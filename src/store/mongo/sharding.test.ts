@@ -1,12 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { MongoClient } from 'mongodb';
 import { afterAll, describe, expect, test } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
+import { shardKeys } from '../../../test/support/shard-keys.ts';
 import { openMongoStore } from './open.ts';
-
-const page = readFileSync(new URL('../../../docs/scaling.md', import.meta.url), 'utf8');
-const commands = [...page.matchAll(/^sh\.shardCollection\('gleaner\.(\w+)', \{ (\w+): 'hashed' \}\)$/gm)];
-const sharded = commands.map(([, collection, key]) => ({ collection: collection!, key: key! }));
 
 const mongo = await findMongo();
 
@@ -25,8 +21,8 @@ describe.skipIf('missing' in mongo)(`sharding${'missing' in mongo ? ` (${mongo.m
     };
     try {
       const existing = (await client.db().listCollections().toArray()).map(({ name }) => name);
-      expect(sharded.map(({ collection }) => collection)).toContain('batches');
-      for (const { collection, key } of sharded) {
+      expect([...shardKeys.keys()]).toContain('batches');
+      for (const [collection, key] of shardKeys) {
         // Collections without indexes are created by the first write.
         const keys = existing.includes(collection) ? await uniqueKeys(collection) : [];
         for (const fields of keys) expect([collection, fields[0]]).toEqual([collection, key]);

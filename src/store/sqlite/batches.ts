@@ -1,5 +1,6 @@
 import {
   type BatchCollection,
+  type BatchKey,
   type BatchReference,
   type BatchState,
   type BatchStore,
@@ -46,26 +47,28 @@ export function batchStore(durable: SqliteEngine): BatchStore {
       );
     },
 
-    claim: async (batchId, attempt, now, leaseUntil) => {
+    claim: async ({ id, jobId }, attempt, now, leaseUntil) => {
       // Units never change. A batch that another process changes meanwhile has another attempt, or is due at
       // another time, which is only measured.
       const before = engine.get<{ dueAt: number | null; units: string; isInterrupted: number }>(
         `SELECT max(queued_at, coalesce(not_before, 0)) AS dueAt, units,
            attempt > 0 AND not_before IS NULL AS isInterrupted
          FROM batches JOIN batch_units ON batch_id = id WHERE id = ?`,
-        batchId,
+        id,
       );
       const row = engine.document(
         batches,
         `UPDATE batches SET state = 'claimed', attempt = attempt + 1, stalled_claims = stalled_claims + 1,
            queued_at = ?, published_at = ?, lease_until = ?, not_before = NULL
-         WHERE id = ? AND ((state IN ('waiting', 'queued') AND attempt = ?) OR (state = 'claimed' AND lease_until < ?))
+         WHERE id = ? AND job_id = ?
+           AND ((state IN ('waiting', 'queued') AND attempt = ?) OR (state = 'claimed' AND lease_until < ?))
          RETURNING ${batches.select}`,
         // Also set for a batch that was waiting, so that requeueStalled() finds it after its release.
         now,
         now,
         leaseUntil,
-        batchId,
+        id,
+        jobId,
         attempt,
         now,
       );
@@ -79,8 +82,7 @@ export function batchStore(durable: SqliteEngine): BatchStore {
       };
     },
 
-    recordOutcomes: async (batchId, attempt, write) =>
-      writeOutcomes(engine, durable, batchId, attempt, write),
+    recordOutcomes: async (batch, attempt, write) => writeOutcomes(engine, durable, batch, attempt, write),
 
     fail: async (jobId, states, outcome, now) =>
       engine.write(() => failBatches(engine, jobId, states, outcome, now)),
@@ -128,7 +130,7 @@ interface Condition {
 function writeOutcomes(
   engine: SqliteConnection,
   durable: SqliteConnection,
-  batchId: string,
+  { id, jobId }: BatchKey,
   attempt: number,
   write: OutcomeWrite,
 ): boolean {
@@ -136,8 +138,9 @@ function writeOutcomes(
   for (;;) {
     const batch = engine.get<Condition & { segments: string; succeeded: number; lost: number }>(
       `SELECT total, state, outcomes AS known, segments, success AS succeeded, failed AS lost
-       FROM batches WHERE id = ? AND attempt = ?`,
-      batchId,
+       FROM batches WHERE id = ? AND job_id = ? AND attempt = ?`,
+      id,
+      jobId,
       attempt,
     );
     // A retry of a call whose response was lost.
@@ -145,7 +148,7 @@ function writeOutcomes(
     if (batch?.state !== 'claimed') return false;
     const known = JSON.parse(batch.known);
     const before = { total: batch.total, outcomes: known, segments: JSON.parse(batch.segments) };
-    const { fresh, segments, success, failed, storedBytes } = addOutcomes(batchId, before, write);
+    const { fresh, segments, success, failed, storedBytes } = addOutcomes(id, before, write);
     const changed = (end && before.segments.length > 0 ? durable : engine).run(
       `UPDATE batches SET outcomes = ?, segments = ?, pages = coalesce(?, pages), success = ?, failed = ?, stored_bytes = ?, stalled_claims = iif(?, min(stalled_claims, ${maxStalledWithProgress}), stalled_claims)
          ${end ? `, state = 'done', lease_until = NULL, not_before = NULL, wait = NULL, file = ?, ended_at = ?` : ''}
@@ -158,7 +161,7 @@ function writeOutcomes(
       storedBytes,
       Object.keys(fresh).length,
       ...(end ? [end.file && JSON.stringify(end.file), end.at] : []),
-      batchId,
+      id,
       attempt,
       batch.succeeded,
       batch.lost,

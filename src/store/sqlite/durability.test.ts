@@ -157,7 +157,7 @@ describe('openSqliteStore()', () => {
     const { job, batches } = await storeJob(store, 2);
     const { job: accepted } = await storeJob(store, 1);
     await store.jobs.move(accepted.id, ['submitted'], 'approved', aTime);
-    const id = batches[0]!.id;
+    const batch = batches[0]!;
     const calls: [string, () => Promise<unknown>][] = [
       ['jobs.create', () => storeJob(store, 2)],
       ['ledger.post', () => store.ledger.post(anEntry(user.id, 5, { jobId: job.id }))],
@@ -166,11 +166,11 @@ describe('openSqliteStore()', () => {
       ['advanceJobNotice()', () => advanceJobNotice(store, accepted.id, 'completed', null)],
       ['jobs.claimDue', () => store.jobs.claimDue(aTime * 2, aTime * 3, 9)],
       ['batches.queue', () => store.batches.queue(job.id, 1, aTime)],
-      ['batches.claim', () => store.batches.claim(id, 0, aTime, aTime + 1)],
+      ['batches.claim', () => store.batches.claim(batch, 0, aTime, aTime + 1)],
       [
         'batches.recordOutcomes',
         () =>
-          store.batches.recordOutcomes(id, 1, {
+          store.batches.recordOutcomes(batch, 1, {
             outcomes: { 0: aSuccess(), 1: aSuccess() },
             end: { file: null, at: aTime },
           }),
