@@ -9,11 +9,11 @@ test('parseOrigins() accepts one address, or addresses by region beside other se
       mkta: {
         id: 'https://id.example/x',
         sg: 'http://127.0.0.1:8001',
-        concurrency: 10_000,
-        requests_per_second: 0.5,
+        concurrency: 100_000,
+        requests_per_second: 100_000,
       },
       mktd: 'https://d.example',
-      mktf: { allow_private: true },
+      mktf: { allow_private: true, requests_per_second: 0.5 },
     }),
   );
   expect(origins.get('mkta')?.addresses).toEqual(
@@ -23,18 +23,19 @@ test('parseOrigins() accepts one address, or addresses by region beside other se
     ]),
   );
   expect(origins.get('mkta')).toMatchObject({
-    concurrency: 10_000,
-    requestsPerSecond: 0.5,
+    concurrency: 100_000,
+    requestsPerSecond: 100_000,
     allowPrivate: false,
   });
   expect(origins.get('mktd')?.addresses.get('')).toBe('https://d.example');
-  expect(origins.get('mktf')).toMatchObject({ allowPrivate: true });
+  expect(origins.get('mktf')).toMatchObject({ allowPrivate: true, requestsPerSecond: 0.5 });
 });
 
 test.each([
   ['{"mkta": {"id": "ftp://x"}}', 'line 1, column 17: mkta.id: Invalid URL'],
   ['{\n  "mkta": {"concurrency": 0}}', 'line 2, column 27: mkta.concurrency: Too small'],
-  ['{"mkta": {"concurrency": 10001}}', 'mkta.concurrency: Too big'],
+  ['{"mkta": {"concurrency": 100001}}', 'mkta.concurrency: Too big'],
+  ['{"mkta": {"requests_per_second": 100001}}', 'mkta.requests_per_second: Too big'],
   ['{"mkta": {"concurrent": 5}}', 'mkta.concurrent: no setting and no region. Did you mean concurrency?'],
   ['{"shop": "https://x.example"}', 'line 1, column 10: shop: not a marketplace.'],
   ['{"mkta": 5, "mktb": {"id": 5}}', /mkta: .*\n.*mktb\.id: /],

@@ -23,10 +23,16 @@ function readUrls(text: string, context: z.RefinementCtx): string[] {
   }
 }
 
+/**
+ * Maximum concurrent requests, and requests per second, of an origin: four times the peak of the plan in
+ * docs/scaling.md.
+ */
+const maxOriginLimit = 100_000;
+
 const settings = {
   fetch: z.enum(['http', 'browser']).optional(),
-  concurrency: z.int().min(1).max(10_000).optional(),
-  requests_per_second: z.number().positive().max(10_000).optional(),
+  concurrency: z.int().min(1).max(maxOriginLimit).optional(),
+  requests_per_second: z.number().positive().max(maxOriginLimit).optional(),
   hosts: z.array(z.string().min(1)).optional(),
   allow_private: z.boolean().optional(),
   robots: z.boolean().optional(),
