@@ -24,6 +24,7 @@ import { createJobChanges, type JobChanges, observeStore } from '../jobs/changes
 import type { JobContext, Pages } from '../jobs/context.ts';
 import { resolveJobTypes } from '../jobs/job-types.ts';
 import { findUnknownPrice } from '../jobs/prices.ts';
+import { createSharedCounts } from '../jobs/shared-counts.ts';
 import { kinds } from '../kinds/list.ts';
 import { declaredSites } from '../markets/declared-sites.ts';
 import { listedFields, policyOfMarket } from '../markets/defaults.ts';
@@ -134,6 +135,7 @@ export async function compose(
     pages: fetching.pages,
     drift: createDriftWatcher({ store, clock, log, shapes: listedFields }),
     changes,
+    sharedCounts: createSharedCounts(store, clock),
     jobTypes: configuredJobTypes(config),
     settings: { ...config, ...config.limits, version: manifest.version },
     links: jobLinks(signed, stack.blobs),

@@ -1,17 +1,14 @@
+import { cacheReading } from '../base/cached-reading.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MarketOrigins, Origins } from '../base/origins.ts';
 import type { BodyBudget } from '../contract/body-budget.ts';
 import { jobTypes, knownMarkets } from '../contract/job-types.ts';
 import { listFieldDrift } from '../fetch/drift/alarms.ts';
+import type { SharedCounts } from '../jobs/shared-counts.ts';
 import { openStates } from '../store/job-states.ts';
 import type { Store } from '../store/store.ts';
 import type { GaugeReaders } from '../telemetry/metrics.ts';
 import type { WorkerSlots } from '../worker/pool.ts';
-
-/**
- * Time for which values of the store are reused, in milliseconds, so that several scrapers cost one query.
- */
-const cacheMs = 5_000;
 
 /** Share of the newest pages from which a field counts as gone: a few of them are older versions. */
 const goneShare = 0.98;
@@ -20,21 +17,23 @@ const goneShare = 0.98;
 const kinds: readonly string[] = [...new Set(jobTypes.map(({ kind }) => kind))];
 
 export interface StoreGaugeOptions {
-  store: Pick<Store, 'batches' | 'drift' | 'jobs' | 'origins'>;
+  store: Pick<Store, 'drift' | 'jobs' | 'origins'>;
+  sharedCounts: Pick<SharedCounts, 'backlog'>;
   clock: Pick<Clock, 'steady'>;
   origins: Origins;
 }
 
 /**
- * Creates the gauges of state that all processes share. They are read from the store when they are collected.
+ * Creates the gauges of state that all processes share. They are read from the store when they are collected,
+ * and reused for some seconds, so that several scrapers cost one query.
  */
-export function storeGauges({ store, clock, origins }: StoreGaugeOptions): GaugeReaders {
-  const jobs = cached(clock, () =>
+export function storeGauges({ store, sharedCounts, clock, origins }: StoreGaugeOptions): GaugeReaders {
+  const jobs = cacheReading(clock, () =>
     store.jobs.countBy({ state: { in: openStates } }, ['mode', 'kind', 'state']),
   );
-  const backlog = cached(clock, () => store.batches.countBacklog(clock.steady()));
-  const pauses = cached(clock, () => store.origins.listPauses());
-  const drift = cached(clock, () => listFieldDrift(store, false));
+  const { backlog } = sharedCounts;
+  const pauses = cacheReading(clock, () => store.origins.listPauses());
+  const drift = cacheReading(clock, () => listFieldDrift(store, false));
   return {
     gleaner_drift_fields: async () => {
       const alarms = await drift();
@@ -123,22 +122,4 @@ export function servingGauges(
 
 function originsOf({ addresses }: MarketOrigins): string[] {
   return [...new Set([...addresses.values()].map((address) => new URL(address).origin))];
-}
-
-/** Returns a function that reads a value at most once per `cacheMs`. A failed read is not kept. */
-function cached<T>(clock: Pick<Clock, 'steady'>, read: () => Promise<T>): () => Promise<T> {
-  let reading: Promise<T> | null = null;
-  let readAt = 0;
-  return async () => {
-    if (reading === null || clock.steady() - readAt >= cacheMs) {
-      readAt = clock.steady();
-      reading = read();
-    }
-    try {
-      return await reading;
-    } catch (error) {
-      reading = null;
-      throw error;
-    }
-  };
 }

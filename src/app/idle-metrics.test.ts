@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { namesOf, scrape, sumOf } from '../../test/observability/place.ts';
 import { createLog } from '../base/log.ts';
 import { jobTypes } from '../contract/job-types.ts';
+import { createSharedCounts } from '../jobs/shared-counts.ts';
 import { openStates } from '../store/job-states.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import { counters, durations } from '../telemetry/catalog.ts';
@@ -17,7 +18,9 @@ test('a process without work exposes every counter, duration, and gauge of jobs,
   const store = openSqliteStore({ path: ':memory:' });
   const settings = { opsPort: 1, metricsPushMs: null } as Parameters<typeof startTelemetry>[0];
   const telemetry = (await startTelemetry(settings, 'test', createLog('silent', 'test')))!;
-  telemetry.observe(storeGauges({ store, clock: { steady: () => 0 }, origins: new Map() }));
+  const clock = { steady: () => 0 };
+  const sharedCounts = createSharedCounts(store, clock);
+  telemetry.observe(storeGauges({ store, sharedCounts, clock, origins: new Map() }));
   const server = createServer(telemetry.scrape);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {

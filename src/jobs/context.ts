@@ -18,6 +18,7 @@ import type { Store } from '../store/store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { JobChanges } from './changes.ts';
 import type { JobTypes } from './job-types.ts';
+import type { SharedCounts } from './shared-counts.ts';
 
 /** A unit of a claimed batch whose page is read. */
 export interface UnitReading {
@@ -57,6 +58,7 @@ export interface JobContext {
   pages: Pages;
   drift: DriftWatcher;
   changes: JobChanges;
+  sharedCounts: SharedCounts;
   destinations: Destinations;
   /** Absent in processes that read no pages, or that no other process watches. */
   guard?: ReadingGuard;

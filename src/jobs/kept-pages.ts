@@ -129,19 +129,18 @@ export interface PageKeeper {
 export const keepsPages = ({ options, rereadOf }: Job) => rereadOf === null && keepPagesMs(options) !== null;
 
 /**
- * Creates the writer. Pages that exceed the limit of a batch, or the quota of the user as of the first write,
- * are counted as missed. A page is kept once in a job: its place is stored after the batch that keeps it, so
- * that no place is that of a page without a reference. Batches that read the same page at the same moment, or
- * after a crash between the two writes, keep it once each.
+ * Creates the writer. Pages that exceed the limit of a batch, or the quota of the user, are counted as
+ * missed. A page is kept once in a job: its place is stored after the batch that keeps it, so that no place
+ * is that of a page without a reference. Batches that read the same page at the same moment, or after a crash
+ * between the two writes, keep it once each.
  */
 export function createPageKeeper(context: JobContext, { userId }: Job, batch: Batch): PageKeeper {
-  const { store, settings } = context;
+  const { store, settings, sharedCounts } = context;
   const memory = context.pages.records;
   const pending = new Map<number, UnitPages>();
   let current: KeptPages = batch.pages ?? { files: [], bytes: 0, units: {}, kept: 0, missed: 0 };
   let written: WrittenPages | null = null;
   let writes = 0;
-  let quota: number | null = null;
   let pendingBytes = 0;
   const drop = (indexes: Iterable<number>) => {
     for (const index of indexes) {
@@ -163,14 +162,15 @@ export function createPageKeeper(context: JobContext, { userId }: Job, batch: Ba
     async write(indexes) {
       const units = new Map([...pending].filter(([index]) => indexes.includes(index)));
       if (units.size === 0) return null;
-      quota ??= settings.keptPageBytes - (await store.jobs.sumBytes(userId, 'pages')) + current.bytes;
-      const left = Math.min(quota, maxBatchBytes) - current.bytes;
+      const free = settings.keptPageBytes - (await sharedCounts.keptPageBytes(userId));
+      const left = Math.min(free, maxBatchBytes - current.bytes);
       written = await writeFile(context, batch, pageFilePath(batch, ++writes), current, units, left);
       return written.pages;
     },
     async commit() {
       if (written === null) return;
       const { units, places, pages } = written;
+      sharedCounts.addKeptPages(userId, pages.bytes - current.bytes);
       current = pages;
       written = null;
       drop(units);

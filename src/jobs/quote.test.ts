@@ -47,9 +47,13 @@ describe('the quote of a submission', () => {
     });
   });
 
-  test('counts the batches of the marketplace that are queued', async () => {
+  test('counts the batches of the marketplace that are queued, as of 5 s ago', async () => {
     await fixture.submit(userId, 'SubmitGetPcBulk', csv('sg,7,20101'));
     expect(await quote(variantSoldRequest(1))).toMatchObject({ batchesAhead: 1 });
+    await fixture.submit(userId, 'SubmitGetPcBulk', csv('sg,7,20102'));
+    expect(await quote(variantSoldRequest(1))).toMatchObject({ batchesAhead: 1 });
+    await fixture.clock.advance(5_000);
+    expect(await quote(variantSoldRequest(1))).toMatchObject({ batchesAhead: 2 });
   });
 
   test('says when a kind without approval is charged', async () => {

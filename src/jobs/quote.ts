@@ -86,12 +86,12 @@ async function timing(
   { mode, isReread = false }: Caller,
   needsApproval: boolean,
 ): Promise<MessageInitShape<typeof QuoteSchema>> {
-  const { store, clock } = context;
+  const { store, clock, sharedCounts } = context;
   const isTest = mode === 'test';
   const [pauses, minutes, backlog] = await Promise.all([
     store.origins.listPauses(),
     store.originMinutes.find({ minute: { atLeast: clock.now() - measuredMs } }),
-    store.batches.countBacklog(clock.steady()),
+    sharedCounts.backlog(),
   ]);
   const origins = plannedOrigins(context, jobType, plan);
   const known = isTest || isReread ? [] : pauses.map((pause) => shownPause(clock, pause));

@@ -16,6 +16,7 @@ import { createJobChanges, observeStore } from '../../src/jobs/changes.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
 import { resolveJobTypes } from '../../src/jobs/job-types.ts';
 import { openJobFile } from '../../src/jobs/queries/files.ts';
+import { createSharedCounts } from '../../src/jobs/shared-counts.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { listedFields } from '../../src/markets/defaults.ts';
@@ -133,6 +134,7 @@ function createContext(shared: Shared, process: Process): JobContext {
     pages: createPages(world, shared.served, process),
     drift: createDriftWatcher({ store, clock, log, shapes: listedFields }),
     changes,
+    sharedCounts: createSharedCounts(store, clock),
     destinations: createDestinations({
       box: createSecretBox(['a secret of the simulation']),
       allowPrivate: false,

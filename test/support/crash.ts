@@ -1,5 +1,6 @@
 import { Fault } from '../../src/contract/fault.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
+import { createSharedCounts } from '../../src/jobs/shared-counts.ts';
 import { isStream, wrapMethods } from '../../src/store/wrap.ts';
 
 /**
@@ -71,10 +72,12 @@ export function createCrashingProcess(context: JobContext, last: number, when: C
         return result;
       };
     });
+  const store = wrap(context.store);
   return {
     context: {
       ...context,
-      store: wrap(context.store),
+      store,
+      sharedCounts: createSharedCounts(store, context.clock),
       queue: wrap(context.queue),
       blobs: wrap(context.blobs),
     },

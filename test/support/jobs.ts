@@ -26,6 +26,7 @@ import type { JobContext, JobSettings } from '../../src/jobs/context.ts';
 import { resolveJobTypes } from '../../src/jobs/job-types.ts';
 import { audit } from '../../src/jobs/queries/audit.ts';
 import { createReadView, type JobReadOptions } from '../../src/jobs/queries/read.ts';
+import { createSharedCounts } from '../../src/jobs/shared-counts.ts';
 import { submit } from '../../src/jobs/steps/submit.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { listedFields } from '../../src/markets/defaults.ts';
@@ -144,6 +145,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     },
     drift: createDriftWatcher({ store, clock, log, shapes: listedFields }),
     changes: told,
+    sharedCounts: createSharedCounts(store, clock),
     destinations: createDestinations({
       box: createSecretBox(['a secret of the tests']),
       allowPrivate: true,

@@ -37,6 +37,7 @@ test('getWork returns the backlog by market and lane', async () => {
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(120));
   await approve(fixture.context, jobId, newId());
   const [batch] = await fixture.context.store.batches.find({ jobId });
+  await fixture.clock.advance(5_000);
   const now = fixture.clock.now();
   await fixture.context.store.batches.claim(batch!, 0, now, now + 10_000);
   const { backlog } = await operator.call(getWork, {});

@@ -112,14 +112,14 @@ const toProcessMessage = toMessage(ProcessSchema);
 
 /** Returns the operators' handlers for work, origins and settings. */
 function operatorWorkHandlers(context: JobContext): [string, Handler][] {
-  const { store, clock, settings } = context;
+  const { store, clock, settings, sharedCounts } = context;
   const { method } = OperatorService;
   return [
     handle(method.skipComparison, async ({ jobId }) => ({
       series: (await skipComparison(context, jobId.toLowerCase())).series,
     })),
     handle(method.getWork, async () => ({
-      backlog: (await store.batches.countBacklog(clock.steady())).map(({ dueAt: _, ...row }) => row),
+      backlog: (await sharedCounts.backlog()).map(({ dueAt: _, ...row }) => row),
       processes: (await findLiveProcesses(store, clock.now(), heartbeatMaxAgeMs)).map(toProcessMessage),
     })),
     handle(method.listOrigins, async () => {

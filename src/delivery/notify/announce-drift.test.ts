@@ -35,8 +35,7 @@ async function messages() {
 }
 
 async function fieldsIn(state: string): Promise<number> {
-  const { store } = fixture.context;
-  const gauges = storeGauges({ store, clock: fixture.clock, origins: new Map() });
+  const gauges = storeGauges({ ...fixture.context, origins: new Map() });
   const found = (await gauges.gleaner_drift_fields!()).find(
     ({ labels }) => labels.market === 'mkte' && labels.state === state,
   );

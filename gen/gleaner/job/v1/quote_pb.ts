@@ -178,7 +178,8 @@ export type Quote = Message<"gleaner.job.v1.Quote"> & {
   reusedUnitPrice?: number | undefined;
 
   /**
-   * Batches of all jobs of the marketplace that are queued or in progress now. They share the origins' limits.
+   * Batches of all jobs of the marketplace that are queued or in progress, counted some seconds ago. They share
+   * the origins' limits.
    *
    * @generated from field: int32 batches_ahead = 22;
    */

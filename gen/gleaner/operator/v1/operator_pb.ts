@@ -1014,7 +1014,7 @@ export const GetWorkRequestSchema: GenMessage<GetWorkRequest> = /*@__PURE__*/
  */
 export type GetWorkResponse = Message<"gleaner.operator.v1.GetWorkResponse"> & {
   /**
-   * An entry per marketplace and lane with outstanding batches.
+   * An entry per marketplace and lane with outstanding batches, counted some seconds ago.
    *
    * @generated from field: repeated gleaner.operator.v1.Backlog backlog = 1;
    */
