@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import { batchKey, findUnit, type Outcome, type PagePlace } from '../batches.ts';
 import type { FieldOf, Where } from '../collection.ts';
+import { countsOf } from '../counts.ts';
 import type { Job } from '../documents.ts';
 import { markFilesDeleted, removePagePlaces } from '../retention.ts';
 import type { Store } from '../store.ts';
@@ -137,6 +138,17 @@ export function retentionConformance(open: OpenStores): void {
     expect(await pagesOf()).toEqual(more);
     expect(await stores.other.jobs.sumBytes(userId, 'pages')).toBe(20);
     expect(await stores.other.jobs.sumBytes(newId(), 'pages')).toBe(0);
+    // An ended job is not read batch by batch.
+    const counts = await countsOf(stores.store, job.id);
+    const ended = { ...counts, pages: { kept: 1, missed: 1, bytes: 25 } };
+    await stores.store.jobs.update({ id: job.id }, { counts: ended });
+    expect(await stores.other.jobs.sumBytes(userId, 'pages')).toBe(25);
+    const running = await storeJob(stores.store, 1, fields);
+    await stores.store.batches.queue(running.job.id, 1, aTime);
+    await stores.store.batches.claim(running.batches[0]!, 0, aTime, aTime + 1);
+    await stores.store.batches.recordOutcomes(running.batches[0]!, 1, { outcomes: { 0: aSuccess() }, pages });
+    expect(await stores.other.jobs.sumBytes(userId, 'pages')).toBe(25 + 9);
+    await stores.store.jobs.update({ id: running.job.id }, { pagesUntil: null });
     await stores.store.jobs.update({ id: job.id }, { pagesUntil: null });
     expect(await stores.other.jobs.sumBytes(userId, 'pages')).toBe(0);
   });

@@ -63,20 +63,48 @@ export function jobStore(engine: MongoEngine, declared: Collection<Job>): JobSto
       }),
 
     sumBytes: (userId, of) =>
-      engine.run(async ({ jobs, batches }) => {
-        const isOfPages = of === 'pages';
-        const which = { userId, filesDeletedAt: null, ...(isOfPages ? { pagesUntil: { $gt: 0 } } : {}) };
-        const found = await jobs.find(which, { projection: { 'file.bytes': 1 } }).toArray();
-        const merged = isOfPages ? 0 : found.reduce((sum, { file }) => sum + (file?.bytes ?? 0), 0);
-        const [row] = await batches
-          .aggregate<{ sum: number }>([
-            { $match: { jobId: { $in: found.map(({ _id }) => _id) } } },
-            { $group: { _id: null, sum: { $sum: isOfPages ? '$pages.bytes' : '$storedBytes' } } },
-          ])
-          .toArray();
-        return merged + (row?.sum ?? 0);
-      }),
+      engine.run((collections) =>
+        of === 'pages' ? sumPages(collections, userId) : sumResults(collections, userId),
+      ),
   };
+}
+
+/** Sums the bytes of the kept pages of a user. The counts of an ended job include those of its pages. */
+async function sumPages({ jobs, batches }: MongoCollections, userId: string): Promise<number> {
+  const found = await jobs
+    .find(
+      { userId, filesDeletedAt: null, pagesUntil: { $gt: 0 } },
+      { projection: { 'counts.pages.bytes': 1 } },
+    )
+    .toArray();
+  const ended = found.reduce((sum, { counts }) => sum + (counts?.pages?.bytes ?? 0), 0);
+  const open = found.filter(({ counts }) => counts?.pages === undefined);
+  return ended + (await sumBatches(batches, open, '$pages.bytes'));
+}
+
+/** Sums the bytes of the results of a user. */
+async function sumResults({ jobs, batches }: MongoCollections, userId: string): Promise<number> {
+  const found = await jobs
+    .find({ userId, filesDeletedAt: null }, { projection: { 'file.bytes': 1 } })
+    .toArray();
+  const merged = found.reduce((sum, { file }) => sum + (file?.bytes ?? 0), 0);
+  return merged + (await sumBatches(batches, found, '$storedBytes'));
+}
+
+/** Sums a field of the batches of jobs. */
+async function sumBatches(
+  batches: MongoCollections['batches'],
+  jobs: readonly Pick<JobDocument, '_id'>[],
+  field: `$${string}`,
+): Promise<number> {
+  if (jobs.length === 0) return 0;
+  const [row] = await batches
+    .aggregate<{ sum: number }>([
+      { $match: { jobId: { $in: jobs.map(({ _id }) => _id) } } },
+      { $group: { _id: null, sum: { $sum: field } } },
+    ])
+    .toArray();
+  return row?.sum ?? 0;
 }
 
 /** Writes a job and its batches (JobStore.create). */

@@ -86,8 +86,10 @@ export function jobStore(engine: SqliteEngine, declared: Collection<Job>): JobSt
   };
 }
 
-const pageBytes = `SELECT coalesce(sum(page_bytes), 0) AS bytes FROM batches WHERE job_id IN
-  (SELECT id FROM jobs WHERE user_id = ? AND pages_until IS NOT NULL AND files_deleted_at IS NULL)`;
+/** The counts of an ended job include the bytes of its pages. */
+const pageBytes = `SELECT coalesce(sum(coalesce(counts ->> '$.pages.bytes',
+    (SELECT sum(page_bytes) FROM batches WHERE job_id = jobs.id), 0)), 0) AS bytes
+  FROM jobs WHERE user_id = ? AND pages_until IS NOT NULL AND files_deleted_at IS NULL`;
 const resultBytes = `SELECT coalesce(sum(coalesce(file ->> 'bytes', 0)
     + (SELECT coalesce(sum(stored_bytes), 0) FROM batches WHERE job_id = jobs.id)), 0) AS bytes
   FROM jobs WHERE user_id = ? AND files_deleted_at IS NULL`;
