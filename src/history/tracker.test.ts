@@ -242,6 +242,33 @@ describe('the jobs of a user', () => {
     expect(await history(lamp)).toMatchObject([{ jobId: second.id, endedAt: null }]);
   });
 
+  test('are compared right after each other, also by different processes', async () => {
+    const { context } = fixture;
+    const { store } = context;
+    const [first, second] = await endTwo('true');
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let isReading = false;
+    const held = replaceMethods(store, {
+      batches: {
+        async *read(jobId, among) {
+          isReading = true;
+          await released;
+          yield* store.batches.read(jobId, among);
+        },
+      },
+    });
+    await store.trackingRuns.insert({ ...newTrackingRun(first)!, activeUser: null });
+    const comparing = track({ ...context, store: held }, signal);
+    await fixture.eventually('the first job is being compared', () => isReading);
+    await store.trackingRuns.insert({ ...newTrackingRun(second)!, activeUser: null });
+    await track(context, signal);
+    expect(await runOf(second.id)).toMatchObject({ turn: 'waiting', stage: 'items' });
+    release();
+    await comparing;
+    await tracking.compare();
+    expect(await runOf(second.id)).toMatchObject({ stage: 'done', counts: { ...none, changed: 1 } });
+  });
+
   test('do not wait for another series whose records cannot be read', async () => {
     const { context } = fixture;
     const [first, second] = await endTwo('daily', 'weekly');
@@ -255,8 +282,7 @@ describe('the jobs of a user', () => {
     const broken = { ...context, store: replaceMethods(context.store, { batches: { read: readBatches } }) };
     await track(broken, signal);
     expect(await runOf(first.id)).toMatchObject({ turn: 'failed' });
-    await fixture.clock.advance(2_000);
-    await track(broken, signal);
+    while (await track(broken, signal));
     expect(await runOf(second.id)).toMatchObject({ stage: 'done' });
     expect(await runOf(third.id)).toMatchObject({ turn: 'behind' });
     const fourth = await tracking.end(userId, [lamp], 'weekly');

@@ -6,7 +6,7 @@ import type { Batch, BatchSummary } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
 import { countChanges, type Rule, type TrackingRun } from '../store/history.ts';
 import { seriesUnit } from '../store/history-ids.ts';
-import { beginRun, isLate, waitOf, writeProgress } from '../store/tracking-run.ts';
+import { beginRun, isLate, waitOf, wakeNext, writeProgress } from '../store/tracking-run.ts';
 import { applySnapshots, type Comparison } from './apply-snapshots.ts';
 import type { Snapshot } from './compare-item.ts';
 import { tellOperators } from './failed-comparison.ts';
@@ -21,9 +21,13 @@ export const trackMs = 1_000;
 const leaseMs = 60_000;
 /** Maximum time for one run before others get their turn. */
 const maxTurnMs = 5_000;
-/** Delay before a run is tried again: after a failure, and while it is not its turn. */
+/** Delay before a run that failed is tried again. */
 const retryMs = 30_000;
-const waitMs = 2_000;
+/**
+ * Delay before a run that waits checks its turn again. The end of the run before makes it due at once, unless
+ * the process crashes between the two.
+ */
+const waitMs = 10_000;
 /**
  * Maximum age of a run whose records cannot be read. The run then ends without them, so that it does not
  * block later runs of its series.
@@ -66,7 +70,9 @@ async function retryLater(context: JobContext, run: TrackingRun, error: unknown)
   if (isLost) return finish(context, { ...run, isSkipped: true });
   const failedAt = run.failedAt ?? clock.now();
   const failed = await save(context, run, { turn: 'failed', failedAt, dueAt: clock.steady() + retryMs });
-  if (failed !== null) await tellOperators(context, failed, Fault.from(error));
+  if (failed === null) return;
+  await wakeNext(context.store, run.userId, clock.steady());
+  await tellOperators(context, failed, Fault.from(error));
 }
 
 /** Returns true if the result storage responds. */
@@ -233,4 +239,5 @@ async function finish(context: JobContext, run: TrackingRun): Promise<void> {
   if ((await save(context, run, done)) === null) return;
   const { jobId, series, messages } = run;
   log.info({ jobId, series, ...counts, messages }, 'changes compared');
+  await wakeNext(store, run.userId, clock.steady());
 }

@@ -100,6 +100,18 @@ export async function beginRun(
 }
 
 /**
+ * Makes the first run of a user that waits for its turn due now, because the run before has ended. Voids its
+ * claim: a process that has just found the run before must not make it wait.
+ */
+export async function wakeNext({ trackingRuns }: Runs, userId: string, now: number): Promise<void> {
+  const waiting = { userId, turn: 'waiting', dueAt: { above: now } } as const;
+  const [next] = await trackingRuns.find(waiting, { limit: 1 });
+  if (next === undefined) return;
+  const { jobId, take } = next;
+  await trackingRuns.update({ ...waiting, jobId, take }, { dueAt: now }, { add: { take: 1 } });
+}
+
+/**
  * Ends a run that has failed without its result, whatever process has a claim of it. Returns null, and
  * changes nothing, if the run has not failed.
  */
