@@ -299,6 +299,41 @@ describe('the jobs of a user', () => {
   });
 });
 
+describe('the jobs of several users', () => {
+  const { signal } = new AbortController();
+
+  test('are compared at the same time, in one process and in others', async () => {
+    const { context } = fixture;
+    const { store } = context;
+    const jobs = [];
+    for (let user = 0; user < 6; user += 1) {
+      const job = await tracking.end(await fixture.createUser(1_000), [lamp]);
+      await store.trackingRuns.insert({ ...newTrackingRun(job)!, activeUser: null });
+      jobs.push(job);
+    }
+    const { promise: allRead, resolve: release } = Promise.withResolvers<void>();
+    const reading = new Set<string>();
+    const held = replaceMethods(store, {
+      batches: {
+        async *read(jobId, among) {
+          reading.add(jobId);
+          if (reading.size === jobs.length) release();
+          await allRead;
+          yield* store.batches.read(jobId, among);
+        },
+      },
+    });
+    const processes = [
+      track({ ...context, store: held }, signal),
+      track({ ...context, store: held }, signal),
+    ];
+    await fixture.eventually('every job is being compared', () => reading.size === jobs.length);
+    await Promise.all(processes);
+    for (const { id } of jobs)
+      expect(await store.trackingRuns.get(id)).toMatchObject({ stage: 'done', counts: { ...none, new: 1 } });
+  });
+});
+
 describe('a run whose file cannot be read', () => {
   const { signal } = new AbortController();
   const dayMs = 24 * 3_600_000;

@@ -33,7 +33,7 @@ const waitMs = 10_000;
  * block later runs of its series.
  */
 const giveUpMs = 24 * 3_600_000;
-/** Runs claimed at once. */
+/** Runs claimed at once, and compared at the same time, each of another user. */
 const claimSize = 4;
 /** Items compared per batch. */
 const chunkSize = 200;
@@ -46,12 +46,13 @@ const chunkSize = 200;
 export async function track(context: JobContext, signal: AbortSignal): Promise<boolean> {
   const { store, clock } = context;
   const now = clock.steady();
+  const round: Round = { context, signal, nextTurn: createSharedYield() };
   const runs = {
     claim: (limit: number) => store.trackingRuns.claimDue(now, now + leaseMs, limit),
     claimSize,
-    concurrency: 1,
+    concurrency: claimSize,
     maxMs: 0,
-    process: (run: TrackingRun) => advance(context, run, signal),
+    process: (run: TrackingRun) => advance(round, run),
     onError: (run: TrackingRun, error: unknown) => retryLater(context, run, error),
   };
   return (await processDue(runs, clock, signal)) > 0 && !signal.aborted;
@@ -93,14 +94,35 @@ export async function trackForever(
   await repeat(() => track(context, signal), { ...context, intervalMs, onError }, signal);
 }
 
+/** What the runs that are compared at the same time share. */
+interface Round {
+  context: JobContext;
+  signal: AbortSignal;
+  /** Resolves when the event loop has processed other work since the last batch of any run. */
+  nextTurn(): Promise<void>;
+}
+
+/**
+ * Returns a function that resolves in a later turn of the event loop, for one caller in each. The embedded
+ * store resolves without I/O, so that several batches in a turn would delay other calls.
+ */
+function createSharedYield(): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return () => {
+    last = last.then(() => yieldToEventLoop());
+    return last;
+  };
+}
+
 /** Advances a run until it is done, its turn is over, or the signal is aborted. */
-async function advance(context: JobContext, claimed: TrackingRun, signal: AbortSignal): Promise<void> {
+async function advance(round: Round, claimed: TrackingRun): Promise<void> {
+  const { context } = round;
   const run = claimed.turn === 'active' ? claimed : await begin(context, claimed);
   if (run === null) return;
   const job = await context.store.jobs.get(run.jobId);
   // Without its files, nothing is left to compare.
   if (job === null || job.filesDeletedAt !== null) return finish(context, { ...run, isSkipped: true });
-  const turn = await openTurn(context, run, job, signal);
+  const turn = await openTurn(round, run, job);
   let next = run;
   if (next.stage === 'items') {
     const compared = await advanceStage(turn, next, compareBatch);
@@ -127,8 +149,7 @@ async function begin(context: JobContext, run: TrackingRun): Promise<TrackingRun
 }
 
 /** What the batches of a run are compared with, and when its turn ends. */
-interface Turn {
-  context: JobContext;
+interface Turn extends Pick<Round, 'context' | 'nextTurn'> {
   job: Job;
   rules: readonly Rule[];
   isLate: boolean;
@@ -136,11 +157,13 @@ interface Turn {
   isOver(): boolean;
 }
 
-async function openTurn(context: JobContext, run: TrackingRun, job: Job, signal: AbortSignal): Promise<Turn> {
+async function openTurn(round: Round, run: TrackingRun, job: Job): Promise<Turn> {
+  const { context, signal, nextTurn } = round;
   const { store, clock } = context;
   const until = clock.steady() + maxTurnMs;
   return {
     context,
+    nextTurn,
     job,
     rules: (await store.rules.find({ userId: run.userId })).filter(({ enabled }) => enabled),
     isLate: await isLate(store, run),
@@ -161,7 +184,7 @@ async function advanceStage(
   begun: TrackingRun,
   process: (turn: Turn, run: TrackingRun, batch: Batch) => Promise<Progress>,
 ): Promise<TrackingRun | null> {
-  const { context, job } = turn;
+  const { context, job, nextTurn } = turn;
   const { store, clock } = context;
   let run = begun;
   for await (const batch of store.batches.read(job.id, { seqs: await batchesOf(context, run) })) {
@@ -172,8 +195,7 @@ async function advanceStage(
     const next = await save(context, run, change);
     if (next === null || isOver) return null;
     run = next;
-    // The embedded store resolves without I/O.
-    await yieldToEventLoop();
+    await nextTurn();
   }
   return run;
 }
