@@ -5,6 +5,8 @@ import type { Lane } from '../store/documents.ts';
 export interface QueueMessage extends BatchReference {
   /** W3C trace context of the publisher, by the lower-case names of its headers. */
   trace?: Readonly<Record<string, string>>;
+  /** True if another process began to handle it, and is gone. */
+  isTakenOver?: boolean | undefined;
 }
 
 /**

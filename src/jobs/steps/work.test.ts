@@ -239,6 +239,26 @@ describe('a worker', () => {
     expect(batch).toMatchObject({ state: 'claimed', attempt: 2, stalledClaims: 1, outcomes: {} });
   });
 
+  test('takes over the batch of a process that is gone before its claim expires', async () => {
+    const { jobId, messages } = await approved(5);
+    const pages = heldPages();
+    const [message] = messages;
+    const cutOff = work(fixture.context, message!, () => {}, never);
+    await fixture.eventually('pages are asked for', () => pages.waiting() === 5);
+    fixture.wrapFetch((fetch) => fetch);
+    await work(fixture.context, message!, () => {}, never);
+    expect((await batchesOf(jobId))[0]).toMatchObject({ state: 'claimed', attempt: 1 });
+    await work(fixture.context, { ...message!, isTakenOver: true }, () => {}, never);
+    expect(await jobOf(jobId)).toMatchObject({ state: 'completed', refunded: 0 });
+    const batch = (await batchesOf(jobId))[0]!;
+    expect(batch).toMatchObject({ state: 'done', attempt: 2, success: 5 });
+    await fixture.clock.advance(leaseMs / 3);
+    pages.release();
+    await cutOff;
+    expect((await batchesOf(jobId))[0]).toEqual(batch);
+    expect(await fixture.problems()).toEqual([]);
+  });
+
   test('renews its claim while it works', async () => {
     const { jobId, messages } = await approved(3);
     const pages = heldPages();

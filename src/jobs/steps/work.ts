@@ -2,13 +2,8 @@ import { linkSignals } from '../../base/abort.ts';
 import { backOffMs } from '../../base/back-off.ts';
 import { repeat } from '../../base/due-work.ts';
 import { Fault } from '../../contract/fault.ts';
-import {
-  type Batch,
-  type BatchReference,
-  type BatchWait,
-  batchKey,
-  type ClaimedBatch,
-} from '../../store/batches.ts';
+import type { QueueMessage } from '../../queue/queue.ts';
+import type { Batch, BatchReference, BatchWait, ClaimedBatch } from '../../store/batches.ts';
 import { excuseClaim, excuseEarlierClaim, releaseBatch, updateClaim } from '../../store/claims.ts';
 import type { Job } from '../../store/documents.ts';
 import { type JobContext, leaseMs } from '../context.ts';
@@ -37,16 +32,14 @@ const batchEnded = new Error('the batch ended');
  */
 export async function work(
   context: JobContext,
-  message: BatchReference,
+  message: QueueMessage,
   extend: () => void,
   signal: AbortSignal,
   readJob: (jobId: string) => Promise<Job | null> = context.store.jobs.get,
 ): Promise<void> {
-  const { store, clock } = context;
   // The queue redelivers the message, here or to a worker with free disk space.
   if (await context.disk.isLow()) throw new Fault('unavailable', 'the disk is almost full');
-  const now = clock.steady();
-  const batch = await store.batches.claim(batchKey(message), message.attempt, now, now + leaseMs);
+  const batch = await claimBatch(context, message);
   if (batch === null) return;
   await excuseProgress(context, batch);
   if (context.guard?.handOver && isSuspect(batch)) return handOver(context, batch, message);
@@ -82,6 +75,20 @@ export async function work(
   if (job.state !== 'processing') return;
   const dispatched = job.totalBatches === 1 ? 'idle' : await dispatch(context, job);
   if (dispatched === 'idle' || dispatched === 'closed') await finalizeJob(context, job.id);
+}
+
+/**
+ * Claims a batch. A claim of a process that is gone is released first: one that is only cut off from the
+ * queue loses it, as it would when it expires.
+ */
+async function claimBatch({ store, clock }: JobContext, message: QueueMessage): Promise<ClaimedBatch | null> {
+  const { batchId: id, jobId, attempt, isTakenOver = false } = message;
+  const now = clock.steady();
+  const claim = (from: number) => store.batches.claim({ id, jobId }, from, now, now + leaseMs);
+  const batch = await claim(attempt);
+  if (batch !== null || !isTakenOver) return batch;
+  const lost = { id, jobId, attempt: attempt + 1 };
+  return (await releaseBatch(store, lost, now, { unseen: true })) ? claim(lost.attempt) : null;
 }
 
 /** Options for readClaimed(). */

@@ -1,4 +1,4 @@
-import { createInbox, type Msg } from 'nats';
+import { headers as createHeaders, createInbox, type Msg } from 'nats';
 import { z } from 'zod';
 import type { Clock } from '../../base/clock.ts';
 import { Fault, type FaultCode, faultCodes } from '../../contract/fault.ts';
@@ -25,6 +25,9 @@ const responseSchema = z.union([
 ]);
 
 type Response = z.infer<typeof responseSchema>;
+
+/** Header of a message whose last handler is gone. */
+const takenOverHeader = 'gleaner-taken-over';
 
 /** Options of messages that are handed over. */
 export interface HandOverOptions {
@@ -54,7 +57,8 @@ export async function serveMember(
       if (!ended.aborted) request.respond(JSON.stringify(response));
     };
     const [lane, market] = request.subject.split('.').slice(-2) as [string, string];
-    const message = decode(request, lane, market);
+    const decoded = decode(request, lane, market);
+    const message = decoded && { ...decoded, isTakenOver: request.headers?.has(takenOverHeader) };
     const handle = handlerOf(lane, market);
     if (message === null || handle === undefined) return respond({ state: 'refused' });
     respond({ state: 'accepted' });
@@ -88,7 +92,8 @@ export function handOver(
 ): Handle {
   const { connection, members } = options;
   let turn = 0;
-  return async (message, extend) => {
+  return async (given, extend) => {
+    let message = given;
     for (;;) {
       const place = placeOf(message);
       const owners = place === null ? [members.self] : members.ownersOf(place);
@@ -97,12 +102,18 @@ export function handOver(
       if (session === null) throw unreachable();
       turn += 1;
       const owner = owners[turn % owners.length]!;
-      if (await hand(options, session, owner, message, extend, signal)) return;
+      const end = await hand(options, session, owner, message, extend, signal);
+      if (end === 'handled') return;
+      members.remove(owner);
+      if (end === 'gone') message = { ...message, isTakenOver: true };
     }
   };
 }
 
-/** Hands a message to a member. Resolves with false, and removes the member, if it does not handle it. */
+/** Result of a message that was handed to a member. `gone`: it accepted the message, and is not heard now. */
+type HandEnd = 'handled' | 'refused' | 'gone';
+
+/** Hands a message to a member. */
 async function hand(
   { prefix, members, timing, clock }: HandOverOptions,
   { nc, ended }: ConnectionSession,
@@ -110,24 +121,24 @@ async function hand(
   message: QueueMessage,
   extend: () => void,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<HandEnd> {
   const presence = members.presenceOf(owner);
-  if (presence === null) return false;
-  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+  if (presence === null) return 'refused';
+  const { promise, resolve, reject } = Promise.withResolvers<HandEnd>();
   const inbox = createInbox();
   const settled = new AbortController();
   const accepted = new AbortController();
   const receive = (response: Response) => {
     accepted.abort();
     if (response.state === 'extended') extend();
-    if (response.state === 'done') resolve(true);
-    if (response.state === 'refused') resolve(false);
+    if (response.state === 'done') resolve('handled');
+    if (response.state === 'refused') resolve('refused');
     if (response.state === 'failed') reject(new Fault(response.code, response.message));
   };
-  const callback = (error: unknown, { data, headers }: Msg) => {
+  const callback = (error: unknown, { data, headers: status }: Msg) => {
     const response = error === null ? readResponse(data) : null;
     // Without a subscriber, the server responds with a status only.
-    if (response === null || headers?.code === 503) resolve(false);
+    if (response === null || status?.code === 503) resolve('refused');
     else receive(response);
   };
   const subscription = nc.subscribe(inbox, { callback });
@@ -135,20 +146,19 @@ async function hand(
     source.addEventListener('abort', end, { once: true, signal: settled.signal });
     if (source.aborted) end();
   };
-  listen(presence, () => resolve(false));
+  listen(presence, () => resolve(accepted.signal.aborted ? 'gone' : 'refused'));
   listen(signal, () => reject(signal.reason));
   listen(ended, () => reject(ended.reason));
-  const headers = encodeHeaders(message);
+  const headers = encodeHeaders(message) ?? createHeaders();
+  if (message.isTakenOver) headers.set(takenOverHeader, 'true');
   const subject = subjectOf(prefix, owner, message.lane, message.market);
-  nc.publish(subject, encode(message), { reply: inbox, ...(headers && { headers }) });
+  nc.publish(subject, encode(message), { reply: inbox, headers });
   clock
     .sleep(timing.requestMs, AbortSignal.any([accepted.signal, settled.signal]))
-    .then(() => resolve(false))
+    .then(() => resolve('refused'))
     .catch(() => {});
   try {
-    const isHandled = await promise;
-    if (!isHandled) members.remove(owner);
-    return isHandled;
+    return await promise;
   } finally {
     settled.abort();
     subscription.unsubscribe();

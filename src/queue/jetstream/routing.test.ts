@@ -22,6 +22,8 @@ interface Process {
   queue: Queue;
   link: FaultyLink;
   begun: string[];
+  /** Batches that it took over. */
+  takenOver: string[];
   /** Handles the next messages. */
   handle: Handle;
 }
@@ -49,7 +51,7 @@ describe.skipIf(absent)(`messages of places${absent ? ` (${absent})` : ''}`, () 
       const placeOf = ({ region }: QueueMessage) => ({ name: region, owners: 1 });
       const owner = async () => 'one';
       const queue = openJetStreamQueue({ url: url.href, name, timing, log, owner, placeOf });
-      const process: Process = { queue, link, begun: [], handle: async () => {} };
+      const process: Process = { queue, link, begun: [], takenOver: [], handle: async () => {} };
       ended.unshift(
         () => queue.close(),
         () => link.stop(),
@@ -62,6 +64,7 @@ describe.skipIf(absent)(`messages of places${absent ? ` (${absent})` : ''}`, () 
       );
       await queue.consume('bulk', 'mkta', 100, (message, extend) => {
         process.begun.push(message.batchId);
+        if (message.isTakenOver) process.takenOver.push(message.batchId);
         return process.handle(message, extend);
       });
       processes.push(process);
@@ -129,6 +132,8 @@ describe.skipIf(absent)(`messages of places${absent ? ` (${absent})` : ''}`, () 
       'the other one begins',
       async () => batches.every((id) => other.begun.includes(id)) || undefined,
     );
+    // It received the others itself.
+    expect(other.takenOver.length).toBeGreaterThan(0);
     released.resolve();
     owner.link.cut();
   });
