@@ -18,7 +18,7 @@ async function openBare(): Promise<(page: number) => Promise<number>> {
   return async (number) => {
     const page = await browser.newPage();
     const data = page.waitForResponse(`${origin}/data?${number}`);
-    await page.goto(`${origin}/page?${number}`, { waitUntil: 'domcontentloaded' });
+    await page.goto(`${origin}/page?${number}`);
     const response = await data;
     await response.buffer();
     await page.close();
