@@ -12,6 +12,7 @@ import { measurePage } from './page.ts';
 import { describePeers, measurePeers, writePicture } from './peers.ts';
 import { measurePipeline, type PipelineResult } from './pipeline.ts';
 import { type CallRate, measureRetrieve } from './retrieve.ts';
+import { measureRpc } from './rpc.ts';
 import { measureRateLimited, measureSlowOrigin, type WorkerOptions } from './slow-origin.ts';
 import { measureOperations, measureSteps } from './steps.ts';
 import { measureSubmit } from './submit.ts';
@@ -52,6 +53,7 @@ const names = [
   'workers',
   'noisy-user',
   'retrieve',
+  'rpc',
   'explore',
   'growth',
   'history',
@@ -76,6 +78,8 @@ const calls = 4_000;
 const pages = 10_000;
 /** Pages of a round in a browser. */
 const browserPages = 100;
+/** Calls of RPC: twice as many as over REST, since Linux counts processor time in hundredths of a second. */
+const rpcCalls = 8_000;
 
 const fixed = (value: number, digits = 0) => value.toFixed(digits);
 const megabytes = (bytes: number) => `${fixed(bytes / 1024 ** 2)} MB`;
@@ -251,6 +255,14 @@ await run('retrieve', async () => {
     );
     print(
       `  ratio of the service ${fixed(bare.processorUs / service.processorUs, 2)} (aim 0.5), of the gateway ${fixed(bare.processorUs / gateway.processorUs, 2)} (aim 0.75)`,
+    );
+  }
+});
+
+await run('rpc', async () => {
+  for (const { protocol, gleanerUs, bareUs } of await measureRpc(rounds, rpcCalls)) {
+    print(
+      `GetAccount over ${protocol}: ${fixed(gleanerUs)} µs of processor time, bare connect-node ${fixed(bareUs)} µs, ratio ${fixed(gleanerUs / bareUs, 2)} (aim 1.25)`,
     );
   }
 });

@@ -14,7 +14,10 @@ export interface BenchService {
   readonly pids: readonly number[];
   /** Data folder. */
   readonly dataDir: string;
+  /** Address of REST. */
   readonly url: string;
+  /** Address of gRPC and Connect. */
+  readonly rpcUrl: string;
   readonly apiKey: string;
   readonly rest: RestClient;
   /** Creates another user with enough credits. */
@@ -63,26 +66,27 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
   };
   const start = <T>(role: string, ready: (output: string) => T | undefined) =>
     startGleaner(role, environment, join(folder, `${role}.log`), options.nodeOptions ?? [], ready);
-  const api = await start(
-    engines ? 'api' : 'serve',
-    (output) => /REST.*(http:\S+)\n.*gRPC.*\n/.exec(output)?.[1],
+  const api = await start(engines ? 'api' : 'serve', (output) =>
+    /REST.*(http:\S+)\n.*gRPC.*(http:\S+)\n/.exec(output)?.slice(1),
   );
+  const [url, rpcUrl] = api.firstMessage as [string, string];
   const workers = await Promise.all(
     Array.from({ length: engines ? (options.workers ?? 1) : 0 }, () =>
       start('worker', (output) => output.includes('Gleaner, worker') || undefined),
     ),
   );
-  const apiKey = await makeUser(api.firstMessage);
+  const apiKey = await makeUser(url);
   return {
     pid: api.pid,
     pids: [api.pid, ...workers.map(({ pid }) => pid)],
     dataDir: join(folder, 'data'),
-    url: api.firstMessage,
+    url,
+    rpcUrl,
     apiKey,
-    rest: restClient(api.firstMessage, apiKey),
-    addUser: async () => restClient(api.firstMessage, await makeUser(api.firstMessage)),
+    rest: restClient(url, apiKey),
+    addUser: async () => restClient(url, await makeUser(url)),
     approve: async (jobId) => {
-      await operatorOf(api.firstMessage).call(OperatorService.method.approveJob, { jobId });
+      await operatorOf(url).call(OperatorService.method.approveJob, { jobId });
     },
     async stop() {
       await Promise.all(workers.map((worker) => worker.stop()));
