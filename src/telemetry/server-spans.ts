@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from 'node
 import { context, trace } from '@opentelemetry/api';
 import { attribute } from './attributes.ts';
 import { verbOf } from './requests.ts';
-import { failSpan, recordedSpan, startSpan, type TraceContext } from './trace.ts';
+import { failSpan, recordedSpan, recordsSpans, startSpan, type TraceContext } from './trace.ts';
 
 /** Returns the trace context of a request's headers. */
 function traceOf({ traceparent, tracestate }: IncomingHttpHeaders): TraceContext {
@@ -64,6 +64,7 @@ export function inCallSpan<T>(
   response: RpcResponse,
   run: () => T,
 ): T {
+  if (!recordsSpans()) return run();
   const { span, active } = startSpan(method, {
     kind: 'server',
     attributes: {

@@ -55,11 +55,15 @@ export function startSpan(
 /** Span that records nothing. */
 const noSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 
+/** Returns true if spans are recorded. Otherwise, spans and contexts would be created for nothing. */
+export function recordsSpans(): boolean {
+  const provider = trace.getTracerProvider() as ProxyTracerProvider;
+  return provider.getDelegateTracer('gleaner') !== undefined;
+}
+
 /** Runs `run` in a span that ends with it. An error marks the span as failed. */
 export function inSpan<T>(name: string, options: SpanOptions, run: (span: Span) => Promise<T>): Promise<T> {
-  const provider = trace.getTracerProvider() as ProxyTracerProvider;
-  // Without a provider, spans and contexts would be created for nothing.
-  return provider.getDelegateTracer('gleaner') === undefined ? run(noSpan) : recordSpan(name, options, run);
+  return recordsSpans() ? recordSpan(name, options, run) : run(noSpan);
 }
 
 async function recordSpan<T>(
