@@ -56,6 +56,7 @@ test('returns the user of a key and the credits of the account', async () => {
     operatorRole: null,
     creditCeiling: null,
     balance: 7,
+    account: await store.users.get(userId),
   });
 });
 

@@ -53,6 +53,8 @@ export interface Principal extends Permissions {
   creditCeiling: number | null;
   /** Credits of the account, from the same query as the key. */
   balance: number;
+  /** The account, from the same query. */
+  account: User;
   /** Session that stands for the key. Absent for a call with the key itself. */
   session?: Pick<BrowserSession, 'hash' | 'userId' | 'expiresAt'>;
   /** Headers added to every response to this request. */
@@ -82,8 +84,16 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     used(key);
     const { id: keyId, creditCeiling } = key;
     const { id: userId, balance } = user;
-    const holderId = user.testOf ?? userId;
-    return { userId, holderId, keyId, mode: modeOf(user), ...permissionsOf(key), creditCeiling, balance };
+    return {
+      userId,
+      holderId: user.testOf ?? userId,
+      keyId,
+      mode: modeOf(user),
+      ...permissionsOf(key),
+      creditCeiling,
+      balance,
+      account: user,
+    };
   };
   return async (authorization) => {
     const [, scheme, token] =

@@ -1,5 +1,6 @@
 import { keyScopes } from '../../src/contract/permission.ts';
 import { setWebhook } from '../../src/delivery/notify/webhook.ts';
+import type { User } from '../../src/store/documents.ts';
 import { openStates } from '../../src/store/job-states.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -72,6 +73,7 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
         scopes: keyScopes,
         operatorRole: role === 'operator' ? 'admin' : null,
         creditCeiling: null,
+        account: userOf(userId, role, scheduler.now()),
       });
     const users = userIds.map((id, index) => caller(`user-${index + 1}`, id, 'user'));
     const operator = caller('operator', world.newId(), 'operator');
@@ -110,22 +112,24 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
   }
 }
 
+/** Returns an account that holds no credits. */
+const userOf = (id: string, role: User['role'], createdAt: number): User => ({
+  id,
+  name: 'User',
+  email: '',
+  role,
+  balance: 0,
+  createdAt,
+  suspendedAt: null,
+  deletedAt: null,
+  erased: false,
+  testOf: null,
+});
+
 async function addUser({ world, store }: Shared, id: string): Promise<void> {
   const { scheduler } = world;
   const createdAt = scheduler.now();
-  const user = {
-    id,
-    name: 'User',
-    email: '',
-    role: 'user' as const,
-    balance: 0,
-    createdAt,
-    suspendedAt: null,
-    deletedAt: null,
-    erased: false,
-    testOf: null,
-  };
-  await store.users.insert(user);
+  await store.users.insert(userOf(id, 'user', createdAt));
   await store.ledger.post({
     key: `grant:${id}`,
     userId: id,

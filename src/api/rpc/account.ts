@@ -4,7 +4,6 @@ import {
   type ExportLedgerRequest,
   type UsageDaySchema,
 } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import type { Principal } from '../../access/principal.ts';
 import { keyAccount, testAccountId } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { JobContext } from '../../jobs/context.ts';
@@ -58,14 +57,9 @@ const usageDays = 30;
 export function accountHandlers(context: JobContext): Handlers {
   const { store, clock } = context;
   const { method } = AccountService;
-  const accountOf = async ({ userId }: Pick<Principal, 'userId'>) => {
-    const user = await store.users.get(userId);
-    if (user === null) throw new Fault('not_found', 'The account does not exist.');
-    return user;
-  };
   const unary = new Map([
     handle(method.getAccount, async (_request, { principal }) => ({
-      account: toAccountMessage(await accountOf(principal)),
+      account: toAccountMessage(principal.account),
     })),
     handle(method.listLedgerEntries, async (request, { principal }) => {
       const { items, next } = await store.ledger.list({ userId: principal.userId }, pageOf(request));
@@ -78,11 +72,10 @@ export function accountHandlers(context: JobContext): Handlers {
     }),
     handle(method.createApiKey, async (request, call) => {
       const { principal } = call;
-      const { role, creditCeiling } = principal;
+      const { account: user, role, creditCeiling } = principal;
       // Another key would not share the limit.
       if (creditCeiling !== null)
         throw new Fault('forbidden', 'A key with a credit ceiling cannot create keys.');
-      const user = await accountOf(principal);
       const { sandbox } = context.settings;
       return createKeyOnce(context, { method: method.createApiKey, request, call }, async (now) => {
         const account = await keyAccount(store, { user, mode: request.mode, sandbox, now });
@@ -99,7 +92,7 @@ export function accountHandlers(context: JobContext): Handlers {
       return { key: toApiKeyMessage(test, 'test') };
     }),
     handle(method.listApiKeys, async (_request, { principal }) => ({
-      keys: await listKeys(store, await accountOf(principal)),
+      keys: await listKeys(store, principal.account),
     })),
   ]);
   const stream = new Map<string, StreamHandler>([
@@ -111,7 +104,7 @@ export function accountHandlers(context: JobContext): Handlers {
     [
       fullName(method.exportAccount),
       async function* (_request, { principal }) {
-        yield* streamText('application/x-ndjson', exportAccount(context, await accountOf(principal)));
+        yield* streamText('application/x-ndjson', exportAccount(context, principal.account));
       },
     ],
   ]);
