@@ -1,4 +1,5 @@
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
+import { connect } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { createClient, type Transport } from '@connectrpc/connect';
 import {
@@ -117,6 +118,43 @@ describe('calls over RPC', () => {
     expect(results(found, 'rpc')).toEqual([1, 3, 0]);
   });
 
+  const method = 'gleaner.account.v1.AccountService/GetAccount';
+  const headers = { 'content-type': 'application/proto', 'content-length': '10' };
+
+  test.each([
+    [
+      'HTTP/1.1',
+      () =>
+        request({
+          port: rpc.port,
+          method: 'POST',
+          path: `/${method}`,
+          headers: { ...headers, authorization: fixture.authorization },
+        }),
+    ],
+    [
+      'HTTP/2',
+      () =>
+        connect(address().baseUrl).request({
+          ':method': 'POST',
+          ':path': `/${method}`,
+          ...headers,
+          authorization: fixture.authorization,
+        }),
+    ],
+  ])('have a status if the client leaves within the body over %s', async (_name, begin) => {
+    const admitted = Promise.withResolvers<void>();
+    const { admit } = fixture.core;
+    fixture.core.admit = (...given) => admit(...given).finally(admitted.resolve);
+    const call = begin().on('error', () => {});
+    call.write('half');
+    await admitted.promise;
+    call.destroy();
+    const found = await afterRequests('rpc', 1);
+    const cancelled = { rpc_method: method, rpc_status_code: 'CANCELLED' };
+    expect(sumOf(found, 'rpc_server_call_duration_count', cancelled)).toBe(1);
+  });
+
   test('have a status if the client sends no message, and unknown methods create no series', async () => {
     const call = (path: string, body: string) =>
       fetch(`${address().baseUrl}/${path}`, {
@@ -124,7 +162,6 @@ describe('calls over RPC', () => {
         body,
         headers: { authorization: fixture.authorization, 'content-type': 'application/json' },
       });
-    const method = 'gleaner.account.v1.AccountService/GetAccount';
     expect((await call(method, '[')).status).toBe(400);
     expect((await call('gleaner.account.v1.AccountService/Invented', '{}')).status).toBe(404);
     await afterRequests('rpc', 1);

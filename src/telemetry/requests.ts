@@ -113,5 +113,7 @@ export function createRequestMetrics({ add, record }: Metrics): RequestMetrics {
 
 /** Returns true if a closed response was sent to its end. */
 export function isComplete(response: Response): boolean {
-  return 'stream' in response ? response.stream.writableFinished : response.writableFinished;
+  if (!('stream' in response)) return response.writableFinished;
+  // A stream that its client resets is finished, too.
+  return response.writableEnded && response.stream.writableFinished;
 }

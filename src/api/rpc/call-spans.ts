@@ -2,7 +2,6 @@ import type { DescMethod } from '@bufbuild/protobuf';
 import {
   Code,
   type ConnectError,
-  createContextKey,
   type HandlerContext,
   type Interceptor,
   ConnectError as RpcError,
@@ -10,6 +9,7 @@ import {
 import { attribute } from '../../telemetry/attributes.ts';
 import { serverErrors } from '../../telemetry/requests.ts';
 import { currentTrace, failSpan, inSpan, recordedSpan } from '../../telemetry/trace.ts';
+import { exchangeOf } from './exchange.ts';
 
 /** Returns the name of a method as in the path of a call: "gleaner.account.v1.AccountService/GetAccount". */
 export const methodPath = (method: DescMethod): string => `${method.parent.typeName}/${method.name}`;
@@ -18,20 +18,12 @@ export const methodPath = (method: DescMethod): string => `${method.parent.typeN
 export const statusOf = (code: Code): string =>
   code === Code.Canceled ? 'CANCELLED' : Code[code].replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
 
-/** Status of a served call that failed, for its metrics. */
-export const failureKey = createContextKey<string | null>(null, {
-  description: 'the status of a failed call',
-});
-
-/** Records the error of a served call in its context and in the active span, and returns it. */
-export function recordCallError(
-  { values }: Pick<HandlerContext, 'values'>,
-  error: ConnectError,
-): ConnectError {
-  values.set(failureKey, statusOf(error.code));
+/** Records the error of a served call in its exchange and in the active span, and returns it. */
+export function recordCallError(context: Pick<HandlerContext, 'values'>, error: ConnectError): ConnectError {
+  const status = statusOf(error.code);
+  exchangeOf(context).failure = status;
   const span = recordedSpan();
   if (span !== undefined) {
-    const status = statusOf(error.code);
     span.setAttribute(attribute.rpcStatus, status);
     if (serverErrors.has(status)) failSpan(span, status);
   }

@@ -25,6 +25,7 @@ import {
   takesSubmitOptions,
 } from '../../contract/submit-options.ts';
 import { recordCallError } from './call-spans.ts';
+import { exchangeOf, headerOf } from './exchange.ts';
 
 /** Problems in a BadRequest. The detail of the contract has all of them; both go into one header. */
 const maxViolations = 20;
@@ -148,15 +149,15 @@ export function fromConnectError(
 export function failCall(
   log: Log,
   method: DescMethod,
-  context: Pick<HandlerContext, 'requestHeader' | 'values' | 'signal'>,
+  context: Pick<HandlerContext, 'values' | 'signal'>,
   thrown: unknown,
 ): ConnectError {
   const { aborted, reason } = context.signal;
   if (aborted) return recordCallError(context, ConnectError.from(reason, Code.Canceled));
   const level = faultLogLevels[Fault.from(thrown).code];
   if (level !== undefined) {
-    const entry = { requestId: context.requestHeader.get(requestIdHeader), method: method.name, err: thrown };
-    log[level](entry, 'call failed');
+    const requestId = headerOf(exchangeOf(context).request, requestIdHeader);
+    log[level]({ requestId, method: method.name, err: thrown }, 'call failed');
   }
   return recordCallError(context, toConnectError(thrown));
 }

@@ -15,10 +15,12 @@ import type { HttpBody } from '../../../gen/google/api/httpbody_pb.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { ConvertedFile, FileConversion, SignedFile } from '../../contract/files.ts';
-import { createRequestGate, publicBodyBytes } from './adapter.ts';
+import { publicBodyBytes } from './adapter.ts';
+import { exchangeOf, headerOf } from './exchange.ts';
 import { failCall, fromConnectError } from './fault-detail.ts';
 import { streamText } from './job-stream.ts';
 import type { RemoteCore } from './remote.ts';
+import { createRequestGate } from './request-gate.ts';
 
 /** Metadata with the signed link that authorizes a call. */
 const linkMetadata = 'gleaner-link';
@@ -42,10 +44,10 @@ const pathKey = createContextKey('', { description: 'the path of the linked file
 export function routeFileExport({ exportFile, restoreFile, verifyLink, log }: FileExportOptions) {
   const { exportFile: exporting, restoreFile: restoring } = FileService.method;
   const failed = (context: HandlerContext, thrown: unknown) => failCall(log, exporting, context, thrown);
-  const admit = async ({ requestHeader, values }: HandlerContext) => {
-    const { path, bearer } = verifyLink(requestHeader.get(linkMetadata) ?? '');
+  const admit = async (context: HandlerContext) => {
+    const { path, bearer } = verifyLink(headerOf(exchangeOf(context).request, linkMetadata) ?? '');
     if (bearer) throw new Fault('link_invalid', 'The link is not valid without the API key of its owner');
-    values.set(pathKey, path);
+    context.values.set(pathKey, path);
     return '';
   };
   const options = { readMaxBytes: publicBodyBytes, requestGate: createRequestGate(admit, failed) };

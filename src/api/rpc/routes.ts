@@ -3,12 +3,13 @@ import { type ConnectRouter, createContextKey, type HandlerContext } from '@conn
 import { SessionService } from '../../../gen/gleaner/session/v1/session_pb.ts';
 import { clientAddress, forwardedForHeader } from '../../base/client-address.ts';
 import type { Log } from '../../base/log.ts';
+import { abortResponse } from '../../contract/abort-response.ts';
 import { maxBodyBytes } from '../../contract/body-limit.ts';
+import type { CallContext } from '../../contract/caller.ts';
 import { Fault } from '../../contract/fault.ts';
 import { problemText } from '../../contract/problem-texts.ts';
 import { readSubmitOptions } from '../../contract/read-submit-options.ts';
 import { requestIdHeader } from '../../contract/request-id.ts';
-import type { ResponseHeaders } from '../../contract/response-headers.ts';
 import {
   decodeMetadata,
   submitOptionFields,
@@ -17,11 +18,12 @@ import {
 } from '../../contract/submit-options.ts';
 import { requireWait, waitMetadata } from '../../contract/wait.ts';
 import { fullName } from '../../jobs/job-types.ts';
-import { createRequestGate, dropResponse, earlyOf } from './adapter.ts';
 import { type AdmissionTokens, admissionMetadata } from './admission-token.ts';
 import type { AdmittedCaller, Core } from './core.ts';
+import { exchangeOf, headerOf, type RpcExchange, type RpcRequest } from './exchange.ts';
 import { failCall, placeInMetadata } from './fault-detail.ts';
 import type { Call } from './handlers.ts';
+import { createRequestGate } from './request-gate.ts';
 
 /** Method with which gateways check keys. */
 const admissionMethod: DescMethod = SessionService.method.getSession;
@@ -43,45 +45,28 @@ export function routeCore<C extends AdmittedCaller>(
 ): (router: ConnectRouter) => void {
   const methods = core.services.flatMap((service) => service.methods);
   const methodsByName = new Map(methods.map((method) => [fullName(method), method]));
-  const call = (method: DescMethod, context: HandlerContext, responseHeaders: ResponseHeaders) => {
-    const { requestHeader, signal, values } = context;
-    return {
-      principal: values.get(principalKey) as C,
-      requestId: requestHeader.get(requestIdHeader) ?? '',
-      // The documented name in gRPC metadata has an underscore.
-      idempotencyKey:
-        requestHeader.get('idempotency_key') ?? requestHeader.get('idempotency-key') ?? undefined,
-      signal,
-      early: earlyOf(context),
-      source: clientAddress(requestHeader.get(forwardedForHeader)),
-      waitMs: requireWait(requestHeader.get(waitMetadata), ['header', waitMetadata]),
-      ifNoneMatch: requestHeader.get('if-none-match') ?? undefined,
-      responseHeaders,
-      ...(takesSubmitOptions(method) ? optionsOfCall(requestHeader) : {}),
-    };
-  };
-  const setHeaders = (headers: ResponseHeaders, { responseHeader }: HandlerContext) => {
-    for (const name in headers) responseHeader.set(name, headers[name]!);
-  };
   const failed = (method: DescMethod, context: HandlerContext, thrown: unknown) => {
-    if (thrown instanceof Fault && thrown.unknownOutcome) dropResponse(context);
+    // As if this process had ended.
+    if (thrown instanceof Fault && thrown.unknownOutcome) abortResponse(exchangeOf(context).response);
     return failCall(log, method, context, placeInMetadata(method, thrown));
   };
   const optionsOf = (method: DescMethod) => ({
     readMaxBytes: maxBodyBytes(method),
     requestGate: createRequestGate(
-      async ({ requestHeader, values }) => {
-        const token = requestHeader.get(admissionMetadata);
-        const admission = token && admissions?.verify(token, requestHeader.get('authorization'));
+      async (context) => {
+        const { request } = exchangeOf(context);
+        const { authorization } = request.headers;
+        const token = headerOf(request, admissionMetadata);
+        const admission = token && admissions?.verify(token, authorization ?? null);
         const isCheck = method === admissionMethod;
         // A read that is part of a submit, which was counted.
         const isPart = !isCheck && admission === fullName(method);
         const target = (isCheck && admission ? methodsByName.get(admission) : undefined) ?? method;
-        const principal = await core.admit(target, requestHeader.get('authorization'), {
+        const principal = await core.admit(target, authorization, {
           rate: isCheck ? (typeof admission === 'string' ? 'check' : 'count') : isPart ? 'ignore' : 'count',
-          source: clientAddress(requestHeader.get(forwardedForHeader)),
+          source: clientAddress(headerOf(request, forwardedForHeader)),
         });
-        values.set(principalKey, principal);
+        context.values.set(principalKey, principal);
         return principal.userId;
       },
       (context, error) => failed(method, context, error),
@@ -89,18 +74,22 @@ export function routeCore<C extends AdmittedCaller>(
   });
   return (router) => {
     for (const method of methods) {
+      const takesOptions = takesSubmitOptions(method);
+      const callOf = (context: HandlerContext): Call<C> => {
+        const exchange = exchangeOf(context);
+        return {
+          ...contextOf(exchange, context.signal),
+          principal: context.values.get(principalKey) as C,
+          ...(takesOptions ? optionsOfCall(exchange.request) : {}),
+        };
+      };
       if (method.methodKind === 'server_streaming') {
         router.rpc(
           method,
           async function* (request: Message, context: HandlerContext) {
-            const headers: ResponseHeaders = {};
             try {
-              for await (const message of core.stream(method, request, call(method, context, headers))) {
-                setHeaders(headers, context);
-                yield message;
-              }
+              yield* core.stream(method, request, callOf(context));
             } catch (error) {
-              setHeaders(headers, context);
               throw failed(method, context, error);
             }
           } as never,
@@ -110,19 +99,34 @@ export function routeCore<C extends AdmittedCaller>(
         router.rpc(
           method,
           (async (request: Message, context: HandlerContext) => {
-            const headers: ResponseHeaders = {};
             try {
-              return await core.unary(method, request, call(method, context, headers));
+              return await core.unary(method, request, callOf(context));
             } catch (error) {
               throw failed(method, context, error);
-            } finally {
-              setHeaders(headers, context);
             }
           }) as never,
           optionsOf(method),
         );
       }
     }
+  };
+}
+
+/** Returns the context of a call. The headers that it sets are those of the exchange. */
+function contextOf(
+  { request, early, responseHeaders }: RpcExchange,
+  signal: AbortSignal,
+): CallContext & Pick<Call, 'source'> {
+  return {
+    requestId: headerOf(request, requestIdHeader) ?? '',
+    // The documented name in gRPC metadata has an underscore.
+    idempotencyKey: headerOf(request, 'idempotency_key') ?? headerOf(request, 'idempotency-key'),
+    signal,
+    early,
+    source: clientAddress(headerOf(request, forwardedForHeader)),
+    waitMs: requireWait(headerOf(request, waitMetadata), ['header', waitMetadata]),
+    ifNoneMatch: request.headers['if-none-match'],
+    responseHeaders,
   };
 }
 
@@ -137,15 +141,15 @@ const optionMetadata: readonly string[] = [
  * Returns the options of a submission in its metadata, and their problems. A name with their prefix that is
  * unknown is one: a misspelled ceiling must not charge.
  */
-function optionsOfCall(header: Headers): Pick<Call, 'submitOptions' | 'problems'> {
+function optionsOfCall(request: RpcRequest): Pick<Call, 'submitOptions' | 'problems'> {
   const { options, problems } = readSubmitOptions(
     (field) => {
-      const value = header.get(submitOptionMetadata(field));
+      const value = headerOf(request, submitOptionMetadata(field));
       return value && decodeMetadata(value);
     },
     (field) => ['header', submitOptionMetadata(field)],
   );
-  for (const name of header.keys())
+  for (const name of Object.keys(request.headers))
     if (name.startsWith('gleaner-') && !optionMetadata.includes(name))
       problems.push({ loc: ['header', name], ...problemText.unknown('The metadata', name, optionMetadata) });
   return { submitOptions: options, problems };

@@ -15,7 +15,9 @@ import {
 import { anyPack, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { type Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
 import { startServer } from '../../../src/api/rest/server.ts';
-import { createRequestGate, createRpcListener } from '../../../src/api/rpc/adapter.ts';
+import { createRpcListener } from '../../../src/api/rpc/adapter.ts';
+import { exchangeOf } from '../../../src/api/rpc/exchange.ts';
+import { createRequestGate } from '../../../src/api/rpc/request-gate.ts';
 import { listen } from '../../../src/api/rpc/server.ts';
 import { createBodyBudget } from '../../../src/contract/body-budget.ts';
 
@@ -61,7 +63,7 @@ function infoOf(context: HandlerContext, method: DescMethod, requests: readonly 
   const isGet = context.requestMethod === 'GET';
   const queryParams = headersOf(new URL(context.url).searchParams);
   return create(requestInfo, {
-    requestHeaders: headersOf(context.requestHeader),
+    requestHeaders: headersOf(Object.entries(exchangeOf(context).request.headers) as [string, string][]),
     ...(timeoutMs === undefined ? {} : { timeoutMs: BigInt(Math.round(timeoutMs)) }),
     requests: requests.map((request) => anyPack(method.input, request)),
     ...(isGet ? { connectGetInfo: { queryParams } } : {}),
