@@ -36,10 +36,17 @@ test('a process with more than its share returns idle permits', () => {
   expect(permits(waiting, ask(8))).toBe(4);
   expect(grant(waiting, ask(8, { busy: 6 }))).toEqual({
     permits: 4,
+    isAlone: false,
     holdings: [...waiting, { holder: 'me', held: 6, wanted: 8, until: now + 6_000 }],
   });
   expect(permits([other(0, 1)], ask(8))).toBe(7);
   expect(permits([other(0, 2, 'a'), other(0, 20, 'b')], ask(8))).toBe(3);
+});
+
+test('a process is alone while no other holds or wants permits', () => {
+  expect(grant([], ask(8)).isAlone).toBe(true);
+  expect(grant([other(0, 1)], ask(8)).isAlone).toBe(false);
+  expect(grant([other(8, 8, 'other', now)], ask(8)).isAlone).toBe(true);
 });
 
 test('busy permits are kept even if none are requested', () => {
