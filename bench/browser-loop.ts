@@ -14,7 +14,9 @@ let loaded = 0;
 
 async function openBare(): Promise<(page: number) => Promise<number>> {
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  const browser = await puppeteer.launch({ executablePath: path!, pipe: true, args });
+  // The driver's handlers would keep this process running. The browser ends with its pipe.
+  const handlers = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
+  const browser = await puppeteer.launch({ executablePath: path!, pipe: true, args, ...handlers });
   return async (number) => {
     const page = await browser.newPage();
     const data = page.waitForResponse(`${origin}/data?${number}`);

@@ -3,15 +3,26 @@ import { readFileSync, writeFileSync } from 'node:fs';
 /** Milliseconds of CPU time per clock tick: Linux counts in hundredths of a second. */
 const tickMs = 10;
 
+/** Reads a file of a process. Returns null if the process has ended. */
+function unlessEnded<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw error;
+  }
+}
+
 /** Returns the ids of a process and its descendants. */
 export function family(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
-  return [pid, ...children.filter((child) => child !== '').flatMap((child) => family(Number(child)))];
+  const children = unlessEnded(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')) ?? '';
+  const ids = children.trim().split(' ').filter(Boolean);
+  return [pid, ...ids.flatMap((child) => family(Number(child)))];
 }
 
 /** Returns the CPU time of a process and its descendants in milliseconds, including threads. */
 export const processorMs = (pid: number): number =>
-  family(pid).reduce((sum, member) => sum + ownProcessorMs(member), 0);
+  family(pid).reduce((sum, member) => sum + (unlessEnded(() => ownProcessorMs(member)) ?? 0), 0);
 
 /** Returns the CPU time of a process in milliseconds, including threads. */
 export function ownProcessorMs(pid: number): number {
@@ -43,7 +54,9 @@ export interface FamilyMemory extends Memory {
  * Measures a process and its descendants. `peak` is the sum of their peaks, which need not be simultaneous.
  */
 export function memory(pid: number): FamilyMemory {
-  const all = family(pid).map(ownMemory);
+  const all = family(pid)
+    .map((member) => unlessEnded(() => ownMemory(member)))
+    .filter((one) => one !== null);
   const sum = (name: keyof Memory) => all.reduce((total, one) => total + one[name], 0);
   return { now: sum('now'), peak: sum('peak'), proportional: sum('proportional'), own: all[0]! };
 }
