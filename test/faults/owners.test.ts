@@ -1,14 +1,14 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { productPage } from '../../sandbox/mkta/product-page.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { distributedStacks, openStacks } from '../support/engines.ts';
 import { startLargeJob } from '../support/large-job.ts';
 import { listChildren, ownerOf } from '../support/process-tree.ts';
 import { until } from '../support/until.ts';
+import { startProductOrigin } from './worker-processes.ts';
 
 const responseMs = 200;
 
@@ -20,14 +20,10 @@ describe.each(await openStacks(distributedStacks))('$title', ({ engines, distrib
     let deployment: Deployment;
     let api: TestApi;
     beforeAll(async () => {
-      origin = createServer(async (request, response) => {
-        requests.push({ at: Date.now(), port: request.socket.remotePort! });
+      origin = await startProductOrigin(async ({ socket }) => {
+        requests.push({ at: Date.now(), port: socket.remotePort! });
         await wait(responseMs);
-        const itemId = /[?&]item_id=(\d+)/.exec(request.url ?? '')?.[1] ?? '';
-        response.writeHead(200, { 'content-type': 'application/json' });
-        response.end(productPage('id', Number(itemId), 77));
       });
-      await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
       const id = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
       deployment = await createDeployment({
         inProcess: false,

@@ -1,5 +1,6 @@
-import type { Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { productPage } from '../../sandbox/mkta/product-page.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { distributedStacks, type Engines, openStacks, stacks } from '../support/engines.ts';
 
@@ -7,6 +8,22 @@ const [embedded] = await openStacks(stacks.filter(({ distributed }) => !distribu
 
 /** The embedded stack and the distributed ones, with their engines. */
 export const openedStacks = [embedded!, ...(await openStacks(distributedStacks))];
+
+/** Serves product pages of marketplace A after `gate` has resolved. Ids ending in 801 do not exist. */
+export async function startProductOrigin(
+  gate: (request: IncomingMessage) => Promise<void> = async () => {},
+): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    await gate(request);
+    const itemId = /[?&]item_id=(\d+)/.exec(request.url ?? '')?.[1] ?? '';
+    const missing = '{"error":4,"error_msg":"item not found","data":null}';
+    const page = itemId.endsWith('801') ? missing : productPage('id', Number(itemId), 77);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(page);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
 
 /** Options for deployWorkers(). */
 export interface WorkerDeploymentOptions {

@@ -1,27 +1,12 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { setInterval } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { productPage } from '../../sandbox/mkta/product-page.ts';
 import { createApi, submitItems, type TestApi, watchJob } from '../support/api.ts';
 import type { Deployment } from '../support/deployment.ts';
 import { checkLargeJob, startLargeJob } from '../support/large-job.ts';
 import { listChildren, runs } from '../support/process-tree.ts';
 import { until } from '../support/until.ts';
-import { deployWorkers, openedStacks } from './worker-processes.ts';
-
-/** Serves product pages of marketplace A after `gate` has resolved. Ids ending in 801 do not exist. */
-async function startOrigin(gate: () => Promise<void>): Promise<Server> {
-  const server = createServer(async (request, response) => {
-    await gate();
-    const itemId = /[?&]item_id=(\d+)/.exec(request.url ?? '')?.[1] ?? '';
-    const missing = '{"error":4,"error_msg":"item not found","data":null}';
-    const page = itemId.endsWith('801') ? missing : productPage('id', Number(itemId), 77);
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(page);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
-}
+import { deployWorkers, openedStacks, startProductOrigin } from './worker-processes.ts';
 
 /** Requests the readiness of a service repeatedly, and collects the responses other than 200. */
 function watchReadiness({ url }: Deployment): { stop(): Promise<unknown[]> } {
@@ -58,7 +43,7 @@ describe.each(openedStacks)('$title', ({ engines, distributed }) => {
       return opened.promise;
     };
     beforeAll(async () => {
-      origin = await startOrigin(hold);
+      origin = await startProductOrigin(hold);
       const stack = { engines, distributed };
       deployment = await deployWorkers({
         stack,

@@ -1,12 +1,13 @@
 import { headers as createHeaders, createInbox, type Msg } from 'nats';
 import { z } from 'zod';
+import { untilAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Fault, type FaultCode, faultCodes } from '../../contract/fault.ts';
 import type { PlaceOf } from '../owners.ts';
 import type { Queue, QueueMessage } from '../queue.ts';
 import { type ConnectionSession, type JetStreamConnection, unreachable } from './connection.ts';
 import type { Members } from './members.ts';
-import { decode, encode, encodeHeaders } from './message.ts';
+import { decode, encode, encodeHeaders, readJson } from './message.ts';
 import type { JetStreamTiming } from './timing.ts';
 
 type Handle = Parameters<Queue['consume']>[3];
@@ -74,8 +75,7 @@ export async function serveMember(
     if (error === null) void serve(request);
   };
   const subscription = nc.subscribe(subjectOf(prefix, members.self, '*', '*'), { callback });
-  const either = AbortSignal.any([ended, signal]);
-  if (!either.aborted) await new Promise((resolve) => either.addEventListener('abort', resolve));
+  await untilAborted(AbortSignal.any([ended, signal]));
   subscription.unsubscribe();
 }
 
@@ -136,7 +136,7 @@ async function hand(
     if (response.state === 'failed') reject(new Fault(response.code, response.message));
   };
   const callback = (error: unknown, { data, headers: status }: Msg) => {
-    const response = error === null ? readResponse(data) : null;
+    const response = error === null ? readJson(responseSchema, data) : null;
     // Without a subscriber, the server responds with a status only.
     if (response === null || status?.code === 503) resolve('refused');
     else receive(response);
@@ -162,13 +162,5 @@ async function hand(
   } finally {
     settled.abort();
     subscription.unsubscribe();
-  }
-}
-
-function readResponse(data: Uint8Array): Response | null {
-  try {
-    return responseSchema.parse(JSON.parse(Buffer.from(data).toString()));
-  } catch {
-    return null;
   }
 }

@@ -1,9 +1,11 @@
 import type { Msg } from 'nats';
 import { z } from 'zod';
 import type { Clock } from '../../base/clock.ts';
+import { repeat } from '../../base/due-work.ts';
 import { newId } from '../../base/id.ts';
 import { createOwners, type Owners } from '../owners.ts';
 import type { JetStreamConnection } from './connection.ts';
+import { readJson } from './message.ts';
 import type { JetStreamTiming } from './timing.ts';
 
 /** Delay before a process subscribes again, in milliseconds. */
@@ -35,14 +37,6 @@ export interface MembersOptions {
 const reportSchema = z.object({ id: z.string(), event: z.enum(['joined', 'here', 'left']) });
 
 type Report = z.infer<typeof reportSchema>;
-
-function readReport(data: Uint8Array): Report | null {
-  try {
-    return reportSchema.parse(JSON.parse(Buffer.from(data).toString()));
-  } catch {
-    return null;
-  }
-}
 
 /**
  * Reports this process to the other consuming processes, and learns of them. What they believe may differ for
@@ -83,7 +77,7 @@ export function joinMembers({ connection, subject, timing, clock }: MembersOptio
   const follow = async (): Promise<void> => {
     const { nc, ended } = await connection.ready(leaving.signal);
     const callback = (error: unknown, message: Msg) => {
-      const heard = error === null ? readReport(message.data) : null;
+      const heard = error === null ? readJson(reportSchema, message.data) : null;
       if (heard !== null) hear(heard);
     };
     const subscription = nc.subscribe(subject, { callback });
@@ -97,13 +91,7 @@ export function joinMembers({ connection, subject, timing, clock }: MembersOptio
     }
     subscription.unsubscribe();
   };
-  const followForever = async () => {
-    while (!leaving.signal.aborted) {
-      await follow().catch(() => {});
-      await clock.sleep(retryMs, leaving.signal).catch(() => {});
-    }
-  };
-  void followForever();
+  void repeat(follow, { clock, intervalMs: retryMs, onError: () => {} }, leaving.signal);
 
   return {
     self,

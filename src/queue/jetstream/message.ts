@@ -14,6 +14,15 @@ const reference = z.object({
   attempt: z.int().min(0),
 }) satisfies z.ZodType<BatchReference>;
 
+/** Reads JSON in UTF-8. Returns null if it is invalid. */
+export function readJson<T>(schema: z.ZodType<T>, data: Uint8Array): T | null {
+  try {
+    return schema.parse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data)));
+  } catch {
+    return null;
+  }
+}
+
 /** Encodes a message as JSON in UTF-8. */
 export function encode({ jobId, batchId, market, region, lane, units, attempt }: BatchReference): Uint8Array {
   return Buffer.from(JSON.stringify({ jobId, batchId, market, region, lane, units, attempt }));
@@ -37,15 +46,9 @@ export function decode(
   lane: string,
   market: string,
 ): QueueMessage | null {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data));
-  } catch {
-    return null;
-  }
-  const read = reference.safeParse(parsed);
-  if (!read.success || read.data.lane !== lane || read.data.market !== market) return null;
+  const read = readJson(reference, data);
+  if (read === null || read.lane !== lane || read.market !== market) return null;
   const found = traceHeaders.filter((name) => given?.has(name));
-  if (found.length === 0) return read.data;
-  return { ...read.data, trace: Object.fromEntries(found.map((name) => [name, given!.get(name)])) };
+  if (found.length === 0) return read;
+  return { ...read, trace: Object.fromEntries(found.map((name) => [name, given!.get(name)])) };
 }

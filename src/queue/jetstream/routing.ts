@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { repeat } from '../../base/due-work.ts';
 import type { PlaceOf } from '../owners.ts';
 import type { Queue } from '../queue.ts';
 import { type JetStreamConnection, unreachable } from './connection.ts';
@@ -46,14 +47,9 @@ export function createRouting({ connection, name, placeOf, timing, clock }: Rout
   const join = (): Membership => {
     const members = joinMembers({ connection, subject: `${name}.members`, timing, clock });
     const leaving = new AbortController();
-    const serveForever = async () => {
-      const handlerOf = (lane: string, market: string) => handlers.get(`${lane}.${market}`);
-      while (!leaving.signal.aborted) {
-        await serveMember({ connection, prefix, members }, handlerOf, leaving.signal).catch(() => {});
-        await clock.sleep(retryMs, leaving.signal).catch(() => {});
-      }
-    };
-    void serveForever();
+    const handlerOf = (lane: string, market: string) => handlers.get(`${lane}.${market}`);
+    const serve = () => serveMember({ connection, prefix, members }, handlerOf, leaving.signal);
+    void repeat(serve, { clock, intervalMs: retryMs, onError: () => {} }, leaving.signal);
     return {
       members,
       leave: () => {

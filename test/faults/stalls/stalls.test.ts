@@ -1,27 +1,16 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { plainIds } from '../../../sandbox/mkta/ids.ts';
-import { productPage } from '../../../sandbox/mkta/product-page.ts';
 import { createApi, submitItems, type TestApi, watchJob } from '../../support/api.ts';
 import type { Deployment } from '../../support/deployment.ts';
 import { listChildren } from '../../support/process-tree.ts';
 import { until } from '../../support/until.ts';
-import { deployWorkers, openedStacks } from '../worker-processes.ts';
+import { deployWorkers, openedStacks, startProductOrigin } from '../worker-processes.ts';
 import { stallingItem } from './stalling-item.ts';
 
 const service = fileURLToPath(new URL('./service.ts', import.meta.url));
 const unitPrice = 10;
-
-async function startOrigin(): Promise<Server> {
-  const server = createServer((request, response) => {
-    const itemId = /[?&]item_id=(\d+)/.exec(request.url ?? '')?.[1] ?? '1';
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(productPage('id', Number(itemId), 77));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
-}
 
 describe.each(openedStacks)('$title', ({ engines, distributed }) => {
   describe.skipIf(engines === null)('a page that stalls its worker', () => {
@@ -29,7 +18,7 @@ describe.each(openedStacks)('$title', ({ engines, distributed }) => {
     let deployment: Deployment;
     let api: TestApi;
     beforeAll(async () => {
-      origin = await startOrigin();
+      origin = await startProductOrigin();
       const stack = { engines, distributed };
       deployment = await deployWorkers({
         stack,
