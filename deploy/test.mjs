@@ -1,8 +1,8 @@
 // Runs the tests of a tier: `test.mjs [--system] [vitest parameters]`. The last line of output is
 // "N passed, N failed" (", N skipped"). Before it, a failed run explains itself: each failed test with its file,
 // message, seed, and log, and what became of its file when that ran once more alone.
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { accessSync, constants, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runNode } from './child.mjs';
 import { buildConsole } from './console.mjs';
@@ -22,6 +22,27 @@ const maxLineLength = 160;
  * its packages from there.
  */
 const program = join(root, `.program-${process.pid}`);
+
+/** File system in memory, which Linux provides. */
+const memoryFolder = '/dev/shm';
+/** Free space in the memory folder from which tests use it: several times what a run stores at once. */
+const minMemoryBytes = 4 * 2 ** 30;
+
+/**
+ * Returns the parent of the folder for the temporary files of a run. Suites that crash a simulated process at
+ * each of its calls wait for the disk most of their time, and what they test does not depend on it. The system
+ * tier has files of whole installations and stays on the disk.
+ */
+function findTemporaryFolder(run) {
+  if (run.startsWith('system')) return tmpdir();
+  try {
+    accessSync(memoryFolder, constants.W_OK);
+    const { bavail, bsize } = statfsSync(memoryFolder);
+    return bavail * bsize >= minMemoryBytes ? memoryFolder : tmpdir();
+  } catch {
+    return tmpdir();
+  }
+}
 
 /** Compiles the program for the tests, and removes those of runs that were killed. */
 async function buildProgram() {
@@ -44,6 +65,8 @@ async function runVitest(name, parameters) {
     TEST_RUN_DIR: folder,
     TEST_PROGRAM: join(program, 'main.js'),
     NODE_COMPILE_CACHE: compileCache,
+    KEPT_DIR: tmpdir(),
+    TMPDIR: findTemporaryFolder(name),
   };
   const code = await runNode([vitest, 'run', '--root', root, ...reporters, ...parameters], environment);
   try {

@@ -11,7 +11,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   const folder = await createProcessFolder('tests');
   // Some tests start processes of other users.
   await chmod(folder, 0o1777);
-  process.env.KEPT_DIR = tmpdir();
+  process.env.KEPT_DIR ??= tmpdir();
   process.env.TMPDIR = folder;
   return () => removeProcessFolder(folder);
 }
