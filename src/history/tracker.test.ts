@@ -371,7 +371,7 @@ describe('a run whose file cannot be read', () => {
 describe('a comparison that fails', () => {
   const { signal } = new AbortController();
 
-  test('is told to operators after ten minutes, and can be skipped', async () => {
+  test('notifies operators after ten minutes, and can be skipped', async () => {
     const { context, clock } = fixture;
     const { store } = context;
     const webhook = { url: 'https://operators.test/', secret: 'whsec_AAAA' };

@@ -98,7 +98,7 @@ describe('a page without structured data', () => {
     },
   );
 
-  test('has the price that is named so, with its currency beside it, among others', () => {
+  test('lists the price that is named so among others, with the currency next to it', () => {
     const parts = '<p class="price"><b>12,50</b><i>€</i></p><p><i>€ 4,20</i> × 3</p><p><i>€ 2,10</i> × 6</p>';
     expect(read(page(`<div>${parts}${button}</div>`))).toMatchObject({ price: 12.5 });
   });

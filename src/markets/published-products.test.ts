@@ -105,7 +105,7 @@ describe('the published forms', () => {
       });
   });
 
-  test('of a product group have the variants that the page lists, inside of it or beside it', () => {
+  test('of a product group have the variants that the page lists, inside of it or next to it', () => {
     const variant = (size: string, price: number) =>
       mug({
         ...{ name: `Oat mug, ${size}`, sku: `M-${size}`, size, '@id': `#${size}` },

@@ -88,7 +88,7 @@ describe('createAdmission()', () => {
     expect(countOf('a')).toBe(expected);
   });
 
-  test('rejects waiting batches of a user above the limit, and of nobody else', async () => {
+  test('rejects waiting batches of a user above the limit, and of no one else', async () => {
     const { admission, add, countOf } = open(8, 5);
     await add('a1', 8);
     await add('a2', 9);

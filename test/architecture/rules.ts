@@ -230,6 +230,69 @@ export const lookupTables = (sources: readonly Source[], names: ReadonlySet<stri
         .map((key) => `${path}: '${key}'`),
     );
 
+/** Returns true for code that is no test, conformance suite, fixture, or generated. */
+export const isProductCode = (path: string) =>
+  !/\.test\.tsx?$|^src\/[^/]+\/conformance(?:\/|\.ts$)|\/fixture(?:\/|\.ts$)|^test\//.test(path);
+
+/** Returns the places that spread an array or object which is written there, as "file:line: text". */
+export const literalSpreads = (sources: readonly Source[]) =>
+  sources.flatMap(({ path, literalSpreads }) => literalSpreads.map((line) => `${path}:${line}: spread`));
+
+/** Participles and abstract nouns that say nothing about a value: name what it is. */
+const translated = new Set([
+  'asked',
+  'called',
+  'given',
+  'grown',
+  'kept',
+  'known',
+  'others',
+  'place',
+  'reading',
+  'said',
+  'shown',
+  'told',
+  'waited',
+  'wanted',
+  'whole',
+]);
+
+/** Returns variables and parameters with a name that says nothing, as "file:line: name". */
+export const translatedNames = (sources: readonly Source[]) =>
+  sources.flatMap(({ path, names }) =>
+    names.filter(({ name }) => translated.has(name)).map(({ line, name }) => `${path}:${line}: ${name}`),
+  );
+
+/** A phrase that texts must not contain, with the term to use. */
+interface RetiredPhrase {
+  pattern: RegExp;
+  term: string;
+}
+
+/** Returns the phrases that a configuration of textlint retires. */
+export function retiredPhrases(configuration: string): RetiredPhrase[] {
+  const { terms } = (JSON.parse(configuration) as TextlintConfiguration).rules.terminology;
+  return terms
+    .filter((term) => typeof term !== 'string')
+    .map(([phrase, term]) => ({ pattern: new RegExp(`(?<![\\w-])(?:${phrase})(?![\\w-])`, 'i'), term }));
+}
+
+/** Configuration of textlint, as far as it is read here. */
+interface TextlintConfiguration {
+  rules: { terminology: { terms: (string | [phrase: string, term: string])[] } };
+}
+
+/** Returns titles of tests that contain a phrase, as "file:line: phrase -> term". */
+export const titlesWith = (sources: readonly Source[], phrases: readonly RetiredPhrase[]) =>
+  sources.flatMap(({ path, titles }) =>
+    titles.flatMap(({ line, title }) =>
+      phrases.flatMap(({ pattern, term }) => {
+        const phrase = pattern.exec(title)?.[0];
+        return phrase === undefined ? [] : [`${path}:${line}: ${phrase} -> ${term}`];
+      }),
+    ),
+  );
+
 /** Returns the folder of the market or kind that a path is in. */
 const folderOf = (path: string) => /^(?:src\/(?:markets|kinds)|sandbox)\/[^/]+(?=\/)/.exec(path)?.[0];
 

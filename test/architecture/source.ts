@@ -24,6 +24,12 @@ export interface Source {
   isOwnFile: boolean;
   /** Lines that are comments and longer than 110 columns, except directives of the linter. */
   wide: number[];
+  /** Lines that spread an array or object which is written there: `...[a, b]`, `...{ a, b }`. */
+  literalSpreads: number[];
+  /** Names of its variables and parameters, with those taken out of an object or array. */
+  names: { line: number; name: string }[];
+  /** Titles of its tests and groups of tests, without placeholders. */
+  titles: { line: number; title: string }[];
 }
 
 /** Comments of more columns are hard to read beside code. */
@@ -58,6 +64,9 @@ export function readSource(path: string, text: string): Source {
     lines: text.split('\n').length - 1,
     isOwnFile: /\bfile\b[\s*/]+of[\s*/]+its[\s*/]+own\b/.test(text),
     wide: text.split('\n').flatMap((line, index) => (isWideComment(line) ? [index + 1] : [])),
+    literalSpreads: [],
+    names: [],
+    titles: [],
   };
   const lineOf = lineFinder(text);
   let nested = 0;
@@ -83,6 +92,7 @@ export function readSource(path: string, text: string): Source {
     nested = outer + Math.max(0, span - 2);
   };
   const visit = (node: Node) => {
+    readStyle(source, node, text, lineOf);
     switch (node.type) {
       case 'ImportDeclaration':
         imported(node.source);
@@ -135,6 +145,64 @@ export function readSource(path: string, text: string): Source {
   };
   visit(parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }) as unknown as Node);
   return source;
+}
+
+/** Adds to a source what only the rules of style need of a node. */
+function readStyle(source: Source, node: Node, text: string, lineOf: (offset: number) => number): void {
+  const line = () => lineOf(node.start);
+  if (node.type === 'SpreadElement' && '[{'.includes(text[(node.argument as Node).start]!))
+    source.literalSpreads.push(line());
+  for (const name of declaredNames(node)) source.names.push({ line: line(), name });
+  const title = titleOf(node);
+  if (title !== null) source.titles.push({ line: line(), title });
+}
+
+/** Returns the names that a variable, the parameters of a function, or a `catch` declares. */
+function declaredNames(node: Node): string[] {
+  if (node.type === 'VariableDeclarator') return namesIn(node.id);
+  if (node.type === 'CatchClause') return namesIn(node.param);
+  if (functionTypes.has(node.type)) return (node.params as unknown[]).flatMap(namesIn);
+  return [];
+}
+
+/** Returns the names that a pattern binds. */
+function namesIn(pattern: unknown): string[] {
+  if (!isNode(pattern)) return [];
+  switch (pattern.type) {
+    case 'Identifier':
+      return [pattern.name as string];
+    case 'ObjectPattern':
+      return (pattern.properties as Node[]).flatMap((property) => namesIn(property.value ?? property));
+    case 'ArrayPattern':
+      return (pattern.elements as unknown[]).flatMap(namesIn);
+    case 'AssignmentPattern':
+      return namesIn(pattern.left);
+    case 'RestElement':
+      return namesIn(pattern.argument);
+    case 'TSParameterProperty':
+      return namesIn(pattern.parameter);
+    default:
+      return [];
+  }
+}
+
+/** Returns the title in a call of `test`, `it`, `describe`, or one of their forms, such as `test.each(a)`. */
+function titleOf(node: Node): string | null {
+  if (node.type !== 'CallExpression') return null;
+  const [title] = node.arguments as unknown[];
+  if (!isNode(title) || !titledCalls.has(rootName(node.callee))) return null;
+  if (title.type !== 'TemplateLiteral') return textOf(title);
+  return (title.quasis as { value: { cooked: string } }[]).map(({ value }) => value.cooked).join(' ');
+}
+
+const titledCalls = new Set<string | null>(['describe', 'it', 'test']);
+
+/** Returns the name at the start of `a.b(c).d`, which is "a", or null. */
+function rootName(value: unknown): string | null {
+  if (!isNode(value)) return null;
+  if (value.type === 'CallExpression') return rootName(value.callee);
+  if (value.type === 'MemberExpression') return rootName(value.object);
+  return nameOf(value);
 }
 
 const typeDeclarations = new Set(['ClassDeclaration', 'TSInterfaceDeclaration', 'TSTypeAliasDeclaration']);

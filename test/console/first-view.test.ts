@@ -89,7 +89,7 @@ describe.skipIf('missing' in chromium)(`the first view on a phone${skipped}`, ()
     expect(seen.shift).toBeLessThan(0.01);
   });
 
-  test('of a job requests its records beside it, and loads 275 kB of code in 10 files', async () => {
+  test('of a job requests its records at the same time, and loads 275 kB of code in 10 files', async () => {
     const seen = await view(`/jobs/${jobId}`, 'violate the schema');
     const calls = seen.requests.filter((name) => /^[A-Z][A-Za-z]+$/.test(name));
     expect(calls.slice(0, 2)).toEqual(['GetJob', 'ListRecords']);

@@ -57,7 +57,7 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
     sendJson(method, `${deployment.url}/v1/account/webhook${path}`, key, body);
 
   test.skipIf(engines === null)(
-    'operators decide on what they are told of, and its user is told',
+    'notifies operators of decisions to make, and the user of the result',
     async () => {
       const user = await api.createUser(1_000);
       expect(await webhook(user.key, 'GET')).toMatchObject({

@@ -39,26 +39,23 @@ describe('24 hours without a decision', () => {
         ['refund', 12],
       ],
     ],
-  ] as const)(
-    'a job of %s is rejected, and what was charged given back once',
-    async (method, request, view, entries) => {
-      const userId = await fixture.createUser(100);
-      const { jobId } = await fixture.submit(userId, method, request as never);
-      await fixture.clock.advance(approvalWaitMs - 1);
-      await sweep(fixture.context);
-      expect(await fixture.read(userId, view, { jobId })).toMatchObject({ status: 'awaiting_approval' });
+  ] as const)('rejects a job of %s, and refunds its charge once', async (method, request, view, entries) => {
+    const userId = await fixture.createUser(100);
+    const { jobId } = await fixture.submit(userId, method, request as never);
+    await fixture.clock.advance(approvalWaitMs - 1);
+    await sweep(fixture.context);
+    expect(await fixture.read(userId, view, { jobId })).toMatchObject({ status: 'awaiting_approval' });
 
-      await fixture.clock.advance(1);
-      await sweep(fixture.context);
-      await sweep(fixture.context);
-      expect(await fixture.read(userId, view, { jobId })).toMatchObject({ status: 'rejected' });
-      expect((await fixture.context.store.jobs.get(jobId))!.reason).toMatch(/24 hours/);
-      expect(await entriesOf(userId)).toEqual(entries);
-      expect(await fixture.balance(userId)).toBe(100);
-      await expect(approve(fixture.context, jobId, operatorId)).rejects.toMatchObject({ code: 'conflict' });
-      expect(await fixture.problems()).toEqual([]);
-    },
-  );
+    await fixture.clock.advance(1);
+    await sweep(fixture.context);
+    await sweep(fixture.context);
+    expect(await fixture.read(userId, view, { jobId })).toMatchObject({ status: 'rejected' });
+    expect((await fixture.context.store.jobs.get(jobId))!.reason).toMatch(/24 hours/);
+    expect(await entriesOf(userId)).toEqual(entries);
+    expect(await fixture.balance(userId)).toBe(100);
+    await expect(approve(fixture.context, jobId, operatorId)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await fixture.problems()).toEqual([]);
+  });
 
   test('do not affect an approved job', async () => {
     const userId = await fixture.createUser(100);

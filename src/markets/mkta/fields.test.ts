@@ -58,7 +58,7 @@ describe('a newest card', () => {
     expect(read({ name: 'Kettle', ...entry }).available).toBe(available);
   });
 
-  test('has no rating if nobody rated it', () => {
+  test('has no rating if no one rated it', () => {
     const item_rating = { rating_star: 0, rating_count: [0, 0, 0, 0, 0, 0] };
     expect(read({ ...newest, item_rating })).toMatchObject({ rating: null, details: { reviews: 0 } });
   });
