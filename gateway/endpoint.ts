@@ -5,33 +5,21 @@ import { parse, type Template } from './paths/parse.ts';
 /** Returns the paths that a declared path is served under; the first one is documented first. */
 export type PathForms = (path: string) => readonly string[];
 
-/** Endpoint as a dialect derives it from a method. */
-export interface DeclaredEndpoint extends Endpoint {
-  /** Proto name of the field that is the response body. Empty or undefined: the message. */
-  responseBody?: string;
-  /** The request body is bytes of any media type: see google.api.HttpBody. */
-  takesBytes?: boolean;
-}
-
 export interface PathForm {
   path: string;
   template: Template;
 }
 
 /** Endpoint with the paths that it is served under. */
-export interface ServedEndpoint extends DeclaredEndpoint {
+export interface ServedEndpoint extends Endpoint {
   forms: readonly PathForm[];
   /** Endpoint that serves requests whose query has one of `exportParams`. */
   exported: ServedEndpoint | null;
 }
 
 /** Parses the paths of every endpoint of the services. Throws an Error that names an invalid declaration. */
-export function servedEndpoints(
-  services: readonly DescService[],
-  formsOf: PathForms,
-  declared: (services: readonly DescService[]) => DeclaredEndpoint[] = endpointsOf,
-): ServedEndpoint[] {
-  const served = declared(services).map(
+export function servedEndpoints(services: readonly DescService[], formsOf: PathForms): ServedEndpoint[] {
+  const served = endpointsOf(services).map(
     (endpoint): ServedEndpoint => ({
       ...endpoint,
       forms: formsOf(endpoint.path).map((path) => ({ path, template: parse(path) })),

@@ -5,7 +5,6 @@ import { createBodyBudget } from '../src/contract/body-budget.ts';
 import type { Caller, GatewayBudget, GatewayClock, GatewayLog } from '../src/contract/caller.ts';
 import { Fault } from '../src/contract/fault.ts';
 import { quote } from '../src/contract/problem-texts.ts';
-import type { Dialect } from './dialect.ts';
 import { type PathForms, type ServedEndpoint, servedEndpoints } from './endpoint.ts';
 import type { ApiInfo } from './openapi/document-options.ts';
 import type { Schema } from './openapi/schemas.ts';
@@ -16,7 +15,6 @@ import { createLocator, type Locate, type ShownBy, shownByService } from './resp
 import { createPublicContent, keepContent, sendPublicContent } from './response/public-content.ts';
 import { createResponseCache, type RetentionPolicy } from './response/response-cache.ts';
 import { endpointServer, type OnLongRequest, type Serve, type Serving } from './serve-endpoint.ts';
-import { standardDialect } from './standard/dialect.ts';
 
 /** GET path that no service declares. */
 export interface ExtraPath {
@@ -34,8 +32,6 @@ export interface GatewayOptions {
   /** Services whose methods with a google.api.http option are served. */
   services: readonly DescService[];
   caller: Caller;
-  /** Form of requests and responses. Default: google.api.http and ProtoJSON. */
-  dialect?: Dialect;
   /** Default: no log. */
   log?: GatewayLog;
   clock?: GatewayClock;
@@ -97,7 +93,6 @@ export function createGateway(options: GatewayOptions): RequestListener {
     clock = { now: Date.now },
     log = noLog,
     budget = createBodyBudget({ totalBytes: defaultBudgetBytes, userBytes: defaultBudgetBytes }),
-    dialect = standardDialect(),
     publicUrl = () => '/',
     loadApi = async () => namesOf(options.services),
     pathForms = (path) => [path],
@@ -106,7 +101,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
     onRouted,
   } = options;
   const routes = createTrie<Route>();
-  const endpoints = servedEndpoints(options.services, pathForms, dialect.endpointsOf);
+  const endpoints = servedEndpoints(options.services, pathForms);
   const locators = new Map(
     endpoints.map((endpoint) => [
       endpoint,
@@ -114,13 +109,13 @@ export function createGateway(options: GatewayOptions): RequestListener {
     ]),
   );
   const isLocated = (endpoint: ServedEndpoint) => locators.get(endpoint) !== undefined;
-  addEndpoints(locators, { ...options, clock, budget, dialect, isVolatile }, (verb, template, route) =>
+  addEndpoints(locators, { ...options, clock, budget, isVolatile }, (verb, template, route) =>
     routes.insert(verb, template, route),
   );
   // The code and texts of the documents are large and loaded on demand.
   const documentation = (options.documents ?? ['/openapi.json']).map((path, form): ExtraPath => {
     const content = keepContent(publicUrl, async () => {
-      const [api, openApiDocument] = await Promise.all([loadApi(), dialect.loadDocument()]);
+      const [api, { openApiDocument }] = await Promise.all([loadApi(), import('./openapi/openapi.ts')]);
       const document = { ...api, publicUrl, endpoints, pathForms, form, extraPaths, isLocated, isVolatile };
       return createPublicContent('application/json', JSON.stringify(await openApiDocument(document)));
     });
@@ -149,13 +144,10 @@ export function createGateway(options: GatewayOptions): RequestListener {
 
   // Declared routes are served without Express, which costs as much per request as the rest of the gateway.
   return (request, response) => {
-    const exchange = beginExchange(request, response, log, clock, dialect);
-    let segments = segmentsOf(request.url!);
+    const exchange = beginExchange(request, response, log, clock);
+    const segments = segmentsOf(request.url!);
     if (segments === undefined)
       return sendFault(exchange, new Fault('malformed', 'The path is not percent-encoded UTF-8'));
-    const hasEscapedSlash = dialect.splitsEscapedSlashes && segments.some((segment) => segment.includes('/'));
-    if (hasEscapedSlash && routes.methods(segments).length === 0)
-      segments = segments.flatMap((segment) => segment.split('/'));
     const found =
       routes.find(segments, request.method!) ??
       (request.method === 'HEAD' ? routes.find(segments, 'GET') : undefined);
@@ -175,12 +167,11 @@ export function createGateway(options: GatewayOptions): RequestListener {
 
 function addEndpoints(
   endpoints: ReadonlyMap<ServedEndpoint, Locate | undefined>,
-  options: GatewayOptions & Pick<Serving, 'isVolatile' | 'budget' | 'dialect'> & { clock: GatewayClock },
+  options: GatewayOptions & Pick<Serving, 'isVolatile' | 'budget'> & { clock: GatewayClock },
   insert: (verb: string, template: Template, route: Route) => void,
 ): void {
-  const { dialect, caller, clock, budget, retention, isVolatile } = options;
+  const { caller, clock, budget, retention, isVolatile } = options;
   const serving = {
-    dialect,
     caller,
     budget,
     cache: retention && createResponseCache(retention, clock),

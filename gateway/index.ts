@@ -8,14 +8,9 @@ export type {
   GatewayLog,
   Session,
 } from '../src/contract/caller.ts';
-export { contractDialect } from './contract-dialect.ts';
-export type { Dialect } from './dialect.ts';
 export type { PathForms } from './endpoint.ts';
 export { createGateway, type ExtraPath, type GatewayOptions } from './gateway.ts';
 export type { ApiInfo } from './openapi/document-options.ts';
 export type { Exchange } from './request-context.ts';
 export type { ShownBy } from './response/location.ts';
 export type { CacheRetention, RetentionPolicy } from './response/response-cache.ts';
-export { type StandardDialectOptions, standardDialect } from './standard/dialect.ts';
-export { StatusError } from './standard/status.ts';
-export { type TransportCallerOptions, transportCaller } from './transport-caller.ts';

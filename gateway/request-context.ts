@@ -5,9 +5,9 @@ import { namesTag } from '../src/contract/etag.ts';
 import { Fault, faultLogLevels } from '../src/contract/fault.ts';
 import { requestIdHeader, requestIdOf } from '../src/contract/request-id.ts';
 import { parseWaited, tagHeader, timingHeader } from '../src/contract/response-headers.ts';
-import type { ErrorForm } from './dialect.ts';
 import { contentLength, hasBody } from './request/body.ts';
 import { encode, minBytes, preferredEncoding } from './response/content-encoding.ts';
+import { errorBody, errorResponse } from './response/errors.ts';
 
 /** A request and its response. */
 export interface Exchange {
@@ -21,7 +21,6 @@ export interface Exchange {
   /** The caller's `x-request-id` if it is valid, otherwise a new one. */
   readonly requestId: string;
   readonly log: GatewayLog;
-  readonly errors: ErrorForm;
   /** Aborted when the client disconnects before the response is complete. */
   readonly signal: AbortSignal;
   /** Path template that matched, for the access log. */
@@ -38,7 +37,6 @@ export function beginExchange(
   response: ServerResponse,
   log: GatewayLog,
   clock: GatewayClock,
-  errors: ErrorForm,
 ): Exchange {
   const requestId = requestIdOf(request.headers[requestIdHeader]);
   const started = clock.now();
@@ -49,7 +47,6 @@ export function beginExchange(
     pending: commonHeaders(requestId),
     requestId,
     log,
-    errors,
     signal: abort.signal,
     route: undefined,
     userId: undefined,
@@ -187,8 +184,8 @@ export function sendContent(exchange: Exchange, content: string | Buffer, compre
 
 /** Responds with an error. Internal errors and unavailable components are logged. */
 export function sendFault(exchange: Exchange, thrown: unknown): void {
-  const { requestId, response, log, errors } = exchange;
-  const fault = errors.faultOf(thrown);
+  const { requestId, response, log } = exchange;
+  const fault = Fault.from(thrown);
   if (response.destroyed) return;
   const level = faultLogLevels[fault.code];
   const reported = fault.code === 'internal' ? (fault.cause ?? fault) : fault;
@@ -203,7 +200,7 @@ export function sendFault(exchange: Exchange, thrown: unknown): void {
     abortResponse(response);
     return;
   }
-  const { status, headers, body } = errors.errorResponse(fault, requestId);
+  const { status, headers, body } = errorResponse(fault, requestId);
   sendJson(exchange, status, body, headers);
 }
 
@@ -244,17 +241,13 @@ function endBeforeBody(request: IncomingMessage, response: ServerResponse, conte
 
 /** Responds to OPTIONS with the methods of a path, and to any other method with 405 and the same list. */
 export function sendMethods(exchange: Exchange, methods: readonly string[]): void {
-  const { request } = exchange;
+  const { request, requestId } = exchange;
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
   addHeaders(exchange, { allow });
-  if (request.method === 'OPTIONS') setHeaders(exchange).writeHead(204).end();
-  else
-    sendJson(
-      exchange,
-      405,
-      exchange.errors.methodNotAllowed(
-        `The path has no ${request.method}: it has ${allow}`,
-        exchange.requestId,
-      ),
-    );
+  if (request.method === 'OPTIONS') {
+    setHeaders(exchange).writeHead(204).end();
+    return;
+  }
+  const detail = `The path has no ${request.method}: it has ${allow}`;
+  sendJson(exchange, 405, errorBody(detail, 'method_not_allowed', requestId));
 }

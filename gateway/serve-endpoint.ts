@@ -22,17 +22,16 @@ import { type ResponseHeaders, tagHeader, timingHeader } from '../src/contract/r
 import { quoteOptions, type SubmitOptions } from '../src/contract/submit-options.ts';
 import { readWait } from '../src/contract/wait.ts';
 import { wholeBodyField, wholeBodyOf } from '../src/contract/whole-body.ts';
-import type { Dialect, WriteResponse } from './dialect.ts';
 import type { ServedEndpoint } from './endpoint.ts';
 import type { Variable } from './paths/parse.ts';
 import { contentLength, hasBody, readBody, streamBody } from './request/body.ts';
 import { readForm } from './request/form.ts';
 import { readStrict } from './request/ignored-fields.ts';
-import type { RequestParts } from './request/request-reader.ts';
+import { type RequestParts, requestReader } from './request/request-reader.ts';
 import { addHeaders, admit, type Exchange, sendJson, sendTagged } from './request-context.ts';
 import type { Locate } from './response/location.ts';
 import type { ResponseCache } from './response/response-cache.ts';
-import { sendStream } from './response/stream.ts';
+import { type BodyPiece, sendStream } from './response/stream.ts';
 import { isStable, textTag } from './response/tag.ts';
 
 /** Throws the fault `unsupported_media` for a body that is not JSON in UTF-8. */
@@ -62,7 +61,6 @@ function unsupported(given: string | undefined, wanted: string): Fault {
 
 /** Dependencies of endpointServer(). */
 export interface Serving {
-  dialect: Dialect;
   caller: Caller;
   budget: GatewayBudget;
   cache: ResponseCache | undefined;
@@ -103,12 +101,11 @@ export type Serve = (
  */
 export function endpointServer(
   endpoint: ServedEndpoint,
-  { dialect, caller, budget, cache, locate, isVolatile, onAuthenticated, onLongRequest }: Serving,
+  { caller, budget, cache, locate, isVolatile, onAuthenticated, onLongRequest }: Serving,
 ): Serve {
   const { method, successStatus } = endpoint;
-  const readRequest = dialect.requestReader(endpoint);
-  const write = writeOnce(dialect.responseWriter(endpoint));
-  const writeStream = dialect.streamWriter(endpoint);
+  const readRequest = requestReader(endpoint);
+  const write = endpoint.streams ? undefined : writeOnce(messageWriter(method.output));
   const whole = wholeBodyField(method.output);
   const cached = endpoint.cached ? cache?.of(method.output) : undefined;
   const writeRequest = cached && messageWriter(method.input);
@@ -133,7 +130,7 @@ export function endpointServer(
     const submitOptions = endpoint.takesOptions ? readOptions(query, problems) : undefined;
     const strict = readStrict(headers['x-strict']);
     if (typeof strict !== 'boolean') problems.push(strict);
-    const parts: RequestParts = { segments, query, problems, isStrict: strict === true, url: request.url! };
+    const parts: RequestParts = { segments, query, problems, isStrict: strict === true };
     await reserveBody(exchange, endpoint, session.userId, budget);
     await readInto(parts, exchange, endpoint);
     const { message, headers: ignored, problems: found = [] } = readRequest(parts, variables);
@@ -164,12 +161,9 @@ export function endpointServer(
     }
 
     if (write === undefined) {
-      await sendStream(
-        exchange,
-        successStatus,
-        writeStream(session.stream(unary(method), message, context), query),
-        responseHeaders,
-      );
+      const pieces: AsyncIterable<unknown> = session.stream(unary(method), message, context);
+      // endpointOf() allows streams of google.api.HttpBody only.
+      await sendStream(exchange, successStatus, pieces as AsyncIterable<BodyPiece>, responseHeaders);
       return;
     }
     if (cached !== undefined && !session.isUncached) {
@@ -182,7 +176,7 @@ export function endpointServer(
       return;
     }
     const output = await call();
-    const text = write(output, query);
+    const text = write(output);
     if (gets) {
       const tag = responseHeaders[tagHeader] ?? (stable ? textTag(text) : undefined);
       sendTagged(exchange, successStatus, text, tag);
@@ -214,12 +208,11 @@ function longKindOf(method: DescMethod, waitMs: number): LongRequestKind | null 
 }
 
 /** Returns a writer that keeps the texts of frozen messages, which a service may return again. */
-function writeOnce(write: WriteResponse | undefined): WriteResponse | undefined {
-  if (write === undefined) return undefined;
+function writeOnce(write: (message: Message) => string): (message: Message) => string {
   const texts = new WeakMap<Message, string>();
-  return (message, query = noQuery) => {
-    if (query !== noQuery || !Object.isFrozen(message)) return write(message, query);
-    const text = texts.get(message) ?? write(message, query);
+  return (message) => {
+    if (!Object.isFrozen(message)) return write(message);
+    const text = texts.get(message) ?? write(message);
     texts.set(message, text);
     return text;
   };
@@ -288,12 +281,8 @@ async function readInto(
     requireForm(contentType);
     parts.form = await readForm(request.headers, streamBody(request, response, limit));
   } else {
-    if (!endpoint.takesBytes) requireJson(contentType);
+    requireJson(contentType);
     const bytes = await readBody(request, response, limit);
-    if (endpoint.takesBytes) {
-      Object.assign(parts, { bytes, contentType });
-      return;
-    }
     if (bytes.length > smallBodyBytes) {
       // Large bodies are parsed one by one, with other work between them.
       await setImmediate();

@@ -9,7 +9,7 @@ export type PathSegment = { kind: 'literal'; text: string } | { kind: '*' } | { 
  * the variable is the rest of the path.
  */
 export interface Variable {
-  /** Proto name of the field; dotted for a field of a nested message. */
+  /** Proto name of the field. */
   field: string;
   start: number;
   end: number | null;
@@ -24,8 +24,7 @@ export interface Template {
 
 /**
  * Parses a google.api.http path template: literals, `*`, `**` at the end, `{field}`,
- * `{field=pattern}` and a verb. A field of a nested message is a dotted name. Throws an Error that
- * names the template.
+ * `{field=pattern}` and a verb. Throws an Error that names the template.
  */
 export function parse(template: string): Template {
   const tokens = scan(template);

@@ -22,11 +22,6 @@ export interface RequestParts {
   /** Path segments, percent-decoded. */
   segments: readonly string[];
   query: URLSearchParams;
-  /** URL of the request, for the parts of its path as they are written. */
-  url?: string;
-  /** Body of any media type, for endpoints that take one. */
-  bytes?: Buffer;
-  contentType?: string;
   /** Text of a JSON body. Empty: none. */
   json?: string;
   form?: Map<string, FormPart[]>;
@@ -47,7 +42,7 @@ export interface ReadResult {
   problems?: readonly Problem[];
 }
 
-/** Creates the request message. A dialect whose faults list problems returns them, another one throws. */
+/** Creates the request message. */
 export type ReadRequest = (parts: RequestParts, variables: readonly Variable[]) => ReadResult;
 
 /**

@@ -3,9 +3,14 @@ import type { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { Fault } from '../../src/contract/fault.ts';
 import type { ResponseHeaders } from '../../src/contract/response-headers.ts';
-import type { BodyPiece } from '../dialect.ts';
 import { addHeaders, type Exchange, setHeaders } from '../request-context.ts';
 import { createEncoder, type Encoder, isCompressible, preferredEncoding } from './content-encoding.ts';
+
+/** Part of a response body; the first one has the media type. */
+export interface BodyPiece {
+  readonly contentType: string;
+  readonly data: Uint8Array;
+}
 
 /**
  * Responds with a stream of bytes; the first piece has the content type. Text is encoded in br or gzip if the

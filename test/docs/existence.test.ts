@@ -78,7 +78,7 @@ The log says \`worker died\` or \`origins missing\`. Use \`job list\`.
   test('resolves paths from the folder of the page', () => {
     const page = parsePage(
       'gateway/README.md',
-      'See `fixture/library.proto`, `fixture/none.proto`, and `../src`.',
+      'See `fixture/shop.proto`, `fixture/none.proto`, and `../src`.',
     );
     expect(findProblems(page, checks)).toEqual(['1: no file or folder "fixture/none.proto"']);
   });

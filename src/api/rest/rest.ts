@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { getOption } from '@bufbuild/protobuf';
 import type { RequestHandler } from 'express';
-import { contractDialect } from '../../../gateway/contract-dialect.ts';
 import { createGateway, type GatewayOptions } from '../../../gateway/gateway.ts';
 import { type Exchange, sendJson } from '../../../gateway/request-context.ts';
 import { basePathOf, type ShownBy, shownByService, variableIn } from '../../../gateway/response/location.ts';
@@ -228,7 +227,6 @@ export function createRestApi(options: RestOptions): RequestListener {
   const { services, caller, log, clock, budget, publicUrl, mounts = [], retrieveCache } = options;
   const operatorContent = keepContent(publicUrl, () => operatorDocument(options));
   const gateway = createGateway({
-    dialect: contractDialect,
     services,
     caller,
     log,
