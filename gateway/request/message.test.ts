@@ -12,7 +12,7 @@ import { expect, test } from 'vitest';
 import { messageReader } from '../../src/contract/json/message-reader.ts';
 import { messageWriter } from '../../src/contract/json/message-writer.ts';
 import { parseJson } from '../../src/contract/json/parse.ts';
-import { startReading } from '../../src/contract/json/reading.ts';
+import { createReadState } from '../../src/contract/json/read-state.ts';
 import { rulesOf } from '../../src/contract/rules.ts';
 import { checkProperty } from '../../test/support/properties.ts';
 import { shopMessage } from '../fixture/shop.ts';
@@ -24,9 +24,9 @@ test('messages round-trip through their REST form', () => {
   const read = messageReader(request);
   checkProperty(
     fc.property(messages(request, 1), (message) => {
-      const reading = startReading(['body']);
-      const again = read(parseJson(write(message)), reading);
-      expect(reading.problems).toEqual([]);
+      const state = createReadState(['body']);
+      const again = read(parseJson(write(message)), state);
+      expect(state.problems).toEqual([]);
       expect(equals(request, again as Message, message)).toBe(true);
     }),
     200,
@@ -37,12 +37,12 @@ test('messageReader() reads any JSON or reports problems located in the body', (
   const read = messageReader(request);
   checkProperty(
     fc.property(likelyBodies(), (body) => {
-      const reading = startReading(['body']);
-      const message = read(parseJson(JSON.stringify(body)), reading);
-      expect(reading.path).toEqual(['body']);
-      expect(reading.problems.length <= 100).toBe(true);
-      for (const problem of reading.problems) expect(problem.loc[0]).toBe('body');
-      if (reading.problems.length === 0) expect(clone(request, message as never)).toEqual(message);
+      const state = createReadState(['body']);
+      const message = read(parseJson(JSON.stringify(body)), state);
+      expect(state.path).toEqual(['body']);
+      expect(state.problems.length <= 100).toBe(true);
+      for (const problem of state.problems) expect(problem.loc[0]).toBe('body');
+      if (state.problems.length === 0) expect(clone(request, message as never)).toEqual(message);
     }),
     300,
   );

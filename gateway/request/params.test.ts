@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
-import { startReading } from '../../src/contract/json/reading.ts';
+import { createReadState } from '../../src/contract/json/read-state.ts';
 import { shopMessage } from '../fixture/shop.ts';
 import type { FormPart } from './form.ts';
 import { formReader, queryReader } from './params.ts';
@@ -9,19 +9,19 @@ import { formReader, queryReader } from './params.ts';
 function fromQuery(name: string, query: string) {
   const schema = shopMessage(name);
   const message = create(schema);
-  const reading = startReading();
-  queryReader(schema.fields)(new URLSearchParams(query), message, reading);
-  return { message, problems: reading.problems, path: reading.path };
+  const state = createReadState();
+  queryReader(schema.fields)(new URLSearchParams(query), message, state);
+  return { message, problems: state.problems, path: state.path };
 }
 
 /** Reads parts of a form into some fields of a message of shop.proto. */
 function fromForm(name: string, fieldNames: string[], parts: Record<string, FormPart[]>) {
   const schema = shopMessage(name);
   const message = create(schema);
-  const reading = startReading();
+  const state = createReadState();
   const fields = schema.fields.filter((field) => fieldNames.includes(field.name));
-  formReader(fields)(new Map(Object.entries(parts)), message, reading);
-  return { message, problems: reading.problems, path: reading.path };
+  formReader(fields)(new Map(Object.entries(parts)), message, state);
+  return { message, problems: state.problems, path: state.path };
 }
 
 describe('queryReader()', () => {
@@ -65,14 +65,14 @@ describe('queryReader()', () => {
       { loc: ['query', 'item_id'], type: 'value_error', msg: 'Input should be sent once, not 2 times' },
     ]);
     expect(path).toEqual([]);
-    const reading = startReading();
+    const state = createReadState();
     const { fields } = shopMessage('ListOrdersResponse');
     queryReader(fields, ['wait'])(
       new URLSearchParams('wait=1&numbers=1&numbers=2&wait=1'),
       create(shopMessage('ListOrdersResponse')),
-      reading,
+      state,
     );
-    expect(reading.problems).toMatchObject([{ loc: ['query', 'wait'], type: 'value_error' }]);
+    expect(state.problems).toMatchObject([{ loc: ['query', 'wait'], type: 'value_error' }]);
   });
 
   test('shows an integer out of range as it was written, shortened', () => {

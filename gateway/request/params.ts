@@ -1,6 +1,6 @@
 import { type DescField, type Message, ScalarType } from '@bufbuild/protobuf';
 import { assigner, fallbackOf } from '../../src/contract/json/message-reader.ts';
-import { ignoreField, type Reading, refuse, refused } from '../../src/contract/json/reading.ts';
+import { ignoreField, type ReadState, refuse, refused } from '../../src/contract/json/read-state.ts';
 import { textReader } from '../../src/contract/json/text.ts';
 import { problemText } from '../../src/contract/problem-texts.ts';
 import { restName } from '../../src/contract/rest-form.ts';
@@ -8,7 +8,7 @@ import { isRequired, rulesOf } from '../../src/contract/rules.ts';
 import type { FormPart } from './form.ts';
 
 /** Sets fields of a message from a part of the request, and records problems. */
-export type ReadParams<Source> = (source: Source, message: Message, reading: Reading) => void;
+export type ReadParams<Source> = (source: Source, message: Message, state: ReadState) => void;
 
 /** Options of queryReader(). */
 export interface QueryReaderOptions {
@@ -35,11 +35,11 @@ export function queryReader(
       set: textSetter(field, 'query', isRequired(field) || required.includes(field.name)),
     }));
   const names = new Set([...params.map(({ name }) => name), ...others]);
-  return (query, message, reading) => {
-    for (const { name, set } of params) set(query.getAll(name), message, reading);
-    for (const name of others) refuseRepeated(query.getAll(name), ['query', name], reading);
-    if (refusesOthers) refuseOthers(query.keys(), names, reading);
-    else ignoreOthers(query.keys(), names, 'query', reading);
+  return (query, message, state) => {
+    for (const { name, set } of params) set(query.getAll(name), message, state);
+    for (const name of others) refuseRepeated(query.getAll(name), ['query', name], state);
+    if (refusesOthers) refuseOthers(query.keys(), names, state);
+    else ignoreOthers(query.keys(), names, 'query', state);
   };
 }
 
@@ -56,28 +56,28 @@ export function formReader(fields: readonly DescField[]): ReadParams<ReadonlyMap
         : formTextSetter(field),
   }));
   const names = new Set(params.map(({ name }) => name));
-  return (form, message, reading) => {
-    for (const { name, set } of params) set(form.get(name) ?? [], message, reading);
-    ignoreOthers(form.keys(), names, 'body', reading);
+  return (form, message, state) => {
+    for (const { name, set } of params) set(form.get(name) ?? [], message, state);
+    ignoreOthers(form.keys(), names, 'body', state);
   };
 }
 
 /** Records a value that is sent more than once as a problem, and returns true if there is one. */
-function refuseRepeated(values: readonly unknown[], path: readonly string[], reading: Reading): boolean {
+function refuseRepeated(values: readonly unknown[], path: readonly string[], state: ReadState): boolean {
   if (values.length < 2) return false;
-  reading.path.push(...path);
-  refuse(reading, problemText.repeated(values.length));
-  reading.path.length = 0;
+  state.path.push(...path);
+  refuse(state, problemText.repeated(values.length));
+  state.path.length = 0;
   return true;
 }
 
 /** Records unknown parameters of the query as problems that suggest a known one. */
-function refuseOthers(given: Iterable<string>, known: ReadonlySet<string>, reading: Reading): void {
+function refuseOthers(given: Iterable<string>, known: ReadonlySet<string>, state: ReadState): void {
   for (const name of new Set(given)) {
     if (known.has(name)) continue;
-    reading.path.push('query', name);
-    refuse(reading, problemText.unknown('The query parameter', name, [...known]));
-    reading.path.length = 0;
+    state.path.push('query', name);
+    refuse(state, problemText.unknown('The query parameter', name, [...known]));
+    state.path.length = 0;
   }
 }
 
@@ -85,14 +85,14 @@ function ignoreOthers(
   given: Iterable<string>,
   known: ReadonlySet<string>,
   place: string,
-  reading: Reading,
+  state: ReadState,
 ): void {
-  reading.path.push(place);
-  for (const name of new Set(given)) if (!known.has(name)) ignoreField(reading, name);
-  reading.path.length = 0;
+  state.path.push(place);
+  for (const name of new Set(given)) if (!known.has(name)) ignoreField(state, name);
+  state.path.length = 0;
 }
 
-type Setter<Value> = (values: readonly Value[], message: Message, reading: Reading) => void;
+type Setter<Value> = (values: readonly Value[], message: Message, state: ReadState) => void;
 
 function textSetter(field: DescField, place: string, required = isRequired(field)): Setter<string> {
   const read = textReader(field);
@@ -102,30 +102,29 @@ function textSetter(field: DescField, place: string, required = isRequired(field
   const fallback = fallbackOf(field);
   // A form may send '' for an empty control.
   const choices = place === 'query' ? choicesOf(field) : [];
-  return (texts, message, reading) => {
-    if (field.fieldKind !== 'list' && refuseRepeated(texts, [place, name], reading)) return;
-    reading.path.push(place, name);
+  return (texts, message, state) => {
+    if (field.fieldKind !== 'list' && refuseRepeated(texts, [place, name], state)) return;
+    state.path.push(place, name);
     if (texts.length === 0) {
-      if (required) refuse(reading, problemText.missing());
+      if (required) refuse(state, problemText.missing());
       else fallback?.(message);
     } else if (field.fieldKind === 'list') {
-      const depth = reading.path.push(0) - 1;
+      const depth = state.path.push(0) - 1;
       const values = texts.map((text, index) => {
-        reading.path[depth] = index;
-        return read(text, reading);
+        state.path[depth] = index;
+        return read(text, state);
       });
       if (!values.includes(refused)) assign(message, values);
     } else {
       const text = texts[0]!;
       let value: unknown;
-      if (text !== '') value = read(text, reading);
-      else if (choices.length > 0) value = refuse(reading, problemText.notOneOf(choices, text));
-      else if (required && field.scalar === ScalarType.STRING)
-        value = refuse(reading, problemText.tooShort(1));
-      else value = read(text, reading);
+      if (text !== '') value = read(text, state);
+      else if (choices.length > 0) value = refuse(state, problemText.notOneOf(choices, text));
+      else if (required && field.scalar === ScalarType.STRING) value = refuse(state, problemText.tooShort(1));
+      else value = read(text, state);
       if (value !== refused) assign(message, value);
     }
-    reading.path.length = 0;
+    state.path.length = 0;
   };
 }
 
@@ -138,26 +137,26 @@ function choicesOf(field: DescField): string[] {
 
 function formTextSetter(field: DescField): Setter<FormPart> {
   const set = textSetter(field, 'body');
-  return (parts, message, reading) => {
+  return (parts, message, state) => {
     const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
-    if (texts.length === parts.length) return set(texts, message, reading);
-    reading.path.push('body', restName(field));
-    refuse(reading, { type: 'string_type', msg: 'Input should be a text field of the form, not a file' });
-    reading.path.length = 0;
+    if (texts.length === parts.length) return set(texts, message, state);
+    state.path.push('body', restName(field));
+    refuse(state, { type: 'string_type', msg: 'Input should be a text field of the form, not a file' });
+    state.path.length = 0;
   };
 }
 
 function fileSetter(field: DescField): Setter<FormPart> {
   const required = isRequired(field);
   const assign = assigner(field);
-  return (parts, message, reading) => {
-    if (refuseRepeated(parts, ['body', restName(field)], reading)) return;
+  return (parts, message, state) => {
+    if (refuseRepeated(parts, ['body', restName(field)], state)) return;
     const [part] = parts;
-    reading.path.push('body', restName(field));
+    state.path.push('body', restName(field));
     if (part === undefined) {
-      if (required) refuse(reading, problemText.missing());
+      if (required) refuse(state, problemText.missing());
     } else if (part.kind === 'file') assign(message, part.bytes);
-    else refuse(reading, problemText.wrong('Expected a file: a part of the form with a filename'));
-    reading.path.length = 0;
+    else refuse(state, problemText.wrong('Expected a file: a part of the form with a filename'));
+    state.path.length = 0;
   };
 }

@@ -2,7 +2,7 @@ import { create, type DescField, type Message } from '@bufbuild/protobuf';
 import { Fault, type Problem } from '../../src/contract/fault.ts';
 import { assigner, fieldReader, isMembers, membersReader } from '../../src/contract/json/message-reader.ts';
 import { mayHoldLiterals, parseJson, parseJsonLiterals } from '../../src/contract/json/parse.ts';
-import { type Reading, refuse, refused, startReading } from '../../src/contract/json/reading.ts';
+import { createReadState, type ReadState, refuse, refused } from '../../src/contract/json/read-state.ts';
 import { textReader } from '../../src/contract/json/text.ts';
 import { problemText } from '../../src/contract/problem-texts.ts';
 import { mergeProblems, problemsOf } from '../../src/contract/problems.ts';
@@ -74,43 +74,43 @@ export function requestReader(endpoint: ServedEndpoint): ReadRequest {
   );
 
   return (parts, variables) => {
-    const readAll = (parse: (text: string) => unknown): { message: Message; reading: Reading } => {
+    const readAll = (parse: (text: string) => unknown): { message: Message; state: ReadState } => {
       const message = create(input);
-      const reading = startReading([], parts);
+      const state = createReadState([], parts);
       for (const variable of variables) {
         const { place, read, assign } = inPath.get(variable.field)!;
-        within(reading, place, () => {
+        within(state, place, () => {
           const value = read(
             parts.segments.slice(variable.start, variable.end ?? undefined).join('/'),
-            reading,
+            state,
           );
           if (value !== refused) assign(message, value);
         });
       }
-      reading.problems.push(...parts.problems);
-      readQuery(parts.query, message, reading);
-      readForm?.(parts.form ?? new Map(), message, reading);
-      readBody?.(parts.json ?? '', parse, message, reading);
-      return { message, reading };
+      state.problems.push(...parts.problems);
+      readQuery(parts.query, message, state);
+      readForm?.(parts.form ?? new Map(), message, state);
+      readBody?.(parts.json ?? '', parse, message, state);
+      return { message, state };
     };
 
-    let { message, reading } = readAll(parseJson);
+    let { message, state } = readAll(parseJson);
     // Only the JSON text distinguishes 1.0 from 1, and reading it is slow: done only if it matters. Stryker
     // disable next-line ConditionalExpression,LogicalOperator,StringLiteral: a second parse that is not
     // needed costs time only
-    if (reading.numericIdentifiers && mayHoldLiterals(parts.json ?? ''))
-      ({ message, reading } = readAll(parseJsonLiterals));
-    const headers = ignoredHeaders(reading.ignored);
-    if (reading.problems.length === 0) return { message, headers };
-    const problems = mergeProblems(reading.problems, problemsOf(endpoint.method, message));
+    if (state.numericIdentifiers && mayHoldLiterals(parts.json ?? ''))
+      ({ message, state } = readAll(parseJsonLiterals));
+    const headers = ignoredHeaders(state.ignored);
+    if (state.problems.length === 0) return { message, headers };
+    const problems = mergeProblems(state.problems, problemsOf(endpoint.method, message));
     return { message, headers, problems };
   };
 }
 
-function within(reading: Reading, path: Problem['loc'], read: () => void): void {
-  reading.path.push(...path);
+function within(state: ReadState, path: Problem['loc'], read: () => void): void {
+  state.path.push(...path);
   read();
-  reading.path.length = 0;
+  state.path.length = 0;
 }
 
 function jsonReader(endpoint: ServedEndpoint, fields: readonly DescField[]) {
@@ -119,19 +119,19 @@ function jsonReader(endpoint: ServedEndpoint, fields: readonly DescField[]) {
   const readMembers = membersReader(fields);
   const readField = endpoint.body === '*' ? undefined : fieldReader(fields[0]!);
   const assign = assigner(fields[0]!);
-  return (text: string, parse: (text: string) => unknown, message: Message, reading: Reading): void => {
-    within(reading, ['body'], () => {
+  return (text: string, parse: (text: string) => unknown, message: Message, state: ReadState): void => {
+    within(state, ['body'], () => {
       if (text === '') {
-        if (required) refuse(reading, problemText.missing());
-        else readMembers({}, message, reading);
+        if (required) refuse(state, problemText.missing());
+        else readMembers({}, message, state);
         return;
       }
       const value = guardDepth(() => parse(text));
       if (readField !== undefined) {
-        const read = guardDepth(() => readField(value, reading));
+        const read = guardDepth(() => readField(value, state));
         if (read !== refused) assign(message, read);
-      } else if (isMembers(value)) guardDepth(() => readMembers(value, message, reading));
-      else refuse(reading, { type: 'model_attributes_type', msg: 'Input should be an object' });
+      } else if (isMembers(value)) guardDepth(() => readMembers(value, message, state));
+      else refuse(state, { type: 'model_attributes_type', msg: 'Input should be an object' });
     });
   };
 }

@@ -60,8 +60,8 @@ export function problemsOf(method: DescMethod, message: Message): Problem[] {
  * Returns the problems found while reading a message, one per `loc`, and violations of rules elsewhere. A
  * field that could not be read violates rules as well.
  */
-export function mergeProblems(reading: readonly Problem[], violations: readonly Problem[]): Problem[] {
-  const keys = new Map(reading.map((problem) => [JSON.stringify(problem.loc), problem]));
+export function mergeProblems(state: readonly Problem[], violations: readonly Problem[]): Problem[] {
+  const keys = new Map(state.map((problem) => [JSON.stringify(problem.loc), problem]));
   const isCovered = ({ loc }: Problem) =>
     loc.some((_, end) => keys.has(JSON.stringify(loc.slice(0, end + 1))));
   return [...keys.values(), ...violations.filter((problem) => !isCovered(problem))];

@@ -2,7 +2,7 @@ import { create, type DescField, type Message } from '@bufbuild/protobuf';
 import { type SubmitOptions, SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import type { Problem } from './fault.ts';
 import { assigner } from './json/message-reader.ts';
-import { refuse, refused, startReading } from './json/reading.ts';
+import { createReadState, refuse, refused } from './json/read-state.ts';
 import { textReader } from './json/text.ts';
 import { quote } from './problem-texts.ts';
 import { validateMessage } from './problems.ts';
@@ -53,14 +53,14 @@ function readerOf(field: DescField): OptionReader {
     field,
     assign: assigner(field),
     read(text, problems, loc) {
-      const reading = startReading(loc);
+      const state = createReadState(loc);
       const value = /\p{Cc}/u.test(text)
-        ? refuse(reading, {
+        ? refuse(state, {
             type: 'string_pattern_mismatch',
             msg: `Input should have no control characters, not ${quote(text)}`,
           })
-        : readText(isName ? text.trim() : text, reading);
-      problems.push(...reading.problems);
+        : readText(isName ? text.trim() : text, state);
+      problems.push(...state.problems);
       return value;
     },
   };

@@ -2,7 +2,7 @@ import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { Fault, type Problem } from './fault.ts';
 import { messageReader } from './json/message-reader.ts';
 import { mayHoldLiterals, parseJson, parseJsonLiterals } from './json/parse.ts';
-import { startReading } from './json/reading.ts';
+import { createReadState } from './json/read-state.ts';
 import { maxProblems } from './problem-texts.ts';
 import { mergeProblems, validateMessage } from './problems.ts';
 import { restName } from './rest-form.ts';
@@ -12,10 +12,10 @@ import { restName } from './rest-form.ts';
  * location of the text in a larger request. Throws `invalid` with every problem, up to 100.
  */
 export function readRequestText(schema: DescMessage, text: string, place: Problem['loc']): Message {
-  const { message, reading } = read(schema, text, place, parseJson);
-  if (reading.numericIdentifiers && mayHoldLiterals(text))
+  const { message, state } = read(schema, text, place, parseJson);
+  if (state.numericIdentifiers && mayHoldLiterals(text))
     return checked(schema, place, read(schema, text, place, parseJsonLiterals));
-  return checked(schema, place, { message, reading });
+  return checked(schema, place, { message, state });
 }
 
 function read(
@@ -23,10 +23,10 @@ function read(
   text: string,
   place: Problem['loc'],
   parse: (text: string) => unknown,
-): { message: unknown; reading: ReturnType<typeof startReading> } {
-  const reading = startReading([...place]);
+): { message: unknown; state: ReturnType<typeof createReadState> } {
+  const state = createReadState([...place]);
   try {
-    return { message: messageReader(schema)(parse(text), reading), reading };
+    return { message: messageReader(schema)(parse(text), state), state };
   } catch (error) {
     // Not JSON, or nested too deeply.
     if (!(error instanceof Fault || error instanceof RangeError)) throw error;
@@ -37,13 +37,13 @@ function read(
 function checked(
   schema: DescMessage,
   place: Problem['loc'],
-  { message, reading }: ReturnType<typeof read>,
+  { message, state }: ReturnType<typeof read>,
 ): Message {
   const isMessage = typeof message === 'object';
   const violations = isMessage
     ? validateMessage(schema, message as Message, (field) => [...place, restName(field)])
     : [];
-  const problems = mergeProblems(reading.problems, violations).slice(0, maxProblems);
+  const problems = mergeProblems(state.problems, violations).slice(0, maxProblems);
   if (problems.length > 0) throw new Fault('invalid', 'The request is not valid.', { problems });
   return message as Message;
 }

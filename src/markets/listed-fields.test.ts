@@ -7,7 +7,7 @@ import type { JsonObject } from '../base/json.ts';
 import { findMismatches } from '../base/record-schema.ts';
 import { Fault } from '../contract/fault.ts';
 import { messageReader } from '../contract/json/message-reader.ts';
-import { startReading } from '../contract/json/reading.ts';
+import { createReadState } from '../contract/json/read-state.ts';
 import { kinds } from '../kinds/list.ts';
 import { markets } from './list.ts';
 import type { Market, PageName } from './market.ts';
@@ -123,6 +123,6 @@ describe.each(markets)('$name', (market) => {
 
 /** Builds the request message of a sample. */
 function requestOf(input: DescMessage, { body, csv }: Pick<MarketSample, 'body' | 'csv'>): Message {
-  const message = messageReader(input)(body, startReading(['body'])) as Message;
+  const message = messageReader(input)(body, createReadState(['body'])) as Message;
   return csv === undefined ? message : Object.assign(message, { file: Buffer.from(csv) });
 }

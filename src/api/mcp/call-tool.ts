@@ -4,7 +4,7 @@ import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault, type Problem } from '../../contract/fault.ts';
 import { messageReader } from '../../contract/json/message-reader.ts';
 import { messageWriter } from '../../contract/json/message-writer.ts';
-import { refused, startReading } from '../../contract/json/reading.ts';
+import { createReadState, refused } from '../../contract/json/read-state.ts';
 import { readSubmitOptions } from '../../contract/read-submit-options.ts';
 import { type SubmitOptions, takesSubmitOptions } from '../../contract/submit-options.ts';
 import type { Budget } from './budget.ts';
@@ -134,10 +134,10 @@ function readArguments(method: DescMethod, given: ToolArguments) {
     problems.push(...read.problems);
   }
   const members = Object.fromEntries(Object.entries(given).filter(([name]) => !own.has(name)));
-  const reading = startReading(['arguments'], { isStrict: true });
-  const request = messageReader(method.input)(members, reading);
+  const state = createReadState(['arguments'], { isStrict: true });
+  const request = messageReader(method.input)(members, state);
   problems.push(
-    ...reading.problems.map((problem) =>
+    ...state.problems.map((problem) =>
       problem.type === 'extra_forbidden' ? { ...problem, msg: 'Unknown argument' } : problem,
     ),
   );

@@ -5,7 +5,7 @@ import { queryReader } from '../../../gateway/request/params.ts';
 import { ListJobsRequestSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { createRateLimit, type RateLimit } from '../../access/rate-limit.ts';
 import { Fault } from '../../contract/fault.ts';
-import { startReading } from '../../contract/json/reading.ts';
+import { createReadState } from '../../contract/json/read-state.ts';
 import { recordedCaller, startTestApi } from './fixture.ts';
 import { addressForms } from './rest.ts';
 
@@ -118,8 +118,8 @@ test('serves every path with /v1 and without, and documents the first form first
 });
 
 test('an empty query parameter is no value of an enumeration', () => {
-  const reading = startReading();
+  const state = createReadState();
   const read = queryReader(ListJobsRequestSchema.fields);
-  read(new URLSearchParams('status='), create(ListJobsRequestSchema), reading);
-  expect(reading.problems).toMatchObject([{ loc: ['query', 'status'], type: 'enum' }]);
+  read(new URLSearchParams('status='), create(ListJobsRequestSchema), state);
+  expect(state.problems).toMatchObject([{ loc: ['query', 'status'], type: 'enum' }]);
 });

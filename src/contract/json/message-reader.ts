@@ -15,11 +15,11 @@ import { problemText } from '../problem-texts.ts';
 import { restName } from '../rest-form.ts';
 import { isRequired, rulesOf } from '../rules.ts';
 import { formatJson } from './parse.ts';
-import { ignoreField, isFull, type Reading, refuse, refused, startReading } from './reading.ts';
+import { createReadState, ignoreField, isFull, type ReadState, refuse, refused } from './read-state.ts';
 import { enumReader, isBig, NumberLiteral, type ReadValue, readTimestamp, scalarReader } from './scalars.ts';
 
 /** Assigns a JSON object's members to a message; unknown members are recorded as ignored. */
-export type ReadMembers = (input: Record<string, unknown>, message: Message, reading: Reading) => void;
+export type ReadMembers = (input: Record<string, unknown>, message: Message, state: ReadState) => void;
 
 interface Member {
   name: string;
@@ -46,11 +46,11 @@ export function messageReader(schema: DescMessage): ReadValue {
     members.push(...schema.fields.map(memberOf));
   }
   const known = members;
-  return (value, reading) => {
+  return (value, state) => {
     if (!isMembers(value))
-      return refuse(reading, { type: 'model_attributes_type', msg: 'Input should be an object' });
+      return refuse(state, { type: 'model_attributes_type', msg: 'Input should be an object' });
     const message = create(schema);
-    readMembers(known, value, message, reading);
+    readMembers(known, value, message, state);
     return message;
   };
 }
@@ -58,7 +58,7 @@ export function messageReader(schema: DescMessage): ReadValue {
 /** Returns the reader of some fields of a message type. */
 export function membersReader(fields: readonly DescField[]): ReadMembers {
   const members = fields.map(memberOf);
-  return (input, message, reading) => readMembers(members, input, message, reading);
+  return (input, message, state) => readMembers(members, input, message, state);
 }
 
 /** Returns the reader of a field's JSON value. */
@@ -102,19 +102,19 @@ export function fallbackOf(field: DescField): ((message: Message) => void) | und
   if (text === '') return undefined;
   const read = fieldReader(field);
   const assign = assigner(field);
-  const reading = startReading();
-  if (read(JSON.parse(text), reading) === refused)
-    throw new Error(`${field}: default_json ${text}: ${reading.problems[0]?.msg}`);
-  return (message) => assign(message, read(JSON.parse(text), startReading()));
+  const state = createReadState();
+  if (read(JSON.parse(text), state) === refused)
+    throw new Error(`${field}: default_json ${text}: ${state.problems[0]?.msg}`);
+  return (message) => assign(message, read(JSON.parse(text), createReadState()));
 }
 
 function readMembers(
   members: readonly Member[],
   input: Record<string, unknown>,
   message: Message,
-  reading: Reading,
+  state: ReadState,
 ): void {
-  const { path } = reading;
+  const { path } = state;
   let known = 0;
   for (const member of members) {
     const value = input[member.name];
@@ -125,12 +125,12 @@ function readMembers(
         continue;
       }
       path.push(member.name);
-      refuse(reading, problemText.missing());
+      refuse(state, problemText.missing());
       path.pop();
       continue;
     }
     path.push(member.name);
-    const read = member.read(value, reading);
+    const read = member.read(value, state);
     path.pop();
     if (read !== refused) member.assign(message, read);
     // Without it, other fields could seem to need a value that was given.
@@ -139,12 +139,12 @@ function readMembers(
   // Counted first, since this runs for every item of a large request and unknown members are rare.
   let given = 0;
   for (const _ in input) given += 1;
-  if (given > known) ignoreUnknown(members, input, reading);
+  if (given > known) ignoreUnknown(members, input, state);
 }
 
-function ignoreUnknown(members: readonly Member[], input: Record<string, unknown>, reading: Reading): void {
+function ignoreUnknown(members: readonly Member[], input: Record<string, unknown>, state: ReadState): void {
   const names = new Set(members.map(({ name }) => name));
-  for (const name of Object.keys(input)) if (!names.has(name)) ignoreField(reading, name);
+  for (const name of Object.keys(input)) if (!names.has(name)) ignoreField(state, name);
 }
 
 function memberOf(field: DescField): Member {
@@ -173,14 +173,14 @@ function elementReader(field: DescField): ReadValue {
   const { type } = rulesOf(field);
   const allowed = type.case === 'string' ? type.value.in : [];
   const empty = allowed.length > 0 ? problemText.notOneOf(allowed, '') : problemText.tooShort(1);
-  return (value, reading) => (value === '' ? refuse(reading, empty) : read(value, reading));
+  return (value, state) => (value === '' ? refuse(state, empty) : read(value, state));
 }
 
-const readJsonText: ReadValue = (value, reading) => {
+const readJsonText: ReadValue = (value, state) => {
   if (!isMembers(value))
-    return refuse(reading, { type: 'model_attributes_type', msg: 'Input should be an object' });
+    return refuse(state, { type: 'model_attributes_type', msg: 'Input should be an object' });
   // The text is read as a request later, where 1.0 and 1 differ.
-  reading.numericIdentifiers = true;
+  state.numericIdentifiers = true;
   return formatJson(value);
 };
 
@@ -192,20 +192,20 @@ function listReader(field: DescField): ReadValue {
   const element = elementReader(field);
   // An invalid object keeps its place, so that the problems of other elements have the right index.
   const placeholder = field.message === undefined ? undefined : () => create(field.message!);
-  return (value, reading) => {
+  return (value, state) => {
     if (!Array.isArray(value))
-      return refuse(reading, { type: 'list_type', msg: 'Input should be a valid list' });
-    if (value.length < minItems) return refuse(reading, problemText.tooFew(minItems, value.length));
+      return refuse(state, { type: 'list_type', msg: 'Input should be a valid list' });
+    if (value.length < minItems) return refuse(state, problemText.tooFew(minItems, value.length));
     // A list that is too long is not read: a request must not cost more than the contract allows.
-    if (value.length > maxItems) return refuse(reading, problemText.tooMany(maxItems, value.length));
-    const { path } = reading;
+    if (value.length > maxItems) return refuse(state, problemText.tooMany(maxItems, value.length));
+    const { path } = state;
     const list: unknown[] = new Array(value.length);
     const depth = path.push(0) - 1;
     for (let index = 0; index < value.length; index += 1) {
       path[depth] = index;
-      const read = element(value[index], reading);
+      const read = element(value[index], state);
       list[index] = read === refused ? (placeholder?.() ?? zero(field)) : read;
-      if (isFull(reading)) {
+      if (isFull(state)) {
         list.length = index + 1;
         break;
       }
@@ -219,14 +219,14 @@ function mapReader(field: DescField & { fieldKind: 'map' }): ReadValue {
   if (field.mapKey !== ScalarType.STRING)
     throw new Error(`${field}: only maps with string keys have a REST form`);
   const element = elementReader(field);
-  return (value, reading) => {
+  return (value, state) => {
     if (!isMembers(value))
-      return refuse(reading, { type: 'dict_type', msg: 'Input should be a valid dictionary' });
+      return refuse(state, { type: 'dict_type', msg: 'Input should be a valid dictionary' });
     const entries: Record<string, unknown> = {};
     for (const [key, given] of Object.entries(value)) {
-      reading.path.push(key);
-      const read = element(given, reading);
-      reading.path.pop();
+      state.path.push(key);
+      const read = element(given, state);
+      state.path.pop();
       // Defined, not assigned: `__proto__` is a key like any other.
       if (read !== refused)
         Object.defineProperty(entries, key, {
@@ -235,7 +235,7 @@ function mapReader(field: DescField & { fieldKind: 'map' }): ReadValue {
           writable: true,
           configurable: true,
         });
-      if (isFull(reading)) break;
+      if (isFull(state)) break;
     }
     return entries;
   };

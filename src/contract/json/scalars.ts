@@ -2,7 +2,7 @@ import { type DescEnum, ScalarType } from '@bufbuild/protobuf';
 import { base64Decode } from '@bufbuild/protobuf/wire';
 import { type Timestamp, timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { problemText, quote } from '../problem-texts.ts';
-import { type Reading, refuse, type refused } from './reading.ts';
+import { type ReadState, refuse, type refused } from './read-state.ts';
 
 /**
  * A number whose JSON text is not a plain integer (`1.0`, `1e3`). Only requests with identifiers written as
@@ -17,7 +17,7 @@ export class NumberLiteral {
 }
 
 /** Reads one JSON value; returns `refused` after recording a problem. */
-export type ReadValue = (value: unknown, reading: Reading) => unknown;
+export type ReadValue = (value: unknown, state: ReadState) => unknown;
 
 const type = {
   string: { type: 'string_type', msg: 'Input should be a valid string' },
@@ -79,8 +79,8 @@ export function scalarReader(scalar: ScalarType, identifier: boolean): ReadValue
   const bounds = integerBounds(scalar);
   if (bounds !== undefined) {
     const big = isBig(scalar);
-    return (value, reading) => {
-      const read = readInteger(value, bounds, reading);
+    return (value, state) => {
+      const read = readInteger(value, bounds, state);
       return big && typeof read === 'number' ? BigInt(read) : read;
     };
   }
@@ -99,60 +99,60 @@ export function scalarReader(scalar: ScalarType, identifier: boolean): ReadValue
 /** Returns the reader of an enum, which accepts the names of its values. */
 export function enumReader(schema: DescEnum): ReadValue {
   const names = schema.values.map((value) => value.name);
-  return (value, reading) => {
+  return (value, state) => {
     const found = schema.values.find((known) => known.name === value);
-    return found?.number ?? refuse(reading, problemText.notOneOf(names, String(value)));
+    return found?.number ?? refuse(state, problemText.notOneOf(names, String(value)));
   };
 }
 
-const readString: ReadValue = (value, reading) => {
-  if (typeof value !== 'string') return refuse(reading, type.string);
-  return value.isWellFormed() ? value : refuse(reading, type.unicode);
+const readString: ReadValue = (value, state) => {
+  if (typeof value !== 'string') return refuse(state, type.string);
+  return value.isWellFormed() ? value : refuse(state, type.unicode);
 };
 
-const readIdentifier: ReadValue = (value, reading) => {
-  if (typeof value === 'string') return readString(value, reading);
-  if (!Number.isSafeInteger(value) || Object.is(value, -0)) return refuse(reading, type.identifier);
-  reading.numericIdentifiers = true;
+const readIdentifier: ReadValue = (value, state) => {
+  if (typeof value === 'string') return readString(value, state);
+  if (!Number.isSafeInteger(value) || Object.is(value, -0)) return refuse(state, type.identifier);
+  state.numericIdentifiers = true;
   return String(value);
 };
 
-const readBool: ReadValue = (value, reading) => {
+const readBool: ReadValue = (value, state) => {
   if (typeof value === 'boolean') return value;
-  return refuse(reading, typeof value === 'string' ? { ...type.bool, type: 'bool_parsing' } : type.bool);
+  return refuse(state, typeof value === 'string' ? { ...type.bool, type: 'bool_parsing' } : type.bool);
 };
 
-const readFloat: ReadValue = (value, reading) => {
+const readFloat: ReadValue = (value, state) => {
   const number = value instanceof NumberLiteral ? value.value : value;
   if (typeof number !== 'number')
-    return refuse(reading, typeof value === 'string' ? { ...type.float, type: 'float_parsing' } : type.float);
-  return Number.isFinite(number) ? number : refuse(reading, type.finite);
+    return refuse(state, typeof value === 'string' ? { ...type.float, type: 'float_parsing' } : type.float);
+  return Number.isFinite(number) ? number : refuse(state, type.finite);
 };
 
-const readBytes: ReadValue = (value, reading) => {
-  if (typeof value !== 'string') return refuse(reading, type.bytes);
+const readBytes: ReadValue = (value, state) => {
+  if (typeof value !== 'string') return refuse(state, type.bytes);
   const digits = value.replace(/={0,2}$/, '');
   if (!/^[A-Za-z0-9+/_-]*$/.test(digits) || digits.length % 4 === 1)
-    return refuse(reading, problemText.wrong(type.bytes.msg));
+    return refuse(state, problemText.wrong(type.bytes.msg));
   return base64Decode(digits);
 };
 
 function readInteger(
   value: unknown,
   [minimum, maximum]: readonly [number, number],
-  reading: Reading,
+  state: ReadState,
 ): number | typeof refused {
   const number = value instanceof NumberLiteral ? value.value : value;
   if (typeof number === 'string')
-    return refuse(reading, {
+    return refuse(state, {
       type: 'int_parsing',
       msg: `Input should be a valid integer, not the string ${quote(number)}`,
     });
-  if (typeof number !== 'number') return refuse(reading, type.int);
-  if (!Number.isFinite(number)) return refuse(reading, type.finite);
-  if (!Number.isInteger(number)) return refuse(reading, type.fraction);
-  if (number < minimum) return refuse(reading, problemText.tooSmall(minimum, number));
-  return number > maximum ? refuse(reading, problemText.tooGreat(maximum, number)) : number + 0;
+  if (typeof number !== 'number') return refuse(state, type.int);
+  if (!Number.isFinite(number)) return refuse(state, type.finite);
+  if (!Number.isInteger(number)) return refuse(state, type.fraction);
+  if (number < minimum) return refuse(state, problemText.tooSmall(minimum, number));
+  return number > maximum ? refuse(state, problemText.tooGreat(maximum, number)) : number + 0;
 }
 
 const form = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)$/;
@@ -161,12 +161,12 @@ const form = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d
  * Reads a Timestamp from ISO 8601 with an offset, to the millisecond; returns `refused` after recording a
  * problem.
  */
-export function readTimestamp(value: unknown, reading: Reading): unknown {
+export function readTimestamp(value: unknown, state: ReadState): unknown {
   if (typeof value !== 'string')
-    return refuse(reading, { type: 'datetime_type', msg: 'Input should be a date and time in ISO 8601' });
+    return refuse(state, { type: 'datetime_type', msg: 'Input should be a date and time in ISO 8601' });
   const date = new Date(form.test(value) ? value.replace(/([+-]\d\d)(\d\d)$/, '$1:$2') : Number.NaN);
   if (Number.isNaN(date.getTime())) {
-    return refuse(reading, {
+    return refuse(state, {
       type: 'datetime_from_date_parsing',
       msg: `Input should be a date and time in ISO 8601 with an offset, not ${quote(value)}`,
     });

@@ -1,13 +1,13 @@
 import { type DescField, ScalarType } from '@bufbuild/protobuf';
 import { problemText, quote, shorten } from '../problem-texts.ts';
-import { type Reading, refuse } from './reading.ts';
+import { type ReadState, refuse } from './read-state.ts';
 import { enumReader, integerBounds, isBig, readTimestamp } from './scalars.ts';
 
 /**
  * Reads the text of a path segment, query parameter or form field; returns `refused` after recording a
  * problem.
  */
-export type ReadText = (text: string, reading: Reading) => unknown;
+export type ReadText = (text: string, state: ReadState) => unknown;
 
 const truths = new Map<string, boolean>([
   ...['true', '1', 'yes', 'on', 't', 'y'].map((word) => [word, true] as const),
@@ -34,17 +34,17 @@ function scalarTextReader(scalar: ScalarType): ReadText | undefined {
   if (bounds !== undefined) {
     const [minimum, maximum] = bounds;
     const big = isBig(scalar);
-    return (text, reading) => {
+    return (text, state) => {
       if (!/^[+-]?\d{1,4000}$/.test(text)) {
-        return refuse(reading, {
+        return refuse(state, {
           type: 'int_parsing',
           msg: `Input should be a valid integer, not ${quote(text)}`,
         });
       }
       const number = Number(text);
       // The number may have lost digits.
-      if (number < minimum) return refuse(reading, problemText.tooSmall(minimum, shorten(text)));
-      if (number > maximum) return refuse(reading, problemText.tooGreat(maximum, shorten(text)));
+      if (number < minimum) return refuse(state, problemText.tooSmall(minimum, shorten(text)));
+      if (number > maximum) return refuse(state, problemText.tooGreat(maximum, shorten(text)));
       return big ? BigInt(number) : number + 0;
     };
   }
@@ -52,16 +52,16 @@ function scalarTextReader(scalar: ScalarType): ReadText | undefined {
     case ScalarType.STRING:
       return (text) => text;
     case ScalarType.BOOL:
-      return (text, reading) =>
+      return (text, state) =>
         truths.get(text.toLowerCase()) ??
-        refuse(reading, { type: 'bool_parsing', msg: `Input should be a valid boolean, not ${quote(text)}` });
+        refuse(state, { type: 'bool_parsing', msg: `Input should be a valid boolean, not ${quote(text)}` });
     case ScalarType.BYTES:
       return undefined;
     default:
-      return (text, reading) => {
+      return (text, state) => {
         const number = decimal.test(text) ? Number(text) : Number.NaN;
         if (Number.isFinite(number)) return number;
-        return refuse(reading, {
+        return refuse(state, {
           type: 'float_parsing',
           msg: `Input should be a valid number, not ${quote(text)}`,
         });

@@ -4,7 +4,7 @@ import { GleanerError } from '../../../clients/typescript/index.ts';
 import { type Problem, summarizeProblems } from '../../../contract/fault.ts';
 import { hasFileUnits, type JobType, unitFields } from '../../../contract/job-types.ts';
 import { membersReader } from '../../../contract/json/message-reader.ts';
-import { startReading } from '../../../contract/json/reading.ts';
+import { createReadState } from '../../../contract/json/read-state.ts';
 import { restName } from '../../../contract/rest-form.ts';
 import { columnsOf } from '../../../contract/units/columns.ts';
 import { type UnitProblem, UnitsError } from '../../../contract/units/problem.ts';
@@ -73,10 +73,10 @@ interface FoundUnits {
 function read(jobType: JobType, body: JsonObject): Pick<Prepared, 'request' | 'problems' | 'ignored'> {
   const { input } = jobType.method;
   const request = create(input);
-  const reading = startReading(['body']);
+  const state = createReadState(['body']);
   const fields = hasFileUnits(jobType) ? jobType.options : input.fields;
-  membersReader(fields)(body, request, reading);
-  return { request, problems: reading.problems, ignored: [...reading.ignored] };
+  membersReader(fields)(body, request, state);
+  return { request, problems: state.problems, ignored: [...state.ignored] };
 }
 
 /** Creates a request with the file that the service reads. */

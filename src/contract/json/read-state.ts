@@ -2,7 +2,7 @@ import { fieldPath, type Problem } from '../fault.ts';
 import { maxProblems } from '../problem-texts.ts';
 
 /** State of reading one request. */
-export interface Reading {
+export interface ReadState {
   /** Path of the value being read; changed in place, so that no step allocates. */
   readonly path: Problem['loc'];
   readonly problems: Problem[];
@@ -17,7 +17,7 @@ export interface Reading {
 /** Result of a reader for an invalid value, whose problem is recorded. */
 export const refused = Symbol('refused');
 
-export function startReading(path: Problem['loc'] = [], { isStrict = false } = {}): Reading {
+export function createReadState(path: Problem['loc'] = [], { isStrict = false } = {}): ReadState {
   return { path, problems: [], ignored: new Set(), isStrict, numericIdentifiers: false };
 }
 
@@ -27,22 +27,22 @@ const maxIgnored = 20;
  * Records an unknown field of the value being read: a problem when reading strictly, otherwise an ignored
  * field.
  */
-export function ignoreField(reading: Reading, name: string): void {
-  reading.path.push(name);
-  if (reading.isStrict)
-    refuse(reading, { type: 'extra_forbidden', msg: 'Unknown field, not permitted with X-Strict' });
-  else if (reading.ignored.size < maxIgnored)
-    reading.ignored.add(fieldPath(reading.path).replace(/\[\d+\]/g, '[]'));
-  reading.path.pop();
+export function ignoreField(state: ReadState, name: string): void {
+  state.path.push(name);
+  if (state.isStrict)
+    refuse(state, { type: 'extra_forbidden', msg: 'Unknown field, not permitted with X-Strict' });
+  else if (state.ignored.size < maxIgnored)
+    state.ignored.add(fieldPath(state.path).replace(/\[\d+\]/g, '[]'));
+  state.path.pop();
 }
 
 /** Records a problem of the value being read. */
-export function refuse(reading: Reading, problem: Omit<Problem, 'loc'>): typeof refused {
-  if (!isFull(reading)) reading.problems.push({ loc: [...reading.path], ...problem });
+export function refuse(state: ReadState, problem: Omit<Problem, 'loc'>): typeof refused {
+  if (!isFull(state)) state.problems.push({ loc: [...state.path], ...problem });
   return refused;
 }
 
 /** Returns true if the maximum number of problems is recorded. */
-export function isFull(reading: Reading): boolean {
-  return reading.problems.length >= maxProblems;
+export function isFull(state: ReadState): boolean {
+  return state.problems.length >= maxProblems;
 }
