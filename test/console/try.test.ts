@@ -6,7 +6,7 @@ import { click, fill, waitForText } from './tab.ts';
 /** Addresses of a product of each marketplace, and the fields that they fill in. */
 const addresses = [
   ['mkta', 'https://mkta.example.co.id/Lampu-Meja-i.7003.32000000001?sp=1', 'id', ['32000000001', '7003']],
-  ['mktb', 'https://www.mktb.example/toko-7/barang-1001?src=topads', '', ['barang-1001', 'toko-7']],
+  ['mktb', 'https://www.tokopedia.com/toko-7/barang-1001?src=topads', '', ['barang-1001', 'toko-7']],
   [
     'mktc',
     'https://mktc.example/p/a/ps--GLN-60001-10001?ds=GLN-60001-10001-00001&pickupPointCode=PP-3000001',

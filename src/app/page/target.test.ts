@@ -12,7 +12,7 @@ describe('targetOf()', () => {
     [
       'mktb',
       'product',
-      'https://www.pasar.example/warung/rak-1?extParam=x',
+      'https://www.tokopedia.com/warung/rak-1?extParam=x',
       undefined,
       { shop_domain: 'warung', product_key: 'rak-1' },
     ],
