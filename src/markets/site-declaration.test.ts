@@ -119,6 +119,12 @@ describe('a declared page', () => {
     });
   });
 
+  test('has a brand without its label, from the first source without a placeholder', () => {
+    const fields = { title: 'h1', brand: ['.b', 'a'] };
+    const html = '<h1>Mug</h1><b class="b">{{brand}}</b><a>More from brand: Kiln</a>';
+    expect(read(fields, html)).toMatchObject({ record: { brand: 'Kiln' }, from: { brand: 'css a' } });
+  });
+
   test('has prices with their cents in an element of their own, and no range', () => {
     const fields = { title: 'h1', price: '.p', list_price: '.l', sale: { css: '.s', type: 'price' } };
     const html = (sale: string) =>

@@ -1,6 +1,7 @@
 import { sha256 } from '../base/id.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import { readAvailability } from './availability.ts';
+import { brandName } from './brand.ts';
 import { count, list, number, object, objects, positive, text } from './fields.ts';
 import { attribute, type Document, type Element, findAll, priceWords, words } from './html.ts';
 import { datumAmount, priceCurrency, shownAmount } from './money.ts';
@@ -115,8 +116,10 @@ function firstValue(
   { field, sources }: { field: string; sources: readonly FieldSource[] },
 ): ReadValue | undefined {
   for (const source of sources) {
-    const read = readSource(page, within, found, source, field);
-    if (read !== undefined && !isMissing(read.value)) return read;
+    const sourced = readSource(page, within, found, source, field);
+    if (sourced === undefined) continue;
+    const value = field === 'brand' ? brandName(text(sourced.value)) : sourced.value;
+    if (!isMissing(value)) return { ...sourced, value };
   }
   return undefined;
 }

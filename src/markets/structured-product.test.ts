@@ -238,6 +238,26 @@ describe('a product of OpenGraph', () => {
   });
 });
 
+describe('the brand of a product', () => {
+  test.each([
+    ['{{brand}}', null],
+    ['%brand%', null],
+    ['More from brand: Kiln', 'Kiln'],
+  ])('is not the template or label "%s"', (brand, expected) => {
+    expect(read(jsonLd(product({ offers: { price: 9 }, brand: { name: brand } })))).toMatchObject({
+      brand: expected,
+    });
+  });
+
+  test('is its manufacturer if the brand is a placeholder', () => {
+    expect(
+      read(jsonLd(product({ offers: { price: 9 }, brand: '{{brand}}', manufacturer: 'Kiln' }))),
+    ).toMatchObject({
+      brand: 'Kiln',
+    });
+  });
+});
+
 describe('structured data with unexpected values', () => {
   const odd = [null, true, -1, 1e300, '', 'odd', [], ['odd', null], {}, { odd: 1 }, [[{}]]];
   const whole = {

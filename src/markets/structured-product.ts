@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../base/json.ts';
+import { brandName } from './brand.ts';
 import { count, number, object, text } from './fields.ts';
 import {
   isProduct,
@@ -154,7 +155,7 @@ export function readStructured(item: JsonObject, data: StructuredData, page: str
   const isUnclear = offer !== null && offer.readings.length > 0;
   const values: ProductValues = {
     title: plainText(item.name),
-    brand: plainText(item.brand) ?? plainText(item.manufacturer),
+    brand: brandName(plainText(item.brand)) ?? brandName(plainText(item.manufacturer)),
     sku: codeOf(item.sku) ?? codeOf(item.productGroupID) ?? codeOf(item.productID),
     gtin: gtinOf(item),
     mpn: codeOf(item.mpn),
