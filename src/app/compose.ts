@@ -26,7 +26,7 @@ import { resolveJobTypes } from '../jobs/job-types.ts';
 import { findUnknownPrice } from '../jobs/prices.ts';
 import { createSharedCounts } from '../jobs/shared-counts.ts';
 import { kinds } from '../kinds/list.ts';
-import { declaredSites } from '../markets/declared-sites.ts';
+import { declaredSites } from '../markets/declared-sites/declared-sites.ts';
 import { listedFields, policyOfMarket } from '../markets/defaults.ts';
 import { findUnknownRegions, withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';

@@ -9,7 +9,7 @@ import { type DotEnv, readDotEnv } from '../base/dot-env.ts';
 import { createLog } from '../base/log.ts';
 import { browserUrlsOf } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
-import { parseSiteFiles } from '../markets/declared-sites.ts';
+import { parseSiteFiles } from '../markets/declared-sites/declared-sites.ts';
 import { findUnknownRegions } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { dataFolderRemedy, hasData } from './data-folder.ts';

@@ -7,7 +7,7 @@ import { createLog } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
 import type { PageResponse } from '../fetch/page.ts';
-import { declaredSites } from '../markets/declared-sites.ts';
+import { declaredSites } from '../markets/declared-sites/declared-sites.ts';
 import { openPageStore } from './data-folder.ts';
 import { openFetching } from './open-fetching.ts';
 import { extractPage, type FetchedReading, readPage } from './page/reading.ts';

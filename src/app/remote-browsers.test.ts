@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseOrigins } from '../base/origins.ts';
-import { createDeclaredSites } from '../markets/declared-sites.ts';
+import { createDeclaredSites } from '../markets/declared-sites/declared-sites.ts';
 import { assertRemoteBrowsers } from './remote-browsers.ts';
 
 describe('assertRemoteBrowsers()', () => {

@@ -1,6 +1,6 @@
 import { type Config, ConfigError } from '../base/config.ts';
 import { browserUrlsOf } from '../base/origins.ts';
-import type { DeclaredSites } from '../markets/declared-sites.ts';
+import type { DeclaredSites } from '../markets/declared-sites/declared-sites.ts';
 
 const explanation = 'a browser that runs elsewhere makes its own connections';
 

@@ -7,7 +7,7 @@ import { sites as origin } from '../../sandbox/sites/index.ts';
 import { fakeProduct } from '../../sandbox/sites/products.ts';
 import { type Config, loadConfig } from '../base/config.ts';
 import { parseOrigins } from '../base/origins.ts';
-import { parseSites } from '../markets/site-declaration.ts';
+import { parseSites } from '../markets/declared-sites/site-declaration.ts';
 import { checkSite, contradictionLines, learnSite, proposeSite } from './site-check.ts';
 
 let folder: string;

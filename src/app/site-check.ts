@@ -4,15 +4,19 @@ import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import { readSiteFiles } from '../base/site-files.ts';
 import { Fault } from '../contract/fault.ts';
 import type { PageResponse } from '../fetch/page.ts';
-import { readAvailability } from '../markets/availability.ts';
-import type { Candidate } from '../markets/candidates.ts';
-import { declaredSites } from '../markets/declared-sites.ts';
+import { readAvailability } from '../markets/availability/availability.ts';
+import type { Candidate } from '../markets/candidates/candidates.ts';
+import { declaredSites } from '../markets/declared-sites/declared-sites.ts';
+import type { SiteDeclaration } from '../markets/declared-sites/site-declaration.ts';
+import { embeddedStates, openPage, siteOf } from '../markets/declared-sites/site-page.ts';
+import {
+  type FieldContradiction,
+  readProduct,
+  readProductPage,
+} from '../markets/declared-sites/site-product.ts';
 import { text } from '../markets/fields.ts';
-import { datumAmounts } from '../markets/money.ts';
-import type { SiteDeclaration } from '../markets/site-declaration.ts';
-import { embeddedStates, openPage, siteOf } from '../markets/site-page.ts';
-import { type FieldContradiction, readProduct, readProductPage } from '../markets/site-product.ts';
-import type { ProductValues } from '../markets/structured-product.ts';
+import { datumAmounts } from '../markets/money/money.ts';
+import type { ProductValues } from '../markets/structured-data/product.ts';
 import type { FetchedReading } from './page/reading.ts';
 import { readingLines } from './page/show.ts';
 import { targetOf } from './page/target.ts';

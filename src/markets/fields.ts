@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
-import { priceAmount } from './money.ts';
+import { priceAmount } from './money/money.ts';
 
 /** Returns the value if it is an object, otherwise an empty object. */
 export function object(value: unknown): JsonObject {

@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { hostileJson, hostilePages } from '../../test/support/hostile-pages.ts';
 import type { PageResponse } from '../fetch/page.ts';
-import { declaredSites } from './declared-sites.ts';
+import { declaredSites } from './declared-sites/declared-sites.ts';
+import { parseSites } from './declared-sites/site-declaration.ts';
+import type { PageWork } from './html/page-work.ts';
 import { markets } from './list.ts';
 import type { Reader } from './market.ts';
-import type { PageWork } from './page-work.ts';
-import { parseSites } from './site-declaration.ts';
 
 const counted = vi.hoisted(() => ({ steps: 0 }));
 
-vi.mock('./page-work.ts', async (original) => {
+vi.mock('./html/page-work.ts', async (original) => {
   const { createPageWork } = await original<{ createPageWork(): PageWork }>();
   return {
     createPageWork: (): PageWork => {

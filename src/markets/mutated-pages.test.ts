@@ -13,7 +13,7 @@ import {
 } from '../../test/support/unexpected-pages.ts';
 import type { Json } from '../base/json.ts';
 import type { FetchPage, PageResponse } from '../fetch/page.ts';
-import { declaredSites } from './declared-sites.ts';
+import { declaredSites } from './declared-sites/declared-sites.ts';
 
 /** Changed copies of each page, and readings of each listing, per seed. */
 const copiesPerSeed = 30;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -37,9 +37,10 @@ const sources: Source[] = ['src', 'gateway', 'console', 'sandbox', 'gen']
 /** Sources that no generator wrote. */
 const written = sources.filter(({ path }) => !path.startsWith('gen/'));
 
+/** Names of the folders of markets or kinds, which have an `index.ts`. */
 const foldersOf = (parent: string) =>
   readdirSync(join(root, parent), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
+    .filter((entry) => entry.isDirectory() && existsSync(join(root, parent, entry.name, 'index.ts')))
     .map(({ name }) => name);
 
 /** Names of all markets and kinds. */

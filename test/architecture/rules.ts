@@ -293,8 +293,25 @@ export const titlesWith = (sources: readonly Source[], phrases: readonly Retired
     ),
   );
 
+/** Folders in src/markets that all markets import. */
+const sharedMarketFolders: ReadonlySet<string> = new Set([
+  'src/markets/availability',
+  'src/markets/candidates',
+  'src/markets/declared-sites',
+  'src/markets/html',
+  'src/markets/json',
+  'src/markets/money',
+  'src/markets/page-state',
+  'src/markets/responses',
+  'src/markets/structured-data',
+  'src/markets/visible-page',
+]);
+
 /** Returns the folder of the market or kind that a path is in. */
-const folderOf = (path: string) => /^(?:src\/(?:markets|kinds)|sandbox)\/[^/]+(?=\/)/.exec(path)?.[0];
+function folderOf(path: string): string | undefined {
+  const folder = /^(?:src\/(?:markets|kinds)|sandbox)\/[^/]+(?=\/)/.exec(path)?.[0];
+  return folder === undefined || sharedMarketFolders.has(folder) ? undefined : folder;
+}
 
 const importsWhere = (sources: readonly Source[], holds: (path: string, file: string) => boolean) =>
   sources.flatMap(({ path, files }) =>

@@ -12,7 +12,7 @@ import { type Config, loadConfig } from '../../src/base/config.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { createLog } from '../../src/base/log.ts';
 import { parseOrigins } from '../../src/base/origins.ts';
-import { declaredSites } from '../../src/markets/declared-sites.ts';
+import { declaredSites } from '../../src/markets/declared-sites/declared-sites.ts';
 import { product } from '../../src/markets/sites/product.ts';
 import { search } from '../../src/markets/sites/search.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';

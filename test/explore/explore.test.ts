@@ -93,7 +93,7 @@ describe('searches', () => {
   });
 
   test('find the files that check properties', () => {
-    expect(findPropertyTests()).toContain('src/markets/json-values.test.ts');
+    expect(findPropertyTests()).toContain('src/markets/json/json-values.test.ts');
     expect(findPropertyTests()).not.toContain('src/markets/mutated-pages.test.ts');
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { Fault } from '../../src/contract/fault.ts';
-import { declaredSites } from '../../src/markets/declared-sites.ts';
+import { declaredSites } from '../../src/markets/declared-sites/declared-sites.ts';
 import { text } from '../../src/markets/fields.ts';
 import { mkte } from '../../src/markets/mkte/index.ts';
 import { regions } from '../../src/markets/mkte/regions.ts';

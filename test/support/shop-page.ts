@@ -1,9 +1,9 @@
-import type { Candidate } from '../../src/markets/candidates.ts';
-import { parseHtml } from '../../src/markets/html.ts';
-import { parseSites } from '../../src/markets/site-declaration.ts';
-import { recordOf } from '../../src/markets/site-fields.ts';
-import { openSitePage } from '../../src/markets/site-page.ts';
-import { readProductPage, type ShopReading } from '../../src/markets/site-product.ts';
+import type { Candidate } from '../../src/markets/candidates/candidates.ts';
+import { parseSites } from '../../src/markets/declared-sites/site-declaration.ts';
+import { recordOf } from '../../src/markets/declared-sites/site-fields.ts';
+import { openSitePage } from '../../src/markets/declared-sites/site-page.ts';
+import { readProductPage, type ShopReading } from '../../src/markets/declared-sites/site-product.ts';
+import { parseHtml } from '../../src/markets/html/html.ts';
 
 const [site] = parseSites('{"kiln": "kiln.example"}');
 const url = 'https://kiln.example/p/oat-mug-48213';

@@ -3,9 +3,9 @@ import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { parseRetryAfter } from '../../fetch/retry-after.ts';
 import { integer, text } from '../fields.ts';
-import { parseJsonText } from '../json-values.ts';
-import { redirectFault, statusFault } from '../response.ts';
-import { unexpectedPage } from '../unexpected-page.ts';
+import { parseJsonText } from '../json/json-values.ts';
+import { redirectFault, statusFault } from '../responses/response.ts';
+import { unexpectedPage } from '../responses/unexpected-page.ts';
 import { regions } from './regions.ts';
 
 const robot = 90309999;

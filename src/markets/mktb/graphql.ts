@@ -3,7 +3,7 @@ import { Fault } from '../../contract/fault.ts';
 import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { integer, list, object, objects, text } from '../fields.ts';
-import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../response.ts';
+import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../responses/response.ts';
 
 /** Base address of the site's own pages, products and shops. */
 export const site = 'https://www.tokopedia.com';

@@ -4,7 +4,7 @@ import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { integer, list, object, objects, positive, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';
 import { newEntries } from '../new-entries.ts';
-import { errorMessage } from '../response.ts';
+import { errorMessage } from '../responses/response.ts';
 import { address, discount, id, plain, price, reviews, soldLabel, stars } from './card.ts';
 import { joinPath, operation, parseData, place, typed } from './graphql.ts';
 

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { integer, text } from '../fields.ts';
-import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../response.ts';
+import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../responses/response.ts';
 
 /** The site's envelope, with data. */
 export interface Envelope {

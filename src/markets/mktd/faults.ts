@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import { number, object, text } from '../fields.ts';
-import { find, type HtmlPage, words } from '../html.ts';
-import { unexpectedPage } from '../unexpected-page.ts';
+import { find, type HtmlPage, words } from '../html/html.ts';
+import { unexpectedPage } from '../responses/unexpected-page.ts';
 
 /** Markers of the captcha widget. Product pages contain the word "captcha" but none of these. */
 const checkMarks = /secsdk-captcha|captcha_verify_|captcha-verify-image|id="verify-ele"|\/captcha\/verify/i;

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { absoluteUrl, integer, list, object, positive, text } from '../fields.ts';
-import { priceAmount } from '../money.ts';
-import { parseJson } from '../script-json.ts';
+import { parseJson } from '../json/script-json.ts';
+import { priceAmount } from '../money/money.ts';
 
 export interface Property {
   name: string;

@@ -12,9 +12,9 @@ import {
   parseHtml,
   scriptText,
   workOf,
-} from '../html.ts';
-import { statusFault } from '../response.ts';
-import { jsonAfter, parseJson } from '../script-json.ts';
+} from '../html/html.ts';
+import { jsonAfter, parseJson } from '../json/script-json.ts';
+import { statusFault } from '../responses/response.ts';
 import { outside, withoutData, withoutProduct } from './faults.ts';
 
 /** Location of a product's data in a page. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { find, parseHtml } from '../html.ts';
+import { find, parseHtml } from '../html/html.ts';
 import { readCardPrice } from './card-price.ts';
 
 const own = 'B0CARD0001';

@@ -1,6 +1,6 @@
-import { attribute, type Element, hasClass, oneLine, words } from '../html.ts';
-import type { Node } from '../html-tree.ts';
-import { priceAmount, priceCurrency } from '../money.ts';
+import { attribute, type Element, hasClass, oneLine, words } from '../html/html.ts';
+import type { Node } from '../html/html-tree.ts';
+import { priceAmount, priceCurrency } from '../money/money.ts';
 import { priceText } from './price.ts';
 
 /** Price of a result as the page shows it. */

@@ -1,9 +1,9 @@
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
-import { bodyText, byId, find, type HtmlPage, parseHtml, words } from '../html.ts';
-import { containsNotFound } from '../not-found-page.ts';
-import { statusFault } from '../response.ts';
-import { unexpectedPage } from '../unexpected-page.ts';
+import { bodyText, byId, find, type HtmlPage, parseHtml, words } from '../html/html.ts';
+import { containsNotFound } from '../responses/not-found-page.ts';
+import { statusFault } from '../responses/response.ts';
+import { unexpectedPage } from '../responses/unexpected-page.ts';
 import { regions } from './regions.ts';
 
 const checkTitles = /robot check|bot check|captcha|access denied|just a moment|security check|^sorry! bot/i;

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../base/json.ts';
-import { readAvailability } from '../availability.ts';
+import { readAvailability } from '../availability/availability.ts';
 import { integer, number, objects, text } from '../fields.ts';
 import type { ListedFields, TrackedPages } from '../market.ts';
-import { priceAmount } from '../money.ts';
+import { priceAmount } from '../money/money.ts';
 import { trackedItem, valueAt } from '../tracked.ts';
 
 /** Fields that every record of each page has (docs/pages.md), in the notation of parseFields(). */

@@ -1,5 +1,5 @@
 import { Fault } from '../../contract/fault.ts';
-import { allById, attribute, byId, type Element, find, findAll, type HtmlPage } from '../html.ts';
+import { allById, attribute, byId, type Element, find, findAll, type HtmlPage } from '../html/html.ts';
 import { asinPattern, scriptsWith } from './variants.ts';
 
 const formInputs = 'input[name="ASIN"], input[name="ASIN.0"]';

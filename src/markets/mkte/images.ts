@@ -1,6 +1,6 @@
 import { absoluteUrl, list, object, objects, text } from '../fields.ts';
-import { attribute, byId, findAll, type HtmlPage } from '../html.ts';
-import { parseJson } from '../script-json.ts';
+import { attribute, byId, findAll, type HtmlPage } from '../html/html.ts';
+import { parseJson } from '../json/script-json.ts';
 import { scriptValue } from './variants.ts';
 
 const mainIds = ['landingImage', 'imgBlkFront', 'ebooksImgBlkFront', 'main-image'];

@@ -1,4 +1,4 @@
-import { type Element, outwards } from '../html.ts';
+import { type Element, outwards } from '../html/html.ts';
 
 /** Types of offers on a page. */
 export type OfferKind = 'new' | 'used' | 'subscription' | 'member';

@@ -12,9 +12,9 @@ import {
   outwards,
   priceWords,
   words,
-} from '../html.ts';
-import { priceAmount, priceCurrency, shownPrice } from '../money.ts';
-import { parseJson } from '../script-json.ts';
+} from '../html/html.ts';
+import { parseJson } from '../json/script-json.ts';
+import { priceAmount, priceCurrency, shownPrice } from '../money/money.ts';
 import { kindNamed, type OfferKind, offerKind, offerKinds } from './offers.ts';
 
 /** Price of an offer, in currency units. */

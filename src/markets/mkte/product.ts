@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { text } from '../fields.ts';
-import { attribute, find, type HtmlPage } from '../html.ts';
+import { attribute, find, type HtmlPage } from '../html/html.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
 import { parsePage } from './faults.ts';
 import { checkAsin } from './identity.ts';

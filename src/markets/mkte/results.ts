@@ -10,7 +10,7 @@ import {
   oneLine,
   outwards,
   words,
-} from '../html.ts';
+} from '../html/html.ts';
 import { asinIn, readCardPrice } from './card-price.ts';
 import { exactCount, ratingText } from './numbers.ts';
 import { asinPattern } from './variants.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { integer, text } from '../fields.ts';
-import { attribute, byId, find, findAll, type HtmlPage, words } from '../html.ts';
+import { attribute, byId, find, findAll, type HtmlPage, words } from '../html/html.ts';
 import type { ListPage, ListReader, ListSummary, ReadContext } from '../market.ts';
 import { newEntries, withTitleOrPrice } from '../new-entries.ts';
 import { parsePage } from './faults.ts';

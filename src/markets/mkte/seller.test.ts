@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseHtml } from '../html.ts';
+import { parseHtml } from '../html/html.ts';
 import { readSeller } from './seller.ts';
 
 describe('sellers', () => {

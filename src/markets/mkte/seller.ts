@@ -8,7 +8,7 @@ import {
   firstWords,
   type HtmlPage,
   words,
-} from '../html.ts';
+} from '../html/html.ts';
 import { type OfferKind, ofOffer } from './offers.ts';
 
 /** Labels of the seller's row in the older buy box, by language. */

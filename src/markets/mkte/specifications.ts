@@ -1,4 +1,4 @@
-import { allById, type Element, find, findAll, type HtmlPage, oneLine, words } from '../html.ts';
+import { allById, type Element, find, findAll, type HtmlPage, oneLine, words } from '../html/html.ts';
 
 export interface Specification {
   name: string;

@@ -10,7 +10,7 @@ import {
   type HtmlPage,
   hasClass,
   words,
-} from '../html.ts';
+} from '../html/html.ts';
 import { exactCount, ratingIn, roughCount } from './numbers.ts';
 import { type OfferKind, ofOffer } from './offers.ts';
 

@@ -1,7 +1,16 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { list, object, objects, text } from '../fields.ts';
-import { attribute, type Element, find, findAll, type HtmlPage, scriptText, words, workOf } from '../html.ts';
-import { jsonAfter } from '../script-json.ts';
+import {
+  attribute,
+  type Element,
+  find,
+  findAll,
+  type HtmlPage,
+  scriptText,
+  words,
+  workOf,
+} from '../html/html.ts';
+import { jsonAfter } from '../json/script-json.ts';
 
 /** A variant in the page's list. */
 interface Variant {

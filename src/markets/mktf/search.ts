@@ -2,11 +2,11 @@ import { isObject, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import { pathPart } from '../../contract/path-part.ts';
 import type { FetchPage, PageRequest, PageResponse } from '../../fetch/page.ts';
-import { isOtherCountry } from '../country-host.ts';
 import { integer, list, object, objects, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';
 import { newEntries } from '../new-entries.ts';
-import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../response.ts';
+import { isOtherCountry } from '../responses/country-host.ts';
+import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../responses/response.ts';
 import { type StorePage, storePage } from './urls.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../base/json.ts';
-import { declaredSites } from '../declared-sites.ts';
+import { declaredSites } from '../declared-sites/declared-sites.ts';
+import { hasHost } from '../declared-sites/site-declaration.ts';
 import { integer, number, objects, text } from '../fields.ts';
 import type { IdForms, ListedFields, Market, TrackedPages } from '../market.ts';
 import { type MarketSamples, sampleIds } from '../sample.ts';
-import { hasHost } from '../site-declaration.ts';
 import { trackedItem } from '../tracked.ts';
 import { product } from './product.ts';
 import { search } from './search.ts';

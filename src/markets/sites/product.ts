@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
+import { hasHost, type SiteDeclaration } from '../declared-sites/site-declaration.ts';
+import { siteOf } from '../declared-sites/site-page.ts';
+import { readProduct } from '../declared-sites/site-product.ts';
 import { text } from '../fields.ts';
 import type { RecordReader } from '../market.ts';
-import { hasHost, type SiteDeclaration } from '../site-declaration.ts';
-import { siteOf } from '../site-page.ts';
-import { readProduct } from '../site-product.ts';
 
 /** Returns the site and the address of a unit. Throws `invalid` if the site no longer has its host. */
 export function placeOf(name: string, link: unknown): { site: SiteDeclaration; url: URL } {

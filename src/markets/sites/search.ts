@@ -1,17 +1,17 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { PageResponse } from '../../fetch/page.ts';
+import { noValues } from '../declared-sites/page-values.ts';
+import { hasHost, type SiteDeclaration } from '../declared-sites/site-declaration.ts';
+import { readFields, recordOf } from '../declared-sites/site-fields.ts';
+import { openPage, type SitePage, siteOf } from '../declared-sites/site-page.ts';
 import { text } from '../fields.ts';
-import { attribute, find, findAll } from '../html.ts';
+import { attribute, find, findAll } from '../html/html.ts';
 import type { ListReader } from '../market.ts';
 import { newEntries, withTitleOrPrice } from '../new-entries.ts';
-import { checkFound } from '../not-found-page.ts';
-import { noValues } from '../page-values.ts';
-import { hasHost, type SiteDeclaration } from '../site-declaration.ts';
-import { readFields, recordOf } from '../site-fields.ts';
-import { openPage, type SitePage, siteOf } from '../site-page.ts';
-import { addressOn } from '../structured-offer.ts';
-import { listedProducts, trailOf } from '../structured-product.ts';
-import { unexpectedPage } from '../unexpected-page.ts';
+import { checkFound } from '../responses/not-found-page.ts';
+import { unexpectedPage } from '../responses/unexpected-page.ts';
+import { addressOn } from '../structured-data/offer.ts';
+import { listedProducts, trailOf } from '../structured-data/product.ts';
 import { pageRequest, placeOf } from './product.ts';
 
 /** Pages of a listing that are read, unless the declaration says otherwise. */

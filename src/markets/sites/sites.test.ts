@@ -4,7 +4,7 @@ import { listedId, sites as origin } from '../../../sandbox/sites/index.ts';
 import { fakeProduct } from '../../../sandbox/sites/products.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { FetchPage, PageRequest } from '../../fetch/page.ts';
-import { declaredSites } from '../declared-sites.ts';
+import { declaredSites } from '../declared-sites/declared-sites.ts';
 import type { ListSummary } from '../market.ts';
 import { sites } from './index.ts';
 import { product } from './product.ts';

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { priceAmount, shownAmount } from '../../../src/markets/money.ts';
+import { priceAmount, shownAmount } from '../../../src/markets/money/money.ts';
 import { findEngine } from '../../engines/missing.ts';
 import { root } from '../../support/service.ts';
 import { findPythonPackages, install, run } from '../clients/tools.ts';

@@ -1,0 +1,193 @@
+import type { Json } from '../../base/json.ts';
+
+/** Where candidates come from, the most reliable first. */
+export type Rung = 'structured' | 'state' | 'page';
+
+/** A value that a page states for a field. */
+export interface Candidate {
+  field: string;
+  /** Null: it can be read in several ways, or not at all. */
+  value: Json;
+  /** Other values that the source has for the field: of other offers, or other readings of the same text. */
+  alternatives: readonly Json[];
+  /** The text of the value as the page shows it. */
+  text: string | null;
+  rung: Rung;
+  /** Format of structured data, name of embedded state, or kind of evidence on the page. */
+  source: string;
+  /** Element or path of the value. */
+  path: string;
+  /** Kind of the offer that has the value. */
+  offer: 'offer' | 'aggregate' | null;
+  /** Currency of a price. */
+  currency: string | null;
+  /** True for the only value that the page marks as that of its product. */
+  isMarked: boolean;
+}
+
+/** How candidates of a field are compared. */
+export interface CandidateRule {
+  /** Returns a key that is the same for values that agree. */
+  keyOf: (value: Json) => string;
+  /** What a marked value of the page is beside other values of structured data. */
+  marked: 'wins' | 'agrees';
+  /** What formats of structured data that disagree are: none of them, or the first. */
+  disagreement: 'null' | 'first';
+}
+
+const plainKey = (value: Json) => JSON.stringify(value);
+const codeKey = (value: Json) =>
+  String(value)
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '');
+
+const soldOut: ReadonlySet<Json> = new Set(['OutOfStock', 'SoldOut', 'Discontinued', 'Reserved']);
+const stockKey = (value: Json) => (soldOut.has(value) ? 'out' : 'in');
+
+/** Rules of fields. Values of others need not agree: each format writes texts in its own way. */
+const fieldRules: Readonly<Record<string, CandidateRule>> = {
+  price: { keyOf: plainKey, marked: 'wins', disagreement: 'null' },
+  availability: { keyOf: stockKey, marked: 'wins', disagreement: 'null' },
+  sku: { keyOf: codeKey, marked: 'wins', disagreement: 'first' },
+  title: { keyOf: plainKey, marked: 'agrees', disagreement: 'first' },
+};
+const defaultRule: CandidateRule = { keyOf: plainKey, marked: 'agrees', disagreement: 'first' };
+
+/** Source of values that the page shows anywhere: no evidence for them, but against values that it lacks. */
+const shownSource = 'shown';
+
+/** Number of sources of a rung below structured data that have to agree. */
+const neededSources = 2;
+
+/** The value of a field, and the candidates that contradict it or each other. */
+export interface FieldResolution {
+  value: Json;
+  /** The lowest rung that was needed. */
+  rung: Rung;
+  /** Sources of the value: "json-ld", "page: heading, control". */
+  from: string;
+  currency: string | null;
+  contradictions: readonly Candidate[];
+}
+
+const isEmpty = (value: Json) => value === null || (Array.isArray(value) && value.length === 0);
+
+const nothing: FieldResolution = { value: null, rung: 'page', from: '', currency: null, contradictions: [] };
+
+const taken = (candidate: Candidate, contradictions: readonly Candidate[] = []): FieldResolution => ({
+  value: candidate.value,
+  rung: candidate.rung,
+  from: candidate.rung === 'structured' ? candidate.source : `${candidate.rung}: ${candidate.source}`,
+  currency: candidate.currency,
+  contradictions,
+});
+
+/** Returns the value that several sources of the lower rungs have, unless others have another one. */
+function agreed(candidates: readonly Candidate[], { keyOf }: CandidateRule): FieldResolution {
+  const groups = Map.groupBy(candidates, ({ value }) => keyOf(value));
+  const sourcesOf = (group: readonly Candidate[]) => [...new Set(group.map(({ source }) => source))];
+  const confirmed = [...groups.values()].filter((group) => sourcesOf(group).length >= neededSources);
+  if (confirmed.length > 1) return { ...nothing, contradictions: candidates };
+  const [group] = confirmed;
+  if (group === undefined) return nothing;
+  const [first] = group as [Candidate];
+  const contradictions = candidates.filter(
+    ({ isMarked, value }) => isMarked && keyOf(value) !== keyOf(first.value),
+  );
+  if (contradictions.length > 0) return { ...nothing, contradictions: candidates };
+  const currency = group.find((one) => one.currency !== null)?.currency ?? null;
+  return { ...taken({ ...first, currency }), from: `${first.rung}: ${sourcesOf(group).join(', ')}` };
+}
+
+/** Decides between formats of structured data and the value that the page marks. */
+function confirmed(
+  stated: readonly Candidate[],
+  marked: Candidate,
+  { keyOf, marked: effect }: CandidateRule,
+): FieldResolution {
+  const key = keyOf(marked.value);
+  const others = stated.filter(({ value }) => !isEmpty(value) && keyOf(value) !== key);
+  const same = stated.find(({ value }) => !isEmpty(value) && keyOf(value) === key);
+  if (same !== undefined) return taken(same, others.length > 0 ? [...others, marked] : []);
+  const offered = stated.find(({ alternatives }) => alternatives.some((value) => keyOf(value) === key));
+  const currency = marked.currency ?? stated.find((one) => one.currency !== null)?.currency ?? null;
+  if (offered !== undefined) {
+    const from = `${offered.source}, page: ${marked.source}`;
+    return { ...nothing, value: marked.value, rung: 'structured', from, currency };
+  }
+  const [first] = stated.filter(({ value }) => !isEmpty(value));
+  if (effect === 'agrees' && first !== undefined) return taken(first);
+  return taken({ ...marked, currency }, others.length > 0 ? [...others, marked] : []);
+}
+
+/** Returns the value of another offer than the first, if two sources of the page have it. */
+function otherOffer(
+  stated: readonly Candidate[],
+  lower: readonly Candidate[],
+  rule: CandidateRule,
+): FieldResolution | null {
+  const { value, from, currency } = agreed(lower, rule);
+  if (isEmpty(value)) return null;
+  const key = rule.keyOf(value);
+  if (stated.some((one) => !isEmpty(one.value) && rule.keyOf(one.value) === key)) return null;
+  const offered = stated.find(({ alternatives }) => alternatives.some((one) => rule.keyOf(one) === key));
+  if (offered === undefined) return null;
+  return {
+    ...nothing,
+    value,
+    rung: 'structured',
+    from: `${offered.source}, ${from}`,
+    currency: currency ?? offered.currency,
+  };
+}
+
+/**
+ * Returns the candidates of the visible page that contradict a stated value: two sources that agree on
+ * another one, of which the page shows at least one, or all prices that it shows beside its control.
+ */
+function contradicting(
+  stated: Candidate,
+  { lower, shown }: { lower: readonly Candidate[]; shown: readonly Candidate[] },
+  rule: CandidateRule,
+): readonly Candidate[] {
+  const seen = agreed(lower, rule);
+  const key = rule.keyOf(seen.value);
+  if (!isEmpty(seen.value) && key !== rule.keyOf(stated.value)) {
+    const agreeing = lower.filter(({ value }) => rule.keyOf(value) === key);
+    return agreeing.some(({ rung }) => rung === 'page') ? agreeing : [];
+  }
+  const keys = new Set([stated.value, ...stated.alternatives].map(rule.keyOf));
+  return shown.some(({ value }) => keys.has(rule.keyOf(value))) ? [] : shown;
+}
+
+/**
+ * Resolves the candidates of a field. Structured data states a value alone, unless its formats disagree or
+ * the visible page contradicts it. The only value that the page marks decides between formats, and wins over
+ * all of them. Below structured data, two sources have to agree. Null: no value, or several that contradict
+ * each other.
+ */
+export function resolve(field: string, candidates: readonly Candidate[]): FieldResolution {
+  const rule = fieldRules[field] ?? defaultRule;
+  const stated = candidates.filter(({ rung }) => rung === 'structured');
+  const lower = candidates.filter(
+    ({ rung, source, value }) => rung !== 'structured' && source !== shownSource && !isEmpty(value),
+  );
+  const readable = stated.filter(({ value }) => !isEmpty(value));
+  const [first] = readable;
+  const marked = lower.find(({ isMarked }) => isMarked);
+  const hasReading = stated.some(({ value, alternatives }) => !isEmpty(value) || alternatives.length > 0);
+  if (marked !== undefined && hasReading) return confirmed(stated, marked, rule);
+  if (first === undefined) return agreed(lower, rule);
+  const supportedOffer = rule.marked === 'wins' ? otherOffer(stated, lower, rule) : null;
+  if (supportedOffer !== null) return supportedOffer;
+  const keys = new Set(readable.map(({ value }) => rule.keyOf(value)));
+  if (rule.disagreement === 'first') return taken(first);
+  if (keys.size === 1) {
+    const shown = candidates.filter(({ source }) => source === shownSource);
+    const others = contradicting(first, { lower, shown }, rule);
+    return others.length === 0 ? taken(first) : { ...nothing, contradictions: [first, ...others] };
+  }
+  const supported = agreed([...lower, ...readable], rule);
+  const isSeen = lower.some(({ value }) => rule.keyOf(value) === rule.keyOf(supported.value));
+  return supported.value !== null && isSeen ? supported : { ...nothing, contradictions: readable };
+}

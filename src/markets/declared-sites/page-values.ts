@@ -1,0 +1,59 @@
+import { type Candidate, type FieldResolution, resolve } from '../candidates/candidates.ts';
+import { number, text } from '../fields.ts';
+import { attribute, find, findAll, words } from '../html/html.ts';
+import { pageStates, stateCandidates } from '../page-state/state-candidates.ts';
+import { structuredCandidates } from '../structured-data/candidates.ts';
+import { pageCandidates } from '../visible-page/candidates.ts';
+import { visiblePage } from '../visible-page/visible-page.ts';
+import type { SitePage } from './site-page.ts';
+
+/** Returns the currency of a product if all embedded states that have one agree. */
+function onlyCurrency(states: readonly Candidate[]): string | null {
+  const currencies = new Set(
+    states.filter(({ field }) => field === 'currency').map(({ value }) => text(value)),
+  );
+  return currencies.size === 1 ? [...currencies][0]! : null;
+}
+
+/** Returns what a page states for the fields of its product, in all formats and places. */
+function pageCandidatesOf(page: SitePage): Candidate[] {
+  const { root } = page.html;
+  const titles = findAll(root, 'h1, title').map((element) => words(element));
+  titles.push(attribute(find(root, 'meta[property="og:title"]'), 'content'));
+  const stated = structuredCandidates(page.data, page.url, titles);
+  const currency = stated.find(({ field }) => field === 'currency')?.value;
+  const pageNames = [words(find(root, 'title')), titles.at(-1) ?? null];
+  const productName = text(stated.find(({ field }) => field === 'title')?.value);
+  const names = [productName, ...pageNames].filter((name) => name !== null);
+  const visible = visiblePage(page.html, names);
+  const descriptions = findAll(root, 'meta[property="og:description"], meta[name="description" i]');
+  const description = descriptions.map((element) => attribute(element, 'content')).join('\n');
+  const headings = visible.heading === null ? [] : [words(visible.heading) ?? ''];
+  const embedded = pageStates(page.html, visible.fields);
+  const states = stateCandidates(embedded, [...names, ...headings], page.url);
+  const home = page.site.currency ?? text(currency) ?? onlyCurrency(states);
+  return [
+    ...stated,
+    ...states,
+    ...pageCandidates(visible, { url: page.url, titles: names, home, description }),
+  ];
+}
+
+/** What a page states without a declaration. */
+export interface PageValues {
+  /** What was decided for each field. */
+  resolutions: ReadonlyMap<string, FieldResolution>;
+  /** Amounts of all prices of the product, also of those that were not taken. */
+  prices: readonly number[];
+}
+
+/** Values of an element that states none of its own. */
+export const noValues: PageValues = { resolutions: new Map(), prices: [] };
+
+/** Decides what a page states for each field of its product. */
+export function resolvePage(page: SitePage): PageValues {
+  const byField = Map.groupBy(pageCandidatesOf(page), ({ field }) => field);
+  const resolutions = new Map([...byField].map(([field, values]) => [field, resolve(field, values)]));
+  const prices = byField.get('price')?.map(({ value }) => number(value)) ?? [];
+  return { resolutions, prices: prices.filter((price) => price !== null) };
+}

@@ -1,0 +1,79 @@
+import type { Json, JsonObject } from '../../base/json.ts';
+import { Fault } from '../../contract/fault.ts';
+import type { PageResponse } from '../../fetch/page.ts';
+import type { Candidate } from '../candidates/candidates.ts';
+import { find } from '../html/html.ts';
+import { checkFound } from '../responses/not-found-page.ts';
+import { unexpectedPage } from '../responses/unexpected-page.ts';
+import { hasProduct } from '../structured-data/product.ts';
+import { resolvePage } from './page-values.ts';
+import { readFields, recordOf, type SourcedValues } from './site-fields.ts';
+import { openPage, type SitePage, siteOf } from './site-page.ts';
+
+/** Candidates of a field that contradict each other or the value that was taken. */
+export interface FieldContradiction {
+  field: string;
+  /** The value of the record: the one that the page marks, otherwise null. */
+  value: Json;
+  candidates: readonly Candidate[];
+}
+
+/** Values of a product page. */
+export interface ShopReading extends SourcedValues {
+  contradictions: readonly FieldContradiction[];
+  /** False if only the visible page and embedded state say that the page shows a product. */
+  isStated: boolean;
+}
+
+/** Returns the values of a product page and their sources, or null if the page shows no product. */
+export function readProductPage(page: SitePage): ShopReading | null {
+  const { fields } = page.site;
+  const stated = resolvePage(page);
+  const { resolutions } = stated;
+  const read = readFields(page, page.html.root, fields, stated);
+  const isDeclared = Object.keys(fields).some((name) => name !== 'title' && name in read.from);
+  const isOffered = ['price', 'availability', 'sku'].some((name) => read.values[name] !== undefined);
+  const isStated = isDeclared || [...resolutions.values()].some(({ rung }) => rung === 'structured');
+  const contradictions: FieldContradiction[] = [];
+  for (const [field, { contradictions: candidates }] of resolutions)
+    if (candidates.length > 0 && fields[field] === undefined)
+      contradictions.push({ field, value: read.values[field] ?? null, candidates });
+  if (read.values.title === undefined || !(isStated || isOffered)) return null;
+  return { ...read, contradictions, isStated };
+}
+
+/** Codes of faults that pages of products can have as well: shops have forms to log in on all pages. */
+const productCodes: ReadonlySet<string> = new Set(['page_unreadable', 'page_login']);
+
+/** Returns the fault of a page that states no product. */
+function pageFault(page: SitePage & { text: string }, input: JsonObject): Fault {
+  const requested = URL.parse(String(input.url))?.pathname;
+  // Shops redirect from removed products to their first page.
+  if (new URL(page.url).pathname === '/' && requested !== '/')
+    return new Fault('page_not_found', 'the site redirected to its first page');
+  const fault = unexpectedPage(page.text, 'a product');
+  if (fault.code !== 'page_unreadable' || !page.data.some(hasProduct)) return fault;
+  return new Fault('page_unreadable', 'the page states products, but none with its address or its name');
+}
+
+/**
+ * Reads the record of a response, the source of each of its fields, and the sources that disagree. Throws
+ * `page_unreadable` if the page does not show what the site's `wait_for` selects.
+ */
+export function readProduct(
+  response: PageResponse,
+  input: JsonObject,
+  region: string,
+): { record: JsonObject } & Pick<ShopReading, 'from' | 'contradictions'> {
+  const site = siteOf(region);
+  const page = openPage(response, site);
+  const read = readProductPage(page);
+  if (read === null) throw pageFault(page, input);
+  const fault = read.isStated ? null : pageFault(page, input);
+  if (fault !== null && !productCodes.has(fault.code)) throw fault;
+  checkFound(page.text);
+  if (site.wait_for !== undefined && !find(page.html.root, site.wait_for))
+    throw new Fault('page_unreadable', `the page does not show ${site.wait_for}, the "wait_for" of the site`);
+  const { from, contradictions } = read;
+  return { record: recordOf(read, page.url, site), from, contradictions };
+}

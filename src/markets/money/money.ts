@@ -1,0 +1,214 @@
+import type { Json } from '../../base/json.ts';
+import { type AmountFormat, amountFormat, currencySign, isCurrencyCode, resolveSign } from './currencies.ts';
+import {
+  decimalAmount,
+  type PriceToken,
+  priceShape,
+  priceTokens,
+  spellCents,
+  writtenAmount,
+} from './price-text.ts';
+
+/** Returns the currency signs of a text, codes beside its digits first. */
+function currencyMarks(tokens: readonly PriceToken[]): string[] {
+  const marks = tokens.filter(({ type }) => type === 'currency');
+  const isBesideDigits = (_token: PriceToken, index: number) =>
+    [tokens[index - 1], tokens[index + 1]].some(
+      (near) => near?.type === 'number' || near?.type === 'currency',
+    );
+  const codes = tokens.filter(
+    (token, index) => token.type === 'currency' && isCurrencyCode(token.text) && isBesideDigits(token, index),
+  );
+  const signs = marks.filter(({ text }) => !isCurrencyCode(text));
+  return [...codes, ...signs].map(({ text }) => text);
+}
+
+/**
+ * Returns the ISO code of a price text's currency: a code beside the digits ("TWD 436.12"), a symbol of one
+ * currency ("52,41 €", "S$12.30"), or a symbol of several ("$", "￥"), which is resolved with the store's
+ * currency `home`. Returns `home` without any of these, and null for a symbol that is not that of `home` and
+ * does not tell its currency ("kr").
+ */
+export function priceCurrency(text: string, home: string | null): string | null {
+  const marks = currencyMarks(priceTokens(text));
+  if (marks.length === 0) return home;
+  return marks.map((mark) => resolveSign(currencySign(mark)!, home)).find((code) => code !== null) ?? null;
+}
+
+/** Returns true for a currency sign that does not stand for `currency`. */
+function isOtherCurrency({ type, text }: PriceToken, currency: string | null): boolean {
+  if (type !== 'currency') return false;
+  const sign = currencySign(text)!;
+  return currency === null ? !sign.isShared : !sign.currencies.includes(currency);
+}
+
+/**
+ * Returns a price text as it is shown, with cents in an element of their own as decimals. Null if the digits
+ * of its elements are not those of one amount.
+ */
+export function shownPrice(text: string): string | null {
+  return spellCents(text, amountFormat(priceCurrency(text, null)));
+}
+
+/** An amount with its currency before or after it; a code can stand beside a symbol ("NZD $100.70"). */
+const oneAmount = 'c{0,2}:?nc{0,2}';
+/** Labels, and a percentage in parentheses, after an amount. */
+const tail = '(?:[w.:/()!]|\\(p\\))*\\*{0,2}';
+const single = new RegExp(`^[w.:()]*${oneAmount}${tail}$`);
+const range = new RegExp(`^[w.:]*${oneAmount}-${oneAmount}${tail}$`);
+// Between two amounts, a currency belongs to either: only one way of reading it keeps this linear.
+const repeated = new RegExp(`^[w.:]*c{0,2}:?n(?:(?:c{0,3}|c?[|/]c{0,2}):?n)*c?[|/]?${tail}$`);
+const splitAmount = new RegExp(`^[w.:()]*ncn${tail}$`);
+
+/** A price text and what its parts mean. */
+interface PriceText {
+  tokens: readonly PriceToken[];
+  shape: string;
+  format: AmountFormat;
+  /** Amounts of its numbers, in their order. Null for one that cannot be read. */
+  amounts: readonly (number | null)[];
+}
+
+/** Returns the parts of a price text. Null for another currency, and for the amount of a tax. */
+function parsePrice(text: string, currency: string | null): PriceText | null {
+  const spelled = spellCents(text, amountFormat(currency));
+  if (spelled === null) return null;
+  const tokens = priceTokens(spelled);
+  const shape = priceShape(tokens);
+  if (shape === null || tokens.some((token) => isOtherCurrency(token, currency))) return null;
+  const shared = tokens.map((token) => currencySign(token.text)).find((sign) => sign?.isShared);
+  const format = amountFormat(currency, shared);
+  const amounts = tokens.flatMap((token, index) => {
+    const isAfterSign = tokens[index - 1]?.type === 'currency' && !token.isSpaced;
+    return token.type === 'number' ? [writtenAmount(token.text, format, isAfterSign)] : [];
+  });
+  return { tokens, shape, format, amounts };
+}
+
+/** Returns the amount of a price whose currency stands for the decimal point: "35€ 99". Otherwise null. */
+function amountSplitBySign({ tokens, shape, format }: PriceText): number | null {
+  if (!splitAmount.test(shape) || format.decimals !== 2) return null;
+  const [whole, sign, cents] = tokens.slice(shape.indexOf('ncn'));
+  return /^\d\d$/.test(cents!.text) && !sign!.isSpaced
+    ? decimalAmount(whole!.text, cents!.text, format)
+    : null;
+}
+
+/**
+ * Returns true if asterisks in the text can hide digits: "$2*". A footnote follows the currency or the cents.
+ */
+function isMasked({ tokens, shape, format }: PriceText): boolean {
+  const before = tokens[shape.indexOf('*') - 1];
+  if (before?.type !== 'number') return false;
+  return format.decimals !== 2 || !/[.,]\d\d$/.test(before.text);
+}
+
+/** Returns the amount of a text that states one price, also if it repeats it. */
+function singleAmount(price: PriceText): number | null {
+  if (isMasked(price)) return null;
+  const split = amountSplitBySign(price);
+  if (split !== null) return split;
+  const [first = null] = price.amounts;
+  if (single.test(price.shape)) return first;
+  return repeated.test(price.shape) && price.amounts.every((amount) => amount === first) ? first : null;
+}
+
+/** Returns the lower end of a range: "$45.99 - $60.00". */
+function lowerEnd({ shape, amounts }: PriceText): number | null {
+  const [first = null, second = null] = amounts;
+  return range.test(shape) && first !== null && second !== null && first <= second ? first : null;
+}
+
+/**
+ * Returns the lowest amount that a price text states, in currency units: that of a single price, by the rules
+ * of shownAmount(), or the lower end of a range ("$45.99 - $60.00" is 45.99). "Free" is 0. Null for another
+ * currency than `currency`, which defaults to the text's currency.
+ */
+export function priceAmount(text: string, currency: string | null = null): number | null {
+  if (/^\s*free!?\s*$/i.test(text)) return 0;
+  const price = parsePrice(text, currency ?? priceCurrency(text, null));
+  return price && (singleAmount(price) ?? lowerEnd(price));
+}
+
+/**
+ * Returns the amount of a text that shows one price, in the format of its currency: "1.234,56 €", "￥16,800",
+ * "1 234,50". `home` is the currency of the shop, for texts and symbols that do not tell theirs. Null unless
+ * the whole text can be read in one way only: for unknown words, ranges, several prices, instalments,
+ * discounts, unit prices, abbreviations ("Rp7,59jt"), masked amounts ("$2?"), and more decimals than the
+ * currency has.
+ */
+export function shownAmount(text: string, home: string | null = null): number | null {
+  const currency = priceCurrency(text, home);
+  if (currency === null && home !== null) return null;
+  const price = parsePrice(text, currency);
+  return price && singleAmount(price);
+}
+
+/** Returns a number rounded to the decimals of a currency, also if it is the result of inexact arithmetic. */
+function roundAmount(amount: number, { decimals }: AmountFormat): number {
+  return Number(amount.toFixed(decimals));
+}
+
+/** Returns an amount, and the rounded amount if the currency has fewer decimals. */
+function withRounded(amount: number, format: AmountFormat): number[] {
+  const rounded = roundAmount(amount, format);
+  return Math.abs(rounded - amount) < 1e-6 ? [rounded] : [amount, rounded];
+}
+
+/** Returns the readings of digits with three decimals, which may be thousands. */
+function threeDecimals(whole: string, fraction: string, format: AmountFormat): number[] {
+  const amount = Number(`${whole}.${fraction}`);
+  const isGroup = /^[1-9]\d{0,2}$/.test(whole);
+  if (format.decimals === 3 || !isGroup) return withRounded(amount, format);
+  const thousands = Number(whole + fraction);
+  return format.decimals === 0 ? [thousands] : [...withRounded(amount, format), thousands];
+}
+
+/** Returns the readings of one amount beside its currency: "1,299 €" is 1.299 or 1,299. */
+function readingsBesideCurrency(written: string, currency: string | null): number[] {
+  const own = priceCurrency(written, currency);
+  const sign = String.raw`(?:\p{Sc}|[A-Z]{3})?`;
+  const pattern = new RegExp(`^${sign}\\s?(\\d{1,3})[.,](\\d{3})\\s?${sign}$`, 'u');
+  const [, whole, fraction] = pattern.exec(written) ?? [];
+  if (whole === undefined || fraction === undefined || (currency !== null && own !== currency)) return [];
+  return threeDecimals(whole, fraction, amountFormat(own)).filter((amount) => amount > 0);
+}
+
+/**
+ * Returns the amounts that a price in data can mean: a number, or text in which a point separates decimals.
+ * None for a value without a price; several for one that breaks the rule of the format, such as three
+ * decimals in a currency with two ("12.500" is 12.5 or 12,500), or more decimals than the currency has. In
+ * currencies without decimals, a point separates thousands. Other text is read by the rules of priceAmount().
+ */
+export function datumAmounts(value: Json | undefined, currency: string | null): number[] {
+  const format = amountFormat(currency);
+  if (typeof value === 'number') return value > 0 && Number.isFinite(value) ? withRounded(value, format) : [];
+  if (typeof value !== 'string') return [];
+  const written = value.trim();
+  const [, whole, point, fraction] = /^(\d{1,15})(?:([.,])(\d{1,20}))?$/.exec(written) ?? [];
+  const isGroupedByComma = point === ',' && fraction?.length === 3 && format.point !== '.';
+  if (whole === undefined || (point === ',' && !isGroupedByComma)) {
+    const amount = priceAmount(written, currency);
+    if (amount === null) return readingsBesideCurrency(written, currency);
+    return amount > 0 ? [amount] : [];
+  }
+  const readings =
+    fraction?.length === 3
+      ? threeDecimals(whole, fraction, format)
+      : withRounded(Number(`${whole}.${fraction ?? 0}`), format);
+  return readings.filter((amount) => amount > 0);
+}
+
+/**
+ * Returns the amount of a price in data by the rules of datumAmounts(). A value that can be read in several
+ * ways is that of the reading in `others`, which are other amounts of the page; otherwise null.
+ */
+export function datumAmount(
+  value: Json | undefined,
+  currency: string | null,
+  others: readonly number[] = [],
+): number | null {
+  const readings = datumAmounts(value, currency);
+  const confirmed = readings.length === 1 ? readings : readings.filter((amount) => others.includes(amount));
+  return confirmed.length === 1 ? confirmed[0]! : null;
+}

@@ -1,0 +1,197 @@
+import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import { readAvailability } from '../availability/availability.ts';
+import type { Candidate } from '../candidates/candidates.ts';
+import { positive, text } from '../fields.ts';
+import { attribute, type Element, findAll, type HtmlPage, scriptText } from '../html/html.ts';
+import { closingBracket } from '../json/json-values.ts';
+import { parseJson } from '../json/script-json.ts';
+import { isCurrencyCode } from '../money/currencies.ts';
+import { shownAmount } from '../money/money.ts';
+import { plainName } from '../structured-data/product.ts';
+
+/** JSON that the scripts and attributes of a page embed, by the names of its places. */
+export type EmbeddedStates = ReadonlyMap<string, Json>;
+
+/** Maximum states of a page, places that are tried, and characters of all of them. */
+const maxStates = 60;
+const maxTries = 120;
+const maxCharacters = 8_000_000;
+/** Maximum values of states that are visited. */
+const maxVisits = 100_000;
+
+const assignment = /(?<![\w$.])((?:window\.|self\.)?[\w$.]{2,60})\s{0,9}(?:=|\.push\(|\()\s{0,9}(?=[{[])/g;
+
+/** Collects states up to the limits of a page. */
+class StateCollector {
+  readonly states = new Map<string, Json>();
+  private tries = maxTries;
+  private characters = maxCharacters;
+
+  /** Parses JSON and returns its length, or 0 if there is none. */
+  add(name: string, source: string, start: number): number {
+    if (this.tries <= 0 || this.characters <= 0 || this.states.size >= maxStates) return 0;
+    this.tries -= 1;
+    const limited = source.slice(start, start + this.characters);
+    const end = closingBracket(limited, 0);
+    this.characters -= end > 0 ? end : limited.length;
+    const value = end > 0 ? parsed(limited.slice(0, end)) : undefined;
+    if (value === undefined) return 0;
+    const key = this.states.has(name) ? `${name} ${this.states.size}` : name;
+    this.states.set(key, value);
+    return end;
+  }
+}
+
+function parsed(json: string): Json | undefined {
+  try {
+    return parseJson(json);
+  } catch {
+    // More values than a page may have.
+    return undefined;
+  }
+}
+
+function addScript(collector: StateCollector, script: Element): void {
+  const type = attribute(script, 'type') ?? '';
+  const source = scriptText(script);
+  if (/ld\+json/i.test(type)) return;
+  if (/json|x-magento-init/i.test(type)) {
+    const start = source.search(/\S/);
+    if (/^[{[]/.test(source.slice(start, start + 1)))
+      collector.add(attribute(script, 'id') ?? type, source, start);
+    return;
+  }
+  let end = 0;
+  for (const match of source.matchAll(assignment)) {
+    const start = match.index + match[0].length;
+    if (start < end) continue;
+    end = start + collector.add(match[1]!.replace(/^(?:window|self)\./, ''), source, start);
+  }
+}
+
+/** Returns the embedded JSON of a page: in JSON scripts, assignments, calls of `push()`, and attributes. */
+export function pageStates({ root }: HtmlPage, elements: readonly Element[]): EmbeddedStates {
+  const collector = new StateCollector();
+  for (const script of findAll(root, 'script:not([src])')) addScript(collector, script);
+  for (const { attribs } of elements)
+    for (const [name, value] of Object.entries(attribs))
+      if (/^\s*(?:\{\s*"|\[\s*\{\s*")/.test(value.slice(0, 20)))
+        collector.add(name, value, value.search(/\S/));
+  return collector.states;
+}
+
+const nameMembers = ['name', 'title', 'productName', 'product_name', 'item_name', 'displayName'];
+const priceMembers =
+  /^(?:(?:sale|final|current|selling|special|unit|display|total|product|now)[_-]?)?price(?:[_-]?(?:amount|value|incl|now))?$/i;
+const innerPrices = ['now', 'value', 'amount', 'current', 'price', 'finalPrice'];
+const skuMembers =
+  /^(?:sku|product_?(?:code|number|sku)|article_?(?:number|code|no)|item_?code|display_?code|reference)$/i;
+const idMembers = /^(?:id|code|(?:product|item|prod|article|offer)_?(?:id|no))$/i;
+const currencyMembers = /^(?:price_?)?currency(?:_?(?:code|iso))?$/i;
+const stockMembers = /^(?:availability|(?:is_?)?in_?stock|(?:is_?)?available|stock_?status)$/i;
+
+interface StateValue {
+  field: 'price' | 'sku' | 'id' | 'availability' | 'currency';
+  value: Json;
+  path: string;
+}
+
+function amountOf(value: Json | undefined): number | null {
+  if (isObject(value)) {
+    const inner = innerPrices.find((name) => value[name] !== undefined && !isObject(value[name]));
+    return inner === undefined ? null : amountOf(value[inner]);
+  }
+  return typeof value === 'string' ? shownAmount(value, null) : positive(value);
+}
+
+/** Returns the value of a member of a product, if it is that of a known field. */
+function memberValue(name: string, value: Json): Omit<StateValue, 'path'> | null {
+  if (priceMembers.test(name)) return { field: 'price', value: amountOf(value) };
+  if (stockMembers.test(name)) {
+    const state = typeof value === 'boolean' ? (value ? 'InStock' : 'OutOfStock') : stockOf(text(value));
+    return { field: 'availability', value: state };
+  }
+  const code = text(value)?.trim() ?? null;
+  if (currencyMembers.test(name))
+    return isCurrencyCode(code ?? '') ? { field: 'currency', value: code } : null;
+  if (code === null || code.length > 40) return null;
+  if (skuMembers.test(name)) return { field: 'sku', value: code };
+  return idMembers.test(name) ? { field: 'id', value: code } : null;
+}
+
+function stockOf(state: string | null): string | null {
+  const { available, state: name } = readAvailability(state);
+  return available === null ? null : name;
+}
+
+/** Yields the values of the objects of a state that have the name of the product. */
+function* productValues(
+  root: Json,
+  names: ReadonlySet<string>,
+  budget: { remaining: number },
+): Generator<StateValue> {
+  const rest: [Json, string][] = [[root, '']];
+  while (rest.length > 0 && budget.remaining > 0) {
+    const [value, path] = rest.pop()!;
+    budget.remaining -= 1;
+    if (typeof value !== 'object' || value === null) continue;
+    if (isObject(value) && isNamed(value, names)) yield* membersOf(value, path);
+    const members = Object.entries(value).slice(0, budget.remaining);
+    for (const [name, member] of members)
+      if (typeof member === 'object') rest.push([member as Json, path === '' ? name : `${path}.${name}`]);
+  }
+}
+
+function isNamed(value: JsonObject, names: ReadonlySet<string>): boolean {
+  return nameMembers.some((name) => {
+    const member = value[name];
+    return typeof member === 'string' && names.has(plainName(member));
+  });
+}
+
+function* membersOf(value: JsonObject, path: string): Generator<StateValue> {
+  for (const [name, member] of Object.entries(value)) {
+    const found = memberValue(name, member as Json);
+    if (found !== null && found.value !== null) yield { ...found, path: `${path}.${name}`.slice(0, 200) };
+  }
+}
+
+/** Returns the only value of each field of a state: a product has several if it has variants. */
+function onlyValues(values: readonly StateValue[]): StateValue[] {
+  const byField = Map.groupBy(values, ({ field }) => field);
+  const groups = [...byField.values()];
+  return groups
+    .filter((group) => new Set(group.map(({ value }) => value)).size === 1)
+    .map(([first]) => first!);
+}
+
+/**
+ * Returns the values that embedded states have for the product of a page. An integer can be a price in cents,
+ * so that all integers count as one source.
+ */
+export function stateCandidates(states: EmbeddedStates, names: readonly string[], url: string): Candidate[] {
+  const plainNames = new Set(names.map(plainName).filter((name) => name.length > 4));
+  const budget = { remaining: maxVisits };
+  const found: Candidate[] = [];
+  const address = url.toLowerCase();
+  for (const [state, root] of states) {
+    for (const { field, value, path } of onlyValues([...productValues(root, plainNames, budget)])) {
+      const isAddressed = String(value).length > 3 && address.includes(String(value).toLowerCase());
+      if (field === 'id' && !isAddressed) continue;
+      const isInteger = field === 'price' && Number.isInteger(value);
+      found.push({
+        field: field === 'id' ? 'sku' : field,
+        value,
+        alternatives: [],
+        text: text(value),
+        rung: 'state',
+        source: isInteger ? 'integers' : state,
+        path,
+        offer: null,
+        currency: null,
+        isMarked: false,
+      });
+    }
+  }
+  return found;
+}

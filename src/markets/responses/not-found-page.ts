@@ -1,0 +1,81 @@
+import { Fault } from '../../contract/fault.ts';
+import { parseHtml, words } from '../html/html.ts';
+
+/** Sentences of "not found" pages in the languages of the regions and of declared shops. */
+const sentences: readonly string[] = [
+  // English
+  "(?:(?:the|this|that|requested) )*(?:page|product|item)(?: (?:you|that|we)[^.!]{0,30})? (?:(?:was|is|could|can)?(?: ?not|n['’]t) (?:be )?found|(?:does not|doesn['’]t|no longer) exists?|is no longer available)",
+  "(?:we )?(?:can['’]?t|cannot|could not|couldn['’]t) find (?:that|this|the) (?:page|product|item)",
+  'page missing',
+  // French
+  "(?:cette |la |le )?(?:page|produit|article)(?: (?:demandée?|recherchée?))? (?:est )?(?:non trouvée?|introuvable|inexistante?|n['’]existe (?:pas|plus)|n['’]a pas été trouvée?|n['’]est plus disponible)",
+  // German
+  '(?:diese |die |das |dieses |der )?(?:seite|produkt|artikel) (?:(?:wurde |konnte )?(?:leider )?nicht gefunden(?: werden)?|existiert (?:leider )?nicht(?: mehr)?|(?:ist )?nicht mehr verfügbar)',
+  // Spanish
+  '(?:esta |la |el |este )?(?:página|producto|artículo) (?:no (?:fue )?encontrad[ao]|no existe|no (?:se ha|ha sido) encontrad[ao]|no se (?:encuentra|encontró)|ya no (?:existe|está disponible))',
+  'no (?:se ha encontrado|se encontró|encontramos|hemos encontrado) (?:la página|el producto)',
+  // Italian
+  '(?:questa |la |il |questo )?(?:pagina|prodotto|articolo) (?:non (?:è stat[ao] )?trovat[ao]|non esiste(?: più)?|inesistente|non (?:è )?più disponibile)',
+  // Portuguese
+  '(?:esta |a |o |este )?(?:página|produto|artigo) (?:não (?:foi )?encontrad[ao]|não existe|inexistente|indisponível)',
+  // Dutch
+  '(?:deze |de |het |dit )?(?:pagina|product|artikel) (?:(?:is |kon |werd )?niet (?:worden )?gevonden|bestaat niet(?: meer)?|niet meer beschikbaar)',
+  // Polish
+  'nie (?:znaleziono|można znaleźć) (?:strony|produktu)',
+  '(?:ta |ten )?(?:strona|produkt) nie (?:istnieje|(?:została? )?znalezion[ay])',
+  // Russian
+  '(?:эта |этот |такой |такая )?(?:страница|товар|продукт) не (?:найдена?|существует)',
+  // Japanese
+  '(?:お探しの|ご指定の|この)?(?:ページ|商品)(?:が|は)?(?:見つかりません(?:でした)?|存在しません|ございません)',
+  // Indonesian
+  '(?:halaman|produk|barang)(?: ini| tersebut| yang [^.!]{0,30})? (?:tidak (?:ditemukan|ada|dapat ditemukan)|tak ditemukan)',
+  // Swedish, Danish, Norwegian
+  '(?:sidan|produkten|artikeln) (?:hittades inte|kunde inte hittas|finns inte(?: längre)?|saknas)',
+  '(?:siden|produktet|varen) (?:(?:blev |ble )?ikke fun(?:det|net)|fin(?:de|ne)s ikke)',
+];
+
+const sentence = sentences.join('|');
+const apology =
+  '(?:(?:oops|ups|oups|hoppla|sorry|désolé|entschuldigung|lo sentimos|siamo spiacenti|desculpe|maaf|helaas|извините)[\\s,.!:…–—-]*)?';
+const number =
+  '(?:(?:error|fehler|erreur|errore|erro|fout|błąd|ошибка|fel|エラー)?\\s*404\\s*(?:error|erreur)?[\\s,.!:…–—-]*)?';
+
+const whole = new RegExp(`^${apology}${number}(?:${sentence}|not found)[\\s.!…。]*$`, 'iu');
+const anywhere = new RegExp(`(?<!\\p{L})(?:${sentence})`, 'iu');
+
+/** Separators of a title's parts: "Page not found | Shop". */
+const separators = /\s+[|–—·•:-]+\s+|\s*[|·•]\s*/;
+
+/** Maximum characters of a title that are examined. */
+const maxTitle = 300;
+
+/** Returns true if a title or heading contains a sentence of "not found" pages. */
+export function containsNotFound(title: string): boolean {
+  return anywhere.test(title);
+}
+
+/**
+ * Returns true if a title or heading, or one of its parts, says only that the page was not found. The name of
+ * a product can contain such words beside others.
+ */
+export function isNotFoundTitle(title: string): boolean {
+  const short = title.slice(0, maxTitle).trim();
+  return [short, ...short.split(separators)].some((part) => whole.test(part));
+}
+
+/** Returns the titles of a page: `title` and the first `h1`, from its source. */
+function titlesOf(html: string): string[] {
+  const sources = [/<title[^<>]{0,500}>([^<]{1,500})/i, /<h1(?:\s[^<>]{0,500})?>(.{1,1000}?)<\/h1/is];
+  const found = sources.map((source) => source.exec(html)?.[1]).filter((title) => title !== undefined);
+  return found.map((title) => words(parseHtml(title).root)).filter((title) => title !== null);
+}
+
+/**
+ * Throws `page_not_found` for a page whose title or heading says only that it was not found, whatever its
+ * status and data: such pages show other products.
+ */
+export function checkFound(html: string): void {
+  const title = titlesOf(html).find(isNotFoundTitle);
+  if (title === undefined) return;
+  throw new Fault('page_not_found', `the site has no such page: it is titled "${title.slice(0, 100)}"`);
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import type { Fault } from '../../contract/fault.ts';
+import type { PageResponse } from '../../fetch/page.ts';
+import { errorMessage, parseJsonResponse, redirectFault } from './response.ts';
+
+function createResponse(status: number, body: string, headers: Record<string, string> = {}): PageResponse {
+  return { status, headers, body: Buffer.from(body), url: 'http://site.test/', at: 0 };
+}
+
+function faultOf(page: PageResponse): Fault {
+  try {
+    parseJsonResponse(page);
+  } catch (thrown) {
+    return thrown as Fault;
+  }
+  throw new Error('no fault');
+}
+
+describe('parseJsonResponse()', () => {
+  it('reads JSON of any content type, with or without a byte order mark', () => {
+    expect(
+      parseJsonResponse(createResponse(200, '\uFEFF{"a": 1}\n', { 'content-type': 'text/html' })),
+    ).toEqual({
+      a: 1,
+    });
+  });
+
+  it.each([
+    [404, '{"errors":"Not Found"}', 'page_not_found', /404: Not Found/],
+    [410, '', 'page_not_found', /410/],
+    [400, '{"message":"product NOT_FOUND"}', 'page_not_found', /product NOT_FOUND/],
+    [400, '{"message":"bad page"}', 'page_failed', /bad page/],
+    [403, '<html><title>Access Denied</title></html>', 'page_blocked', /403: Access Denied/],
+    [401, '', 'page_login', /401/],
+    [451, '', 'page_region', /451/],
+    [405, '{"url":"https://geo.captcha-delivery.com/captcha/"}', 'page_blocked', /405: a robot check/],
+    [430, '', 'page_blocked', /430/],
+    [429, '', 'page_throttled', /429/],
+    [503, 'busy', 'page_throttled', /503/],
+    [500, '{"error":{"message":"no luck"}}', 'page_failed', /500: no luck/],
+    [404, '<html><title>404</title><script src="hcaptcha.js"></script></html>', 'page_not_found', /404/],
+    [404, '<title'.repeat(1_000_000), 'page_not_found', /404/],
+  ])('classifies status %d with %.80j as %s', (status, body, code, message) => {
+    const fault = faultOf(createResponse(status, body));
+    expect(fault.code).toBe(code);
+    expect(fault.message).toMatch(message);
+  });
+
+  it.each([
+    ['<html><head><title>Just a moment...</title></head></html>', 'page_blocked'],
+    ['<html><body>please solve this captcha</body></html>', 'page_blocked'],
+    ['{"sec-cp-challenge": "true", "provider": "crypto"}', 'page_blocked'],
+    ['{"url": "https://geo.captcha-delivery.com/captcha/"}', 'page_blocked'],
+    ['<!DOCTYPE html><title>Our shop</title><p>Welcome', 'page_unreadable'],
+    [`<html><title>Shop</title>${'x'.repeat(40_000)}captcha`, 'page_unreadable'],
+    ['', 'page_empty'],
+    ['{"products": [{"id": 1', 'page_unreadable'],
+  ])('classifies a 200 with %.60s as %s', (body, code) =>
+    expect(faultOf(createResponse(200, body)).code).toBe(code),
+  );
+
+  it('includes the requested delay of a throttled response', () => {
+    const fault = faultOf(createResponse(429, '', { 'retry-after': '7' }));
+    expect(fault.retryAfterMs).toBe(7000);
+    expect(fault.message).toContain('7 s');
+  });
+});
+
+describe('redirectFault()', () => {
+  it.each([
+    ['/login?next=%2F', 'page_login'],
+    ['https://accounts.site.test/signin', 'page_login'],
+    ['/verify/traffic', 'page_blocked'],
+    ['/splashui/captcha?ap=1', 'page_blocked'],
+    ['/select-country?to=1', 'page_region'],
+    ['/global-gateway', 'page_region'],
+    ['http://site.co.uk/', 'page_region'],
+    ['http://de.site.test/a', 'page_region'],
+    ['http://www.site.test/', 'page_failed'],
+    ['http://other.test/', 'page_failed'],
+    ['/blog/login-tips', 'page_failed'],
+    ['/', 'page_failed'],
+    ['http://[', 'page_failed'],
+  ])('classifies a redirect to %s as %s', (location, code) => {
+    const fault = faultOf(createResponse(302, '', { location }));
+    expect(fault.code).toBe(code);
+    expect(fault.message).toContain(`302 and points to ${location}`);
+  });
+
+  it('returns page_region for another region of the market', () => {
+    const page = createResponse(301, '', { location: '/th/a' });
+    expect(redirectFault(page, ({ pathname }) => pathname.startsWith('/th/')).code).toBe('page_region');
+  });
+
+  it('returns page_failed without a target', () =>
+    expect(faultOf(createResponse(302, '')).code).toBe('page_failed'));
+});
+
+describe('errorMessage()', () => {
+  it.each([
+    [[{ errors: [{ message: 'one' }, { message: 'two' }] }], 'one; two'],
+    [{ errors: { sku: ['BLANK'] } }, '{"sku":["BLANK"]}'],
+    [{ errors: ['gone'] }, '["gone"]'],
+    [{ data: null }, null],
+    ['words', null],
+  ])('reads %j as %j', (value, words) => expect(errorMessage(value)).toBe(words));
+});

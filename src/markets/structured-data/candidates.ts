@@ -1,0 +1,129 @@
+import type { Json } from '../../base/json.ts';
+import type { Candidate } from '../candidates/candidates.ts';
+import { text } from '../fields.ts';
+import {
+  categoryOf,
+  findProducts,
+  type ProductValues,
+  plainName,
+  readStructured,
+  type StructuredProduct,
+  trailOf,
+} from './product.ts';
+import type { StructuredData } from './structured-data.ts';
+
+/**
+ * Returns true if the values of another format are those of the same product, as far as both tell. OpenGraph
+ * describes the page, often under another title and with an id of another catalogue.
+ */
+function isSame(one: ProductValues, other: ProductValues, format: string): boolean {
+  const [name, another] = [plainName(text(one.title)), plainName(text(other.title))];
+  const isNamed = name.includes(another) || another.includes(name);
+  const hasOtherSku = one.sku && other.sku && one.sku !== other.sku;
+  if (format === 'opengraph') return isNamed || !hasOtherSku;
+  return !hasOtherSku && (!one.title || !other.title || isNamed);
+}
+
+/** Returns the product of a page in each format that states one: the main item, and others of it. */
+function structuredProducts(
+  page: readonly StructuredData[],
+  url: string,
+  titles: readonly (string | null)[],
+): StructuredProduct[][] {
+  const products: StructuredProduct[][] = [];
+  for (const data of page) {
+    const [main, ...twins] = findProducts(data, url, titles);
+    if (main === undefined) continue;
+    const product = readStructured(main, data, url);
+    const [first] = products[0] ?? [];
+    if (first !== undefined && !isSame(first.values, product.values, data.format)) continue;
+    products.push([product, ...twins.map((twin) => readStructured(twin, data, url))]);
+  }
+  return products;
+}
+
+const isEmpty = (value: Json | undefined) =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+
+/** Returns other values that the offers of a product have for a field, and those that its price can mean. */
+function alternativesOf(products: readonly StructuredProduct[], field: string): Json[] {
+  const values = new Set<Json>();
+  for (const { offers, offer } of products) {
+    if (field === 'price') for (const reading of offer?.readings ?? []) values.add(reading);
+    for (const { price, availability, id } of offers) {
+      const value = { price, availability, sku: id }[field];
+      if (value !== undefined && value !== null) values.add(value);
+    }
+  }
+  return [...values];
+}
+
+/** Returns the value of a field in one format: of the first item that has it. */
+function fieldCandidate(products: readonly StructuredProduct[], field: string): Candidate | null {
+  const stating = products.find(({ values }) => !isEmpty(values[field]));
+  const product = stating ?? products[0]!;
+  const alternatives = alternativesOf(products, field);
+  if (stating === undefined && alternatives.length === 0) return null;
+  const { format, values, offer } = product;
+  return {
+    field,
+    value: values[field] ?? null,
+    alternatives,
+    text: field === 'price' ? (offer?.priceText ?? null) : text(values[field]),
+    rung: 'structured',
+    source: format,
+    path: field === 'price' || field === 'availability' ? 'offers' : field,
+    offer: offer?.kind ?? null,
+    currency: field === 'price' ? text(values.currency) : null,
+    isMarked: false,
+  };
+}
+
+/** Returns what an aggregate that counts its offers says about stock, which is less than a statement. */
+function countedOffers({ offer, format }: StructuredProduct): Candidate[] {
+  if (!offer?.offerCount) return [];
+  const evidence = { field: 'availability', value: 'InStock', text: String(offer.offerCount) };
+  const source = `${format} offerCount`;
+  return [
+    {
+      ...evidence,
+      alternatives: [],
+      rung: 'state',
+      source,
+      path: 'offers',
+      offer: offer.kind,
+      currency: null,
+      isMarked: false,
+    },
+  ];
+}
+
+/** Returns the candidates of structured data for all fields of a product. */
+export function structuredCandidates(
+  page: readonly StructuredData[],
+  url: string,
+  titles: readonly (string | null)[],
+): Candidate[] {
+  const found: Candidate[] = [];
+  const products = structuredProducts(page, url, titles);
+  for (const items of products)
+    for (const field of Object.keys(items[0]!.values)) {
+      const candidate = fieldCandidate(items, field);
+      if (candidate !== null) found.push(candidate);
+    }
+  for (const [main] of products) found.push(...countedOffers(main!));
+  const { steps, format } = trailOf(page, url);
+  const names = [...titles, ...products.flat().map(({ values }) => text(values.title))];
+  const value = products.length === 0 ? null : categoryOf(steps, url, names);
+  const trail = { field: 'category', value, source: format, path: 'breadcrumbs', text: value };
+  if (value !== null)
+    found.push({
+      ...trail,
+      alternatives: [],
+      rung: 'structured',
+      offer: null,
+      currency: null,
+      isMarked: false,
+    });
+  return found;
+}

@@ -1,0 +1,158 @@
+import type { Json, JsonObject } from '../../base/json.ts';
+import { readAvailability } from '../availability/availability.ts';
+import { count, list, number, object, text } from '../fields.ts';
+import { datumAmounts, priceCurrency } from '../money/money.ts';
+import { cheapest } from '../tracked.ts';
+import { itemsOf, plainText, type StructuredData, typesOf } from './structured-data.ts';
+
+/** An offer of a product or of a variant. */
+export interface StructuredOffer {
+  /** An aggregate sums up other offers. */
+  kind: 'offer' | 'aggregate';
+  id: string | null;
+  name: string | null;
+  url: string | null;
+  price: number | null;
+  /** Text of the price. */
+  priceText: string | null;
+  /** Amounts that the price can mean, if they are several. */
+  readings: readonly number[];
+  currency: string | null;
+  listPrice: number | null;
+  /** False if the price excludes tax. Null if that is not stated. */
+  includesTax: boolean | null;
+  availability: string | null;
+  available: boolean | null;
+  seller: string | null;
+  condition: string | null;
+  /** Number of offers of an aggregate. */
+  offerCount: number | null;
+}
+
+/** Returns the absolute address of a link on a page, or null if it is not one of http or https. */
+export function addressOn(url: string, link: string | null): string | null {
+  const target = link === null ? null : URL.parse(link, url);
+  return target !== null && /^https?:$/.test(target.protocol) ? target.href : null;
+}
+
+/** Returns a text, unless it is what templates write for a missing one. */
+function plainCode(value: Json): string | null {
+  const code = text(value)?.trim() ?? null;
+  return code === null || /^(?:null|undefined|none|nan|n\/?a|-+)$/i.test(code) ? null : code;
+}
+
+/** Returns the only code in a value or a list of values. Null for several. */
+export function codeOf(value: Json | undefined): string | null {
+  const values = Array.isArray(value) ? value : [value ?? null];
+  const codes = new Set(values.map(plainCode).filter((code) => code !== null));
+  return codes.size === 1 ? [...codes][0]! : null;
+}
+
+const gtinNames = ['gtin', 'gtin13', 'gtin12', 'gtin14', 'gtin8', 'isbn'];
+
+/** Returns the global trade item number of an item. */
+export function gtinOf(item: JsonObject): string | null {
+  const codes = gtinNames.map((name) => codeOf(item[name])?.replace(/[\s-]/g, ''));
+  return codes.find((code) => code !== undefined && /^(?:\d{8}|\d{12,14}|\d{9}[\dX])$/.test(code)) ?? null;
+}
+
+export const conditionOf = ({ itemCondition }: JsonObject) =>
+  text(itemCondition)?.replace(/^.*[/:]|Condition$/g, '') || null;
+
+const currencyOf = (item: JsonObject): string | null => {
+  const code = text(item.priceCurrency)?.trim().toUpperCase() ?? '';
+  if (/^[A-Z]{3}$/.test(code)) return code;
+  return typeof item.price === 'string' || code !== ''
+    ? priceCurrency(`${code} ${item.price ?? ''}`, null)
+    : null;
+};
+
+const struck = /list|msrp|srp|strikethrough|regular/i;
+
+/** Returns true for a specification of a price to buy one piece: no fee, instalment, or price of several. */
+function isOwnPrice(specification: JsonObject): boolean {
+  const { validForMemberTier, referenceQuantity, priceComponentType, billingDuration } = specification;
+  const isSpecial = validForMemberTier ?? referenceQuantity ?? priceComponentType ?? billingDuration;
+  const isCharge = typesOf(specification).some((type) => /charge|delivery|shipping/i.test(type));
+  const minimum = number(object(specification.eligibleQuantity).minValue) ?? 1;
+  return (
+    !isSpecial && !isCharge && minimum <= 1 && !/MinimumAdvertised/i.test(text(specification.priceType) ?? '')
+  );
+}
+
+/** Reads an offer. A price can be in a specification, beside those of fees, of members, or per piece. */
+export function readOffer(item: JsonObject, data: StructuredData, url: string): StructuredOffer {
+  const specifications = itemsOf(item.priceSpecification, data).filter(isOwnPrice);
+  const isStruck = ({ priceType }: JsonObject) => struck.test(text(priceType) ?? '');
+  const sale = specifications.filter((one) => !isStruck(one));
+  const own = sale.find((one) => one.valueAddedTaxIncluded !== false) ?? sale[0] ?? {};
+  const currency = currencyOf(item) ?? currencyOf(own);
+  const written = [item.lowPrice, item.price, own.price];
+  const readings = written.map((value) => datumAmounts(value, currency));
+  const at = readings.findIndex((amounts) => amounts.length > 0);
+  const amounts = readings[at] ?? [];
+  const [price = null] = amounts.length === 1 ? amounts : [];
+  const [before = null, ...others] = datumAmounts(specifications.find(isStruck)?.price, currency);
+  const hasListPrice = before !== null && others.length === 0 && price !== null && before > price;
+  const { available, state } = readAvailability(text(list(item.availability)[0] ?? item.availability));
+  const offered = object(itemsOf(item.itemOffered, data)[0]);
+  const tax = own.valueAddedTaxIncluded ?? item.valueAddedTaxIncluded;
+  return {
+    kind: typesOf(item).includes('AggregateOffer') ? 'aggregate' : 'offer',
+    id: codeOf(item.sku) ?? codeOf(offered.sku) ?? codeOf(item.productID) ?? gtinOf(item),
+    name: plainText(item.name) ?? plainText(offered.name),
+    url: addressOn(url, text(item.url)),
+    price,
+    priceText: text(written[at]),
+    readings: amounts.length > 1 ? amounts : [],
+    currency,
+    listPrice: hasListPrice ? before : null,
+    includesTax: typeof tax === 'boolean' ? tax : null,
+    availability: state,
+    available,
+    seller: plainText(item.seller ?? item.offeredBy),
+    condition: conditionOf(item),
+    offerCount: count(item.offerCount),
+  };
+}
+
+const isPriced = ({ price, readings }: StructuredOffer): boolean => price !== null || readings.length > 0;
+
+/** Returns the availability of offers if it is the same for all that state one. */
+function commonAvailability(offers: readonly StructuredOffer[]) {
+  const states = new Set(offers.map(({ availability }) => availability).filter((state) => state !== null));
+  const stated = states.size === 1 ? offers.find(({ availability }) => availability !== null) : undefined;
+  return { availability: stated?.availability ?? null, available: stated?.available ?? null };
+}
+
+/**
+ * Returns the offers to buy a product. Aggregates of them count only without offers that have a price. Some
+ * shops write the members of an offer into the product.
+ */
+export function offersOf(item: JsonObject, data: StructuredData, url: string): StructuredOffer[] {
+  const written = itemsOf(item.offers ?? (item.price === undefined ? null : item), data).filter(
+    (offer) => !/lease|rent/i.test(text(offer.businessFunction) ?? ''),
+  );
+  const outer = written.map((offer) => readOffer(offer, data, url));
+  const inner = written.flatMap((offer) => itemsOf(offer.offers, data));
+  const hasInner = (at: number) => written[at]!.offers !== undefined;
+  const isAggregate = ({ kind }: StructuredOffer, at: number) => kind === 'aggregate' || hasInner(at);
+  const aggregates = outer.filter(isAggregate);
+  const offers = outer.filter((offer, at) => !isAggregate(offer, at));
+  for (const offer of new Set(inner)) offers.push(readOffer(offer, data, url));
+  const currency = aggregates.find((aggregate) => aggregate.currency !== null)?.currency ?? null;
+  if (offers.some(isPriced)) return offers.map((one) => ({ ...one, currency: one.currency ?? currency }));
+  if (aggregates.length === 0) return offers;
+  const common = commonAvailability(offers);
+  return aggregates.map((one) => (one.availability === null ? { ...one, ...common } : one));
+}
+
+/**
+ * Returns the offer of the page's address, otherwise the cheapest that can be bought, otherwise the cheapest
+ * or first one.
+ */
+export function chooseOffer(offers: readonly StructuredOffer[], url: string): StructuredOffer | null {
+  const named = URL.parse(url)?.search ? offers.find((offer) => offer.url === url) : undefined;
+  const available = offers.filter((offer) => offer.available !== false);
+  return named ?? cheapest(available) ?? cheapest(offers) ?? available[0] ?? offers[0] ?? null;
+}

@@ -1,0 +1,280 @@
+import type { Json, JsonObject } from '../../base/json.ts';
+import { count, number, object, text } from '../fields.ts';
+import { lowestPrice } from '../tracked.ts';
+import { brandName } from './brand.ts';
+import {
+  addressOn,
+  chooseOffer,
+  codeOf,
+  conditionOf,
+  gtinOf,
+  offersOf,
+  readOffer,
+  type StructuredOffer,
+} from './offer.ts';
+import {
+  isProduct,
+  itemsOf,
+  plainText,
+  type StructuredData,
+  type StructuredFormat,
+  typesOf,
+} from './structured-data.ts';
+
+/** Values of a product as a page states them. Absent or null: it does not. */
+export type ProductValues = Record<string, Json>;
+
+/** A product in one format of structured data. */
+export interface StructuredProduct {
+  format: StructuredFormat;
+  values: ProductValues;
+  /** The offer that `values` has. */
+  offer: StructuredOffer | null;
+  /** All offers of the product and of its variants. */
+  offers: readonly StructuredOffer[];
+}
+
+/** Returns true if structured data states a product, of the page or not. */
+export const hasProduct = ({ items }: StructuredData): boolean => items.some(isProduct);
+
+/** Maximum variants and pictures of a record. */
+const maxVariants = 500;
+const maxImages = 50;
+/** Maximum items that describe the same product. */
+const maxTwins = 20;
+/** Maximum titles and headings of a page that are compared with names, and characters of each. */
+const maxTitles = 50;
+const maxTitleLength = 500;
+
+function variantsOf(item: JsonObject, offers: StructuredOffer[], data: StructuredData, url: string) {
+  const variants: StructuredOffer[] = [];
+  for (const variant of itemsOf(item.hasVariant ?? item.model, data).slice(0, maxVariants)) {
+    const offer = chooseOffer(offersOf(variant, data, url), url);
+    if (offer === null) continue;
+    const own = readOffer(variant, data, url);
+    const [id, name] = [own.id ?? offer.id, own.name ?? offer.name];
+    variants.push({ ...offer, id, name, url: own.url ?? offer.url });
+  }
+  if (variants.length > 0) return variants;
+  const ids = new Set(offers.map(({ id }) => id));
+  const sellers = new Set(offers.map(({ seller }) => seller));
+  const areVariants = offers.length > 1 && ids.size === offers.length && sellers.size === 1;
+  return areVariants && offers.every(({ kind }) => kind === 'offer') ? offers.slice(0, maxVariants) : [];
+}
+
+/** Returns the pictures of a product as addresses. */
+function imagesOf(item: JsonObject, data: StructuredData, url: string): string[] {
+  const images = Array.isArray(item.image) ? item.image : [item.image];
+  const links = images.map((image) => {
+    const [found = {}] = itemsOf(image, data);
+    return addressOn(url, text(image) ?? text(found.url) ?? text(found.contentUrl ?? found.contentURL));
+  });
+  return [...new Set(links.filter((link) => link !== null))].slice(0, maxImages);
+}
+
+/** A step of a path of categories. */
+interface TrailStep {
+  name: string;
+  address: string | null;
+}
+
+/** A path of categories and the format that states it. */
+export interface Trail {
+  format: StructuredFormat;
+  steps: TrailStep[];
+}
+
+/** Returns the first path of categories of a page, in the order of its positions. */
+export function trailOf(page: readonly StructuredData[], url: string): Trail {
+  for (const data of page) {
+    const trail = data.items.find((item) => typesOf(item).includes('BreadcrumbList'));
+    const elements = itemsOf(trail?.itemListElement, data);
+    const positions = new Map(elements.map((element) => [element, number(element.position)]));
+    if ([...positions.values()].every((position) => position !== null))
+      elements.sort((one, other) => positions.get(one)! - positions.get(other)!);
+    const steps = elements.flatMap((element): TrailStep[] => {
+      const [item = {}] = itemsOf(element.item, data);
+      const name = plainText(element.name) ?? plainText(element.item);
+      const link = text(element.item) ?? text(item['@id']) ?? text(item.url) ?? text(element.url);
+      return name === null ? [] : [{ name, address: addressOn(url, link) }];
+    });
+    if (steps.length > 0) return { format: data.format, steps };
+  }
+  return { format: 'json-ld', steps: [] };
+}
+
+/**
+ * Returns a path of categories as text: "Home > Mugs". A last step with the address or a name of the product
+ * is left out.
+ */
+export function categoryOf(
+  trail: readonly TrailStep[],
+  address: string | null,
+  names: readonly (string | null)[],
+): string | null {
+  const last = trail.at(-1);
+  if (last === undefined) return null;
+  const plainNames = names.filter((name) => name !== null).map(plainName);
+  const isOwnAddress = last.address !== null && withoutQuery(last.address) === withoutQuery(address);
+  const isProductStep = isOwnAddress || plainNames.includes(plainName(last.name));
+  const steps = isProductStep ? trail.slice(0, -1) : trail;
+  return steps.map(({ name }) => name).join(' > ') || null;
+}
+
+const withoutQuery = (address: string | null) => address?.split(/[?#]/)[0] ?? null;
+
+/** Highest mean of ratings. */
+const maxRating = 5;
+
+/**
+ * Returns the mean of ratings on a scale up to 5. Null above 5 without a scale, outside of the scale, and
+ * without ratings.
+ */
+function ratingOf(rating: JsonObject): number | null {
+  const value = number(rating.ratingValue);
+  const best = number(rating.bestRating);
+  const worst = number(rating.worstRating) ?? 0;
+  const isUnrated = count(rating.reviewCount ?? rating.ratingCount) === 0 && value === 0;
+  if (value === null || value < 0 || isUnrated) return null;
+  // Some shops write the best rating of their own customers instead of that of the scale.
+  const hasScale = best !== null && Number.isInteger(best) && best > 0;
+  const highest = hasScale ? best : maxRating;
+  if (value > highest || value < worst) return null;
+  if (highest === maxRating) return value;
+  return worst === 0 || worst === 1 ? Math.round((value / highest) * maxRating * 100) / 100 : null;
+}
+
+/** Reads a product item. `page`: address of its page. */
+export function readStructured(item: JsonObject, data: StructuredData, page: string): StructuredProduct {
+  const offers = offersOf(item, data, page);
+  const variants = variantsOf(item, offers, data, page);
+  const offer = chooseOffer(offers.length > 0 ? offers : variants, page);
+  const shown = chooseOffer(variants, page) ?? offer;
+  const rating = object(itemsOf(item.aggregateRating, data)[0]);
+  const price = offer?.price ?? null;
+  const isUnclear = offer !== null && offer.readings.length > 0;
+  const values: ProductValues = {
+    title: plainText(item.name),
+    brand: brandName(plainText(item.brand)) ?? brandName(plainText(item.manufacturer)),
+    sku: codeOf(item.sku) ?? codeOf(item.productGroupID) ?? codeOf(item.productID),
+    gtin: gtinOf(item),
+    mpn: codeOf(item.mpn),
+    description: plainText(item.description),
+    category: plainText(item.category),
+    price: isUnclear ? null : (price ?? lowestPrice(variants.map((variant) => variant.price))),
+    currency: offer?.currency ?? shown?.currency ?? null,
+    list_price: offer?.listPrice ?? null,
+    availability: offer?.availability ?? shown?.availability ?? null,
+    condition: offer?.condition ?? conditionOf(item),
+    seller: offer?.seller ?? null,
+    rating: ratingOf(rating),
+    review_count: count(rating.reviewCount ?? rating.ratingCount),
+    images: imagesOf(item, data, page),
+    variants: variants.map(({ id, name, price, available, url }) => ({ id, name, price, available, url })),
+  };
+  return { format: data.format, values, offer, offers: [...offers, ...variants] };
+}
+
+/** Returns a name without differences in case, punctuation, and spaces. */
+export const plainName = (name: string | null): string =>
+  ` ${(name ?? '')
+    .slice(0, maxTitleLength)
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
+    .trim()} `;
+
+/** A product of a page, with its name and its addresses. */
+interface NamedProduct {
+  item: JsonObject;
+  name: string;
+  /** Its own address, that of its id, and that of its page. */
+  links: (string | null)[];
+}
+
+function namedProduct(item: JsonObject, url: string): NamedProduct {
+  const { url: own, '@id': id, mainEntityOfPage: page } = item;
+  const links = [own, id, page].map((link) => addressOn(url, text(link))?.split('#')[0] ?? null);
+  return { item, name: plainName(plainText(item.name)), links };
+}
+
+/** Returns the products without a price only if none has one. */
+function withOffers(products: readonly NamedProduct[]): readonly NamedProduct[] {
+  const offered = products.filter(
+    ({ item: { offers, hasVariant, price } }) => (offers ?? hasVariant ?? price) !== undefined,
+  );
+  return offered.length > 0 ? offered : products;
+}
+
+/**
+ * Returns the product that a page is about: the one with its address, or whose name is in `titles`. Null if
+ * the page states no product, or several of which any could be meant.
+ */
+function mainProduct(
+  products: readonly NamedProduct[],
+  url: string,
+  titles: readonly string[],
+): NamedProduct | null {
+  const addresses = new Set(products.flatMap(({ links }) => links));
+  const address = [url, url.split('?')[0]!].find((one) => addresses.has(one));
+  const about = address === undefined ? products : products.filter(({ links }) => links.includes(address));
+  const candidates = withOffers(about);
+  const [first = null, ...others] = candidates;
+  let named: NamedProduct | null = null;
+  for (const product of candidates) {
+    const isLonger = named === null || product.name.length > named.name.length;
+    if (isLonger && titles.some((title) => title.includes(product.name))) named = product;
+  }
+  if (first === null || others.some(({ name }) => name !== first.name)) return named;
+  // The only product can be a related one, with the address of its own page.
+  const isElsewhere = address === undefined && first.links[0] !== null && titles.length > 0;
+  return isElsewhere ? named : first;
+}
+
+/**
+ * Returns the items that describe the product that a page is about in one format of structured data, the main
+ * one first: others have its name or its address. `shown`: the headings and titles of the page. Empty if the
+ * page states no product, or several of which any could be meant.
+ */
+export function findProducts(
+  data: StructuredData,
+  url: string,
+  shown: readonly (string | null)[],
+): JsonObject[] {
+  const products = data.items.filter(isProduct).map((item) => namedProduct(item, url));
+  const titles = shown.filter((title) => title !== null).slice(0, maxTitles);
+  const main = mainProduct(products, url, titles.map(plainName));
+  if (main === null) return [];
+  const addresses = new Set(main.links.filter((link) => link !== null));
+  const twins = products.filter((product) => {
+    if (product === main) return false;
+    if (product.links.some((link) => link !== null && addresses.has(link))) return true;
+    // Products of the same name can have pages of their own.
+    const isElsewhere = product.links[0] !== null && main.links[0] !== null;
+    return !isElsewhere && product.name.trim() !== '' && product.name === main.name;
+  });
+  return [main, ...twins.slice(0, maxTwins)].map(({ item }) => item);
+}
+
+/** Maximum elements of a list of products that are read. */
+const maxListed = 5_000;
+
+/** Returns the elements of the lists of products or addresses in one format, in order. */
+export function listedProducts(
+  data: StructuredData,
+  url: string,
+  trail: readonly TrailStep[],
+): ProductValues[] {
+  const listed = data.items.filter((item) => typesOf(item).includes('ItemList'));
+  const elements = new Set<JsonObject>();
+  for (const list of listed) for (const element of itemsOf(list.itemListElement, data)) elements.add(element);
+  const products: ProductValues[] = [];
+  for (const element of [...elements].slice(0, maxListed)) {
+    const item = object(itemsOf(element.item, data)[0] ?? (text(element.url) ? element : element.item));
+    const link = text(item.url) ?? text(element.url) ?? text(element.item) ?? text(item['@id']);
+    const { values } = readStructured(item, data, url);
+    const address = addressOn(url, link);
+    const category = values.category ?? categoryOf(trail, address, [text(values.title)]);
+    if (address !== null) products.push({ ...values, category, url: address });
+  }
+  return products;
+}

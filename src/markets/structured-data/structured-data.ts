@@ -1,0 +1,307 @@
+import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import { parseJsonc } from '../../base/jsonc.ts';
+import { Fault } from '../../contract/fault.ts';
+import { list, objects, text } from '../fields.ts';
+import {
+  attribute,
+  type Document,
+  type Element,
+  findAll,
+  type HtmlPage,
+  parseHtml,
+  priceWords,
+  scriptText,
+  words,
+} from '../html/html.ts';
+import { parseJson } from '../json/script-json.ts';
+
+/** Formats of structured data, the most reliable first. */
+export type StructuredFormat = 'json-ld' | 'microdata' | 'rdfa' | 'opengraph';
+
+/** Visits of values that readers of a page's structured data have left. All formats share one. */
+export interface VisitBudget {
+  remaining: number;
+}
+
+/** Items of a page in one format, all in the form of JSON-LD. */
+export interface StructuredData {
+  format: StructuredFormat;
+  /** Items of the page itself, without those inside of others. */
+  items: JsonObject[];
+  /** Items by `@id`, to which others refer. */
+  byId: ReadonlyMap<string, JsonObject>;
+  visits: VisitBudget;
+}
+
+/** Maximum items of a page that are considered. Listings of shops have up to a few hundred. */
+const maxItems = 5_000;
+/** Maximum visits of values. Items can refer to each other, so a walk is not bounded by the page's length. */
+const maxVisits = 50_000;
+
+/**
+ * Returns the structured data of a page by format, without formats that the page does not have. The formats
+ * together have up to 5,000 items, the first ones of the page.
+ */
+export function structuredData(page: HtmlPage): StructuredData[] {
+  const roots: Record<StructuredFormat, JsonObject[]> = {
+    'json-ld': jsonLd(page),
+    microdata: markedUp(page.root.children, microdataNames),
+    rdfa: markedUp(page.root.children, rdfaNames),
+    opengraph: openGraph(page),
+  };
+  const visits: VisitBudget = { remaining: maxVisits };
+  const found: StructuredData[] = [];
+  let itemsLeft = maxItems;
+  for (const [format, values] of Object.entries(roots)) {
+    const items = pageItems(values, itemsLeft);
+    itemsLeft -= items.length;
+    if (items.length > 0)
+      found.push({ format: format as StructuredFormat, items, byId: itemsById(values), visits });
+  }
+  return found;
+}
+
+/** Returns the types of an item: "Product" for "https://schema.org/Product". */
+export function typesOf(item: JsonObject): string[] {
+  const types = [item['@type'], ...list(item['@type'])].map(text).filter((type) => type !== null);
+  return types.map((type) => type.split(/[/#:]/).at(-1)!);
+}
+
+const productTypes: ReadonlySet<string> = new Set([
+  'product',
+  'productgroup',
+  'productmodel',
+  'individualproduct',
+  'someproducts',
+  'vehicle',
+  'car',
+  'book',
+]);
+const offerTypes: ReadonlySet<string> = new Set(['offer', 'aggregateoffer']);
+
+const hasType = (item: JsonObject, types: ReadonlySet<string>): boolean =>
+  typesOf(item).some((type) => types.has(type.toLowerCase()));
+
+/** Returns true for an item of a type of products. */
+export const isProduct = (item: JsonObject): boolean => hasType(item, productTypes);
+
+const isOffer = (item: JsonObject): boolean => hasType(item, offerTypes);
+
+/**
+ * Returns the objects of a value that is an object, an array, or the `@id` of an item, each once. Throws
+ * `page_too_complex` if readers of the page have visited too many values.
+ */
+export function itemsOf(
+  value: Json | undefined,
+  { byId, visits }: Pick<StructuredData, 'byId' | 'visits'>,
+): JsonObject[] {
+  const elements = isObject(value) ? [value] : list(value);
+  visits.remaining -= elements.length;
+  if (visits.remaining < 0)
+    throw new Fault('page_too_complex', `the structured data has more than ${maxVisits} references`);
+  const items = new Set<JsonObject>();
+  for (const element of elements) {
+    if (!isObject(element)) continue;
+    items.add(isReference(element) ? (byId.get(element['@id'] as string) ?? element) : element);
+  }
+  return [...items];
+}
+
+/** Returns true for an item that only names another one. */
+const isReference = (item: JsonObject): boolean =>
+  text(item['@id']) !== null && Object.keys(item).length === 1;
+
+/** Returns the text of a value without markup: a string, the first of several, or the `name` of an item. */
+export function plainText(value: Json | undefined): string | null {
+  const [first] = Array.isArray(value) ? value : [value];
+  const named = isObject(first) ? (first.name ?? first['@value'] ?? null) : first;
+  return markupText(text(named));
+}
+
+/** Members of pages and of graphs whose items are items of the page. */
+const wrappers = ['@graph', 'mainEntity', 'mainEntityOfPage'];
+
+/** Returns the items of the page: the roots and those inside of wrappers, each once, up to a maximum. */
+function pageItems(roots: readonly JsonObject[], maximum: number): JsonObject[] {
+  const items = new Set<JsonObject>();
+  const visit = (value: Json | undefined) => {
+    if (Array.isArray(value)) value.forEach(visit);
+    if (!isObject(value) || items.has(value) || items.size >= maximum) return;
+    items.add(value);
+    for (const name of wrappers) visit(value[name]);
+  };
+  roots.forEach(visit);
+  return [...items];
+}
+
+/** Returns the items at any depth by their `@id`: the first of each that is more than a reference. */
+function itemsById(roots: readonly JsonObject[]): Map<string, JsonObject> {
+  const byId = new Map<string, JsonObject>();
+  const seen = new Set<Json>();
+  const visit = (value: Json | undefined) => {
+    if (typeof value !== 'object' || value === null || seen.has(value)) return;
+    seen.add(value);
+    const id = isObject(value) ? text(value['@id']) : null;
+    if (id !== null && !byId.has(id) && !isReference(value as JsonObject)) byId.set(id, value as JsonObject);
+    Object.values(value).forEach(visit);
+  };
+  roots.forEach(visit);
+  return byId;
+}
+
+function jsonLd({ root }: HtmlPage): JsonObject[] {
+  return findAll(root, 'script[type*="ld+json" i]').flatMap((script) => {
+    // Shops write line breaks into strings, and wrap the text in comments or references to characters.
+    const source = scriptText(script)
+      .replace(/^\s*(?:<!--|\/[/*]\s*<!\[CDATA\[(?:\s*\*\/)?)/, '')
+      .replace(/(?:-->|(?:\/[/*]\s*)?\]\]>(?:\s*\*\/)?)\s*$/, '')
+      .replace(/;\s*$/, '');
+    const plain = /^\s*[[{]\s*&quot;/.test(source) ? (words(parseHtml(source).root) ?? '') : source;
+    const joined = plain.replace(/\p{Cc}+/gu, ' ');
+    const value = parseJson(joined) ?? parseLenient(plain) ?? parseLenient(joined);
+    return isObject(value) ? [value] : objects(value);
+  });
+}
+
+/** Parses JSON with comments and trailing commas. Undefined for other mistakes, whose meaning is unclear. */
+function parseLenient(text: string): Json | undefined {
+  try {
+    // Read again within the limits of parseJson().
+    return parseJson(JSON.stringify(parseJsonc(text)) ?? '');
+  } catch {
+    // Nested too deeply.
+    return undefined;
+  }
+}
+
+/** Attributes with the value of an element; others have it as their text. */
+const valueAttributes: Readonly<Record<string, string>> = {
+  ...{ a: 'href', area: 'href', link: 'href', object: 'data', data: 'value', meter: 'value' },
+  ...{ img: 'src', audio: 'src', video: 'src', source: 'src', iframe: 'src', time: 'datetime' },
+};
+
+/** Attributes of items in markup: those that begin an item, and name its type, its id, and a member. */
+interface MarkupNames {
+  scope: string;
+  type: string;
+  id: string;
+  member: string;
+}
+const microdataNames: MarkupNames = {
+  scope: 'itemscope',
+  type: 'itemtype',
+  id: 'itemid',
+  member: 'itemprop',
+};
+const rdfaNames: MarkupNames = { scope: 'typeof', type: 'typeof', id: 'resource', member: 'property' };
+
+/** An item that is no member of the item around it. */
+interface MarkedItem {
+  item: JsonObject;
+  /** Item of the nearest element around it. */
+  around: JsonObject | null;
+}
+
+/**
+ * Returns the items in the attributes of a tree. Members of nested items belong to those. An offer inside
+ * of a product without offers is one of its offers, although it is not marked as its member.
+ */
+function markedUp(nodes: Document['children'], names: MarkupNames): JsonObject[] {
+  const found: MarkedItem[] = [];
+  collect(nodes, names, null, found, 0);
+  const accepting = new Map<JsonObject, boolean>();
+  return found.flatMap(({ item, around }) => {
+    if (around === null || !isOffer(item)) return [item];
+    if (!accepting.has(around)) accepting.set(around, isProduct(around) && around.offers === undefined);
+    if (!accepting.get(around)) return [item];
+    add(around, 'offers', item);
+    return [];
+  });
+}
+
+/** Members inside the text of other members whose texts are read, so that a page is read few times over. */
+const maxNestedTexts = 4;
+
+function collect(
+  nodes: Document['children'],
+  names: MarkupNames,
+  owner: JsonObject | null,
+  found: MarkedItem[],
+  texts: number,
+): void {
+  for (const node of nodes) {
+    if (!('attribs' in node)) continue;
+    const { [names.scope]: scope, [names.type]: type, [names.id]: id, [names.member]: member } = node.attribs;
+    // Without a prototype, a member of any name is an own one.
+    const item: JsonObject | null = scope === undefined ? null : Object.create(null);
+    if (item) item['@type'] = (type ?? '').split(/\s+/);
+    if (item && id) item['@id'] = id;
+    // A name that is repeated would add its value as often.
+    const members = new Set(member?.split(/\s+/).filter((name) => name !== ''));
+    const isMember = owner !== null && members.size > 0;
+    if (isMember && (item || texts < maxNestedTexts)) {
+      const isPrice = [...members].some((name) => /price$/i.test(name));
+      const value = item ?? memberText(node, isPrice);
+      // RDFa has names with prefixes.
+      for (const name of members)
+        add(owner, name.replace(/^(?:schema:|https?:\/\/schema\.org\/)/, ''), value);
+    } else if (item) found.push({ item, around: owner });
+    collect(node.children, names, item ?? owner, found, isMember && !item ? texts + 1 : texts);
+  }
+}
+
+function add(owner: JsonObject, name: string, value: Json): void {
+  const known = owner[name];
+  if (known === undefined) owner[name] = value;
+  else if (Array.isArray(known)) known.push(value);
+  else owner[name] = [known, value];
+}
+
+/** Returns the text of a member. That of a price has marks between the digits of its elements. */
+const memberText = (element: Element, isPrice: boolean): string =>
+  attribute(element, 'content') ??
+  attribute(element, valueAttributes[element.name] ?? '') ??
+  (isPrice ? priceWords(element) : words(element)) ??
+  '';
+
+/** Returns the product that a page describes for previews, if it states a type or a price of one. */
+function openGraph({ root }: HtmlPage): JsonObject[] {
+  const values = new Map<string, string[]>();
+  for (const meta of findAll(root, 'meta[content]')) {
+    const name = attribute(meta, 'property') ?? attribute(meta, 'name');
+    const content = attribute(meta, 'content');
+    if (name === null || content === null) continue;
+    values.set(name, [...(values.get(name) ?? []), content].slice(0, 50));
+  }
+  const first = (...names: string[]) => names.map((name) => values.get(name)?.[0]).find(Boolean) ?? null;
+  const price = first('product:sale_price:amount', 'product:price:amount', 'og:price:amount');
+  if (price === null && !/product/i.test(first('og:type') ?? '')) return [];
+  const before =
+    first('product:original_price:amount') ??
+    (values.has('product:sale_price:amount') ? first('product:price:amount') : null);
+  return [
+    {
+      '@type': 'Product',
+      name: first('og:title'),
+      description: first('og:description'),
+      url: first('og:url'),
+      image: values.get('og:image') ?? null,
+      brand: first('product:brand', 'og:brand'),
+      sku: first('product:retailer_item_id'),
+      category: first('product:category'),
+      offers: {
+        price,
+        priceCurrency: first('product:sale_price:currency', 'product:price:currency', 'og:price:currency'),
+        availability: first('product:availability', 'og:availability'),
+        itemCondition: first('product:condition', 'og:product:condition'),
+        priceSpecification: before === null ? null : { price: before, priceType: 'ListPrice' },
+      },
+    },
+  ];
+}
+
+/** Returns a text without tags and character references, which some shops leave in their data. */
+export function markupText(value: string | null): string | null {
+  if (value === null || !/[&<]/.test(value)) return value?.replace(/\s+/g, ' ').trim() || null;
+  return words(parseHtml(value).root);
+}

@@ -1,0 +1,35 @@
+import type { Candidate } from '../candidates/candidates.ts';
+import type { Element } from '../html/html.ts';
+
+/** Returns the name of an element for people: "span.price". */
+function pathOf(element: Element | null): string {
+  if (element === null) return '';
+  const { id, class: classes } = element.attribs;
+  if (id) return `${element.name}#${id}`.slice(0, 80);
+  const [first] = classes?.trim().split(/\s+/) ?? [];
+  return (first ? `${element.name}.${first}` : element.name).slice(0, 80);
+}
+
+/** What an element of a page says about a field. */
+export type Evidence = Pick<Candidate, 'field' | 'value' | 'source'> & {
+  text: string | null;
+  element: Element | null;
+  currency?: string | null;
+  isMarked?: boolean;
+};
+
+/** Returns the candidate that an element of a page states. */
+export const pageCandidate = ({
+  element,
+  currency = null,
+  isMarked = false,
+  ...evidence
+}: Evidence): Candidate => ({
+  ...evidence,
+  alternatives: [],
+  rung: 'page',
+  path: pathOf(element),
+  offer: null,
+  currency,
+  isMarked,
+});

@@ -1,0 +1,81 @@
+import type { Element } from '../html/html.ts';
+import { upwards } from '../html/visible-text.ts';
+import { firstFrom } from './positions.ts';
+import type { VisiblePage } from './visible-page.ts';
+import type { Place, ShownPrice, ShownPrices } from './visible-price.ts';
+
+/** Prices around an element: the only one to pay, or several that could be meant. */
+export interface NearPrices {
+  price: ShownPrice | null;
+  all: readonly ShownPrice[];
+  /** The smallest element with texts like prices around the other one. */
+  around: Element | null;
+  /** Number of texts like prices in it, also of those whose amount cannot be read. */
+  textCount: number;
+}
+
+const amountsOf = (prices: readonly ShownPrice[]) => new Set(prices.map(({ amount }) => amount));
+
+/** Returns the only price to pay of several, or null if more than one could be meant. */
+function onlyPrice(prices: readonly ShownPrice[]): ShownPrice | null {
+  const narrowed = [
+    prices,
+    prices.filter(({ isWeak }) => !isWeak),
+    prices.filter(({ isNamed }) => isNamed),
+    prices.filter(({ isOwn, isWeak }) => isOwn && !isWeak),
+  ];
+  return narrowed.find((some) => amountsOf(some).size === 1)?.[0] ?? null;
+}
+
+/** Returns the texts in an element. */
+function placesIn<T extends Place>(element: Element, places: readonly T[], { ranges }: VisiblePage): T[] {
+  const { start, end } = ranges.get(element)!;
+  return places.slice(firstFrom(places, start), firstFrom(places, end + 1));
+}
+
+/**
+ * Returns the prices in the smallest element around another one with texts like prices, otherwise those of
+ * the page. None if that element has only texts that are no price.
+ */
+export function pricesNear(
+  element: Element,
+  { prices, unreadable }: Pick<ShownPrices, 'prices' | 'unreadable'>,
+  page: VisiblePage,
+): NearPrices {
+  const textsIn = (outer: Element) =>
+    placesIn(outer, prices, page).length + placesIn(outer, unreadable, page).length;
+  let around: Element | null = null;
+  let textCount = 0;
+  for (const outer of upwards(element, Number.POSITIVE_INFINITY)) {
+    textCount = textsIn(outer);
+    if (textCount === 0) continue;
+    around = outer;
+    break;
+  }
+  // Pages can leave out their body.
+  const all = around === null ? prices : placesIn(around, prices, page);
+  const signed = all.filter(({ hasSign }) => hasSign);
+  const price =
+    onlyPrice(signed.length > 0 ? signed : all) ?? onlyPrice(all.filter(({ isNamed }) => isNamed));
+  return { price, all, around, textCount };
+}
+
+/**
+ * Returns the price that has the name of an old one if it is the only one in the element with the heading and
+ * the control: a price that was needs another one that is.
+ */
+export function onlyOldPrice(
+  control: Element,
+  { prices, oldPrices, unreadable, others }: ShownPrices,
+  page: VisiblePage,
+): ShownPrice | null {
+  const headingAt = page.heading === null ? null : page.ranges.get(page.heading)!.start;
+  for (const outer of upwards(control, Number.POSITIVE_INFINITY)) {
+    const { start, end } = page.ranges.get(outer)!;
+    if (headingAt === null || headingAt < start || headingAt > end) continue;
+    const beside = [prices, unreadable, others].flatMap((places) => placesIn<Place>(outer, places, page));
+    const old = placesIn(outer, oldPrices, page);
+    return beside.length === 0 && amountsOf(old).size === 1 ? old[0]! : null;
+  }
+  return null;
+}

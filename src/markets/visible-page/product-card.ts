@@ -1,0 +1,79 @@
+import type { Element } from '../html/html.ts';
+import { namesOf, upwards } from '../html/visible-text.ts';
+import { type ElementRange, firstFrom } from './positions.ts';
+
+/** Positions of links that cards of other products have. */
+export interface CardLinks {
+  /** Headings in links, or with links in them. */
+  readonly headings: readonly { at: number }[];
+  /** Links with a picture to another page. */
+  readonly pictures: readonly { at: number }[];
+  /** Adds the position of an element that is one of them. */
+  add(element: Element, at: number): void;
+}
+
+const isLink = ({ name, attribs }: Element): boolean => name === 'a' && Boolean(attribs.href);
+
+function isLinkedHeading(element: Element): boolean {
+  if (!/^h[2-6]$/.test(element.name)) return false;
+  const isInLink = [...upwards(element, 3)].some(isLink);
+  return isInLink || element.children.slice(0, 5).some((node) => 'attribs' in node && isLink(node));
+}
+
+/** Returns true for a picture that links to a page. Pictures of the product link to larger ones. */
+function isPictureLink(element: Element): boolean {
+  if (element.name !== 'img') return false;
+  const link = [...upwards(element, 4)].find(isLink);
+  return (
+    link !== undefined && !/^(?:#|javascript:)|\.(?:jpe?g|png|webp|gif)(?:[?#]|$)/i.test(link.attribs.href!)
+  );
+}
+
+/** Creates an empty list of links. */
+export function createCardLinks(): CardLinks {
+  const [headings, pictures]: { at: number }[][] = [[], []] as const;
+  return {
+    headings,
+    pictures,
+    add(element, at) {
+      if (isLinkedHeading(element)) headings.push({ at });
+      else if (isPictureLink(element)) pictures.push({ at });
+    },
+  };
+}
+
+const cardNames =
+  /(?:^|[\s_-])(?:card|tile|thumb(?:nail)?|(?:grid|list|product|prod)[_-]?(?:item|layout|card|tile|thumb|box|miniature))(?=$|[\s_-])/i;
+
+const isCardElement = (element: Element): boolean =>
+  element.name === 'li' || element.name === 'article' || cardNames.test(namesOf(element));
+
+/** Maximum elements around another one that can be the card of another product. */
+const maxCardDepth = 8;
+
+/** What the test for cards needs of a page. */
+interface CardPage {
+  heading: Element | null;
+  cardLinks: CardLinks;
+  ranges: ReadonlyMap<Element, ElementRange>;
+}
+
+/**
+ * Returns true for an element in the card of another product: without the heading of the page, but with a
+ * linked heading, or an item of a list with a linked picture.
+ */
+export function isInCard(element: Element, { heading, cardLinks, ranges }: CardPage): boolean {
+  if (heading === null) return false;
+  const at = ranges.get(heading)!.start;
+  const has = (links: readonly { at: number }[], { start, end }: ElementRange) => {
+    const first = links[firstFrom(links, start)];
+    return first !== undefined && first.at <= end;
+  };
+  for (const outer of upwards(element, maxCardDepth)) {
+    const range = ranges.get(outer)!;
+    if (range.start <= at && at <= range.end) return false;
+    if (has(cardLinks.headings, range)) return true;
+    if (isCardElement(outer) && has(cardLinks.pictures, range)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,121 @@
+import type { Candidate } from '../candidates/candidates.ts';
+import { type Element, oneLine } from '../html/html.ts';
+import { labelledText } from '../html/label-text.ts';
+import { namesOf, shortText } from '../html/visible-text.ts';
+import { pageCandidate } from './evidence.ts';
+import { skuLabels, skuNames } from './purchase-words.ts';
+import type { VisiblePage } from './visible-page.ts';
+
+const maxLabelled = 60;
+/** Maximum labels and attributes of a page that are considered. */
+const maxLabels = 100;
+const maxAttributes = 500;
+
+const code = /^[#:\s]*((?=[^\s]*\d)[\p{L}\p{N}][\p{L}\p{N}._/-]{1,38}[\p{L}\p{N}])[)\].,;]*$/u;
+
+/** Attributes and form fields with the id of a product. */
+const skuAttributes = [
+  'data-sku',
+  'data-product-sku',
+  'data-productsku',
+  'data-item-sku',
+  'data-article-number',
+];
+const idAttributes = [
+  'data-product-id',
+  'data-productid',
+  'data-product_id',
+  'data-product',
+  'data-id',
+  'data-pid',
+  'data-item-id',
+  'data-itemid',
+  'data-item',
+  'data-product-code',
+];
+const idInputs =
+  /^(?:sku|add-to-cart|(?:products?|item|article|offer|prod)[_-]?(?:id|code|no|number)|id_product|pid|adno|id|code)$/i;
+
+/** Returns an address with its characters instead of their codes, as far as it is well-formed. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Returns the parts of an address that can be the id of a product. */
+function addressCodes(url: string): Set<string> {
+  const { pathname, search } = new URL(url);
+  const parts = decoded(pathname + search).split(/[/?&=#]|\.html?$|[-_.](?=[^-_./]*$)|\.html?/);
+  const numbers = pathname.match(/(?<![\p{L}\d])[a-z]{0,2}\d{4,}(?!\d)|\d{5,}/giu) ?? [];
+  return new Set(
+    [...parts, ...numbers].filter((part) => /\d/.test(part) && part.length >= 3 && part.length <= 40),
+  );
+}
+
+const isCode = (value: string | undefined): value is string =>
+  value !== undefined && value.length >= 3 && value.length <= 40 && code.test(value);
+
+/** A number of a product, its source, and the element that has it. */
+interface FoundCode {
+  value: string;
+  source: string;
+  element: Element;
+}
+
+/** Returns the numbers after labels, and those of elements whose names say so. */
+function labelledCodes({ texts, fields }: VisiblePage): FoundCode[] {
+  const found: FoundCode[] = [];
+  const push = (text: string | null, element: Element) => {
+    const value = code.exec(text ?? '')?.[1];
+    if (isCode(value)) found.push({ value, source: 'label', element });
+  };
+  for (const { text, parent } of texts) {
+    if (found.length >= maxLabels) break;
+    const label = text.length > maxLabelled * 2 ? null : oneLine(text);
+    if (label === null || !skuLabels.test(label)) continue;
+    push(labelledText({ text: label, parent }, skuLabels, maxLabelled), parent);
+  }
+  for (const element of fields) {
+    if (found.length >= maxLabels) break;
+    if (!skuNames.test(namesOf(element))) continue;
+    push(shortText(element, maxLabelled)?.replace(skuLabels, '') ?? null, element);
+  }
+  return found;
+}
+
+/** Returns the numbers in attributes and forms. Those that can be of anything have to be in the address. */
+function attributeCodes({ fields }: VisiblePage, addressed: ReadonlySet<string>): FoundCode[] {
+  const found: FoundCode[] = [];
+  for (const element of fields) {
+    if (found.length >= maxAttributes) break;
+    const { attribs, name } = element;
+    const isInput = (name === 'input' || name === 'button') && idInputs.test(attribs.name ?? '');
+    const inputs = isInput ? ['value'] : [];
+    for (const source of [...skuAttributes, ...idAttributes, ...inputs]) {
+      const value = attribs[source];
+      if (!isCode(value)) continue;
+      const isSku = skuAttributes.includes(source);
+      if (isSku || addressed.has(value)) found.push({ value, source: isInput ? 'form' : source, element });
+    }
+  }
+  return found;
+}
+
+/** Returns the candidates for the number under which the shop of a page sells its product. */
+export function skuCandidates(page: VisiblePage, url: string): Candidate[] {
+  const addressed = addressCodes(url);
+  const labels = labelledCodes(page);
+  const [first] = labels;
+  const isOnly = new Set(labels.map(({ value }) => value)).size === 1;
+  const codes = [...labels, ...attributeCodes(page, addressed)];
+  if (first !== undefined && isOnly) codes.push({ ...first, source: 'only label' });
+  return codes.flatMap(({ value, source, element }) => {
+    const isMarked = isOnly && value === first?.value;
+    const found = { field: 'sku', value, text: value, element, isMarked };
+    const candidate = pageCandidate({ ...found, source });
+    return addressed.has(value) ? [candidate, pageCandidate({ ...found, source: 'address' })] : [candidate];
+  });
+}

@@ -1,0 +1,62 @@
+/* cspell:disable */
+import { describe, expect, test } from 'vitest';
+import { buyButton, jsonLd, readShopPage, shopPage } from '../../../test/support/shop-page.ts';
+
+const price = '<p class="price">€ 12,50</p>';
+const stockOf = (body: string, head = '') =>
+  readShopPage(head + shopPage(price + body))?.availability ?? null;
+
+describe('availability of a page without structured data', () => {
+  test.each([
+    ['a number of sold pieces beside the word', '<p><b>1448</b> sold</p>', null],
+    ['a count after the label', '<p>In stock: <b>0</b></p>', 'OutOfStock'],
+    ['a negator in an element of its own', '<p><b>not</b> in stock</p>', 'OutOfStock'],
+    ['a price before it', '<p>€ 12,50 - <span>Sold out</span></p>', 'SoldOut'],
+  ])('understands the whole line: %s', (_name, line, state) => {
+    expect(stockOf(line)).toBe(state);
+  });
+
+  test('is that of a text within an element about stock', () => {
+    const option = '<div class="stock-level"><b>One size</b><div>€ 12,50 - In stock</div></div>';
+    expect(stockOf(option)).toBe('InStock');
+  });
+
+  test('is in stock if its control has a price that cannot be read', () => {
+    const html = `<title>Oat mug | Kiln</title><h1>Oat mug</h1><div><p>Price: $3.340</p>${buyButton}</div>`;
+    expect(readShopPage(html)).toMatchObject({ price: null, availability: 'InStock' });
+  });
+
+  test('is in stock with a control for the cart and one that buys at once', () => {
+    const prices = '<p>€ 4,20 × 3</p><p>€ 2,10 × 6</p>';
+    const html = (other: string) =>
+      readShopPage(`<title>Oat mug | Kiln</title><div><h1>Oat mug</h1>${prices}${buyButton}${other}</div>`);
+    expect(html('')?.availability ?? null).toBeNull();
+    expect(html('<button>Buy now</button>')).toMatchObject({ availability: 'InStock' });
+    expect(html('<button disabled>Buy now</button>')?.availability ?? null).toBeNull();
+  });
+
+  test('is that of a text that begins as a label does', () => {
+    expect(stockOf('<dl><dt>在庫</dt><dd>在庫あり</dd></dl>')).toBe('InStock');
+  });
+
+  test.each(['Reply', 'Contact seller', 'Kontaktieren', 'Contacter le vendeur'])(
+    'is in stock for an ad with one control %j',
+    (text) => {
+      const contact = `<button>${text}</button>`;
+      expect(stockOf(contact)).toBe('InStock');
+      expect(stockOf(contact + contact)).toBeNull();
+      expect(stockOf(`${contact}<p class="stock">Sold</p>`)).toBe('OutOfStock');
+    },
+  );
+
+  test.each(['Compare prices', 'Preise vergleichen', 'Сравнить все цены (2)'])(
+    'is in stock if shops offer it, which %j compares',
+    (text) => {
+      const compare = `<a href="/offers">${text}</a>`;
+      const offers = { '@type': 'AggregateOffer', lowPrice: 12.5, priceCurrency: 'EUR' };
+      expect(stockOf(compare, jsonLd({ ...offers, offerCount: 2 }))).toBe('InStock');
+      expect(stockOf(compare, jsonLd({ ...offers, offerCount: 0 }))).toBeNull();
+      expect(stockOf('', jsonLd({ ...offers, offerCount: 2 }))).toBeNull();
+    },
+  );
+});

@@ -1,0 +1,153 @@
+import type { Document, Element, HtmlPage } from '../html/html.ts';
+import type { Node } from '../html/html-tree.ts';
+import { isHidden, namesOf, shortText, upwards, type VisibleText } from '../html/visible-text.ts';
+import { plainName } from '../structured-data/product.ts';
+import { type ElementRange, firstFrom } from './positions.ts';
+import { type CardLinks, createCardLinks, isInCard } from './product-card.ts';
+import { controlOf, isCartControl, type PurchaseControl } from './purchase-control.ts';
+import { cartRegions, otherRegions } from './purchase-words.ts';
+
+/** What a visitor sees of a page, without navigation and lists of other products. */
+export interface VisiblePage {
+  heading: Element | null;
+  texts: readonly VisibleText[];
+  /** Elements with attributes that can name a product or its price. */
+  fields: readonly Element[];
+  controls: readonly PurchaseControl[];
+  /** Links of other products. */
+  cardLinks: CardLinks;
+  /** Position of each element in the order of the document, and that of its last descendant. */
+  ranges: ReadonlyMap<Element, ElementRange>;
+}
+
+/** Returns true for navigation, and for regions that show other products. */
+function isOtherRegion({ name, attribs }: Element, names: string): boolean {
+  if (name === 'nav' || name === 'footer' || attribs.role === 'navigation') return true;
+  return otherRegions.test(names);
+}
+
+/** Numbers the elements of a page in the order of the document. */
+function rangesOf(root: Document): Map<Element, ElementRange> {
+  const ranges = new Map<Element, ElementRange>();
+  let position = 0;
+  const visit = (node: Node) => {
+    if (!('attribs' in node)) return;
+    const range = { start: position, end: position };
+    position += 1;
+    ranges.set(node, range);
+    node.children.forEach(visit);
+    range.end = position - 1;
+  };
+  root.children.forEach(visit);
+  return ranges;
+}
+
+const headingNames: ReadonlySet<string> = new Set(['h1', 'h2', 'h3']);
+const maxHeading = 300;
+/** Names of elements that are no headings but have the name of a product. */
+const nameNames = /(?:^|[\s_-])(?:product|prod|item|goods)?[_-]?(?:title|name)(?=$|[\s_-])/i;
+
+/** Returns true for the logo of a shop, which can have the name of its title. */
+const isLogo = (element: Element): boolean =>
+  [...upwards(element, 6)].some(({ name }) => name === 'a' || name === 'header');
+
+/** Returns true if a name is the longest part of a title, or its beginning. */
+function isMainPart(name: string, titles: readonly string[]): boolean {
+  return titles.some((title) => {
+    const parts = title.split(/\s[-–—|:·»]\s|\|/).map(plainName);
+    const longest = Math.max(...parts.map(({ length }) => length));
+    return parts[0] === name || parts.some((part) => part === name && part.length === longest);
+  });
+}
+
+/** Returns how an element can have the name of the product: as a heading, as an item, or by its own name. */
+function nameKind(element: Element): 'heading' | 'item' | 'name' | null {
+  if (headingNames.has(element.name)) return 'heading';
+  if (/\bname\b/.test(element.attribs.itemprop ?? '')) return 'item';
+  return nameNames.test(namesOf(element)) ? 'name' : null;
+}
+
+/**
+ * Returns the element with the name of the product: the heading whose text is in one of the titles, otherwise
+ * the only `h1`, otherwise the element of another name with the main part of a title.
+ */
+function headingOf(elements: Iterable<Element>, titles: readonly string[]): Element | null {
+  const names = titles.map(plainName).filter((name) => name.length > 4);
+  const firsts = new Map<string, Element>();
+  let named: Element | null = null;
+  let other: Element | null = null;
+  for (const element of elements) {
+    const kind = nameKind(element);
+    if (kind === null || isHidden(element)) continue;
+    const text = shortText(element, maxHeading);
+    if (text === null) continue;
+    const name = plainName(text);
+    // Pages repeat their heading for small screens.
+    if (element.name === 'h1' && !firsts.has(name)) firsts.set(name, element);
+    const isTitle = name.length > 4 && names.some((title) => title.includes(name) || name.includes(title));
+    if (!isTitle || (kind !== 'heading' && !isMainPart(name, titles))) continue;
+    if (kind === 'name') other ??= isLogo(element) ? null : element;
+    else if (named === null || (element.name === 'h1' && named.name !== 'h1')) named = element;
+  }
+  const [first = null, ...others] = firsts.values();
+  return named ?? (others.length === 0 ? first : null) ?? other;
+}
+
+/** Returns a test of the elements in which a product is put into the cart. */
+function createCartTest(ranges: ReadonlyMap<Element, ElementRange>): (range: ElementRange) => boolean {
+  let controls: readonly { at: number }[] | null = null;
+  return ({ start, end }) => {
+    controls ??= [...ranges]
+      .slice(0, maxElements)
+      .filter(([element]) => isCartControl(element))
+      .map(([, range]) => ({ at: range.start }));
+    const first = controls[firstFrom(controls, start)];
+    return first !== undefined && first.at <= end;
+  };
+}
+
+/** Maximum elements of a page that are considered. Large real pages have 30,000. */
+const maxElements = 50_000;
+
+/** Reads what a visitor sees of a page. `titles`: names of the page and of its product. */
+export function visiblePage({ root }: HtmlPage, titles: readonly string[]): VisiblePage {
+  const ranges = rangesOf(root);
+  const heading = headingOf(ranges.keys(), titles);
+  const headingStart = heading === null ? -1 : ranges.get(heading)!.start;
+  const texts: VisibleText[] = [];
+  const fields: Element[] = [];
+  const controls: PurchaseControl[] = [];
+  const isCartForm = createCartTest(ranges);
+  const isSkipped = (element: Element, range: ElementRange) => {
+    const names = namesOf(element);
+    if (isOtherRegion(element, names)) return true;
+    return cartRegions.test(names) && !isCartForm(range);
+  };
+  const cardLinks = createCardLinks();
+  const visit = (node: Node) => {
+    if (node.type === 'text' && node.parent !== null && 'attribs' in node.parent) {
+      if (/\S/.test(node.data)) texts.push({ text: node.data, node, parent: node.parent });
+      return;
+    }
+    if (!('attribs' in node) || fields.length >= maxElements || isHidden(node)) return;
+    const range = ranges.get(node)!;
+    const hasHeading = range.start <= headingStart && headingStart <= range.end;
+    if (!hasHeading && isSkipped(node, range)) return;
+    fields.push(node);
+    if (node !== heading) cardLinks.add(node, range.start);
+    const control = controlOf(node);
+    if (control !== null) controls.push(control);
+    node.children.forEach(visit);
+  };
+  root.children.forEach(visit);
+  return { heading, texts, fields, controls, cardLinks, ranges };
+}
+
+/** Returns the control of the main product: the first one after its heading, otherwise the last before it. */
+export function mainControl(page: VisiblePage): PurchaseControl | null {
+  const { heading, ranges } = page;
+  const controls = page.controls.filter(({ element }) => !isInCard(element, page));
+  const start = heading === null ? -1 : ranges.get(heading)!.start;
+  const after = controls.find(({ element }) => ranges.get(element)!.start >= start);
+  return after ?? controls.at(-1) ?? null;
+}
