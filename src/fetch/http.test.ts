@@ -310,7 +310,8 @@ describe('followRedirects()', () => {
       status: 302,
     });
     const within = (...hosts: string[]) => ({
-      ...{ origin: address, path: to(other) },
+      origin: address,
+      path: to(other),
       redirects: ({ hostname }: URL) => hosts.includes(hostname),
     });
     expect(await page(within('localhost'))).toMatchObject({ status: 200, url: other });

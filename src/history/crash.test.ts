@@ -25,8 +25,14 @@ async function compareWithCrash(last: number, when: CallFault) {
   const tracking = openTracking(fixture);
   const userId = await fixture.createUser(10_000);
   await store.webhooks.put({
-    ...{ userId, url: 'https://receiver.test/hook', enabled: true, secret: 'whsec_AAAA' },
-    ...{ previousSecret: null, previousUntil: null, updatedAt: 0, revision: 1 },
+    userId,
+    url: 'https://receiver.test/hook',
+    enabled: true,
+    secret: 'whsec_AAAA',
+    previousSecret: null,
+    previousUntil: null,
+    updatedAt: 0,
+    revision: 1,
   });
   await store.rules.insert(aRule({ userId, condition: 'price_falls_by', threshold: 5 }));
   await tracking.run(userId, [lamp, chair, table], 'daily');

@@ -42,7 +42,12 @@ async function compareRun({ units, endedAt = 1_000, isLate = false }: RunOfSerie
   const run = aRun({ jobId: job.id, userId, market: 'mktf', at: endedAt });
   const batchOf = (key: string, seq: number, unit: UnitOfRun) => ({
     ...newBatch({
-      ...{ id: newId(), jobId: job.id, seq, market: 'mktf', region: '', lane: 'bulk' as const },
+      id: newId(),
+      jobId: job.id,
+      seq,
+      market: 'mktf',
+      region: '',
+      lane: 'bulk' as const,
       units: [{ key, input: {} }],
     }),
     outcomes: { 0: outcomeOf(unit) },

@@ -112,7 +112,10 @@ function missingChange(run: TrackingRun, { seq }: Batch, item: TrackedItem): Ite
   const { userId, market, region, key, values } = item;
   return {
     id: changeId(run.jobId, seq, item),
-    ...{ userId, market, region, key },
+    userId,
+    market,
+    region,
+    key,
     jobId: run.jobId,
     type: 'missing',
     at: run.at,

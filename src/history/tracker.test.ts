@@ -207,7 +207,8 @@ describe('the jobs of a user', () => {
     const { store } = fixture.context;
     const [first, second] = await endTwo(option);
     await store.trackingRuns.insert({
-      ...{ ...newTrackingRun(first)!, dueAt: fixture.clock.now() + 60_000 },
+      ...newTrackingRun(first)!,
+      dueAt: fixture.clock.now() + 60_000,
       activeUser: null,
     });
     await store.trackingRuns.insert({ ...newTrackingRun(second)!, activeUser: null });

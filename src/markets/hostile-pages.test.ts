@@ -63,8 +63,17 @@ function readersOf(names: readonly string[]): { name: string; reader: Reader; re
 }
 
 const input = {
-  ...{ url: 'https://kiln.example/p/1', asin: 'B0GLN01705', product_id: '1729', item_id: '1', shop_id: '1' },
-  ...{ keyword: 'a', list_type: 'search', shop_domain: 'a', product_key: 'b', shopid: '1', sku: 'a' },
+  url: 'https://kiln.example/p/1',
+  asin: 'B0GLN01705',
+  product_id: '1729',
+  item_id: '1',
+  shop_id: '1',
+  keyword: 'a',
+  list_type: 'search',
+  shop_domain: 'a',
+  product_key: 'b',
+  shopid: '1',
+  sku: 'a',
 };
 
 /** Returns the steps of reading a page, with those of its failure. */

@@ -8,9 +8,17 @@ const now = Date.UTC(2030, 0, 7, 4);
 const quote = (fields: MessageInitShape<typeof QuoteSchema>) =>
   describeQuote(
     create(QuoteSchema, {
-      ...{ accepted: true, units: 2, batches: 1, unitPrice: 5, cost: 10, chargedAt: 'submit' },
-      ...{ balance: 995n, balanceAfter: 985n },
-      ...{ beginsAt: timestampFromMs(now), durationSeconds: 0n, ...fields },
+      accepted: true,
+      units: 2,
+      batches: 1,
+      unitPrice: 5,
+      cost: 10,
+      chargedAt: 'submit',
+      balance: 995n,
+      balanceAfter: 985n,
+      beginsAt: timestampFromMs(now),
+      durationSeconds: 0n,
+      ...fields,
     }),
     (at) => (at ? timestampDate(at).toISOString() : ''),
   );

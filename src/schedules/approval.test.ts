@@ -204,7 +204,11 @@ describe('a schedule of a kind that requires approval', () => {
     await reject(fixture.context, await lastJobId(), 'operator-1', 'Too often.');
     await fixture.tick(20_000);
     expect(await fixture.get(id)).toMatchObject({
-      ...{ state: 'rejected', reason: 'Too often.', nextRunAt: null, dueAt: null, creditsSpent: 0 },
+      state: 'rejected',
+      reason: 'Too often.',
+      nextRunAt: null,
+      dueAt: null,
+      creditsSpent: 0,
     });
     expect(await fixture.runs(id)).toMatchObject([{ state: 'rejected', cost: 0, refunded: 0 }]);
     await expect(resumeSchedule(fixture.context, id, caller)).rejects.toMatchObject({ code: 'conflict' });

@@ -43,10 +43,24 @@ export async function createSchedule(
   if ((await store.schedules.count({ userId }, maxSchedules)) >= maxSchedules)
     throw new Fault('conflict', `The account has ${maxSchedules} schedules, the maximum. Delete one first.`);
   const created = {
-    ...{ id, userId, keyId, market, kind, units, createdAt: now, updatedAt: now, revision: 1 },
+    id,
+    userId,
+    keyId,
+    market,
+    kind,
+    units,
+    createdAt: now,
+    updatedAt: now,
+    revision: 1,
     ...fields,
-    ...{ pending: null, openRuns: [], creditsSpent: 0, failures: 0 },
-    ...{ version: 1, approval: null, notice: null, noticeAt: null },
+    pending: null,
+    openRuns: [],
+    creditsSpent: 0,
+    failures: 0,
+    version: 1,
+    approval: null,
+    notice: null,
+    noticeAt: null,
     ...activate(fields, now),
   };
   const schedule: Schedule = { ...created, dueAt: dueAfterChange(created, now) };
@@ -93,7 +107,11 @@ export async function updateSchedule(
     const pending = schedule.pending && { ...schedule.pending, keyId };
     const isNew = schedule.state === 'rejected' || request !== undefined || exceeds(changed, schedule);
     const edit = {
-      ...{ ...changes, units, keyId, pending, ...(request === undefined ? {} : { request }) },
+      ...changes,
+      units,
+      keyId,
+      pending,
+      ...(request === undefined ? {} : { request }),
       ...(isNew ? withdrawApproval(schedule) : {}),
     };
     // A run that is due already keeps its time.

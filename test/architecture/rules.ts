@@ -187,8 +187,9 @@ export const longFunctions = (sources: readonly Source[]) =>
 /** Minimum lines of a file that only one other file imports. */
 const minFileLines = 30;
 
-/** Importers of small files: generated registries, and the list of pages whose code is loaded on demand. */
-const registries = /^(?:src\/(?:markets|kinds)\/list|console\/src\/app\/page-code)\.ts$/;
+/** Importers of small files: generated registries, the vocabularies of languages, and the list of pages whose code is loaded on demand. */
+const registries =
+  /^(?:src\/(?:markets|kinds)\/list|src\/markets\/availability\/vocabularies|console\/src\/app\/page-code)\.ts$/;
 
 /**
  * Returns files that belong into the only file that imports them, as "file: importer": those with few lines

@@ -1,4 +1,5 @@
-import { vocabularies, type WordKind } from './availability-words.ts';
+import { vocabularies } from './vocabularies.ts';
+import type { WordKind } from './word-kinds.ts';
 
 export interface Availability {
   /** Name in schema.org: "InStock", "PreOrder"; otherwise the shop's text. Null if it is not stated. */
@@ -9,8 +10,18 @@ export interface Availability {
 
 /** Names of schema.org (ItemAvailability). */
 const schemaNames = [
-  ...['InStock', 'InStoreOnly', 'OnlineOnly', 'LimitedAvailability', 'PreOrder', 'PreSale', 'BackOrder'],
-  ...['MadeToOrder', 'OutOfStock', 'SoldOut', 'Discontinued', 'Reserved'],
+  'InStock',
+  'InStoreOnly',
+  'OnlineOnly',
+  'LimitedAvailability',
+  'PreOrder',
+  'PreSale',
+  'BackOrder',
+  'MadeToOrder',
+  'OutOfStock',
+  'SoldOut',
+  'Discontinued',
+  'Reserved',
 ];
 /** Names of schema.org and of product feeds, in lower case, with their schema.org name. */
 const states: ReadonlyMap<string, string> = new Map([
@@ -60,14 +71,15 @@ const tokensOf = (text: string): string[] => [...text.matchAll(tokenPattern)].ma
 
 /** Kinds of phrases by their tokens, as written and without accents. */
 const kinds = new Map<string, WordKind>();
-for (const vocabulary of Object.values(vocabularies))
+for (const vocabulary of vocabularies)
   for (const [kind, phrases] of Object.entries(vocabulary))
     for (const phrase of phrases) kinds.set(tokensOf(plainText(phrase)).join(' '), kind as WordKind);
 for (const [phrase, kind] of [...kinds]) {
   const bare = withoutAccents(phrase);
   if (!kinds.has(bare)) kinds.set(bare, kind);
 }
-const maxPhraseTokens = Math.max(...[...kinds.keys()].map((phrase) => phrase.split(' ').length));
+const phraseTokens = Array.from(kinds.keys(), (phrase) => phrase.split(' ').length);
+const maxPhraseTokens = Math.max(...phraseTokens);
 
 /** A word or phrase of a clause, or a number. */
 interface Term {
@@ -140,8 +152,8 @@ interface Clause {
   count?: number | undefined;
 }
 
-const hasAny = ({ kinds }: Clause, ...wanted: readonly Term['kind'][]) =>
-  wanted.some((kind) => kinds.has(kind));
+const hasAny = ({ kinds }: Clause, ...expectedKinds: readonly Term['kind'][]) =>
+  expectedKinds.some((kind) => kinds.has(kind));
 
 /** Maximum terms between a negator and the word that it negates. */
 const negationReach = 3;

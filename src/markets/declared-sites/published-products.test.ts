@@ -20,7 +20,9 @@ function read(html: string, address = url): JsonObject | null {
 const script = (text: string) => `<script type="application/ld+json">${text}</script>`;
 const jsonLd = (...values: unknown[]) => values.map((value) => script(JSON.stringify(value))).join('');
 const mug = (members: object = {}) => ({
-  ...{ '@context': 'https://schema.org/', '@type': 'Product', name: 'Oat mug' },
+  '@context': 'https://schema.org/',
+  '@type': 'Product',
+  name: 'Oat mug',
   ...members,
 });
 const sold = (members: object) => mug({ offers: { '@type': 'Offer', ...members } });
@@ -28,8 +30,16 @@ const euros = (price: unknown) => ({ '@type': 'Offer', price, priceCurrency: 'EU
 
 describe('the published forms', () => {
   const offered = {
-    ...{ title: 'Oat mug', brand: 'Hillside', sku: 'M-1', mpn: '925872', price: 119.99, currency: 'USD' },
-    ...{ availability: 'InStock', available: true, rating: 4.4, review_count: 89 },
+    title: 'Oat mug',
+    brand: 'Hillside',
+    sku: 'M-1',
+    mpn: '925872',
+    price: 119.99,
+    currency: 'USD',
+    availability: 'InStock',
+    available: true,
+    rating: 4.4,
+    review_count: 89,
   };
   const markup = (scope: (type: string) => string, member: (name: string) => string) =>
     `<div ${scope('Product')}><span ${member('name')}>Oat mug</span><img ${member('image')} src="/a.jpg">
@@ -45,12 +55,20 @@ describe('the published forms', () => {
 
   test('of a product with one offer are read in every format', () => {
     const inJson = mug({
-      ...{ image: ['/a.jpg'], sku: 'M-1', mpn: '925872', brand: { '@type': 'Brand', name: 'Hillside' } },
+      image: ['/a.jpg'],
+      sku: 'M-1',
+      mpn: '925872',
+      brand: { '@type': 'Brand', name: 'Hillside' },
       review: { '@type': 'Review', name: 'Great', reviewRating: { '@type': 'Rating', ratingValue: 1 } },
       aggregateRating: { '@type': 'AggregateRating', ratingValue: 4.4, reviewCount: 89 },
       offers: {
-        ...{ '@type': 'Offer', url, priceCurrency: 'USD', price: 119.99, priceValidUntil: '2030-11-20' },
-        ...{ itemCondition: 'https://schema.org/UsedCondition', availability: 'https://schema.org/InStock' },
+        '@type': 'Offer',
+        url,
+        priceCurrency: 'USD',
+        price: 119.99,
+        priceValidUntil: '2030-11-20',
+        itemCondition: 'https://schema.org/UsedCondition',
+        availability: 'https://schema.org/InStock',
       },
     });
     const pages = [
@@ -78,16 +96,27 @@ describe('the published forms', () => {
 
   test('of OpenGraph products are read, with the price before a discount', () => {
     const values = {
-      ...{ 'og:type': 'product', 'og:title': 'Oat mug', 'product:retailer_item_id': 'M-1' },
-      ...{ 'product:brand': 'Hillside', 'product:availability': 'instock', 'product:condition': 'new' },
-      ...{ 'product:price:amount': '12.00', 'product:price:currency': 'USD' },
-      ...{ 'product:sale_price:amount': '9.50', 'product:sale_price:currency': 'USD' },
+      'og:type': 'product',
+      'og:title': 'Oat mug',
+      'product:retailer_item_id': 'M-1',
+      'product:brand': 'Hillside',
+      'product:availability': 'instock',
+      'product:condition': 'new',
+      'product:price:amount': '12.00',
+      'product:price:currency': 'USD',
+      'product:sale_price:amount': '9.50',
+      'product:sale_price:currency': 'USD',
     };
     const tags = Object.entries(values).map(
       ([name, value]) => `<meta property="${name}" content="${value}">`,
     );
     expect(read(tags.join(''))).toMatchObject({
-      ...{ title: 'Oat mug', sku: 'M-1', brand: 'Hillside', price: 9.5, list_price: 12, currency: 'USD' },
+      title: 'Oat mug',
+      sku: 'M-1',
+      brand: 'Hillside',
+      price: 9.5,
+      list_price: 12,
+      currency: 'USD',
       available: true,
     });
   });
@@ -95,24 +124,37 @@ describe('the published forms', () => {
   test('of several sellers are the cheapest offer, and no variants', () => {
     const seller = (name: string, price: number, availability = 'InStock') => ({
       ...euros(price),
-      ...{ availability, sku: name, seller: { '@type': 'Organization', name } },
+      availability,
+      sku: name,
+      seller: { '@type': 'Organization', name },
     });
     const offers = [seller('A', 30), seller('B', 20), seller('C', 10, 'OutOfStock')];
     const aggregate = { '@type': 'AggregateOffer', offerCount: 3, lowPrice: 10, highPrice: 30, offers };
     for (const given of [offers, { ...aggregate, priceCurrency: 'EUR' }])
       expect(read(jsonLd(mug({ offers: given })))).toMatchObject({
-        ...{ price: 20, currency: 'EUR', seller: 'B', available: true, variants: [] },
+        price: 20,
+        currency: 'EUR',
+        seller: 'B',
+        available: true,
+        variants: [],
       });
   });
 
   test('of a product group have the variants that the page lists, inside of it or next to it', () => {
     const variant = (size: string, price: number) =>
       mug({
-        ...{ name: `Oat mug, ${size}`, sku: `M-${size}`, size, '@id': `#${size}` },
-        ...{ isVariantOf: { '@id': '#group' }, offers: { ...euros(price), url: `${url}?size=${size}` } },
+        name: `Oat mug, ${size}`,
+        sku: `M-${size}`,
+        size,
+        '@id': `#${size}`,
+        isVariantOf: { '@id': '#group' },
+        offers: { ...euros(price), url: `${url}?size=${size}` },
       });
     const group = {
-      ...{ '@type': 'ProductGroup', '@id': '#group', name: 'Oat mug', productGroupID: 'M' },
+      '@type': 'ProductGroup',
+      '@id': '#group',
+      name: 'Oat mug',
+      productGroupID: 'M',
       variesBy: ['https://schema.org/size'],
     };
     const variants = [variant('S', 9), variant('L', 12)];
@@ -219,11 +261,9 @@ describe('prices as shops write them', () => {
         price: 10,
         priceCurrency: 'EUR',
         priceSpecification: {
-          ...{
-            '@type': 'UnitPriceSpecification',
-            price: 40,
-            referenceQuantity: { value: 1, unitCode: 'LTR' },
-          },
+          '@type': 'UnitPriceSpecification',
+          price: 40,
+          referenceQuantity: { value: 1, unitCode: 'LTR' },
         },
       },
       10,
@@ -313,7 +353,10 @@ describe('prices as shops write them', () => {
 describe('offers beside their aggregate', () => {
   const aggregate = { '@type': 'AggregateOffer', lowPrice: 5, highPrice: 9, priceCurrency: 'EUR' };
   const pack = (sku: string, price: number) => ({
-    ...{ '@type': 'Offer', name: `Pack ${sku}`, sku, price },
+    '@type': 'Offer',
+    name: `Pack ${sku}`,
+    sku,
+    price,
     availability: 'https://schema.org/InStock',
   });
 
@@ -338,7 +381,11 @@ describe('several items of one product', () => {
     const addressed = mug({ name: 'Mug of oats', url, brand: 'Hillside' });
     const main = { ...sold({ price: 12, priceCurrency: 'EUR' }), url };
     expect(read(jsonLd(main, named, addressed))).toMatchObject({
-      ...{ title: 'Oat mug', price: 12, rating: 4.8, review_count: 92, brand: 'Hillside' },
+      title: 'Oat mug',
+      price: 12,
+      rating: 4.8,
+      review_count: 92,
+      brand: 'Hillside',
     });
   });
 
@@ -351,7 +398,8 @@ describe('several items of one product', () => {
 
 describe('the category', () => {
   const step = (name: string, path: string, position: number) => ({
-    ...{ '@type': 'ListItem', position },
+    '@type': 'ListItem',
+    position,
     item: { '@id': `https://kiln.example${path}`, name },
   });
   const trail = (...steps: object[]) => ({ '@type': 'BreadcrumbList', itemListElement: steps });
@@ -405,7 +453,8 @@ describe('other values as shops write them', () => {
   test('pictures have their address under either spelling', () => {
     const image = [{ '@type': 'ImageObject', contentURL: '/a.jpg' }, { contentUrl: '/b.jpg' }];
     expect(read(jsonLd(mug({ image, offers: euros(9) })))!.images).toEqual([
-      ...['https://kiln.example/a.jpg', 'https://kiln.example/b.jpg'],
+      'https://kiln.example/a.jpg',
+      'https://kiln.example/b.jpg',
     ]);
   });
 
@@ -445,7 +494,11 @@ describe('other values as shops write them', () => {
       brand: { name: '' },
     };
     expect(read(jsonLd(mug({ ...values, offers: euros(9) })))).toMatchObject({
-      ...{ sku: null, mpn: null, gtin: null, brand: null, price: 9 },
+      sku: null,
+      mpn: null,
+      gtin: null,
+      brand: null,
+      price: 9,
     });
   });
 });

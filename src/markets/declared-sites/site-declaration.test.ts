@@ -94,25 +94,24 @@ describe('a declared page', () => {
     const html = `<h1>Mug</h1><b class="p">Nur 1.234,50 €</b><i data-stock="sofort lieferbar"></i><q class="r">4,5 von 5</q>
       <a class="n">(1.234 Bewertungen)</a><img src="/a.jpg"><img src="/b.jpg"><u class="d">3 Tage</u>`;
     const fields = {
-      ...{
-        title: 'h1',
-        price: '.p',
-        availability: { css: '[data-stock]', attribute: 'data-stock' },
-        rating: '.r',
-      },
-      ...{ review_count: '.n', images: { css: 'img', attribute: 'src' }, delivery: '.d' },
+      title: 'h1',
+      price: '.p',
+      availability: { css: '[data-stock]', attribute: 'data-stock' },
+      rating: '.r',
+      review_count: '.n',
+      images: { css: 'img', attribute: 'src' },
+      delivery: '.d',
     };
     expect(read(fields, html)).toMatchObject({
       record: {
-        ...{
-          title: 'Mug',
-          price: 1234.5,
-          currency: 'EUR',
-          availability: 'InStock',
-          available: true,
-          rating: 4.5,
-        },
-        ...{ review_count: 1234, images: ['https://kiln.example/a.jpg', 'https://kiln.example/b.jpg'] },
+        title: 'Mug',
+        price: 1234.5,
+        currency: 'EUR',
+        availability: 'InStock',
+        available: true,
+        rating: 4.5,
+        review_count: 1234,
+        images: ['https://kiln.example/a.jpg', 'https://kiln.example/b.jpg'],
         extra: { delivery: '3 Tage' },
       },
       from: { title: 'css h1', price: 'css .p', currency: 'css .p', delivery: 'css .d' },
@@ -166,14 +165,10 @@ describe('a declared page', () => {
     const html = `<title>x</title><script type="application/json" id="__DATA__">{"p": [{"name": "Mug", "cents": 950}]}</script>
       <script>window.__STATE__ = {"offer": {"price": "9.50"}, "stock": true};</script>`;
     const fields = {
-      ...{
-        title: { json: 'p.0.name', script: '__DATA__' },
-        price: { json: 'offer.price', script: '__STATE__' },
-      },
-      ...{
-        availability: { json: 'stock', script: '__STATE__' },
-        cents: { json: 'p.0.cents', type: 'number' },
-      },
+      title: { json: 'p.0.name', script: '__DATA__' },
+      price: { json: 'offer.price', script: '__STATE__' },
+      availability: { json: 'stock', script: '__STATE__' },
+      cents: { json: 'p.0.cents', type: 'number' },
     };
     expect(read(fields, html, { currency: 'SGD' })).toMatchObject({
       record: { title: 'Mug', price: 9.5, currency: 'SGD', available: true, extra: { cents: 950 } },
@@ -191,7 +186,8 @@ describe('a declared page', () => {
     });
     expect(read({ price: '.none' }, html)?.record).toMatchObject({ price: null, title: 'Mug' });
     expect(read({ price: ['.none', 'schema.org'] }, html)).toMatchObject({
-      ...{ record: { price: 12, currency: 'AUD' }, from: { price: 'json-ld' } },
+      record: { price: 12, currency: 'AUD' },
+      from: { price: 'json-ld' },
     });
   });
 

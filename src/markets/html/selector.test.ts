@@ -65,16 +65,32 @@ describe('compileSelector()', () => {
   }));
   const html = fc.array(tree, { maxLength: 6 }).map((trees) => trees.join(''));
   const condition = fc.constantFrom(
-    ...['a', 'b', '*', '.x', '.y', 'a.x', '[class]', '[class="x y"]', '[class~=y]', '[class^=X i]', ':empty'],
-    ...[':first-child', ':last-child', ':only-child', ':first-of-type', ':last-of-type', ':only-of-type'],
-    ...[':nth-child(2n+1)', ':nth-child(2)', ':nth-last-child(-n+2)', ':nth-of-type(even)'],
-    ...[
-      'b:nth-last-of-type(2n)',
-      ':not(.x)',
-      ':not(.x, b:first-child)',
-      ':is(a, .y):not(.x.y)',
-      'b:where(.z)',
-    ],
+    'a',
+    'b',
+    '*',
+    '.x',
+    '.y',
+    'a.x',
+    '[class]',
+    '[class="x y"]',
+    '[class~=y]',
+    '[class^=X i]',
+    ':empty',
+    ':first-child',
+    ':last-child',
+    ':only-child',
+    ':first-of-type',
+    ':last-of-type',
+    ':only-of-type',
+    ':nth-child(2n+1)',
+    ':nth-child(2)',
+    ':nth-last-child(-n+2)',
+    ':nth-of-type(even)',
+    'b:nth-last-of-type(2n)',
+    ':not(.x)',
+    ':not(.x, b:first-child)',
+    ':is(a, .y):not(.x.y)',
+    'b:where(.z)',
   );
   const combinator = fc.constantFrom(' ', ' > ', ' ~ ', ' + ');
   const complex = fc

@@ -88,7 +88,8 @@ describe('extract()', () => {
     const [entry] = merchant.extract(createResponse(shop({ data: [{ product_id: 7 }] })), {}, 'id');
     expect(entry).toEqual({
       ...Object.fromEntries(fields.map((name) => [name, null])),
-      ...{ id: '7', product_id: 7 },
+      id: '7',
+      product_id: 7,
     });
   });
 

@@ -684,22 +684,20 @@ const elements: readonly string[] = [
 ];
 /** Texts around a price, most of which give it another meaning. */
 const contexts: readonly string[] = [
-  ...[
-    '#',
-    'Price: #',
-    '#*',
-    '# / kg',
-    '12 x #',
-    '# - #',
-    '#jt',
-    '#k',
-    '2 for #',
-    '# off',
-    '-#',
-    '#0',
-    '0#',
-    '1 #',
-  ],
+  '#',
+  'Price: #',
+  '#*',
+  '# / kg',
+  '12 x #',
+  '# - #',
+  '#jt',
+  '#k',
+  '2 for #',
+  '# off',
+  '-#',
+  '#0',
+  '0#',
+  '1 #',
 ];
 
 const written = fc.record({

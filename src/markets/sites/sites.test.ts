@@ -22,7 +22,11 @@ const declare = (declarations: object) =>
 afterEach(() => declaredSites.use(null));
 
 const page = (body: string, url: string, status = 200) => ({
-  ...{ status, headers: {}, body: Buffer.from(body), url, at: 0 },
+  status,
+  headers: {},
+  body: Buffer.from(body),
+  url,
+  at: 0,
 });
 
 const readProduct = (path: string) =>
@@ -42,8 +46,16 @@ describe('product', () => {
   it.each(['10001', '10002', '10003', '10004'])('reads page %s from JSON-LD or microdata', async (id) => {
     const { name, offers, brand, sku } = fakeProduct(id);
     expect(await readProduct(`/p/${id}`)).toMatchObject({
-      ...{ id: `p-${id}`, site: 'example', url: `${shop}/p/${id}`, title: name, brand: brand.name, sku },
-      ...{ price: Number(offers.price), currency: 'EUR', condition: 'New', seller: 'Example Shop' },
+      id: `p-${id}`,
+      site: 'example',
+      url: `${shop}/p/${id}`,
+      title: name,
+      brand: brand.name,
+      sku,
+      price: Number(offers.price),
+      currency: 'EUR',
+      condition: 'New',
+      seller: 'Example Shop',
       available: offers.availability.endsWith('/InStock'),
     });
   });
@@ -180,12 +192,10 @@ describe('search', () => {
     expect(asked.requests.length).toBeGreaterThan(1);
     const { name, offers } = fakeProduct(listedId('mugs-1', 30));
     expect(entries[30]).toMatchObject({
-      ...{
-        title: name,
-        price: Number(offers.price),
-        currency: 'EUR',
-        url: `${shop}/p/${listedId('mugs-1', 30)}`,
-      },
+      title: name,
+      price: Number(offers.price),
+      currency: 'EUR',
+      url: `${shop}/p/${listedId('mugs-1', 30)}`,
     });
     expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
   });
@@ -276,7 +286,8 @@ describe('the market', () => {
   it('refuses an address of another site', () => {
     declare({ kiln: 'kiln.example' });
     expect(sites.problemOf!({ url: `${shop}/p/1` }, 'kiln')).toEqual({
-      ...{ name: 'url', msg: "'shop.example' is not one of the hosts kiln.example" },
+      name: 'url',
+      msg: "'shop.example' is not one of the hosts kiln.example",
     });
     expect(sites.problemOf!({ url: `${shop}/p/1` }, 'example')).toBeNull();
   });

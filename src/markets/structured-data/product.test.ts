@@ -45,9 +45,23 @@ describe('a product in JSON-LD', () => {
       }),
     );
     expect(record).toMatchObject({
-      ...{ id: 'p-mug', url, site: 'kiln', title: 'Clay & oat mug', brand: 'Hillside', sku: 'M-1' },
-      ...{ gtin: '4006381333931', price: 12.5, currency: 'EUR', availability: 'InStock', available: true },
-      ...{ seller: 'Kiln 9', rating: 4.5, review_count: 1234, list_price: null, extra: {}, variants: [] },
+      id: 'p-mug',
+      url,
+      site: 'kiln',
+      title: 'Clay & oat mug',
+      brand: 'Hillside',
+      sku: 'M-1',
+      gtin: '4006381333931',
+      price: 12.5,
+      currency: 'EUR',
+      availability: 'InStock',
+      available: true,
+      seller: 'Kiln 9',
+      rating: 4.5,
+      review_count: 1234,
+      list_price: null,
+      extra: {},
+      variants: [],
       images: ['https://kiln.example/a.jpg', 'https://img.example/b.jpg'],
     });
   });
@@ -116,11 +130,16 @@ describe('a product in JSON-LD', () => {
 
   test('has the variants of a group, and the price of the one that the address names', () => {
     const variant = (name: string, price: number) => ({
-      ...{ '@type': 'Product', name, sku: name, url: `?size=${name}` },
+      '@type': 'Product',
+      name,
+      sku: name,
+      url: `?size=${name}`,
       offers: { price, priceCurrency: 'EUR', availability: name === 'S' ? 'SoldOut' : 'InStock' },
     });
     const group = {
-      ...{ '@type': 'ProductGroup', name: 'Mug', productGroupID: 'G-1' },
+      '@type': 'ProductGroup',
+      name: 'Mug',
+      productGroupID: 'G-1',
       hasVariant: [variant('S', 5), variant('M', 6), variant('L', 7)],
     };
     const record = read(jsonLd(group));
@@ -169,14 +188,12 @@ describe('a product in microdata', () => {
 
   test('has the members of its nested items', () => {
     expect(read(html)).toMatchObject({
-      ...{
-        title: 'Mug',
-        brand: 'Hillside',
-        price: 1299,
-        currency: 'GBP',
-        availability: 'PreOrder',
-        available: true,
-      },
+      title: 'Mug',
+      brand: 'Hillside',
+      price: 1299,
+      currency: 'GBP',
+      availability: 'PreOrder',
+      available: true,
     });
   });
 
@@ -225,7 +242,10 @@ describe('a product of OpenGraph', () => {
   test('has the price and availability of previews', () => {
     const values = { 'og:title': 'Mug', 'product:price:amount': '9,50', 'product:price:currency': 'EUR' };
     expect(read(meta({ ...values, 'product:availability': 'in stock' }))).toMatchObject({
-      ...{ title: 'Mug', price: 9.5, currency: 'EUR', availability: 'InStock' },
+      title: 'Mug',
+      price: 9.5,
+      currency: 'EUR',
+      availability: 'InStock',
     });
   });
 
@@ -261,20 +281,16 @@ describe('the brand of a product', () => {
 describe('structured data with unexpected values', () => {
   const odd = [null, true, -1, 1e300, '', 'odd', [], ['odd', null], {}, { odd: 1 }, [[{}]]];
   const whole = {
-    ...{
-      '@type': 'ProductGroup',
-      '@id': '#g',
-      name: 'Mug',
-      url: '/p/mug',
-      image: [{ url: '/a.jpg' }],
-      category: 'Mugs',
-    },
-    ...{
-      brand: { name: 'Kiln' },
-      aggregateRating: { ratingValue: 4, reviewCount: 2 },
-      gtin: '1',
-      itemCondition: 'New',
-    },
+    '@type': 'ProductGroup',
+    '@id': '#g',
+    name: 'Mug',
+    url: '/p/mug',
+    image: [{ url: '/a.jpg' }],
+    category: 'Mugs',
+    brand: { name: 'Kiln' },
+    aggregateRating: { ratingValue: 4, reviewCount: 2 },
+    gtin: '1',
+    itemCondition: 'New',
     offers: [
       {
         '@type': 'AggregateOffer',

@@ -176,8 +176,18 @@ function parseLenient(text: string): Json | undefined {
 
 /** Attributes with the value of an element; others have it as their text. */
 const valueAttributes: Readonly<Record<string, string>> = {
-  ...{ a: 'href', area: 'href', link: 'href', object: 'data', data: 'value', meter: 'value' },
-  ...{ img: 'src', audio: 'src', video: 'src', source: 'src', iframe: 'src', time: 'datetime' },
+  a: 'href',
+  area: 'href',
+  link: 'href',
+  object: 'data',
+  data: 'value',
+  meter: 'value',
+  img: 'src',
+  audio: 'src',
+  video: 'src',
+  source: 'src',
+  iframe: 'src',
+  time: 'datetime',
 };
 
 /** Attributes of items in markup: those that begin an item, and name its type, its id, and a member. */

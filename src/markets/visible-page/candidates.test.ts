@@ -10,7 +10,11 @@ describe('a page without structured data', () => {
   test('is a product by its heading, the price beside its control, and its stock', () => {
     const body = `<form><p class="price">€ 12,50</p><p class="stock">In stock</p>${button}</form>`;
     expect(read(page(`${body}<p>SKU: M-482</p>`))).toMatchObject({
-      ...{ title: 'Oat mug', price: 12.5, currency: 'EUR', availability: 'InStock', sku: 'M-482' },
+      title: 'Oat mug',
+      price: 12.5,
+      currency: 'EUR',
+      availability: 'InStock',
+      sku: 'M-482',
       from: { price: 'page: heading, control, name', title: 'page: heading, title' },
     });
   });
