@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { FetchMethod } from '../fetch/policy.ts';
-import { ownersOf } from './places.ts';
+import { sandboxQueue } from '../jobs/sandbox.ts';
+import { sampleMessage } from '../queue/conformance.ts';
+import { createPlaces, ownersOf } from './places.ts';
 
 const policies: [title: string, rate: number, concurrency: number, owners: number, fetch?: FetchMethod][] = [
   ['the default policy', 20, 8, 1],
@@ -19,3 +21,17 @@ test.each(policies)(
     expect(ownersOf({ requestsPerSecond, concurrency, robots: false, fetch })).toBe(owners);
   },
 );
+
+test.each([
+  ['a region', { market: 'mkta', region: 'id' }, 'mkta/id'],
+  ['a store', { market: 'mktf', region: '', store: 'shop.example:8080' }, 'mktf/shop.example:8080'],
+])('the place of a message is %s', (_title, message, name) => {
+  expect(createPlaces(new Map())(sampleMessage(1, message))).toEqual({ name, owners: 1 });
+});
+
+test.each([
+  ['of the sandbox', { market: sandboxQueue }],
+  ['that does not name its store', { market: 'mktf', region: '' }],
+])('a message %s has no place', (_title, message) => {
+  expect(createPlaces(new Map())(sampleMessage(1, message))).toBeNull();
+});

@@ -25,13 +25,15 @@ export function ownersOf(policy: OriginPolicy): number {
 }
 
 /**
- * Returns the places of messages: the regions of markets. The batches of the sandbox, which asks no origin,
- * and those of stores that callers name have none.
+ * Returns the places of messages: the regions of markets, and the stores that callers name. The batches of
+ * the sandbox, which asks no origin, have none.
  */
 export const createPlaces =
   (origins: Origins): PlaceOf =>
-  ({ market, region }) => {
-    if (market === sandboxQueue || storeMarkets.includes(market)) return null;
+  ({ market, region, store }) => {
+    const origin = storeMarkets.includes(market) ? store : region;
+    // A message of an earlier version does not name the store.
+    if (market === sandboxQueue || origin === undefined) return null;
     const policy = originPolicy(policyOfMarket(market, region), origins.get(market));
-    return { name: `${market}/${region}`, owners: ownersOf(policy) };
+    return { name: `${market}/${origin}`, owners: ownersOf(policy) };
   };

@@ -14,6 +14,10 @@ export const storeMarkets: readonly string[] = markets
   .filter(({ storeOf }) => storeOf)
   .map(({ name }) => name);
 
+/** Returns the store of a unit by its key. Undefined in a market whose callers name no stores. */
+export const storeOfUnit = (market: string, unitKey: string): string | undefined =>
+  markets.find(({ name }) => name === market)?.storeOf?.(unitKey);
+
 /** Returns the region of an item and its store as they are shown; `-` and '' if it has none. */
 export function shownPlace({ market, region }: { market: string; region: string }): {
   region: string;

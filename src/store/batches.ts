@@ -228,6 +228,14 @@ export interface BatchReference {
   /** Number of the batch's units. */
   units: number;
   attempt: number;
+  /** Store of its unit, in a market whose callers name stores. */
+  store?: string | undefined;
+}
+
+/** A batch whose message is to be published. */
+export interface QueuedBatch extends BatchReference {
+  /** Key of its unit. Null if it has several. */
+  unitKey: string | null;
 }
 
 /** Identifies a batch. A cluster distributes batches by their job, so that its writes name both. */
@@ -252,7 +260,7 @@ export interface BatchStore
    * Moves up to `limit` waiting batches of a job, or of one of its regions, to `queued`, lowest `seq` first.
    * Skips batches whose `notBefore` is after `now`.
    */
-  queue(jobId: string, limit: number, now: number, region?: string): Promise<BatchReference[]>;
+  queue(jobId: string, limit: number, now: number, region?: string): Promise<QueuedBatch[]>;
   /**
    * Counts the batches of a job that are queued or claimed, and separately the queued ones that are deferred
    * beyond `now`.
@@ -289,7 +297,7 @@ export interface BatchStore
    * were published before `publishedBefore`, and whose `notBefore` has passed, the longest published first.
    * They count as published at `now`.
    */
-  requeueStalled(now: number, publishedBefore: number, limit: number): Promise<BatchReference[]>;
+  requeueStalled(now: number, publishedBefore: number, limit: number): Promise<QueuedBatch[]>;
   /** Counts queued and claimed batches by market and lane, and finds the oldest that are due at `now`. */
   countBacklog(now: number): Promise<Backlog[]>;
 }

@@ -1,22 +1,30 @@
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApi, type TestApi } from '../support/api.ts';
+import { listed } from '../../sandbox/mktf/index.ts';
+import { createApi, type TestApi, type TestUser } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { distributedStacks, openStacks } from '../support/engines.ts';
 import { startLargeJob } from '../support/large-job.ts';
 import { listChildren, ownerOf } from '../support/process-tree.ts';
+import type { ServiceProcess } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { startProductOrigin } from './worker-processes.ts';
 
 const responseMs = 200;
+const storeCount = 6;
+
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
 describe.each(await openStacks(distributedStacks))('$title', ({ engines, distributed }) => {
   describe.skipIf(engines === null)('an origin', () => {
     /** Requests in their order. */
     const requests: { at: number; port: number }[] = [];
+    /** Workers that asked the stores, by the port of a store. */
+    const askedBy = new Map<number, Set<ServiceProcess | undefined>>();
     let origin: Server;
+    let stores: Server[];
     let deployment: Deployment;
     let api: TestApi;
     beforeAll(async () => {
@@ -24,12 +32,13 @@ describe.each(await openStacks(distributedStacks))('$title', ({ engines, distrib
         requests.push({ at: Date.now(), port: socket.remotePort! });
         await wait(responseMs);
       });
-      const id = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
+      stores = await Promise.all(Array.from({ length: storeCount }, startStore));
+      const id = `http://127.0.0.1:${portOf(origin)}`;
       deployment = await createDeployment({
         inProcess: false,
         stack: { distributed },
         engines: engines!,
-        origins: { config: { mkta: { id } } } as never,
+        origins: { config: { mkta: { id }, mktf: { allow_private: true } } } as never,
         originLimits: { concurrency: 8, requests_per_second: 20 },
         layout: { apis: 1, workers: 3, gateways: 0 },
       });
@@ -39,13 +48,55 @@ describe.each(await openStacks(distributedStacks))('$title', ({ engines, distrib
     afterAll(async () => {
       await deployment?.stop();
       await engines?.stop();
-      origin?.closeAllConnections();
-      origin?.close();
+      for (const server of [origin, ...stores]) {
+        server?.closeAllConnections();
+        server?.close();
+      }
     });
 
     /** Returns the worker that has a connection to the origin. */
     const workerOf = (port: number) =>
       deployment.workers.find((worker) => ownerOf(listChildren(worker.pid()), port) !== undefined);
+
+    /** Serves a store with one product, and records the workers that ask it. */
+    const startStore = async (): Promise<Server> => {
+      const store = createServer(async ({ socket, url }, response) => {
+        const workers = askedBy.get(portOf(store)) ?? new Set();
+        askedBy.set(portOf(store), workers.add(workerOf(socket.remotePort!)));
+        await wait(responseMs / 4);
+        const isCatalogue = url?.includes('products.json');
+        response.writeHead(isCatalogue ? 200 : 404, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ products: [listed('lamps', 0)] }));
+      });
+      await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
+      return store;
+    };
+
+    /** Reads some collections of each store. */
+    const readStores = async (user: TestUser): Promise<void> => {
+      const urls = stores.flatMap((store) =>
+        Array.from({ length: 8 }, (_, index) => `http://127.0.0.1:${portOf(store)}/collections/c${index}`),
+      );
+      const items = urls.map((url) => ({ url }));
+      const { status, body } = await api.post(user, '/v1/mktf/search/bulk/submit', { items });
+      expect([status, body]).toEqual([202, expect.anything()]);
+      const isOver = async () => {
+        const job = await api.get(user, `/v1/mktf/search/bulk/retrieve/${body.job_id}`);
+        return job.body.status === 'completed' || undefined;
+      };
+      await until('the stores are read', isOver, { withinMs: 60_000 });
+    };
+
+    test('that a caller names is asked by one worker', async () => {
+      const user = await api.createUser(1_000);
+      // The workers learn of each other meanwhile.
+      await readStores(user);
+      askedBy.clear();
+      await readStores(user);
+      const counts = [...askedBy.values()].map((workers) => [...workers].length);
+      expect(counts).toEqual(stores.map(() => 1));
+      expect(new Set([...askedBy.values()].flatMap((workers) => [...workers])).size).toBeGreaterThan(1);
+    });
 
     test('is asked by one worker, and by another soon after that one was killed', async () => {
       const areReady = () =>

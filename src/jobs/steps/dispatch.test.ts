@@ -4,7 +4,8 @@ import { plainIds } from '../../../sandbox/mkta/ids.ts';
 import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { parseWorkingHours } from '../../base/working-hours.ts';
 import { Fault } from '../../contract/fault.ts';
-import { batchKey } from '../../store/batches.ts';
+import { sampleMessage } from '../../queue/conformance.ts';
+import { type BatchReference, batchKey } from '../../store/batches.ts';
 import { releaseBatch } from '../../store/claims.ts';
 import { aBatch, aFailure, aJob, aProcess, units } from '../../store/conformance/samples.ts';
 import { countsOf } from '../../store/counts.ts';
@@ -157,6 +158,20 @@ async function running(batchCount: number, queued: number, jobWindow: number) {
   await store.jobs.create(job, batches);
   return { job, references: await store.batches.queue(job.id, queued, noon) };
 }
+
+describe('publish()', () => {
+  test.each([
+    ['mktf', '', 'https://shop.example:8443/collections/lamps', 'shop.example:8443'],
+    ['mkta', 'id', '30000000001', undefined],
+  ])('names the store of a unit of %s that has one', async (market, region, unitKey, store) => {
+    fixture = await openJobFixture({});
+    const sent: BatchReference[] = [];
+    const queue = { ...fixture.context.queue, publish: async (each: BatchReference) => sent.push(each) > 0 };
+    const reference = sampleMessage(1, { market, region });
+    await publish({ ...fixture.context, queue }, [{ ...reference, unitKey }]);
+    expect(sent).toEqual([store === undefined ? reference : { ...reference, store }]);
+  });
+});
 
 describe('dispatch()', () => {
   test.each([

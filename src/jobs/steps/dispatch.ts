@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { Fault } from '../../contract/fault.ts';
-import { type BatchReference, unqueue } from '../../store/batches.ts';
+import { storeOfUnit } from '../../markets/item-place.ts';
+import { type BatchReference, type QueuedBatch, unqueue } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import { findLiveProcesses, queueUnavailable, silentMs } from '../../store/operations.ts';
 import type { JobContext } from '../context.ts';
@@ -46,7 +47,7 @@ export async function dispatch(context: JobContext, job: Job): Promise<Dispatche
     // Refilling in steps saves a write to the store for each finished batch.
     return room < Math.max(1, window >> 2) ? 0 : room;
   };
-  const queued: BatchReference[] = [];
+  const queued: QueuedBatch[] = [];
   const { regions } = context.jobTypes.of(job).market;
   if (job.region !== '' || regions.length <= 1) {
     const room = Math.min(window, ...[...byRegion.keys()].map(roomOf));
@@ -73,9 +74,12 @@ export async function tryDispatch(context: JobContext, job: Job): Promise<Dispat
 /**
  * Publishes batches. Those that could not be published return to `waiting`, and the sweep dispatches them.
  */
-export async function publish(context: JobContext, batches: readonly BatchReference[]): Promise<Dispatched> {
+export async function publish(
+  context: JobContext,
+  batches: readonly (BatchReference | QueuedBatch)[],
+): Promise<Dispatched> {
   const { store, queue, clock, log } = context;
-  const results = await Promise.allSettled(batches.map((batch) => queue.publish(batch)));
+  const results = await Promise.allSettled(batches.map((batch) => queue.publish(messageOf(batch))));
   const failed = results.find((result) => result.status === 'rejected');
   if (failed === undefined) return 'dispatched';
   const unpublished = batches.filter((_batch, index) => results[index]!.status === 'rejected');
@@ -83,6 +87,14 @@ export async function publish(context: JobContext, batches: readonly BatchRefere
   log.warn({ error: Fault.from(failed.reason).message, count }, 'batches not published');
   await unqueue(store, unpublished, clock.steady() + publishRetryMs);
   return count === batches.length ? 'unqueued' : 'partial';
+}
+
+/** Returns the message of a batch, with the store of its unit in place of the unit's key. */
+function messageOf(batch: BatchReference | QueuedBatch): BatchReference {
+  if (!('unitKey' in batch)) return batch;
+  const { unitKey, ...reference } = batch;
+  const store = unitKey === null ? undefined : storeOfUnit(batch.market, unitKey);
+  return store === undefined ? reference : { ...reference, store };
 }
 
 /** Returns true if another process of the installation reached the queue when it last reported. */

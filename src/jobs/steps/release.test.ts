@@ -20,7 +20,9 @@ beforeEach(async () => {
   fixture.context.queue = { ...queue, publish: async (sent) => published.push(sent) > 0 };
   const job = aJob({ totalBatches: 1, totalUnits: 2 });
   await store.jobs.create(job, [aBatch(job, 0, units(2))]);
-  [message] = (await store.batches.queue(job.id, 1, noon)) as [BatchReference];
+  const [queued] = await store.batches.queue(job.id, 1, noon);
+  const { unitKey: _, ...reference } = queued!;
+  message = reference;
   batch = (await store.batches.claim(batchKey(message), 0, noon, noon + 60_000))!;
   return () => fixture.close();
 });

@@ -5,7 +5,8 @@ import { decode, encode, encodeHeaders } from './message.ts';
 const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
 
 test('decode() returns the encoded message', () => {
-  expect(decode({ data: encode(sampleMessage(1)) }, 'bulk', 'mkta')).toEqual(sampleMessage(1));
+  for (const message of [sampleMessage(1), sampleMessage(1, { store: 'shop.example' })])
+    expect(decode({ data: encode(message) }, 'bulk', 'mkta')).toEqual(message);
 });
 
 test('decode() returns the trace context in the headers', () => {

@@ -12,6 +12,7 @@ const reference = z.object({
   lane: z.enum(['single', 'bulk']),
   units: z.int().min(1),
   attempt: z.int().min(0),
+  store: z.string().max(300).optional(),
 }) satisfies z.ZodType<BatchReference>;
 
 /** Reads JSON in UTF-8. Returns null if it is invalid. */
@@ -24,8 +25,9 @@ export function readJson<T>(schema: z.ZodType<T>, data: Uint8Array): T | null {
 }
 
 /** Encodes a message as JSON in UTF-8. */
-export function encode({ jobId, batchId, market, region, lane, units, attempt }: BatchReference): Uint8Array {
-  return Buffer.from(JSON.stringify({ jobId, batchId, market, region, lane, units, attempt }));
+export function encode(message: BatchReference): Uint8Array {
+  const { jobId, batchId, market, region, lane, units, attempt, store } = message;
+  return Buffer.from(JSON.stringify({ jobId, batchId, market, region, lane, units, attempt, store }));
 }
 
 /** Headers of the W3C trace context. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { unqueue } from '../batches.ts';
+import { type QueuedBatch, unqueue } from '../batches.ts';
 import { excuseClaim, excuseEarlierClaim, releaseBatch, updateClaim } from '../claims.ts';
 import { aBatch, aFailure, aJob, aSuccess, aTime, storeClaimedBatch, storeJob, units } from './samples.ts';
 import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
@@ -21,6 +21,7 @@ export function claimConformance(open: OpenStores): void {
         lane: 'single',
         units: 2,
         attempt: 0,
+        unitKey: null,
       })),
     );
     const listed = await stores.store.batches.find({ jobId: job.id });
@@ -39,6 +40,18 @@ export function claimConformance(open: OpenStores): void {
     expect(await stores.store.batches.queue(job.id, 10, aTime)).toHaveLength(3);
     expect(await stores.store.batches.queue(job.id, 10, aTime)).toEqual([]);
     expect(await stores.store.batches.queue(newId(), 10, aTime)).toEqual([]);
+  });
+
+  test('a queued batch of one unit names the key of the unit', async () => {
+    const job = aJob({ totalBatches: 2, totalUnits: 3 });
+    const batches = [units(1), units(2)].map((its, seq) => aBatch(job, seq, its));
+    await stores.store.jobs.create(job, batches);
+    const keys = (queued: QueuedBatch[]) => queued.map(({ unitKey }) => unitKey);
+    const { key } = batches[0]!.units[0]!;
+    expect(keys(await stores.store.batches.queue(job.id, 2, aTime))).toEqual([key, null]);
+    const stalled = await stores.store.batches.requeueStalled(aTime + 1, aTime + 1, 100);
+    expect(keys(stalled.filter(({ jobId }) => jobId === job.id))).toEqual([key, null]);
+    await stores.store.batches.fail(job.id, ['queued'], aFailure, aTime);
   });
 
   test('waiting batches of different attempts are queued together', async () => {

@@ -25,6 +25,7 @@ export function stalledConformance(open: OpenStores): void {
         lane: 'single',
         units: 2,
         attempt: 0,
+        unitKey: null,
       },
     ];
     expect(await stores.store.batches.requeueStalled(now, now - 50, 10)).toEqual(expected);
@@ -76,6 +77,7 @@ export function stalledConformance(open: OpenStores): void {
         lane: 'bulk',
         units: 2,
         attempt: 1,
+        unitKey: null,
       },
     ]);
     const late = { 0: aFailure, 1: aFailure };

@@ -2,9 +2,9 @@ import type { Filter } from 'mongodb';
 import { newId } from '../../base/id.ts';
 import {
   type BatchCollection,
-  type BatchReference,
   type BatchStore,
   batchDeclaration,
+  type QueuedBatch,
   type StoredBatch,
 } from '../batches.ts';
 import type { Declaration } from '../collection.ts';
@@ -107,14 +107,22 @@ export function batchStore(engine: MongoEngine): BatchStore {
 const queuedAs = (now: number) =>
   ({ state: 'queued', queuedAt: now, publishedAt: now, notBefore: null }) as const;
 
-/** Fields of a reference. */
-const referenceFields = { jobId: 1, market: 1, region: 1, lane: 1, total: 1, attempt: 1 } as const;
+/** Fields of a queued batch, and the key of its first unit. */
+const queuedFields = {
+  jobId: 1,
+  market: 1,
+  region: 1,
+  lane: 1,
+  total: 1,
+  attempt: 1,
+  keys: { $slice: 1 },
+} as const;
 
-type ReferenceDocument = Pick<BatchDocument, '_id' | keyof typeof referenceFields>;
+type QueuedDocument = Pick<BatchDocument, '_id' | keyof typeof queuedFields>;
 
-const readReference = (found: ReferenceDocument): BatchReference => {
-  const { _id: batchId, jobId, market, region, lane, total: units, attempt } = found;
-  return { jobId, batchId, market, region, lane, units, attempt };
+const readQueued = (found: QueuedDocument): QueuedBatch => {
+  const { _id: batchId, jobId, market, region, lane, total: units, attempt, keys } = found;
+  return { jobId, batchId, market, region, lane, units, attempt, unitKey: units === 1 ? keys[0]! : null };
 };
 
 /**
@@ -128,11 +136,11 @@ async function moveBatches(
   order: 'seq' | 'leaseUntil' | 'publishedAt',
   limit: number,
   fields: Partial<BatchDocument>,
-): Promise<BatchReference[]> {
-  const taken: BatchReference[] = [];
+): Promise<QueuedBatch[]> {
+  const taken: QueuedBatch[] = [];
   while (taken.length < limit) {
     const candidates = await batches
-      .find(condition, { projection: referenceFields })
+      .find(condition, { projection: queuedFields })
       .sort({ [order]: 1 })
       .limit(limit - taken.length)
       .toArray();
@@ -151,10 +159,10 @@ async function moveBatches(
       matchedCount === same.length
         ? same
         : await batches
-            .find({ ...among, taker, state: 'queued' }, { projection: referenceFields })
+            .find({ ...among, taker, state: 'queued' }, { projection: queuedFields })
             .sort({ seq: 1 })
             .toArray();
-    taken.push(...mine.map(readReference));
+    taken.push(...mine.map(readQueued));
   }
   return taken;
 }

@@ -1,12 +1,12 @@
 import {
   type BatchCollection,
   type BatchKey,
-  type BatchReference,
   type BatchState,
   type BatchStore,
   batchDeclaration,
   type Outcome,
   type OutcomeWrite,
+  type QueuedBatch,
   type StoredBatch,
   type Unit,
 } from '../batches.ts';
@@ -17,7 +17,8 @@ import type { SqliteEngine } from './engine.ts';
 import { progressStore } from './progress.ts';
 import { batches } from './shapes.ts';
 
-const reference = 'seq, job_id AS jobId, id AS batchId, market, region, lane, total AS units, attempt';
+const queued = `seq, job_id AS jobId, id AS batchId, market, region, lane, total AS units, attempt,
+  iif(total = 1, (SELECT units ->> '$[0].key' FROM batch_units WHERE batch_id = id), NULL) AS unitKey`;
 
 /** Creates the SQLite implementation of BatchStore. The reads are in progress.ts. */
 export function batchStore(durable: SqliteEngine): BatchStore {
@@ -31,12 +32,12 @@ export function batchStore(durable: SqliteEngine): BatchStore {
         region === undefined
           ? `job_id = ? AND state = 'waiting' AND state <> 'done'`
           : `job_id = ? AND region = ? AND state = 'waiting'`;
-      return toReferences(
+      return toQueued(
         engine.all(
           `UPDATE batches SET state = 'queued', queued_at = ?, published_at = ?, not_before = NULL WHERE id IN (
              SELECT id FROM batches WHERE ${among} AND (not_before IS NULL OR not_before <= ?)
                ORDER BY seq LIMIT ?
-           ) RETURNING ${reference}`,
+           ) RETURNING ${queued}`,
           now,
           now,
           jobId,
@@ -89,10 +90,10 @@ export function batchStore(durable: SqliteEngine): BatchStore {
 
     requeueStalled: async (now, publishedBefore, limit) => {
       const requeue = (sets: string, condition: string, order: string, size: number) =>
-        toReferences(
+        toQueued(
           engine.all(
             `UPDATE batches SET ${sets} WHERE id IN (
-               SELECT id FROM batches WHERE ${condition} ORDER BY ${order} LIMIT ?3) RETURNING ${reference}`,
+               SELECT id FROM batches WHERE ${condition} ORDER BY ${order} LIMIT ?3) RETURNING ${queued}`,
             now,
             publishedBefore,
             Math.max(0, size),
@@ -207,6 +208,6 @@ function failBatches(
 }
 
 /** Sorts the rows, since the order of RETURNING is undefined. */
-function toReferences(rows: (BatchReference & { seq: number })[]): BatchReference[] {
+function toQueued(rows: (QueuedBatch & { seq: number })[]): QueuedBatch[] {
   return rows.sort((one, other) => one.seq - other.seq).map(({ seq: _, ...row }) => row);
 }
