@@ -1,3 +1,4 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type {
   FieldChange,
   ItemChange,
@@ -50,6 +51,10 @@ const valueNames: Readonly<Record<string, string>> = {
   rating: 'rating',
   variants: 'variants',
 };
+
+/** Returns whether an item has changed since its first reading. */
+export const hasChanged = ({ firstAt, changedAt }: Pick<TrackedItem, 'firstAt' | 'changedAt'>): boolean =>
+  changedAt !== undefined && (!firstAt || timestampMs(changedAt) > timestampMs(firstAt));
 
 /** Values whose changes a rule can report. */
 export const trackedValues = Object.keys(valueNames);

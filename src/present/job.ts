@@ -28,7 +28,7 @@ export function durationMs({ startedAt, finishedAt }: Pick<Job, 'startedAt' | 'f
   return (finishedAt ? timestampDate(finishedAt).getTime() : now) - timestampDate(startedAt).getTime();
 }
 
-/** Describes a job's progress: "120 of 400, 3 failed, 280 not run". */
+/** Describes a job's progress: "120 of 400 collected, 3 failed, 277 not run". */
 export function progressText({
   success,
   failed,
@@ -38,7 +38,7 @@ export function progressText({
   if (notRun > 0 && notRun === total) return 'Not run';
   const ran = failed - notRun;
   return [
-    `${formatCount(success + ran)} of ${formatCount(total)}`,
+    `${formatCount(success)} of ${formatCount(total)} collected`,
     ran > 0 ? `${formatCount(ran)} failed` : '',
     notRun > 0 ? `${formatCount(notRun)} not run` : '',
   ]

@@ -35,5 +35,10 @@ const tones: Readonly<Record<string, Tone>> = {
 /** Returns the tone of a status of a job, batch, unit, schedule, or delivery. */
 export const statusTone = (status: string): Tone => tones[status] ?? 'muted';
 
+/** Returns the tone of a job: a completed one with failed units needs a look. */
+export const jobTone = ({ status, failed }: { status: string; failed: number }): Tone =>
+  status === 'completed' && failed > 0 ? 'warning' : statusTone(status);
+
 /** Formats a status: "Awaiting approval". */
-export const formatStatus = (status: string): string => capitalize(status.replaceAll('_', ' ').toLowerCase());
+export const formatStatus = (status: string): string =>
+  status === 'partial_complete' ? 'Partly complete' : capitalize(status.replaceAll('_', ' ').toLowerCase());

@@ -25,6 +25,47 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
     expect(await bodyText(page)).not.toContain('failed');
   });
 
+  test('says who decides on a job that awaits approval, until when, and what it costs', async () => {
+    const user = await createUser('Undecided Ltd', 1_000);
+    const jobId = await submit(user, 6);
+    const page = await open(user.key, `/jobs/${jobId}`);
+    await waitForText(page, 'An operator of this service decides on this job.');
+    await waitForText(page, 'Without a decision it is rejected in 2');
+    await waitForText(page, 'An approval charges 60 credits of a balance of 1,000.');
+    expect(await bodyText(page)).not.toContain('Run again');
+    await click(page, 'tab', 'Results');
+    await waitForText(page, 'The job has not started.');
+  });
+
+  test('says that records follow while a job runs', async () => {
+    const user = await createUser('Running Ltd', 1_000);
+    // The site blocks requests for this item, in a region that no other test uses.
+    const items = [{ product_id: '1729000079807', country: 'ph' }];
+    const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit', { items });
+    const page = await open(user.key, `/jobs/${body.job_id}?tab=results`);
+    await waitForText(page, 'Records appear as pages are read.');
+    expect(await bodyText(page)).not.toContain('No matching records');
+    await suite.env.api.post(user, `/v1/jobs/${body.job_id}/cancel`, {});
+  });
+
+  test('counts what was collected, and marks a completed job with failures', async () => {
+    const user = await createUser('Amber Ltd', 1_000);
+    const items = ['83000001001', '83000001801'].map((item_id) => ({ item_id, shop_id: '7' }));
+    const { body } = await suite.env.api.post(user, '/v1/mkta/variant_sold_v1/submit', {
+      country: 'sg',
+      items,
+    });
+    await suite.env.api.operator('ApproveJob', { job_id: body.job_id });
+    const job = await suite.env.api.get(user, `/v1/jobs/${body.job_id}?wait=30`);
+    expect(job.body).toMatchObject({ status: 'completed', success: 1, failed: 1 });
+    const page = await open(user.key, `/jobs/${body.job_id}`);
+    await waitForText(page, '1 of 2 collected, 1 failed');
+    const color = await page.$eval('[aria-label=Summary] .mantine-Badge-root', (badge) =>
+      badge.getAttribute('style'),
+    );
+    expect(color).toContain('yellow');
+  });
+
   test('draws no failures for a job without any', async () => {
     const user = await createUser('Flawless Ltd', 1_000);
     const jobId = await submit(user, 60);

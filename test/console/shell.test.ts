@@ -5,7 +5,7 @@ import { comments } from '../../gen/comments.ts';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { root } from '../support/service.ts';
 import { useConsole } from './suite.ts';
-import { click, fill, openTab, signIn, waitForText } from './tab.ts';
+import { click, fill, named, openTab, signIn, waitForText } from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () => {
   const suite = useConsole();
@@ -88,6 +88,26 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
     await page.waitForFunction(`location.pathname.endsWith('/work')`);
   });
 
+  test('opens the first result of the search with Enter, and the next one with the arrow', async () => {
+    const user = await createUser('Keyboard Ltd', 10);
+    const page = await open(user.key, '/history');
+    const search = async (text: string) => {
+      await page.keyboard.down('Control');
+      await page.keyboard.press('k');
+      await page.keyboard.up('Control');
+      await page.locator(named('textbox', 'Search')).wait();
+      await page.waitForFunction(`document.activeElement?.getAttribute('aria-label') === 'Search'`);
+      await page.keyboard.type(text);
+    };
+    await search('schedules');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(`location.pathname.endsWith('/schedules')`);
+    await search('submit');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(`location.pathname.endsWith('/submit/mkta/variant_sold')`);
+  });
+
   test('shows in the overview what awaits a decision, and what runs', async () => {
     const user = await createUser('Waiting Ltd', 1_000);
     await submit(user, 2);
@@ -99,6 +119,20 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
     await waitForText(own, 'None used recently');
     await waitForText(own, 'Running and waiting');
     await waitForText(own, 'No job has ended yet');
+  });
+
+  test('shows a waiting job in the overview of its user, however many came after it', async () => {
+    const user = await createUser('Nightly Ltd', 1_000);
+    await submit(user, 3);
+    for (let at = 0; at < 20; at++) {
+      const items = [{ product_id: String(1_729_000_071_011 + at * 1_000), country: 'th' }];
+      const { status } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit', { items });
+      expect(status).toBe(202);
+    }
+    const page = await open(user.key, '/');
+    await page
+      .locator('section[aria-label="Running and waiting"] ::-p-text(Variant sold on Shopee, 3 units)')
+      .wait();
   });
 
   test('reports an unreachable service and recovers', async () => {

@@ -1,5 +1,5 @@
 import { HistoryService, type TrackedItem } from '../../../gen/gleaner/history/v1/history_pb.ts';
-import { priceText, stockText } from '../../../src/present/item.ts';
+import { hasChanged, priceText, stockText } from '../../../src/present/item.ts';
 import { ItemName, itemPath } from '../ui/ItemName.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
@@ -16,7 +16,8 @@ const columns: ListColumn<TrackedItem>[] = [
   },
   { title: 'Price', align: 'right', cell: ({ values }) => priceText(values) },
   { title: 'Stock', align: 'right', cell: ({ values }) => stockText(values) },
-  { title: 'Changed', cell: ({ changedAt }) => <Moment at={changedAt} relative /> },
+  { title: 'Changed', cell: (item) => (hasChanged(item) ? <Moment at={item.changedAt} relative /> : '–') },
+  { title: 'First read', cell: ({ firstAt }) => <Moment at={firstAt} relative /> },
   { title: 'Last read', cell: ({ seenAt }) => <Moment at={seenAt} relative /> },
 ];
 

@@ -31,7 +31,7 @@ export function JobActions({ job }: { job: Job }) {
       {!job.ended && !operator && <Cancel job={job} />}
       <Suspense>{!job.ended && operator && <OperatorActions job={job} texts={cancelTexts} />}</Suspense>
       {hasPages(job) && <Reread job={job} />}
-      {!operator && <RunAgain job={job} />}
+      {job.ended && !operator && <RunAgain job={job} />}
       {job.success > 0 && !job.filesDeletedAt && <DownloadMenu job={job} />}
       {!operator && <JobMenu job={job} />}
     </>

@@ -6,7 +6,7 @@ import { creditsText, durationMs } from '../../../src/present/job.ts';
 import { shortId } from '../../../src/present/text.ts';
 import { formatDuration } from '../../../src/present/time.ts';
 import { JobProgress } from '../ui/jobs/JobProgress.tsx';
-import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
+import { JobBadge } from '../ui/jobs/StatusBadge.tsx';
 import { TestBadge } from '../ui/layout/Page.tsx';
 import { useSession } from '../ui/session/session.ts';
 import { TextLink } from '../ui/TextLink.tsx';
@@ -19,7 +19,7 @@ export function JobLine({ job }: { job: Job }) {
   const duration = durationMs(job, Date.now());
   return (
     <Group gap="sm" fz="sm" role="group" aria-label="Summary">
-      <StatusBadge status={job.status} />
+      <JobBadge job={job} />
       {job.mode === 'test' && <TestBadge />}
       <JobProgress job={job} />
       <span>{creditsText(job)}</span>

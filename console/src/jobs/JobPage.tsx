@@ -23,6 +23,8 @@ import { Results } from './Results.tsx';
 import { useRecords } from './records/record-queries.ts';
 import { initialTab, jobTabs } from './tabs.ts';
 
+// Few jobs wait for a decision.
+const Approval = lazy(async () => ({ default: (await import('./Approval.tsx')).Approval }));
 const OtherTab = lazy(async () => ({ default: (await import('./OtherTab.tsx')).OtherTab }));
 
 /** Status, progress, results and actions of a job. */
@@ -49,6 +51,7 @@ export function JobPage() {
 function Notices({ job }: { job: Job }) {
   return (
     <>
+      <Suspense>{job.status === 'awaiting_approval' && <Approval job={job} />}</Suspense>
       {job.waitingFor !== '' && <Waiting waitingFor={job.waitingFor} />}
       {job.hold && <Hold jobId={job.jobId} hold={job.hold} />}
       {job.reason !== '' && (

@@ -9,6 +9,7 @@ import { pollMs } from '../ui/queries.ts';
 import { Files } from './Files.tsx';
 import { Explorer } from './records/Explorer.tsx';
 import { InvalidRecords } from './records/InvalidRecords.tsx';
+import { noneYet } from './records/query.ts';
 import { WholeRecord } from './records/WholeRecord.tsx';
 
 /** Records of a job, if the session's key may read them, and what follows them. */
@@ -56,6 +57,14 @@ export function Results({ job }: { job: Job }) {
     return <EmptyState icon={<IconInbox />} title="No results" description={description} py="lg" />;
   }
   const list = <Files jobId={job.jobId} files={files ?? []} query={query} />;
-  if (job.success + job.failed === 0) return list;
+  if (job.success + job.failed === 0) {
+    const description = job.startedAt ? noneYet.description : 'The job has not started.';
+    return (
+      <>
+        <EmptyState icon={<IconInbox />} title={noneYet.title} description={description} py="lg" />
+        {(files?.length ?? 0) > 0 && list}
+      </>
+    );
+  }
   return <Records job={job} below={<Section title="Files">{list}</Section>} />;
 }

@@ -18,15 +18,21 @@ import { pollMs } from '../ui/queries.ts';
 import { saveStream } from '../ui/session/download.ts';
 import { transport } from '../ui/session/transport.ts';
 import { Moment } from '../ui/time/Moment.tsx';
-import { burnText, changedText, nextSchedule } from './figures.ts';
+import { burnText, changedText, nextSchedule, outstandingJobs } from './figures.ts';
 
 const Usage = lazy(async () => ({ default: (await import('./Usage.tsx')).Usage }));
+
+/** Loads the jobs that run: one query for all that show or count them. */
+const useRunning = () => useJobs({ ...emptyFilter, status: 'processing' }, maxPending);
+
+/** Loads the jobs that await approval, however old they are. */
+const useWaiting = () => useJobs({ ...emptyFilter, status: 'awaiting_approval' }, maxPending);
 
 /** Figures of the caller's account, each with its page. */
 function UserTiles({ balance }: { balance: bigint | undefined }) {
   const usage = useQuery(AccountService.method.getUsage, { days: 7 }, { refetchInterval: pollMs.idle });
-  const running = useJobs({ ...emptyFilter, status: 'processing' }, maxPending);
-  const waiting = useJobs({ ...emptyFilter, status: 'awaiting_approval' }, maxPending);
+  const running = useRunning();
+  const waiting = useWaiting();
   const items = useList(HistoryService.method.listTrackedItems, {}, (page) => page.items, {
     refetchInterval: pollMs.idle,
   });
@@ -80,7 +86,8 @@ export function UserOverview() {
     { refetchInterval: pollMs.list },
   );
   const { jobs, query } = useJobs(emptyFilter, 20);
-  const [running, ended] = [jobs.filter((job) => !job.ended), jobs.filter((job) => job.ended)];
+  const outstanding = outstandingJobs(useWaiting().jobs, useRunning().jobs, jobs);
+  const ended = jobs.filter((job) => job.ended);
   const account = data?.account;
   return (
     <Page
@@ -104,8 +111,8 @@ export function UserOverview() {
     >
       {error && !account && <ErrorAlert error={error} retry={refetch} />}
       <UserTiles balance={account?.balance} />
-      {running.length > 0 && (
-        <LatestJobs title="Running and waiting" jobs={running} query={query} owners={false} />
+      {outstanding.length > 0 && (
+        <LatestJobs title="Running and waiting" jobs={outstanding} query={query} owners={false} />
       )}
       <LatestJobs
         title="Latest results"

@@ -31,11 +31,16 @@ test.each([
 });
 
 test('counts the changes of the last 24 hours, and says if there may be more', () => {
-  const items = [hour, 23 * hour, 25 * hour].map((ago) => ({ changedAt: timestampFromMs(now - ago) }));
+  const items = [hour, 23 * hour, 25 * hour].map((ago) => ({
+    firstAt: timestampFromMs(now - 26 * hour),
+    changedAt: timestampFromMs(now - ago),
+  }));
   expect(changedText(items, true, now)).toBe('2');
   expect(changedText(items.slice(0, 2), true, now)).toBe('2+');
   expect(changedText(items.slice(0, 2), false, now)).toBe('2');
   expect(changedText([], false, now)).toBe('0');
+  const first = { firstAt: timestampFromMs(now - hour), changedAt: timestampFromMs(now - hour) };
+  expect(changedText([items[0]!, first], false, now)).toBe('1');
 });
 
 test('finds the schedule that runs next', () => {

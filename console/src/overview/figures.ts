@@ -1,8 +1,10 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { UsageDay } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import type { TrackedItem } from '../../../gen/gleaner/history/v1/history_pb.ts';
+import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import type { Origin } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { Schedule } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import { hasChanged } from '../../../src/present/item.ts';
 import { counted, formatCount, formatPercent } from '../../../src/present/text.ts';
 import { originState, summarizeMinutes } from '../ui/origins/totals.ts';
 
@@ -23,16 +25,23 @@ export function burnText(
 }
 
 /**
- * Counts the items that changed in the last 24 hours. `items` is the first page, the latest change first:
- * "50+" if it is full of them and not the last one.
+ * Counts the items that changed in the last 24 hours; the first reading of an item is no change. `items` is
+ * the first page, the latest change first: "50+" if all of it is of the last 24 hours and not the last page.
  */
 export function changedText(
-  items: readonly Pick<TrackedItem, 'changedAt'>[],
+  items: readonly Pick<TrackedItem, 'firstAt' | 'changedAt'>[],
   hasMore: boolean,
   nowMs: number,
 ): string {
-  const changed = items.filter(({ changedAt }) => changedAt && timestampMs(changedAt) > nowMs - dayMs).length;
-  return changed === items.length && hasMore ? `${formatCount(changed)}+` : formatCount(changed);
+  const recent = items.filter(({ changedAt }) => changedAt && timestampMs(changedAt) > nowMs - dayMs);
+  const changed = recent.filter(hasChanged).length;
+  return recent.length === items.length && hasMore ? `${formatCount(changed)}+` : formatCount(changed);
+}
+
+/** Returns the jobs that have not ended: those that await approval first, then the others. */
+export function outstandingJobs(...lists: readonly (readonly Job[])[]): Job[] {
+  const jobs = new Map(lists.flat().map((job) => [job.jobId, job]));
+  return [...jobs.values()].filter(({ ended }) => !ended);
 }
 
 /** Returns the schedule that runs next, if any. */

@@ -1,9 +1,9 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { useDebouncedValue } from '@mantine/hooks';
-import { Spotlight, type SpotlightActionGroupData } from '@mantine/spotlight';
+import { createSpotlight, Spotlight, type SpotlightActionGroupData } from '@mantine/spotlight';
 import { IconListDetails, IconSearch, IconSend, IconUser } from '@tabler/icons-react';
 import { skipToken } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
 import type { Job } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
@@ -20,14 +20,21 @@ import { pageEntries } from './page-entries.ts';
 /** Maximum results of each group. */
 const maxResults = 6;
 
+const [store, spotlight] = createSpotlight();
+
+/** Opens the search. */
+export const openSearch = spotlight.open;
+
 /** Search over jobs, users and pages. Mounted when it is opened for the first time. */
 export function Search() {
   const [isOpen, setOpen] = useState(true);
   const [query, setQuery] = useState('');
   const [term] = useDebouncedValue(query.trim(), 200);
-  const results = useResults(term, isOpen);
+  const results = useResults(query.trim(), term, isOpen);
+  useFirstSelected(query);
   return (
     <Spotlight
+      store={store}
       actions={results}
       // The results match already; those of the service may match by an address.
       filter={(_query, actions) => actions}
@@ -49,12 +56,30 @@ export function Search() {
   );
 }
 
+/** Selects the first result, which Enter opens, whenever the text changes or the selected result disappears. */
+// The component selects a result before those of the new text are rendered.
+function useFirstSelected(query: string): void {
+  const shownQuery = useRef<string | null>(null);
+  useEffect(() => {
+    const first = document.querySelector('[data-action]');
+    const selected = document.querySelector('[data-action][data-selected]');
+    if (first === null || (selected && shownQuery.current === query)) return;
+    shownQuery.current = query;
+    selected?.removeAttribute('data-selected');
+    first.setAttribute('data-selected', 'true');
+    store.updateState((state) => ({ ...state, selected: 0 }));
+  });
+}
+
 /** Returns whether the kind, the marketplace, the state, or the id of a job matches a term. */
 const isMatch = (term: string, { jobId, taskId, kind, market, status }: Job): boolean =>
   matches(term, `${kindText(kind)} ${marketTitle(market)} ${formatStatus(status)} ${jobId} ${taskId ?? ''}`);
 
-/** Returns the groups of results for a term; without a term, the pages. */
-function useResults(term: string, isOpen: boolean): SpotlightActionGroupData[] {
+/**
+ * Returns the groups of results for a text; without a text, the pages. `term` is the text after a pause, for
+ * which the service is asked.
+ */
+function useResults(text: string, term: string, isOpen: boolean): SpotlightActionGroupData[] {
   const { role } = useSession();
   const navigate = useNavigate();
   const action = (to: string, label: string, description?: string) => ({
@@ -74,11 +99,11 @@ function useResults(term: string, isOpen: boolean): SpotlightActionGroupData[] {
     OperatorService.method.listUsers,
     isOpen && isOperator && term !== '' ? { search: term, pageSize: maxResults } : skipToken,
   ).data?.users;
-  const pages = pageEntries[role].filter(({ label }) => matches(term, label));
+  const pages = pageEntries[role].filter(({ label }) => matches(text, label));
   const submits = isOperator
     ? []
     : jobTypes.filter(
-        ({ market, kind }) => term !== '' && matches(term, `Submit ${kindText(kind)} ${marketTitle(market)}`),
+        ({ market, kind }) => text !== '' && matches(text, `Submit ${kindText(kind)} ${marketTitle(market)}`),
       );
   const groups: SpotlightActionGroupData[] = [
     {
@@ -90,7 +115,7 @@ function useResults(term: string, isOpen: boolean): SpotlightActionGroupData[] {
     },
     {
       group: 'Jobs',
-      actions: (term === '' ? [] : [...new Map(jobs.map((job) => [job.jobId, job])).values()])
+      actions: (text === '' || term === '' ? [] : [...new Map(jobs.map((job) => [job.jobId, job])).values()])
         .slice(0, maxResults)
         .map((job) => ({
           ...action(

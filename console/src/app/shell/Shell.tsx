@@ -126,7 +126,7 @@ function SearchButton() {
   const [isMounted, setMounted] = useState(false);
   const open = () => {
     setMounted(true);
-    void import('@mantine/spotlight').then(({ spotlight }) => spotlight.open());
+    void import('./Search.tsx').then(({ openSearch }) => openSearch());
   };
   // The search has its own shortcut once it is mounted.
   useHotkeys(isMounted ? [] : [['mod+K', open]], []);

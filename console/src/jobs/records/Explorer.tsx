@@ -7,8 +7,11 @@ import { entryTitle, RecordBrief, recordColumns } from './columns.tsx';
 import { FieldChooser } from './FieldChooser.tsx';
 import { FilterBar } from './FilterBar.tsx';
 import { InvalidRecords } from './InvalidRecords.tsx';
+import { isWhole, noneYet } from './query.ts';
 import { useRecords, useRecordView } from './record-queries.ts';
 import { WholeRecord } from './WholeRecord.tsx';
+
+const noMatches = { title: 'No matching records', description: 'Change the filters to see others.' };
 
 /**
  * Records of a job and its failed units, sorted and filtered by the service. `below` follows once they have
@@ -52,7 +55,7 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
             change({ sort: column ? `${next?.descending ? '-' : ''}${column.name}` : '' });
           },
         }}
-        empty={{ title: 'No matching records', description: 'Change the filters to see others.' }}
+        empty={ended || !isWhole(view) ? noMatches : noneYet}
       />
       {!query.isPending && (
         <>

@@ -38,6 +38,9 @@ export function conditionText(condition: string): string {
     : `${commonColumns[column] ?? column} ${operators[operator] ?? operator} ${value}`;
 }
 
+/** Shown for a job that runs and has no records. */
+export const noneYet = { title: 'No records yet', description: 'Records appear as pages are read.' };
+
 /** Returns whether a filter selects every record. */
 export const isWhole = ({ search, conditions, status }: RecordFilter): boolean =>
   search === '' && conditions.length === 0 && status === '';

@@ -33,7 +33,7 @@ export function useRecords(job: ShownJob | undefined) {
     column: fields.length === 0 ? ['unit_index'] : [...fields],
   };
   return useList(JobService.method.listRecords, job ? request : skipToken, (page) => page.records, {
-    ...recordQueryOptions(role, ended ? false : pollMs.list),
+    ...recordQueryOptions(role, ended ? false : pollMs.active),
     keepsRows: true,
   });
 }

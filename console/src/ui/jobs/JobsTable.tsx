@@ -10,7 +10,7 @@ import type { ListColumn } from '../list/list-content.ts';
 import { TextLink } from '../TextLink.tsx';
 import { Moment } from '../time/Moment.tsx';
 import { JobProgress } from './JobProgress.tsx';
-import { StatusBadge } from './StatusBadge.tsx';
+import { JobBadge } from './StatusBadge.tsx';
 
 /** Title of a job, linked to its page, with what the title does not say. */
 export function JobName({ job }: { job: Job }) {
@@ -44,7 +44,7 @@ function JobBrief({ job, owners }: { job: Job; owners: boolean }) {
         <JobName job={job} />
       </div>
       <Group gap="xs" wrap="nowrap" fz="xs">
-        <StatusBadge status={job.status} />
+        <JobBadge job={job} />
         <JobProgress job={job} />
       </Group>
       {owners && ownerColumn.cell(job)}
@@ -65,7 +65,7 @@ const columns: ListColumn<Job>[] = [
     cell: (job) => <JobName job={job} />,
     sortBy: jobTitle,
   },
-  { title: 'Status', cell: (job) => <StatusBadge status={job.status} />, sortBy: ({ status }) => status },
+  { title: 'Status', cell: (job) => <JobBadge job={job} />, sortBy: ({ status }) => status },
   {
     title: 'Progress',
     cell: (job) => <JobProgress job={job} />,

@@ -1,5 +1,6 @@
 import { Badge } from '@mantine/core';
-import { formatStatus, statusTone, type Tone } from '../../../../src/present/status.ts';
+import type { Job } from '../../../../gen/gleaner/job/v1/job_pb.ts';
+import { formatStatus, jobTone, statusTone, type Tone } from '../../../../src/present/status.ts';
 
 const colors: Readonly<Record<Tone, string>> = {
   good: 'teal',
@@ -9,7 +10,12 @@ const colors: Readonly<Record<Tone, string>> = {
   muted: 'gray',
 };
 
-/** Status of a job, batch, unit or delivery. */
+/** Status of a batch, unit, schedule, or delivery. */
 export function StatusBadge({ status }: { status: string }) {
   return <Badge color={colors[statusTone(status)]}>{formatStatus(status)}</Badge>;
+}
+
+/** Status of a job, in another colour if it completed with failed units. */
+export function JobBadge({ job }: { job: Pick<Job, 'status' | 'failed'> }) {
+  return <Badge color={colors[jobTone(job)]}>{formatStatus(job.status)}</Badge>;
 }
