@@ -4,6 +4,7 @@ import type { OriginCheck } from '../../app/origins-check.ts';
 import type { Io } from '../io.ts';
 import { onRun } from '../program.ts';
 import { UsageError } from './exit.ts';
+import { marketPath } from './market-names.ts';
 import { counted, type Display, type PrintedColumn, plain } from './print.ts';
 
 /** Options of runOriginsCheck(). */
@@ -59,7 +60,7 @@ function parseIds(values: readonly string[]): Map<string, string> {
     values.map((text) => {
       const [market = '', ...id] = text.split('=');
       if (id.length === 0) throw new UsageError(`--id: expected <market>=<id or URL>, not ${text}`);
-      return [market, id.join('=')] as const;
+      return [marketPath(market), id.join('=')] as const;
     }),
   );
 }
@@ -84,7 +85,7 @@ export function addDoctor(program: Command): void {
     .option('--id <market>=<id>', 'id or URL of the page to fetch, with --origins (repeatable)', collect)
     .option('--json', 'print JSON Lines');
   onRun(doctor, async (io, { offline, origins, json, id }: DoctorFlags, markets: string[]) => {
-    if (origins) return runOriginsCheck(io, markets, { id, json });
+    if (origins) return runOriginsCheck(io, markets.map(marketPath), { id, json });
     if (markets.length > 0 || id !== undefined) throw new UsageError('Markets and --id require --origins');
     const { diagnose } = await import('../../app/doctor.ts');
     const found: Diagnosis[] = [];

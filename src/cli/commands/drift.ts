@@ -7,6 +7,7 @@ import {
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { formatPercent } from '../../present/text.ts';
 import { addCommand } from './command.ts';
+import { marketPath } from './market-names.ts';
 import { jsonLine, plain } from './print.ts';
 import { addShow } from './resource.ts';
 
@@ -22,7 +23,7 @@ export function addDriftCommands(program: Command): void {
     ],
     as: 'operator',
     async run({ client, isJson, note, write }, { market = '', all = false }) {
-      const { alarms } = await client.call(listDriftAlarms, { market, all });
+      const { alarms } = await client.call(listDriftAlarms, { market: marketPath(market), all });
       if (isJson) for (const alarm of alarms) await write(jsonLine(FieldDriftSchema, alarm));
       else if (alarms.length === 0) note('No drift detected.');
       else await write(`${alarms.flatMap(driftLines).map(plain).join('\n')}\n`);

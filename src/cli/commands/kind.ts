@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { type KindPrice, KindPriceSchema, PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
-import { findJobType, knownMarkets, unitFields } from '../../contract/job-types.ts';
+import { findJobType, unitFields } from '../../contract/job-types.ts';
 import { addCommand } from './command.ts';
-import { UsageError } from './exit.ts';
+import { requireMarket } from './market-names.ts';
 import { count, type PrintedColumn } from './print.ts';
 import { namesOf } from './submit/job-types.ts';
 
@@ -22,9 +22,8 @@ export function addKindCommands(program: Command): void {
   addCommand(program.command('kind').description('See the kinds of jobs, their prices, and their limits'), {
     usage: 'list [market]',
     about: 'List the kinds of jobs with their prices, limits, and fields',
-    async run(session, _options, market: string | undefined) {
-      if (market !== undefined && !knownMarkets.includes(market))
-        throw new UsageError(`No market "${market}" (${knownMarkets.join(', ')})`);
+    async run(session, _options, name: string | undefined) {
+      const market = name === undefined ? undefined : requireMarket(name);
       const { prices, workingHours } = await session.client.call(PriceService.method.getPriceList, {});
       const shown = prices.filter((price) => market === undefined || price.market === market);
       await session.list(KindPriceSchema, shown, columns(workingHours), 'No kinds.');

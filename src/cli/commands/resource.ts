@@ -13,6 +13,7 @@ import type { HttpBodySchema } from '../../../gen/google/api/httpbody_pb.ts';
 import { keyScopes, refusalOf } from '../../contract/permission.ts';
 import { addCommand, integer, limitOption, type OptionList, outputOption } from './command.ts';
 import { errorLines, exitCodeOf, UsageError } from './exit.ts';
+import { marketPath } from './market-names.ts';
 import type { Display, PrintedColumn } from './print.ts';
 import { type Access, type CommandSession, checkSchedule, findJobId, writeStream } from './session.ts';
 
@@ -246,6 +247,7 @@ async function requestOf(
   });
   return {
     ...Object.fromEntries(fields),
+    ...(typeof given.market === 'string' ? { market: marketPath(given.market) } : {}),
     ...(given.job === undefined ? {} : { jobId: await findJobId(session, given.job) }),
     ...(session.userId !== '' && input.field.userId ? { userId: session.userId } : {}),
     ...(await request?.(flags, session, ...values)),

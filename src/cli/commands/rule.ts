@@ -3,6 +3,7 @@ import { HistoryService, type Rule, RuleSchema } from '../../../gen/gleaner/hist
 import { conditionText, scopeText } from '../../present/rule.ts';
 import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
+import { marketPath } from './market-names.ts';
 import { type Display, type PrintedColumn, plain } from './print.ts';
 import { addList, addShow } from './resource.ts';
 
@@ -66,7 +67,7 @@ function parseFields(condition: string, options: RuleOptions) {
   if (number !== undefined && (threshold === '' || !Number.isFinite(number)))
     throw new UsageError(`--threshold: "${threshold}" is not a number`);
   return {
-    ...{ name, condition, field, market, region, key, series },
+    ...{ name, condition, field, market: marketPath(market), region, key, series },
     ...(number === undefined ? {} : { threshold: number }),
     channel: email ? 'email' : 'webhook',
     disabled: off === true,

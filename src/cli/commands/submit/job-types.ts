@@ -1,20 +1,21 @@
 import type { DescField } from '@bufbuild/protobuf';
 import { comments } from '../../../../gen/comments.ts';
-import { type JobType, jobTypes, knownMarkets } from '../../../contract/job-types.ts';
+import { type JobType, jobTypes } from '../../../contract/job-types.ts';
 import { restName } from '../../../contract/rest-form.ts';
 import { UsageError } from '../exit.ts';
+import { requireMarket } from '../market-names.ts';
 
 /** Returns the first sentence of a job type's description. */
 export const aboutJobType = ({ method }: JobType): string =>
   (comments[`${method.parent.typeName}.${method.name}`] ?? '').split(/(?<=\.)\s/, 1)[0]!;
 
 /**
- * Returns the job type of a market and kind; a kind may have dashes. Throws a UsageError that lists the valid
- * ones.
+ * Returns the job type of a market, by path segment or name, and a kind, which may have dashes. Throws a
+ * UsageError that lists the valid ones.
  */
-export function jobTypeNamed(market: string, kind: string): JobType {
+export function jobTypeNamed(marketText: string, kind: string): JobType {
+  const market = requireMarket(marketText);
   const ofMarket = jobTypes.filter((jobType) => jobType.market === market);
-  if (ofMarket.length === 0) throw new UsageError(`No market "${market}" (${knownMarkets.join(', ')})`);
   const found = ofMarket.find((jobType) => jobType.kind === kind.replaceAll('-', '_'));
   if (found === undefined)
     throw new UsageError(

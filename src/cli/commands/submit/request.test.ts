@@ -23,11 +23,12 @@ describe('jobTypes', () => {
   test('are found by name and by path', () => {
     expect(jobTypes.length).toBeGreaterThanOrEqual(14);
     expect(jobTypeNamed('mkta', 'get-pc-bulk').endpoint.path).toBe('/v1/mkta/get_pc_bulk/submit');
+    expect(jobTypeNamed('amazon', 'pdp_bulk')).toBe(jobTypeNamed('mkte', 'pdp_bulk'));
     expect(jobTypeAt('/mktb/pdp/bulk/submit')).toBe(jobTypeNamed('mktb', 'pdp_bulk'));
   });
 
   test.each([
-    [() => jobTypeNamed('mktz', 'pdp_bulk'), 'No market "mktz" (mkta, '],
+    [() => jobTypeNamed('mktz', 'pdp_bulk'), 'No market "mktz" (mkta Shopee, '],
     [() => jobTypeNamed('mktd', 'get_pc'), 'mktd has no kind "get_pc" (pdp_bulk)'],
     [() => jobTypeAt('/v1/jobs'), '"/v1/jobs" is not a submit path'],
   ])('are refused if they do not exist', (find, message) => {

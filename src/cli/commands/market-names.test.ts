@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { marketPath, requireMarket } from './market-names.ts';
+
+test.each([
+  ['mkte', 'mkte'],
+  ['Amazon', 'mkte'],
+  ['tiktok', 'mktd'],
+  ['TikTok Shop', 'mktd'],
+  ['tiktok-shop', 'mktd'],
+  ['shopify', 'mktf'],
+  ['shop', 'shop'],
+  ['', ''],
+])('marketPath() takes %j as %j', (text, path) => {
+  expect(marketPath(text)).toBe(path);
+});
+
+test('requireMarket() lists the markets with their names', () => {
+  expect(requireMarket('blibli')).toBe('mktc');
+  expect(() => requireMarket('ebay')).toThrow('No market "ebay" (mkta Shopee, mktb Tokopedia, ');
+});

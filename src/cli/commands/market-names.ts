@@ -1,0 +1,25 @@
+import { marketTitles } from '../../../gen/job-names.ts';
+import { knownMarkets } from '../../contract/job-types.ts';
+import { UsageError } from './exit.ts';
+
+const kebabCase = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
+
+/**
+ * Returns the path segment of a marketplace by its name or the first words of it: "mktd" for "TikTok Shop",
+ * "tiktok-shop", and "tiktok". Returns other texts unchanged.
+ */
+export function marketPath(text: string): string {
+  const name = kebabCase(text);
+  const found = Object.entries(marketTitles).find(([, title]) =>
+    `${kebabCase(title)}-`.startsWith(`${name}-`),
+  );
+  return found?.[0] ?? text;
+}
+
+/** Returns the path segment of a marketplace. Throws a UsageError that lists them with their names. */
+export function requireMarket(text: string): string {
+  const market = marketPath(text);
+  if (knownMarkets.includes(market)) return market;
+  const markets = knownMarkets.map((known) => `${known} ${marketTitles[known]}`);
+  throw new UsageError(`No market "${text}" (${markets.join(', ')})`);
+}
