@@ -28,7 +28,7 @@ export function durationMs({ startedAt, finishedAt }: Pick<Job, 'startedAt' | 'f
   return (finishedAt ? timestampDate(finishedAt).getTime() : now) - timestampDate(startedAt).getTime();
 }
 
-/** Describes a job's progress: "120 of 400 collected, 3 failed, 277 not run". */
+/** Describes a job's progress: "117 of 400 collected, 3 failed, 280 not run". */
 export function progressText({
   success,
   failed,

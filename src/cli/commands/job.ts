@@ -11,6 +11,7 @@ import {
   type ListDifferencesResponse,
 } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { progressText } from '../../present/job.ts';
 import { addCommand } from './command.ts';
 import { addDownloadCommand } from './download.ts';
 import { UsageError } from './exit.ts';
@@ -28,8 +29,9 @@ const columns: PrintedColumn<Job>[] = [
   { name: 'MARKET', text: ({ market }) => market },
   { name: 'KIND', text: ({ kind }) => kind },
   { name: 'STATUS', text: ({ status }) => status, paint: (text, { state }) => state(text) },
-  { name: 'DONE', text: ({ success, failed }) => count(success + failed), isNumber: true },
-  { name: 'FAILED', text: ({ failed }) => count(failed), isNumber: true },
+  { name: 'COLLECTED', text: ({ success }) => count(success), isNumber: true },
+  { name: 'FAILED', text: ({ failed, notRun }) => count(failed - notRun), isNumber: true },
+  { name: 'NOT RUN', text: ({ notRun }) => count(notRun), isNumber: true },
   { name: 'TOTAL', text: ({ total }) => count(total), isNumber: true },
   { name: 'COST', text: ({ cost }) => count(cost), isNumber: true },
   { name: 'REFUNDED', text: ({ refunded }) => count(refunded), isNumber: true },
@@ -222,13 +224,7 @@ function addDerivation(
 }
 
 function jobPairs(job: Job, { pairs, state, time }: Display): string {
-  const { batches, batchesDone, failed, notRun } = job;
-  const units = [
-    `${count(job.success)} done`,
-    `${count(failed - notRun)} failed`,
-    ...(notRun > 0 ? [`${count(notRun)} not run`] : []),
-    `${count(job.total)} total`,
-  ];
+  const { batches, batchesDone } = job;
   return pairs([
     ['name', job.options?.name ?? ''],
     ['job', job.jobId],
@@ -238,7 +234,7 @@ function jobPairs(job: Job, { pairs, state, time }: Display): string {
     ['status', job.status, state],
     ['reason', job.reason],
     ['waiting for', job.waitingFor],
-    ['units', units.join(', ')],
+    ['units', progressText(job).toLowerCase()],
     ['batches', `${count(batchesDone)} of ${count(batches)} done`],
     ['credits', `${count(job.cost)} (${count(job.unitPrice)} per unit), ${count(job.refunded)} refunded`],
     ['submitted', time(job.createdAt)],

@@ -8,12 +8,19 @@ const job = (parts: MessageInitShape<typeof JobSchema>) =>
   create(JobSchema, { status: 'processing', total: 4_000, startedAt: timestampFromMs(0), ...parts });
 
 test.each([
-  [job({ success: 900, failed: 100 }), 'processing 1,000/4,000, 100 failed, 3 min left'],
-  [job({ waitingFor: 'waiting for mkta/id' }), 'processing 0/4,000, waiting for mkta/id'],
-  [job({ success: 3_999, waitingFor: 'mkta/id: blocked' }), 'processing 3,999/4,000, mkta/id: blocked'],
+  [job({ success: 900, failed: 100 }), 'processing, 900 of 4,000 collected, 100 failed, 3 min left'],
+  [job({ waitingFor: 'waiting for mkta/id' }), 'processing, 0 of 4,000 collected, waiting for mkta/id'],
   [
-    job({ status: 'rejected', failed: 4_000, ended: true, reason: 'Too dear.' }),
-    'rejected 4,000/4,000, 4,000 failed: Too dear.',
+    job({ success: 3_999, waitingFor: 'mkta/id: blocked' }),
+    'processing, 3,999 of 4,000 collected, mkta/id: blocked',
+  ],
+  [
+    job({ status: 'terminated', success: 23, failed: 3_977, notRun: 3_976, ended: true }),
+    'terminated, 23 of 4,000 collected, 1 failed, 3,976 not run',
+  ],
+  [
+    job({ status: 'rejected', failed: 4_000, notRun: 4_000, ended: true, reason: 'Too dear.' }),
+    'rejected, not run: Too dear.',
   ],
 ])('jobWords() formats a job', (given, words) => {
   const points = [0, 500, 1_000, 1_000].map((success, index) => ({

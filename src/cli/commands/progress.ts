@@ -2,6 +2,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import cliProgress from 'cli-progress';
 import type { Command } from 'commander';
 import { type Job, JobSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { progressText } from '../../present/job.ts';
 import { type EndedUnits, isStalled, remainingMs } from '../../present/remaining.ts';
 import { formatDuration } from '../../present/time.ts';
 import type { CommandOutput } from '../io.ts';
@@ -18,17 +19,16 @@ export interface ProgressDisplay {
 }
 
 /**
- * Formats a job's progress as one line: "processing 30/40, 2 failed, 12 s left, waiting for mkta/id".
+ * Formats a job's progress as one line: "processing, 28 of 40 collected, 2 failed, 12 s left".
  * `points` are its progress until now, from which the remaining time is estimated.
  */
 export function jobWords(job: Job, points: readonly EndedUnits[] = []): string {
-  const { status, success, failed, total, waitingFor, reason, ended } = job;
+  const { status, total, waitingFor, reason, ended } = job;
   const isEstimated = !ended && waitingFor === '' && !isStalled(points);
   const ms = isEstimated ? remainingMs(points, total) : undefined;
   return plain(
     [
-      `${status} ${count(success + failed)}/${count(total)}`,
-      failed > 0 ? `, ${count(failed)} failed` : '',
+      `${status}, ${progressText(job).toLowerCase()}`,
       ms === undefined ? '' : `, ${formatDuration(ms)} left`,
       waitingFor === '' ? '' : `, ${waitingFor}`,
       reason === '' ? '' : `: ${reason}`,
