@@ -552,7 +552,12 @@ test('files of jobs, accounts, and users are deleted and exported', async () => 
   expect(types(await asCleo('account', 'export'))).toEqual(
     new Set(['account', 'key', 'job', 'unit', 'ledger_entry', 'audit_entry']),
   );
-  expect((await operator('user', 'delete', cleo.id)).out).toMatch(/^status +deleted$/m);
+  expect(await operator('user', 'delete', cleo.id)).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/This deletes \S+ with all jobs and files, and cannot be undone/),
+  });
+  expect((await asCleo('account', 'show')).code).toBe(0);
+  expect((await operator('user', 'delete', '--yes', cleo.id)).out).toMatch(/^status +deleted$/m);
   expect((await asCleo('account', 'show')).code).toBe(3);
   expect(types(await operator('user', 'export', cleo.id))).toContain('ledger_entry');
 });

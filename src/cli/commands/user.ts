@@ -3,6 +3,7 @@ import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { accountStatus, accountWords } from './account.ts';
 import { integer } from './command.ts';
+import { UsageError } from './exit.ts';
 import { count, type Display, type PrintedColumn } from './print.ts';
 import { addList, addShow, addStream } from './resource.ts';
 
@@ -60,8 +61,16 @@ export function addUserCommands(program: Command): void {
   addShow(user, {
     usage: 'delete <user-id...>',
     about: 'Delete users with all jobs and files; the ledger remains without names',
+    options: [['--yes', 'delete them; without it, the command only names the user']],
     method: method.deleteUser,
     words,
+    request: async ({ yes }, { client }, userId) => {
+      if (yes) return {};
+      const { user: found } = await client.call(method.getUser, { userId });
+      throw new UsageError(
+        `This deletes ${found!.name} with all jobs and files, and cannot be undone. To delete, add --yes.`,
+      );
+    },
   });
   addStream(user, {
     usage: 'export <user-id>',
