@@ -20,17 +20,18 @@ export async function openExistingStore(config: Config): Promise<Store> {
 /**
  * Locks the data folder of the embedded stack against a second service or a command that writes to it.
  * Returns a function that releases the lock. The distributed stack needs no lock. Throws a ConfigError that
- * names the process holding the lock.
+ * names the process holding the lock and the remedy.
  */
-export async function lockData({ mongoUri, dataDir }: Config): Promise<() => void> {
+export async function lockData(
+  { mongoUri, dataDir }: Config,
+  remedy = 'Stop that process, or set GLEANER_DATA_DIR to another folder.',
+): Promise<() => void> {
   if (mongoUri !== null) return () => {};
   const { lockFolder } = await import('../store/sqlite/lock.ts');
   const lock = inDataFolder(dataDir, () => lockFolder(dataDir));
   if ('release' in lock) return lock.release;
   const holder = lock.pid === null ? 'another process' : `process ${lock.pid}`;
-  throw new ConfigError(
-    `The data folder ${dataDir} is in use by ${holder}. Stop that process, or set GLEANER_DATA_DIR to another folder.`,
-  );
+  throw new ConfigError(`The data folder ${dataDir} is in use by ${holder}. ${remedy}`);
 }
 
 /** Remedy for a data folder that cannot be created or written. */

@@ -297,7 +297,9 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
   test('refuses a running source, a source without data, and the embedded stack', async () => {
     await storeEverything();
     const unlock = await lockData(loadConfig({ GLEANER_DATA_DIR: source }));
-    await expect(moveData(config, source)).rejects.toThrow(/ is in use by process \d+\. Stop that process/);
+    await expect(moveData(config, source)).rejects.toThrow(
+      / is in use by process \d+\. Stop that process: the data must not change while they are copied\.$/,
+    );
     unlock();
     await expect(moveData(config, join(folder, 'nothing'))).rejects.toThrow(
       /^No Gleaner data in .*nothing. Name the data folder/,

@@ -43,7 +43,7 @@ export async function moveData(config: Config, source: string, onStep: OnStep = 
     );
   const from: Config = { ...config, dataDir: resolve(source), mongoUri: null, natsUrl: null };
   await requireData(from, 'Name the data folder of the embedded service.');
-  const unlock = await lockData(from);
+  const unlock = await lockData(from, 'Stop that process: the data must not change while they are copied.');
   try {
     await requireCurrentSchema(join(from.dataDir, storeFile));
     const { openImport } = await import('../store/mongo/import.ts');

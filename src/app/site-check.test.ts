@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -71,6 +74,25 @@ describe('checkSite()', () => {
     const guarded = { ...config, origins: parseOrigins('{}') };
     expect(await checkSite(guarded, file, `${shop}/p/10001`, say)).toBe(false);
     expect(said()).toMatch(/^FAULT address_refused/m);
+    expect(said()).toContain('set {"sites": {"allow_private": true}} in the file of GLEANER_ORIGINS');
+  });
+
+  test('names the command that proposes a declaration for a page without structured data', async () => {
+    const plain = createServer((_, response) =>
+      response
+        .setHeader('content-type', 'text/html')
+        .end(`<h1>Bowl</h1><p>${'Made of clay. '.repeat(99)}</p>`),
+    );
+    await once(plain.listen(0, '127.0.0.1'), 'listening');
+    const host = `127.0.0.1:${(plain.address() as AddressInfo).port}`;
+    try {
+      const file = await declare(JSON.stringify({ shop: host }));
+      expect(await checkSite(config, file, `http://${host}/p/1`, say)).toBe(false);
+    } finally {
+      plain.close();
+    }
+    expect(said()).toMatch(/^FAULT page_unreadable/m);
+    expect(said()).toContain('`gleaner site learn`');
   });
 });
 

@@ -44,6 +44,8 @@ export async function checkSite(
   if (main) say(`${main.response.status} ${main.response.url}, ${main.response.body.length} bytes`);
   readingLines(target, reading).forEach(say);
   if (main?.response.isPending) say(pendingLine);
+  const remedy = remedies[fault?.code ?? ''];
+  if (remedy !== undefined) say(remedy);
   if (fault !== null || main === null) return false;
   const { from, contradictions } = readProduct(main.response, target.input, target.region);
   const width = Math.max(...Object.keys(from).map((name) => name.length));
@@ -52,6 +54,14 @@ export async function checkSite(
   contradictionLines(contradictions).forEach(say);
   return true;
 }
+
+/** What to do about faults that the owner of a declaration can avoid. */
+const remedies: Readonly<Record<string, string>> = {
+  address_refused:
+    'To read shops in a private network, set {"sites": {"allow_private": true}} in the file of GLEANER_ORIGINS.',
+  page_unreadable:
+    'To find where the page states its product, pass two product pages of the shop to `gleaner site learn`.',
+};
 
 const pendingLine =
   'Pending: the browser stopped waiting for the price. If scripts of the page show it later, declare "wait_for".';

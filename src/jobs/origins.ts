@@ -110,7 +110,7 @@ export function logMissingOrigins({ jobTypes, settings, log }: JobContext): void
   if (missing.length > 0)
     log.warn(
       { missing },
-      'origins missing: units of these markets fail; see GLEANER_ORIGINS in docs/operate.md',
+      'origins missing: units of these markets fail; see docs/fetching.md',
     );
 }
 

@@ -267,6 +267,9 @@ describe.each([
           'arguments.x',
         ]),
       );
+      await expect(
+        call('submit_mkte_pdp_bulk', { items: [{ asin: 'x', country: 'de' }] }),
+      ).rejects.toMatchObject({ message: expect.stringMatching(/^items\[0\]\.asin: /) });
       expect(await problems('get_job', { job_id: 'x', wait_seconds: 1000 })).toContain(
         'arguments.wait_seconds',
       );

@@ -1,7 +1,7 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { Fault, type Problem } from '../../contract/fault.ts';
+import { Fault, type Problem, summarizeProblems } from '../../contract/fault.ts';
 import { messageReader } from '../../contract/json/message-reader.ts';
 import { messageWriter } from '../../contract/json/message-writer.ts';
 import { createReadState, refused } from '../../contract/json/read-state.ts';
@@ -173,15 +173,13 @@ export function describeError(error: unknown, report: (error: unknown) => void):
     report(error);
     return JSON.stringify({ code: 'internal', message: 'Internal error' });
   }
+  // The service names the place in a request of its own, such as the path.
+  const placed = problems.map((problem) => ({ ...problem, loc: ['arguments', ...problem.loc.slice(1)] }));
+  const ownMessage = error instanceof Fault ? error.clientMessage : message;
   return JSON.stringify({
     code,
-    message: error instanceof Fault ? error.clientMessage : message,
-    // The service names the place in a request of its own, such as the path.
-    ...(problems.length === 0
-      ? {}
-      : {
-          problems: problems.map((problem) => ({ ...problem, loc: ['arguments', ...problem.loc.slice(1)] })),
-        }),
+    message: placed.length === 0 ? ownMessage : summarizeProblems(placed),
+    ...(placed.length === 0 ? {} : { problems: placed }),
     ...(quota === undefined ? {} : { quota }),
     ...(retryAfterMs === undefined ? {} : { retry_after_seconds: Math.ceil(retryAfterMs / 1000) }),
   });
