@@ -20,6 +20,6 @@ export function marketPath(text: string): string {
 export function requireMarket(text: string): string {
   const market = marketPath(text);
   if (knownMarkets.includes(market)) return market;
-  const markets = knownMarkets.map((known) => `${known} ${marketTitles[known]}`);
+  const markets = knownMarkets.map((name) => `${name} ${marketTitles[name]}`);
   throw new UsageError(`No market "${text}" (${markets.join(', ')})`);
 }
