@@ -3,11 +3,11 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { RecordDifferenceSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Cell, cellReader } from '../../formats/cells.ts';
-import { createColumns } from '../../formats/columns.ts';
+import { type Column, createColumns } from '../../formats/columns.ts';
 import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
-import { createScans } from './explore.ts';
 import { type Entry, readEntries, recordFieldsOf, requireResults } from './rows.ts';
+import { createScans } from './scans.ts';
 
 /** Difference of a record, or of a field in it. */
 type Difference = 'gained' | 'changed' | 'lost';
@@ -38,53 +38,85 @@ export function createDifferences(): (context: JobContext, job: Job) => Promise<
 }
 
 async function compare(context: JobContext, first: Job, reread: Job) {
-  const columns = createColumns(recordFieldsOf(context.jobTypes.of(reread)));
-  const cellsOf = cellReader(columns);
-  const fields = columns.map(({ name }) => ({ name, gained: 0, changed: 0, lost: 0 }));
+  const fields = createFieldComparison(createColumns(recordFieldsOf(context.jobTypes.of(reread))));
   const counts = { gained: 0, changed: 0, lost: 0, equal: 0 };
   const records: MessageInitShape<typeof RecordDifferenceSchema>[] = [];
+  const pairs = pairEntries(readEntries(context, first, {}), readEntries(context, reread, {}));
   let turn = 0;
-  for await (const [before, after] of pairs(
-    readEntries(context, first, {}),
-    readEntries(context, reread, {}),
-  )) {
+  for await (const pair of pairs) {
     if (++turn % recordsPerTurn === 0) await nextTurn();
-    const { unit, position } = (after ?? before)!;
-    const names: string[] = [];
-    if (before?.record && after?.record) {
-      const [old, current] = [cellsOf(before.record), cellsOf(after.record)];
-      for (const [at, field] of fields.entries()) {
-        const difference = differenceOf(old[at]!, current[at]!);
+    const differingFields = fields.compare(pair);
+    const difference = differenceOfPair(pair, differingFields);
+    counts[difference ?? 'equal'] += 1;
+    if (difference === null || records.length >= maxRecords) continue;
+    const { unit, position } = (pair.after ?? pair.before)!;
+    records.push({
+      unitIndex: unit.index,
+      unitKey: unit.unit.key,
+      position,
+      difference,
+      fields: differingFields,
+    });
+  }
+  return { rereadOf: first.id, ...counts, fields: fields.differing(), records };
+}
+
+/** Entries of the first job and of the reread with the same unit and position. One of them may be absent. */
+interface EntryPair {
+  before: Entry | null;
+  after: Entry | null;
+}
+
+/** Compares records field by field and counts the differences of each field. */
+function createFieldComparison(columns: readonly Column[]) {
+  const cellsOf = cellReader(columns);
+  const fields = columns.map(({ name }) => ({ name, gained: 0, changed: 0, lost: 0 }));
+  return {
+    /** Returns the names of the fields that differ. None if only one job has the record. */
+    compare({ before, after }: EntryPair): string[] {
+      if (!before?.record || !after?.record) return [];
+      const previousCells = cellsOf(before.record);
+      const currentCells = cellsOf(after.record);
+      const names: string[] = [];
+      for (const [index, field] of fields.entries()) {
+        const difference = differenceOfCell(previousCells[index]!, currentCells[index]!);
         if (difference === null) continue;
         field[difference] += 1;
         names.push(field.name);
       }
-    }
-    const difference = before && after ? (names.length > 0 ? 'changed' : null) : after ? 'gained' : 'lost';
-    counts[difference ?? 'equal'] += 1;
-    if (difference === null || records.length >= maxRecords) continue;
-    records.push({ unitIndex: unit.index, unitKey: unit.unit.key, position, difference, fields: names });
-  }
-  const differing = fields.filter(({ gained, changed, lost }) => gained + changed + lost > 0);
-  return { rereadOf: first.id, ...counts, fields: differing, records };
+      return names;
+    },
+    /** Returns the counts of the fields that differ in any record. */
+    differing: () => fields.filter(({ gained, changed, lost }) => gained + changed + lost > 0),
+  };
 }
 
-function differenceOf(before: Cell, after: Cell): Difference | null {
+function differenceOfCell(before: Cell, after: Cell): Difference | null {
   if (before === after) return null;
   if (before === null) return 'gained';
   return after === null ? 'lost' : 'changed';
 }
 
+function differenceOfPair(pair: EntryPair, differingFields: readonly string[]): Difference | null {
+  if (pair.before === null) return 'gained';
+  if (pair.after === null) return 'lost';
+  return differingFields.length > 0 ? 'changed' : null;
+}
+
 /** Yields the entries of both jobs by unit and position. */
-async function* pairs(
+async function* pairEntries(
   first: AsyncGenerator<Entry>,
   second: AsyncGenerator<Entry>,
-): AsyncGenerator<[before: Entry | null, after: Entry | null]> {
+): AsyncGenerator<EntryPair> {
   try {
-    let [before, after] = [await first.next(), await second.next()];
+    let before = await first.next();
+    let after = await second.next();
     while (!before.done || !after.done) {
-      const order = before.done ? 1 : after.done ? -1 : compareEntries(before.value, after.value);
-      yield [order <= 0 ? before.value! : null, order >= 0 ? after.value! : null];
+      const order = compareResults(before, after);
+      yield {
+        before: order <= 0 ? before.value! : null,
+        after: order >= 0 ? after.value! : null,
+      };
       if (order <= 0) before = await first.next();
       if (order >= 0) after = await second.next();
     }
@@ -93,5 +125,9 @@ async function* pairs(
   }
 }
 
-const compareEntries = (one: Entry, other: Entry) =>
-  one.unit.index - other.unit.index || one.position - other.position;
+/** Orders entries by unit and position. The end of a job comes after its entries. */
+function compareResults(one: IteratorResult<Entry>, other: IteratorResult<Entry>): number {
+  if (one.done) return 1;
+  if (other.done) return -1;
+  return one.value.unit.index - other.value.unit.index || one.value.position - other.value.position;
+}

@@ -101,6 +101,25 @@ async function pagesOf(job: Job, query: Partial<EntryQuery>, explorer = createEx
   return pages;
 }
 
+describe('records()', () => {
+  const recordIndexes = async (job: Job, query: Partial<EntryQuery>) => {
+    const explorer = createExplorer(fixture.context, { sorted: 2, unsorted: 2 });
+    const entries = await Array.fromAsync(explorer.records(job, { ...any, ...query }));
+    return entries.map(({ unit }) => unit.index);
+  };
+
+  test('yields unsorted records in one pass, which the limits of a list do not apply to', async () => {
+    const job = await createJob();
+    expect(await recordIndexes(job, {})).toEqual([0, 1, 2, 4, 6]);
+    expect(await recordIndexes(job, { filter: ['unit_index>0'] })).toEqual([1, 2, 4, 6]);
+  });
+
+  test('refuses to sort more records than are kept in memory', async () => {
+    const job = await createJob();
+    await expect(recordIndexes(job, { sort: 'title' })).rejects.toMatchObject({ code: 'invalid' });
+  });
+});
+
 describe('list()', () => {
   test('returns records and failed units in the order submitted, page by page', async () => {
     const job = await createJob();

@@ -1,6 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { createBoundedMap } from '../../base/bounded-map.ts';
-import { createFairQueue } from '../../base/fair-queue.ts';
 import type { TrackedValues } from '../../base/tracked-values.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Cell, cellReader } from '../../formats/cells.ts';
@@ -22,6 +20,7 @@ import {
   rowColumnsOf,
   rowOf,
 } from './rows.ts';
+import { createScans } from './scans.ts';
 
 /** Rows of a job to export. With `only`, the job must be compared: see requireCompared(). */
 export interface RowQuery extends SelectionText {
@@ -59,7 +58,9 @@ const itemTypes = {
 
 /** Columns of the values under common names: `item.price`. */
 const itemColumns = (Object.keys(itemTypes) as (keyof typeof itemTypes)[]).map((value) => ({
-  ...{ name: `item.${value}`, steps: ['item', value], type: itemTypes[value] },
+  name: `item.${value}`,
+  steps: ['item', value],
+  type: itemTypes[value],
   value,
 })) satisfies Column[];
 
@@ -76,36 +77,22 @@ const foundLimits = { sorted: 500_000, unsorted: 5_000_000 };
 /** Creates the queries. */
 export function createExplorer(context: JobContext, limits = foundLimits): Explorer {
   const { jobTypes } = context;
-  const placesOf = createScans<Int32Array>((places) => places.byteLength);
+  const scans = createScans<Int32Array>((positions) => positions.byteLength);
   /** Returns units and positions of the selected entries, in pairs and in order. */
   const scan = async (job: Job, selection: Selection, status: string, only: OnlyFilter) => {
     const cellsOf = entryCells(jobTypes.of(job), selection.used);
-    // Pairs of numbers take a tenth of the memory of objects, which only a sort needs.
-    const places: number[] = [];
-    const found: { key: SortKey; unit: number; position: number }[] = [];
-    const { keyOf } = selection;
-    const add = (unit: number, position: number, cells: Cell[] | null) => {
-      if (found.length >= limits.sorted)
-        throw tooMany('sort', `A sort takes at most ${limits.sorted} records: select fewer by a filter`);
-      if (places.length >= 2 * limits.unsorted)
-        throw tooMany('filter', `A list has at most ${limits.unsorted} records that match: select fewer`);
-      if (keyOf) found.push({ key: cells === null ? null : keyOf(cells), unit, position });
-      else places.push(unit, position);
-    };
+    const matches = createMatches(selection, limits);
     let turn = 0;
     for await (const entry of entriesOf(context, job, scopeOf(status), only)) {
       if (++turn % rowsPerTurn === 0) await setImmediate();
-      const { unit, position } = entry;
-      if (!hasRecord(entry)) {
-        if (selection.matchesTexts([unit.unit.key, messageOf(unit.outcome)])) add(unit.index, position, null);
-        continue;
+      if (hasRecord(entry)) {
+        const cells = cellsOf(entry);
+        if (selection.matches(cells)) matches.add(entry, cells);
+      } else if (selection.matchesTexts([entry.unit.unit.key, messageOf(entry.unit.outcome)])) {
+        matches.add(entry, null);
       }
-      const cells = cellsOf(entry);
-      if (selection.matches(cells)) add(unit.index, position, cells);
     }
-    found.sort((one, other) => selection.compare(one.key, other.key));
-    for (const { unit, position } of found) places.push(unit, position);
-    return Int32Array.from(places);
+    return matches.positions();
   };
   /** Yields the selected records in the order submitted, in one pass. */
   const recordsInOrder = async function* (job: Job, selection: Selection, only: OnlyFilter) {
@@ -116,13 +103,13 @@ export function createExplorer(context: JobContext, limits = foundLimits): Explo
       if (hasRecord(entry) && selection.matches(cellsOf(entry))) yield entry;
     }
   };
-  const selectedPlaces = (job: Job, text: RowQuery, status: string) => {
+  const select = (job: Job, text: RowQuery, status: string) => {
     const selection = parseSelection(text, [...rowColumnsOf(jobTypes.of(job)), ...itemColumns]);
     const { filter, search, sort, only = '' } = text;
     const name = JSON.stringify([filter, search, sort, status, only]);
     return {
       selection,
-      places: () => placesOf.of(job, name, () => scan(job, selection, status, only)),
+      positions: () => scans.of(job, name, () => scan(job, selection, status, only)),
     };
   };
 
@@ -130,11 +117,11 @@ export function createExplorer(context: JobContext, limits = foundLimits): Explo
     async list(job, { status, limit, after, unit, position, ...text }) {
       requireResults(job);
       if (unit !== undefined) return listUnit(context, job, { unit, position, limit, after });
-      const { selection, places } = selectedPlaces(job, text, status);
+      const { selection, positions } = select(job, text, status);
       if (selection.isAll && !text.only)
         return { ...(await listInOrder(context, job, status, limit, after)), total: null };
       const [from] = readPlace(after);
-      const all = await places();
+      const all = await positions();
       const page = all.subarray(2 * from, 2 * (from + limit));
       const total = all.length / 2;
       const next = from + limit < total ? placeToken(from + limit) : null;
@@ -142,10 +129,34 @@ export function createExplorer(context: JobContext, limits = foundLimits): Explo
     },
     records(job, text) {
       requireResults(job);
-      const { selection, places } = selectedPlaces(job, text, 'SUCCESS');
-      return selection.keyOf === undefined
+      const { selection, positions } = select(job, text, 'SUCCESS');
+      return selection.keyOf === null
         ? recordsInOrder(job, selection, text.only ?? '')
-        : recordsAt(context, job, places);
+        : recordsAt(context, job, positions);
+    },
+  };
+}
+
+/** Collects the unit indexes and positions of the entries that match, in pairs. */
+function createMatches({ keyOf, compare }: Selection, limits: typeof foundLimits) {
+  // Pairs of numbers take a tenth of the memory of objects, which only a sort needs.
+  const pairs: number[] = [];
+  const sortable: { key: SortKey; unit: number; position: number }[] = [];
+  return {
+    /** Adds an entry. `cells` is null for a failed unit. Throws `invalid` above the limits. */
+    add({ unit: { index }, position }: Entry, cells: Cell[] | null): void {
+      if (sortable.length >= limits.sorted)
+        throw tooMany('sort', `A sort takes at most ${limits.sorted} records: select fewer by a filter`);
+      if (pairs.length >= 2 * limits.unsorted)
+        throw tooMany('filter', `A list has at most ${limits.unsorted} records that match: select fewer`);
+      if (keyOf === null) pairs.push(index, position);
+      else sortable.push({ key: cells === null ? null : keyOf(cells), unit: index, position });
+    },
+    /** Returns the pairs in the order of the sort, or as they were added. */
+    positions(): Int32Array {
+      sortable.sort((one, other) => compare(one.key, other.key));
+      for (const { unit, position } of sortable) pairs.push(unit, position);
+      return Int32Array.from(pairs);
     },
   };
 }
@@ -211,17 +222,17 @@ async function listUnit(
   return { items, next: null, total: null };
 }
 
-/** Reads the entries at places, in their order. */
-async function entriesAt(context: JobContext, job: Job, places: Int32Array): Promise<Entry[]> {
-  const units = new Set(places.filter((_, at) => at % 2 === 0));
-  const wanted = new Set<string>();
-  for (let at = 0; at < places.length; at += 2) wanted.add(`${places[at]}.${places[at + 1]}`);
-  const found = new Map<string, Entry>();
+/** Reads the entries at pairs of unit index and position, in their order. */
+async function entriesAt(context: JobContext, job: Job, pairs: Int32Array): Promise<Entry[]> {
+  const units = new Set(pairs.filter((_, index) => index % 2 === 0));
+  const entries = new Map<string, Entry | null>();
+  for (let index = 0; index < pairs.length; index += 2)
+    entries.set(`${pairs[index]}.${pairs[index + 1]}`, null);
   for await (const entry of readEntries(context, job, { units, failed: true })) {
-    const place = `${entry.unit.index}.${entry.position}`;
-    if (wanted.has(place)) found.set(place, entry);
+    const key = `${entry.unit.index}.${entry.position}`;
+    if (entries.has(key)) entries.set(key, entry);
   }
-  return [...wanted].flatMap((place) => found.get(place) ?? []);
+  return [...entries.values()].filter((entry) => entry !== null);
 }
 
 const tooMany = (option: string, message: string) => Fault.invalid(['query', option], message, 'value_error');
@@ -229,9 +240,9 @@ const tooMany = (option: string, message: string) => Fault.invalid(['query', opt
 async function* recordsAt(
   context: JobContext,
   job: Job,
-  places: () => Promise<Int32Array>,
+  positions: () => Promise<Int32Array>,
 ): AsyncGenerator<Entry> {
-  const all = await places();
+  const all = await positions();
   if (all.length > 2 * maxSortedRows) {
     const message = `A sorted export has at most ${maxSortedRows} records, and this one ${all.length / 2}: export without a sort`;
     throw tooMany('sort', message);
@@ -240,57 +251,4 @@ async function* recordsAt(
     const entries = await entriesAt(context, job, all.subarray(from, from + 2 * rowsPerRead));
     for (const entry of entries) if (hasRecord(entry)) yield entry;
   }
-}
-
-/** Maximum scans of jobs that run at the same time in a process. */
-const maxScans = 2;
-/** Memory for the results of scans, in bytes. */
-const maxBytes = 32 * 1024 * 1024;
-
-/**
- * Results of reading all records of a job. Those of ended jobs are kept, and concurrent equal scans run once.
- */
-export interface Scans<Result extends NonNullable<unknown>> {
-  /** Returns the result of a scan. `name` identifies it within the job. */
-  of(job: Job, name: string, scan: () => Promise<Result>): Promise<Result>;
-}
-
-/** Creates the results of scans, with at most a few scans at a time, one user after the other. */
-export function createScans<Result extends NonNullable<unknown>>(
-  sizeOf: (result: Result) => number,
-): Scans<Result> {
-  const known = createBoundedMap<Result>({ maxBytes, sizeOf });
-  const open = new Map<string, Promise<Result>>();
-  const waiting = createFairQueue<() => void>();
-  let running = 0;
-
-  const run = async (job: Job, scan: () => Promise<Result>): Promise<Result> => {
-    if (running >= maxScans)
-      await new Promise<void>((start) => waiting.add(start, { userId: job.userId, jobId: job.id }));
-    else running += 1;
-    try {
-      return await scan();
-    } finally {
-      const next = waiting.take();
-      if (next) next();
-      else running -= 1;
-    }
-  };
-  return {
-    of(job, name, scan) {
-      const key = `${job.id} ${name}`;
-      const result = job.finishedAt === null ? undefined : known.get(key);
-      if (result !== undefined) return Promise.resolve(result);
-      const current =
-        open.get(key) ??
-        run(job, scan)
-          .then((found) => {
-            if (job.finishedAt !== null) known.set(key, found);
-            return found;
-          })
-          .finally(() => open.delete(key));
-      open.set(key, current);
-      return current;
-    },
-  };
 }

@@ -29,18 +29,22 @@ export function itemValues(
   const { region } = unit;
   // Ids of the sandbox differ from the site's.
   const isTest = job.mode === 'test';
-  const known = settings.origins.get(market.name)?.addresses.get(region);
-  const origin = isTest ? null : (known ?? (market.hasNamedOrigins ? originOf(unit.unit.key) : null));
+  const pageOrigin = () => {
+    const configuredOrigin = settings.origins.get(market.name)?.addresses.get(region);
+    if (configuredOrigin !== undefined) return configuredOrigin;
+    return market.hasNamedOrigins ? originOf(unit.unit.key) : null;
+  };
+  const origin = isTest ? null : pageOrigin();
   const path = market.pagePath?.(record as unknown as JsonObject) ?? '';
   const links = recordLinks(record, {
     origin,
     pictureUrl: (id) => (isTest ? null : (market.pictureUrl?.(id, region, pictures) ?? null)),
   });
-  const reading = readingOf(jobType, record);
+  const values = readingOf(jobType, record);
   return {
-    ...reading,
+    ...values,
     url: (pageUrl(origin, path) ?? links.url)?.toWellFormed() ?? null,
-    image: (reading.details?.image ?? links.image)?.toWellFormed() ?? null,
+    image: (values.details?.image ?? links.image)?.toWellFormed() ?? null,
   };
 }
 
@@ -57,8 +61,11 @@ export interface RecordLinks {
 
 const imageName = /image|img|thumb|picture|photo/i;
 const urlName = /^(?:url|link|page_?url|product_?url)$/i;
+const absoluteUrl = /^https?:\/\/[^\s]{4,2000}$/i;
 /** Maximum values of a record that are examined. */
 const maxValues = 2_000;
+/** Maximum elements of an array that are examined. */
+const maxElements = 20;
 
 /** Parts that a market adds to the addresses in its records. */
 export interface LinkHints {
@@ -76,25 +83,33 @@ export function recordLinks(
   record: ExactObject,
   { origin = null, pictureUrl = () => null }: LinkHints = {},
 ): RecordLinks {
-  const found: RecordLinks = { url: null, image: null };
+  const links: RecordLinks = { url: null, image: null };
   // Breadth first: the addresses of the item are above those of its variants and its seller.
-  const open: [name: string, value: ExactJson][] = Object.entries(record);
-  for (let at = 0; at < open.length && at < maxValues && (!found.url || !found.image); at++) {
-    const [name, value] = open[at]!;
-    if (typeof value === 'string') {
-      const isUrl = /^https?:\/\/[^\s]{4,2000}$/i.test(value);
-      if (imageName.test(name)) found.image ??= isUrl ? value : pictureUrl(value);
-      else if (urlName.test(name)) found.url ??= isUrl ? value : pageUrl(origin, value);
-    } else if (Array.isArray(value)) {
-      for (const element of value.slice(0, 20)) open.push([name, element]);
-    } else if (typeof value === 'object' && value !== null) {
-      const inImage = imageName.test(name);
-      // `image: {url: …}`: the address of a picture, not of the page.
-      for (const [member, inner] of Object.entries(value))
-        open.push([inImage ? `${name}.${member}` : member, inner]);
+  const members: NamedValue[] = Object.entries(record);
+  for (let index = 0; index < members.length && index < maxValues; index++) {
+    if (links.url && links.image) break;
+    const [name, value] = members[index]!;
+    if (typeof value !== 'string') {
+      for (const part of namedParts(name, value)) members.push(part);
+      continue;
     }
+    const isAbsolute = absoluteUrl.test(value);
+    if (imageName.test(name)) links.image ??= isAbsolute ? value : pictureUrl(value);
+    else if (urlName.test(name)) links.url ??= isAbsolute ? value : pageUrl(origin, value);
   }
-  return found;
+  return links;
+}
+
+/** A value in a record, with the name by which it may be an address. */
+type NamedValue = [name: string, value: ExactJson];
+
+/** Returns the elements of an array under its name, or the members of an object. */
+function namedParts(name: string, value: ExactJson): NamedValue[] {
+  if (Array.isArray(value)) return value.slice(0, maxElements).map((element) => [name, element]);
+  if (typeof value !== 'object' || value === null) return [];
+  // `image: {url: …}`: the address of a picture, not of the page.
+  const prefix = imageName.test(name) ? `${name}.` : '';
+  return Object.entries(value).map(([member, inner]) => [`${prefix}${member}`, inner]);
 }
 
 /** Returns the address of a page by its path, or null for text that is no path, and without an origin. */
@@ -151,27 +166,33 @@ async function* standardRows(
   for await (const entry of entries) {
     if (!hasRecord(entry)) continue;
     const { outcome } = entry.unit;
-    const { key, title, price, currency, available, rating, details, url, image } = itemValues(
-      context,
-      job,
-      entry,
-      'full',
-    );
     const readAt = outcome?.status === 'SUCCESS' ? outcome.readAt : undefined;
     yield {
-      id: key ?? null,
-      url,
-      title: title ?? null,
-      brand: details?.brand ?? null,
-      price: price ?? null,
-      currency: currency ?? null,
-      list_price: details?.listPrice ?? null,
-      availability: available == null ? null : available ? 'in_stock' : 'out_of_stock',
-      rating: rating ?? null,
-      reviews: details?.reviews ?? null,
-      seller: details?.seller ?? null,
-      image,
+      ...standardValues(itemValues(context, job, entry, 'full')),
       collected_at: readAt === undefined ? null : new Date(readAt).toISOString(),
     };
   }
+}
+
+/** Returns the values of an item by the names of the standard columns. */
+function standardValues({ details, ...item }: ItemValues): ExactObject {
+  return {
+    id: item.key ?? null,
+    url: item.url,
+    title: item.title ?? null,
+    brand: details?.brand ?? null,
+    price: item.price ?? null,
+    currency: item.currency ?? null,
+    list_price: details?.listPrice ?? null,
+    availability: availabilityOf(item.available),
+    rating: item.rating ?? null,
+    reviews: details?.reviews ?? null,
+    seller: details?.seller ?? null,
+    image: item.image,
+  };
+}
+
+function availabilityOf(available: boolean | null | undefined): string | null {
+  if (available == null) return null;
+  return available ? 'in_stock' : 'out_of_stock';
 }

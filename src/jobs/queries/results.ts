@@ -1,5 +1,6 @@
 import type { KeptPage, Outcome } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
+import type { Store } from '../../store/store.ts';
 import type { JobContext } from '../context.ts';
 import { type IndexedUnit, readIndexedBatches, unitsOf } from '../indexed-units.ts';
 import { keptUnitsOf } from '../kept-pages.ts';
@@ -27,12 +28,13 @@ export interface ResultFile {
  */
 export async function listFiles({ store, jobTypes, links }: JobContext, job: Job): Promise<ResultFile[]> {
   const { files } = jobTypes.of(job).kind;
-  const found: ResultFile[] = [];
-  if (job.filesDeletedAt !== null) return found;
+  const resultFiles: ResultFile[] = [];
+  if (job.filesDeletedAt !== null) return resultFiles;
   const add = async (file: StoredFile, scope: ResultFile['scope'], index: number, key: string) => {
     const bearer = scope === 'unit';
     const recordsLink = links.records(job, file, bearer);
-    found.push({ file, scope, index, key, link: await links.file(job, file, bearer), recordsLink });
+    const link = await links.file(job, file, bearer);
+    resultFiles.push({ file, scope, index, key, link, recordsLink });
   };
   if (job.file) await add(job.file, 'job', 0, '');
   if (files.batch) {
@@ -40,13 +42,18 @@ export async function listFiles({ store, jobTypes, links }: JobContext, job: Job
       if (file) await add(file, 'batch', seq, '');
   }
   if (files.unit) {
-    for await (const placed of readIndexedBatches(store, job.id, ({ success }) => success > 0)) {
-      for (const { outcome, index, unit } of unitsOf(job, placed)) {
-        if (outcome?.status === 'SUCCESS' && outcome.file) await add(outcome.file, 'unit', index, unit.key);
-      }
+    for await (const { file, index, key } of unitFiles(store, job)) await add(file, 'unit', index, key);
+  }
+  return resultFiles;
+}
+
+/** Yields the files of a job's units. */
+async function* unitFiles(store: Store, job: Job) {
+  for await (const placed of readIndexedBatches(store, job.id, ({ success }) => success > 0)) {
+    for (const { outcome, index, unit } of unitsOf(job, placed)) {
+      if (outcome?.status === 'SUCCESS' && outcome.file) yield { file: outcome.file, index, key: unit.key };
     }
   }
-  return found;
 }
 
 /** Returns the name of a file without its folder. */
@@ -123,8 +130,13 @@ async function* lineOf(
   if (outcome?.status !== 'SUCCESS') return;
   const { key, input } = unit;
   const line = JSON.stringify({
-    ...{ index, batch_id: batchId, key, region, input },
-    ...{ ...reusedMember(outcome), ...more },
+    index,
+    batch_id: batchId,
+    key,
+    region,
+    input,
+    ...reusedMember(outcome),
+    ...more,
   });
   if (outcome.file) {
     yield `${line.slice(0, -1)},"file":${JSON.stringify(await fileJson(context, job, outcome.file))}}\n`;

@@ -1,7 +1,7 @@
 import { Fault } from '../../contract/fault.ts';
 import { type Column, createColumns, othersColumn, topColumn } from '../../formats/columns.ts';
 import { type FormatName, formatInfo } from '../../formats/format.ts';
-import { type ExactObject, parseExact } from '../../formats/json-text.ts';
+import { type ExactJson, type ExactObject, parseExact } from '../../formats/json-text.ts';
 import type { UnitFilePack } from '../../kinds/kind.ts';
 import type { BatchSummary } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
@@ -117,20 +117,25 @@ export const hasRecord = (entry: Entry): entry is RecordEntry => entry.record !=
  * are named like one of these columns are in `other_fields`.
  */
 export function rowOf({ unit, position, list, record }: RecordEntry): ExactObject {
-  const place: ExactObject = { unit_index: unit.index, unit_key: unit.unit.key, unit_region: unit.region };
-  if (list !== undefined) Object.assign(place, { unit_list: list, unit_position: position });
-  const names = Object.keys(place).filter((name) => Object.hasOwn(record, name));
-  if (names.length === 0) return { ...place, ...record };
-  const hidden = Object.fromEntries(names.map((name) => [name, record[name]!]));
-  const others = record[othersColumn.name];
-  const shown = others === undefined ? hidden : { ...hidden, [othersColumn.name]: others };
-  return { ...place, ...record, ...place, [othersColumn.name]: shown };
+  const unitFields: ExactObject = {
+    unit_index: unit.index,
+    unit_key: unit.unit.key,
+    unit_region: unit.region,
+  };
+  if (list !== undefined) Object.assign(unitFields, { unit_list: list, unit_position: position });
+  const hiddenNames = Object.keys(unitFields).filter((name) => Object.hasOwn(record, name));
+  if (hiddenNames.length === 0) return { ...unitFields, ...record };
+  const otherFields: Record<string, ExactJson> = {};
+  for (const name of hiddenNames) otherFields[name] = record[name]!;
+  const recordOthers = record[othersColumn.name];
+  if (recordOthers !== undefined) otherFields[othersColumn.name] = recordOthers;
+  return { ...unitFields, ...record, ...unitFields, [othersColumn.name]: otherFields };
 }
 
 /** Yields the records of a job like rowsOf() and, if the scope has `failed`, its failed units. */
 export async function* readEntries(context: JobContext, job: Job, scope: RowScope): AsyncGenerator<Entry> {
   const { files } = context.jobTypes.of(job).kind;
-  const wanted = (summary: BatchSummary, first: number) => holds(scope, job, summary, first);
+  const isRead = (summary: BatchSummary, first: number) => holds(scope, job, summary, first);
   const open = async (placed: IndexedBatch) => {
     const { batch, first } = placed;
     const units = [...unitsOf(job, placed)].filter(({ index }) => isInScope(scope, index));
@@ -140,18 +145,19 @@ export async function* readEntries(context: JobContext, job: Job, scope: RowScop
     if (next !== undefined) await records.prefetch(next);
     return { placed, units, records };
   };
-  const batches = prefetch(readIndexedBatches(context.store, job.id, wanted), maxBatchesAhead, open);
+  const batches = prefetch(readIndexedBatches(context.store, job.id, isRead), maxBatchesAhead, open);
   for await (const { placed, units, records } of batches) {
     const batch = placed.batch.seq;
     for (const unit of units) {
       const { index, outcome } = unit;
       if (outcome?.status === 'FAILED' && scope.failed) yield { unit, batch, position: 0, record: null };
       if (outcome?.status !== 'SUCCESS' || scope.records === false) continue;
-      if (outcome.file) yield* entryRows(context, files.unit!, outcome.file, { unit, batch });
-      else {
-        const bytes = await records.read(index - placed.first);
-        if (bytes) yield { unit, batch, position: 0, record: parseRecord(bytes.toString()), bytes };
+      if (outcome.file) {
+        yield* entryRows(context, files.unit!, outcome.file, { unit, batch });
+        continue;
       }
+      const bytes = await records.read(index - placed.first);
+      if (bytes) yield { unit, batch, position: 0, record: parseRecord(bytes.toString()), bytes };
     }
   }
 }

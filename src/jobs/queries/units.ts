@@ -29,13 +29,15 @@ export async function listUnits(
   { limit, after }: PageOptions,
 ): Promise<Page<IndexedUnit>> {
   const [from] = readPlace(after);
-  const holds = mayContain(job, code === undefined ? status : 'FAILED');
-  const wanted = (summary: BatchSummary, first: number) => first + summary.total > from && holds(summary);
+  const mayMatch = mayContain(job, code === undefined ? status : 'FAILED');
+  const isRead = (summary: BatchSummary, first: number) => first + summary.total > from && mayMatch(summary);
+  const matches = ({ status: unitStatus, outcome }: IndexedUnit) =>
+    (status === undefined || unitStatus === status) &&
+    (code === undefined || (outcome?.status === 'FAILED' && outcome.code === code));
   const items: IndexedUnit[] = [];
-  for await (const placed of readIndexedBatches(store, job.id, wanted)) {
+  for await (const placed of readIndexedBatches(store, job.id, isRead)) {
     for (const unit of unitsOf(job, placed)) {
-      if (unit.index < from || (status !== undefined && unit.status !== status)) continue;
-      if (code !== undefined && !(unit.outcome?.status === 'FAILED' && unit.outcome.code === code)) continue;
+      if (unit.index < from || !matches(unit)) continue;
       if (items.length === limit) return { items, next: placeToken(unit.index) };
       items.push(unit);
     }

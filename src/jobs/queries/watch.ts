@@ -56,9 +56,9 @@ export function createWatch<T>(
     }
   };
   const join = (jobId: string): Watched<T> => {
-    const known = jobs.get(jobId);
+    const watchedJob = jobs.get(jobId);
     // After a fault a new watcher starts a new poll, even while slow watchers have not read the fault.
-    if (known?.fault === null) return known;
+    if (watchedJob?.fault === null) return watchedJob;
     const change = Promise.withResolvers<void>();
     const job: Watched<T> = { watchers: 0, stop: new AbortController(), latest: null, fault: null, change };
     jobs.set(jobId, job);
@@ -66,30 +66,35 @@ export function createWatch<T>(
     return job;
   };
 
+  const leave = (jobId: string, job: Watched<T>) => {
+    job.watchers -= 1;
+    if (job.watchers > 0) return;
+    if (jobs.get(jobId) === job) jobs.delete(jobId);
+    job.stop.abort();
+  };
+
   return async function* watch(jobId, signal) {
     const job = join(jobId);
     job.watchers += 1;
-    const gone = Promise.withResolvers<void>();
-    const leave = () => gone.resolve();
-    signal.addEventListener('abort', leave);
+    const aborted = Promise.withResolvers<void>();
+    const onAbort = () => aborted.resolve();
+    signal.addEventListener('abort', onAbort);
     try {
-      let seen: WatchState<T> | null = null;
+      let previous: WatchState<T> | null = null;
       while (!signal.aborted) {
         const { latest, fault, change } = job;
-        if (latest !== seen) {
-          seen = latest;
+        if (latest !== previous) {
+          previous = latest;
           yield latest!.value;
-        } else if (latest?.ended) return;
-        else if (fault) throw fault;
-        else await Promise.race([change.promise, gone.promise]);
+          continue;
+        }
+        if (latest?.ended) return;
+        if (fault) throw fault;
+        await Promise.race([change.promise, aborted.promise]);
       }
     } finally {
-      signal.removeEventListener('abort', leave);
-      job.watchers -= 1;
-      if (job.watchers === 0) {
-        if (jobs.get(jobId) === job) jobs.delete(jobId);
-        job.stop.abort();
-      }
+      signal.removeEventListener('abort', onAbort);
+      leave(jobId, job);
     }
   };
 }
