@@ -36,13 +36,13 @@ export function createJobChanges(clock: Clock): JobChanges {
       if (stopped || signal.aborted || ms <= 0) return;
       const done = new AbortController();
       const wake = () => done.abort();
-      const others = waiting.get(jobId) ?? new Set();
-      waiting.set(jobId, others.add(wake));
+      const wakers = waiting.get(jobId) ?? new Set();
+      waiting.set(jobId, wakers.add(wake));
       signal.addEventListener('abort', wake, { once: true });
       await clock.sleep(ms, done.signal).catch(() => {});
       signal.removeEventListener('abort', wake);
-      others.delete(wake);
-      if (others.size === 0 && waiting.get(jobId) === others) waiting.delete(jobId);
+      wakers.delete(wake);
+      if (wakers.size === 0 && waiting.get(jobId) === wakers) waiting.delete(jobId);
     },
     stop() {
       stopped = true;

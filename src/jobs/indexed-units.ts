@@ -32,19 +32,19 @@ export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): FailedOutcome 
 });
 
 /**
- * Reads the batches of a job whose summaries `wanted` accepts, in order and a few at a time. Other batches
+ * Reads the batches of a job whose summaries `isRead` accepts, in order and a few at a time. Other batches
  * cost only their summary. `first` is the index of the batch's first unit in the job.
  */
 export async function* readIndexedBatches(
   store: Store,
   jobId: string,
-  wanted: (summary: BatchSummary, first: number) => boolean,
+  isRead: (summary: BatchSummary, first: number) => boolean,
 ): AsyncGenerator<IndexedBatch> {
   const firsts = new Map<number, number>();
-  let place = 0;
+  let first = 0;
   for (const summary of await store.batches.find({ jobId })) {
-    if (wanted(summary, place)) firsts.set(summary.seq, place);
-    place += summary.total;
+    if (isRead(summary, first)) firsts.set(summary.seq, first);
+    first += summary.total;
   }
   for await (const batch of store.batches.read(jobId, { seqs: [...firsts.keys()] }))
     yield { batch, first: firsts.get(batch.seq)! };
@@ -55,9 +55,9 @@ export async function* readIndexedBatches(
  */
 export function* unitsOf(job: Job, { batch, first }: IndexedBatch): Generator<IndexedUnit> {
   for (const [at, unit] of batch.units.entries()) {
-    const known = batch.outcomes[at];
-    const status = unitStatus(known, job);
-    const outcome = known ?? (status === 'FAILED' ? rejectedOutcome(job) : undefined);
+    const storedOutcome = batch.outcomes[at];
+    const status = unitStatus(storedOutcome, job);
+    const outcome = storedOutcome ?? (status === 'FAILED' ? rejectedOutcome(job) : undefined);
     yield { index: first + at, batchId: batch.id, region: batch.region, unit, status, outcome };
   }
 }

@@ -57,36 +57,16 @@ export function resolveJobTypes(
   const jobTypes = new Map<string, ResolvedJobType>();
   for (const method of services.flatMap((service) => service.methods)) {
     if (!hasOption(method, jobOption)) continue;
-    const { kind: kindName, step, view, result, resultInArray } = getOption(method, jobOption);
-    const marketName = getOption(method.parent, marketOption);
-    const fail = (problem: string): never => {
-      throw new Error(`${fullName(method)}: ${problem}`);
-    };
-    if (step === Step.UNSPECIFIED) fail('the step is missing');
-    const market =
-      markets.find(({ name }) => name === marketName) ?? fail(`there is no market '${marketName}'`);
-    if (step === Step.DATA) {
-      methods.set(fullName(method), { method, jobType: null, market, step, view });
-      continue;
+    const { step, view } = getOption(method, jobOption);
+    if (step === Step.UNSPECIFIED) failMethod(method, 'the step is missing');
+    const market = marketOf(method, markets);
+    let jobType: ResolvedJobType | null = null;
+    if (step !== Step.DATA) {
+      jobType = resolveJobType(method, market, kinds);
+      const name = `${market.name}/${jobType.kind.name}`;
+      jobType = mergeJobType(jobTypes.get(name), jobType, step);
+      jobTypes.set(name, jobType);
     }
-    const kind = kinds.find(({ name }) => name === kindName) ?? fail(`there is no kind '${kindName}'`);
-    const reader = market.readers[kind.page] ?? fail(`${marketName} has no reader of ${kind.page} pages`);
-    if (view !== '' && !(view in kind.views)) fail(`${kindName} has no view '${view}'`);
-    if (step === Step.SUBMIT && (result === '') !== (kind.files.unit === undefined))
-      fail(`${kindName} needs a result if its units have files, and only then`);
-    const message =
-      result === ''
-        ? null
-        : (messageOf(method.parent.file, result) ?? fail(`there is no message '${result}'`));
-    const name = `${marketName}/${kindName}`;
-    const known = jobTypes.get(name);
-    const shape = message === null ? (known?.result ?? null) : { message, inArray: resultInArray };
-    const request = step === Step.SUBMIT ? method.input : (known?.request ?? method.input);
-    const jobType = Object.assign(known ?? { kind, market, reader, request, result: shape }, {
-      request,
-      result: shape,
-    });
-    jobTypes.set(name, jobType);
     methods.set(fullName(method), { method, jobType, market, step, view });
   }
   return {
@@ -97,6 +77,51 @@ export function resolveJobTypes(
       return jobType;
     },
   };
+}
+
+function failMethod(method: DescMethod, problem: string): never {
+  throw new Error(`${fullName(method)}: ${problem}`);
+}
+
+function marketOf(method: DescMethod, markets: readonly Market[]): Market {
+  const marketName = getOption(method.parent, marketOption);
+  const market = markets.find(({ name }) => name === marketName);
+  return market ?? failMethod(method, `there is no market '${marketName}'`);
+}
+
+/** Returns the job type as one of its methods declares it. */
+function resolveJobType(method: DescMethod, market: Market, kinds: readonly Kind[]): ResolvedJobType {
+  const { kind: kindName, step, view, result, resultInArray } = getOption(method, jobOption);
+  const kind = kinds.find(({ name }) => name === kindName);
+  if (kind === undefined) return failMethod(method, `there is no kind '${kindName}'`);
+  const reader = market.readers[kind.page];
+  if (reader === undefined) return failMethod(method, `${market.name} has no reader of ${kind.page} pages`);
+  if (view !== '' && !(view in kind.views)) failMethod(method, `${kindName} has no view '${view}'`);
+  if (step === Step.SUBMIT && (result === '') !== (kind.files.unit === undefined))
+    failMethod(method, `${kindName} needs a result if its units have files, and only then`);
+  const message = result === '' ? undefined : messageOf(method.parent.file, result);
+  if (result !== '' && message === undefined) failMethod(method, `there is no message '${result}'`);
+  return {
+    kind,
+    market,
+    reader,
+    request: method.input,
+    result: message === undefined ? null : { message, inArray: resultInArray },
+  };
+}
+
+/** Adds what a method declares to its job type: the submit method has the request, and one has the result. */
+function mergeJobType(
+  jobType: ResolvedJobType | undefined,
+  declared: ResolvedJobType,
+  step: Step,
+): ResolvedJobType {
+  if (jobType === undefined) return declared;
+  // The methods that were resolved before share the object.
+  return Object.assign(jobType, {
+    request: step === Step.SUBMIT ? declared.request : jobType.request,
+    result: declared.result ?? jobType.result,
+  });
 }
 
 function messageOf(file: DescFile, typeName: string): DescMessage | undefined {

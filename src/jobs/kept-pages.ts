@@ -207,36 +207,38 @@ async function writeFile(
   const captured = new Map(
     [...units.values()].flatMap(({ pages }) => pages.map((page) => [placeId(jobId, page), page])),
   );
-  const known = new Map(
-    (await store.pagePlaces.find({ id: { in: [...captured.keys()] } }, { order: [] })).map((place) => [
-      place.id,
-      place,
+  const placesById = new Map(
+    (await store.pagePlaces.find({ id: { in: [...captured.keys()] } }, { order: [] })).map((pagePlace) => [
+      pagePlace.id,
+      pagePlace,
     ]),
   );
   const parts = [await warcInfo(settings.version, clock.now())];
   const places: PagePlace[] = [];
   let bytes = parts[0]!.length;
   for (const [id, { records }] of captured) {
-    if (known.has(id) || bytes + records.length > left) continue;
-    const place = { id, path, offset: bytes, length: records.length };
-    known.set(id, place);
-    places.push(place);
+    if (placesById.has(id) || bytes + records.length > left) continue;
+    const pagePlace = { id, path, offset: bytes, length: records.length };
+    placesById.set(id, pagePlace);
+    places.push(pagePlace);
     parts.push(records);
     bytes += records.length;
   }
   const isKept = places.length > 0;
   if (isKept) await blobs.write(path, 'application/warc', streamOf(parts), () => places.length);
   const files = isKept ? [...current.files, { path, bytes }] : [...current.files];
-  const fileAt = (wanted: string) => {
-    const at = files.findIndex((file) => file.path === wanted);
-    return at >= 0 ? at : files.push({ path: wanted, bytes: 0 }) - 1;
+  const fileAt = (filePath: string) => {
+    const at = files.findIndex((file) => file.path === filePath);
+    return at >= 0 ? at : files.push({ path: filePath, bytes: 0 }) - 1;
   };
   const pages = { ...current, files, units: { ...current.units }, kept: current.kept + places.length };
   if (isKept) pages.bytes += bytes;
   for (const [index, unit] of units) {
     pages.units[index] = unit.pages.flatMap(({ records: _, ...page }) => {
-      const place = known.get(placeId(jobId, page));
-      return place ? { ...page, file: fileAt(place.path), offset: place.offset, length: place.length } : [];
+      const pagePlace = placesById.get(placeId(jobId, page));
+      return pagePlace
+        ? { ...page, file: fileAt(pagePlace.path), offset: pagePlace.offset, length: pagePlace.length }
+        : [];
     });
     pages.missed += unit.missed + unit.pages.length - pages.units[index].length;
   }
@@ -268,10 +270,10 @@ function sourceOf(context: JobContext, rereadOf: string, batch: Batch): Promise<
     // A job and its reread have the same batches.
     return readBatch(store, rereadOf, batch.seq);
   };
-  const known = sources.get(batch) ?? load();
-  sources.set(batch, known);
-  known.catch(() => sources.delete(batch));
-  return known;
+  const source = sources.get(batch) ?? load();
+  sources.set(batch, source);
+  source.catch(() => sources.delete(batch));
+  return source;
 }
 
 /**

@@ -30,8 +30,8 @@ export function plannedOrigins(
       const origin = addresses?.get(region) ?? (market.hasNamedOrigins ? storeOf(input.url) : null);
       if (origin === null) continue;
       const key = `${origin}\n${region}`;
-      const known = origins.get(key);
-      if (known) known.units += 1;
+      const counted = origins.get(key);
+      if (counted) counted.units += 1;
       else origins.set(key, { origin, region, units: 1 });
     }
   }
@@ -108,10 +108,7 @@ export function logMissingOrigins({ jobTypes, settings, log }: JobContext): void
     return regions.filter((region) => !addresses.has(region)).map((region) => placeOf(name, region));
   });
   if (missing.length > 0)
-    log.warn(
-      { missing },
-      'origins missing: units of these markets fail; see docs/fetching.md',
-    );
+    log.warn({ missing }, 'origins missing: units of these markets fail; see docs/fetching.md');
 }
 
 const placeOf = (market: string, region: string) => (region === '' ? market : `${market}/${region}`);

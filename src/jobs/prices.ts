@@ -25,14 +25,14 @@ function unitPrice({ settings: { prices } }: JobContext, { kind, market }: Resol
 
 /** Returns one sentence about a configured price that applies to no job type, or null if there is none. */
 export function findUnknownPrice(prices: ReadonlyMap<string, number>, { methods }: JobTypes): string | null {
-  const known = new Set(
+  const kindNames = new Set(
     [...methods.values()].flatMap(({ jobType, market }) =>
       jobType === null ? [] : [jobType.kind.name, `${market.name}.${jobType.kind.name}`],
     ),
   );
-  const unknown = [...prices.keys()].find((name) => !known.has(name));
+  const unknown = [...prices.keys()].find((name) => !kindNames.has(name));
   if (unknown === undefined) return null;
-  return `no job has the kind ${quote(unknown)}.${didYouMean(unknown, known)}`;
+  return `no job has the kind ${quote(unknown)}.${didYouMean(unknown, kindNames)}`;
 }
 
 /** Returns the credits per unit of a job type's job. Test jobs cost nothing. */

@@ -131,9 +131,10 @@ export function parseHold(text: string): HoldRule[] {
 
 /** Returns the problems of rules for records with these listed fields. */
 export function problemsOfHold(rules: readonly HoldRule[], listed: string): string[] {
-  const known = parseFields(listed).map(({ path }) => path);
+  const fieldPaths = parseFields(listed).map(({ path }) => path);
   return rules.flatMap(({ field, minimum }) => {
-    if (!known.includes(field)) return [`'${field}' is not a field of the records. Use ${known.join(', ')}`];
+    if (!fieldPaths.includes(field))
+      return [`'${field}' is not a field of the records. Use ${fieldPaths.join(', ')}`];
     return minimum > 100 ? [`'${field}': the minimum ${minimum} is more than 100 percent`] : [];
   });
 }

@@ -94,9 +94,9 @@ async function timing(
     sharedCounts.backlog(),
   ]);
   const origins = plannedOrigins(context, jobType, plan);
-  const known = isTest || isReread ? [] : pauses.map((pause) => shownPause(clock, pause));
+  const visiblePauses = isTest || isReread ? [] : pauses.map((pause) => shownPause(clock, pause));
   return {
-    ...findStart(context, jobType, mode, origins, known, needsApproval),
+    ...findStart(context, jobType, mode, origins, visiblePauses, needsApproval),
     durationSeconds: BigInt(estimateSeconds(context, jobType, origins, minutes)),
     durationIsMinimum: jobType.reader.sort === 'list',
     batchesAhead: backlog
@@ -128,20 +128,20 @@ const maxListed = 20;
  * occur several times, in the order submitted.
  */
 function findDuplicates({ groups }: Plan) {
-  const known = new Map<string, { key: string; region: string; times: number }>();
+  const firstByIdentity = new Map<string, { key: string; region: string; times: number }>();
   let count = 0;
   for (const { region, units } of groups) {
     for (const { key, input } of units) {
       const identity = `${region}\n${JSON.stringify(input)}`;
-      const first = known.get(identity);
-      if (first === undefined) known.set(identity, { key, region, times: 1 });
+      const first = firstByIdentity.get(identity);
+      if (first === undefined) firstByIdentity.set(identity, { key, region, times: 1 });
       else {
         first.times += 1;
         count += 1;
       }
     }
   }
-  const repeated = [...known.values()].filter(({ times }) => times > 1);
+  const repeated = [...firstByIdentity.values()].filter(({ times }) => times > 1);
   return { count, listed: repeated.slice(0, maxListed) };
 }
 

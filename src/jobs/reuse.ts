@@ -48,8 +48,8 @@ export async function findRecent(
   const ofOption = maxAgeMs(job.options);
   if (!kind.recent && ofOption === null) return notReused;
   // Batches of test jobs have the market of the sandbox's queue, so that live jobs never get their pages.
-  const place = job.mode === 'test' ? `${batch.market}/${job.market}` : job.market;
-  const key = `${place}/${reuseKey(kind, unit, batch.region)}`;
+  const site = job.mode === 'test' ? `${batch.market}/${job.market}` : job.market;
+  const key = `${site}/${reuseKey(kind, unit, batch.region)}`;
   const maxMs = ofOption ?? (kind.recent?.serves(job) ? settings.recentCrawlMs : null);
   return {
     kept:

@@ -34,8 +34,8 @@ export function createSharedCounts(
 ): SharedCounts {
   const users = createBoundedMap<UserPages>({ maxBytes: maxUserBytes, sizeOf: () => 256 });
   const pagesOf = (userId: string): UserPages => {
-    const known = users.get(userId);
-    if (known !== undefined) return known;
+    const counts = users.get(userId);
+    if (counts !== undefined) return counts;
     const read = cacheReading(clock, () => {
       user.added = 0;
       return store.jobs.sumBytes(userId, 'pages');

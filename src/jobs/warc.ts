@@ -67,13 +67,13 @@ export async function writePage(request: PageRequest, response: PageResponse): P
       },
       ...block,
     );
-  const kept = Object.entries(headers).filter(([name]) => !droppedHeaders.has(name));
+  const describingHeaders = Object.entries(headers).filter(([name]) => !droppedHeaders.has(name));
   const length = (content: string | Buffer) => ({ 'content-length': String(Buffer.byteLength(content)) });
   const page = await record(
     'response',
     { 'WARC-Record-ID': id, 'WARC-Payload-Digest': `sha256:${sha256(body)}` },
     head(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), {
-      ...Object.fromEntries(kept),
+      ...Object.fromEntries(describingHeaders),
       ...length(body),
     }),
     body,

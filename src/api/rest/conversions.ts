@@ -107,6 +107,15 @@ export function createConversions(limits: Partial<ConversionLimits> = {}): Conve
     };
   };
 
+  /** Removes the oldest complete conversions above the limit, except that of `newKey`. */
+  const removeOldest = (newKey: string) => {
+    for (const [key, { expiry }] of entries) {
+      if (totalBytes <= maxTotalBytes) break;
+      const isComplete = expiry !== undefined;
+      if (isComplete && key !== newKey) remove(key);
+    }
+  };
+
   const create = async (
     key: string,
     entry: Entry,
@@ -117,18 +126,14 @@ export function createConversions(limits: Partial<ConversionLimits> = {}): Conve
       entry.path = join((await folder()).path, String(count++));
       const stored = await write(entry, await convert(ended.signal));
       use(key, entry);
-      for (const [oldest, { expiry }] of entries) {
-        if (totalBytes <= maxTotalBytes) break;
-        const isComplete = expiry !== undefined;
-        if (isComplete && oldest !== key) remove(oldest);
-      }
+      removeOldest(key);
       return stored;
     } catch (error) {
       remove(key);
-      const isDiskFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
-      if (!(error instanceof TooLargeError) && !isDiskFull) throw error;
+      if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return null;
+      if (!(error instanceof TooLargeError)) throw error;
       if (largeKeys.size >= maxLargeKeys) largeKeys.clear();
-      if (!isDiskFull) largeKeys.add(key);
+      largeKeys.add(key);
       return null;
     } finally {
       ended.abort(new Error('the conversion has ended'));

@@ -75,7 +75,8 @@ export function serveMcp(serving: McpServing): RequestHandler {
     admit(exchange, session);
     if (session.count) addHeaders(exchange, await session.count());
     await beginLongRequest(request, response, { account: session.userId, kind: 'agent' });
-    const [maxCredits, credits] = [readCredits(request, 'max_credits'), readCredits(request, 'budget')];
+    const maxCredits = readCredits(request, 'max_credits');
+    const credits = readCredits(request, 'budget');
     const sessions = sessionsOf(serving, request, session, exchange);
     // Without a budget there are no sessions, so that the id of one has no meaning.
     const id = credits === null ? undefined : (request.headers[sessionHeader] as string | undefined);
@@ -88,23 +89,26 @@ export function serveMcp(serving: McpServing): RequestHandler {
       return sendMethodNotAllowed(exchange, credits === null ? 'POST' : 'POST, DELETE');
     const release = await budget.reserve(session.userId, maxMessageBytes, exchange.signal);
     try {
-      const parsedBody = await readMessage(request, () => requireSubmit(session));
-      const authInfo = { token: '', clientId: session.userId, scopes: [] };
+      const message = await readMessage(request, () => requireSubmit(session));
       const limited = id === undefined ? session : await sessions.open(id);
       if (credits !== null && id === undefined)
-        response.setHeader(sessionHeader, await startSession(sessions, parsedBody, credits));
-      calls.set(authInfo, { session: limited, exchange, budget: budgetOf(maxCredits, credits !== null) });
-      const { signal } = exchange;
-      const sent = new Request(`${publicUrl()}${path}`, {
-        method: 'POST',
-        headers: protocolHeaders(request),
-        signal,
-      });
-      const result = await handler.fetch(sent, { authInfo, parsedBody });
-      await sendResult(exchange, result);
+        response.setHeader(sessionHeader, await startSession(sessions, message, credits));
+      const callBudget = budgetOf(maxCredits, credits !== null);
+      await handle(request, message, { session: limited, exchange, budget: callBudget });
     } finally {
       release();
     }
+  };
+  const handle = async (request: HttpRequest, parsedBody: unknown, call: McpCall): Promise<void> => {
+    const authInfo = { token: '', clientId: call.session.userId, scopes: [] };
+    calls.set(authInfo, call);
+    const { exchange } = call;
+    const webRequest = new Request(`${publicUrl()}${path}`, {
+      method: 'POST',
+      headers: protocolHeaders(request),
+      signal: exchange.signal,
+    });
+    await sendResult(exchange, await handler.fetch(webRequest, { authInfo, parsedBody }));
   };
   const router = express.Router();
   router.all(path, (request, response) => {

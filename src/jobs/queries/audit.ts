@@ -153,8 +153,8 @@ async function jobEntries(store: Store, userId: string): Promise<Map<string, Led
   const entries = new Map<string, LedgerEntry[]>();
   for await (const entry of allOf((page) => store.ledger.list({ userId }, page), pageSize)) {
     if (entry.jobId === null) continue;
-    const known = entries.get(entry.jobId);
-    if (known) known.push(entry);
+    const jobEntries = entries.get(entry.jobId);
+    if (jobEntries) jobEntries.push(entry);
     else entries.set(entry.jobId, [entry]);
   }
   return entries;

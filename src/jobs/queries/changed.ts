@@ -63,7 +63,7 @@ export async function* changedEntries(
   entries: AsyncIterable<Entry>,
 ): AsyncGenerator<Entry> {
   const { market, kind } = jobTypes.of(job);
-  const place = { userId: job.userId, market: job.market };
+  const scope = { userId: job.userId, market: job.market };
   const readTracked = market.tracked?.[kind.page];
   if (!readTracked) return;
   /** Ids of the batch's items; an item of several batches has one change, in the first of them. */
@@ -89,7 +89,7 @@ export async function* changedEntries(
     const item = readTracked(JSON.parse(formatExact(entry.record)) as JsonObject);
     if (item === null || item.key === null) continue;
     const region = itemRegion(market, entry.unit.region, entry.unit.unit.key);
-    const id = changeId(job.id, batch, { ...place, region, key: item.key });
+    const id = changeId(job.id, batch, { ...scope, region, key: item.key });
     if (seen.has(id)) continue;
     seen.add(id);
     waiting.set(id, entry);

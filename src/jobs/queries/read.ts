@@ -102,7 +102,7 @@ const partBytes = 1024;
  * second while the stored job is the same: each call reads it, so that a deletion is seen immediately.
  */
 export function createReadView(context: JobContext): ReadView {
-  const kept = createBoundedMap<KeptView>({ maxBytes: maxKeptBytes, sizeOf: ({ bytes }) => bytes });
+  const views = createBoundedMap<KeptView>({ maxBytes: maxKeptBytes, sizeOf: ({ bytes }) => bytes });
   const prepare = async (
     method: JobMethod,
     job: Job,
@@ -115,12 +115,12 @@ export function createReadView(context: JobContext): ReadView {
     // Links differ by role.
     const key = `${role} ${method.method} ${job.id}`;
     const second = Math.floor(context.clock.now() / 1000);
-    let view = kept.get(key);
+    let view = views.get(key);
     if (view?.second !== second || !isDeepStrictEqual(view.job, job)) {
       const { tag, snapshot, render } = await prepareView(context, method, job, request, role);
       const parts = 1 + (snapshot.batches?.length ?? 0) + (snapshot.failures?.length ?? 0);
       view = { job, second, tag, message: Object.freeze(await render()), bytes: parts * partBytes };
-      kept.set(key, view);
+      views.set(key, view);
     }
     const { tag, message } = view;
     return { tag, render: () => message };
@@ -166,10 +166,10 @@ async function prepareView(
     snapshot,
     tag: tagOf(context.clock, snapshot, waiting),
     render: async () => {
-      const shown = await view.show(snapshot);
+      const message = await view.show(snapshot);
       return create(
         method.output,
-        waiting === null ? shown : { ...shown, waitingFor: `waiting for ${waiting}` },
+        waiting === null ? message : { ...message, waitingFor: `waiting for ${waiting}` },
       );
     },
   };
@@ -317,10 +317,10 @@ export async function data(
   const { itemToken, format, only, columns } = request as unknown as DataRequest;
   const job = await findJob(context, method, request, reader);
   requireResults(job);
-  const place = links.readItemToken(job.id, itemToken);
-  if (place === null)
+  const location = links.readItemToken(job.id, itemToken);
+  if (location === null)
     throw new Fault('malformed', `'${itemToken.slice(0, 80)}' is not the token of an item of this job.`);
-  const outcome = await outcomeOf(context, job.id, place);
+  const outcome = await outcomeOf(context, job.id, location);
   if (outcome?.status !== 'SUCCESS' || !outcome.file)
     throw new Fault('not_found', 'This item has no result.');
   const { path, contentType } = outcome.file;
@@ -339,9 +339,9 @@ function throwUnavailable(error: unknown): never {
   throw new Fault('unavailable', 'The result of this item could not be fetched.', { cause: error });
 }
 
-async function outcomeOf({ store }: JobContext, jobId: string, place: { batchId: string; index: number }) {
+async function outcomeOf({ store }: JobContext, jobId: string, location: { batchId: string; index: number }) {
   for await (const batch of store.batches.read(jobId)) {
-    if (batch.id === place.batchId) return batch.outcomes[place.index];
+    if (batch.id === location.batchId) return batch.outcomes[location.index];
   }
   return undefined;
 }

@@ -110,27 +110,32 @@ const maxAttempts = 3;
  * finished units and stops the others. Unfinished units are refunded once. Throws `not_found`; `conflict` for
  * a job that has ended or is ending, and for one whose state keeps changing.
  */
-export async function cancel(
+export async function cancel(context: JobContext, jobId: string, canceller: Canceller): Promise<Job> {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const job = await context.store.jobs.get(jobId);
+    let cancelled: Job | null;
+    if (job?.state === 'awaiting_approval') cancelled = await cancelWaiting(context, jobId, canceller);
+    else if (job !== null && runningStates.includes(job.state))
+      cancelled = await stopRunning(context, jobId, canceller.reason);
+    else throw notStoppable(jobId, job);
+    if (cancelled !== null) return cancelled;
+  }
+  throw new Fault('conflict', 'The job is changing. Try again.');
+}
+
+/** Rejects a job that awaits approval. Null if it is no longer awaiting it. */
+async function cancelWaiting(
   context: JobContext,
   jobId: string,
   { operatorId, reason }: Canceller,
-): Promise<Job> {
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const job = await context.store.jobs.get(jobId);
-    if (job?.state === 'awaiting_approval') {
-      const message =
-        reason || (operatorId === null ? 'Cancelled by its owner.' : 'Cancelled by an operator.');
-      try {
-        return await reject(context, jobId, operatorId, message);
-      } catch (error) {
-        if (Fault.from(error).code !== 'conflict') throw error;
-      }
-    } else if (job !== null && runningStates.includes(job.state)) {
-      const stopped = await stopRunning(context, jobId, reason);
-      if (stopped !== null) return stopped;
-    } else throw notStoppable(jobId, job);
+): Promise<Job | null> {
+  const cancelledBy = operatorId === null ? 'Cancelled by its owner.' : 'Cancelled by an operator.';
+  try {
+    return await reject(context, jobId, operatorId, reason || cancelledBy);
+  } catch (error) {
+    if (Fault.from(error).code !== 'conflict') throw error;
+    return null;
   }
-  throw new Fault('conflict', 'The job is changing. Try again.');
 }
 
 function notStoppable(jobId: string, job: Job | null): Fault {

@@ -50,7 +50,8 @@ export async function dispatch(context: JobContext, job: Job): Promise<Dispatche
   const queued: QueuedBatch[] = [];
   const { regions } = context.jobTypes.of(job).market;
   if (job.region !== '' || regions.length <= 1) {
-    const room = Math.min(window, ...[...byRegion.keys()].map(roomOf));
+    const rooms = [...byRegion.keys()].map(roomOf);
+    const room = Math.min(window, ...rooms);
     if (room > 0) queued.push(...(await store.batches.queue(job.id, room, clock.steady())));
   } else {
     for (const region of [...regions, '']) {

@@ -135,8 +135,11 @@ async function quoteDerived(
   await findRunning(context, derivation, source, jobId);
   const plan = await planDerived(context, derivation, source);
   const warning = await derivation.warning(context, source);
-  const given = { options: derivation.optionsOf(source, options), isReread: derivation.of === 'rereadOf' };
-  const caller = { userId, mode: source.mode, keyId, ...given };
+  const derivedOptions = {
+    options: derivation.optionsOf(source, options),
+    isReread: derivation.of === 'rereadOf',
+  };
+  const caller = { userId, mode: source.mode, keyId, ...derivedOptions };
   return quoteJob(context, context.jobTypes.of(source), plan, caller, warning === null ? [] : [warning]);
 }
 
@@ -254,14 +257,14 @@ const readingOptions = { max_age: 'maxAge', keep_pages: 'keepPages', track: 'tra
 
 /** Returns the options of a reread: those of the call, and the name of the first job. Throws `invalid`. */
 function rereadOptionsOf({ name }: JobOptions, options: Submitter['options']): JobOptions {
-  const given = jobOptionsOf(options);
+  const jobOptions = jobOptionsOf(options);
   const problems = Object.entries(readingOptions)
-    .filter(([, option]) => given[option])
+    .filter(([, option]) => jobOptions[option])
     .map(([field]): Problem => {
       const msg = 'a reread cannot have this option: it reads kept pages';
       return { loc: ['query', field], msg, type: 'value_error' };
     });
   const [first] = problems;
   if (first !== undefined) throw new Fault('invalid', `${first.loc[1]}: ${first.msg}`, { problems });
-  return { ...(name === undefined ? {} : { name }), ...given };
+  return { ...(name === undefined ? {} : { name }), ...jobOptions };
 }

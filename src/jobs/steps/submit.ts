@@ -65,8 +65,17 @@ export async function submit(
   let response: Message;
   try {
     const draft = {
-      ...{ jobId, userId, mode, keyId, plan, schedule, approvedBy },
-      ...{ retryOf: null, rereadOf: null, resumable: key !== null, options: jobOptionsOf(options) },
+      jobId,
+      userId,
+      mode,
+      keyId,
+      plan,
+      schedule,
+      approvedBy,
+      retryOf: null,
+      rereadOf: null,
+      resumable: key !== null,
+      options: jobOptionsOf(options),
     };
     const job = await placeJob(context, jobType, draft, submission);
     const snapshot = await snapshotOf(context, job, kind.submittedNeeds, undefined, 'user');
@@ -150,9 +159,9 @@ async function withDestinationIds(
   context: JobContext,
   job: Pick<Job, 'userId' | 'options'>,
 ): Promise<JobOptions> {
-  const { deliverTo: _, ...others } = job.options;
+  const { deliverTo: _, ...otherOptions } = job.options;
   const { ids } = await readDestinations(context, job);
-  return ids.length === 0 ? others : { ...others, deliverTo: ids.join(',') };
+  return ids.length === 0 ? otherOptions : { ...otherOptions, deliverTo: ids.join(',') };
 }
 
 /** Adds the defaults that the marketplace has for options. */
@@ -172,15 +181,15 @@ async function buildJob(
   jobType: ResolvedJobType,
   plan: Plan,
   size: Estimate,
-  { jobId: id, plan: _, approvedBy, ...given }: JobDraft,
+  { jobId: id, plan: _, approvedBy, ...draftFields }: JobDraft,
 ): Promise<Job> {
   const { kind, market } = jobType;
   const now = context.clock.now();
-  const keepMs = keepPagesMs(given.options);
+  const keepMs = keepPagesMs(draftFields.options);
   const awaitsApproval = kind.approval && context.settings.approval && !approvedBy;
-  const decisionMs = given.mode === 'test' ? testDecisionMs(plan) : approvalWaitMs;
+  const decisionMs = draftFields.mode === 'test' ? testDecisionMs(plan) : approvalWaitMs;
   return {
-    ...given,
+    ...draftFields,
     ...size,
     id,
     number: kind.sequence === undefined ? null : await nextNumber(context.store, kind.sequence),
@@ -192,7 +201,7 @@ async function buildJob(
     stateSince: now,
     dueAt: dueOnEntry({ state: 'submitted', decideBy: null }, now),
     params: plan.params,
-    reusedUnitPrice: maxAgeMs(given.options) === null ? null : reusedPrice(context, size.unitPrice),
+    reusedUnitPrice: maxAgeMs(draftFields.options) === null ? null : reusedPrice(context, size.unitPrice),
     refunded: 0,
     createdAt: now,
     decideBy: awaitsApproval ? now + decisionMs : null,
