@@ -182,9 +182,9 @@ function addEndpoints(
   for (const [endpoint, locate] of endpoints) {
     // Created by the first request: creating all of them takes a tenth of the start of a service.
     let created: Serve | undefined;
-    const serveEndpoint: Serve = (...given) => {
+    const serveEndpoint: Serve = (...rest) => {
       created ??= serverOf(endpoint, { ...serving, locate });
-      return created(...given);
+      return created(...rest);
     };
     for (const [form, { template }] of endpoint.forms.entries()) {
       insert(endpoint.verb, template, {
@@ -208,11 +208,11 @@ function serverOf(endpoint: ServedEndpoint, serving: Serving): Serve {
   if (endpoint.exported === null) return serve;
   // The path of `endpoint` makes no parameter of the other one required.
   const serveExport = endpointServer({ ...endpoint.exported, requiredParameters: [] }, serving);
-  return (exchange, ...place) => {
+  return (exchange, ...rest) => {
     const url = exchange.request.url!;
     const params = url.includes('?') ? new URLSearchParams(url.slice(url.indexOf('?') + 1)) : null;
     const isExport = params !== null && exportParams.some((name) => params.has(name));
-    return (isExport ? serveExport : serve)(exchange, ...place);
+    return (isExport ? serveExport : serve)(exchange, ...rest);
   };
 }
 

@@ -52,9 +52,9 @@ export function beginExchange(
     userId: undefined,
   };
   response.once('close', () => {
-    const whole = response.writableFinished;
+    const isComplete = response.writableFinished;
     const waitedMs = parseWaited(String(response.getHeader(timingHeader) ?? ''));
-    if (!whole) abort.abort(new Fault('unavailable', 'The client disconnected.'));
+    if (!isComplete) abort.abort(new Fault('unavailable', 'The client disconnected.'));
     log.info(
       {
         requestId,
@@ -64,7 +64,7 @@ export function beginExchange(
         ms: Math.max(0, clock.now() - started - waitedMs),
         ...(waitedMs === 0 ? {} : { waited_ms: waitedMs }),
         userId: exchange.userId,
-        ...(whole ? {} : { aborted: true }),
+        ...(isComplete ? {} : { aborted: true }),
       },
       'request',
     );

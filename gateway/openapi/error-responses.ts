@@ -133,10 +133,10 @@ const examples: Record<string, unknown> = {
 
 /** Returns references to the error responses of some statuses, in order. */
 export function errorResponses(statuses: readonly number[]): Record<string, Schema> {
-  const known = [...new Set(statuses)]
+  const documented = [...new Set(statuses)]
     .filter((status) => status in errors)
     .toSorted((one, other) => one - other);
   return Object.fromEntries(
-    known.map((status) => [String(status), { $ref: `#/components/responses/Error${status}` }]),
+    documented.map((status) => [String(status), { $ref: `#/components/responses/Error${status}` }]),
   );
 }

@@ -36,57 +36,57 @@ export function createExampleGenerator(
   form: BodyForm = 'rest',
 ): ExampleGenerator {
   const isRest = form === 'rest';
-  const exampleOf: ExampleOf = (known) => {
-    const declared = getOption(known, exampleOption);
-    return declared === '' ? fallback(known) : JSON.parse(declared);
+  const exampleOf: ExampleOf = (field) => {
+    const declared = getOption(field, exampleOption);
+    return declared === '' ? fallback(field) : JSON.parse(declared);
   };
   // Types whose example is being created: a type that contains itself has one level of examples.
   const open = new Set<DescMessage>();
-  const message = (schema: DescMessage, direction: Direction): unknown => {
+  const messageExample = (schema: DescMessage, direction: Direction): unknown => {
     if (schema.typeName === 'google.protobuf.Timestamp') return time;
     open.add(schema);
-    const example = object(schema.fields, direction);
+    const example = objectExample(schema.fields, direction);
     open.delete(schema);
     return example;
   };
   const isOpen = ({ message: type }: DescField) => type !== undefined && open.has(type);
-  const object = (fields: readonly DescField[], direction: Direction) => {
-    const isShown = (known: DescField) =>
-      !isWholeBody(known) &&
-      (exampleOf(known) !== undefined ||
-        (direction === 'request' ? isRequired(known) : isAlwaysPresent(known) || isObject(known)));
-    const shown = fields.filter((known) => isShown(known) && !(isObject(known) && isOpen(known)));
-    return Object.fromEntries(
-      shown.map((known) => [isRest ? restName(known) : known.jsonName, field(known, direction)]),
-    );
+  const objectExample = (fields: readonly DescField[], direction: Direction) => {
+    const isExpected = (field: DescField) =>
+      direction === 'request' ? isRequired(field) : isAlwaysPresent(field) || isObject(field);
+    const included = fields.filter((field) => {
+      if (isWholeBody(field) || (isObject(field) && isOpen(field))) return false;
+      return exampleOf(field) !== undefined || isExpected(field);
+    });
+    const nameOf = isRest ? restName : ({ jsonName }: DescField) => jsonName;
+    return Object.fromEntries(included.map((field) => [nameOf(field), fieldExample(field, direction)]));
   };
-  const field = (known: DescField, direction: Direction): unknown => {
-    const value = restField(known, direction);
+  const fieldExample = (field: DescField, direction: Direction): unknown => {
+    const value = restExample(field, direction);
     // Protobuf JSON has 64-bit integers, and JSON text, as strings.
-    if (isRest || known.fieldKind === 'message') return value;
-    if (getOption(known, jsonOption)) return JSON.stringify(value);
-    return isBig(known.scalar ?? ScalarType.STRING) && typeof value === 'number' ? String(value) : value;
+    if (isRest || field.fieldKind === 'message') return value;
+    if (getOption(field, jsonOption)) return JSON.stringify(value);
+    return isBig(field.scalar ?? ScalarType.STRING) && typeof value === 'number' ? String(value) : value;
   };
-  const restField = (known: DescField, direction: Direction): unknown => {
-    const own = exampleOf(known);
+  const restExample = (field: DescField, direction: Direction): unknown => {
+    const own = exampleOf(field);
     if (own !== undefined) return own;
-    if (direction === 'response' && isRest && getOption(known, nullableOption)) return null;
-    if (known.fieldKind === 'list') return isOpen(known) ? [] : [element(known, direction)];
-    if (known.fieldKind === 'map') return { key: element(known, direction) };
-    return element(known, direction);
+    if (direction === 'response' && isRest && getOption(field, nullableOption)) return null;
+    if (field.fieldKind === 'list') return isOpen(field) ? [] : [elementExample(field, direction)];
+    if (field.fieldKind === 'map') return { key: elementExample(field, direction) };
+    return elementExample(field, direction);
   };
-  const element = (known: DescField, direction: Direction): unknown => {
-    if (known.message !== undefined) return message(known.message, direction);
-    if (known.enum !== undefined) return known.enum.values[0]!.name;
-    if (getOption(known, jsonOption)) return jsonExample(known);
-    return scalarExample(known);
+  const elementExample = (field: DescField, direction: Direction): unknown => {
+    if (field.message !== undefined) return messageExample(field.message, direction);
+    if (field.enum !== undefined) return field.enum.values[0]!.name;
+    if (getOption(field, jsonOption)) return jsonExample(field);
+    return scalarExample(field);
   };
-  const jsonExample = (known: DescField): unknown => {
-    const { type, list } = getOption(known, shapeOption);
-    const value = type === '' ? {} : message(findMessage(known.parent.file, type), 'response');
+  const jsonExample = (field: DescField): unknown => {
+    const { type, list } = getOption(field, shapeOption);
+    const value = type === '' ? {} : messageExample(findMessage(field.parent.file, type), 'response');
     return list ? [value] : value;
   };
-  return { message, object, field };
+  return { message: messageExample, object: objectExample, field: fieldExample };
 }
 
 /** Returns true if a field is one object, other than a time. */

@@ -17,13 +17,13 @@ export function documentLinks(
   const { method, streams } = endpoint;
   if (streams) return {};
   const members = memberPaths(method.output);
-  const given = new Set(pathNames(endpoint));
+  const requestNames = new Set(pathNames(endpoint));
   const links = endpoints.flatMap((target) => {
     const names = pathNames(target);
     const isNear = target.method.parent === method.parent || isResource(target, names);
     if (target === endpoint || !isNear || names.length === 0) return [];
     const found = names.filter((name) => members.has(name));
-    if (found.length === 0 || !names.every((name) => members.has(name) || given.has(name))) return [];
+    if (found.length === 0 || !names.every((name) => members.has(name) || requestNames.has(name))) return [];
     const operationId = operationIdOf(target);
     const parameters = names.map((name) => [
       name,

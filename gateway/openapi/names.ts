@@ -50,10 +50,10 @@ function reachable(messages: readonly DescMessage[]): Set<DescMessage> {
  */
 export function findMessage(file: DescFile, typeName: string): DescMessage {
   const files = new Set([file]);
-  for (const known of files) {
-    const found = known.messages.find((message) => message.typeName === typeName);
-    if (found !== undefined) return found;
-    for (const imported of known.dependencies) files.add(imported);
+  for (const candidate of files) {
+    const message = candidate.messages.find((each) => each.typeName === typeName);
+    if (message !== undefined) return message;
+    for (const imported of candidate.dependencies) files.add(imported);
   }
   throw new Error(`${file.name} knows no message ${typeName}`);
 }

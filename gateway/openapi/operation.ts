@@ -77,47 +77,68 @@ type Places = Record<'path' | 'query' | 'body', DescField[]>;
 
 /** Returns the OpenAPI operation of an endpoint. */
 export function documentOperation(endpoint: ServedEndpoint, context: OperationContext): Schema {
-  const { describe, operationIdOf = defaultId, isVolatile } = context;
-  const { method, verb } = endpoint;
-  const isLocated = context.isLocated(endpoint);
-  const isTagged = hasTag(endpoint, isVolatile);
+  const { describe, operationIdOf = defaultId } = context;
+  const { method } = endpoint;
   const places = placesOf(endpoint);
-  const { path, body } = places;
-  const query = [...places.query, ...(endpoint.exported ? placesOf(endpoint.exported).query : [])];
-  const parameters = [
-    ...path.map((field) => ({ ...parameter(field, 'path', context), required: true })),
-    ...query.map((field) => ({
-      ...parameter(field, 'query', context),
-      ...(isRequired(field) || endpoint.requiredParameters.includes(field.name) ? { required: true } : {}),
-    })),
-    ...(endpoint.takesOptions ? submitOptionFields.map((field) => parameter(field, 'query', context)) : []),
-    ...(endpoint.waits ? [endpoint.isSubmit ? createdWaitParameter : waitParameter] : []),
-    ...(isLocated || endpoint.isRepeatable ? [idempotencyKey] : []),
-  ];
+  if (endpoint.exported) places.query.push(...placesOf(endpoint.exported).query);
+  const parameters = parametersOf(endpoint, places, context);
   const scopes = requiredScopes(method);
   const text = describe(`${method.parent.typeName}.${method.name}`) ?? method.name;
+  const hasInput = parameters.length + places.body.length > 0;
   return {
     operationId: operationIdOf(endpoint),
     tags: [context.tagOf(method.parent)],
     summary: context.titleOf?.(method) ?? text.split(/(?<=\.)\s/)[0],
     description: [text, ...notesOf(endpoint, places, context)].join('\n\n'),
     ...(scopes === null ? {} : { 'x-required-scopes': scopes }),
-    parameters: [...parameters, ...(isTagged ? [ifNoneMatch] : [])],
-    ...(body.length > 0 ? { requestBody: requestBody(endpoint, body, context) } : {}),
+    parameters: hasTag(endpoint, context.isVolatile) ? [...parameters, ifNoneMatch] : parameters,
+    ...(places.body.length > 0 ? { requestBody: requestBody(endpoint, places.body, context) } : {}),
     responses: {
-      ...responses(endpoint, { ...places, query }, { isLocated, isTagged }, context),
-      ...errorResponses([
-        ...[400, 401, 403, 429, 500, 502, 503],
-        ...(path.length > 0 ? [404] : []),
-        ...(body.length > 0 ? [413, 415] : []),
-        ...(query.some(({ fieldKind }) => fieldKind === 'list') ? [431] : []),
-        ...(parameters.length + body.length > 0 ? [422] : []),
-        ...(verb === 'GET' ? [] : [409]),
-        ...endpoint.errors,
-      ]),
+      ...responses(endpoint, places, context),
+      ...errorResponses(errorStatuses(endpoint, places, hasInput)),
     },
     ...(context.codeSamplesOf ? { 'x-codeSamples': context.codeSamplesOf(endpoint) } : {}),
   };
+}
+
+/** Returns the parameters of an operation in the order of the document. */
+function parametersOf(
+  endpoint: ServedEndpoint,
+  { path, query }: Places,
+  context: OperationContext,
+): Schema[] {
+  const isNeeded = (field: DescField) =>
+    isRequired(field) || endpoint.requiredParameters.includes(field.name);
+  const parameters = [
+    ...path.map((field) => ({ ...parameter(field, 'path', context), required: true })),
+    ...query.map((field) => ({
+      ...parameter(field, 'query', context),
+      ...(isNeeded(field) ? { required: true } : {}),
+    })),
+  ];
+  if (endpoint.takesOptions)
+    parameters.push(...submitOptionFields.map((field) => parameter(field, 'query', context)));
+  if (endpoint.waits) parameters.push(endpoint.isSubmit ? createdWaitParameter : waitParameter);
+  if (context.isLocated(endpoint) || endpoint.isRepeatable) parameters.push(idempotencyKey);
+  return parameters;
+}
+
+/** Statuses of errors that every operation may have. */
+const commonErrors = [400, 401, 403, 429, 500, 502, 503];
+
+/** Returns the statuses of an operation's errors. */
+function errorStatuses(
+  { verb, errors }: ServedEndpoint,
+  { path, query, body }: Places,
+  hasInput: boolean,
+): number[] {
+  const statuses = [...commonErrors, ...errors];
+  if (path.length > 0) statuses.push(404);
+  if (body.length > 0) statuses.push(413, 415);
+  if (query.some(({ fieldKind }) => fieldKind === 'list')) statuses.push(431);
+  if (hasInput) statuses.push(422);
+  if (verb !== 'GET') statuses.push(409);
+  return statuses;
 }
 
 /** Returns the messages of an endpoint's streamed bodies. */
@@ -131,66 +152,67 @@ const defaultId = ({ method: { name } }: ServedEndpoint) => name[0]!.toLowerCase
 
 function placesOf({ method }: ServedEndpoint): Places {
   const binding = bindingOf(method);
-  const placed = (place: string) =>
-    method.input.fields.filter((field) => placeOf(binding, field)[0] === place);
-  return { path: placed('path'), query: placed('query').filter(isPlain), body: placed('body') };
+  const fieldsIn = (source: keyof Places) =>
+    method.input.fields.filter((field) => placeOf(binding, field)[0] === source);
+  return { path: fieldsIn('path'), query: fieldsIn('query').filter(isPlain), body: fieldsIn('body') };
 }
 
+/** Returns paragraphs that follow the description of an operation. */
 function notesOf(endpoint: ServedEndpoint, { body }: Places, context: OperationContext): string[] {
   const scopes = requiredScopes(endpoint.method) ?? [];
-  return [
-    ...(scopes.length === 0
-      ? []
-      : [`Needs a key with ${scopes.map((scope) => `\`${scope}\``).join(' and ')}.`]),
-    ...(context.notesOf?.(endpoint) ?? []),
-    ...(body.length > 0 ? [`Bodies of up to ${endpoint.maxBodyBytes} bytes.`] : []),
-    ...(endpoint.cached
-      ? [
-          'Responses may come from a cache: `Cache-Control` says for how long. With `wait`, only final ones do.',
-        ]
-      : []),
-  ];
+  const notes: string[] = [];
+  if (scopes.length > 0)
+    notes.push(`Needs a key with ${scopes.map((scope) => `\`${scope}\``).join(' and ')}.`);
+  notes.push(...(context.notesOf?.(endpoint) ?? []));
+  if (body.length > 0) notes.push(`Bodies of up to ${endpoint.maxBodyBytes} bytes.`);
+  if (endpoint.cached)
+    notes.push(
+      'Responses may come from a cache: `Cache-Control` says for how long. With `wait`, only final ones do.',
+    );
+  return notes;
 }
 
-function responses(
-  endpoint: ServedEndpoint,
-  { query, body }: Places,
-  { isLocated, isTagged }: { isLocated: boolean; isTagged: boolean },
-  context: OperationContext,
-): Schema {
+/** Returns the responses of a successful call by status. */
+function responses(endpoint: ServedEndpoint, places: Places, context: OperationContext): Schema {
   const { headers } = context;
-  const whole = endpoint.takesOptions ? wholeBodyField(endpoint.method.output) : undefined;
   const links = documentLinks(endpoint, context.endpoints, context.operationIdOf ?? defaultId);
-  return {
+  const byStatus: Schema = {
     [endpoint.successStatus]: {
       description: successTexts[endpoint.successStatus] ?? 'The current state.',
-      headers: {
-        ...headers.caller,
-        ...(query.length + body.length > 0 ? headers.ignored : {}),
-        ...(isTagged ? headers.tag : {}),
-        ...(isLocated ? headers.location : {}),
-        ...(endpoint.cached ? headers.cache : {}),
-      },
+      headers: responseHeaders(endpoint, places, context),
       content: contentOf(endpoint, context),
       ...(Object.keys(links).length > 0 ? { links } : {}),
     },
-    ...(whole?.message
-      ? {
-          200: {
-            description: context.describe(`${whole.parent.typeName}.${whole.name}`) ?? whole.name,
-            headers: headers.caller,
-            content: jsonContent(whole.message, context),
-          },
-        }
-      : {}),
-    ...(isTagged
-      ? {
-          304: {
-            description: 'Not modified: the response is the one that `If-None-Match` names.',
-            headers: { ...headers.caller, ...headers.tag },
-          },
-        }
-      : {}),
+  };
+  const replacement = endpoint.takesOptions ? wholeBodyField(endpoint.method.output) : undefined;
+  if (replacement?.message) {
+    const { parent, name, message } = replacement;
+    byStatus[200] = {
+      description: context.describe(`${parent.typeName}.${name}`) ?? name,
+      headers: headers.caller,
+      content: jsonContent(message, context),
+    };
+  }
+  if (hasTag(endpoint, context.isVolatile))
+    byStatus[304] = {
+      description: 'Not modified: the response is the one that `If-None-Match` names.',
+      headers: { ...headers.caller, ...headers.tag },
+    };
+  return byStatus;
+}
+
+/** Returns the headers of the response with `successStatus`. */
+function responseHeaders(
+  endpoint: ServedEndpoint,
+  { query, body }: Places,
+  { headers, isLocated, isVolatile }: OperationContext,
+): Schema {
+  return {
+    ...headers.caller,
+    ...(query.length + body.length > 0 ? headers.ignored : {}),
+    ...(hasTag(endpoint, isVolatile) ? headers.tag : {}),
+    ...(isLocated(endpoint) ? headers.location : {}),
+    ...(endpoint.cached ? headers.cache : {}),
   };
 }
 
@@ -202,42 +224,44 @@ function jsonContent(message: DescMessage, { book, examples }: OperationContext)
 /** Returns the bodies of a successful response by media type. */
 function contentOf({ method, streams, exported }: ServedEndpoint, context: OperationContext): Schema {
   if (!streams) return jsonContent(method.output, context);
-  const { book, examples } = context;
-  const contents = [method, ...(exported ? [exported.method] : [])].flatMap(
-    (each) => getOption(each, restOption).contents,
-  );
+  const methods = exported ? [method, exported.method] : [method];
+  const contents = methods.flatMap((each) => getOption(each, restOption).contents);
   if (contents.length === 0) return { '*/*': { schema: {} } };
   const byType = Map.groupBy(contents, ({ mediaType }) => mediaType);
   return Object.fromEntries(
-    Array.from(byType, ([mediaType, listed]) => {
-      const names = new Set(listed.map(({ message }) => message).filter((message) => message !== ''));
-      const messages = [...names].map((name) => findMessage(method.parent.file, name));
-      const schemas = messages.map((message) => book.response(message));
-      if (/[/+]json$/.test(mediaType)) {
-        const [first] = messages;
-        const alternatives = listed.some(({ inArray }) => inArray) ? [...schemas, arrayOfObjects] : schemas;
-        return [
-          mediaType,
-          {
-            schema: alternatives.length > 1 ? { anyOf: alternatives } : (alternatives[0] ?? {}),
-            ...(first ? { example: examples.message(first, 'response') } : {}),
-          },
-        ];
-      }
-      const lines = messages.map((message) => `${JSON.stringify(examples.message(message, 'response'))}\n`);
-      return [
-        mediaType,
-        {
-          // OpenAPI 3.1 has no schema for a sequence of JSON values: 3.2 calls it `itemSchema`.
-          schema: {
-            type: 'string',
-            ...(schemas[0] ? { contentSchema: schemas.length > 1 ? { anyOf: schemas } : schemas[0] } : {}),
-          },
-          ...(lines[0] ? { example: lines[0] } : {}),
-        },
-      ];
+    Array.from(byType, ([mediaType, typeContents]) => {
+      const names = new Set(typeContents.map(({ message }) => message).filter((name) => name !== ''));
+      const messages = Array.from(names, (name) => findMessage(method.parent.file, name));
+      const hasArray = typeContents.some(({ inArray }) => inArray);
+      const isJson = /[/+]json$/.test(mediaType);
+      return [mediaType, isJson ? jsonBody(messages, hasArray, context) : linesBody(messages, context)];
     }),
   );
+}
+
+/** Returns the content of a JSON body: one of the messages, or an array of objects. */
+function jsonBody(
+  messages: readonly DescMessage[],
+  hasArray: boolean,
+  { book, examples }: OperationContext,
+): Schema {
+  const schemas = messages.map((message) => book.response(message));
+  const alternatives = hasArray ? [...schemas, arrayOfObjects] : schemas;
+  const [first] = messages;
+  return {
+    schema: alternatives.length > 1 ? { anyOf: alternatives } : (alternatives[0] ?? {}),
+    ...(first ? { example: examples.message(first, 'response') } : {}),
+  };
+}
+
+/** Returns the content of a body with a message per line. */
+function linesBody(messages: readonly DescMessage[], { book, examples }: OperationContext): Schema {
+  const schemas = messages.map((message) => book.response(message));
+  // OpenAPI 3.1 has no schema for a sequence of JSON values: 3.2 calls it `itemSchema`.
+  const schema: Schema = { type: 'string' };
+  if (schemas.length > 0) schema.contentSchema = schemas.length > 1 ? { anyOf: schemas } : schemas[0];
+  const lines = messages.map((message) => `${JSON.stringify(examples.message(message, 'response'))}\n`);
+  return { schema, ...(lines[0] ? { example: lines[0] } : {}) };
 }
 
 const arrayOfObjects: Schema = { type: 'array', items: { type: 'object' } };
@@ -258,21 +282,17 @@ function isPlain(field: DescField): boolean {
   return field.fieldKind !== 'map' && plainMessage && field.scalar !== ScalarType.BYTES;
 }
 
-function parameter(field: DescField, place: string, { book, examples }: OperationContext): Schema {
+function parameter(field: DescField, source: 'path' | 'query', { book, examples }: OperationContext): Schema {
   const { description: text, ...schema } = book.requestField(field);
-  const atLeastOne =
-    place === 'path' &&
-    schema.type === 'string' &&
-    schema.minLength === undefined &&
-    schema.format === undefined
-      ? { minLength: 1 }
-      : {};
+  const isInPath = source === 'path';
+  const isBounded = schema.minLength !== undefined || schema.format !== undefined;
+  if (isInPath && schema.type === 'string' && !isBounded) schema.minLength = 1;
   return {
     name: restName(field),
-    in: place,
+    in: source,
     ...(text === undefined ? {} : { description: text }),
-    schema: { ...schema, ...atLeastOne },
-    ...(place === 'path' ? { example: examples.field(field, 'request') } : {}),
+    schema,
+    ...(isInPath ? { example: examples.field(field, 'request') } : {}),
   };
 }
 

@@ -7,6 +7,7 @@ import {
   json_shape as shapeOption,
   values as valuesOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
+import type { FieldRules, StringRules } from '../../gen/gleaner/validate/rules_pb.ts';
 import { integerBounds, isBig } from '../../src/contract/json/scalars.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired, rulesOf } from '../../src/contract/rules.ts';
@@ -79,17 +80,8 @@ export function createSchemaGenerator(
     return { ...shapeOf(field, direction), ...asDefault };
   };
   const shapeOf = (field: DescField, direction: Direction): Schema => {
-    if (field.fieldKind === 'list') {
-      const rules = direction === 'request' ? rulesOf(field) : undefined;
-      const limits = rules?.type.case === 'repeated' ? rules.type.value : undefined;
-      const minItems = Math.max(Number(limits?.minItems ?? 0n), rules?.required ? 1 : 0);
-      return {
-        type: 'array',
-        items: elementOf(field, direction),
-        ...(minItems > 0 ? { minItems } : {}),
-        ...(limits?.maxItems ? { maxItems: Number(limits.maxItems) } : {}),
-      };
-    }
+    if (field.fieldKind === 'list')
+      return { type: 'array', items: elementOf(field, direction), ...lengthBounds(field, direction) };
     if (field.fieldKind === 'map')
       return { type: 'object', additionalProperties: elementOf(field, direction) };
     return elementOf(field, direction);
@@ -148,22 +140,22 @@ function orNull(schema: Schema): Schema {
   return { ...schema, type: [schema.type, 'null'].flat(), ...allowed };
 }
 
+/** Returns the bounds of the length of a list in requests. */
+function lengthBounds(field: DescField, direction: Direction): Schema {
+  if (direction === 'response') return {};
+  const { type, required } = rulesOf(field);
+  const limits = type.case === 'repeated' ? type.value : undefined;
+  const minItems = Math.max(Number(limits?.minItems ?? 0n), required ? 1 : 0);
+  return {
+    ...(minItems > 0 ? { minItems } : {}),
+    ...(limits?.maxItems ? { maxItems: Number(limits.maxItems) } : {}),
+  };
+}
+
 function scalarSchema(field: DescField, direction: Direction): Schema {
   const scalar = field.scalar ?? ScalarType.STRING;
-  const bounds = integerBounds(scalar);
   const rules = direction === 'request' ? ruleSchema(field) : {};
-  if (bounds !== undefined) {
-    // The bounds of int32 follow from its format. JSON readers compare 64-bit integers as doubles.
-    const isSigned = bounds[0] < 0;
-    return {
-      type: 'integer',
-      ...(isSigned ? { format: isBig(scalar) ? 'int64' : 'int32' } : {}),
-      ...(direction === 'request' && (!isSigned || isBig(scalar))
-        ? { minimum: bounds[0], maximum: bounds[1] }
-        : {}),
-      ...rules,
-    };
-  }
+  if (integerBounds(scalar) !== undefined) return { ...integerSchema(scalar, direction), ...rules };
   switch (scalar) {
     case ScalarType.BOOL:
       return { type: 'boolean' };
@@ -171,12 +163,22 @@ function scalarSchema(field: DescField, direction: Direction): Schema {
       return { type: 'string', contentEncoding: 'base64', ...rules };
     case ScalarType.STRING:
       // Of identifiers of a certain length, most integers are none.
-      return direction === 'request' && getOption(field, identifierOption) && isAnyNumber(rules)
-        ? { type: ['string', 'integer'], ...rules, ...safeIntegers(rules) }
-        : { type: 'string', ...rules, ...valuesOf(field, direction) };
+      if (direction === 'request' && getOption(field, identifierOption) && isAnyNumber(rules))
+        return { type: ['string', 'integer'], ...rules, ...safeIntegers(rules) };
+      return { type: 'string', ...rules, ...valuesOf(field, direction) };
     default:
       return { type: 'number', format: 'double' };
   }
+}
+
+function integerSchema(scalar: ScalarType, direction: Direction): Schema {
+  const [minimum, maximum] = integerBounds(scalar)!;
+  const isSigned = minimum < 0;
+  const schema: Schema = { type: 'integer' };
+  if (isSigned) schema.format = isBig(scalar) ? 'int64' : 'int32';
+  // The bounds of int32 follow from its format. JSON readers compare 64-bit integers as doubles.
+  if (direction === 'request' && (!isSigned || isBig(scalar))) Object.assign(schema, { minimum, maximum });
+  return schema;
 }
 
 /** Returns the bounds of integers that are accepted for an identifier; a pattern refuses the minus sign. */
@@ -199,34 +201,39 @@ const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';
 
 /** Returns the validation rules of a field, or of its elements, as JSON Schema keywords. */
 function ruleSchema(field: DescField): Schema {
-  const rules = rulesOf(field);
-  const { type } =
-    field.fieldKind === 'list' && rules.type.case === 'repeated' ? (rules.type.value.items ?? rules) : rules;
+  const { type } = elementRules(field);
   const schema: Schema = {};
-  if (type.case === 'string') {
-    const { minLen, maxLen, pattern, in: allowed, wellKnown } = type.value;
-    if (minLen > 0n) schema.minLength = Number(minLen);
-    if (maxLen > 0n) schema.maxLength = Number(maxLen);
-    if (pattern !== '') schema.pattern = pattern;
-    // The empty string stands for an absent field.
-    const listed = allowed.filter((value) => value !== '');
-    if (listed.length > 0) schema.enum = listed;
-    if (wellKnown.value === true) schema.format = wellKnown.case;
-    // Most tools do not validate formats.
-    if (wellKnown.case === 'uuid' && wellKnown.value) schema.pattern = uuidPattern;
-  } else if (type.case === 'int32' || type.case === 'int64') {
+  if (type.case === 'string') addStringRules(schema, type.value);
+  else if (type.case === 'int32' || type.case === 'int64') {
     const { gte, lte } = type.value;
     if (Object.hasOwn(type.value, 'gte')) schema.minimum = Number(gte);
     if (Object.hasOwn(type.value, 'lte')) schema.maximum = Number(lte);
   }
-  if (
-    rules.required &&
-    field.scalar === ScalarType.STRING &&
-    field.fieldKind === 'scalar' &&
-    !field.proto.proto3Optional &&
-    schema.minLength === undefined
-  ) {
-    schema.minLength = 1;
-  }
+  if (rulesOf(field).required && isImplicitString(field)) schema.minLength ??= 1;
   return schema;
+}
+
+/** Returns the rules of a field, or of the elements of a list. */
+function elementRules(field: DescField): FieldRules {
+  const rules = rulesOf(field);
+  if (field.fieldKind !== 'list' || rules.type.case !== 'repeated') return rules;
+  return rules.type.value.items ?? rules;
+}
+
+function addStringRules(schema: Schema, rules: StringRules): void {
+  const { minLen, maxLen, pattern, wellKnown } = rules;
+  if (minLen > 0n) schema.minLength = Number(minLen);
+  if (maxLen > 0n) schema.maxLength = Number(maxLen);
+  if (pattern !== '') schema.pattern = pattern;
+  // The empty string stands for an absent field.
+  const values = rules.in.filter((value) => value !== '');
+  if (values.length > 0) schema.enum = values;
+  if (wellKnown.value === true) schema.format = wellKnown.case;
+  // Most tools do not validate formats.
+  if (wellKnown.case === 'uuid' && wellKnown.value) schema.pattern = uuidPattern;
+}
+
+/** Returns true for a string without presence, whose empty value means that it is absent. */
+function isImplicitString(field: DescField): boolean {
+  return field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING && !field.proto.proto3Optional;
 }

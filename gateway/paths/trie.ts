@@ -60,7 +60,7 @@ export function createTrie<Value>(): Trie<Value> {
   return {
     insert(method, template, value) {
       const methods = entry(leafOf(root, template.segments), template.verb, () => new Map<string, Value>());
-      if (methods.has(method)) throw new Error(`${method} ${show(template)} is declared twice`);
+      if (methods.has(method)) throw new Error(`${method} ${formatTemplate(template)} is declared twice`);
       methods.set(method, value);
       verbs ||= template.verb !== '';
     },
@@ -97,7 +97,7 @@ function walk<Value>(
   visit: Visit<Value>,
 ): Value | undefined {
   let found: Value | undefined;
-  if (at === segments.length) found = ask(node.leaf, verb, visit);
+  if (at === segments.length) found = visitLeaf(node.leaf, verb, visit);
   else {
     const literal = node.literals.get(segments[at]!);
     if (literal !== undefined) found = walk(literal, segments, at + 1, verb, visit);
@@ -106,23 +106,23 @@ function walk<Value>(
       found = walk(node.one, segments, at + 1, verb, visit);
     }
   }
-  return found ?? ask(node.rest, verb, visit);
+  return found ?? visitLeaf(node.rest, verb, visit);
 }
 
-function ask<Value>(leaf: Leaf<Value>, verb: string, visit: Visit<Value>): Value | undefined {
+function visitLeaf<Value>(leaf: Leaf<Value>, verb: string, visit: Visit<Value>): Value | undefined {
   const methods = leaf.get(verb);
   return methods === undefined ? undefined : visit(methods);
 }
 
-function entry<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
+function entry<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
+  const existing = map.get(key);
+  if (existing !== undefined) return existing;
+  const created = create();
+  map.set(key, created);
+  return created;
 }
 
-function show(template: Template): string {
+function formatTemplate(template: Template): string {
   const path = template.segments.map((segment) => (segment.kind === 'literal' ? segment.text : segment.kind));
   return `/${path.join('/')}${template.verb === '' ? '' : `:${template.verb}`}`;
 }

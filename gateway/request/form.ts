@@ -20,14 +20,14 @@ export async function readForm(
   const parts = new Map<string, FormPart[]>();
   const add = (name: string | undefined, part: FormPart) => {
     if (name === undefined) return;
-    const known = parts.get(name);
-    if (known === undefined) parts.set(name, [part]);
-    else known.push(part);
+    const siblings = parts.get(name);
+    if (siblings === undefined) parts.set(name, [part]);
+    else siblings.push(part);
   };
   const parser = openParser(headers);
   let fault: Fault | undefined;
-  const fail = (made: Fault) => {
-    fault ??= made;
+  const fail = (cause: Fault) => {
+    fault ??= cause;
   };
   parser.on('field', (name, text, info) => {
     if (info.valueTruncated)

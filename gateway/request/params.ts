@@ -1,7 +1,7 @@
 import { type DescField, type Message, ScalarType } from '@bufbuild/protobuf';
 import { assigner, fallbackOf } from '../../src/contract/json/message-reader.ts';
 import { ignoreField, type ReadState, refuse, refused } from '../../src/contract/json/read-state.ts';
-import { textReader } from '../../src/contract/json/text.ts';
+import { type ReadText, textReader } from '../../src/contract/json/text.ts';
 import { problemText } from '../../src/contract/problem-texts.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired, rulesOf } from '../../src/contract/rules.ts';
@@ -20,12 +20,12 @@ export interface QueryReaderOptions {
 
 /**
  * Creates the reader of fields from the query. A parameter that is sent twice where one value is meant is a
- * problem. Parameters other than the fields and `others` are recorded as ignored, or as problems with
+ * problem. Parameters other than the fields and `otherNames` are recorded as ignored, or as problems with
  * `refusesOthers`.
  */
 export function queryReader(
   fields: readonly DescField[],
-  others: readonly string[] = [],
+  otherNames: readonly string[] = [],
   { refusesOthers = false, required = [] }: QueryReaderOptions = {},
 ): ReadParams<URLSearchParams> {
   const params = fields
@@ -34,10 +34,10 @@ export function queryReader(
       name: restName(field),
       set: textSetter(field, 'query', isRequired(field) || required.includes(field.name)),
     }));
-  const names = new Set([...params.map(({ name }) => name), ...others]);
+  const names = new Set([...params.map(({ name }) => name), ...otherNames]);
   return (query, message, state) => {
     for (const { name, set } of params) set(query.getAll(name), message, state);
-    for (const name of others) refuseRepeated(query.getAll(name), ['query', name], state);
+    for (const name of otherNames) refuseRepeated(query.getAll(name), ['query', name], state);
     if (refusesOthers) refuseOthers(query.keys(), names, state);
     else ignoreOthers(query.keys(), names, 'query', state);
   };
@@ -72,59 +72,76 @@ function refuseRepeated(values: readonly unknown[], path: readonly string[], sta
 }
 
 /** Records unknown parameters of the query as problems that suggest a known one. */
-function refuseOthers(given: Iterable<string>, known: ReadonlySet<string>, state: ReadState): void {
-  for (const name of new Set(given)) {
-    if (known.has(name)) continue;
+function refuseOthers(names: Iterable<string>, declared: ReadonlySet<string>, state: ReadState): void {
+  for (const name of new Set(names)) {
+    if (declared.has(name)) continue;
     state.path.push('query', name);
-    refuse(state, problemText.unknown('The query parameter', name, [...known]));
+    refuse(state, problemText.unknown('The query parameter', name, [...declared]));
     state.path.length = 0;
   }
 }
 
 function ignoreOthers(
-  given: Iterable<string>,
-  known: ReadonlySet<string>,
-  place: string,
+  names: Iterable<string>,
+  declared: ReadonlySet<string>,
+  source: string,
   state: ReadState,
 ): void {
-  state.path.push(place);
-  for (const name of new Set(given)) if (!known.has(name)) ignoreField(state, name);
+  state.path.push(source);
+  for (const name of new Set(names)) if (!declared.has(name)) ignoreField(state, name);
   state.path.length = 0;
 }
 
 type Setter<Value> = (values: readonly Value[], message: Message, state: ReadState) => void;
 
-function textSetter(field: DescField, place: string, required = isRequired(field)): Setter<string> {
+function textSetter(field: DescField, source: string, required = isRequired(field)): Setter<string> {
   const read = textReader(field);
   if (read === undefined) throw new Error(`${field} has no text form`);
   const name = restName(field);
   const assign = assigner(field);
   const fallback = fallbackOf(field);
-  // A form may send '' for an empty control.
-  const choices = place === 'query' ? choicesOf(field) : [];
+  const isList = field.fieldKind === 'list';
+  const readTexts = isList ? listReader(read) : singleReader(field, read, { source, required });
   return (texts, message, state) => {
-    if (field.fieldKind !== 'list' && refuseRepeated(texts, [place, name], state)) return;
-    state.path.push(place, name);
-    if (texts.length === 0) {
-      if (required) refuse(state, problemText.missing());
-      else fallback?.(message);
-    } else if (field.fieldKind === 'list') {
-      const depth = state.path.push(0) - 1;
-      const values = texts.map((text, index) => {
-        state.path[depth] = index;
-        return read(text, state);
-      });
-      if (!values.includes(refused)) assign(message, values);
-    } else {
-      const text = texts[0]!;
-      let value: unknown;
-      if (text !== '') value = read(text, state);
-      else if (choices.length > 0) value = refuse(state, problemText.notOneOf(choices, text));
-      else if (required && field.scalar === ScalarType.STRING) value = refuse(state, problemText.tooShort(1));
-      else value = read(text, state);
+    if (!isList && refuseRepeated(texts, [source, name], state)) return;
+    state.path.push(source, name);
+    if (texts.length > 0) {
+      const value = readTexts(texts, state);
       if (value !== refused) assign(message, value);
-    }
+    } else if (required) refuse(state, problemText.missing());
+    else fallback?.(message);
     state.path.length = 0;
+  };
+}
+
+type ReadTexts = (texts: readonly string[], state: ReadState) => unknown;
+
+/** Creates the reader of a list, which is refused if one of its elements is. */
+function listReader(read: ReadText): ReadTexts {
+  return (texts, state) => {
+    const depth = state.path.push(0) - 1;
+    const values = texts.map((text, index) => {
+      state.path[depth] = index;
+      return read(text, state);
+    });
+    return values.includes(refused) ? refused : values;
+  };
+}
+
+/** Creates the reader of a field that takes one text, where '' may stand for none. */
+function singleReader(
+  field: DescField,
+  read: ReadText,
+  { source, required }: { source: string; required: boolean },
+): ReadTexts {
+  // A form may send '' for an empty control.
+  const choices = source === 'query' ? choicesOf(field) : [];
+  const needsCharacter = required && field.scalar === ScalarType.STRING;
+  return ([text = ''], state) => {
+    if (text !== '') return read(text, state);
+    if (choices.length > 0) return refuse(state, problemText.notOneOf(choices, text));
+    if (needsCharacter) return refuse(state, problemText.tooShort(1));
+    return read(text, state);
   };
 }
 

@@ -1,6 +1,12 @@
 import { create, type DescField, type Message } from '@bufbuild/protobuf';
 import { Fault, type Problem } from '../../src/contract/fault.ts';
-import { assigner, fieldReader, isMembers, membersReader } from '../../src/contract/json/message-reader.ts';
+import {
+  assigner,
+  fieldReader,
+  isMembers,
+  membersReader,
+  type ReadMembers,
+} from '../../src/contract/json/message-reader.ts';
 import { mayHoldLiterals, parseJson, parseJsonLiterals } from '../../src/contract/json/parse.ts';
 import { createReadState, type ReadState, refuse, refused } from '../../src/contract/json/read-state.ts';
 import { textReader } from '../../src/contract/json/text.ts';
@@ -53,40 +59,24 @@ export type ReadRequest = (parts: RequestParts, variables: readonly Variable[]) 
  */
 export function requestReader(endpoint: ServedEndpoint): ReadRequest {
   const { input } = endpoint.method;
-  const inPath = new Map(
-    endpoint.forms[0]!.template.variables.map((variable) => {
-      const field = input.fields.find((known) => known.name === variable.field);
-      const read = field && textReader(field);
-      if (field?.fieldKind === 'list' || read === undefined)
-        throw new Error(`${endpoint.method}: ${variable.field} cannot stand in a path`);
-      return [variable.field, { place: ['path', restName(field!)], read, assign: assigner(field!) }];
-    }),
-  );
-  const others = input.fields.filter((field) => !inPath.has(field.name));
-  const inBody = others.filter((field) => endpoint.body === '*' || endpoint.body === field.name);
-  const readBody = endpoint.multipart ? undefined : jsonReader(endpoint, inBody);
-  const readForm = endpoint.multipart ? formReader(inBody) : undefined;
+  const readPath = pathReader(endpoint);
+  const pathNames = new Set(endpoint.forms[0]!.template.variables.map(({ field }) => field));
+  const outsidePath = input.fields.filter((field) => !pathNames.has(field.name));
+  const bodyFields = outsidePath.filter(({ name }) => endpoint.body === '*' || endpoint.body === name);
+  const readBody = endpoint.multipart ? undefined : jsonReader(endpoint, bodyFields);
+  const readForm = endpoint.multipart ? formReader(bodyFields) : undefined;
   const readQuery = queryReader(
-    others.filter((field) => !inBody.includes(field)),
+    outsidePath.filter((field) => !bodyFields.includes(field)),
     [...(endpoint.waits ? ['wait'] : []), ...(endpoint.takesOptions ? optionNames : [])],
     // A misspelled option, such as a maximum cost, must not be charged.
     { refusesOthers: endpoint.takesOptions, required: endpoint.requiredParameters },
   );
 
   return (parts, variables) => {
-    const readAll = (parse: (text: string) => unknown): { message: Message; state: ReadState } => {
+    const readAll = (parse: Parse): { message: Message; state: ReadState } => {
       const message = create(input);
       const state = createReadState([], parts);
-      for (const variable of variables) {
-        const { place, read, assign } = inPath.get(variable.field)!;
-        within(state, place, () => {
-          const value = read(
-            parts.segments.slice(variable.start, variable.end ?? undefined).join('/'),
-            state,
-          );
-          if (value !== refused) assign(message, value);
-        });
-      }
+      readPath(parts.segments, variables, message, state);
       state.problems.push(...parts.problems);
       readQuery(parts.query, message, state);
       readForm?.(parts.form ?? new Map(), message, state);
@@ -113,26 +103,73 @@ function within(state: ReadState, path: Problem['loc'], read: () => void): void 
   state.path.length = 0;
 }
 
-function jsonReader(endpoint: ServedEndpoint, fields: readonly DescField[]) {
+type ReadPath = (
+  segments: readonly string[],
+  variables: readonly Variable[],
+  message: Message,
+  state: ReadState,
+) => void;
+
+/** Creates the reader of the variables of an endpoint's path. Throws an Error for one that cannot be read. */
+function pathReader({ method, forms }: ServedEndpoint): ReadPath {
+  const readers = new Map(
+    forms[0]!.template.variables.map((variable) => {
+      const field = method.input.fields.find(({ name }) => name === variable.field);
+      const read = field && textReader(field);
+      if (field?.fieldKind === 'list' || read === undefined)
+        throw new Error(`${method}: ${variable.field} cannot stand in a path`);
+      return [variable.field, { name: restName(field!), read, assign: assigner(field!) }];
+    }),
+  );
+  return (segments, variables, message, state) => {
+    for (const { field, start, end } of variables) {
+      const { name, read, assign } = readers.get(field)!;
+      within(state, ['path', name], () => {
+        const value = read(segments.slice(start, end ?? undefined).join('/'), state);
+        if (value !== refused) assign(message, value);
+      });
+    }
+  };
+}
+
+type Parse = (text: string) => unknown;
+
+type ReadBody = (text: string, parse: Parse, message: Message, state: ReadState) => void;
+
+/** Creates the reader of a JSON body that has these fields. Undefined without fields. */
+function jsonReader(endpoint: ServedEndpoint, fields: readonly DescField[]): ReadBody | undefined {
   if (fields.length === 0) return undefined;
-  const required = fields.some(isRequired);
+  const isRequiredBody = fields.some(isRequired);
   const readMembers = membersReader(fields);
-  const readField = endpoint.body === '*' ? undefined : fieldReader(fields[0]!);
-  const assign = assigner(fields[0]!);
-  return (text: string, parse: (text: string) => unknown, message: Message, state: ReadState): void => {
+  const readValue = endpoint.body === '*' ? objectReader(readMembers) : valueReader(fields[0]!);
+  return (text, parse, message, state) => {
     within(state, ['body'], () => {
-      if (text === '') {
-        if (required) refuse(state, problemText.missing());
-        else readMembers({}, message, state);
-        return;
-      }
-      const value = guardDepth(() => parse(text));
-      if (readField !== undefined) {
-        const read = guardDepth(() => readField(value, state));
-        if (read !== refused) assign(message, read);
-      } else if (isMembers(value)) guardDepth(() => readMembers(value, message, state));
-      else refuse(state, { type: 'model_attributes_type', msg: 'Input should be an object' });
+      if (text !== '') {
+        const value = guardDepth(() => parse(text));
+        guardDepth(() => readValue(value, message, state));
+      } else if (isRequiredBody) refuse(state, problemText.missing());
+      else readMembers({}, message, state);
     });
+  };
+}
+
+type ReadValueInto = (value: unknown, message: Message, state: ReadState) => void;
+
+/** Creates the reader of a body that is an object of fields. */
+function objectReader(readMembers: ReadMembers): ReadValueInto {
+  return (value, message, state) => {
+    if (isMembers(value)) readMembers(value, message, state);
+    else refuse(state, { type: 'model_attributes_type', msg: 'Input should be an object' });
+  };
+}
+
+/** Creates the reader of a body that is the value of one field. */
+function valueReader(field: DescField): ReadValueInto {
+  const read = fieldReader(field);
+  const assign = assigner(field);
+  return (value, message, state) => {
+    const result = read(value, state);
+    if (result !== refused) assign(message, result);
   };
 }
 
