@@ -40,45 +40,67 @@ const fixedBytes: Readonly<Record<number, number>> = { 1: 8, 5: 4 };
  * more than 10 bytes, or a field that ends after its message.
  */
 export function checkBinarySize(body: Uint8Array, type: DescMessage): void {
-  let values = 0;
-  let singles = 0;
-  let at = 0;
-  const count = (isSingle = false) => {
-    if (isSingle) singles += 1;
-    else values += 1;
-    if (values > maxMessages || singles > maxTokens) throw tooMany();
-  };
-  const varint = (end: number) => {
+  new BinarySizeCheck(body).message(parseFields(type), body.length, 1);
+}
+
+/** Position in a binary message, and the values counted before it. */
+class BinarySizeCheck {
+  readonly #body: Uint8Array;
+  #at = 0;
+  #values = 0;
+  #singles = 0;
+
+  constructor(body: Uint8Array) {
+    this.#body = body;
+  }
+
+  /** Counts the fields of a message that ends before `end`. */
+  message(fields: Fields, end: number, depth: number): void {
+    if (depth > maxDepth) throw notProtobuf(`it has more than ${maxDepth} levels`);
+    while (this.#at < end) {
+      const tag = this.#varint(end);
+      const content = fields.get(Math.floor(tag / 8));
+      this.#count(content === 'single');
+      this.#field(tag % 8, content, end, depth);
+    }
+  }
+
+  #field(wireType: number, content: Content | undefined, end: number, depth: number): void {
+    if (wireType === 0) {
+      this.#varint(end);
+      return;
+    }
+    const bytes = wireType === 2 ? this.#varint(end) : fixedBytes[wireType];
+    if (bytes === undefined) throw notProtobuf(`wire type ${wireType} is not supported`);
+    if (bytes > end - this.#at) throw notProtobuf('a field ends after its message');
+    const last = this.#at + bytes;
+    if (wireType === 2 && typeof content === 'function') this.message(content(), last, depth + 1);
+    else if (wireType === 2 && content === 'packed') this.#elements(last);
+    this.#at = last;
+  }
+
+  /** Counts the elements of a packed list. */
+  #elements(end: number): void {
+    // Each varint ends with a byte below 128; elements of a fixed length count per byte.
+    for (let at = this.#at; at < end; at += 1) if (this.#body[at]! < 0x80) this.#count(false);
+  }
+
+  #varint(end: number): number {
     let value = 0;
     for (let shift = 0; shift < 70; shift += 7) {
-      if (at >= end) throw notProtobuf('a field ends after its message');
-      const byte = body[at++]!;
+      if (this.#at >= end) throw notProtobuf('a field ends after its message');
+      const byte = this.#body[this.#at++]!;
       value += (byte & 0x7f) * 2 ** shift;
       if (byte < 0x80) return value;
     }
     throw notProtobuf('a varint has more than 10 bytes');
-  };
-  const message = (fields: Fields, end: number, depth: number) => {
-    if (depth > maxDepth) throw notProtobuf(`it has more than ${maxDepth} levels`);
-    while (at < end) {
-      const tag = varint(end);
-      const content = fields.get(Math.floor(tag / 8));
-      count(content === 'single');
-      field(tag % 8, content, end, depth);
-    }
-  };
-  const field = (wireType: number, content: Content | undefined, end: number, depth: number) => {
-    if (wireType === 0) return void varint(end);
-    const bytes = wireType === 2 ? varint(end) : fixedBytes[wireType];
-    if (bytes === undefined) throw notProtobuf(`wire type ${wireType} is not supported`);
-    if (bytes > end - at) throw notProtobuf('a field ends after its message');
-    const last = at + bytes;
-    if (wireType === 2 && typeof content === 'function') message(content(), last, depth + 1);
-    // Each varint ends with a byte below 128; elements of a fixed length count per byte.
-    else if (wireType === 2 && content === 'packed') for (; at < last; at += 1) if (body[at]! < 0x80) count();
-    at = last;
-  };
-  message(parseFields(type), body.length, 1);
+  }
+
+  #count(isSingle: boolean): void {
+    if (isSingle) this.#singles += 1;
+    else this.#values += 1;
+    if (this.#values > maxMessages || this.#singles > maxTokens) throw tooMany();
+  }
 }
 
 /**

@@ -48,7 +48,7 @@ export interface Endpoint {
 /** Returns the endpoints of services. Throws an Error that names the method whose declaration is invalid. */
 export function endpointsOf(services: readonly DescService[]): Endpoint[] {
   return services.flatMap((service) =>
-    service.methods.map(endpointOf).filter((known) => known !== undefined),
+    service.methods.map(endpointOf).filter((endpoint) => endpoint !== undefined),
   );
 }
 
@@ -60,37 +60,25 @@ const derived = new WeakMap<DescMethod, Endpoint>();
  */
 export function endpointOf(method: DescMethod): Endpoint | undefined {
   if (!hasOption(method, http)) return undefined;
-  const known = derived.get(method) ?? derive(method);
-  derived.set(method, known);
-  return known;
+  const endpoint = derived.get(method) ?? derive(method);
+  derived.set(method, endpoint);
+  return endpoint;
 }
 
 function derive(method: DescMethod): Endpoint {
-  const refuse = (why: string): never => {
-    throw new Error(`${method}: ${why}`);
-  };
   if (getOption(method.parent, access) !== Access.USER)
-    refuse('a method with a REST path needs a service for users');
-  const rule = getOption(method, http);
-  const { pattern, body } = rule;
-  const [verb, path] =
-    pattern.case === 'custom'
-      ? [pattern.value.kind, pattern.value.path]
-      : [pattern.case?.toUpperCase() ?? refuse('google.api.http has no path'), pattern.value as string];
-  if (rule.additionalBindings.length > 0) refuse('additional_bindings are not supported');
-  if (rule.responseBody !== '') refuse('response_body is not supported');
-
+    throw refusal(method, 'a method with a REST path needs a service for users');
   const streams = method.methodKind === 'server_streaming';
   if (!streams && method.methodKind !== 'unary')
-    refuse('only unary and server-streaming methods have a REST form');
+    throw refusal(method, 'only unary and server-streaming methods have a REST form');
   if (streams !== (method.output.typeName === 'google.api.HttpBody'))
-    refuse('google.api.HttpBody and streaming go together');
+    throw refusal(method, 'google.api.HttpBody and streaming go together');
 
+  const { verb, path, body } = httpRule(method);
   const rest = getOption(method, restOption);
-  if (rest.multipart && body !== '*') refuse('a multipart method needs body: "*"');
-  if (rest.cached && (streams || verb !== 'GET')) refuse('only a GET that does not stream can be cached');
-  if (body !== '' && body !== '*' && method.input.fields.every((field) => field.name !== body))
-    refuse(`no field ${body} for the body`);
+  if (rest.multipart && body !== '*') throw refusal(method, 'a multipart method needs body: "*"');
+  if (rest.cached && (streams || verb !== 'GET'))
+    throw refusal(method, 'only a GET that does not stream can be cached');
   return {
     method,
     verb,
@@ -108,10 +96,27 @@ function derive(method: DescMethod): Endpoint {
     workingHours: rest.workingHours,
     streams,
     requiredParameters: rest.requiredParameters,
-    withFormat:
-      rest.withFormat === ''
-        ? null
-        : (method.parent.methods.find(({ name }) => name === rest.withFormat) ??
-          refuse(`there is no method ${rest.withFormat}`)),
+    withFormat: rest.withFormat === '' ? null : siblingOf(method, rest.withFormat),
   };
 }
+
+/** Returns the rule of a method's REST path. Throws an Error for a form of rules that is not supported. */
+function httpRule(method: DescMethod): Pick<Endpoint, 'verb' | 'path' | 'body'> {
+  const { pattern, body, additionalBindings, responseBody } = getOption(method, http);
+  if (additionalBindings.length > 0) throw refusal(method, 'additional_bindings are not supported');
+  if (responseBody !== '') throw refusal(method, 'response_body is not supported');
+  if (body !== '' && body !== '*' && method.input.fields.every(({ name }) => name !== body))
+    throw refusal(method, `no field ${body} for the body`);
+  if (pattern.case === undefined) throw refusal(method, 'google.api.http has no path');
+  if (pattern.case === 'custom') return { verb: pattern.value.kind, path: pattern.value.path, body };
+  return { verb: pattern.case.toUpperCase(), path: pattern.value, body };
+}
+
+/** Returns another method of the same service. Throws an Error for an unknown one. */
+function siblingOf(method: DescMethod, name: string): DescMethod {
+  const sibling = method.parent.methods.find((candidate) => candidate.name === name);
+  if (sibling === undefined) throw refusal(method, `there is no method ${name}`);
+  return sibling;
+}
+
+const refusal = (method: DescMethod, reason: string): Error => new Error(`${method}: ${reason}`);

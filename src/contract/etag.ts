@@ -4,8 +4,10 @@
  */
 export function namesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
-  const wanted = opaque(tag);
-  return header.split(',').some((given) => given.trim() === '*' || opaque(given.trim()) === wanted);
+  const opaqueTag = opaque(tag);
+  return header
+    .split(',')
+    .some((candidate) => candidate.trim() === '*' || opaque(candidate.trim()) === opaqueTag);
 }
 
 /**
@@ -14,8 +16,8 @@ export function namesTag(header: string | undefined, tag: string): boolean {
  */
 export function excludesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
-  const isNamed = (given: string) => given === '*' || (given === tag && !tag.startsWith('W/'));
-  return !header.split(',').some((given) => isNamed(given.trim()));
+  const isNamed = (candidate: string) => candidate === '*' || (candidate === tag && !tag.startsWith('W/'));
+  return !header.split(',').some((candidate) => isNamed(candidate.trim()));
 }
 
 const opaque = (tag: string): string => tag.replace(/^W\//, '');

@@ -76,11 +76,10 @@ const maxSummarized = 3;
 
 /** Returns the first three problems as one line: `items[3].country: … ; and 4 more problems`. */
 export function summarizeProblems(problems: readonly Pick<Problem, 'loc' | 'msg'>[]): string {
-  const shown = problems.slice(0, maxSummarized).map(({ loc, msg }) => `${fieldPath(loc)}: ${msg}`);
-  const more = problems.length - shown.length;
-  return [...shown, ...(more > 0 ? [`and ${more} more ${more === 1 ? 'problem' : 'problems'}`] : [])].join(
-    '; ',
-  );
+  const summaries = problems.slice(0, maxSummarized).map(({ loc, msg }) => `${fieldPath(loc)}: ${msg}`);
+  const more = problems.length - summaries.length;
+  if (more > 0) summaries.push(`and ${more} more ${more === 1 ? 'problem' : 'problems'}`);
+  return summaries.join('; ');
 }
 
 /**

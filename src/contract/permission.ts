@@ -96,8 +96,8 @@ function roleRefusal(method: DescMethod, { operatorRole }: Permissions): string 
 
 /** Returns the permissions that a method requires. Reading its options each time would take microseconds. */
 export function requirementOf(method: DescMethod): Requirement {
-  const known = requirements.get(method);
-  if (known !== undefined) return known;
+  const cached = requirements.get(method);
+  if (cached !== undefined) return cached;
   const requirement = {
     access: getOption(method.parent, accessOption),
     scope: getOption(method, scopeOption),

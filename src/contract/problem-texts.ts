@@ -26,9 +26,9 @@ export const problemText = {
     type: 'enum',
     msg: `Input should be ${alternatives(allowed)}, not ${quote(value)}`,
   }),
-  unknown: (what: string, name: string, known: readonly string[]): ProblemText => ({
+  unknown: (what: string, name: string, names: readonly string[]): ProblemText => ({
     type: 'extra_forbidden',
-    msg: `${what} ${quote(name)} is unknown.${didYouMean(name, known)}`,
+    msg: `${what} ${quote(name)} is unknown.${didYouMean(name, names)}`,
   }),
   notUuid: (value: string): ProblemText => ({
     type: 'uuid_parsing',
@@ -42,13 +42,13 @@ export const problemText = {
     type: 'less_than_equal',
     msg: `Input should be less than or equal to ${maximum}, not ${value}`,
   }),
-  tooFew: (minimum: bigint | number, given: number): ProblemText => ({
+  tooFew: (minimum: bigint | number, length: number): ProblemText => ({
     type: 'too_short',
-    msg: `List should have at least ${count(minimum, 'item')} after validation, not ${given}`,
+    msg: `List should have at least ${count(minimum, 'item')} after validation, not ${length}`,
   }),
-  tooMany: (maximum: bigint | number, given: number): ProblemText => ({
+  tooMany: (maximum: bigint | number, length: number): ProblemText => ({
     type: 'too_long',
-    msg: `List should have at most ${count(maximum, 'item')} after validation, not ${given}`,
+    msg: `List should have at most ${count(maximum, 'item')} after validation, not ${length}`,
   }),
   repeated: (times: number): ProblemText => ({
     type: 'value_error',
@@ -102,8 +102,8 @@ const patternWords: ReadonlyMap<string, string> = new Map([
  * nor known.
  */
 export function describePattern(pattern: string): string | null {
-  const known = patternWords.get(pattern.slice(1, -1));
-  if (known !== undefined) return known;
+  const words = patternWords.get(pattern.slice(1, -1));
+  if (words !== undefined) return words;
   const [, characters = '', least = '', most = least] =
     /^\^\[([^\]]+)\](?:\{(\d+)(?:,(\d+))?\}|[*+])\$$/.exec(pattern) ?? [];
   const name = characterNames.get(characters);

@@ -6,7 +6,16 @@ import {
   type Message,
 } from '@bufbuild/protobuf';
 import { createValidator, type Violation } from '@bufbuild/protovalidate';
-import { type FieldRules, Int32RulesSchema, Int64RulesSchema } from '../../gen/gleaner/validate/rules_pb.ts';
+import {
+  type BytesRules,
+  type FieldRules,
+  type Int32Rules,
+  Int32RulesSchema,
+  type Int64Rules,
+  Int64RulesSchema,
+  type RepeatedRules,
+  type StringRules,
+} from '../../gen/gleaner/validate/rules_pb.ts';
 import { Fault, type Problem } from './fault.ts';
 import { maxProblems, type ProblemText, problemText, quote } from './problem-texts.ts';
 import { type Binding, bindingOf, placeOf, restName } from './rest-form.ts';
@@ -18,12 +27,12 @@ const validator = createValidator({ regexMatch: (pattern, text) => compilePatter
 
 /**
  * Validates a message against the rules of the contract. Returns up to 100 problems in FastAPI's terms, one
- * per `loc`, or none for a valid message. `place` returns the first steps of the `loc` of a top-level field.
+ * per `loc`, or none for a valid message. `locationOf` returns the first steps of the `loc` of a top-level field.
  */
 export function validateMessage(
   schema: DescMessage,
   message: Message,
-  place: (field: DescField) => Problem['loc'] = (field) => ['body', restName(field)],
+  locationOf: (field: DescField) => Problem['loc'] = (field) => ['body', restName(field)],
 ): Problem[] {
   const result = validator.validate(schema, message);
   if (result.kind === 'valid') return [];
@@ -38,7 +47,7 @@ export function validateMessage(
   }
   const problems = new Map<string, Problem>();
   for (const violation of result.violations) {
-    const problem = toProblem(message, violation, place);
+    const problem = toProblem(message, violation, locationOf);
     const key = JSON.stringify(problem.loc);
     if (!problems.has(key)) problems.set(key, problem);
     if (problems.size === maxProblems) break;
@@ -60,8 +69,8 @@ export function problemsOf(method: DescMethod, message: Message): Problem[] {
  * Returns the problems found while reading a message, one per `loc`, and violations of rules elsewhere. A
  * field that could not be read violates rules as well.
  */
-export function mergeProblems(state: readonly Problem[], violations: readonly Problem[]): Problem[] {
-  const keys = new Map(state.map((problem) => [JSON.stringify(problem.loc), problem]));
+export function mergeProblems(found: readonly Problem[], violations: readonly Problem[]): Problem[] {
+  const keys = new Map(found.map((problem) => [JSON.stringify(problem.loc), problem]));
   const isCovered = ({ loc }: Problem) =>
     loc.some((_, end) => keys.has(JSON.stringify(loc.slice(0, end + 1))));
   return [...keys.values(), ...violations.filter((problem) => !isCovered(problem))];
@@ -75,9 +84,9 @@ export function placeProblems(method: DescMethod, thrown: unknown): unknown {
   if (!(thrown instanceof Fault) || thrown.problems.length === 0) return thrown;
   const binding = bindingOf(method);
   const problems = thrown.problems.map((problem) => {
-    const [place, name, ...inside] = problem.loc;
-    if (place !== 'body') return problem;
-    const field = method.input.fields.find((known) => restName(known) === name);
+    const [locationOf, name, ...inside] = problem.loc;
+    if (locationOf !== 'body') return problem;
+    const field = method.input.fields.find((candidate) => restName(candidate) === name);
     return field ? { ...problem, loc: [...placeOf(binding, field), ...inside] } : problem;
   });
   return new Fault(thrown.code, thrown.message, { problems, cause: thrown });
@@ -86,7 +95,7 @@ export function placeProblems(method: DescMethod, thrown: unknown): unknown {
 function toProblem(
   message: Message,
   violation: Violation,
-  place: (field: DescField) => Problem['loc'],
+  locationOf: (field: DescField) => Problem['loc'],
 ): Problem {
   let loc: Problem['loc'] = ['body'];
   let value: unknown = message;
@@ -96,7 +105,7 @@ function toProblem(
     if (step.kind === 'field') {
       field = step;
       rules = rulesOf(step);
-      loc = depth === 0 ? [...place(step)] : [...loc, restName(step)];
+      loc = depth === 0 ? [...locationOf(step)] : [...loc, restName(step)];
       value = memberOf(value as Message, step);
     } else if (step.kind === 'list_sub') {
       loc.push(step.index);
@@ -125,43 +134,66 @@ function describe(
   rules: FieldRules | undefined,
   value: unknown,
 ): ProblemText {
+  if (violation.ruleId === 'required') return describeMissing(field, rules);
+  return describeByType(violation, rules, value) ?? problemText.wrong(`Value ${violation.message}`);
+}
+
+function describeMissing(field: DescField | undefined, rules: FieldRules | undefined): ProblemText {
+  if (field?.fieldKind !== 'list' || rules?.type.case !== 'repeated') return problemText.missing();
+  const { minItems } = rules.type.value;
+  return minItems > 0n ? problemText.tooFew(minItems, 0) : problemText.missing();
+}
+
+/** Returns null for a violation of another rule than those of the field's type. */
+function describeByType(
+  { ruleId }: Violation,
+  rules: FieldRules | undefined,
+  value: unknown,
+): ProblemText | null {
   const type = rules?.type;
-  if (violation.ruleId === 'required') {
-    const minItems = type?.case === 'repeated' ? type.value.minItems : 0n;
-    return field?.fieldKind === 'list' && minItems > 0n
-      ? problemText.tooFew(minItems, 0)
-      : problemText.missing();
+  switch (type?.case) {
+    case 'string':
+      return describeText(ruleId, type.value, String(value));
+    case 'int32':
+      return describeNumber(type.value, isFieldSet(type.value, Int32RulesSchema.field.gte), value as number);
+    case 'int64':
+      return describeNumber(type.value, isFieldSet(type.value, Int64RulesSchema.field.gte), value as bigint);
+    case 'repeated':
+      return Array.isArray(value) ? describeList(ruleId, type.value, value.length) : null;
+    case 'bytes':
+      return describeBytes(ruleId, type.value);
+    default:
+      return null;
   }
-  if (type?.case === 'string') {
-    const { minLen, maxLen, pattern } = type.value;
-    const text = String(value);
-    if (violation.ruleId === 'string.min_len') return problemText.tooShort(minLen);
-    if (violation.ruleId === 'string.max_len') return problemText.tooLong(maxLen);
-    if (violation.ruleId === 'string.pattern') return problemText.mismatch(pattern, text);
-    if (violation.ruleId === 'string.in') return problemText.notOneOf(type.value.in, text);
-    if (violation.ruleId.startsWith('string.uuid')) return problemText.notUuid(text);
-    if (violation.ruleId.startsWith('string.email'))
-      return problemText.wrong(`Value is not a valid email address: ${quote(text)}`);
-  }
-  if (type?.case === 'int32' || type?.case === 'int64') {
-    const { gte, lte } = type.value;
-    const given = value as number | bigint;
-    const bounded =
-      type.case === 'int32'
-        ? isFieldSet(type.value, Int32RulesSchema.field.gte)
-        : isFieldSet(type.value, Int64RulesSchema.field.gte);
-    return bounded && given < gte ? problemText.tooSmall(gte, given) : problemText.tooGreat(lte, given);
-  }
-  if (type?.case === 'repeated' && Array.isArray(value)) {
-    const { minItems, maxItems } = type.value;
-    return violation.ruleId === 'repeated.min_items'
-      ? problemText.tooFew(minItems, value.length)
-      : problemText.tooMany(maxItems, value.length);
-  }
-  if (type?.case === 'bytes') {
-    if (violation.ruleId === 'bytes.min_len')
-      return { type: 'bytes_too_short', msg: `Data should have at least ${type.value.minLen} bytes` };
-    return { type: 'bytes_too_long', msg: `Data should have at most ${type.value.maxLen} bytes` };
-  }
-  return problemText.wrong(`Value ${violation.message}`);
+}
+
+function describeText(ruleId: string, rules: StringRules, text: string): ProblemText | null {
+  if (ruleId === 'string.min_len') return problemText.tooShort(rules.minLen);
+  if (ruleId === 'string.max_len') return problemText.tooLong(rules.maxLen);
+  if (ruleId === 'string.pattern') return problemText.mismatch(rules.pattern, text);
+  if (ruleId === 'string.in') return problemText.notOneOf(rules.in, text);
+  if (ruleId.startsWith('string.uuid')) return problemText.notUuid(text);
+  if (ruleId.startsWith('string.email'))
+    return problemText.wrong(`Value is not a valid email address: ${quote(text)}`);
+  return null;
+}
+
+function describeNumber(
+  { gte, lte }: Int32Rules | Int64Rules,
+  hasMinimum: boolean,
+  value: number | bigint,
+): ProblemText {
+  if (hasMinimum && value < gte) return problemText.tooSmall(gte, value);
+  return problemText.tooGreat(lte, value);
+}
+
+function describeList(ruleId: string, { minItems, maxItems }: RepeatedRules, length: number): ProblemText {
+  if (ruleId === 'repeated.min_items') return problemText.tooFew(minItems, length);
+  return problemText.tooMany(maxItems, length);
+}
+
+function describeBytes(ruleId: string, { minLen, maxLen }: BytesRules): ProblemText {
+  if (ruleId === 'bytes.min_len')
+    return { type: 'bytes_too_short', msg: `Data should have at least ${minLen} bytes` };
+  return { type: 'bytes_too_long', msg: `Data should have at most ${maxLen} bytes` };
 }

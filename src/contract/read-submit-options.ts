@@ -9,7 +9,7 @@ import { validateMessage } from './problems.ts';
 import { submitOptionFields } from './submit-options.ts';
 
 /** Options of a call, and the problems of invalid ones. */
-export interface SubmitOptionsReading {
+export interface SubmitOptionsResult {
   /** Undefined if no option is set. */
   options: SubmitOptions | undefined;
   problems: Problem[];
@@ -26,22 +26,22 @@ const readers = submitOptionFields.map(readerOf);
 
 /**
  * Reads the options of a call. `textOf` returns the text of an option, null or undefined if it is absent;
- * `place` returns the `loc` of its problems.
+ * `locationOf` returns the `loc` of its problems.
  */
 export function readSubmitOptions(
   textOf: (field: DescField) => string | null | undefined,
-  place: (field: DescField) => Problem['loc'],
-): SubmitOptionsReading {
+  locationOf: (field: DescField) => Problem['loc'],
+): SubmitOptionsResult {
   let options: SubmitOptions | undefined;
   const problems: Problem[] = [];
   for (const { field, read, assign } of readers) {
     const text = textOf(field);
     if (text == null) continue;
     options ??= create(SubmitOptionsSchema);
-    const value = read(text, problems, place(field));
+    const value = read(text, problems, locationOf(field));
     if (value !== refused) assign(options, value);
   }
-  if (options !== undefined) problems.push(...validateMessage(SubmitOptionsSchema, options, place));
+  if (options !== undefined) problems.push(...validateMessage(SubmitOptionsSchema, options, locationOf));
   return { options, problems };
 }
 

@@ -4,6 +4,6 @@ const valid = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
 export const requestIdHeader = 'x-request-id';
 
 /** Returns the caller's request id if it is valid, otherwise a new one. */
-export function requestIdOf(given: unknown): string {
-  return typeof given === 'string' && valid.test(given) ? given : crypto.randomUUID();
+export function requestIdOf(value: unknown): string {
+  return typeof value === 'string' && valid.test(value) ? value : crypto.randomUUID();
 }

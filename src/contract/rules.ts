@@ -45,8 +45,8 @@ const patterns = new Map<string, RegExp>();
 
 /** Returns the regular expression of a pattern rule, compiled once. */
 export function compilePattern(pattern: string): RegExp {
-  const known = patterns.get(pattern);
-  if (known !== undefined) return known;
+  const cached = patterns.get(pattern);
+  if (cached !== undefined) return cached;
   const compiled = new RegExp(pattern, 'u');
   patterns.set(pattern, compiled);
   return compiled;

@@ -71,8 +71,11 @@ export function jobOptionsOf(options: SubmitOptions | undefined): JobOptions {
   const set = submitOptionFields.filter(
     (field) => field.localName !== 'validateOnly' && isFieldSet(options, field),
   );
-  const kept: JobOptions = Object.fromEntries(set.map(({ localName }) => [localName, values[localName]]));
-  return kept.name === undefined ? kept : { ...kept, name: kept.name.trim() };
+  const jobOptions: JobOptions = Object.fromEntries(
+    set.map(({ localName }) => [localName, values[localName]]),
+  );
+  if (jobOptions.name !== undefined) jobOptions.name = jobOptions.name.trim();
+  return jobOptions;
 }
 
 /** Maximum length of a job's name in characters. */

@@ -1,10 +1,10 @@
 /** Returns the known name that a misspelled name most likely stands for, or undefined if none is close. */
-export function suggest(name: string, known: Iterable<string>): string | undefined {
-  const given = name.slice(0, maxLength).toLowerCase();
+export function suggest(name: string, names: Iterable<string>): string | undefined {
+  const lowerCaseName = name.slice(0, maxLength).toLowerCase();
   let best: { name: string; distance: number } | undefined;
-  for (const candidate of known) {
-    const length = Math.max(given.length, candidate.length);
-    const distance = distanceOf(given, candidate.toLowerCase());
+  for (const candidate of names) {
+    const length = Math.max(lowerCaseName.length, candidate.length);
+    const distance = distanceOf(lowerCaseName, candidate.toLowerCase());
     if (distance <= Math.min(maxDistance, length * maxShare) && distance < (best?.distance ?? Infinity))
       best = { name: candidate, distance };
   }
@@ -12,8 +12,8 @@ export function suggest(name: string, known: Iterable<string>): string | undefin
 }
 
 /** Returns the question " Did you mean …?", with a leading space, or '' if no known name is close. */
-export function didYouMean(name: string, known: Iterable<string>): string {
-  const suggestion = suggest(name, known);
+export function didYouMean(name: string, names: Iterable<string>): string {
+  const suggestion = suggest(name, names);
   return suggestion === undefined ? '' : ` Did you mean ${suggestion}?`;
 }
 

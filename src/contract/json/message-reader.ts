@@ -45,12 +45,12 @@ export function messageReader(schema: DescMessage): ReadValue {
     compiled.set(schema, members);
     members.push(...schema.fields.map(memberOf));
   }
-  const known = members;
+  const readableMembers = members;
   return (value, state) => {
     if (!isMembers(value))
       return refuse(state, { type: 'model_attributes_type', msg: 'Input should be an object' });
     const message = create(schema);
-    readMembers(known, value, message, state);
+    readMembers(readableMembers, value, message, state);
     return message;
   };
 }
@@ -114,32 +114,36 @@ function readMembers(
   message: Message,
   state: ReadState,
 ): void {
-  const { path } = state;
-  let known = 0;
+  let declaredCount = 0;
   for (const member of members) {
     const value = input[member.name];
-    if (value !== undefined) known += 1;
-    if (value === undefined || (value === null && !member.required)) {
-      if (!member.required) {
-        member.fallback?.(message);
-        continue;
-      }
-      path.push(member.name);
-      refuse(state, problemText.missing());
-      path.pop();
-      continue;
-    }
-    path.push(member.name);
-    const read = member.read(value, state);
-    path.pop();
-    if (read !== refused) member.assign(message, read);
-    // Without it, other fields could seem to need a value that was given.
-    else if (member.isText) member.assign(message, '');
+    if (value !== undefined) declaredCount += 1;
+    if (value === undefined || (value === null && !member.required)) readAbsent(member, message, state);
+    else readPresent(member, value, message, state);
   }
   // Counted first, since this runs for every item of a large request and unknown members are rare.
-  let given = 0;
-  for (const _ in input) given += 1;
-  if (given > known) ignoreUnknown(members, input, state);
+  let count = 0;
+  for (const _ in input) count += 1;
+  if (count > declaredCount) ignoreUnknown(members, input, state);
+}
+
+function readAbsent({ name, required, fallback }: Member, message: Message, state: ReadState): void {
+  if (!required) {
+    fallback?.(message);
+    return;
+  }
+  state.path.push(name);
+  refuse(state, problemText.missing());
+  state.path.pop();
+}
+
+function readPresent(member: Member, value: unknown, message: Message, state: ReadState): void {
+  state.path.push(member.name);
+  const result = member.read(value, state);
+  state.path.pop();
+  if (result !== refused) member.assign(message, result);
+  // Without it, other fields could seem to need a value that is there.
+  else if (member.isText) member.assign(message, '');
 }
 
 function ignoreUnknown(members: readonly Member[], input: Record<string, unknown>, state: ReadState): void {
@@ -223,9 +227,9 @@ function mapReader(field: DescField & { fieldKind: 'map' }): ReadValue {
     if (!isMembers(value))
       return refuse(state, { type: 'dict_type', msg: 'Input should be a valid dictionary' });
     const entries: Record<string, unknown> = {};
-    for (const [key, given] of Object.entries(value)) {
+    for (const [key, member] of Object.entries(value)) {
       state.path.push(key);
-      const read = element(given, state);
+      const read = element(member, state);
       state.path.pop();
       // Defined, not assigned: `__proto__` is a key like any other.
       if (read !== refused)

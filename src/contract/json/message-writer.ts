@@ -47,14 +47,14 @@ export function messageWriter(schema: DescMessage): WriteMessage {
     compiled.set(schema, members);
     members.push(...schema.fields.filter((field) => !isWholeBody(field)).map(memberOf));
   }
-  const known = members;
-  const whole = wholeBodyField(schema);
-  const writeWhole = whole?.message && messageWriter(whole.message);
+  const writtenMembers = members;
+  const bodyField = wholeBodyField(schema);
+  const writeWhole = bodyField?.message && messageWriter(bodyField.message);
   return (message) => {
-    const replacement = wholeBodyOf(whole, message);
+    const replacement = wholeBodyOf(bodyField, message);
     if (replacement !== undefined) return writeWhole!(replacement);
     let text = '';
-    for (const member of known) {
+    for (const member of writtenMembers) {
       const value = member.write(message);
       if (value !== undefined) text += (text === '' ? '{' : ',') + member.key + value;
     }

@@ -100,7 +100,7 @@ export function scalarReader(scalar: ScalarType, identifier: boolean): ReadValue
 export function enumReader(schema: DescEnum): ReadValue {
   const names = schema.values.map((value) => value.name);
   return (value, state) => {
-    const found = schema.values.find((known) => known.name === value);
+    const found = schema.values.find((candidate) => candidate.name === value);
     return found?.number ?? refuse(state, problemText.notOneOf(names, String(value)));
   };
 }

@@ -9,10 +9,8 @@ import { enumReader, integerBounds, isBig, readTimestamp } from './scalars.ts';
  */
 export type ReadText = (text: string, state: ReadState) => unknown;
 
-const truths = new Map<string, boolean>([
-  ...['true', '1', 'yes', 'on', 't', 'y'].map((word) => [word, true] as const),
-  ...['false', '0', 'no', 'off', 'f', 'n'].map((word) => [word, false] as const),
-]);
+const trueWords = new Set(['true', '1', 'yes', 'on', 't', 'y']);
+const falseWords = new Set(['false', '0', 'no', 'off', 'f', 'n']);
 
 /** A decimal number: `Number` also accepts hexadecimal ones and spaces. */
 const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
@@ -52,9 +50,7 @@ function scalarTextReader(scalar: ScalarType): ReadText | undefined {
     case ScalarType.STRING:
       return (text) => text;
     case ScalarType.BOOL:
-      return (text, state) =>
-        truths.get(text.toLowerCase()) ??
-        refuse(state, { type: 'bool_parsing', msg: `Input should be a valid boolean, not ${quote(text)}` });
+      return readBoolean;
     case ScalarType.BYTES:
       return undefined;
     default:
@@ -68,3 +64,10 @@ function scalarTextReader(scalar: ScalarType): ReadText | undefined {
       };
   }
 }
+
+const readBoolean: ReadText = (text, state) => {
+  const word = text.toLowerCase();
+  if (trueWords.has(word)) return true;
+  if (falseWords.has(word)) return false;
+  return refuse(state, { type: 'bool_parsing', msg: `Input should be a valid boolean, not ${quote(text)}` });
+};

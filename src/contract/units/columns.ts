@@ -67,18 +67,18 @@ function itemMessageOf(jobType: JobType): DescMessage | undefined {
 }
 
 /** Names of the region in requests. */
-const placeNames = ['country', 'region', 'site'];
+const regionNames = ['country', 'region', 'site'];
 
 /**
  * Returns the unit's name of each field of an item. Null if units do not identify an item, such as those of a
  * search.
  */
 function namesByItemField(item: DescMessage, unitNames: readonly string[]): Map<string, string> | null {
-  const place = unitNames.find((name) => placeNames.includes(name));
+  const regionName = unitNames.find((name) => regionNames.includes(name));
   const names = new Map<string, string>();
   for (const field of item.fields) {
     const name = restName(field);
-    const unitName = placeNames.includes(name) ? place : unitNames.find((other) => other === name);
+    const unitName = regionNames.includes(name) ? regionName : unitNames.find((other) => other === name);
     if (unitName !== undefined) names.set(name, unitName);
     else if (isRequired(field)) return null;
   }

@@ -115,20 +115,25 @@ function readFields(
   for (const [at, row] of rows.entries()) {
     const { unit, problems: rowProblems } = readRow(columns, layout, row);
     units.push(withFills(unit, fills));
-    const hasProblem = ({ column }: ColumnProblem) =>
-      rowProblems.some((problem) => problem.column === column);
-    const unitProblems = checkUnit(unit).filter((problem) => !hasProblem(problem));
     if (rowProblems.length === 0)
       for (const field of absentFields) if (unit[field] === undefined) lackingFields.add(field);
-    for (const problem of [...rowProblems, ...unitProblems])
-      if (problem.type !== 'missing' || !lackingFields.has(problem.column!))
-        problems.push({ row: at + 1, line: row.line, ...problem });
+    const reported = [...rowProblems, ...checkUnit(unit).filter(isOfOtherColumn(rowProblems))].filter(
+      // The header reports a missing column once.
+      ({ type, column }) => type !== 'missing' || !lackingFields.has(column!),
+    );
+    problems.push(...reported.map((problem) => ({ row: at + 1, line: row.line, ...problem })));
     if (problems.length >= maxProblems) break;
   }
   const allProblems = [...problemsOfHeader(columns, layout, lackingFields), ...problems];
   if (allProblems.length > 0) throw new UnitsError(allProblems.slice(0, maxProblems));
   if (rows.length === 0) throw noRows();
   return { units, lines: rows.map(({ line }) => line), ignored: unknown };
+}
+
+/** Returns the predicate of problems whose column has no problem yet. */
+function isOfOtherColumn(problems: readonly ColumnProblem[]): (problem: ColumnProblem) => boolean {
+  const columns = new Set(problems.map(({ column }) => column));
+  return ({ column }) => !columns.has(column);
 }
 
 interface ReadRow {
@@ -143,8 +148,8 @@ function readRow(columns: UnitColumns, layout: Layout, { cells }: CsvRow): ReadR
   const text = cells[layout.textPosition] ?? '';
   if (text !== '') addresses.push(['url', text]);
   for (const [field, positions] of layout.positions) {
-    const [value = '', ...others] = positions.map((position) => cells[position] ?? '');
-    const other = others.find((candidate) => candidate !== value);
+    const [value = '', ...otherValues] = positions.map((position) => cells[position] ?? '');
+    const other = otherValues.find((candidate) => candidate !== value);
     if (other !== undefined) row.problems.push(twoValues(field, value, other));
     else if (value.includes('://') && columns.addressFields.includes(field)) addresses.push([field, value]);
     else if (value !== '') row.unit[field] = choiceOf(columns, field, value);
