@@ -124,7 +124,6 @@ export async function serve(config: Config, role: ProcessRole, outputs: ServiceO
       working = await startPageWork(program, role, publicUrl);
       closers.push(working.stop);
     }
-    if (config.ignored.length > 0) log.warn({ settings: config.ignored }, 'ignored: no longer settings');
     log.info({ stack: stack.name, httpPort: service.httpPort, grpcPort: service.grpcPort }, 'started');
     return service;
   } catch (error) {

@@ -192,16 +192,6 @@ describe('variables that are not settings', () => {
   });
 });
 
-test('settings of earlier builds are ignored, and two of them are GLEANER_PRIVATE now', () => {
-  expect(loadConfig({ GLEANER_JOB_WINDOW: '2' })).toMatchObject({
-    ignored: ['GLEANER_JOB_WINDOW'],
-    allowsPrivate: false,
-  });
-  for (const name of ['GLEANER_WEBHOOK_PRIVATE', 'GLEANER_DESTINATION_PRIVATE'])
-    expect(loadConfig({ [name]: 'on' }).allowsPrivate).toBe(true);
-  expect(loadConfig({ GLEANER_WEBHOOK_PRIVATE: 'on', GLEANER_PRIVATE: 'off' }).allowsPrivate).toBe(false);
-});
-
 test('all invalid settings are named at once', () => {
   expect(() =>
     loadConfig({

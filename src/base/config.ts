@@ -91,8 +91,6 @@ export interface Config {
   exportsTraces: boolean;
   /** The environment variables that the configuration was read from, for child processes. */
   environment: Environment;
-  /** Names of former settings that the environment has. */
-  ignored: readonly string[];
   /** Files that secrets were read from. */
   secretFiles: readonly SecretFile[];
   /** Every setting with its effective value, for operators. */
@@ -126,42 +124,28 @@ export function withDotEnv(environment: Environment, folder: string): Environmen
  * Names of variables that are not settings of a service: of clients, of the compose file, and of the tests.
  */
 export const otherNames = [
-  ...[...clientSettings, 'GLEANER_API_KEY_FILE'],
-  ...['GLEANER_GRAFANA_PASSWORD', 'GLEANER_S3_PASSWORD', 'GLEANER_S3_PUBLIC_URL'],
-  ...['GLEANER_TEST_ENGINES', 'GLEANER_TEST_LIMITS', 'GLEANER_TEST_SECRET', 'GLEANER_TEST_SEED'],
+  ...clientSettings,
+  'GLEANER_API_KEY_FILE',
+  'GLEANER_GRAFANA_PASSWORD',
+  'GLEANER_S3_PASSWORD',
+  'GLEANER_S3_PUBLIC_URL',
+  'GLEANER_TEST_ENGINES',
+  'GLEANER_TEST_LIMITS',
+  'GLEANER_TEST_SECRET',
+  'GLEANER_TEST_SEED',
 ];
 
 /** Names that Kubernetes and Docker give variables about a service called "gleaner". */
 const linkName = /^GLEANER_(\w+_)?(SERVICE_HOST|SERVICE_PORT\w*|PORT(_\d+_\w+)?)$/;
 
-/**
- * Settings that are constants now, or part of GLEANER_PRIVATE. The service starts with them, and logs that it
- * ignores them.
- */
-const formerSettings = (
-  'AUDIT_INTERVAL BACKUP_EVERY BACKUP_KEEP BROWSER_MEMORY BROWSER_PAGES DESTINATION_PRIVATE JOB_WINDOW MAX_CONNECTIONS ' +
-  'MIN_FREE_DISK NATS_REPLICAS PAGE_MEMORY RECENT_CRAWL RETAIN_AUDIT_LOG_DAYS RETAIN_DELIVERIES_DAYS ' +
-  'RETAIN_HISTORY_DAYS REUSED_PRICE WEBHOOK_PRIVATE WORKER_MEMORY'
-)
-  .split(' ')
-  .map((name) => `GLEANER_${name}`);
-
-/** Returns the environment with GLEANER_PRIVATE if one of its two former names is on. */
-function withFormerNames(environment: Environment): Environment {
-  const names = ['GLEANER_WEBHOOK_PRIVATE', 'GLEANER_DESTINATION_PRIVATE'];
-  return names.some((name) => name in environment && environment[name] === 'on')
-    ? { GLEANER_PRIVATE: 'on', ...environment }
-    : environment;
-}
-
 /** Returns a problem for each variable that looks like a setting and is none. */
 function findUnknownSettings(environment: Environment): string[] {
   const names = Object.keys(settings);
   const files = (names as SettingName[]).filter(canBeFile).map((name) => `${name}_FILE`);
-  const known = new Set([...names, ...files, ...otherNames, ...formerSettings]);
+  const allowed = new Set([...names, ...files, ...otherNames]);
   return Object.keys(environment)
-    .filter((name) => name.startsWith('GLEANER_') && !known.has(name) && !linkName.test(name))
-    .map((name) => `${name} is not a setting.${didYouMean(name, known)}`);
+    .filter((name) => name.startsWith('GLEANER_') && !allowed.has(name) && !linkName.test(name))
+    .map((name) => `${name} is not a setting.${didYouMean(name, allowed)}`);
 }
 
 /**
@@ -169,15 +153,14 @@ function findUnknownSettings(environment: Environment): string[] {
  * the current one. Throws a ConfigError with a line for each problem, which names the variable and its value.
  * Variables that look like settings and are none are problems too.
  */
-export function loadConfig(given: Environment, folder = '.'): Config {
-  const environment = withFormerNames(readSecretFiles(given, folder));
+export function loadConfig(variables: Environment, folder = '.'): Config {
+  const environment = readSecretFiles(variables, folder);
   const problems = findUnknownSettings(environment);
   const values = parseSettings(environment, folder, problems);
   const config = collectProblems(problems, () => ({
     ...buildConfig(environment, values),
-    environment: { ...given },
-    secretFiles: listSecretFiles(given, folder),
-    ignored: formerSettings.filter((name) => name in given),
+    environment: { ...variables },
+    secretFiles: listSecretFiles(variables, folder),
   }));
   if (config === null || problems.length > 0) throw new ConfigError(problems.join('\n'));
   return config;
@@ -197,7 +180,7 @@ function collectProblems(problems: string[], build: () => Config): Config | null
 function buildConfig(
   environment: Environment,
   values: SettingValues,
-): Omit<Config, 'environment' | 'secretFiles' | 'ignored'> {
+): Omit<Config, 'environment' | 'secretFiles'> {
   const workers = values.GLEANER_WORKERS ?? defaultWorkers();
   const dataDir = values.GLEANER_DATA_DIR;
   const browser =
@@ -339,10 +322,10 @@ export interface ClientEnvironment {
  * ConfigError for a secret's file that cannot be read.
  */
 export function clientEnvironment(
-  given: Environment,
+  variables: Environment,
   { folder = '.', home = homedir() }: { folder?: string; home?: string } = {},
 ): ClientEnvironment {
-  const environment = readSecretFiles(given, folder);
+  const environment = readSecretFiles(variables, folder);
   const settingsFolder = environment.XDG_CONFIG_HOME || join(home, '.config');
   const dotEnv = environment.GLEANER_DOTENV === 'off' ? null : readDotEnv(folder);
   return {
@@ -370,17 +353,28 @@ export function childEnvironment(environment: Environment, settings: Environment
 
 /** Variables that a service for trials may use. The data folder is inside of the demo's folder. */
 const harmless = [
-  ...['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'USER'],
-  ...['NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'],
-  ...['GLEANER_BROWSER', 'GLEANER_DATA_DIR', 'GLEANER_WORKERS'],
+  'PATH',
+  'HOME',
+  'TMPDIR',
+  'LANG',
+  'TZ',
+  'USER',
+  'NODE_COMPILE_CACHE',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'GLEANER_BROWSER',
+  'GLEANER_DATA_DIR',
+  'GLEANER_WORKERS',
 ];
 
 /**
- * Returns an environment of only the harmless variables of `given` and of `settings`, for a service for
- * trials: it must never reach the data, the engines, or the receivers of a real one. `given` has nothing of a
+ * Returns an environment of only the harmless variables of `variables` and of `settings`, for a service for
+ * trials: it must never reach the data, the engines, or the receivers of a real one. `variables` has nothing of a
  * `.env` file.
  */
-export function isolatedEnvironment(given: Environment, settings: Environment = {}): Environment {
-  const kept = harmless.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]] as const]));
-  return childEnvironment(Object.fromEntries(kept), settings);
+export function isolatedEnvironment(variables: Environment, settings: Environment = {}): Environment {
+  const allowed = harmless.flatMap((name) =>
+    variables[name] === undefined ? [] : [[name, variables[name]] as const],
+  );
+  return childEnvironment(Object.fromEntries(allowed), settings);
 }
