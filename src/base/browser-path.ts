@@ -31,9 +31,12 @@ function isExecutable(path: string): boolean {
  * Returns the full path of a Chromium-based browser in the folders of `path` (a PATH value) or among
  * `others`, or null if none is found.
  */
-export function findBrowser(path: string, others: readonly string[] = applications): string | null {
+export function findBrowser(path: string, fallbackPaths: readonly string[] = applications): string | null {
   const folders = path.split(delimiter).filter((folder) => folder !== '');
-  const candidates = [...names.flatMap((name) => folders.map((folder) => join(folder, name))), ...others];
+  const candidates = [
+    ...names.flatMap((name) => folders.map((folder) => join(folder, name))),
+    ...fallbackPaths,
+  ];
   return candidates.find(isExecutable) ?? null;
 }
 

@@ -12,13 +12,13 @@ const reusePerReading = 20;
  * from. Concurrent calls share a reading. A failed reading is not reused.
  */
 export function cacheReading<T>(clock: Pick<Clock, 'steady'>, read: () => Promise<T>): () => Promise<T> {
-  let reading: Promise<T> | null = null;
+  let pending: Promise<T> | null = null;
   let reusedUntil = 0;
   return () => {
     const startedAt = clock.steady();
-    if (reading !== null && startedAt < reusedUntil) return reading;
+    if (pending !== null && startedAt < reusedUntil) return pending;
     const current = read();
-    reading = current;
+    pending = current;
     reusedUntil = Number.POSITIVE_INFINITY;
     current.then(
       () => {
@@ -26,7 +26,7 @@ export function cacheReading<T>(clock: Pick<Clock, 'steady'>, read: () => Promis
         reusedUntil = endedAt + Math.max(minReuseMs, reusePerReading * (endedAt - startedAt));
       },
       () => {
-        reading = null;
+        pending = null;
       },
     );
     return current;

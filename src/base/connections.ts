@@ -63,7 +63,7 @@ type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
 
 /** State of a connection, stored on its socket and, for HTTP/2, on its streams. */
-const known = Symbol('connection');
+const connectionKey = Symbol('connection');
 /**
  * Result of authentication, stored on the request or its stream: WeakMaps of requests cost too much garbage
  * collection.
@@ -89,11 +89,11 @@ interface Connection {
   since: number;
 }
 
-type Carrier = object & { [known]?: Connection };
+type Carrier = object & { [connectionKey]?: Connection };
 type Admitted = { [admission]?: 'accepted' | 'refused' | 'replaced'; [ending]?: () => void };
 
 const connectionOf = (request: Request): Connection | undefined =>
-  (('stream' in request ? request.stream : request.socket) as Carrier | undefined)?.[known];
+  (('stream' in request ? request.stream : request.socket) as Carrier | undefined)?.[connectionKey];
 
 /** Returns the object that stores the admission of a request. */
 const admittedOf = (request: Request) => ('stream' in request ? request.stream : request) as Admitted;
@@ -204,7 +204,7 @@ export function createStreamLimit({ maxPortStreams }: ConnectionLimits) {
   const open = new Set<Http2ServerRequest>();
   return (request: Http2ServerRequest): boolean => {
     if (open.size >= maxPortStreams) {
-      const replaced = open.values().find((known) => admittedOf(known)[admission] !== 'accepted');
+      const replaced = open.values().find((request) => admittedOf(request)[admission] !== 'accepted');
       open.delete(replaced ?? request);
       // The client may repeat a refused request: nothing has been done for it.
       admittedOf(replaced ?? request)[admission] = 'replaced';
@@ -223,11 +223,11 @@ export function bindSession(
   socket: Socket,
   { maxResets }: ConnectionLimits,
 ): void {
-  const connection = (socket as Carrier)[known];
+  const connection = (socket as Carrier)[connectionKey];
   if (connection === undefined) return;
   // Before the listener that handles the request.
   session.prependListener('stream', (stream) => {
-    (stream as Carrier)[known] = connection;
+    (stream as Carrier)[connectionKey] = connection;
     stream.once('close', () => {
       const admitted = (stream as Admitted)[admission];
       if (stream.rstCode === constants.NGHTTP2_NO_ERROR) return;
@@ -250,10 +250,10 @@ function replaceable(open: Iterable<Connection>): Connection | null {
   for (const connection of open) {
     const isIdle = connection.active === 0;
     if (isIdle && connection.acceptedBytes === 0) return connection;
-    const known = byOwner.get(connection.owner) ?? { count: 0, idle: null };
-    known.count += 1;
-    if (isIdle) known.idle ??= connection;
-    byOwner.set(connection.owner, known);
+    const owner = byOwner.get(connection.owner) ?? { count: 0, idle: null };
+    owner.count += 1;
+    if (isIdle) owner.idle ??= connection;
+    byOwner.set(connection.owner, owner);
   }
   let largest: { count: number; idle: Connection } | null = null;
   for (const { count, idle } of byOwner.values())
@@ -281,7 +281,7 @@ export function guardConnections(server: Server, limits: ConnectionLimits): Read
       acceptedBytes: 0,
       since: performance.now(),
     };
-    (socket as Carrier)[known] = connection;
+    (socket as Carrier)[connectionKey] = connection;
     const replaced = open.size < limits.maxConnections ? null : (replaceable(open) ?? connection);
     open.add(connection);
     sockets.add(socket);

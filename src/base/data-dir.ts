@@ -2,7 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const sticky = 0o1000;
-const others = 0o077;
+const groupAndOthers = 0o077;
 
 /**
  * Creates a folder that only the current user may read, and makes an existing one private (mode 0700). Leaves
@@ -12,7 +12,7 @@ const others = 0o077;
 export function openPrivateFolder(path: string): void {
   createFolder(path);
   const { mode } = statSync(path);
-  if ((mode & sticky) === 0 && (mode & others) !== 0) restrict(path, 0o700);
+  if ((mode & sticky) === 0 && (mode & groupAndOthers) !== 0) restrict(path, 0o700);
 }
 
 /**
@@ -33,7 +33,7 @@ function createFolder(path: string): void {
 /** Makes a file private (mode 0600) if it exists. */
 export function restrictFile(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found !== undefined && (found.mode & others) !== 0) restrict(path, 0o600);
+  if (found !== undefined && (found.mode & groupAndOthers) !== 0) restrict(path, 0o600);
 }
 
 /** Creates an empty private file (mode 0600), or makes an existing file private. */

@@ -9,9 +9,9 @@ export class DataRefusedError extends Fault {
 
 /** The data was written by a newer version of the program. */
 export class NewerDataError extends DataRefusedError {
-  constructor(place: string, version: number, supported: number) {
+  constructor(location: string, version: number, supported: number) {
     super(
-      `${place} has schema version ${version}, but this program supports versions up to ${supported}: install a newer version of Gleaner, or restore a backup of this one`,
+      `${location} has schema version ${version}, but this program supports versions up to ${supported}: install a newer version of Gleaner, or restore a backup of this one`,
     );
     this.name = 'NewerDataError';
   }
@@ -19,9 +19,9 @@ export class NewerDataError extends DataRefusedError {
 
 /** The data is the target of a move (`gleaner move`) that has not ended. */
 export class IncompleteMoveError extends DataRefusedError {
-  constructor(place: string, source: string) {
+  constructor(location: string, source: string) {
     super(
-      `${place} contains an incomplete move of ${source}: repeat 'gleaner move ${source}', or drop the database`,
+      `${location} contains an incomplete move of ${source}: repeat 'gleaner move ${source}', or drop the database`,
     );
     this.name = 'IncompleteMoveError';
   }
@@ -29,9 +29,9 @@ export class IncompleteMoveError extends DataRefusedError {
 
 /** The data cannot be read: it was overwritten, cut, or its disk fails. */
 export class DamagedDataError extends DataRefusedError {
-  constructor(place: string, cause: Error) {
+  constructor(location: string, cause: Error) {
     super(
-      `${place} is damaged, or its disk fails (${cause.message}): check the disk, and restore a backup with 'gleaner restore'`,
+      `${location} is damaged, or its disk fails (${cause.message}): check the disk, and restore a backup with 'gleaner restore'`,
       cause,
     );
     this.name = 'DamagedDataError';
@@ -40,9 +40,9 @@ export class DamagedDataError extends DataRefusedError {
 
 /** The database is not that of the installation whose files are in the data folder. */
 export class UnknownInstallationError extends DataRefusedError {
-  constructor(place: string, problem: string) {
+  constructor(location: string, problem: string) {
     super(
-      `${place} ${problem}: put the database of this installation back, or restore a backup to a new folder with 'gleaner restore'. For a new installation, set GLEANER_DATA_DIR to another folder`,
+      `${location} ${problem}: put the database of this installation back, or restore a backup to a new folder with 'gleaner restore'. For a new installation, set GLEANER_DATA_DIR to another folder`,
     );
     this.name = 'UnknownInstallationError';
   }

@@ -36,7 +36,7 @@ export const unusedDisk: DiskSpace = { isLow: async () => false };
 export function createDiskSpace({ readFree, minFreeBytes, clock, log }: DiskSpaceOptions): DiskSpace {
   let low = false;
   let readAt = Number.NEGATIVE_INFINITY;
-  let reading: Promise<void> | undefined;
+  let pending: Promise<void> | undefined;
   const read = async () => {
     try {
       const freeBytes = await readFree();
@@ -53,10 +53,10 @@ export function createDiskSpace({ readFree, minFreeBytes, clock, log }: DiskSpac
     async isLow() {
       if (minFreeBytes === 0) return false;
       if (clock.steady() - readAt >= readingMs) {
-        reading ??= read().finally(() => {
-          reading = undefined;
+        pending ??= read().finally(() => {
+          pending = undefined;
         });
-        await reading;
+        await pending;
       }
       return low;
     },

@@ -53,8 +53,8 @@ export interface Limits {
  * no machine of theirs is full or has little memory.
  */
 export function readLimits(workers: number, overrides = '{}'): Limits {
-  const given: Partial<Limits> = JSON.parse(overrides || '{}');
-  const workerMemoryBytes = given.workerMemoryBytes ?? workerMemory(workers);
+  const overridden: Partial<Limits> = JSON.parse(overrides || '{}');
+  const workerMemoryBytes = overridden.workerMemoryBytes ?? workerMemory(workers);
   const heapBytes = workers > 0 ? workerMemoryBytes : getHeapStatistics().heap_size_limit;
   return {
     jobWindow: 16,
@@ -70,7 +70,7 @@ export function readLimits(workers: number, overrides = '{}'): Limits {
     pageMemoryBytes: Math.max(1, Math.floor(heapBytes / 32 / mebibyte)) * mebibyte,
     browserPages: 4,
     browserMemoryBytes: 1_536 * mebibyte,
-    ...given,
+    ...overridden,
   };
 }
 

@@ -136,8 +136,8 @@ function createReadable({ write, flushSync }: LineOutput): LineOutput {
   const format = prettyFactory(readableLog(process.stderr.hasColors()));
   return {
     write: (lines) => {
-      const shown = lines.split('\n').map((line) => (line === '' ? '' : (format(line) ?? '')));
-      write(shown.join(''));
+      const formatted = lines.split('\n').map((line) => (line === '' ? '' : (format(line) ?? '')));
+      write(formatted.join(''));
     },
     flushSync,
   };

@@ -25,30 +25,35 @@ export interface SmtpSettings {
  * problem.
  */
 export function parseSmtp(text: string): SmtpSettings {
-  if (!/^smtps?:\/\//.test(text) || !URL.canParse(text)) {
+  const url = /^smtps?:\/\//.test(text) ? URL.parse(text) : null;
+  if (url === null)
     throw new Error('expected smtp://user:password@host:587 or smtps://user:password@host:465');
-  }
-  const url = new URL(text);
-  const secure = url.protocol === 'smtps:';
   if (url.hostname === '') throw new Error('expected the name of a host');
   if (!/^\/?$/.test(url.pathname) || url.hash !== '') throw new Error('expected no path');
   for (const name of url.searchParams.keys())
     if (name !== 'tls') throw new Error(`'${name}' is not an option`);
-  const login =
-    url.username === ''
-      ? null
-      : { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) };
-  const wanted = url.searchParams.get('tls') ?? (login === null ? 'offered' : 'required');
-  if (wanted !== 'required' && wanted !== 'offered' && wanted !== 'off') {
-    throw new Error('tls: expected required, offered or off');
-  }
-  if (secure && url.searchParams.has('tls')) throw new Error('tls: smtps:// is TLS always');
+  const login = loginOf(url);
+  const defaultPort = url.protocol === 'smtps:' ? 465 : 587;
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),
-    tls: secure ? 'always' : wanted,
+    port: url.port === '' ? defaultPort : Number(url.port),
+    tls: tlsOf(url, login === null ? 'offered' : 'required'),
     login,
   };
+}
+
+function loginOf({ username, password }: URL): SmtpSettings['login'] {
+  if (username === '') return null;
+  return { user: decodeURIComponent(username), password: decodeURIComponent(password) };
+}
+
+function tlsOf(url: URL, defaultTls: 'offered' | 'required'): SmtpSettings['tls'] {
+  const tls = url.searchParams.get('tls') ?? defaultTls;
+  if (tls !== 'required' && tls !== 'offered' && tls !== 'off')
+    throw new Error('tls: expected required, offered or off');
+  if (url.protocol !== 'smtps:') return tls;
+  if (url.searchParams.has('tls')) throw new Error('tls: smtps:// is TLS always');
+  return 'always';
 }
 
 /** Parses email addresses separated by commas. Throws an Error that names the first invalid one. */

@@ -50,7 +50,7 @@ const noSetting = (path: readonly PropertyKey[] = []) =>
 
 /** Settings of a market beside its addresses by region, or one address. */
 const market = z.preprocess(
-  (given) => (typeof given === 'string' ? { '': given } : given),
+  (input) => (typeof input === 'string' ? { '': input } : input),
   z
     .object(settings)
     .catchall(address)
@@ -108,8 +108,8 @@ export function browserUrlsOf(
  */
 export function parseOrigins(text: string): Origins {
   const { value, positionAt } = readJsonc(text, file, noSetting);
-  const entries = Object.entries(value).map(([name, given]): [string, MarketOrigins] => {
-    const regions = Object.entries(given).filter(([key]) => !Object.hasOwn(settings, key)) as [
+  const entries = Object.entries(value).map(([name, declared]): [string, MarketOrigins] => {
+    const regions = Object.entries(declared).filter(([key]) => !Object.hasOwn(settings, key)) as [
       string,
       string,
     ][];
@@ -118,16 +118,16 @@ export function parseOrigins(text: string): Origins {
       {
         addresses: new Map(regions),
         positions: new Map(regions.map(([region]) => [region, positionAt([name, region])])),
-        fetch: given.fetch,
-        concurrency: given.concurrency,
-        requestsPerSecond: given.requests_per_second,
-        hosts: given.hosts,
-        allowPrivate: given.allow_private ?? false,
-        robots: given.robots,
-        proxy: given.proxy,
-        sign: given.sign ?? false,
-        browserUrls: given.browser_url,
-        keepPages: given.keep_pages,
+        fetch: declared.fetch,
+        concurrency: declared.concurrency,
+        requestsPerSecond: declared.requests_per_second,
+        hosts: declared.hosts,
+        allowPrivate: declared.allow_private ?? false,
+        robots: declared.robots,
+        proxy: declared.proxy,
+        sign: declared.sign ?? false,
+        browserUrls: declared.browser_url,
+        keepPages: declared.keep_pages,
       },
     ];
   });

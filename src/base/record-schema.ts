@@ -6,7 +6,7 @@ export interface Field {
   steps: readonly string[];
   type: string;
   /** Type as written, for example "number?". */
-  said: string;
+  notation: string;
   /** True if null is a valid value. */
   nullable: boolean;
 }
@@ -23,7 +23,7 @@ export function parseFields(shape: string): Field[] {
     return {
       path,
       steps,
-      said: type,
+      notation: type,
       type: type.replace('?', ''),
       nullable: type.endsWith('?') || type === 'any',
     };
@@ -31,9 +31,9 @@ export function parseFields(shape: string): Field[] {
 }
 
 /** Prefixes every path of a list of fields: prefixFields('data', 'a: string') returns `data.a: string`. */
-export function prefixFields(place: string, shape: string): string {
+export function prefixFields(prefix: string, shape: string): string {
   return parseFields(shape)
-    .map(({ path, said }) => `${place}.${path}: ${said}`)
+    .map(({ path, notation }) => `${prefix}.${path}: ${notation}`)
     .join('; ');
 }
 
@@ -48,8 +48,8 @@ export function findMismatches(record: unknown, shape: string): string[] {
   return misses
     .sort(([one], [other]) => one - other)
     .map(([index, value]) => {
-      const { path, said } = fields[index]!;
-      return `${path} is ${JSON.stringify(value)?.slice(0, 60)}, not ${said}`;
+      const { path, notation } = fields[index]!;
+      return `${path} is ${JSON.stringify(value)?.slice(0, 60)}, not ${notation}`;
     });
 }
 
@@ -75,14 +75,14 @@ export interface RecordCheck {
   check(record: unknown, misses?: Mismatch[]): boolean;
 }
 
-/** A place in records: where paths of fields have the same steps so far. */
-interface Place {
+/** Node of the tree of paths: a place in records where paths of fields have the same steps so far. */
+interface PathNode {
   step: string;
   /** Fields that end here, with their positions in the list. */
   ends: (Field & { index: number })[];
   /** True if null is a valid value, below which no field is missing. */
   nullable: boolean;
-  next: Place[];
+  children: PathNode[];
   /** Positions of the fields from here on. */
   below: number[];
   /** Those of them that have a place also if their path ends before it. */
@@ -91,79 +91,143 @@ interface Place {
 
 /** Creates a check that reads each record once. */
 export function createRecordCheck(fields: readonly Field[]): RecordCheck {
-  const newPlace = (step: string): Place => {
-    return { step, ends: [], nullable: false, next: [], below: [], required: [] };
-  };
-  const root = newPlace('');
-  for (const [index, field] of fields.entries()) {
-    let place = root;
-    for (const [depth, step] of field.steps.entries()) {
-      let next = place.next.find((known) => known.step === step);
-      if (next === undefined) {
-        next = newPlace(step);
-        place.next.push(next);
-      }
-      next.below.push(index);
-      if (!field.steps.includes('[]', depth)) next.required.push(index);
-      place = next;
-    }
-    place.ends.push({ ...field, index });
-    place.nullable ||= field.nullable;
-  }
+  const root = pathTree(fields);
   const found = { places: new Uint32Array(fields.length), lacking: new Uint32Array(fields.length) };
   return {
     found,
     check(record, misses) {
       found.places.fill(0);
       found.lacking.fill(0);
-      return checkPlace(root, record, found, misses);
+      return checkNode(root, record, found, misses);
     },
   };
+}
+
+const newNode = (step: string): PathNode => {
+  return { step, ends: [], nullable: false, children: [], below: [], required: [] };
+};
+
+function pathTree(fields: readonly Field[]): PathNode {
+  const root = newNode('');
+  for (const [index, field] of fields.entries()) {
+    let node = root;
+    for (const [depth, step] of field.steps.entries()) {
+      node = childOf(node, step);
+      node.below.push(index);
+      if (!field.steps.includes('[]', depth)) node.required.push(index);
+    }
+    node.ends.push({ ...field, index });
+    node.nullable ||= field.nullable;
+  }
+  return root;
+}
+
+/** Returns the child of a node by its step; adds it if there is none. */
+function childOf(node: PathNode, step: string): PathNode {
+  const existing = node.children.find((child) => child.step === step);
+  if (existing !== undefined) return existing;
+  const child = newNode(step);
+  node.children.push(child);
+  return child;
 }
 
 /** Maximum elements of an array whose places are counted. Later elements have the same form. */
 const elementsSeen = 10;
 
-/** Checks a value at a place and below. */
-function checkPlace(
-  place: Place,
+/** Checks a value at a node and below. `found` is null for a value whose places are not counted. */
+function checkNode(
+  node: PathNode,
+  value: unknown,
+  found: FieldPlaces | null,
+  misses: Mismatch[] | undefined,
+): boolean {
+  let isValid = checkEnds(node, value, found, misses);
+  for (const child of node.children) if (!checkChild(node, child, value, found, misses)) isValid = false;
+  return isValid;
+}
+
+/** Checks a value by the fields that end at its node. */
+function checkEnds(
+  { ends }: PathNode,
   value: unknown,
   found: FieldPlaces | null,
   misses: Mismatch[] | undefined,
 ): boolean {
   let isValid = true;
-  for (const { index, type, nullable } of place.ends) {
+  for (const { index, type, nullable } of ends) {
     const hasType = isOfType(value, type);
-    if (!(value === null ? nullable : hasType)) {
+    const isAllowed = value === null ? nullable : hasType;
+    if (!isAllowed) {
       isValid = false;
       misses?.push([index, value]);
     }
-    if (found === null) continue;
-    found.places[index]! += 1;
-    if (!hasType || isNothing(value)) found.lacking[index]! += 1;
-  }
-  for (const next of place.next) {
-    const { step } = next;
-    if (typeof value !== 'object' || value === null || (step === '[]' && !Array.isArray(value))) {
-      if (value !== null || !place.nullable) {
-        isValid = false;
-        misses?.push(...next.below.map((index): Mismatch => [index, undefined]));
-      }
-      if (found === null) continue;
-      for (const index of next.required) {
-        found.places[index]! += 1;
-        found.lacking[index]! += 1;
-      }
-    } else if (step === '[]') {
-      const elements = value as readonly unknown[];
-      for (let at = 0; at < elements.length; at++)
-        if (!checkPlace(next, elements[at], at < elementsSeen ? found : null, misses)) isValid = false;
-    } else if (step === '*') {
-      for (const member of Object.values(value))
-        if (!checkPlace(next, member, found, misses)) isValid = false;
-    } else if (!checkPlace(next, (value as Record<string, unknown>)[step], found, misses)) isValid = false;
+    if (found !== null) countPlace(found, index, !hasType || isNothing(value));
   }
   return isValid;
+}
+
+/** Checks the members or elements of a value that a child of its node stands for. */
+function checkChild(
+  node: PathNode,
+  child: PathNode,
+  value: unknown,
+  found: FieldPlaces | null,
+  misses: Mismatch[] | undefined,
+): boolean {
+  if (typeof value !== 'object' || value === null) return checkAbsent(node, child, value, found, misses);
+  switch (child.step) {
+    case '[]':
+      if (!Array.isArray(value)) return checkAbsent(node, child, value, found, misses);
+      return checkElements(child, value, found, misses);
+    case '*':
+      return checkMembers(child, value, found, misses);
+    default:
+      return checkNode(child, (value as Record<string, unknown>)[child.step], found, misses);
+  }
+}
+
+/** Records the fields below a value that has no members, or no elements. */
+function checkAbsent(
+  { nullable }: PathNode,
+  { below, required }: PathNode,
+  value: unknown,
+  found: FieldPlaces | null,
+  misses: Mismatch[] | undefined,
+): boolean {
+  if (found !== null) for (const index of required) countPlace(found, index, true);
+  if (value === null && nullable) return true;
+  misses?.push(...below.map((index): Mismatch => [index, undefined]));
+  return false;
+}
+
+function checkElements(
+  node: PathNode,
+  elements: readonly unknown[],
+  found: FieldPlaces | null,
+  misses: Mismatch[] | undefined,
+): boolean {
+  let isValid = true;
+  for (let index = 0; index < elements.length; index += 1) {
+    const counted = index < elementsSeen ? found : null;
+    if (!checkNode(node, elements[index], counted, misses)) isValid = false;
+  }
+  return isValid;
+}
+
+function checkMembers(
+  node: PathNode,
+  value: object,
+  found: FieldPlaces | null,
+  misses: Mismatch[] | undefined,
+): boolean {
+  let isValid = true;
+  for (const member of Object.values(value)) if (!checkNode(node, member, found, misses)) isValid = false;
+  return isValid;
+}
+
+function countPlace({ places, lacking }: FieldPlaces, index: number, isLacking: boolean): void {
+  places[index]! += 1;
+  if (isLacking) lacking[index]! += 1;
 }
 
 /**

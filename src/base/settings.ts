@@ -183,7 +183,7 @@ export const settings = {
   },
   GLEANER_ORIGINS: {
     default: null,
-    parse: (given, folder) => parseOrigins(readFileSync(path(given, folder), 'utf8')),
+    parse: (text, folder) => parseOrigins(readFileSync(path(text, folder), 'utf8')),
     about: 'JSON file with the addresses and request limits of the marketplaces.',
   },
   GLEANER_PRICES: {
@@ -240,7 +240,7 @@ export const settings = {
   },
   GLEANER_SITES: {
     default: null,
-    parse: (given, folder) => readSiteFiles(path(given, folder)),
+    parse: (text, folder) => readSiteFiles(path(text, folder)),
     about: 'JSON file, or folder of files, that declares shops to read; read again when it changes.',
   },
   GLEANER_SMTP_URL: {
@@ -333,12 +333,20 @@ export function listEffectiveSettings(
   environment: Readonly<Record<string, string | undefined>>,
   found: Partial<Record<SettingName, string | null>>,
 ): EffectiveSetting[] {
-  return Object.entries<Setting>(settings).map(
-    ([name, { default: defaultValue, about, secret, generated }]) => {
-      const given = environment[name] || undefined;
-      const shown = given ?? found[name as SettingName] ?? defaultValue ?? '';
-      const hidden = given !== undefined ? '(set)' : generated ? '(generated)' : '';
-      return { name, value: secret ? hidden : shown, set: given !== undefined, about };
-    },
-  );
+  return Object.entries<Setting>(settings).map(([name, setting]) => {
+    const text = environment[name] || undefined;
+    const effectiveText = text ?? found[name as SettingName] ?? setting.default ?? '';
+    const isSet = text !== undefined;
+    return {
+      name,
+      value: setting.secret ? secretState(setting, isSet) : effectiveText,
+      set: isSet,
+      about: setting.about,
+    };
+  });
+}
+
+function secretState({ generated }: Setting, isSet: boolean): string {
+  if (isSet) return '(set)';
+  return generated ? '(generated)' : '';
 }

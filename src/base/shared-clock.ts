@@ -71,7 +71,7 @@ const agreement = { behindMs: 2_000, aheadMs: 2 * reachMs };
 const living = { withinMs: reachMs + 1_000, everyMs: 100 };
 
 /** A reading of the shared time of day. */
-interface TimeReading {
+interface TimeSample {
   /** Time of day that was read, which has passed. */
   time: number;
   /** Time of day minus monotonic time, at the middle of the round trip. */
@@ -94,28 +94,28 @@ export function createSharedClock(options: SharedClockOptions): SharedClock {
   const now = () => (base === null ? host.now() : Math.round(monotonic() + base - aheadMs));
   const skewMs = () => (base === null ? 0 : host.now() - now());
 
-  const read = async (): Promise<TimeReading> => {
+  const read = async (): Promise<TimeSample> => {
     const before = monotonic();
     const time = await readTime();
     const roundTripMs = monotonic() - before;
     return { time, offset: time - before - roundTripMs / 2, roundTripMs };
   };
-  const deviationOf = ({ offset }: TimeReading, state: ClockState) =>
+  const deviationOf = ({ offset }: TimeSample, state: ClockState) =>
     base === null ? 0 : offset + state.aheadMs - base;
-  const isDrift = (reading: TimeReading, state: ClockState) =>
-    Math.abs(deviationOf(reading, state)) <= maxDriftMs + reading.roundTripMs / 2;
+  const isDrift = (sample: TimeSample, state: ClockState) =>
+    Math.abs(deviationOf(sample, state)) <= maxDriftMs + sample.roundTripMs / 2;
 
   /** Returns a reading that is not odd: one that agrees with the monotonic clock, or the median of three. */
-  const readCarefully = async (): Promise<[TimeReading, ClockState]> => {
+  const readCarefully = async (): Promise<[TimeSample, ClockState]> => {
     const first = await read();
-    const known = await readState(first);
-    if (base !== null && isDrift(first, known)) return [first, known];
+    const state = await readState(first);
+    if (base !== null && isDrift(first, state)) return [first, state];
     const all = [first];
     while (all.length < readings) all.push(await read());
     all.sort((one, other) => one.offset - other.offset);
     return [all[(readings - 1) / 2]!, await readState(first)];
   };
-  const readState = async ({ time }: TimeReading): Promise<ClockState> => {
+  const readState = async ({ time }: TimeSample): Promise<ClockState> => {
     const stored = await record.read();
     if (stored !== null) return stored;
     // The offset of a first reading, whose round trip begins with the connection, can be seconds ahead.
@@ -124,21 +124,21 @@ export function createSharedClock(options: SharedClockOptions): SharedClock {
   };
 
   /** Keeps the steady time, and lets the time of day step. */
-  const step = async (reading: TimeReading, known: ClockState, nextBase: number): Promise<void> => {
-    const next = Math.round(nextBase - reading.offset);
-    const isChanged = await record.change(known.aheadMs, next);
-    const agreed = isChanged ? next : (await readState(reading)).aheadMs;
-    const ms = known.aheadMs - next;
+  const step = async (sample: TimeSample, state: ClockState, nextBase: number): Promise<void> => {
+    const next = Math.round(nextBase - sample.offset);
+    const isChanged = await record.change(state.aheadMs, next);
+    const agreed = isChanged ? next : (await readState(sample)).aheadMs;
+    const ms = state.aheadMs - next;
     // A clock that runs at a wrong speed steps with each reading.
     if (isChanged && (Math.abs(ms) >= minLoggedMs || monotonic() - loggedAt >= minLoggedMs)) {
       loggedAt = monotonic();
       log.warn({ ms }, 'clock step detected');
     }
-    base = reading.offset + agreed;
+    base = sample.offset + agreed;
     aheadMs = agreed;
   };
 
-  const progressOf = ({ offset }: TimeReading, { aheadMs: ahead, reached: passed }: ClockState) =>
+  const progressOf = ({ offset }: TimeSample, { aheadMs: ahead, reached: passed }: ClockState) =>
     monotonic() + offset + ahead - passed;
 
   /**
@@ -155,41 +155,41 @@ export function createSharedClock(options: SharedClockOptions): SharedClock {
     return null;
   };
 
-  const start = async (reading: TimeReading, found: ClockState): Promise<void> => {
-    const isFarAhead = !isOneHost && progressOf(reading, found) > agreement.aheadMs;
-    const others = isFarAhead ? await findOthers(found) : null;
-    const state = others ?? found;
-    const progress = progressOf(reading, state);
-    const isStep = progress < -agreement.behindMs || (others !== null && progress > agreement.aheadMs);
-    if (isStep) return step(reading, state, state.reached - monotonic());
+  const start = async (sample: TimeSample, found: ClockState): Promise<void> => {
+    const isFarAhead = !isOneHost && progressOf(sample, found) > agreement.aheadMs;
+    const otherState = isFarAhead ? await findOthers(found) : null;
+    const state = otherState ?? found;
+    const progress = progressOf(sample, state);
+    const isStep = progress < -agreement.behindMs || (otherState !== null && progress > agreement.aheadMs);
+    if (isStep) return step(sample, state, state.reached - monotonic());
     // The engine read its clock at an unknown moment within the round trip, so smaller differences mean
     // nothing: hosts whose clocks agree keep their time, however slow the first reading.
     const own = host.now() - monotonic();
-    const isOwn = Math.abs(reading.offset - own) <= reading.roundTripMs / 2 + 1;
-    base = (isOwn ? own : reading.offset) + state.aheadMs;
+    const isOwn = Math.abs(sample.offset - own) <= sample.roundTripMs / 2 + 1;
+    base = (isOwn ? own : sample.offset) + state.aheadMs;
     aheadMs = state.aheadMs;
   };
 
-  const adjust = async (reading: TimeReading, state: ClockState): Promise<void> => {
-    if (isDrift(reading, state)) {
-      const isNoise = Math.abs(deviationOf(reading, state)) <= reading.roundTripMs / 2 + 1;
-      base = isNoise || isOneHost ? base : reading.offset + state.aheadMs;
+  const adjust = async (sample: TimeSample, state: ClockState): Promise<void> => {
+    if (isDrift(sample, state)) {
+      const isNoise = Math.abs(deviationOf(sample, state)) <= sample.roundTripMs / 2 + 1;
+      base = isNoise || isOneHost ? base : sample.offset + state.aheadMs;
       aheadMs = state.aheadMs;
       return;
     }
-    const sinceReached = progressOf(reading, state);
+    const sinceReached = progressOf(sample, state);
     const othersAgree = sinceReached >= -agreement.behindMs && sinceReached <= agreement.aheadMs;
     const isDecided = state.aheadMs !== aheadMs;
-    if (!isDecided && (isOneHost || !othersAgree)) return step(reading, state, base!);
-    base = reading.offset + state.aheadMs;
+    if (!isDecided && (isOneHost || !othersAgree)) return step(sample, state, base!);
+    base = sample.offset + state.aheadMs;
     aheadMs = state.aheadMs;
   };
 
   const synchronize = async () => {
-    const [reading, state] = await readCarefully();
-    if (base !== null && reading.roundTripMs > maxRoundTripMs) return;
-    if (base === null) await start(reading, state);
-    else await adjust(reading, state);
+    const [sample, state] = await readCarefully();
+    if (base !== null && sample.roundTripMs > maxRoundTripMs) return;
+    if (base === null) await start(sample, state);
+    else await adjust(sample, state);
     if (steady() - Math.max(reached, state.reached) >= reachMs) {
       reached = steady();
       await record.reach(reached);

@@ -95,7 +95,13 @@ export function sumQualityCounts(listed: string, counts: Iterable<QualityCounts>
   const sum: Quality = {
     records: 0,
     invalid: 0,
-    fields: fields.map(({ path, said }) => ({ name: path, type: said, records: 0, filled: 0, percent: 0 })),
+    fields: fields.map(({ path, notation }) => ({
+      name: path,
+      type: notation,
+      records: 0,
+      filled: 0,
+      percent: 0,
+    })),
   };
   for (const { shape, records, invalid, applicable, filled } of counts) {
     if (shape !== digest) continue;

@@ -64,7 +64,7 @@ export function createMetricProducer({
       const found = [
         ...describeCounters(sums, period, counterTemporality),
         ...describeDistributions(spreads, period, distributionTemporality),
-        ...readings.map((reading) => describeGauge(reading, period)),
+        ...readings.map((gauge) => describeGauge(gauge, period)),
       ];
       const scopeMetrics = [{ scope: { name: 'gleaner', version }, metrics: found }];
       return { resourceMetrics: { resource: emptyResource(), scopeMetrics }, errors };
@@ -153,13 +153,13 @@ interface GaugeReading {
 
 /** Reads all gauges, and returns those that were read within the timeout, and the errors of the others. */
 async function readGauges(gauges: readonly GaugeReaders[], timeoutMs: number | undefined) {
-  const reading = gauges.flatMap((readers) =>
+  const pending = gauges.flatMap((readers) =>
     Object.entries(readers).map(async ([name, read]): Promise<GaugeReading> => {
       const samples = timeoutMs === undefined ? read() : withTimeout(timeoutMs, `The gauge ${name}`, read());
       return { name: name as GaugeName, samples: await samples };
     }),
   );
-  const results = await Promise.allSettled(reading);
+  const results = await Promise.allSettled(pending);
   return {
     readings: results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
     errors: results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : [])),

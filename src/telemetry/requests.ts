@@ -69,6 +69,16 @@ export interface RequestMetrics {
   ): (request: Q, response: S) => void;
 }
 
+function rpcResult(code: string): RequestResult {
+  if (code === 'OK') return 'ok';
+  return serverErrors.has(code) ? 'server_error' : 'client_error';
+}
+
+function httpResult(status: number): RequestResult {
+  if (status >= 500) return 'server_error';
+  return status >= 400 ? 'client_error' : 'ok';
+}
+
 /** Creates the measurements with a recorder. */
 export function createRequestMetrics({ add, record }: Metrics): RequestMetrics {
   const count = (protocol: RequestProtocol, result: RequestResult) =>
@@ -81,7 +91,7 @@ export function createRequestMetrics({ add, record }: Metrics): RequestMetrics {
       [attribute.rpcMethod]: method,
       [attribute.rpcStatus]: code,
     });
-    count('rpc', code === 'OK' ? 'ok' : serverErrors.has(code) ? 'server_error' : 'client_error');
+    count('rpc', rpcResult(code));
   };
   const recordRequest = (verb: string, route: string, response: Response, milliseconds: number) => {
     const isAborted = !isComplete(response);
@@ -91,8 +101,7 @@ export function createRequestMetrics({ add, record }: Metrics): RequestMetrics {
       [attribute.httpRoute]: route,
       ...(isAborted ? { [attribute.errorType]: 'aborted' } : { [attribute.httpStatus]: status }),
     });
-    const isServerError = !isAborted && status >= 500;
-    count('http', isServerError ? 'server_error' : isAborted || status >= 400 ? 'client_error' : 'ok');
+    count('http', isAborted ? 'client_error' : httpResult(status));
   };
   return {
     measure: (listener) => (request, response) => {

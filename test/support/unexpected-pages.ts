@@ -107,7 +107,7 @@ export function createPageCheck(page: MarketPage): PageCheck {
         const misses: Parameters<typeof shape.check>[1] = [];
         shape.check(record, misses);
         for (const [index, value] of misses)
-          return `${fields[index]!.path} is ${JSON.stringify(value)}, not ${fields[index]!.said}`;
+          return `${fields[index]!.path} is ${JSON.stringify(value)}, not ${fields[index]!.notation}`;
         // Must accept each record.
         market.tracked?.[pageName]?.(record);
       }
