@@ -35,8 +35,8 @@ export function number(value: unknown): number | null {
 /** Returns a safe integer, also from text. Null for fractions, unsafe integers and anything else. */
 export function integer(value: unknown): number | null {
   if (typeof value === 'string' && !/^\s*-?\d+\s*$/.test(value)) return null;
-  const whole = number(value);
-  return Number.isSafeInteger(whole) ? whole : null;
+  const parsed = number(value);
+  return Number.isSafeInteger(parsed) ? parsed : null;
 }
 
 /** Returns the first value that is an integer by integer(). Null if there is none. */

@@ -27,12 +27,10 @@ export function withHosts(market: Market, hosts: readonly string[] | undefined):
  */
 export const findUnknownRegions = (origins: Origins, markets: readonly Market[]): string[] =>
   [...origins].flatMap(([name, { positions }]) => {
-    const { regions: known = [], regionPolicy } = markets.find((market) => market.name === name) ?? {};
+    const { regions = [], regionPolicy } = markets.find((market) => market.name === name) ?? {};
     if (regionPolicy !== undefined) return [];
+    const choice = regions.length === 0 ? ', which has none' : ` (${regions.join(', ')})`;
     return [...positions]
-      .filter(([region]) => region !== '' && !known.includes(region))
-      .map(
-        ([region, position]) =>
-          `${position}: ${name}.${region}: not a region of ${name}${known.length === 0 ? ', which has none' : ` (${known.join(', ')})`}.`,
-      );
+      .filter(([region]) => region !== '' && !regions.includes(region))
+      .map(([region, position]) => `${position}: ${name}.${region}: not a region of ${name}${choice}.`);
   });

@@ -49,8 +49,8 @@ export function valueAt(record: Json | undefined, path: string): Json | undefine
 
 /** Returns the lowest of the known prices, or null if none is known. */
 export function lowestPrice(prices: readonly (number | null)[]): number | null {
-  const known = prices.filter((price) => price !== null);
-  return known.reduce<number | null>((lowest, price) => Math.min(lowest ?? price, price), null);
+  const statedPrices = prices.filter((price) => price !== null);
+  return statedPrices.length === 0 ? null : statedPrices.reduce((lowest, price) => Math.min(lowest, price));
 }
 
 /** Returns the sum of the pieces in stock, or null if there are none to add, or one is unknown. */
@@ -93,10 +93,9 @@ export const variantKey = ({ id, name, price, stock }: TrackedVariant): string =
   JSON.stringify([id, name, price, stock]);
 
 /**
- * Returns the variants whose history is kept: all, or those that are first in the order of their ids, so that
- * their order on the page decides nothing.
+ * Returns the tracked variants: all, or the first ones by id, so that their order on the page is irrelevant.
  */
-function keptVariants(variants: readonly TrackedVariant[]): readonly TrackedVariant[] | null {
+function trackedVariants(variants: readonly TrackedVariant[]): readonly TrackedVariant[] | null {
   if (variants.length === 0) return null;
   const texts = variants.map(({ id, name, ...numbers }) => ({
     id: wellFormed(id),
@@ -105,8 +104,8 @@ function keptVariants(variants: readonly TrackedVariant[]): readonly TrackedVari
   }));
   if (texts.length <= maxVariants) return texts;
   const sorted = texts.toSorted((one, other) => (variantKey(one) < variantKey(other) ? -1 : 1));
-  const kept = new Set(sorted.slice(0, maxVariants));
-  return texts.filter((variant) => kept.has(variant));
+  const firstVariants = new Set(sorted.slice(0, maxVariants));
+  return texts.filter((variant) => firstVariants.has(variant));
 }
 
 /**
@@ -121,11 +120,13 @@ export function trackedItem(id: Json | undefined, values: Partial<TrackedValues 
     listPrice = null,
     rating = null,
   } = values;
+  const isDiscounted = price !== null && listPrice !== null && listPrice > price;
+  const hasStock = stock === null ? null : stock > 0;
   return {
     key: keyOf(id),
     details: {
       brand: wellFormed(values.brand),
-      listPrice: price !== null && listPrice !== null && listPrice > price ? listPrice : null,
+      listPrice: isDiscounted ? listPrice : null,
       reviews: values.reviews ?? null,
       seller: wellFormed(values.seller),
       image: wellFormed(values.image),
@@ -134,10 +135,10 @@ export function trackedItem(id: Json | undefined, values: Partial<TrackedValues 
     price,
     currency: wellFormed(values.currency),
     stock,
-    available: values.available ?? (stock === null ? null : stock > 0),
+    available: values.available ?? hasStock,
     sold: values.sold ?? null,
     // The lowest rating of every scale is above 0: sites write 0 for an unrated item.
     rating: rating !== null && rating > 0 ? rating : null,
-    variants: variants === null ? null : keptVariants(variants),
+    variants: variants === null ? null : trackedVariants(variants),
   };
 }

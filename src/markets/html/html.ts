@@ -20,8 +20,9 @@ export interface HtmlPage {
 /** Maximum depth of elements. Real pages stay below 100; deeper ones take quadratic time. */
 const maxDepth = 400;
 
-function standsIn(element: Element, others: ReadonlySet<Node | Document>): boolean {
-  for (let outer = element.parent; outer !== null; outer = outer.parent) if (others.has(outer)) return true;
+function standsIn(element: Element, ancestors: ReadonlySet<Node | Document>): boolean {
+  for (let outer = element.parent; outer !== null; outer = outer.parent)
+    if (ancestors.has(outer)) return true;
   return false;
 }
 
@@ -68,9 +69,9 @@ class BoundedHandler extends DomHandler {
     const { id } = attributes;
     if (!id) return;
     const element = this.tagStack.at(-1) as Element;
-    const known = this.ids.get(id);
-    if (!known) this.ids.set(id, [element]);
-    else if (!standsIn(element, new Set(known.slice(-1)))) known.push(element);
+    const elements = this.ids.get(id);
+    if (!elements) this.ids.set(id, [element]);
+    else if (!standsIn(element, new Set(elements.slice(-1)))) elements.push(element);
   }
 }
 
@@ -196,12 +197,34 @@ export function* outwards(element: Element): Generator<Element> {
   }
 }
 
-const unseen: ReadonlySet<string> = new Set(['script', 'style', 'template', 'noscript']);
-const inline: ReadonlySet<string> = new Set(
-  'a abbr b bdi bdo cite code data em font i kbd mark q s small span strike strong sub sup time u var wbr'.split(
-    ' ',
-  ),
-);
+const hiddenTags: ReadonlySet<string> = new Set(['script', 'style', 'template', 'noscript']);
+const inline: ReadonlySet<string> = new Set([
+  'a',
+  'abbr',
+  'b',
+  'bdi',
+  'bdo',
+  'cite',
+  'code',
+  'data',
+  'em',
+  'font',
+  'i',
+  'kbd',
+  'mark',
+  'q',
+  's',
+  'small',
+  'span',
+  'strike',
+  'strong',
+  'sub',
+  'sup',
+  'time',
+  'u',
+  'var',
+  'wbr',
+]);
 
 /** Parts of the text of an element, as they are collected. */
 interface TextParts {
@@ -216,7 +239,7 @@ function collect(node: Node, text: TextParts): void {
     work.addRead(node.data.length);
     parts.push(node.data);
   }
-  if (!('attribs' in node) || unseen.has(node.name) || skip(node)) return;
+  if (!('attribs' in node) || hiddenTags.has(node.name) || skip(node)) return;
   work.add(1 + node.children.length);
   if (!inline.has(node.name)) parts.push(' ');
   for (const child of node.children) collect(child, text);
@@ -309,7 +332,7 @@ class PriceWriter {
 
 function collectPrice(node: Node, writer: PriceWriter, isRaisedText: boolean): void {
   if ('data' in node && node.type === 'text') writer.write(node, isRaisedText);
-  if (!('attribs' in node) || unseen.has(node.name)) return;
+  if (!('attribs' in node) || hiddenTags.has(node.name)) return;
   const isBlock = !inline.has(node.name);
   if (isBlock) writer.startLine();
   for (const child of node.children) collectPrice(child, writer, isRaisedText || isRaised(node));
@@ -330,8 +353,8 @@ export function priceWords(element: Element | undefined): string | null {
 /** Returns the text of the first element that has one. */
 export function firstWords(elements: readonly (Element | undefined)[]): string | null {
   for (const element of elements) {
-    const said = words(element);
-    if (said !== null) return said;
+    const text = words(element);
+    if (text !== null) return text;
   }
   return null;
 }

@@ -1,5 +1,8 @@
 import { type Element, oneLine } from './html.ts';
-import { shortText, type VisibleText } from './visible-text.ts';
+import { shortText, upwards, type VisibleText } from './visible-text.ts';
+
+/** Elements around a label that are searched for its value. */
+const maxLabelDepth = 3;
 
 /** Returns the value after a label: in the same text, in the element around it, or in the next element. */
 export function labelledText(
@@ -7,19 +10,16 @@ export function labelledText(
   label: RegExp,
   maxLength: number,
 ): string | null {
-  const own = oneLine(text)?.replace(label, '') ?? '';
-  if (own !== '') return own;
-  let element: Element = parent;
-  for (let level = 0; level < 3; level += 1) {
-    const around = shortText(element, maxLength);
-    const value = around?.replace(label, '') ?? '';
-    if (around === null) return null;
-    if (value !== '' && value !== around) return value;
+  const ownText = oneLine(text)?.replace(label, '') ?? '';
+  if (ownText !== '') return ownText;
+  for (const element of upwards(parent, maxLabelDepth)) {
+    const elementText = shortText(element, maxLength);
+    if (elementText === null) return null;
+    const value = elementText.replace(label, '');
+    if (value !== '' && value !== elementText) return value;
     const next = nextElement(element);
-    const beside = next === null ? null : shortText(next, maxLength);
-    if (beside !== null) return beside;
-    if (element.parent === null || !('attribs' in element.parent)) return null;
-    element = element.parent;
+    const nextText = next && shortText(next, maxLength);
+    if (nextText !== null) return nextText;
   }
   return null;
 }

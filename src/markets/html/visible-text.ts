@@ -9,7 +9,7 @@ export interface VisibleText {
   parent: Element;
 }
 
-const unseen: ReadonlySet<string> = new Set([
+const hiddenTags: ReadonlySet<string> = new Set([
   'script',
   'style',
   'template',
@@ -18,11 +18,37 @@ const unseen: ReadonlySet<string> = new Set([
   'svg',
   'iframe',
 ]);
-const blocks: ReadonlySet<string> = new Set(
-  'address article aside blockquote br dd div dl dt fieldset figure form h1 h2 h3 h4 hr li main ol p pre section table tbody td th tr ul'.split(
-    ' ',
-  ),
-);
+const blocks: ReadonlySet<string> = new Set([
+  'address',
+  'article',
+  'aside',
+  'blockquote',
+  'br',
+  'dd',
+  'div',
+  'dl',
+  'dt',
+  'fieldset',
+  'figure',
+  'form',
+  'h1',
+  'h2',
+  'h3',
+  'h4',
+  'hr',
+  'li',
+  'main',
+  'ol',
+  'p',
+  'pre',
+  'section',
+  'table',
+  'tbody',
+  'td',
+  'th',
+  'tr',
+  'ul',
+]);
 
 const nameAttributes = [
   'class',
@@ -43,7 +69,7 @@ export function namesOf({ attribs }: Element): string {
 
 /** Returns true for an element that visitors do not see. */
 export function isHidden({ name, attribs }: Element): boolean {
-  if (unseen.has(name) || attribs.hidden !== undefined) return true;
+  if (hiddenTags.has(name) || attribs.hidden !== undefined) return true;
   return /display\s*:\s*none/i.test(attribs.style?.slice(0, 300) ?? '');
 }
 
@@ -59,31 +85,44 @@ export function* upwards(element: Element, count: number): Generator<Element> {
 /** Maximum nodes whose texts are read for one short text. */
 const maxShortNodes = 40;
 
+/** Text that is collected from the nodes of an element. */
+interface JoinedText {
+  text: string;
+  /** Parent of the last text node. */
+  owner: Node | Document | null;
+}
+
+/** Appends the text of a node, apart from the digits of another element. */
+function appendText(joined: JoinedText, { data, parent }: Extract<Node, { data: string }>): void {
+  const isOtherElement = joined.owner !== null && joined.owner !== parent;
+  const isNumber = isOtherElement && /\d$/.test(joined.text) && /^\d/.test(data);
+  joined.text += isNumber ? ` ${data}` : data;
+  joined.owner = parent;
+}
+
 /**
  * Returns the text of an element if it is short, otherwise null. Digits of two elements are kept apart, since
  * cents can be in an element of their own.
  */
 export function shortText(element: Element, maxLength: number): string | null {
-  let text = '';
-  let nodes = 0;
-  let owner: Node | Document | null = null;
+  const joined: JoinedText = { text: '', owner: null };
+  let nodeCount = 0;
   const visit = (node: Node): boolean => {
-    nodes += 1;
-    if (nodes > maxShortNodes || text.length > maxLength * 3) return false;
+    nodeCount += 1;
+    if (nodeCount > maxShortNodes || joined.text.length > maxLength * 3) return false;
     if (node.type === 'text') {
-      const isJoined = owner !== null && owner !== node.parent && /\d$/.test(text) && /^\d/.test(node.data);
-      text += isJoined ? ` ${node.data}` : node.data;
-      owner = node.parent;
+      appendText(joined, node);
       return true;
     }
     if (!('attribs' in node) || isHidden(node)) return true;
-    if (blocks.has(node.name)) text += ' ';
+    const separator = blocks.has(node.name) ? ' ' : '';
+    joined.text += separator;
     const isComplete = node.children.every(visit);
-    if (blocks.has(node.name)) text += ' ';
+    joined.text += separator;
     return isComplete;
   };
   if (!element.children.every(visit)) return null;
-  const line = oneLine(text);
+  const line = oneLine(joined.text);
   return line === null || line.length > maxLength ? null : line;
 }
 

@@ -18,7 +18,7 @@ const maxDepth = 200;
 const [nine, quote, apostrophe, backslash] = [0x39, 0x22, 0x27, 0x5c];
 
 /** Characters before a number. */
-const numberStarts = new Set([...':,[- \n\r\t'].map((character) => character.charCodeAt(0)));
+const numberStarts = new Set(Array.from(':,[- \n\r\t', (character) => character.charCodeAt(0)));
 
 const isDigit = (code: number) => code >= 0x30 && code <= nine;
 
@@ -68,20 +68,25 @@ export function closingBracket(text: string, start: number): number {
   let level = 0;
   for (let index = start; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
-    // '[' and '{', and ']' and '}', differ by this bit only.
-    const bracket = code | 0x20;
     if (code === quote || code === apostrophe) {
       index = endOfString(text, index);
       if (index < 0) return -1;
-    } else if (bracket === 0x7b) {
-      level += 1;
-      if (level > maxDepth) return -1;
-    } else if (bracket === 0x7d) {
-      level -= 1;
-      if (level === 0) return index + 1;
+      continue;
     }
+    const change = levelChange(code);
+    level += change;
+    if (level > maxDepth) return -1;
+    if (level === 0 && change < 0) return index + 1;
   }
   return -1;
+}
+
+/** Returns 1 for the code of an opening bracket, -1 for that of a closing one, otherwise 0. */
+function levelChange(code: number): number {
+  // '[' and '{', and ']' and '}', differ by this bit only.
+  const bracket = code | 0x20;
+  if (bracket === 0x7b) return 1;
+  return bracket === 0x7d ? -1 : 0;
 }
 
 /** Returns the position of the quote that ends the string whose quote is at `start`; -1 without one. */
@@ -97,9 +102,9 @@ function endOfString(text: string, start: number): number {
 
 /** Keeps an integer as text if a number cannot hold all of its digits. */
 function exact(_name: string, value: Json, { source }: { source?: string }): Json {
-  return typeof value === 'number' && /^-?\d{16,}$/.test(source ?? '') && !Number.isSafeInteger(value)
-    ? source!
-    : value;
+  const isInexact =
+    typeof value === 'number' && /^-?\d{16,}$/.test(source ?? '') && !Number.isSafeInteger(value);
+  return isInexact ? source! : value;
 }
 
 /**

@@ -35,21 +35,28 @@ function parseClosed(json: string): Json | undefined {
  */
 export function jsonAfter(source: string, marker: string, work: PageWork): Json | undefined {
   let from = 0;
-  for (let tried = 0; tried < maxTries; tried += 1) {
-    const place = source.indexOf(marker, from);
-    if (place < 0) return undefined;
-    from = place + marker.length;
+  for (let tryCount = 0; tryCount < maxTries; tryCount += 1) {
+    const markerStart = source.indexOf(marker, from);
+    if (markerStart < 0) return undefined;
+    from = markerStart + marker.length;
     const gap = /^["']?\s{0,20}[:=]?\s{0,20}(?=[[{])/.exec(source.slice(from, from + 50));
     if (!gap) continue;
     const start = from + gap[0].length;
     const end = closingBracket(source, start);
     work.addRead((end < 0 ? source.length : end) - start);
     if (end < 0) continue;
-    const json = source.slice(start, end);
-    // In a script's string in single quotes, an apostrophe is escaped, which JSON does not allow.
-    const value =
-      parseClosed(json) ?? (json.includes("\\'") ? parseClosed(json.replaceAll("\\'", "'")) : undefined);
+    const value = parseScriptValue(source.slice(start, end));
     if (value !== undefined) return value;
   }
   return undefined;
+}
+
+/**
+ * Parses JSON of a script. In a script's string in single quotes, an apostrophe is escaped, which JSON does
+ * not allow.
+ */
+function parseScriptValue(json: string): Json | undefined {
+  const value = parseClosed(json);
+  if (value !== undefined || !json.includes("\\'")) return value;
+  return parseClosed(json.replaceAll("\\'", "'"));
 }

@@ -12,13 +12,12 @@ import {
 /** Returns the currency signs of a text, codes beside its digits first. */
 function currencyMarks(tokens: readonly PriceToken[]): string[] {
   const marks = tokens.filter(({ type }) => type === 'currency');
-  const isBesideDigits = (_token: PriceToken, index: number) =>
-    [tokens[index - 1], tokens[index + 1]].some(
-      (near) => near?.type === 'number' || near?.type === 'currency',
-    );
-  const codes = tokens.filter(
-    (token, index) => token.type === 'currency' && isCurrencyCode(token.text) && isBesideDigits(token, index),
-  );
+  const isAmountPart = (token: PriceToken | undefined) =>
+    token?.type === 'number' || token?.type === 'currency';
+  const codes = tokens.filter(({ type, text }, index) => {
+    if (type !== 'currency' || !isCurrencyCode(text)) return false;
+    return isAmountPart(tokens[index - 1]) || isAmountPart(tokens[index + 1]);
+  });
   const signs = marks.filter(({ text }) => !isCurrencyCode(text));
   return [...codes, ...signs].map(({ text }) => text);
 }
@@ -88,10 +87,9 @@ function parsePrice(text: string, currency: string | null): PriceText | null {
 /** Returns the amount of a price whose currency stands for the decimal point: "35€ 99". Otherwise null. */
 function amountSplitBySign({ tokens, shape, format }: PriceText): number | null {
   if (!splitAmount.test(shape) || format.decimals !== 2) return null;
-  const [whole, sign, cents] = tokens.slice(shape.indexOf('ncn'));
-  return /^\d\d$/.test(cents!.text) && !sign!.isSpaced
-    ? decimalAmount(whole!.text, cents!.text, format)
-    : null;
+  const [integer, sign, cents] = tokens.slice(shape.indexOf('ncn'));
+  const isDecimal = /^\d\d$/.test(cents!.text) && !sign!.isSpaced;
+  return isDecimal ? decimalAmount(integer!.text, cents!.text, format) : null;
 }
 
 /**
@@ -155,23 +153,24 @@ function withRounded(amount: number, format: AmountFormat): number[] {
   return Math.abs(rounded - amount) < 1e-6 ? [rounded] : [amount, rounded];
 }
 
-/** Returns the readings of digits with three decimals, which may be thousands. */
-function threeDecimals(whole: string, fraction: string, format: AmountFormat): number[] {
-  const amount = Number(`${whole}.${fraction}`);
-  const isGroup = /^[1-9]\d{0,2}$/.test(whole);
+/** Returns the amounts that digits with three decimals can mean, which may be thousands. */
+function threeDecimals(integer: string, fraction: string, format: AmountFormat): number[] {
+  const amount = Number(`${integer}.${fraction}`);
+  const isGroup = /^[1-9]\d{0,2}$/.test(integer);
   if (format.decimals === 3 || !isGroup) return withRounded(amount, format);
-  const thousands = Number(whole + fraction);
+  const thousands = Number(integer + fraction);
   return format.decimals === 0 ? [thousands] : [...withRounded(amount, format), thousands];
 }
 
-/** Returns the readings of one amount beside its currency: "1,299 €" is 1.299 or 1,299. */
-function readingsBesideCurrency(written: string, currency: string | null): number[] {
+/** Returns the amounts that digits beside a currency can mean: "1,299 €" is 1.299 or 1,299. */
+function amountsBesideCurrency(written: string, currency: string | null): number[] {
   const own = priceCurrency(written, currency);
   const sign = String.raw`(?:\p{Sc}|[A-Z]{3})?`;
   const pattern = new RegExp(`^${sign}\\s?(\\d{1,3})[.,](\\d{3})\\s?${sign}$`, 'u');
-  const [, whole, fraction] = pattern.exec(written) ?? [];
-  if (whole === undefined || fraction === undefined || (currency !== null && own !== currency)) return [];
-  return threeDecimals(whole, fraction, amountFormat(own)).filter((amount) => amount > 0);
+  const [, integer, fraction] = pattern.exec(written) ?? [];
+  const isOtherCurrency = currency !== null && own !== currency;
+  if (integer === undefined || fraction === undefined || isOtherCurrency) return [];
+  return threeDecimals(integer, fraction, amountFormat(own)).filter((amount) => amount > 0);
 }
 
 /**
@@ -185,30 +184,49 @@ export function datumAmounts(value: Json | undefined, currency: string | null): 
   if (typeof value === 'number') return value > 0 && Number.isFinite(value) ? withRounded(value, format) : [];
   if (typeof value !== 'string') return [];
   const written = value.trim();
-  const [, whole, point, fraction] = /^(\d{1,15})(?:([.,])(\d{1,20}))?$/.exec(written) ?? [];
-  const isGroupedByComma = point === ',' && fraction?.length === 3 && format.point !== '.';
-  if (whole === undefined || (point === ',' && !isGroupedByComma)) {
-    const amount = priceAmount(written, currency);
-    if (amount === null) return readingsBesideCurrency(written, currency);
-    return amount > 0 ? [amount] : [];
-  }
-  const readings =
-    fraction?.length === 3
-      ? threeDecimals(whole, fraction, format)
-      : withRounded(Number(`${whole}.${fraction ?? 0}`), format);
-  return readings.filter((amount) => amount > 0);
+  const decimal = parseDecimal(written, format);
+  if (decimal === null) return amountsOfText(written, currency);
+  const { integer, fraction } = decimal;
+  const amounts =
+    fraction.length === 3
+      ? threeDecimals(integer, fraction, format)
+      : withRounded(Number(`${integer}.${fraction}`), format);
+  return amounts.filter((amount) => amount > 0);
+}
+
+/** Digits of a number in data, before and after its separator. */
+interface DecimalDigits {
+  integer: string;
+  fraction: string;
+}
+
+/**
+ * Parses a number in data. A comma is a separator only if it can separate thousands. Null for any other text.
+ */
+function parseDecimal(written: string, format: AmountFormat): DecimalDigits | null {
+  const [, integer, separator, fraction = '0'] = /^(\d{1,15})(?:([.,])(\d{1,20}))?$/.exec(written) ?? [];
+  if (integer === undefined) return null;
+  const canGroup = fraction.length === 3 && format.point !== '.';
+  return separator === ',' && !canGroup ? null : { integer, fraction };
+}
+
+/** Returns the amounts that a text which is not only a number can mean. */
+function amountsOfText(written: string, currency: string | null): number[] {
+  const amount = priceAmount(written, currency);
+  if (amount === null) return amountsBesideCurrency(written, currency);
+  return amount > 0 ? [amount] : [];
 }
 
 /**
  * Returns the amount of a price in data by the rules of datumAmounts(). A value that can be read in several
- * ways is that of the reading in `others`, which are other amounts of the page; otherwise null.
+ * ways is the one in `pageAmounts`, which are other amounts of the page; otherwise null.
  */
 export function datumAmount(
   value: Json | undefined,
   currency: string | null,
-  others: readonly number[] = [],
+  pageAmounts: readonly number[] = [],
 ): number | null {
-  const readings = datumAmounts(value, currency);
-  const confirmed = readings.length === 1 ? readings : readings.filter((amount) => others.includes(amount));
+  const amounts = datumAmounts(value, currency);
+  const confirmed = amounts.length === 1 ? amounts : amounts.filter((amount) => pageAmounts.includes(amount));
   return confirmed.length === 1 ? confirmed[0]! : null;
 }

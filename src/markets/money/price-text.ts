@@ -136,7 +136,7 @@ export function priceShape(tokens: readonly PriceToken[]): string | null {
 }
 
 /**
- * Returns the digits of a whole part without its separators, or null unless they separate thousands (or
+ * Returns the digits of a integer part without its separators, or null unless they separate thousands (or
  * lakhs, by commas).
  */
 function wholeDigits(written: string): string | null {
@@ -147,17 +147,17 @@ function wholeDigits(written: string): string | null {
   return isGrouped ? written.replace(/\D/g, '') : null;
 }
 
-function joinParts(whole: string, fraction: string): number | null {
-  const digits = wholeDigits(whole);
+function joinParts(integer: string, fraction: string): number | null {
+  const digits = wholeDigits(integer);
   if (digits === null) return null;
   const value = Number(`${digits}.${fraction}0`);
   return Number.isSafeInteger(Math.trunc(value)) ? value : null;
 }
 
-/** Returns the amount of a whole part and its decimals. Null for more decimals than the currency has. */
-export function decimalAmount(whole: string, fraction: string, { decimals }: AmountFormat): number | null {
+/** Returns the amount of an integer part and its decimals. Null for more decimals than the currency has. */
+export function decimalAmount(integer: string, fraction: string, { decimals }: AmountFormat): number | null {
   const isPossible = decimals === 0 ? /^0{1,2}$/.test(fraction) : fraction.length <= decimals;
-  return isPossible ? joinParts(whole, fraction) : null;
+  return isPossible ? joinParts(integer, fraction) : null;
 }
 
 /**
@@ -184,16 +184,17 @@ export function writtenAmount(written: string, format: AmountFormat, isAfterSign
   if (/[.,'’]\s/.test(digits)) return null;
   const cents = /^[.,](\d{1,2})$/.exec(digits);
   if (cents) return decimalAmount('0', cents[1]!, format);
-  const [, whole, separator, fraction] = /^(.*\d)([.,])(\d+)$/.exec(digits) ?? [];
-  if (whole === undefined || separator === undefined || fraction === undefined) return joinParts(digits, '');
-  const otherSeparators = whole.replace(/\d/g, '');
+  const [, integer, separator, fraction] = /^(.*\d)([.,])(\d+)$/.exec(digits) ?? [];
+  if (integer === undefined || separator === undefined || fraction === undefined)
+    return joinParts(digits, '');
+  const otherSeparators = integer.replace(/\d/g, '');
   if (otherSeparators.includes(separator)) return joinParts(digits, '');
-  const isGrouped = fraction.length === 3 && otherSeparators === '' && /^[1-9]\d{0,2}$/.test(whole);
+  const isGrouped = fraction.length === 3 && otherSeparators === '' && /^[1-9]\d{0,2}$/.test(integer);
   if (isGrouped) return groupedAmount(digits, separator, format, isAfterSign);
-  return decimalAmount(whole, fraction, format);
+  return decimalAmount(integer, fraction, format);
 }
 
-/** A whole amount, and the digits of the next element. */
+/** An integer amount, and the digits of the next element. */
 const markedAmount = new RegExp(
   `(?<![\\d.,'’${centsMark}])(\\d[\\d.,'’\\s]*?)\\s?${centsMark}\\s?(\\d{2,3})(?![\\d${centsMark}]|[.,]\\d)`,
   'u',
@@ -207,11 +208,11 @@ export function spellCents(text: string, { decimals }: AmountFormat): string | n
   if (text.includes(numberMark)) return null;
   if (!text.includes(centsMark)) return text;
   if (text.length > maxLength) return null;
-  const [marked, whole = '', cents = ''] = markedAmount.exec(text) ?? [];
-  const isWhole = wholeDigits(whole.trim().replace(/\s/g, ' ')) !== null;
+  const [marked, integer = '', cents = ''] = markedAmount.exec(text) ?? [];
+  const isWhole = wholeDigits(integer.trim().replace(/\s/g, ' ')) !== null;
   const length = decimals === 3 ? 3 : 2;
   if (marked === undefined || !isWhole || cents.length !== length) return null;
-  const point = whole.includes('.') ? ',' : '.';
-  const spelled = text.replace(marked, () => `${whole.trim()}${point}${cents}`);
+  const point = integer.includes('.') ? ',' : '.';
+  const spelled = text.replace(marked, () => `${integer.trim()}${point}${cents}`);
   return spelled.includes(centsMark) ? null : spelled;
 }

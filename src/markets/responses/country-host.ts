@@ -31,8 +31,8 @@ function nameOf(host: string): Name | null {
  * ("kiln.com", "kiln.co.uk") or another country label ("us.kiln.com", "kiln.com"). Returns false for
  * different names, IP addresses, and hosts that differ in `www.` or `shop.` only.
  */
-export function isOtherCountry(asked: string, answered: string): boolean {
-  const [one, other] = [nameOf(asked), nameOf(answered)];
+export function isOtherCountry(requestedHost: string, responseHost: string): boolean {
+  const [one, other] = [nameOf(requestedHost), nameOf(responseHost)];
   if (one === null || other === null || one.brand !== other.brand) return false;
   return one.suffix !== other.suffix || one.country !== other.country;
 }

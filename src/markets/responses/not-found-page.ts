@@ -40,7 +40,7 @@ const apology =
 const number =
   '(?:(?:error|fehler|erreur|errore|erro|fout|błąd|ошибка|fel|エラー)?\\s*404\\s*(?:error|erreur)?[\\s,.!:…–—-]*)?';
 
-const whole = new RegExp(`^${apology}${number}(?:${sentence}|not found)[\\s.!…。]*$`, 'iu');
+const notFoundMessage = new RegExp(`^${apology}${number}(?:${sentence}|not found)[\\s.!…。]*$`, 'iu');
 const anywhere = new RegExp(`(?<!\\p{L})(?:${sentence})`, 'iu');
 
 /** Separators of a title's parts: "Page not found | Shop". */
@@ -60,7 +60,7 @@ export function containsNotFound(title: string): boolean {
  */
 export function isNotFoundTitle(title: string): boolean {
   const short = title.slice(0, maxTitle).trim();
-  return [short, ...short.split(separators)].some((part) => whole.test(part));
+  return [short, ...short.split(separators)].some((part) => notFoundMessage.test(part));
 }
 
 /** Returns the titles of a page: `title` and the first `h1`, from its source. */

@@ -21,7 +21,10 @@ function brief(words: string): string {
   return line.length > 200 ? `${line.slice(0, 199)}…` : line;
 }
 
-function parsed(body: string): { value: Json } | { reason: string } {
+/** Value of a JSON body, or why it is not JSON. */
+type ParsedBody = { value: Json } | { reason: string };
+
+function parseBody(body: string): ParsedBody {
   try {
     return { value: parseJsonText(body) };
   } catch (thrown) {
@@ -80,13 +83,14 @@ export type RegionCheck = (target: URL) => boolean;
 export function redirectFault(response: PageResponse, isOtherRegion: RegionCheck = () => false): Fault {
   const { status, url, headers } = response;
   const target = URL.parse(headers.location ?? '', url);
-  const place = `${target?.host ?? ''}${target?.pathname ?? ''}`;
+  const hostAndPath = `${target?.host ?? ''}${target?.pathname ?? ''}`;
   const points = `the site returned ${status} and points to ${brief(headers.location ?? '') || 'no page'}`;
   if (target === null) return new Fault('page_failed', points);
-  if (checkAddress.test(place)) return new Fault('page_blocked', `${points}: a robot check`);
-  if (loginAddress.test(place)) return new Fault('page_login', `${points}: a login`);
-  const asked = URL.parse(url)?.hostname ?? '';
-  if (chooserAddress.test(place) || isOtherRegion(target) || isOtherCountry(asked, target.hostname)) {
+  if (checkAddress.test(hostAndPath)) return new Fault('page_blocked', `${points}: a robot check`);
+  if (loginAddress.test(hostAndPath)) return new Fault('page_login', `${points}: a login`);
+  const requestedHost = URL.parse(url)?.hostname ?? '';
+  const isElsewhere = isOtherRegion(target) || isOtherCountry(requestedHost, target.hostname);
+  if (chooserAddress.test(hostAndPath) || isElsewhere) {
     return new Fault('page_region', `${points}: another region than the requested one`);
   }
   return new Fault('page_failed', points);
@@ -95,8 +99,8 @@ export function redirectFault(response: PageResponse, isOtherRegion: RegionCheck
 /**
  * Returns the fault for a status outside of 200–299: `page_not_found` for 404, 410 and a 4xx whose message
  * says so, `page_throttled` with the requested delay for 429 and 503, `page_login` for 401, `page_region`
- * for 451, `page_blocked` for a refusal, redirectFault() for a redirect, otherwise `page_failed`. `message`
- * is the site's message.
+ * for 451, `page_blocked` for a refusal, redirectFault() for a redirect, otherwise `page_failed`. `words` is
+ * the site's message.
  */
 export function statusFault(
   response: PageResponse,
@@ -106,30 +110,30 @@ export function statusFault(
   const { status } = response;
   const wait = parseRetryAfter(response.headers, response.at);
   const details = wait === undefined ? {} : { retryAfterMs: wait };
-  const said = words === null ? '' : `: ${words}`;
+  const message = words === null ? '' : `: ${words}`;
   if (status === 404 || status === 410)
-    return new Fault('page_not_found', `the site returned ${status}${said}`);
+    return new Fault('page_not_found', `the site returned ${status}${message}`);
   if (status === 429 || status === 503) {
     const seconds = wait === undefined ? '' : `, retry after ${Math.ceil(wait / 1000)} s`;
     return new Fault(
       'page_throttled',
-      `the site returned ${status}: too many requests${seconds}${said}`,
+      `the site returned ${status}: too many requests${seconds}${message}`,
       details,
     );
   }
   if (status === 451) {
-    return new Fault('page_region', `the site returned 451: not available in this country${said}`);
+    return new Fault('page_region', `the site returned 451: not available in this country${message}`);
   }
-  if (status === 401) return new Fault('page_login', `the site returned 401: a login is required${said}`);
+  if (status === 401) return new Fault('page_login', `the site returned 401: a login is required${message}`);
   // Two bot managers respond with 428 and 430.
   if ([403, 428, 430].includes(status)) {
-    return new Fault('page_blocked', `the site refused the request with ${status}${said}`, details);
+    return new Fault('page_blocked', `the site refused the request with ${status}${message}`, details);
   }
   if (status >= 300 && status < 400) return redirectFault(response, isOtherRegion);
   if (status < 500 && isNotFoundMessage(words)) {
-    return new Fault('page_not_found', `the site returned ${status}${said}`);
+    return new Fault('page_not_found', `the site returned ${status}${message}`);
   }
-  return new Fault('page_failed', `the site returned ${status}${said}`, details);
+  return new Fault('page_failed', `the site returned ${status}${message}`, details);
 }
 
 /**
@@ -142,21 +146,29 @@ export function parseJsonResponse(response: PageResponse): Json {
     .toString('utf8')
     .replace(/^\uFEFF/, '')
     .trim();
-  const result = parsed(body);
-  const html = body.startsWith('<');
-  if (response.status < 200 || response.status > 299) {
-    const words = 'value' in result ? errorMessage(result.value) : html ? titleOf(body) : null;
-    // A 404 page can contain a captcha in a form, so the status takes precedence over the text.
-    const fault = statusFault(response, words);
-    const isCheck = fault.code === 'page_failed' && 'value' in result && isCheckJson(result.value);
-    throw isCheck ? new Fault('page_blocked', `${fault.message}: a robot check`) : fault;
-  }
+  const result = parseBody(body);
+  if (response.status < 200 || response.status > 299) throw errorResponseFault(response, body, result);
   if ('value' in result) {
     if (isCheckJson(result.value))
       throw new Fault('page_blocked', 'the site asks for a robot check instead of data');
     return result.value;
   }
-  if (html || body === '') throw unexpectedPage(body, 'data');
-  const place = `${response.body.length} bytes of ${brief(response.headers['content-type'] ?? 'no content type')}`;
-  throw new Fault('page_unreadable', `the site sent invalid JSON (${place}): ${result.reason}`);
+  if (body.startsWith('<') || body === '') throw unexpectedPage(body, 'data');
+  const contentType = brief(response.headers['content-type'] ?? 'no content type');
+  const description = `${response.body.length} bytes of ${contentType}`;
+  throw new Fault('page_unreadable', `the site sent invalid JSON (${description}): ${result.reason}`);
+}
+
+/** Returns the fault for a response whose status is not a success. */
+function errorResponseFault(response: PageResponse, body: string, result: ParsedBody): Fault {
+  // A 404 page can contain a captcha in a form, so the status takes precedence over the text.
+  const fault = statusFault(response, bodyMessage(body, result));
+  const isCheck = fault.code === 'page_failed' && 'value' in result && isCheckJson(result.value);
+  return isCheck ? new Fault('page_blocked', `${fault.message}: a robot check`) : fault;
+}
+
+/** Returns the site's message in a body: that of a JSON error, or the title of a page. */
+function bodyMessage(body: string, result: ParsedBody): string | null {
+  if ('value' in result) return errorMessage(result.value);
+  return body.startsWith('<') ? titleOf(body) : null;
 }

@@ -52,11 +52,11 @@ const readable = 300_000;
 const hidden: ReadonlySet<string> = new Set(['title', 'head', 'script', 'style', 'noscript', 'template']);
 
 function visible({ children }: Document): string {
-  const shown = children.map((node) => {
+  const texts = children.map((node) => {
     if ('attribs' in node) return hidden.has(node.name) ? null : words(node, ({ name }) => hidden.has(name));
     return node.type === 'text' ? node.data : null;
   });
-  return shown.join(' ').trim();
+  return texts.join(' ').trim();
 }
 
 /** Returns the headings of the first level, or of the second on a page without them. */
@@ -67,15 +67,16 @@ function mainHeadings(root: Document): string[] {
 
 /** Returns true for a page that its scripts have not filled. */
 function isShell(root: Document): boolean {
-  const shown = visible(root);
-  if (loadingWords.test(shown)) return true;
-  if (shown.length <= shortText && scriptWords.some((request) => request.test(shown))) return true;
+  const visibleText = visible(root);
+  if (loadingWords.test(visibleText)) return true;
+  if (visibleText.length <= shortText && scriptWords.some((request) => request.test(visibleText)))
+    return true;
   const app = find(root, appRoots);
   return app !== undefined && find(root, 'script') !== undefined && loadingWords.test(words(app) ?? '');
 }
 
-function isCheck(html: string, page: HtmlPage, said: string): boolean {
-  if (checkMarks.test(html) || checkTitles.test(said)) return true;
+function isCheck(html: string, page: HtmlPage, headline: string): boolean {
+  if (checkMarks.test(html) || checkTitles.test(headline)) return true;
   if (html.length > shortPage) return false;
   return checkWords.test(visible(page.root)) || find(page.root, checkElements) !== undefined;
 }
@@ -94,21 +95,21 @@ export function unexpectedPage(html: string, what: string): Fault {
   const page = parseHtml(html.slice(0, readable));
   const title = words(find(page.root, 'title'));
   const headings = findAll(page.root, 'h1, h2').map((heading) => words(heading) ?? '');
-  const said = [title ?? '', ...headings].join('\n');
+  const headline = [title ?? '', ...headings].join('\n');
   const titled = title === null ? '' : ` titled "${title.slice(0, 100)}"`;
-  if (isAgeWall(said)) {
+  if (isAgeWall(headline)) {
     return new Fault('page_unreadable', `the site asks for the visitor's age${titled}: ${wallRemedy}`);
   }
-  if (isCheck(html, page, said)) {
+  if (isCheck(html, page, headline)) {
     return new Fault(
       'page_blocked',
       `the site sent a robot check or refusal page${titled} instead of ${what}`,
     );
   }
-  if (chooserTitles.test(said)) {
+  if (chooserTitles.test(headline)) {
     return new Fault('page_region', `the site asks which country or language is wanted${titled}`);
   }
-  if (restrictedTitles.test(said)) {
+  if (restrictedTitles.test(headline)) {
     return new Fault('page_region', `the site does not show ${what} in this country${titled}`);
   }
   // A heading below another one, such as of a search form, can offer help with finding other pages.
