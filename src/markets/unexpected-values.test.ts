@@ -9,7 +9,7 @@ import {
   readerOf,
   splitPage,
 } from '../../test/support/unexpected-pages.ts';
-import { isObject, type Json } from '../base/json.ts';
+import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import { Fault } from '../contract/fault.ts';
 import type { FetchPage } from '../fetch/page.ts';
 
@@ -21,16 +21,20 @@ const oddities: (Json | typeof removed)[] = [removed, ...oddValues];
 /** Yields copies of a page, each with one part replaced by an unexpected value. */
 function* mutated(value: Json): Generator<Json | typeof removed> {
   yield* oddities;
-  if (Array.isArray(value)) {
-    for (const [at, element] of value.entries()) {
-      for (const odd of mutated(element))
-        yield odd === removed ? value.toSpliced(at, 1) : value.with(at, odd);
-    }
-  } else if (isObject(value)) {
-    for (const name of Object.keys(value)) {
-      const { [name]: member, ...others } = value;
-      for (const odd of mutated(member ?? null)) yield odd === removed ? others : { ...value, [name]: odd };
-    }
+  if (Array.isArray(value)) yield* mutatedArray(value);
+  else if (isObject(value)) yield* mutatedObject(value);
+}
+
+function* mutatedArray(value: Json[]): Generator<Json> {
+  for (const [at, element] of value.entries())
+    for (const odd of mutated(element)) yield odd === removed ? value.toSpliced(at, 1) : value.with(at, odd);
+}
+
+function* mutatedObject(value: JsonObject): Generator<Json> {
+  for (const [name, member] of Object.entries(value)) {
+    const { [name]: _, ...otherMembers } = value;
+    for (const odd of mutated(member ?? null))
+      yield odd === removed ? otherMembers : { ...value, [name]: odd };
   }
 }
 

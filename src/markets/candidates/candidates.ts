@@ -54,7 +54,7 @@ const fieldRules: Readonly<Record<string, CandidateRule>> = {
 const defaultRule: CandidateRule = { keyOf: plainKey, marked: 'agrees', disagreement: 'first' };
 
 /** Source of values that the page shows anywhere: no evidence for them, but against values that it lacks. */
-const shownSource = 'shown';
+const visibleSource = 'shown';
 
 /** Number of sources of a rung below structured data that have to agree. */
 const neededSources = 2;
@@ -74,7 +74,7 @@ const isEmpty = (value: Json) => value === null || (Array.isArray(value) && valu
 
 const nothing: FieldResolution = { value: null, rung: 'page', from: '', currency: null, contradictions: [] };
 
-const taken = (candidate: Candidate, contradictions: readonly Candidate[] = []): FieldResolution => ({
+const resolutionOf = (candidate: Candidate, contradictions: readonly Candidate[] = []): FieldResolution => ({
   value: candidate.value,
   rung: candidate.rung,
   from: candidate.rung === 'structured' ? candidate.source : `${candidate.rung}: ${candidate.source}`,
@@ -96,7 +96,7 @@ function agreed(candidates: readonly Candidate[], { keyOf }: CandidateRule): Fie
   );
   if (contradictions.length > 0) return { ...nothing, contradictions: candidates };
   const currency = group.find((one) => one.currency !== null)?.currency ?? null;
-  return { ...taken({ ...first, currency }), from: `${first.rung}: ${sourcesOf(group).join(', ')}` };
+  return { ...resolutionOf({ ...first, currency }), from: `${first.rung}: ${sourcesOf(group).join(', ')}` };
 }
 
 /** Decides between formats of structured data and the value that the page marks. */
@@ -106,9 +106,10 @@ function confirmed(
   { keyOf, marked: effect }: CandidateRule,
 ): FieldResolution {
   const key = keyOf(marked.value);
-  const others = stated.filter(({ value }) => !isEmpty(value) && keyOf(value) !== key);
+  const different = stated.filter(({ value }) => !isEmpty(value) && keyOf(value) !== key);
+  const contradictions = different.length > 0 ? [...different, marked] : [];
   const same = stated.find(({ value }) => !isEmpty(value) && keyOf(value) === key);
-  if (same !== undefined) return taken(same, others.length > 0 ? [...others, marked] : []);
+  if (same !== undefined) return resolutionOf(same, contradictions);
   const offered = stated.find(({ alternatives }) => alternatives.some((value) => keyOf(value) === key));
   const currency = marked.currency ?? stated.find((one) => one.currency !== null)?.currency ?? null;
   if (offered !== undefined) {
@@ -116,8 +117,8 @@ function confirmed(
     return { ...nothing, value: marked.value, rung: 'structured', from, currency };
   }
   const [first] = stated.filter(({ value }) => !isEmpty(value));
-  if (effect === 'agrees' && first !== undefined) return taken(first);
-  return taken({ ...marked, currency }, others.length > 0 ? [...others, marked] : []);
+  if (effect === 'agrees' && first !== undefined) return resolutionOf(first);
+  return resolutionOf({ ...marked, currency }, contradictions);
 }
 
 /** Returns the value of another offer than the first, if two sources of the page have it. */
@@ -147,17 +148,17 @@ function otherOffer(
  */
 function contradicting(
   stated: Candidate,
-  { lower, shown }: { lower: readonly Candidate[]; shown: readonly Candidate[] },
+  { lower, visible }: { lower: readonly Candidate[]; visible: readonly Candidate[] },
   rule: CandidateRule,
 ): readonly Candidate[] {
-  const seen = agreed(lower, rule);
-  const key = rule.keyOf(seen.value);
-  if (!isEmpty(seen.value) && key !== rule.keyOf(stated.value)) {
+  const supported = agreed(lower, rule);
+  const key = rule.keyOf(supported.value);
+  if (!isEmpty(supported.value) && key !== rule.keyOf(stated.value)) {
     const agreeing = lower.filter(({ value }) => rule.keyOf(value) === key);
     return agreeing.some(({ rung }) => rung === 'page') ? agreeing : [];
   }
   const keys = new Set([stated.value, ...stated.alternatives].map(rule.keyOf));
-  return shown.some(({ value }) => keys.has(rule.keyOf(value))) ? [] : shown;
+  return visible.some(({ value }) => keys.has(rule.keyOf(value))) ? [] : visible;
 }
 
 /**
@@ -170,7 +171,7 @@ export function resolve(field: string, candidates: readonly Candidate[]): FieldR
   const rule = fieldRules[field] ?? defaultRule;
   const stated = candidates.filter(({ rung }) => rung === 'structured');
   const lower = candidates.filter(
-    ({ rung, source, value }) => rung !== 'structured' && source !== shownSource && !isEmpty(value),
+    ({ rung, source, value }) => rung !== 'structured' && source !== visibleSource && !isEmpty(value),
   );
   const readable = stated.filter(({ value }) => !isEmpty(value));
   const [first] = readable;
@@ -181,11 +182,12 @@ export function resolve(field: string, candidates: readonly Candidate[]): FieldR
   const supportedOffer = rule.marked === 'wins' ? otherOffer(stated, lower, rule) : null;
   if (supportedOffer !== null) return supportedOffer;
   const keys = new Set(readable.map(({ value }) => rule.keyOf(value)));
-  if (rule.disagreement === 'first') return taken(first);
+  if (rule.disagreement === 'first') return resolutionOf(first);
   if (keys.size === 1) {
-    const shown = candidates.filter(({ source }) => source === shownSource);
-    const others = contradicting(first, { lower, shown }, rule);
-    return others.length === 0 ? taken(first) : { ...nothing, contradictions: [first, ...others] };
+    const visible = candidates.filter(({ source }) => source === visibleSource);
+    const contradictions = contradicting(first, { lower, visible }, rule);
+    if (contradictions.length === 0) return resolutionOf(first);
+    return { ...nothing, contradictions: [first, ...contradictions] };
   }
   const supported = agreed([...lower, ...readable], rule);
   const isSeen = lower.some(({ value }) => rule.keyOf(value) === rule.keyOf(supported.value));

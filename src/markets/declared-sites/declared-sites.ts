@@ -23,30 +23,40 @@ const checkMs = 1_000;
 /** A site that only the sandbox has: no host is named `*.example` (RFC 2606). */
 const [example] = parseSites('{"example": "shop.example"}') as [SiteDeclaration];
 
-/** Parses the declarations of all files. Throws a ConfigError with a line for each problem. */
-export function parseSiteFiles({ texts }: Pick<SiteFiles, 'texts'>): Map<string, SiteDeclaration> {
-  const sites = new Map([[example.name, example]]);
-  const problems: string[] = [];
-  const from = new Map<string, string>();
-  const hosts = new Map<string, string>();
-  for (const [file, text] of Object.entries(texts)) {
+/** Sites of several files, and the problems of these. */
+class SiteCollection {
+  readonly sites = new Map([[example.name, example]]);
+  readonly problems: string[] = [];
+  private readonly filesBySite = new Map<string, string>();
+  private readonly sitesByHost = new Map<string, string>();
+
+  addFile(file: string, text: string): void {
     try {
-      for (const site of parseSites(text)) {
-        const other = from.get(site.name);
-        if (other !== undefined) problems.push(`${file}: ${site.name} is also declared in ${other}`);
-        from.set(site.name, file);
-        sites.set(site.name, site);
-        for (const host of site.hosts) {
-          const owner = hosts.get(host) ?? site.name;
-          if (owner !== site.name)
-            problems.push(`${file}: ${host} is a host of both ${owner} and ${site.name}`);
-          hosts.set(host, owner);
-        }
-      }
+      for (const site of parseSites(text)) this.addSite(file, site);
     } catch (error) {
-      problems.push(...(error as Error).message.split('\n').map((line) => `${file}: ${line}`));
+      for (const line of (error as Error).message.split('\n')) this.problems.push(`${file}: ${line}`);
     }
   }
+
+  private addSite(file: string, site: SiteDeclaration): void {
+    const { name, hosts } = site;
+    const otherFile = this.filesBySite.get(name);
+    if (otherFile !== undefined) this.problems.push(`${file}: ${name} is also declared in ${otherFile}`);
+    this.filesBySite.set(name, file);
+    this.sites.set(name, site);
+    for (const host of hosts) {
+      const owner = this.sitesByHost.get(host) ?? name;
+      if (owner !== name) this.problems.push(`${file}: ${host} is a host of both ${owner} and ${name}`);
+      this.sitesByHost.set(host, owner);
+    }
+  }
+}
+
+/** Parses the declarations of all files. Throws a ConfigError with a line for each problem. */
+export function parseSiteFiles({ texts }: Pick<SiteFiles, 'texts'>): Map<string, SiteDeclaration> {
+  const collection = new SiteCollection();
+  for (const [file, text] of Object.entries(texts)) collection.addFile(file, text);
+  const { sites, problems } = collection;
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   return sites;
 }
@@ -83,9 +93,9 @@ export function createDeclaredSites(): DeclaredSites {
     return sites;
   };
   return {
-    use(given, givenLog, clock = () => performance.now()) {
-      sites = parseSiteFiles(given ?? { texts: {} });
-      [files, log, now] = [given, givenLog, clock];
+    use(newFiles, newLog, clock = () => performance.now()) {
+      sites = parseSiteFiles(newFiles ?? { texts: {} });
+      [files, log, now] = [newFiles, newLog, clock];
       // The files may have changed since they were read: the next use compares them.
       [stamp, checkedAt] = ['', now() - checkMs];
     },

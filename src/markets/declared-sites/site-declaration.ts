@@ -42,9 +42,9 @@ const selector = z
   });
 const type = z.enum(types).optional();
 const source = z.preprocess(
-  (given) => {
-    if (typeof given !== 'string') return given;
-    return given === structured ? { structured: true } : { css: given };
+  (input) => {
+    if (typeof input !== 'string') return input;
+    return input === structured ? { structured: true } : { css: input };
   },
   z
     .strictObject({
@@ -63,7 +63,7 @@ const source = z.preprocess(
     .refine(({ json, script }) => json !== undefined || script === undefined, '"script" needs "json"'),
 );
 const sources = z.preprocess(
-  (given) => (Array.isArray(given) ? given : [given]),
+  (input) => (Array.isArray(input) ? input : [input]),
   z.array(source).min(1).max(10),
 );
 const fields = z.record(
@@ -72,7 +72,7 @@ const fields = z.record(
 );
 const host = z
   .string()
-  .transform((given) => given.toLowerCase())
+  .transform((input) => input.toLowerCase())
   .refine(isHost, 'expected a host such as shop.example, without a scheme or a path');
 
 const listing = z.strictObject({
@@ -88,7 +88,7 @@ const listing = z.strictObject({
 });
 
 const declaration = z.preprocess(
-  (given) => (typeof given === 'string' ? { hosts: [given] } : given),
+  (input) => (typeof input === 'string' ? { hosts: [input] } : input),
   z
     .strictObject({
       hosts: z.array(host).min(1).max(50),
@@ -113,10 +113,26 @@ const siteName = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, 'expected a name suc
 const file = z.record(siteName, declaration);
 
 /** Keys that are suggested for misspelled ones. */
-const known = [
-  'hosts fetch concurrency requests_per_second currency wait_for fields listing items next page_parameter',
-  'first_page max_pages css attribute json script type',
-].flatMap((keys) => keys.split(' '));
+const settingNames = [
+  'hosts',
+  'fetch',
+  'concurrency',
+  'requests_per_second',
+  'currency',
+  'wait_for',
+  'fields',
+  'listing',
+  'items',
+  'next',
+  'page_parameter',
+  'first_page',
+  'max_pages',
+  'css',
+  'attribute',
+  'json',
+  'script',
+  'type',
+];
 
 /** Where the value of a field comes from. */
 export type FieldSource = z.infer<typeof source>;
@@ -150,13 +166,13 @@ export function parseSites(text: string): SiteDeclaration[] {
   const { value } = readJsonc(
     text,
     file,
-    (path) => `no such setting.${didYouMean(String(path.at(-1)), known)}`,
+    (path) => `no such setting.${didYouMean(String(path.at(-1)), settingNames)}`,
   );
-  return Object.entries(value).map(([name, { fields = {}, listing = {}, ...given }]) => {
-    const { concurrency, requests_per_second: requestsPerSecond, fetch } = given;
+  return Object.entries(value).map(([name, { fields = {}, listing = {}, ...input }]) => {
+    const { concurrency, requests_per_second: requestsPerSecond, fetch } = input;
     const limits = { concurrency, requestsPerSecond, fetch };
     const policy = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
-    return { name, ...given, fields, listing, policy };
+    return { name, ...input, fields, listing, policy };
   });
 }
 

@@ -37,20 +37,26 @@ interface PriceContext {
   prices: readonly number[];
 }
 
+/** Converts a boolean or a text about stock to a name of schema.org. */
+function toAvailability(raw: Json | undefined): Json {
+  if (typeof raw === 'boolean') return raw ? 'InStock' : 'OutOfStock';
+  return readAvailability(text(raw)).state;
+}
+
 /** Converts a raw value of a page to a type. Returns null if it has no such value. */
 function toType(raw: Json | undefined, type: ValueType, { currency, prices }: PriceContext): Json {
-  const said = text(raw);
+  const content = text(raw);
   switch (type) {
     case 'price':
       return datumAmount(raw, currency, prices);
     case 'number':
-      return number(raw) ?? number(/\d+(?:[.,]\d+)?/.exec(said ?? '')?.[0]);
+      return number(raw) ?? number(/\d+(?:[.,]\d+)?/.exec(content ?? '')?.[0]);
     case 'count':
       return count(raw);
     case 'availability':
-      return typeof raw === 'boolean' ? (raw ? 'InStock' : 'OutOfStock') : readAvailability(said).state;
+      return toAvailability(raw);
     case 'boolean':
-      return typeof raw === 'boolean' ? raw : (readAvailability(said).available ?? null);
+      return typeof raw === 'boolean' ? raw : (readAvailability(content).available ?? null);
     case 'list': {
       const values = (Array.isArray(raw) ? raw : [raw]).map((one) => text(object(one).url) ?? text(one));
       return values.filter((value) => value !== null).slice(0, maxValues);
@@ -58,68 +64,77 @@ function toType(raw: Json | undefined, type: ValueType, { currency, prices }: Pr
     case 'json':
       return raw ?? null;
     default:
-      return markupText(said)?.slice(0, maxText) ?? null;
+      return markupText(content)?.slice(0, maxText) ?? null;
   }
 }
 
 /** A value, its source, and the currency or the text that the source of a price states. */
-interface ReadValue {
+interface SourceValue {
   value: Json;
   from: string;
   currency?: string | null;
-  said?: string | undefined;
+  sourceText?: string | undefined;
 }
 
 const isMissing = (value: Json | undefined) =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 
+/** A field of a page or of an element in it, and what the page states without a declaration. */
+interface FieldContext {
+  page: SitePage;
+  within: Element | Document;
+  found: PageValues;
+  field: string;
+}
+
+/** Returns the text of an element or of its attribute. That of a price has marks between its digits. */
+function elementText(element: Element, attributeName: string | undefined, type: ValueType): string | null {
+  if (attributeName !== undefined) return attribute(element, attributeName);
+  return type === 'price' ? priceWords(element) : words(element);
+}
+
+/** Reads the first element that has a value, or all elements of a list. */
+function readElements(
+  { page, within }: FieldContext,
+  { css, attributeName, type }: { css: string; attributeName: string | undefined; type: ValueType },
+  prices: PriceContext,
+): SourceValue | undefined {
+  const from = attributeName === undefined ? `css ${css}` : `css ${css} [${attributeName}]`;
+  const texts = findAll(within, css)
+    .map((element) => elementText(element, attributeName, type))
+    .filter((value) => value !== null);
+  if (type === 'list') return { value: toType(texts, type, prices), from };
+  const isVisiblePrice = type === 'price' && attributeName === undefined;
+  const valueOf = (sourceText: string) =>
+    isVisiblePrice ? positive(shownAmount(sourceText, page.site.currency)) : toType(sourceText, type, prices);
+  const values = texts.map((sourceText) => ({ value: valueOf(sourceText), from, sourceText }));
+  return values.find(({ value }) => !isMissing(value));
+}
+
 /** Reads a source. Returns undefined if the page does not have it. */
-function readSource(
-  page: SitePage,
-  within: Element | Document,
-  found: PageValues,
-  { css, json, script, attribute: name, type }: FieldSource,
-  field: string,
-): ReadValue | undefined {
-  const own = type ?? productFields[field as keyof typeof productFields] ?? 'text';
+function readSource(context: FieldContext, source: FieldSource): SourceValue | undefined {
+  const { page, found, field } = context;
+  const { css, json, script, attribute: attributeName } = source;
+  const type = source.type ?? productFields[field as keyof typeof productFields] ?? 'text';
   const prices = { currency: page.site.currency ?? null, prices: found.prices };
-  if (css !== undefined) {
-    const from = `css ${css}${name === undefined ? '' : ` [${name}]`}`;
-    const isPriceText = own === 'price' && name === undefined;
-    const read = (element: Element) => {
-      if (isPriceText) return priceWords(element);
-      return name === undefined ? words(element) : attribute(element, name);
-    };
-    const texts = findAll(within, css)
-      .map(read)
-      .filter((value) => value !== null);
-    if (own === 'list') return { value: toType(texts, own, prices), from };
-    const values = texts.map((said) => {
-      const value = isPriceText ? positive(shownAmount(said, page.site.currency)) : toType(said, own, prices);
-      return { value, from, said };
-    });
-    return values.find(({ value }) => !isMissing(value));
-  }
+  if (css !== undefined) return readElements(context, { css, attributeName, type }, prices);
   if (json !== undefined) {
-    const value = toType(valueAt(embeddedState(page, script), json), own, prices);
-    return { value, from: `json ${script === undefined ? '' : `${script} `}${json}` };
+    const value = toType(valueAt(embeddedState(page, script), json), type, prices);
+    const state = script === undefined ? json : `${script} ${json}`;
+    return { value, from: `json ${state}` };
   }
   const resolution = found.resolutions.get(field);
   return resolution?.rung === 'structured' ? resolution : undefined;
 }
 
 /** Returns the value of the first source that has one. */
-function firstValue(
-  page: SitePage,
-  within: Element | Document,
-  found: PageValues,
-  { field, sources }: { field: string; sources: readonly FieldSource[] },
-): ReadValue | undefined {
+function firstValue(context: FieldContext, sources: readonly FieldSource[]): SourceValue | undefined {
   for (const source of sources) {
-    const sourced = readSource(page, within, found, source, field);
-    if (sourced === undefined) continue;
-    const value = field === 'brand' ? brandName(text(sourced.value)) : sourced.value;
-    if (!isMissing(value)) return { ...sourced, value };
+    const sourceValue = readSource(context, source);
+    if (sourceValue === undefined) continue;
+    const { value: raw } = sourceValue;
+    const value = context.field === 'brand' ? brandName(text(raw)) : raw;
+    if (!isMissing(value)) return { ...sourceValue, value };
   }
   return undefined;
 }
@@ -137,30 +152,38 @@ export function readFields(
 ): SourcedValues {
   const values: ProductValues = {};
   const from: Record<string, string> = {};
-  let price: ReadValue | undefined;
-  for (const name of new Set([...Object.keys(productFields), 'variants', ...Object.keys(declared)])) {
-    const sources = declared[name];
-    const read =
+  let price: SourceValue | undefined;
+  for (const field of new Set([...Object.keys(productFields), 'variants', ...Object.keys(declared)])) {
+    const sources = declared[field];
+    const sourceValue: SourceValue | undefined =
       sources === undefined
-        ? found.resolutions.get(name)
-        : firstValue(page, within, found, { field: name, sources });
-    if (read === undefined || isMissing(read.value)) continue;
-    values[name] = read.value;
-    from[name] = read.from;
-    if (name === 'price') price = read;
+        ? found.resolutions.get(field)
+        : firstValue({ page, within, found, field }, sources);
+    if (sourceValue === undefined || isMissing(sourceValue.value)) continue;
+    values[field] = sourceValue.value;
+    from[field] = sourceValue.from;
+    if (field === 'price') price = sourceValue;
   }
+  if (price === undefined) return { values, from };
   const listPrice = declared.list_price === undefined ? number(values.list_price) : null;
-  if (price !== undefined && listPrice !== null && listPrice <= (price.value as number))
-    delete values.list_price;
-  const declaredCurrency = page.site.currency;
+  if (listPrice !== null && listPrice <= (price.value as number)) delete values.list_price;
+  if (declared.currency === undefined) addCurrency({ values, from }, price, page.site.currency);
+  return { values, from };
+}
+
+/** Adds the currency of a price, and its source. */
+function addCurrency(
+  { values, from }: SourcedValues,
+  price: SourceValue,
+  declaredCurrency: string | undefined,
+): void {
   const home = declaredCurrency ?? text(values.currency);
-  const currency = price?.said === undefined ? (price?.currency ?? home) : priceCurrency(price.said, home);
-  const result = { values, from };
-  if (price === undefined || currency === null || declared.currency !== undefined) return result;
+  const currency =
+    price.sourceText === undefined ? (price.currency ?? home) : priceCurrency(price.sourceText, home);
+  if (currency === null) return;
   if (price.currency != null || currency !== home) from.currency = price.from;
   else if (declaredCurrency !== undefined) from.currency = 'declaration';
   values.currency = currency;
-  return result;
 }
 
 /** Maximum characters of the words in an id, and of the hash after them. */

@@ -19,8 +19,9 @@ const checks = /\/verify\/|\/traffic\/error/;
 /** Suffixes of other countries' hosts. */
 function isElsewhere(response: PageResponse): (target: URL) => boolean {
   const bare = (host: string) => host.replace(/^www\./, '');
-  const asked = bare(URL.parse(response.url)?.hostname ?? '');
-  return ({ hostname }) => bare(hostname) !== asked && suffixes.some((suffix) => hostname.endsWith(suffix));
+  const requestedHost = bare(URL.parse(response.url)?.hostname ?? '');
+  return ({ hostname }) =>
+    bare(hostname) !== requestedHost && suffixes.some((suffix) => hostname.endsWith(suffix));
 }
 
 function statusFaultOf(response: PageResponse): Fault {

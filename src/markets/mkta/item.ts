@@ -70,10 +70,10 @@ export function impossibility(item: JsonObject, at: number): string | null {
 /** Returns true for a response with a title, a price or the mask of a hidden price. */
 function hasTitleOrPrice({ item, price }: ItemPage): boolean {
   if ((text(item.title) ?? text(item.name)) !== null) return true;
-  const shown = object(price.price);
+  const priceRange = object(price.price);
   const models = objects(item.models).map((model) => model.price);
-  const prices = [item.price, item.price_min, shown.single_value, shown.range_min, ...models];
-  return text(shown.price_mask) !== null || prices.some((each) => scaledPrice(each) !== null);
+  const prices = [item.price, item.price_min, priceRange.single_value, priceRange.range_min, ...models];
+  return text(priceRange.price_mask) !== null || prices.some((each) => scaledPrice(each) !== null);
 }
 
 /** Throws `page_unreadable` for an item without title and price, which is no result. */
@@ -86,16 +86,16 @@ export function checkNamed(page: ItemPage): void {
  * Checks that the page is about the requested item and plausible. Throws `page_mismatch` for another item or
  * shop, or impossible values; `page_not_found` for a removed item.
  */
-export function checkItem(item: JsonObject, asked: JsonObject, at: number): void {
+export function checkItem(item: JsonObject, input: JsonObject, at: number): void {
   const itemId = idOf(item, 'item_id', 'itemid');
-  if (itemId !== String(asked.item_id)) {
-    throw new Fault('page_mismatch', `requested item ${asked.item_id}, the response is about item ${itemId}`);
+  if (itemId !== String(input.item_id)) {
+    throw new Fault('page_mismatch', `requested item ${input.item_id}, the response is about item ${itemId}`);
   }
   const shopId = idOf(item, 'shop_id', 'shopid');
-  if (shopId !== null && asked.shop_id !== undefined && shopId !== String(asked.shop_id)) {
+  if (shopId !== null && input.shop_id !== undefined && shopId !== String(input.shop_id)) {
     throw new Fault(
       'page_mismatch',
-      `item ${itemId} belongs to shop ${shopId}, not to shop ${asked.shop_id}`,
+      `item ${itemId} belongs to shop ${shopId}, not to shop ${input.shop_id}`,
     );
   }
   if (removed.includes(item.item_status)) {

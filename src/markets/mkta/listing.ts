@@ -140,6 +140,14 @@ function isLast(listing: Listing, paging: Paging, next: number): boolean {
   return listing.places < paging.limit;
 }
 
+/** Reads a page, and an empty first page once more. `page` counts from 0. */
+async function readPage(fetch: FetchPage, paging: Paging, offset: number, page: number): Promise<Listing> {
+  const request = paging.request(offset, page);
+  const listing = paging.read(await fetch(request));
+  const isRepeated = page === 0 && listing.places === 0 && paging.repeatEmpty;
+  return isRepeated ? paging.read(await fetch(request)) : listing;
+}
+
 /**
  * Yields the products of a listing page by page, without those in `seen`, to which it adds them. Ends at the
  * page that the site marks as the last, at an empty page, at a page without new products, and, if the site
@@ -151,28 +159,24 @@ export async function* readPages(
   paging: Paging,
   seen: Set<string>,
 ): AsyncGenerator<JsonObject[], PagingEnd, void> {
-  const own = new Set<string>();
+  const listedIds = new Set<string>();
   let total: number | null = null;
   let offset = 0;
   for (let pages = 1; ; pages += 1) {
-    const request = paging.request(offset, pages - 1);
-    let listing = paging.read(await fetch(request));
-    if (listing.places === 0 && pages === 1 && paging.repeatEmpty) {
-      listing = paging.read(await fetch(request));
-    }
+    const listing = await readPage(fetch, paging, offset, pages - 1);
     total = listing.total ?? total;
     if (listing.places === 0 && pages === 1) checkNoEntries(total);
     const ids = listing.entries.map(({ itemid }) => String(itemid));
-    const news = ids.some((id) => !own.has(id));
-    const fresh = listing.entries.filter((_, at) => !seen.has(ids[at]!));
+    const hasNewEntries = ids.some((id) => !listedIds.has(id));
+    const unseenEntries = listing.entries.filter((_, at) => !seen.has(ids[at]!));
     for (const id of ids) {
-      own.add(id);
+      listedIds.add(id);
       seen.add(id);
     }
-    if (fresh.length > 0) yield fresh;
+    if (unseenEntries.length > 0) yield unseenEntries;
     // The offset grows by one page at most, even if the site adds entries to a page.
     offset += Math.min(listing.places, paging.limit);
-    if (!news || isLast(listing, paging, offset)) return { pages, total, more: false };
+    if (!hasNewEntries || isLast(listing, paging, offset)) return { pages, total, more: false };
     if (pages >= paging.maxPages) return { pages, total, more: true };
   }
 }

@@ -34,8 +34,8 @@ function extract(response: PageResponse, input: JsonObject): JsonObject {
   const { bff_meta = null, error = null, error_msg = null, ...rest } = withoutVisitors(body);
   const data = object(rest.data);
   // In older generations, an item outside of `data.item` keeps its other members in place.
-  const others = data.item === page.item ? page.item : {};
-  const item = { ...others, ...listed(page.item, input) };
+  const pageItem = data.item === page.item ? page.item : {};
+  const item = { ...pageItem, ...listed(page.item, input) };
   return {
     collected_at: Math.floor(response.at / 1000),
     bff_meta,
@@ -52,10 +52,10 @@ function string(value: Json | undefined): string | null {
 }
 
 /** Returns the listed fields of an item with the site's values. Missing values are null or empty. */
-function listed(item: JsonObject, asked: JsonObject): JsonObject {
+function listed(item: JsonObject, input: JsonObject): JsonObject {
   return {
     item_id: firstInteger(item.item_id, item.itemid),
-    shop_id: firstInteger(item.shop_id, item.shopid, asked.shop_id),
+    shop_id: firstInteger(item.shop_id, item.shopid, input.shop_id),
     item_status: string(item.item_status),
     status: integer(item.status),
     item_type: integer(item.item_type),
@@ -91,8 +91,8 @@ function isComplete({ data }: JsonObject): boolean {
   const { product_price, removed_fields, item: inside } = object(data);
   const item = { ...object(data), ...object(inside) };
   if (list(removed_fields).length > 0 || (text(item.title) ?? text(item.name)) === null) return false;
-  const shown = object(object(product_price).price);
-  const prices = [item.price, item.price_min, shown.single_value, shown.range_min];
+  const priceRange = object(object(product_price).price);
+  const prices = [item.price, item.price_min, priceRange.single_value, priceRange.range_min];
   const models = objects(item.models).map(({ price }) => price);
-  return text(shown.price_mask) !== null || [...prices, ...models].some(isPrice);
+  return text(priceRange.price_mask) !== null || [...prices, ...models].some(isPrice);
 }

@@ -29,17 +29,19 @@ function modelOf(model: JsonObject, item: JsonObject): JsonObject {
 }
 
 function displayPrice({ item, price }: ItemPage): JsonObject {
-  const shown = object(price.price);
-  const mask = text(shown.price_mask) ?? text(item.hidden_price_display);
+  const priceRange = object(price.price);
+  const mask = text(priceRange.price_mask) ?? text(item.hidden_price_display);
   const lowest =
-    [shown.single_value, shown.range_min, item.price, item.price_min].map(unscaled).find(Boolean) ?? null;
-  const known = mask === null && price.hide_price !== true ? lowest : null;
+    [priceRange.single_value, priceRange.range_min, item.price, item.price_min].map(unscaled).find(Boolean) ??
+    null;
+  const visiblePrice = mask === null && price.hide_price !== true ? lowest : null;
   const translated = object(price.discount_text);
   const buyer = object(translated.buyer_translated_text);
   return {
     currency: text(item.currency),
-    discount: discountPercent(price.discount) ?? (known === null ? null : discountPercent(item.raw_discount)),
-    discountPrice: known === null ? null : String(known),
+    discount:
+      discountPercent(price.discount) ?? (visiblePrice === null ? null : discountPercent(item.raw_discount)),
+    discountPrice: visiblePrice === null ? null : String(visiblePrice),
     discountText: {
       text: text(price.discount_text) ?? text(translated.text),
       buyerTranslatedText: {
@@ -70,8 +72,8 @@ function descriptionOf({ item, description }: ItemPage): string | null {
 }
 
 function historicalSold({ item, review, meta }: ItemPage): number | null {
-  const given = review.historical_sold ?? item.historical_sold;
-  const sold = soldCount(given, review.historical_sold_text, item.historical_sold_text);
+  const soldValue = review.historical_sold ?? item.historical_sold;
+  const sold = soldCount(soldValue, review.historical_sold_text, item.historical_sold_text);
   return meta.hide_sold_count === true && sold === 0 ? null : sold;
 }
 

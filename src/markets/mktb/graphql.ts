@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
-import { integer, list, object, objects, text } from '../fields.ts';
+import { integer, object, objects, text } from '../fields.ts';
 import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../responses/response.ts';
 
 /** Base address of the site's own pages, products and shops. */
@@ -56,7 +56,7 @@ export function joinPath(...parts: string[]): string {
 }
 
 /** Location for prices and stock: the site's default, central Jakarta. */
-export const place = { cityId: '176', districtId: '2274' } as const;
+export const deliveryLocation = { cityId: '176', districtId: '2274' } as const;
 
 const refused = /forbidden|unauthori[sz]ed|denied|robot|captcha/i;
 const throttled = /too many|rate.?limit|throttl|terlalu (?:banyak|sering)/i;
@@ -67,19 +67,25 @@ const trouble =
 function errorFault(errors: Json[], thing: string, unknown: 'page_not_found' | 'page_failed'): Fault {
   const words = errorMessage({ errors }) ?? 'no words';
   const codes = objects(errors).map(({ extensions }) => integer(object(extensions).code));
-  const said = (pattern: RegExp) => pattern.test(words);
-  const coded = (...wanted: number[]) => codes.some((code) => code !== null && wanted.includes(code));
-  if (coded(401)) return new Fault('page_login', `the site requires a login: ${words}`);
-  if (coded(403) || said(refused)) return new Fault('page_blocked', `the site refused: ${words}`);
-  if (coded(429) || said(throttled)) return new Fault('page_throttled', `too many requests: ${words}`);
-  if (coded(404, 410) || isNotFoundMessage(words)) {
+  const hasCode = (...expected: number[]) => codes.some((code) => code !== null && expected.includes(code));
+  if (hasCode(401)) return new Fault('page_login', `the site requires a login: ${words}`);
+  if (hasCode(403) || refused.test(words)) return new Fault('page_blocked', `the site refused: ${words}`);
+  if (hasCode(429) || throttled.test(words))
+    return new Fault('page_throttled', `too many requests: ${words}`);
+  if (hasCode(404, 410) || isNotFoundMessage(words)) {
     return new Fault('page_not_found', `the site has no such ${thing}: ${words}`);
   }
-  const ownTrouble = said(trouble) || codes.some((code) => code !== null && code >= 500 && code < 600);
+  const ownTrouble = trouble.test(words) || codes.some((code) => code !== null && code >= 500 && code < 600);
   if (unknown === 'page_failed' || ownTrouble) {
     return new Fault('page_failed', `the site returned an error: ${words}`);
   }
   return new Fault('page_not_found', `the site has no ${thing} to show: ${words}`);
+}
+
+/** Returns the errors of a result: a list, or one text. */
+function errorsOf(errors: Json | undefined): Json[] {
+  if (Array.isArray(errors)) return errors;
+  return errors !== undefined && text(errors) !== null ? [errors] : [];
 }
 
 /**
@@ -102,15 +108,13 @@ export function parseData(
       if (isObject(found)) return found;
     }
   }
-  const errors = results.flatMap((result) =>
-    Array.isArray(result.errors) ? list(result.errors) : text(result.errors) !== null ? [result.errors!] : [],
-  );
+  const errors = results.flatMap((result) => errorsOf(result.errors));
   if (errors.length > 0) throw errorFault(errors, thing, unknown);
   if (results.some(({ data }) => roots.some((root) => object(data)[root] === null))) {
     throw new Fault(unknown, `the site has no ${thing} to show`);
   }
   const words = errorMessage(value);
   if (isNotFoundMessage(words)) throw new Fault('page_not_found', `the site has no such ${thing}: ${words}`);
-  const said = words === null ? '' : `: ${words}`;
-  throw new Fault('page_unreadable', `the response has no ${roots.join(' or ')}${said}`);
+  const details = words === null ? '' : `: ${words}`;
+  throw new Fault('page_unreadable', `the response has no ${roots.join(' or ')}${details}`);
 }

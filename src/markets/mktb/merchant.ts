@@ -6,7 +6,7 @@ import type { ListReader } from '../market.ts';
 import { newEntries } from '../new-entries.ts';
 import { errorMessage } from '../responses/response.ts';
 import { address, discount, id, plain, price, reviews, soldLabel, stars } from './card.ts';
-import { joinPath, operation, parseData, place, typed } from './graphql.ts';
+import { joinPath, operation, parseData, deliveryLocation, typed } from './graphql.ts';
 
 const facts = [
   'active_product',
@@ -72,17 +72,18 @@ interface Shop {
 }
 
 /** Returns the shop of a response. Throws `page_not_found` for an unknown shop. */
-function parseShop(response: PageResponse, asked: string): Shop {
+function parseShop(response: PageResponse, requestedShop: string): Shop {
   const info = parseData(response, ['shopInfoByID'], 'shop', 'page_failed');
   const core = object(objects(info.result)[0]?.shopCore);
   const sid = id(core.shopID);
   if (sid === null) {
     const words = errorMessage({ error: info.error ?? null });
-    throw new Fault('page_not_found', `the site has no shop ${asked}${words === null ? '' : `: ${words}`}`);
+    const details = words === null ? '' : `: ${words}`;
+    throw new Fault('page_not_found', `the site has no shop ${requestedShop}${details}`);
   }
   const domain = text(core.domain)?.toLowerCase();
-  if (sid !== asked && domain !== undefined && domain !== asked.toLowerCase()) {
-    throw new Fault('page_mismatch', `requested shop ${asked}, got ${sid} (${domain})`);
+  if (sid !== requestedShop && domain !== undefined && domain !== requestedShop.toLowerCase()) {
+    throw new Fault('page_mismatch', `requested shop ${requestedShop}, got ${sid} (${domain})`);
   }
   return { sid, domain: text(core.domain), name: text(core.name) };
 }
@@ -106,8 +107,8 @@ function productsRequest({ sid, domain }: Shop, input: JsonObject, page: number)
     keyword: text(input.keyword) ?? '',
     etalaseId: text(input.etalase_id) ?? everything,
     sort: 1,
-    user_districtId: place.districtId,
-    user_cityId: place.cityId,
+    user_districtId: deliveryLocation.districtId,
+    user_cityId: deliveryLocation.cityId,
     user_lat: '',
     user_long: '',
   };

@@ -3,7 +3,7 @@ import { Fault } from '../../contract/fault.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { integer, number, object, objects, positive, text, without } from '../fields.ts';
 import type { RecordReader } from '../market.ts';
-import { isSite, joinPath, operation, parseData, place, site, typed } from './graphql.ts';
+import { isSite, joinPath, operation, parseData, deliveryLocation, site, typed } from './graphql.ts';
 
 const campaign = `campaignID campaignType campaignTypeName campaignIdentifier background originalPrice stock
   stockSoldPercentage startDate endDate endDateUnix appLinks isAppsOnly isActive hideGimmick`;
@@ -113,9 +113,9 @@ function request(input: JsonObject): PageRequest {
   const productKey = String(input.product_key);
   const page = joinPath(shopDomain, productKey);
   const userLocation = {
-    cityID: place.cityId,
+    cityID: deliveryLocation.cityId,
     addressID: '0',
-    districtID: place.districtId,
+    districtID: deliveryLocation.districtId,
     postalCode: '',
     latlon: '',
   };
@@ -161,16 +161,18 @@ function partsOf(address: Json | undefined): { shop: string; key: string } | nul
  * Returns true if a response is about the requested key. A product's keys are its alias, its address, its
  * variants' addresses, and, since the sites' merger, a suffix of its long ids.
  */
-function isSameKey(asked: string, basic: JsonObject, components: JsonObject[]): boolean {
+function isSameKey(requestedKey: string, basic: JsonObject, components: JsonObject[]): boolean {
   const children = components
     .flatMap(({ data }) => objects(data))
     .flatMap(({ children }) => objects(children));
   const addresses = [basic.url, ...children.map(({ productURL }) => productURL)];
   const keys = [text(basic.alias)?.toLowerCase(), ...addresses.map((address) => partsOf(address)?.key)];
-  const known = keys.filter((key) => key !== undefined);
+  const statedKeys = keys.filter((key) => key !== undefined);
   const ids = [basic, ...children].flatMap(({ ttsPID, ttsSKUID }) => [text(ttsPID), text(ttsSKUID)]);
   return (
-    known.length === 0 || known.includes(asked) || ids.some((id) => id !== null && asked.endsWith(`-${id}`))
+    statedKeys.length === 0 ||
+    statedKeys.includes(requestedKey) ||
+    ids.some((id) => id !== null && requestedKey.endsWith(`-${id}`))
   );
 }
 

@@ -5,7 +5,7 @@ import { abbreviatedRupiah, integer, number, object, objects, positive, text } f
 import type { ListReader } from '../market.ts';
 import { checkNoEntries, newEntries } from '../new-entries.ts';
 import { address, discount, id, parseShop, plain, price, reviews, soldLabel, stars } from './card.ts';
-import { joinPath, operation, parseData, place, typed } from './graphql.ts';
+import { joinPath, operation, parseData, deliveryLocation, typed } from './graphql.ts';
 
 /** Products per page. */
 const rows = 60;
@@ -90,8 +90,8 @@ function searchRequest(input: JsonObject, page: number, carried: string): PageRe
           scheme: 'https',
           source: 'search',
           topads_bucket: 'true',
-          user_cityId: place.cityId,
-          user_districtId: place.districtId,
+          user_cityId: deliveryLocation.cityId,
+          user_districtId: deliveryLocation.districtId,
         },
   );
   const own = new Set(params.keys());
@@ -101,8 +101,8 @@ function searchRequest(input: JsonObject, page: number, carried: string): PageRe
   const [name, query] = isCategory(input)
     ? ['SearchProductQuery', categoryQuery]
     : ['SearchProductV5Query', searchQuery];
-  const shown = pageOf(input, page);
-  return operation(name, query, { params: params.toString() }, { 'x-device': 'desktop-0.0' }, shown);
+  const browserPage = pageOf(input, page);
+  return operation(name, query, { params: params.toString() }, { 'x-device': 'desktop-0.0' }, browserPage);
 }
 
 /** Default maximum of products. */
@@ -224,6 +224,12 @@ function isLast({ products, total }: Listing, page: number): boolean {
   return page * rows >= total;
 }
 
+/** Returns true if a further page can follow: the site states a total, or the page is full. */
+function isFollowed(found: Listing, page: number): boolean {
+  if (isLast(found, page)) return false;
+  return found.total !== null || found.products.length >= rows;
+}
+
 /**
  * Reads a search or category into `products`: the documented fields with prices in rupiah, and the site's
  * other fields. `input` has `list_type`, `keyword` (the number of a category), `category`, `pmin` and
@@ -241,8 +247,8 @@ export const search: ListReader = {
     for (let page = 1; left > 0 && page <= maxPages; page += 1) {
       const found = listing(await fetch(searchRequest(input, page, carried)));
       const added = newEntries(found.products.map(entry), seen, ({ id }) => text(id));
-      if (page === 1 && added.length === 0) checkNoEntries(found.total);
       if (added.length === 0) {
+        if (page === 1) checkNoEntries(found.total);
         hasMore = found.total !== null && found.total > (page - 1) * rows;
         break;
       }
@@ -251,12 +257,10 @@ export const search: ListReader = {
       left -= entries.length;
       yield { list: 'products', entries };
       carried = isCategory(input) ? '' : found.carried;
-      if (isLast(found, page)) {
-        hasMore = matching.length > entries.length;
-        break;
-      }
-      const isFull = found.total !== null || found.products.length >= rows;
-      hasMore = matching.length > entries.length || (isFull && (left === 0 || page === maxPages));
+      const isCut = matching.length > entries.length;
+      const isLimit = left === 0 || page === maxPages;
+      hasMore = isCut || (isLimit && isFollowed(found, page));
+      if (isLast(found, page)) break;
     }
     return { has_more: hasMore };
   },

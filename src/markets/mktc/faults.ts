@@ -15,14 +15,14 @@ export interface Envelope {
 const good = /^(?:ok|success)$/i;
 
 function codeFault(code: number | null, status: string | null, words: string, thing: string): Fault {
-  const said = words === '' ? '' : `: ${words}`;
-  if (code === 401) return new Fault('page_login', `the site requires a login${said}`);
-  if (code === 403) return new Fault('page_blocked', `the site refused${said}`);
-  if (code === 429) return new Fault('page_throttled', `too many requests${said}`);
+  const details = words === '' ? '' : `: ${words}`;
+  if (code === 401) return new Fault('page_login', `the site requires a login${details}`);
+  if (code === 403) return new Fault('page_blocked', `the site refused${details}`);
+  if (code === 429) return new Fault('page_throttled', `too many requests${details}`);
   const missing =
     isNotFoundMessage(`${status ?? ''} ${words}`) || (code !== null && code >= 400 && code < 500);
-  if (missing) return new Fault('page_not_found', `the site has no such ${thing}${said}`);
-  return new Fault('page_failed', `the site returned an error${said}`);
+  if (missing) return new Fault('page_not_found', `the site has no such ${thing}${details}`);
+  return new Fault('page_failed', `the site returned an error${details}`);
 }
 
 /**
@@ -45,8 +45,8 @@ export function parseEnvelope(response: PageResponse, thing: string): Envelope {
   }
   const data = root.data;
   if (data === null || (isObject(data) && Object.keys(data).length === 0)) {
-    const said = own === null ? '' : `: ${own}`;
-    throw new Fault('page_not_found', `the site has no ${thing} to show${said}`);
+    const details = own === null ? '' : `: ${own}`;
+    throw new Fault('page_not_found', `the site has no ${thing} to show${details}`);
   }
   if (!isObject(data)) throw new Fault('page_unreadable', `the response has no data of a ${thing}`);
   return { code, status, message, data };

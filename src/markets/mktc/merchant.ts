@@ -116,12 +116,12 @@ function listing(response: PageResponse, input: JsonObject): Listing {
   if (holdsNone && Object.keys(shop).length === 0) {
     throw new Fault('page_unreadable', "the response has no list of the shop's products");
   }
-  const asked = text(input.shopid)?.trim().toUpperCase();
+  const requestedShop = text(input.shopid)?.trim().toUpperCase();
   const code = text(shop.code) ?? text(shop.merchantCode);
-  if (asked !== undefined && code !== null && code.toUpperCase() !== asked) {
-    throw new Fault('page_mismatch', `requested shop ${asked}, got ${code}`);
+  if (requestedShop !== undefined && code !== null && code.toUpperCase() !== requestedShop) {
+    throw new Fault('page_mismatch', `requested shop ${requestedShop}, got ${code}`);
   }
-  const own = products.find(({ merchantCode }) => text(merchantCode)?.toUpperCase() === asked);
+  const own = products.find(({ merchantCode }) => text(merchantCode)?.toUpperCase() === requestedShop);
   const paging = object(data.paging);
   return {
     products,
@@ -145,18 +145,40 @@ async function checkShop(input: JsonObject, fetch: FetchPage): Promise<string | 
 const noSuchPage: readonly number[] = [400, 404, 410, 422];
 
 /**
- * Reads a page beyond the stated last page: the site states at most 20 pages, however many products there
- * are. Null if the page does not exist.
+ * Reads a page of a shop. Null if the page does not exist and is `past` the stated last one: the site states
+ * at most 20 pages, however many products there are.
  */
-async function pastCount(input: JsonObject, page: number, fetch: FetchPage): Promise<Listing | null> {
+async function readPage(
+  input: JsonObject,
+  page: number,
+  past: boolean,
+  fetch: FetchPage,
+): Promise<Listing | null> {
   const response = await fetch(pageRequest(input, page));
-  return noSuchPage.includes(response.status) ? null : listing(response, input);
+  return past && noSuchPage.includes(response.status) ? null : listing(response, input);
+}
+
+/** Returns the name of a shop whose first page has no products. Throws `page_not_found` without a shop. */
+async function checkEmptyShop(
+  { total, isShop }: Listing,
+  name: string | null,
+  input: JsonObject,
+  fetch: FetchPage,
+): Promise<string | null> {
+  checkNoEntries(total);
+  return isShop ? name : await checkShop(input, fetch);
+}
+
+/** Returns true if the site states more products than the pages so far can have. */
+function hasTotalAbove({ total }: Listing, page: number): boolean {
+  return total !== null && page * perPage < total;
 }
 
 /** Returns true if the site states a further page or further products. Without both, a full page tells. */
-function isFollowed({ lastPage, total, products }: Listing, page: number): boolean {
+function isFollowed(found: Listing, page: number): boolean {
+  const { lastPage, total, products } = found;
   if (lastPage === null && total === null) return products.length >= perPage;
-  return (lastPage !== null && page < lastPage) || (total !== null && page * perPage < total);
+  return (lastPage !== null && page < lastPage) || hasTotalAbove(found, page);
 }
 
 function limitOf(input: JsonObject): number {
@@ -183,17 +205,16 @@ export const merchant: ListReader = {
     let past = false;
     let hasMore = false;
     for (let page = 1; left > 0 && page <= maxPages; page += 1) {
-      const found: Listing | null = past
-        ? await pastCount(input, page, fetch)
-        : listing(await fetch(pageRequest(input, page)), input);
+      const found = await readPage(input, page, past, fetch);
       // `past` requires a total above the products of the pages before.
-      hasMore = found === null;
-      if (found === null) break;
+      if (found === null) {
+        hasMore = true;
+        break;
+      }
       name ??= found.name;
       const added = newEntries(found.products.map(entry), seen, ({ id }) => text(id));
       if (added.length === 0) {
-        if (page === 1) checkNoEntries(found.total);
-        if (page === 1 && !found.isShop) name = await checkShop(input, fetch);
+        if (page === 1) name = await checkEmptyShop(found, name, input, fetch);
         hasMore = past;
         break;
       }
@@ -202,7 +223,7 @@ export const merchant: ListReader = {
       yield { list: 'products', entries };
       hasMore = added.length > entries.length;
       past = found.lastPage !== null && page >= found.lastPage;
-      if (past && (found.total === null || page * perPage >= found.total)) break;
+      if (past && !hasTotalAbove(found, page)) break;
       hasMore ||= (left === 0 || page === maxPages) && isFollowed(found, page);
     }
     return { store_name: name, has_more: hasMore };

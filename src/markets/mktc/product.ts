@@ -42,16 +42,20 @@ function checkIdentity(data: JsonObject, input: JsonObject): void {
   const inAddress = /\/((?:is|ps|pc)--[^/?#]+)/i.exec(text(data.url) ?? '')?.[1];
   const family = [data.productSku, data.productCode, data.itemCode, data.formattedId, inAddress].map(bare);
   const variants = objects(data.options).map(({ id }) => bare(id));
-  const known = [item, ...family, ...variants].filter((id) => id !== null);
-  if (known.length === 0) throw new Fault('page_unreadable', 'the response names no product');
-  const asked = bare(input.formattedId);
-  if (asked !== null && !known.includes(asked)) {
-    throw new Fault('page_mismatch', `requested product ${asked}, got ${family[0] ?? item ?? known[0]}`);
+  const statedIds = [item, ...family, ...variants].filter((id) => id !== null);
+  if (statedIds.length === 0) throw new Fault('page_unreadable', 'the response names no product');
+  const requestedId = bare(input.formattedId);
+  if (requestedId !== null && !statedIds.includes(requestedId)) {
+    throw new Fault(
+      'page_mismatch',
+      `requested product ${requestedId}, got ${family[0] ?? item ?? statedIds[0]}`,
+    );
   }
-  const oneItem = text(input.formattedId)?.trim().toLowerCase().startsWith('is--') ? asked : null;
-  for (const wanted of [bare(input.sku), oneItem]) {
-    if (wanted === null || item === null || wanted === item || family.includes(wanted)) continue;
-    throw new Fault('page_mismatch', `requested item ${wanted}, got ${item}`);
+  const oneItem = text(input.formattedId)?.trim().toLowerCase().startsWith('is--') ? requestedId : null;
+  for (const requestedSku of [bare(input.sku), oneItem]) {
+    if (requestedSku === null || item === null || requestedSku === item || family.includes(requestedSku))
+      continue;
+    throw new Fault('page_mismatch', `requested item ${requestedSku}, got ${item}`);
   }
 }
 

@@ -34,11 +34,11 @@ function skuPrices(price: JsonObject): Pick<Sku, 'price' | 'original_price' | 'c
 
 function chosen(sku: JsonObject, values: ReadonlyMap<string, Property & { image: string | null }>) {
   const own = objects(sku.sku_sale_props).map((property) => {
-    const known = values.get(text(property.prop_value_id) ?? '');
+    const valueDetails = values.get(text(property.prop_value_id) ?? '');
     return {
-      name: text(property.prop_name) ?? known?.name ?? '',
-      value: text(property.prop_value) ?? known?.value ?? '',
-      image: known?.image ?? null,
+      name: text(property.prop_name) ?? valueDetails?.name ?? '',
+      value: text(property.prop_value) ?? valueDetails?.value ?? '',
+      image: valueDetails?.image ?? null,
     };
   });
   if (own.length > 0) return own;

@@ -21,9 +21,12 @@ export function withoutData(html: string, page: HtmlPage): Fault {
   if (checkMarks.test(html) || (title !== null && checkTitles.test(title))) {
     return new Fault('page_blocked', 'the site asks for a security check instead of showing the product');
   }
-  const said = awayWords.exec(words(find(page.root, 'body')) ?? '');
-  if (said)
-    return new Fault('page_not_found', `the site does not offer this product in this region: "${said[0]}"`);
+  const withdrawal = awayWords.exec(words(find(page.root, 'body')) ?? '');
+  if (withdrawal)
+    return new Fault(
+      'page_not_found',
+      `the site does not offer this product in this region: "${withdrawal[0]}"`,
+    );
   const cut = html.trim() !== '' && !/<\/html\s*>/i.test(html);
   if (cut || html.includes('_ROUTER_DATA')) {
     return new Fault('page_unreadable', 'the site sent a page without product data, or a part of one');
@@ -44,12 +47,12 @@ export function outside(region: string): (target: URL) => boolean {
 /** Returns the fault for product data without a product. `page` is the route's data, `data` the product's. */
 export function withoutProduct(page: JsonObject, data: JsonObject): Fault {
   const code = number(data.error_code) ?? 0;
-  const said = text(data.error_message)?.slice(0, 200);
+  const message = text(data.error_message)?.slice(0, 200);
   if (code === regionLocked) {
     return new Fault('page_not_found', `the product is not available in this region (site error ${code})`);
   }
   if (code !== 0) {
-    const quoted = said === undefined ? '' : `: ${said}`;
+    const quoted = message === undefined ? '' : `: ${message}`;
     return new Fault('page_not_found', `the site does not show this product (site error ${code}${quoted})`);
   }
   if (object(page.bot_info).is_bot === true) {

@@ -74,9 +74,9 @@ function categoryOf(data: JsonObject): string | null {
   }).name;
 }
 
-function brandOf(reading: ProductReading): string | null {
+function brandOf(values: ProductReading): string | null {
   const named = ({ name }: Property) => brandNames.has(name.trim().toLowerCase());
-  return reading.brand ?? reading.specifications.find(named)?.value ?? null;
+  return values.brand ?? values.specifications.find(named)?.value ?? null;
 }
 
 function lowestPriced({ skus }: ProductReading) {
@@ -97,67 +97,71 @@ function addressOf(addresses: readonly string[], id: string): string | null {
   return addresses.find((address) => address.includes(id))?.replace(/[?#].*$/s, '') ?? null;
 }
 
-function productOf(reading: ProductReading, { data, addresses }: ProductData, id: string): JsonObject {
-  const lowest = lowestPriced(reading);
+function productOf(values: ProductReading, { data, addresses }: ProductData, id: string): JsonObject {
+  const lowest = lowestPriced(values);
   return {
     id,
-    title: reading.title,
-    description: reading.description,
+    title: values.title,
+    description: values.description,
     category: categoryOf(data),
-    brand: brandOf(reading),
-    price: lowest?.price ?? reading.price,
-    original_price: lowest ? lowest.original_price : reading.originalPrice,
-    currency: lowest?.currency ?? reading.currency,
-    stock: parseStock(reading),
-    sold: reading.sold,
-    rating: reading.rating,
-    totalReview: reading.reviews,
-    seller: reading.seller,
+    brand: brandOf(values),
+    price: lowest?.price ?? values.price,
+    original_price: lowest ? lowest.original_price : values.originalPrice,
+    currency: lowest?.currency ?? values.currency,
+    stock: parseStock(values),
+    sold: values.sold,
+    rating: values.rating,
+    totalReview: values.reviews,
+    seller: values.seller,
     url: addressOf(addresses, id),
     condition: null,
-    status: reading.status,
-    images: reading.images,
-    specifications: reading.specifications.map((entry) => ({ ...entry })),
+    status: values.status,
+    images: values.images,
+    specifications: values.specifications.map((entry) => ({ ...entry })),
   };
 }
 
-function readingOf({ data, info, others }: ProductData): ProductReading {
-  const shop = { ...object(others.get('shop_info')), ...object(data.shop_info), ...object(info.shop_info) };
+function readingOf({ data, info, components }: ProductData): ProductReading {
+  const shop = {
+    ...object(components.get('shop_info')),
+    ...object(data.shop_info),
+    ...object(info.shop_info),
+  };
   return 'product_model' in info ? readModelProduct(info, data, shop) : readBaseProduct(info);
 }
 
-function checked(reading: ProductReading, { info, addresses }: ProductData, asked: string): void {
+function checked(values: ProductReading, { info, addresses }: ProductData, requestedId: string): void {
   const gone = text(object(info.unavailable_info).text);
-  if (gone !== null && reading.price === null && lowestPriced(reading) === undefined) {
+  if (gone !== null && values.price === null && lowestPriced(values) === undefined) {
     throw new Fault('page_not_found', `the site no longer offers this product: ${gone.slice(0, 200)}`);
   }
-  if (reading.title === null) {
+  if (values.title === null) {
     throw new Fault('page_unreadable', 'the product data on the page have no title');
   }
-  const id = text(reading.id);
-  if (id === null ? addresses.some((address) => address.includes(asked)) : id === asked) return;
+  const id = text(values.id);
+  if (id === null ? addresses.some((address) => address.includes(requestedId)) : id === requestedId) return;
   const other = id?.slice(0, 40) ?? 'that it does not name';
-  throw new Fault('page_mismatch', `the page is about product ${other}, not ${asked}`);
+  throw new Fault('page_mismatch', `the page is about product ${other}, not ${requestedId}`);
 }
 
 /** Returns the page's own product data, without the names of listed fields. */
-function besides({ data, others }: ProductData): JsonObject {
-  const shop = others.get('shop_info');
+function besides({ data, components }: ProductData): JsonObject {
+  const shop = components.get('shop_info');
   const all = object(without(shop ? { shop_info: shop, ...data } : data, personal));
   return Object.fromEntries(Object.entries(all).filter(([name]) => !taken.has(name)));
 }
 
 function extract(response: PageResponse, input: JsonObject, region: string): JsonObject {
-  const asked = String(input.product_id);
+  const requestedId = String(input.product_id);
   const found = productData(response, region);
-  const reading = readingOf(found);
-  checked(reading, found, asked);
+  const values = readingOf(found);
+  checked(values, found, requestedId);
   return {
     _scraped_at: new Date(response.at).toISOString(),
-    _product_id: asked,
+    _product_id: requestedId,
     _country: text(input.country) ?? region,
-    product: productOf(reading, found, asked),
-    skus: reading.skus.map((sku) => ({ ...sku, properties: sku.properties.map((entry) => ({ ...entry })) })),
+    product: productOf(values, found, requestedId),
+    skus: values.skus.map((sku) => ({ ...sku, properties: sku.properties.map((entry) => ({ ...entry })) })),
     ...besides(found),
   };
 }

@@ -24,7 +24,7 @@ export interface ProductData {
   /** `product_info` of the product component. */
   info: JsonObject;
   /** `component_data` of the page's other components, by `component_type`. */
-  others: ReadonlyMap<string, JsonObject>;
+  components: ReadonlyMap<string, JsonObject>;
   /** Addresses of the page itself, the canonical one first. */
   addresses: readonly string[];
 }
@@ -80,6 +80,45 @@ function typeOf(component: JsonObject): string {
   return text(component.component_type) ?? text(component.component_name) ?? '';
 }
 
+/** Returns the data of components by their type. A component without a type has the name ''. */
+function componentData(route: JsonObject): Map<string, JsonObject> {
+  const components = new Map<string, JsonObject>();
+  for (const component of componentsOf(route)) {
+    const { component_data: source } = component;
+    const data = typeof source === 'string' ? parseJson(source) : source;
+    if (isObject(data)) components.set(typeOf(component), data);
+  }
+  return components;
+}
+
+/** Throws the fault of an error status, and of a redirect to another region. */
+function checkResponse(response: PageResponse, region: string): void {
+  const isOutside = outside(region);
+  if (response.status < 200 || response.status > 299) throw statusFault(response, null, isOutside);
+  const url = URL.parse(response.url);
+  if (url && isOutside(url)) {
+    throw new Fault('page_region', `asked for region ${region}, was led to ${url.host}${url.pathname}`);
+  }
+}
+
+/** Data of a route, and the page that embeds them. */
+interface EmbeddedRoute {
+  route: JsonObject;
+  /** Undefined for the JSON of the page's loader. */
+  page: HtmlPage | undefined;
+}
+
+function readRoute(response: PageResponse): EmbeddedRoute {
+  const body = bodyText(response);
+  const json = parseJson(body);
+  const page = json === undefined ? parseHtml(body) : undefined;
+  const root = page ? embedded(page) : json;
+  const route = isObject(root) ? routeData(root) : undefined;
+  if (route) return { route, page };
+  if (page) throw withoutData(body, page);
+  throw new Fault('page_unreadable', 'the site sent JSON without product data');
+}
+
 /**
  * Finds the product's data in a response: router data embedded in HTML, or the JSON of the page's loader.
  * Faults: by status; `page_blocked` for a security check; `page_not_found` for a product that is withdrawn or
@@ -87,36 +126,18 @@ function typeOf(component: JsonObject): string {
  * other pages without data; `page_unreadable` for data in an unknown form.
  */
 export function productData(response: PageResponse, region: string): ProductData {
-  const isOutside = outside(region);
-  if (response.status < 200 || response.status > 299) throw statusFault(response, null, isOutside);
-  const answered = URL.parse(response.url);
-  if (answered && isOutside(answered)) {
-    throw new Fault(
-      'page_region',
-      `asked for region ${region}, was led to ${answered.host}${answered.pathname}`,
-    );
-  }
-  const body = bodyText(response);
-  const json = parseJson(body);
-  const page = json === undefined ? parseHtml(body) : undefined;
-  const root = page ? embedded(page) : json;
-  const route = isObject(root) ? routeData(root) : undefined;
-  if (!route && page) throw withoutData(body, page);
-  if (!route) throw new Fault('page_unreadable', 'the site sent JSON without product data');
-  const others = new Map<string, JsonObject>();
-  for (const component of componentsOf(route)) {
-    const held = component.component_data;
-    const data = typeof held === 'string' ? parseJson(held) : held;
-    if (isObject(data)) others.set(typeOf(component), data);
-  }
+  checkResponse(response, region);
+  const { route, page } = readRoute(response);
+  const components = componentData(route);
   const global = object(object(object(route.page_config).global_data).product_info);
-  const data = others.get('product_info') ?? global;
+  const data = components.get('product_info') ?? global;
   const info = object(data.product_info);
   if ((number(data.error_code) ?? 0) !== 0 || Object.keys(info).length === 0)
     throw withoutProduct(route, data);
-  others.delete('product_info');
+  components.delete('product_info');
   const categories = objects(data.categories).length > 0 ? data.categories : global.categories;
   const canonical = page && attribute(find(page.root, 'link[rel="canonical"]'), 'href');
   const addresses = [canonical, text(object(route.route_info).request_url), response.url].filter(isText);
-  return { data: { ...data, ...(categories === undefined ? {} : { categories }) }, info, others, addresses };
+  const dataWithCategories = categories === undefined ? { ...data } : { ...data, categories };
+  return { data: dataWithCategories, info, components, addresses };
 }

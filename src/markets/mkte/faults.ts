@@ -67,6 +67,37 @@ function isGone(page: HtmlPage, title: string): boolean {
   );
 }
 
+/** A response, its page, and the title of that. */
+interface TitledPage {
+  response: PageResponse;
+  html: string;
+  page: HtmlPage;
+  title: string;
+}
+
+/** Throws `page_blocked` if the site refuses to show the requested content. */
+function checkRefusal({ response, html, page, title }: TitledPage): void {
+  if (response.headers['x-amzn-waf-action'] !== undefined) {
+    throw new Fault('page_blocked', 'the firewall asks for a robot check instead of showing the page');
+  }
+  const isMissing = [404, 410].includes(response.status) && isGone(page, title);
+  if (!isMissing && isCheck(html, page, title)) {
+    throw new Fault('page_blocked', 'the site asks for a robot check instead of showing the page');
+  }
+}
+
+/** Returns the fault of a page with a successful status and without the requested content. */
+function missingContent({ html, page, title }: TitledPage, what: string): Fault {
+  if (find(page.root, 'form[name="signIn"]')) {
+    return new Fault('page_login', 'the site asks for a sign-in instead of showing the page');
+  }
+  if (isGone(page, title)) return new Fault('page_not_found', 'the site has no such page in this store');
+  if (sorryTitles.test(title)) {
+    return new Fault('page_throttled', `the site sent its apology page "${title.slice(0, 100)}" instead`);
+  }
+  return unexpectedPage(html, `the ${what}`);
+}
+
 /**
  * Parses the HTML of a response. `hasContent` tells whether the page has the requested content; texts of
  * refusals count only if it does not. Throws `page_blocked` for a robot check or a "Continue shopping" page
@@ -78,34 +109,22 @@ function isGone(page: HtmlPage, title: string): boolean {
 export function parsePage(
   response: PageResponse,
   what: string,
-  content: (page: HtmlPage) => boolean,
+  hasContent: (page: HtmlPage) => boolean,
 ): HtmlPage {
   const html = bodyText(response);
   const page = parseHtml(html);
   const title = words(find(page.root, 'title')) ?? '';
-  const ok = response.status >= 200 && response.status <= 299;
-  if (ok && isDegraded(page)) {
+  const titledPage = { response, html, page, title };
+  const isSuccess = response.status >= 200 && response.status <= 299;
+  if (isSuccess && isDegraded(page)) {
     throw new Fault('page_failed', `the site sent the ${what} without its offer, after an error of its own`);
   }
-  const held = ok && content(page);
-  if (!held && response.headers['x-amzn-waf-action'] !== undefined) {
-    throw new Fault('page_blocked', 'the firewall asks for a robot check instead of showing the page');
-  }
-  const isMissing = [404, 410].includes(response.status) && isGone(page, title);
-  if (!held && !isMissing && isCheck(html, page, title)) {
-    throw new Fault('page_blocked', 'the site asks for a robot check instead of showing the page');
-  }
-  if (!ok) throw statusFault(response, title === '' ? null : title.slice(0, 200), isStore);
+  const isComplete = isSuccess && hasContent(page);
+  if (!isComplete) checkRefusal(titledPage);
+  if (!isSuccess) throw statusFault(response, title === '' ? null : title.slice(0, 200), isStore);
   if (/<html[\s>]/i.test(html) && !/<\/html\s*>/i.test(html)) {
     throw new Fault('page_unreadable', `the ${what} is cut off after ${response.body.length} bytes`);
   }
-  if (held) return page;
-  if (find(page.root, 'form[name="signIn"]')) {
-    throw new Fault('page_login', 'the site asks for a sign-in instead of showing the page');
-  }
-  if (isGone(page, title)) throw new Fault('page_not_found', 'the site has no such page in this store');
-  if (sorryTitles.test(title)) {
-    throw new Fault('page_throttled', `the site sent its apology page "${title.slice(0, 100)}" instead`);
-  }
-  throw unexpectedPage(html, `the ${what}`);
+  if (isComplete) return page;
+  throw missingContent(titledPage, what);
 }

@@ -32,8 +32,8 @@ function ownAsins(page: HtmlPage): Set<string> {
     'dp-container',
     'title_feature_div',
   ].flatMap((id) => [attribute(byId(page, id), 'data-asin'), attribute(byId(page, id), 'data-csa-c-asin')]);
-  const others = valuesOf(findAll(page.root, formInputs));
-  for (const source of [own, [...scripts, ...blocks], others]) {
+  const formAsins = valuesOf(findAll(page.root, formInputs));
+  for (const source of [own, [...scripts, ...blocks], formAsins]) {
     const asins = source.filter((asin): asin is string => asin !== null && asinPattern.test(asin));
     if (asins.length > 0) return new Set(asins);
   }
@@ -46,12 +46,15 @@ function ownAsins(page: HtmlPage): Set<string> {
  * no product passes. The message names the product of the page, and says if it is a variant of the requested
  * one.
  */
-export function checkAsin(page: HtmlPage, asked: string, variants: ReadonlySet<string>): void {
+export function checkAsin(page: HtmlPage, requestedAsin: string, variants: ReadonlySet<string>): void {
   const own = ownAsins(page);
   const canonical = asinIn(attribute(find(page.root, 'link[rel="canonical"]'), 'href'));
-  if (own.size === 0 && (canonical === null || canonical === asked || variants.has(asked))) return;
-  if (own.has(asked)) return;
-  const shown = [...own][0] ?? canonical;
-  const what = variants.has(asked) ? `shows variant ${shown} of the product` : `is about product ${shown}`;
-  throw new Fault('page_mismatch', `the page ${what}, not ${asked}`);
+  if (own.size === 0 && (canonical === null || canonical === requestedAsin || variants.has(requestedAsin)))
+    return;
+  if (own.has(requestedAsin)) return;
+  const pageAsin = [...own][0] ?? canonical;
+  const what = variants.has(requestedAsin)
+    ? `shows variant ${pageAsin} of the product`
+    : `is about product ${pageAsin}`;
+  throw new Fault('page_mismatch', `the page ${what}, not ${requestedAsin}`);
 }

@@ -87,12 +87,12 @@ export function priceText(element: Element | undefined): string | null {
   if (!element) return null;
   const spoken = priceWords(find(element, '.a-offscreen'));
   if (spoken !== null && /\d/.test(spoken)) return shownPrice(spoken);
-  const whole = words(find(element, '.a-price-whole'))?.replace(/\s/g, '');
-  if (whole) {
+  const integer = words(find(element, '.a-price-whole'))?.replace(/\s/g, '');
+  if (integer) {
     const symbol = words(find(element, '.a-price-symbol')) ?? '';
     const fraction = words(find(element, '.a-price-fraction')) ?? '';
-    const border = fraction === '' || /[.,]$/.test(whole) ? '' : centsMark;
-    return shownPrice(`${symbol}${whole}${border}${fraction}`);
+    const border = fraction === '' || /[.,]$/.test(integer) ? '' : centsMark;
+    return shownPrice(`${symbol}${integer}${border}${fraction}`);
   }
   const visible = priceWords(element);
   return visible !== null && /\d/.test(visible) ? shownPrice(visible) : null;
@@ -110,8 +110,8 @@ function blockPrices(page: HtmlPage): Priced[] {
         const element = findAll(block, selector).find(
           (candidate) => !isUnitPrice(candidate) && attribute(candidate, 'data-a-strike') !== 'true',
         );
-        const shown = priceText(element);
-        if (element && shown !== null) return [{ kind: offerKind(element), text: shown, block }];
+        const text = priceText(element);
+        if (element && text !== null) return [{ kind: offerKind(element), text, block }];
       }
       return [];
     }),
@@ -123,9 +123,9 @@ function olderPrices(page: HtmlPage): Priced[] {
   const inBooks = bookBlocks.flatMap(([id, selector]) => findAll(byId(page, id), selector).slice(0, 1));
   const anywhere = findAll(page.root, '.priceToPay, .apexPriceToPay');
   return [...single, ...inBooks, ...anywhere].flatMap((element) => {
-    const shown = priceText(element);
+    const text = priceText(element);
     const kind = element.attribs.id === 'usedPrice' ? 'used' : offerKind(element);
-    return shown === null ? [] : [{ kind, text: shown, block: element }];
+    return text === null ? [] : [{ kind, text, block: element }];
   });
 }
 
@@ -135,13 +135,15 @@ function dataPrices(page: HtmlPage): Priced[] {
     Object.values(object(parseJson(words(element) ?? ''))).flatMap((group) => objects(group)),
   );
   const fromOptions = options.flatMap((option): Priced[] => {
-    const shown = text(option.displayPrice);
-    return shown === null ? [] : [{ kind: kindNamed(text(option.buyingOptionType) ?? ''), text: shown }];
+    const displayPrice = text(option.displayPrice);
+    return displayPrice === null
+      ? []
+      : [{ kind: kindNamed(text(option.buyingOptionType) ?? ''), text: displayPrice }];
   });
   const inputs = findAll(page.root, 'input[name*="customerVisiblePrice][displayString]"]').flatMap(
     (input): Priced[] => {
-      const shown = attribute(input, 'value');
-      return shown === null ? [] : [{ kind: offerKind(input), text: shown }];
+      const displayString = attribute(input, 'value');
+      return displayString === null ? [] : [{ kind: offerKind(input), text: displayString }];
     },
   );
   const metrics = byId(page, 'cerberus-data-metrics');
@@ -155,8 +157,8 @@ function dataPrices(page: HtmlPage): Priced[] {
 /** Returns the price next to the selected format of a book, or else the lowest of all offers. */
 function formatPrices(page: HtmlPage): Priced[] {
   const selected = find(byId(page, 'tmmSwatches'), '.swatchElement.selected');
-  const shown = priceText(find(selected, '.a-color-price')) ?? priceText(find(selected, '.slot-price'));
-  return shown === null ? [] : [{ kind: byId(page, 'usedOnlyBuybox') ? 'used' : 'new', text: shown }];
+  const text = priceText(find(selected, '.a-color-price')) ?? priceText(find(selected, '.slot-price'));
+  return text === null ? [] : [{ kind: byId(page, 'usedOnlyBuybox') ? 'used' : 'new', text }];
 }
 
 /** Places of the line with the lowest price of all offers: "3 New from $8.00". */
@@ -189,8 +191,8 @@ function offerLinePrices(page: HtmlPage): Priced[] {
     if (kind === undefined) return [];
     const block = find(line, '.a-price, .a-color-price');
     const after = /\s(?:from|ab|de|da|desde|vanaf|från|od|より)\s?:?\s(?=\D{0,4}\d)(.+)$/iu.exec(offers);
-    const shown = block === undefined ? shownPrice(after?.[1] ?? '') : priceText(block);
-    return shown ? [{ kind, text: shown }] : [];
+    const text = block === undefined ? shownPrice(after?.[1] ?? '') : priceText(block);
+    return text ? [{ kind, text }] : [];
   });
 }
 
@@ -200,13 +202,13 @@ function originalText(page: HtmlPage, chosen: Priced): string | null {
     .filter((block) => offerKind(block) === chosen.kind);
   for (const block of chosen.block ? [chosen.block, ...blocks] : blocks) {
     for (const selector of struckPrices) {
-      const shown = priceText(findAll(block, selector).find((element) => !isUnitPrice(element)));
-      if (shown !== null) return shown;
+      const originalPrice = priceText(findAll(block, selector).find((element) => !isUnitPrice(element)));
+      if (originalPrice !== null) return originalPrice;
     }
   }
   for (const id of originalIds) {
-    const shown = priceText(byId(page, id));
-    if (shown !== null) return shown;
+    const originalPrice = priceText(byId(page, id));
+    if (originalPrice !== null) return originalPrice;
   }
   const older = find(byId(page, 'price'), '.priceBlockStrikePriceString, .a-text-strike');
   return priceText(older);

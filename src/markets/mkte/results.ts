@@ -84,8 +84,8 @@ function readTitle(result: Element, heading: Element | undefined): string | null
   const label =
     attribute(heading, 'aria-label') ?? attribute(find(result, 'img.s-image, img.s-access-image'), 'alt');
   const spoken = label === null ? null : oneLine(label.replace(adPrefix, ''));
-  const shown = words(heading)?.replace(adPrefix, '') ?? null;
-  return shown === null || (/(?:…|\.{3})$/.test(shown) && spoken !== null) ? spoken : shown;
+  const title = words(heading)?.replace(adPrefix, '') ?? null;
+  return title === null || (/(?:…|\.{3})$/.test(title) && spoken !== null) ? spoken : title;
 }
 
 function readBrand(result: Element, heading: Element | undefined): string | null {
@@ -118,8 +118,8 @@ function countOf(result: Element, stars: Element): string | null {
     .find((count) => count !== null);
   if (exact !== undefined) return exact;
   for (const link of findAll(block, 'a[href*="ustomerReviews"], .s-underline-text, a.a-link-normal')) {
-    const shown = /^\(?(\d[\d.,'’\s]*(?:[KM万]|mil|mila)?)\+?\)?$/i.exec(words(link) ?? '')?.[1];
-    if (shown !== undefined) return exactCount(shown) ?? shown.trim();
+    const countText = /^\(?(\d[\d.,'’\s]*(?:[KM万]|mil|mila)?)\+?\)?$/i.exec(words(link) ?? '')?.[1];
+    if (countText !== undefined) return exactCount(countText) ?? countText.trim();
   }
   return null;
 }

@@ -87,8 +87,8 @@ async function* read(
   let largestPage = 0;
   for (let number = 1; number <= limit; number += 1) {
     const page = parseResponse(await fetch(searchRequest(input, region, number)));
-    const shown = shownPage(page);
-    if (shown !== null && shown !== number) break;
+    const pageNumber = shownPage(page);
+    if (pageNumber !== null && pageNumber !== number) break;
     total ??= claimedTotal(page);
     scraped += 1;
     const listed = entriesOf(page, region);

@@ -58,9 +58,9 @@ export function readBrand(
   specifications: readonly { name: string; value: string }[],
 ): string | null {
   const byline = byId(page, 'bylineInfo');
-  const shown = words(byline) ?? '';
+  const bylineText = words(byline) ?? '';
   const listed = specifications.filter(({ name }) => brandNames.test(name)).map(({ value }) => value);
-  const named = bylines.map((pattern) => pattern.exec(shown)?.[1]).find((brand) => brand !== undefined);
+  const named = bylines.map((pattern) => pattern.exec(bylineText)?.[1]).find((brand) => brand !== undefined);
   const link = named === undefined && byline?.name === 'a' ? words(byline) : null;
   const brands = [...listed, named ?? null, link, words(byId(page, 'brand'))];
   return brands.find((brand) => brand !== null && !programmes.test(brand.trim())) ?? null;
@@ -90,8 +90,8 @@ export function readAvailability(page: HtmlPage, kind: OfferKind): string | null
     ...allById(page, 'outOfStock'),
   ];
   for (const block of blocks) {
-    const said = firstWords([...findAll(block, 'span'), block]);
-    if (said !== null) return said;
+    const text = firstWords([...findAll(block, 'span'), block]);
+    if (text !== null) return text;
   }
   return null;
 }
@@ -125,10 +125,10 @@ export function readRating(page: HtmlPage): number | null {
 
 /** Returns the number of ratings. Null if the page states none. */
 export function readReviewCount(page: HtmlPage): number | null {
-  const shown = allById(page, 'acrCustomerReviewText');
+  const countElements = allById(page, 'acrCustomerReviewText');
   const total = find(page.root, '[data-hook="total-review-count"]');
   const texts = [
-    ...shown.flatMap((element) => [attribute(element, 'aria-label'), words(element)]),
+    ...countElements.flatMap((element) => [attribute(element, 'aria-label'), words(element)]),
     ...touchCounts(page),
     words(total),
   ];

@@ -46,16 +46,16 @@ function joined(values: readonly (string | null)[]): string | null {
  * dimension.
  */
 function fromMaps(page: HtmlPage): Variant[] {
-  const shown = Object.entries(object(scriptValue(page, 'dimensionValuesDisplayData')));
-  if (shown.length > 0)
-    return shown.map(([asin, values]) => ({ asin, title: joined(list(values).map(text)) }));
+  const displayValues = Object.entries(object(scriptValue(page, 'dimensionValuesDisplayData')));
+  if (displayValues.length > 0)
+    return displayValues.map(([asin, values]) => ({ asin, title: joined(list(values).map(text)) }));
   const values = object(scriptValue(page, 'variationValues'));
   const named = list(scriptValue(page, '"dimensions"')).map(String);
   const dimensions = named.length > 0 ? named : Object.keys(values);
   return Object.entries(object(scriptValue(page, 'dimensionToAsinMap'))).map(([places, asin]) => ({
     asin: String(asin),
     title: joined(
-      places.split('_').map((place, at) => text(list(values[dimensions[at] ?? ''])[Number(place)])),
+      places.split('_').map((valueIndex, at) => text(list(values[dimensions[at] ?? ''])[Number(valueIndex)])),
     ),
   }));
 }

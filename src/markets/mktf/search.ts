@@ -34,10 +34,10 @@ function parseCatalogue(response: PageResponse): JsonObject[] {
   if (!Array.isArray(products)) {
     const words = errorMessage(root);
     if (isNotFoundMessage(words)) throw new Fault('page_not_found', `the store has no such page: ${words}`);
-    const said = words === null ? '' : `: ${words}`;
+    const details = words === null ? '' : `: ${words}`;
     throw new Fault(
       'page_unreadable',
-      `the response is not a store catalogue: it has no list of products${said}`,
+      `the response is not a store catalogue: it has no list of products${details}`,
     );
   }
   const found = objects(products);
@@ -65,11 +65,11 @@ function pathOf({ prefix, collection }: StorePage): string {
     : `${prefix}/collections/${pathPart(collection)}/products.json`;
 }
 
-function request(place: StorePage, page: number): PageRequest {
-  return { path: `${pathOf(place)}?limit=${perPage}&page=${page}`, origin: place.origin, ...asking };
+function request(catalogue: StorePage, page: number): PageRequest {
+  return { path: `${pathOf(catalogue)}?limit=${perPage}&page=${page}`, origin: catalogue.origin, ...asking };
 }
 
-function placeOf(input: JsonObject): StorePage {
+function catalogueOf(input: JsonObject): StorePage {
   try {
     return storePage(text(input.url) ?? '');
   } catch (thrown) {
@@ -95,12 +95,12 @@ function matching(products: JsonObject[], { words }: StorePage): JsonObject[] {
 }
 
 /** A store can redirect visitors to its shop for another country, which has other prices. */
-function checkCountry(response: PageResponse, place: StorePage): void {
+function checkCountry(response: PageResponse, catalogue: StorePage): void {
   const answered = URL.parse(response.url);
   if (!answered) return;
   const prefix = /^(\/[a-z]{2,3}-[a-z]{2,4})\//i.exec(answered.pathname)?.[1];
-  const moved = prefix !== undefined && prefix.toLowerCase() !== place.prefix.toLowerCase();
-  if (!moved && !isOtherCountry(new URL(place.origin).hostname, answered.hostname)) return;
+  const moved = prefix !== undefined && prefix.toLowerCase() !== catalogue.prefix.toLowerCase();
+  if (!moved && !isOtherCountry(new URL(catalogue.origin).hostname, answered.hostname)) return;
   throw new Fault(
     'page_region',
     `the store led to its shop for another country: ${answered.host}${prefix ?? ''}`,
@@ -108,13 +108,13 @@ function checkCountry(response: PageResponse, place: StorePage): void {
 }
 
 /** A store can redirect to another collection than the requested one. */
-function checkPlace(response: PageResponse, place: StorePage): void {
+function checkCollection(response: PageResponse, catalogue: StorePage): void {
   const path = URL.parse(response.url)?.pathname ?? '';
   const answered = /\/collections\/([^/]+)\/products\.json$/.exec(path)?.[1];
-  if (answered === undefined && (place.collection === null || !path.endsWith('/products.json'))) return;
-  if (answered?.toLowerCase() === pathPart(place.collection ?? '').toLowerCase()) return;
-  const asked = place.collection === null ? 'the whole store' : `collection ${place.collection}`;
-  throw new Fault('page_mismatch', `requested ${asked}, was redirected to ${path}`);
+  if (answered === undefined && (catalogue.collection === null || !path.endsWith('/products.json'))) return;
+  if (answered?.toLowerCase() === pathPart(catalogue.collection ?? '').toLowerCase()) return;
+  const requested = catalogue.collection === null ? 'the whole store' : `collection ${catalogue.collection}`;
+  throw new Fault('page_mismatch', `requested ${requested}, was redirected to ${path}`);
 }
 
 /** Returns true for pages beyond the maximum offset. */
@@ -122,13 +122,13 @@ function isTooDeep(page: number): boolean {
   return (page - 1) * perPage >= deepestProduct;
 }
 
-async function productsOn(page: number, place: StorePage, fetch: FetchPage): Promise<JsonObject[]> {
-  const response = await fetch(request(place, page));
+async function productsOn(page: number, catalogue: StorePage, fetch: FetchPage): Promise<JsonObject[]> {
+  const response = await fetch(request(catalogue, page));
   // The platform refuses offsets beyond its maximum; the catalogue ends there.
   if (isTooDeep(page) && [400, 404, 422].includes(response.status)) return [];
-  checkCountry(response, place);
+  checkCountry(response, catalogue);
   const products = parseCatalogue(response);
-  checkPlace(response, place);
+  checkCollection(response, catalogue);
   return products;
 }
 
@@ -136,9 +136,9 @@ async function productsOn(page: number, place: StorePage, fetch: FetchPage): Pro
  * Some stores return an empty list for a collection that has products. It counts as a fault, not as an empty
  * list.
  */
-async function checkEmpty(place: StorePage, fetch: FetchPage): Promise<void> {
-  const path = pathOf(place).replace(/\/products\.json$/, '.json');
-  const response = await fetch({ path, origin: place.origin, ...asking });
+async function checkEmpty(catalogue: StorePage, fetch: FetchPage): Promise<void> {
+  const path = pathOf(catalogue).replace(/\/products\.json$/, '.json');
+  const response = await fetch({ path, origin: catalogue.origin, ...asking });
   if (response.status !== 200) return;
   let held: number | null = null;
   try {
@@ -165,7 +165,7 @@ function isFull(products: readonly JsonObject[]): boolean {
 }
 
 function extract(response: PageResponse, input: JsonObject): JsonObject[] {
-  return newEntries(matching(parseCatalogue(response), placeOf(input)), new Set(), nameOf);
+  return newEntries(matching(parseCatalogue(response), catalogueOf(input)), new Set(), nameOf);
 }
 
 /** Result of one page of a catalogue. */
@@ -182,13 +182,13 @@ interface CataloguePage {
 /** Reads one page. The rest of its memory is released when this returns, before the next page is fetched. */
 async function readPage(
   page: number,
-  place: StorePage,
+  catalogue: StorePage,
   seen: Set<string>,
   fetch: FetchPage,
 ): Promise<CataloguePage> {
-  const products = await productsOn(page, place, fetch);
+  const products = await productsOn(page, catalogue, fetch);
   const added = newEntries(products, seen, nameOf);
-  const entries = matching(added, place);
+  const entries = matching(added, catalogue);
   return { count: products.length, added: added.length, entries, full: isFull(products) };
 }
 
@@ -202,23 +202,23 @@ async function readPage(
 export const search: ListReader = {
   sort: 'list',
   async *read(input, { fetch }) {
-    let place = placeOf(input);
-    const { store, collection } = place;
+    let catalogue = catalogueOf(input);
+    const { store, collection } = catalogue;
     const seen = new Set<string>();
     let total = 0;
     let pages = 0;
     let hasMore = false;
     for (let page = 1; page <= maxPages; page += 1) {
-      const { count, added, entries, full } = await readPage(page, place, seen, fetch);
+      const { count, added, entries, full } = await readPage(page, catalogue, seen, fetch);
       pages += 1;
-      if (page === 1 && count === 0 && place.collection !== null) {
-        if (place.collection === 'all') {
+      if (page === 1 && count === 0 && catalogue.collection !== null) {
+        if (catalogue.collection === 'all') {
           // The collection "all" is empty if a store defines its own; the whole store is read instead.
-          place = { ...place, collection: null };
+          catalogue = { ...catalogue, collection: null };
           page = 0;
           continue;
         }
-        await checkEmpty(place, fetch);
+        await checkEmpty(catalogue, fetch);
       }
       if (added === 0) {
         // The page before was full, so the catalogue continues beyond the maximum offset.

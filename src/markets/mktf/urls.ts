@@ -70,6 +70,7 @@ export function storePage(address: string): StorePage {
   const { prefix, collection, search } = placeOf(url.pathname);
   const words = search ? splitWords(url.searchParams.get('q') ?? '') : null;
   if (words?.length === 0) throw new Error('a search needs keywords: /search?q=…');
-  const type = words ? 'search' : collection === null ? 'store' : 'collection';
+  const catalogueType = collection === null ? 'store' : 'collection';
+  const type = words ? 'search' : catalogueType;
   return { origin: url.origin, store: url.host, prefix, collection, words, type };
 }

@@ -90,6 +90,9 @@ const idMembers = /^(?:id|code|(?:product|item|prod|article|offer)_?(?:id|no))$/
 const currencyMembers = /^(?:price_?)?currency(?:_?(?:code|iso))?$/i;
 const stockMembers = /^(?:availability|(?:is_?)?in_?stock|(?:is_?)?available|stock_?status)$/i;
 
+/** Maximum characters of an id or a number of a product. */
+const maxCodeLength = 40;
+
 interface StateValue {
   field: 'price' | 'sku' | 'id' | 'availability' | 'currency';
   value: Json;
@@ -107,16 +110,19 @@ function amountOf(value: Json | undefined): number | null {
 /** Returns the value of a member of a product, if it is that of a known field. */
 function memberValue(name: string, value: Json): Omit<StateValue, 'path'> | null {
   if (priceMembers.test(name)) return { field: 'price', value: amountOf(value) };
-  if (stockMembers.test(name)) {
-    const state = typeof value === 'boolean' ? (value ? 'InStock' : 'OutOfStock') : stockOf(text(value));
-    return { field: 'availability', value: state };
-  }
+  if (stockMembers.test(name)) return { field: 'availability', value: availabilityOf(value) };
   const code = text(value)?.trim() ?? null;
-  if (currencyMembers.test(name))
-    return isCurrencyCode(code ?? '') ? { field: 'currency', value: code } : null;
-  if (code === null || code.length > 40) return null;
+  if (code === null) return null;
+  if (currencyMembers.test(name)) return isCurrencyCode(code) ? { field: 'currency', value: code } : null;
+  if (code.length > maxCodeLength) return null;
   if (skuMembers.test(name)) return { field: 'sku', value: code };
   return idMembers.test(name) ? { field: 'id', value: code } : null;
+}
+
+/** Returns the availability of a member: a boolean, or a text about stock. */
+function availabilityOf(value: Json): string | null {
+  if (typeof value === 'boolean') return value ? 'InStock' : 'OutOfStock';
+  return stockOf(text(value));
 }
 
 function stockOf(state: string | null): string | null {
@@ -130,16 +136,29 @@ function* productValues(
   names: ReadonlySet<string>,
   budget: { remaining: number },
 ): Generator<StateValue> {
-  const rest: [Json, string][] = [[root, '']];
-  while (rest.length > 0 && budget.remaining > 0) {
-    const [value, path] = rest.pop()!;
+  const pending: PathValue[] = [{ value: root, path: '' }];
+  while (pending.length > 0 && budget.remaining > 0) {
+    const { value, path } = pending.pop()!;
     budget.remaining -= 1;
     if (typeof value !== 'object' || value === null) continue;
     if (isObject(value) && isNamed(value, names)) yield* membersOf(value, path);
-    const members = Object.entries(value).slice(0, budget.remaining);
-    for (const [name, member] of members)
-      if (typeof member === 'object') rest.push([member as Json, path === '' ? name : `${path}.${name}`]);
+    pending.push(...innerValues(value, path, budget.remaining));
   }
+}
+
+/** A value inside a state, and its path. */
+interface PathValue {
+  value: Json;
+  path: string;
+}
+
+/** Returns the objects and arrays in the first members of a value. */
+function innerValues(value: JsonObject | Json[], path: string, maxMembers: number): PathValue[] {
+  const inner: PathValue[] = [];
+  for (const [name, member] of Object.entries(value).slice(0, maxMembers))
+    if (typeof member === 'object')
+      inner.push({ value: member, path: path === '' ? name : `${path}.${name}` });
+  return inner;
 }
 
 function isNamed(value: JsonObject, names: ReadonlySet<string>): boolean {
@@ -172,26 +191,30 @@ function onlyValues(values: readonly StateValue[]): StateValue[] {
 export function stateCandidates(states: EmbeddedStates, names: readonly string[], url: string): Candidate[] {
   const plainNames = new Set(names.map(plainName).filter((name) => name.length > 4));
   const budget = { remaining: maxVisits };
-  const found: Candidate[] = [];
-  const address = url.toLowerCase();
-  for (const [state, root] of states) {
-    for (const { field, value, path } of onlyValues([...productValues(root, plainNames, budget)])) {
-      const isAddressed = String(value).length > 3 && address.includes(String(value).toLowerCase());
-      if (field === 'id' && !isAddressed) continue;
-      const isInteger = field === 'price' && Number.isInteger(value);
-      found.push({
-        field: field === 'id' ? 'sku' : field,
-        value,
-        alternatives: [],
-        text: text(value),
-        rung: 'state',
-        source: isInteger ? 'integers' : state,
-        path,
-        offer: null,
-        currency: null,
-        isMarked: false,
-      });
+  const candidates: Candidate[] = [];
+  for (const [state, root] of states)
+    for (const value of onlyValues([...productValues(root, plainNames, budget)])) {
+      const candidate = candidateOf(value, state, url.toLowerCase());
+      if (candidate !== null) candidates.push(candidate);
     }
-  }
-  return found;
+  return candidates;
+}
+
+/** Returns the candidate of a value, or null for an id that is not in the address. */
+function candidateOf({ field, value, path }: StateValue, state: string, address: string): Candidate | null {
+  const code = String(value);
+  if (field === 'id' && (code.length <= 3 || !address.includes(code.toLowerCase()))) return null;
+  const isInteger = field === 'price' && Number.isInteger(value);
+  return {
+    field: field === 'id' ? 'sku' : field,
+    value,
+    alternatives: [],
+    text: text(value),
+    rung: 'state',
+    source: isInteger ? 'integers' : state,
+    path,
+    offer: null,
+    currency: null,
+    isMarked: false,
+  };
 }

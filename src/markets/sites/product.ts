@@ -40,7 +40,7 @@ type ProductReading = ReturnType<typeof readProduct>;
 class UnitReader {
   readonly #input: JsonObject;
   readonly #site: SiteDeclaration;
-  #last: { body: Buffer; reading: ProductReading } | null = null;
+  #last: { body: Buffer; product: ProductReading } | null = null;
 
   constructor(input: JsonObject, site: SiteDeclaration) {
     this.#input = input;
@@ -48,10 +48,10 @@ class UnitReader {
   }
 
   read(response: PageResponse): ProductReading {
-    if (this.#last?.body === response.body) return this.#last.reading;
-    const reading = readProduct(response, this.#input, this.#site.name);
-    this.#last = { body: response.body, reading };
-    return reading;
+    if (this.#last?.body === response.body) return this.#last.product;
+    const product = readProduct(response, this.#input, this.#site.name);
+    this.#last = { body: response.body, product };
+    return product;
   }
 
   /**

@@ -28,8 +28,8 @@ function entriesOf(page: SitePage): JsonObject[] {
   const entry = (values: Parameters<typeof recordOf>[0]['values']) => {
     const link = URL.parse(text(values.url) ?? '');
     if (link === null || !hasHost(site, link)) return [];
-    const { url: _, ...others } = values;
-    return [recordOf({ values: others }, link.href, site)];
+    const { url: _, ...recordValues } = values;
+    return [recordOf({ values: recordValues }, link.href, site)];
   };
   if (items === undefined) {
     const { steps } = trailOf(page.data, url);
@@ -54,12 +54,12 @@ function readPage(response: PageResponse, site: SiteDeclaration, isFirst: boolea
   return { page, entries };
 }
 
-/** Returns the address of the page after one, or null after the last. */
-function nextPage({ html, url, site }: SitePage, place: number): URL | null {
+/** Returns the address of the next page, or null after the last. `pageCount`: number of pages so far. */
+function nextPage({ html, url, site }: SitePage, pageCount: number): URL | null {
   const { next = defaultNext, page_parameter: parameter, first_page: first = 1 } = site.listing;
   if (parameter !== undefined) {
     const following = new URL(url);
-    following.searchParams.set(parameter, String(first + place));
+    following.searchParams.set(parameter, String(first + pageCount));
     return following;
   }
   const link = URL.parse(addressOn(url, attribute(find(html.root, next), 'href')) ?? '');

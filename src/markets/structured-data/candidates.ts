@@ -49,7 +49,7 @@ const isEmpty = (value: Json | undefined) =>
 function alternativesOf(products: readonly StructuredProduct[], field: string): Json[] {
   const values = new Set<Json>();
   for (const { offers, offer } of products) {
-    if (field === 'price') for (const reading of offer?.readings ?? []) values.add(reading);
+    if (field === 'price') for (const amount of offer?.readings ?? []) values.add(amount);
     for (const { price, availability, id } of offers) {
       const value = { price, availability, sku: id }[field];
       if (value !== undefined && value !== null) values.add(value);

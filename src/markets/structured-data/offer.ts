@@ -62,9 +62,8 @@ export const conditionOf = ({ itemCondition }: JsonObject) =>
 const currencyOf = (item: JsonObject): string | null => {
   const code = text(item.priceCurrency)?.trim().toUpperCase() ?? '';
   if (/^[A-Z]{3}$/.test(code)) return code;
-  return typeof item.price === 'string' || code !== ''
-    ? priceCurrency(`${code} ${item.price ?? ''}`, null)
-    : null;
+  const isWritten = typeof item.price === 'string' || code !== '';
+  return isWritten ? priceCurrency(`${code} ${item.price ?? ''}`, null) : null;
 };
 
 const struck = /list|msrp|srp|strikethrough|regular/i;
@@ -92,8 +91,9 @@ export function readOffer(item: JsonObject, data: StructuredData, url: string): 
   const at = readings.findIndex((amounts) => amounts.length > 0);
   const amounts = readings[at] ?? [];
   const [price = null] = amounts.length === 1 ? amounts : [];
-  const [before = null, ...others] = datumAmounts(specifications.find(isStruck)?.price, currency);
-  const hasListPrice = before !== null && others.length === 0 && price !== null && before > price;
+  const [listPrice = null, ...alternatives] = datumAmounts(specifications.find(isStruck)?.price, currency);
+  const isClear = listPrice !== null && alternatives.length === 0;
+  const hasListPrice = isClear && price !== null && listPrice > price;
   const { available, state } = readAvailability(text(list(item.availability)[0] ?? item.availability));
   const offered = object(itemsOf(item.itemOffered, data)[0]);
   const tax = own.valueAddedTaxIncluded ?? item.valueAddedTaxIncluded;
@@ -106,7 +106,7 @@ export function readOffer(item: JsonObject, data: StructuredData, url: string): 
     priceText: text(written[at]),
     readings: amounts.length > 1 ? amounts : [],
     currency,
-    listPrice: hasListPrice ? before : null,
+    listPrice: hasListPrice ? listPrice : null,
     includesTax: typeof tax === 'boolean' ? tax : null,
     availability: state,
     available,

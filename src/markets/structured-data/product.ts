@@ -149,7 +149,7 @@ export function readStructured(item: JsonObject, data: StructuredData, page: str
   const offers = offersOf(item, data, page);
   const variants = variantsOf(item, offers, data, page);
   const offer = chooseOffer(offers.length > 0 ? offers : variants, page);
-  const shown = chooseOffer(variants, page) ?? offer;
+  const variantOffer = chooseOffer(variants, page) ?? offer;
   const rating = object(itemsOf(item.aggregateRating, data)[0]);
   const price = offer?.price ?? null;
   const isUnclear = offer !== null && offer.readings.length > 0;
@@ -162,9 +162,9 @@ export function readStructured(item: JsonObject, data: StructuredData, page: str
     description: plainText(item.description),
     category: plainText(item.category),
     price: isUnclear ? null : (price ?? lowestPrice(variants.map((variant) => variant.price))),
-    currency: offer?.currency ?? shown?.currency ?? null,
+    currency: offer?.currency ?? variantOffer?.currency ?? null,
     list_price: offer?.listPrice ?? null,
-    availability: offer?.availability ?? shown?.availability ?? null,
+    availability: offer?.availability ?? variantOffer?.availability ?? null,
     condition: offer?.condition ?? conditionOf(item),
     seller: offer?.seller ?? null,
     rating: ratingOf(rating),
@@ -218,13 +218,13 @@ function mainProduct(
   const address = [url, url.split('?')[0]!].find((one) => addresses.has(one));
   const about = address === undefined ? products : products.filter(({ links }) => links.includes(address));
   const candidates = withOffers(about);
-  const [first = null, ...others] = candidates;
+  const [first = null, ...rest] = candidates;
   let named: NamedProduct | null = null;
   for (const product of candidates) {
     const isLonger = named === null || product.name.length > named.name.length;
     if (isLonger && titles.some((title) => title.includes(product.name))) named = product;
   }
-  if (first === null || others.some(({ name }) => name !== first.name)) return named;
+  if (first === null || rest.some(({ name }) => name !== first.name)) return named;
   // The only product can be a related one, with the address of its own page.
   const isElsewhere = address === undefined && first.links[0] !== null && titles.length > 0;
   return isElsewhere ? named : first;
@@ -232,16 +232,16 @@ function mainProduct(
 
 /**
  * Returns the items that describe the product that a page is about in one format of structured data, the main
- * one first: others have its name or its address. `shown`: the headings and titles of the page. Empty if the
+ * one first: others have its name or its address. `headings`: the headings and titles of the page. Empty if the
  * page states no product, or several of which any could be meant.
  */
 export function findProducts(
   data: StructuredData,
   url: string,
-  shown: readonly (string | null)[],
+  headings: readonly (string | null)[],
 ): JsonObject[] {
   const products = data.items.filter(isProduct).map((item) => namedProduct(item, url));
-  const titles = shown.filter((title) => title !== null).slice(0, maxTitles);
+  const titles = headings.filter((title) => title !== null).slice(0, maxTitles);
   const main = mainProduct(products, url, titles.map(plainName));
   if (main === null) return [];
   const addresses = new Set(main.links.filter((link) => link !== null));

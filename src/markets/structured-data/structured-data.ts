@@ -217,14 +217,14 @@ interface MarkedItem {
  * of a product without offers is one of its offers, although it is not marked as its member.
  */
 function markedUp(nodes: Document['children'], names: MarkupNames): JsonObject[] {
-  const found: MarkedItem[] = [];
-  collect(nodes, names, null, found, 0);
+  const items: MarkedItem[] = [];
+  collectItems(nodes, { names, items }, { item: null, textDepth: 0 });
   const accepting = new Map<JsonObject, boolean>();
-  return found.flatMap(({ item, around }) => {
+  return items.flatMap(({ item, around }) => {
     if (around === null || !isOffer(item)) return [item];
     if (!accepting.has(around)) accepting.set(around, isProduct(around) && around.offers === undefined);
     if (!accepting.get(around)) return [item];
-    add(around, 'offers', item);
+    addMember(around, 'offers', item);
     return [];
   });
 }
@@ -232,39 +232,62 @@ function markedUp(nodes: Document['children'], names: MarkupNames): JsonObject[]
 /** Members inside the text of other members whose texts are read, so that a page is read few times over. */
 const maxNestedTexts = 4;
 
-function collect(
-  nodes: Document['children'],
-  names: MarkupNames,
-  owner: JsonObject | null,
-  found: MarkedItem[],
-  texts: number,
-): void {
+/** Attributes that are read, and the items that are found. */
+interface MarkupWalk {
+  names: MarkupNames;
+  items: MarkedItem[];
+}
+
+/** Item around the nodes that are read, and number of members around them whose texts were read. */
+interface MarkupOwner {
+  item: JsonObject | null;
+  textDepth: number;
+}
+
+function collectItems(nodes: Document['children'], walk: MarkupWalk, owner: MarkupOwner): void {
   for (const node of nodes) {
     if (!('attribs' in node)) continue;
-    const { [names.scope]: scope, [names.type]: type, [names.id]: id, [names.member]: member } = node.attribs;
-    // Without a prototype, a member of any name is an own one.
-    const item: JsonObject | null = scope === undefined ? null : Object.create(null);
-    if (item) item['@type'] = (type ?? '').split(/\s+/);
-    if (item && id) item['@id'] = id;
-    // A name that is repeated would add its value as often.
-    const members = new Set(member?.split(/\s+/).filter((name) => name !== ''));
-    const isMember = owner !== null && members.size > 0;
-    if (isMember && (item || texts < maxNestedTexts)) {
-      const isPrice = [...members].some((name) => /price$/i.test(name));
-      const value = item ?? memberText(node, isPrice);
-      // RDFa has names with prefixes.
-      for (const name of members)
-        add(owner, name.replace(/^(?:schema:|https?:\/\/schema\.org\/)/, ''), value);
-    } else if (item) found.push({ item, around: owner });
-    collect(node.children, names, item ?? owner, found, isMember && !item ? texts + 1 : texts);
+    const item = itemOf(node, walk.names);
+    const members = memberNames(node, walk.names);
+    const isMember = owner.item !== null && members.length > 0;
+    const isText = isMember && item === null;
+    const isRead = isMember && (item !== null || owner.textDepth < maxNestedTexts);
+    if (isRead) addMembers(owner.item!, members, item ?? memberText(node, members.some(isPriceMember)));
+    else if (item !== null) walk.items.push({ item, around: owner.item });
+    const textDepth = isText ? owner.textDepth + 1 : owner.textDepth;
+    collectItems(node.children, walk, { item: item ?? owner.item, textDepth });
   }
 }
 
-function add(owner: JsonObject, name: string, value: Json): void {
-  const known = owner[name];
-  if (known === undefined) owner[name] = value;
-  else if (Array.isArray(known)) known.push(value);
-  else owner[name] = [known, value];
+/** Returns the item that an element begins, with its types and its id. Null if it begins none. */
+function itemOf({ attribs }: Element, names: MarkupNames): JsonObject | null {
+  if (attribs[names.scope] === undefined) return null;
+  // Without a prototype, a member of any name is an own one.
+  const item: JsonObject = Object.create(null);
+  item['@type'] = (attribs[names.type] ?? '').split(/\s+/);
+  const id = attribs[names.id];
+  if (id) item['@id'] = id;
+  return item;
+}
+
+/** Returns the members that an element is, each once: a repeated name would add its value as often. */
+function memberNames({ attribs }: Element, names: MarkupNames): string[] {
+  const members = attribs[names.member]?.split(/\s+/).filter((name) => name !== '');
+  return [...new Set(members)];
+}
+
+const isPriceMember = (name: string): boolean => /price$/i.test(name);
+
+/** Adds a value under names, of which those of RDFa can have prefixes. */
+function addMembers(item: JsonObject, names: readonly string[], value: Json): void {
+  for (const name of names) addMember(item, name.replace(/^(?:schema:|https?:\/\/schema\.org\/)/, ''), value);
+}
+
+function addMember(item: JsonObject, name: string, value: Json): void {
+  const current = item[name];
+  if (current === undefined) item[name] = value;
+  else if (Array.isArray(current)) current.push(value);
+  else item[name] = [current, value];
 }
 
 /** Returns the text of a member. That of a price has marks between the digits of its elements. */

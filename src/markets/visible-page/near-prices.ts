@@ -2,22 +2,22 @@ import type { Element } from '../html/html.ts';
 import { upwards } from '../html/visible-text.ts';
 import { firstFrom } from './positions.ts';
 import type { VisiblePage } from './visible-page.ts';
-import type { Place, ShownPrice, ShownPrices } from './visible-price.ts';
+import type { TextPosition, VisiblePrice, VisiblePrices } from './visible-price.ts';
 
 /** Prices around an element: the only one to pay, or several that could be meant. */
 export interface NearPrices {
-  price: ShownPrice | null;
-  all: readonly ShownPrice[];
+  price: VisiblePrice | null;
+  all: readonly VisiblePrice[];
   /** The smallest element with texts like prices around the other one. */
   around: Element | null;
   /** Number of texts like prices in it, also of those whose amount cannot be read. */
   textCount: number;
 }
 
-const amountsOf = (prices: readonly ShownPrice[]) => new Set(prices.map(({ amount }) => amount));
+const amountsOf = (prices: readonly VisiblePrice[]) => new Set(prices.map(({ amount }) => amount));
 
 /** Returns the only price to pay of several, or null if more than one could be meant. */
-function onlyPrice(prices: readonly ShownPrice[]): ShownPrice | null {
+function onlyPrice(prices: readonly VisiblePrice[]): VisiblePrice | null {
   const narrowed = [
     prices,
     prices.filter(({ isWeak }) => !isWeak),
@@ -28,7 +28,11 @@ function onlyPrice(prices: readonly ShownPrice[]): ShownPrice | null {
 }
 
 /** Returns the texts in an element. */
-function placesIn<T extends Place>(element: Element, places: readonly T[], { ranges }: VisiblePage): T[] {
+function placesIn<T extends TextPosition>(
+  element: Element,
+  places: readonly T[],
+  { ranges }: VisiblePage,
+): T[] {
   const { start, end } = ranges.get(element)!;
   return places.slice(firstFrom(places, start), firstFrom(places, end + 1));
 }
@@ -39,7 +43,7 @@ function placesIn<T extends Place>(element: Element, places: readonly T[], { ran
  */
 export function pricesNear(
   element: Element,
-  { prices, unreadable }: Pick<ShownPrices, 'prices' | 'unreadable'>,
+  { prices, unreadable }: Pick<VisiblePrices, 'prices' | 'unreadable'>,
   page: VisiblePage,
 ): NearPrices {
   const textsIn = (outer: Element) =>
@@ -66,14 +70,16 @@ export function pricesNear(
  */
 export function onlyOldPrice(
   control: Element,
-  { prices, oldPrices, unreadable, others }: ShownPrices,
+  { prices, oldPrices, unreadable, others }: VisiblePrices,
   page: VisiblePage,
-): ShownPrice | null {
+): VisiblePrice | null {
   const headingAt = page.heading === null ? null : page.ranges.get(page.heading)!.start;
   for (const outer of upwards(control, Number.POSITIVE_INFINITY)) {
     const { start, end } = page.ranges.get(outer)!;
     if (headingAt === null || headingAt < start || headingAt > end) continue;
-    const beside = [prices, unreadable, others].flatMap((places) => placesIn<Place>(outer, places, page));
+    const beside = [prices, unreadable, others].flatMap((places) =>
+      placesIn<TextPosition>(outer, places, page),
+    );
     const old = placesIn(outer, oldPrices, page);
     return beside.length === 0 && amountsOf(old).size === 1 ? old[0]! : null;
   }

@@ -6,7 +6,7 @@ import { pageCandidate } from './evidence.ts';
 import { type NearPrices, onlyOldPrice, pricesNear } from './near-prices.ts';
 import type { PurchaseControl } from './purchase-control.ts';
 import type { VisiblePage } from './visible-page.ts';
-import { type ShownPrice, type ShownPrices, shownPrices } from './visible-price.ts';
+import { type VisiblePrice, type VisiblePrices, visiblePrices } from './visible-price.ts';
 
 /** What the reader of prices knows before it looks at a page. */
 export interface PriceFacts {
@@ -31,7 +31,7 @@ const none: NearPrices = { price: null, all: [], around: null, textCount: 0 };
  * Returns the price that a page marks: the only one near the heading and near the control, as far as both
  * exist.
  */
-function markedPrice(heading: NearPrices, control: NearPrices): ShownPrice | null {
+function markedPrice(heading: NearPrices, control: NearPrices): VisiblePrice | null {
   const [title, purchase] = [heading.price, control.price];
   if (title !== null && purchase !== null) return title.amount === purchase.amount ? purchase : null;
   const only = purchase ?? title;
@@ -64,22 +64,22 @@ const hasAttribute = ({ fields }: VisiblePage, amount: number): boolean =>
   fields.some(({ attribs }) => priceAttributes.some((name) => number(attribs[name]) === amount));
 
 /** Returns true if a point can separate decimals or thousands: "$3.340" in an unknown currency. */
-const isUnclear = ({ text, currency }: ShownPrice): boolean =>
+const isUnclear = ({ text, currency }: VisiblePrice): boolean =>
   (currency === null || currency === 'USD') && /(?<![\d.,])\d{1,3}\.\d{3}(?![\d.,])/.test(text);
 
 /** Prices of a page by their places, and the one that it marks. */
 interface PriceView {
   home: string | null;
-  onPage: ShownPrices;
+  onPage: VisiblePrices;
   atHeading: NearPrices;
   atControl: NearPrices;
   /** Prices around the control, otherwise around the heading. */
   near: NearPrices;
-  marked: ShownPrice | null;
+  marked: VisiblePrice | null;
 }
 
 function viewOf(page: VisiblePage, control: PurchaseControl | null, home: string | null): PriceView {
-  const onPage = shownPrices(page, home);
+  const onPage = visiblePrices(page, home);
   const old = control === null ? null : onlyOldPrice(control.element, onPage, page);
   const nearOf = (element: Element | null | undefined): NearPrices => {
     if (!element) return none;
@@ -95,7 +95,7 @@ function viewOf(page: VisiblePage, control: PurchaseControl | null, home: string
 
 /** Returns the candidates of places at which the page shows the price to pay. */
 function placeCandidates({ onPage, atHeading, atControl, marked }: PriceView): Candidate[] {
-  const places: [source: string, price: ShownPrice | null][] = [['heading', atHeading.price]];
+  const places: [source: string, price: VisiblePrice | null][] = [['heading', atHeading.price]];
   if (!onPage.hasTaxPair) places.push(['control', atControl.price]);
   if (marked?.isNamed) places.push(['name', marked]);
   return places.flatMap(([source, price]) => priceCandidate(price, source, marked));
@@ -103,9 +103,9 @@ function placeCandidates({ onPage, atHeading, atControl, marked }: PriceView): C
 
 /** Returns the candidate of a price, or none if its amount is unclear. */
 function priceCandidate(
-  price: ShownPrice | null,
+  price: VisiblePrice | null,
   source: string,
-  marked: ShownPrice | null,
+  marked: VisiblePrice | null,
 ): [Candidate] | [] {
   if (price === null || isUnclear(price)) return [];
   const { amount: value, text, element, currency } = price;
@@ -137,7 +137,7 @@ function readingCandidates({ near, onPage }: PriceView): Candidate[] {
 
 /** Returns the amounts of a page that marks no price, as evidence against others. */
 function shownCandidates({ home, onPage, atControl, marked }: PriceView): Candidate[] {
-  const isComparable = (price: ShownPrice) =>
+  const isComparable = (price: VisiblePrice) =>
     !isUnclear(price) && (price.currency === null || price.currency === home);
   const isComplete =
     atControl.all.length > 0 && atControl.all.every(isComparable) && onPage.unreadable.length === 0;

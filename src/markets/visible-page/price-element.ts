@@ -1,10 +1,13 @@
 import { centsMark, type Element, priceWords } from '../html/html.ts';
+import type { Node } from '../html/html-tree.ts';
 import { namesOf, shortText, upwards } from '../html/visible-text.ts';
 import { datumAmounts, priceCurrency, shownAmount } from '../money/money.ts';
 import { priceNames } from './purchase-words.ts';
 
 /** Maximum characters of the text of a price. */
 export const maxPriceText = 60;
+/** Maximum characters of a currency beside a price. */
+const maxSign = 6;
 const sharedSigns = /\p{Sc}|(?<!\p{L})(?:kr|тг|тенге|元|元整)(?!\p{L})/iu;
 
 /** An element with the text of a price. */
@@ -24,13 +27,17 @@ const bareNumber = /^\D{0,12}\d[\d.,' ]*\D{0,4}$/;
 
 const hasCurrency = (text: string) => priceCurrency(text, null) !== null || sharedSigns.test(text);
 
+/** Returns the first characters of a node's text. */
+function beginningOf(node: Node): string | null {
+  if ('attribs' in node) return shortText(node, maxSign);
+  return 'data' in node ? node.data.trim().slice(0, maxSign + 1) : null;
+}
+
 /** Returns true if the element before or after one is a currency: "294" and "元". */
 function hasSignBeside(element: Element): boolean {
   return [element.prev, element.next].some((node) => {
-    if (node === null) return false;
-    const text =
-      'attribs' in node ? shortText(node, 6) : 'data' in node ? node.data.trim().slice(0, 7) : null;
-    return text !== null && text.length <= 6 && !/\d/.test(text) && hasCurrency(text);
+    const text = node && beginningOf(node);
+    return text !== null && text.length <= maxSign && !/\d/.test(text) && hasCurrency(text);
   });
 }
 
@@ -44,10 +51,10 @@ function hasCentsBeside({ next }: Element): boolean {
 /** Returns an element with the text of a price, if it has a currency or a name of a price. */
 function priceElement(
   element: Element,
-  text: string,
-  amount: number,
+  { text, amount }: PriceContent,
   home: string | null,
 ): PriceElement | null {
+  if (amount === null) return null;
   const isNamed = [...upwards(element, 3)].some((outer) => priceNames.test(namesOf(outer)));
   const hasSign = hasCurrency(text) || hasSignBeside(element);
   if (!hasSign && !(isNamed && bareNumber.test(text))) return null;
@@ -59,23 +66,49 @@ function priceElement(
  * the number is a part of a price that cannot be read as a whole, such as its cents.
  */
 export function priceAround(parent: Element, home: string | null): PriceElement | null {
-  let found: PriceElement | null = null;
+  let price: PriceElement | null = null;
   for (const element of upwards(parent, 4)) {
-    const text = shortText(element, maxPriceText);
-    if (text === null) break;
-    const marked = priceWords(element) ?? text;
-    const hasCents = marked.includes(centsMark);
-    const amount = shownAmount(marked, home);
-    if (amount === null || amount <= 0) {
-      const isPart = hasCents || hasCurrency(text);
-      if (found !== null && isPart && (!found.hasSign || hasCentsBeside(found.element))) return null;
-      if (found !== null || (text.match(/\d+/g)?.length ?? 0) > 3) break;
-      continue;
-    }
-    found = priceElement(element, text, amount, home) ?? found;
-    if (found?.hasSign && !hasCentsBeside(found.element)) break;
+    const content = priceContent(element, home);
+    if (content === null) break;
+    const isPrice = content.amount !== null;
+    if (!isPrice && price !== null) return unlessPart(price, content);
+    if (!isPrice && countNumbers(content.text) > maxNumbers) break;
+    price = priceElement(element, content, home) ?? price;
+    if (price !== null && isComplete(price)) break;
   }
-  return found;
+  return price;
+}
+
+/** The short text of an element, as a price. */
+interface PriceContent {
+  text: string;
+  /** The text with marks between the digits of its elements. */
+  markedText: string;
+  /** Null for a text that is no price above 0. */
+  amount: number | null;
+}
+
+/** Returns the text of an element as a price, or null if it is long. */
+function priceContent(element: Element, home: string | null): PriceContent | null {
+  const text = shortText(element, maxPriceText);
+  if (text === null) return null;
+  const markedText = priceWords(element) ?? text;
+  const amount = shownAmount(markedText, home);
+  return { text, markedText, amount: amount !== null && amount > 0 ? amount : null };
+}
+
+/** Maximum numbers in the text around a part of a price. */
+const maxNumbers = 3;
+
+const countNumbers = (text: string): number => text.match(/\d+/g)?.length ?? 0;
+
+/** Returns true for a price with a currency and without cents beside it. */
+const isComplete = ({ hasSign, element }: PriceElement): boolean => hasSign && !hasCentsBeside(element);
+
+/** Returns a price, or null if it is a part of that in the text around it. */
+function unlessPart(price: PriceElement, { text, markedText }: PriceContent): PriceElement | null {
+  const isPriceText = markedText.includes(centsMark) || hasCurrency(text);
+  return isPriceText && !isComplete(price) ? null : price;
 }
 
 /** Returns the text of an element, and the amounts that it can mean. */

@@ -29,8 +29,8 @@ const maxLabel = 200;
 /** Returns the texts of a control: the one that it shows, and those for assistive technology. */
 function labelsOf(element: Element): string[] {
   const { name, attribs } = element;
-  const shown = name === 'input' ? (attribs.value ?? attribs.alt) : shortText(element, maxText);
-  return [shown, attribs['aria-label'], attribs.title].map(
+  const visibleLabel = name === 'input' ? (attribs.value ?? attribs.alt) : shortText(element, maxText);
+  return [visibleLabel, attribs['aria-label'], attribs.title].map(
     (label) => oneLine(label ?? '')?.slice(0, maxLabel) ?? '',
   );
 }

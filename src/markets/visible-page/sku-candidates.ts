@@ -86,22 +86,35 @@ function labelledCodes({ texts, fields }: VisiblePage): FoundCode[] {
   return found;
 }
 
-/** Returns the numbers in attributes and forms. Those that can be of anything have to be in the address. */
-function attributeCodes({ fields }: VisiblePage, addressed: ReadonlySet<string>): FoundCode[] {
-  const found: FoundCode[] = [];
-  for (const element of fields) {
-    if (found.length >= maxAttributes) break;
-    const { attribs, name } = element;
-    const isInput = (name === 'input' || name === 'button') && idInputs.test(attribs.name ?? '');
-    const inputs = isInput ? ['value'] : [];
-    for (const source of [...skuAttributes, ...idAttributes, ...inputs]) {
-      const value = attribs[source];
-      if (!isCode(value)) continue;
-      const isSku = skuAttributes.includes(source);
-      if (isSku || addressed.has(value)) found.push({ value, source: isInput ? 'form' : source, element });
-    }
+/** Attributes that can have a number of a product, and those of a form's field. */
+const codeAttributes = [...skuAttributes, ...idAttributes];
+const fieldAttributes = [...codeAttributes, 'value'];
+
+/** Returns true for a field of a form that has the id of a product. */
+const isIdField = ({ name, attribs }: Element): boolean =>
+  (name === 'input' || name === 'button') && idInputs.test(attribs.name ?? '');
+
+/** Returns the numbers in the attributes of an element. Those of any id have to be in the address. */
+function elementCodes(element: Element, addressed: ReadonlySet<string>): FoundCode[] {
+  const isField = isIdField(element);
+  const codes: FoundCode[] = [];
+  for (const name of isField ? fieldAttributes : codeAttributes) {
+    const value = element.attribs[name];
+    if (!isCode(value)) continue;
+    const isPossible = skuAttributes.includes(name) || addressed.has(value);
+    if (isPossible) codes.push({ value, source: isField ? 'form' : name, element });
   }
-  return found;
+  return codes;
+}
+
+/** Returns the numbers in attributes and forms. */
+function attributeCodes({ fields }: VisiblePage, addressed: ReadonlySet<string>): FoundCode[] {
+  const codes: FoundCode[] = [];
+  for (const element of fields) {
+    if (codes.length >= maxAttributes) break;
+    codes.push(...elementCodes(element, addressed));
+  }
+  return codes;
 }
 
 /** Returns the candidates for the number under which the shop of a page sells its product. */

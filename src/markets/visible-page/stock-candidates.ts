@@ -62,8 +62,9 @@ const prices = /(?:\p{Sc}\s?\d[\d.,]*|\d[\d.,]*\s?\p{Sc})/gu;
 /** Reads what a text says about stock, without prices, and without its label if that is not a part of it. */
 function stockOf(text: string) {
   const line = text.replace(prices, '');
-  const whole = readAvailability(line);
-  return whole.available === null ? readAvailability(line.replace(stockLabels, '')) : whole;
+  const availability = readAvailability(line);
+  if (availability.available !== null) return availability;
+  return readAvailability(line.replace(stockLabels, ''));
 }
 
 /** A text about stock that is understood. */

@@ -67,30 +67,57 @@ function nameKind(element: Element): 'heading' | 'item' | 'name' | null {
   return nameNames.test(namesOf(element)) ? 'name' : null;
 }
 
+/** An element that can have the name of the product, and its text without differences in spelling. */
+interface NamedElement {
+  kind: NonNullable<ReturnType<typeof nameKind>>;
+  name: string;
+}
+
+/** Returns the name in an element, or null if it cannot be that of the product. */
+function namedElement(element: Element): NamedElement | null {
+  const kind = nameKind(element);
+  if (kind === null || isHidden(element)) return null;
+  const text = shortText(element, maxHeading);
+  return text === null ? null : { kind, name: plainName(text) };
+}
+
+/** Minimum characters of a name that is compared with titles. */
+const minName = 5;
+
+/** Returns true if a name is in one of the titles, as a whole part of it unless it is a heading. */
+function isTitleName({ kind, name }: NamedElement, titles: readonly string[], names: readonly string[]) {
+  if (name.length < minName) return false;
+  if (!names.some((title) => title.includes(name) || name.includes(title))) return false;
+  return kind === 'heading' || isMainPart(name, titles);
+}
+
+/** Returns the first heading, or the first `h1` if there is one. */
+function preferredHeading(current: Element | null, next: Element): Element {
+  if (current === null) return next;
+  return next.name === 'h1' && current.name !== 'h1' ? next : current;
+}
+
 /**
  * Returns the element with the name of the product: the heading whose text is in one of the titles, otherwise
  * the only `h1`, otherwise the element of another name with the main part of a title.
  */
 function headingOf(elements: Iterable<Element>, titles: readonly string[]): Element | null {
-  const names = titles.map(plainName).filter((name) => name.length > 4);
-  const firsts = new Map<string, Element>();
-  let named: Element | null = null;
+  const names = titles.map(plainName).filter((name) => name.length >= minName);
+  const mainHeadings = new Map<string, Element>();
+  let heading: Element | null = null;
   let other: Element | null = null;
   for (const element of elements) {
-    const kind = nameKind(element);
-    if (kind === null || isHidden(element)) continue;
-    const text = shortText(element, maxHeading);
-    if (text === null) continue;
-    const name = plainName(text);
+    const named = namedElement(element);
+    if (named === null) continue;
     // Pages repeat their heading for small screens.
-    if (element.name === 'h1' && !firsts.has(name)) firsts.set(name, element);
-    const isTitle = name.length > 4 && names.some((title) => title.includes(name) || name.includes(title));
-    if (!isTitle || (kind !== 'heading' && !isMainPart(name, titles))) continue;
-    if (kind === 'name') other ??= isLogo(element) ? null : element;
-    else if (named === null || (element.name === 'h1' && named.name !== 'h1')) named = element;
+    if (element.name === 'h1' && !mainHeadings.has(named.name)) mainHeadings.set(named.name, element);
+    if (!isTitleName(named, titles, names)) continue;
+    if (named.kind !== 'name') heading = preferredHeading(heading, element);
+    else if (other === null && !isLogo(element)) other = element;
   }
-  const [first = null, ...others] = firsts.values();
-  return named ?? (others.length === 0 ? first : null) ?? other;
+  const [first = null] = mainHeadings.values();
+  const onlyHeading = mainHeadings.size === 1 ? first : null;
+  return heading ?? onlyHeading ?? other;
 }
 
 /** Returns a test of the elements in which a product is put into the cart. */
@@ -109,30 +136,40 @@ function createCartTest(ranges: ReadonlyMap<Element, ElementRange>): (range: Ele
 /** Maximum elements of a page that are considered. Large real pages have 30,000. */
 const maxElements = 50_000;
 
+/** Returns a test of the elements that are left out: navigation, other products, and the cart. */
+function createSkipTest(ranges: ReadonlyMap<Element, ElementRange>, heading: Element | null) {
+  const headingStart = heading === null ? -1 : ranges.get(heading)!.start;
+  const isCartForm = createCartTest(ranges);
+  return (element: Element, range: ElementRange): boolean => {
+    const hasHeading = range.start <= headingStart && headingStart <= range.end;
+    if (hasHeading) return false;
+    const names = namesOf(element);
+    return isOtherRegion(element, names) || (cartRegions.test(names) && !isCartForm(range));
+  };
+}
+
+/** Returns a text with the element around it, or null for white space. */
+function visibleText(node: Extract<Node, { data: string }>): VisibleText | null {
+  const { parent, data: text } = node;
+  if (parent === null || !('attribs' in parent) || !/\S/.test(text)) return null;
+  return { text, node, parent };
+}
+
 /** Reads what a visitor sees of a page. `titles`: names of the page and of its product. */
 export function visiblePage({ root }: HtmlPage, titles: readonly string[]): VisiblePage {
   const ranges = rangesOf(root);
   const heading = headingOf(ranges.keys(), titles);
-  const headingStart = heading === null ? -1 : ranges.get(heading)!.start;
+  const isSkipped = createSkipTest(ranges, heading);
   const texts: VisibleText[] = [];
   const fields: Element[] = [];
   const controls: PurchaseControl[] = [];
-  const isCartForm = createCartTest(ranges);
-  const isSkipped = (element: Element, range: ElementRange) => {
-    const names = namesOf(element);
-    if (isOtherRegion(element, names)) return true;
-    return cartRegions.test(names) && !isCartForm(range);
-  };
   const cardLinks = createCardLinks();
   const visit = (node: Node) => {
-    if (node.type === 'text' && node.parent !== null && 'attribs' in node.parent) {
-      if (/\S/.test(node.data)) texts.push({ text: node.data, node, parent: node.parent });
-      return;
-    }
+    const text = node.type === 'text' ? visibleText(node) : null;
+    if (text !== null) texts.push(text);
     if (!('attribs' in node) || fields.length >= maxElements || isHidden(node)) return;
     const range = ranges.get(node)!;
-    const hasHeading = range.start <= headingStart && headingStart <= range.end;
-    if (!hasHeading && isSkipped(node, range)) return;
+    if (isSkipped(node, range)) return;
     fields.push(node);
     if (node !== heading) cardLinks.add(node, range.start);
     const control = controlOf(node);

@@ -1,5 +1,5 @@
 import type { Element } from '../html/html.ts';
-import { namesOf, upwards } from '../html/visible-text.ts';
+import { namesOf, upwards, type VisibleText } from '../html/visible-text.ts';
 import { isPriceLike, maxPriceText, type PriceElement, priceAround, unclearPrice } from './price-element.ts';
 import { hasTaxLabel, isOldPrice, isOtherPrice } from './price-kind.ts';
 import { isInCard } from './product-card.ts';
@@ -10,34 +10,34 @@ import type { VisiblePage } from './visible-page.ts';
 const maxNumbers = 3_000;
 
 /** Position of a text in the order of the document. */
-export interface Place {
+export interface TextPosition {
   at: number;
 }
 
 /** A price that a page shows. */
-export interface ShownPrice extends Place, PriceElement {
+export interface VisiblePrice extends TextPosition, PriceElement {
   /** True if the element is marked as the price to pay, and as one that can be another. */
   isOwn: boolean;
   isWeak: boolean;
 }
 
 /** A price of which a point can separate decimals or thousands. */
-export interface UnclearPrice extends Place {
+export interface UnclearPrice extends TextPosition {
   readings: readonly number[];
   text: string;
   element: Element;
 }
 
 /** Prices of a page, each list in the order of the document. */
-export interface ShownPrices {
+export interface VisiblePrices {
   /** Prices that can be the one to pay. */
-  prices: readonly ShownPrice[];
+  prices: readonly VisiblePrice[];
   /** Prices whose names say that they were before. */
-  oldPrices: readonly ShownPrice[];
+  oldPrices: readonly VisiblePrice[];
   /** Positions of texts with a currency and digits that are no price: "from €5", "$3.340". */
-  unreadable: readonly Place[];
+  unreadable: readonly TextPosition[];
   /** Prices of something else, other than those without tax. */
-  others: readonly Place[];
+  others: readonly TextPosition[];
   /** Texts of one amount that can be read in two ways: "$3.340". */
   unclear: readonly UnclearPrice[];
   /** Amounts of all prices, other than those without tax. */
@@ -47,7 +47,7 @@ export interface ShownPrices {
 }
 
 /** Returns a price with its place on the page, or null for a number in the name of the product. */
-function placedPrice(price: PriceElement, { ranges, heading }: VisiblePage): ShownPrice | null {
+function placedPrice(price: PriceElement, { ranges, heading }: VisiblePage): VisiblePrice | null {
   const headingRange = heading === null ? undefined : ranges.get(heading);
   const at = ranges.get(price.element)!.start;
   const isInHeading = headingRange !== undefined && at >= headingRange.start && at <= headingRange.end;
@@ -57,34 +57,72 @@ function placedPrice(price: PriceElement, { ranges, heading }: VisiblePage): Sho
   return { ...price, at, isOwn, isWeak: weakOldNames.test(names) };
 }
 
-/** Returns the prices that a page shows. `home`: currency of the shop. */
-export function shownPrices(page: VisiblePage, home: string | null): ShownPrices {
-  const [prices, oldPrices]: ShownPrice[][] = [[], []] as const;
-  const [unreadable, others]: Place[][] = [[], []] as const;
-  const unclear: UnclearPrice[] = [];
-  const amounts = new Set<number>();
-  const tax = { isWithout: false, isWith: false };
-  const seen = new Set<Element>();
-  const numbered = page.texts.filter(({ text }) => text.length <= maxPriceText * 3 && /[\d０-９]/.test(text));
-  for (const { parent, text } of numbered.length > maxNumbers ? [] : numbered) {
-    const found = priceAround(parent, home);
-    if (found === null && isPriceLike(text)) {
-      const price = { at: page.ranges.get(parent)!.start, ...unclearPrice(parent, home) };
-      unreadable.push(price);
-      if (price.readings.length > 1 && !isOtherPrice(parent, price.text)) unclear.push(price);
-    }
-    if (found === null || seen.has(found.element)) continue;
-    seen.add(found.element);
-    if (isInCard(found.element, page)) continue;
-    const isWithout = hasTaxLabel(found.element, untaxedWords);
-    tax.isWithout ||= isWithout;
-    tax.isWith ||= hasTaxLabel(found.element, taxedWords);
-    const isOther = isOtherPrice(found.element, found.text);
-    if (!isOther || !isWithout) amounts.add(found.amount);
-    if (isOther && !isWithout) others.push({ at: page.ranges.get(found.element)!.start });
-    const price = isOther ? null : placedPrice(found, page);
-    if (price !== null) (isOldPrice(price.element) ? oldPrices : prices)!.push(price);
+/** Collects the prices of a page in the order of the document. */
+class PriceCollector {
+  readonly prices: VisiblePrice[] = [];
+  readonly oldPrices: VisiblePrice[] = [];
+  readonly unreadable: TextPosition[] = [];
+  readonly unclear: UnclearPrice[] = [];
+  readonly others: TextPosition[] = [];
+  readonly amounts = new Set<number>();
+  private readonly elements = new Set<Element>();
+  private hasUntaxed = false;
+  private hasTaxed = false;
+  private readonly page: VisiblePage;
+  private readonly home: string | null;
+
+  constructor(page: VisiblePage, home: string | null) {
+    this.page = page;
+    this.home = home;
   }
-  const hasTaxPair = tax.isWithout && tax.isWith;
-  return { prices, oldPrices, unreadable, unclear, others, amounts, hasTaxPair };
+
+  get hasTaxPair(): boolean {
+    return this.hasUntaxed && this.hasTaxed;
+  }
+
+  /** Adds the price of which a text is a part, if there is one. */
+  add({ parent, text }: VisibleText): void {
+    const price = priceAround(parent, this.home);
+    if (price !== null) this.addPrice(price);
+    else if (isPriceLike(text)) this.addUnreadable(parent);
+  }
+
+  private addUnreadable(element: Element): void {
+    const price = { at: this.positionOf(element), ...unclearPrice(element, this.home) };
+    this.unreadable.push(price);
+    if (price.readings.length > 1 && !isOtherPrice(element, price.text)) this.unclear.push(price);
+  }
+
+  private addPrice(price: PriceElement): void {
+    const { element, text, amount } = price;
+    if (this.elements.has(element)) return;
+    this.elements.add(element);
+    if (isInCard(element, this.page)) return;
+    const isUntaxed = hasTaxLabel(element, untaxedWords);
+    this.hasUntaxed ||= isUntaxed;
+    this.hasTaxed ||= hasTaxLabel(element, taxedWords);
+    const isOther = isOtherPrice(element, text);
+    if (!isOther || !isUntaxed) this.amounts.add(amount);
+    if (!isOther) this.addPossiblePrice(price);
+    else if (!isUntaxed) this.others.push({ at: this.positionOf(element) });
+  }
+
+  private addPossiblePrice(price: PriceElement): void {
+    const placed = placedPrice(price, this.page);
+    if (placed === null) return;
+    const prices = isOldPrice(price.element) ? this.oldPrices : this.prices;
+    prices.push(placed);
+  }
+
+  private positionOf(element: Element): number {
+    return this.page.ranges.get(element)!.start;
+  }
+}
+
+/** Returns the prices that a page shows. `home`: currency of the shop. */
+export function visiblePrices(page: VisiblePage, home: string | null): VisiblePrices {
+  const collector = new PriceCollector(page, home);
+  const numbers = page.texts.filter(({ text }) => text.length <= maxPriceText * 3 && /[\d０-９]/.test(text));
+  if (numbers.length <= maxNumbers) for (const text of numbers) collector.add(text);
+  return collector;
 }
