@@ -22,6 +22,8 @@ const origin = { requestsPerSecond: 20, concurrency: 8, requestsPerOwner: 100, m
 const process = { bytes: 115e6, presenceSeconds: 1.5 };
 /** Items per second that one process compares with earlier ones; four users at a time. */
 const compared = { itemsPerSecond: 1_600, users: 4 };
+/** Records of a kind that the process which expires them deletes a minute: src/store/expiry.ts. */
+const expiredPerMinute = 100_000;
 /** Maximum of the stream of JetStream, and units of a batch. */
 const stream = { messages: 500_000, batchUnits: 50 };
 /** Assumptions: nothing of these was measured. */
@@ -163,7 +165,10 @@ function formatBreakpoints(plan: LoadPlan): string {
       'objects',
       `${round((plan.peakItems / stream.batchUnits) * assumed.keptDays * daySeconds)} in ${assumed.keptDays} days at the peak rate`,
     ],
-    ['upkeep', 'one process checks running jobs and deletes what has expired'],
+    [
+      'records that expire',
+      `${round(expiredPerMinute * 1_440)} of a kind a day: one process deletes them; jobs and files are divided between all`,
+    ],
   ];
   const table = rows.map((row) => `| ${row.join(' | ')} |`).join('\n');
   return `| what breaks | at |\n| --- | --- |\n${table}`;

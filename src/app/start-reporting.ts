@@ -2,17 +2,16 @@ import { hostname } from 'node:os';
 import manifest from '../../package.json' with { type: 'json' };
 import { trackForever, trackMs } from '../history/tracker.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { findLiveProcesses, queueUnavailable, silentMs } from '../store/operations.ts';
+import { queueUnavailable } from '../store/operations.ts';
 import { reportForever } from '../sweep/report.ts';
+import { readShare, wholeShare } from '../sweep/share.ts';
 import { sweepForever, sweepMs } from '../sweep/sweep.ts';
 import type { WorkerPoolStats } from '../worker/pool.ts';
 import type { Program } from './compose.ts';
 
 /**
- * Sweeps and compares tracked jobs until the signal is aborted. Several processes may do so: the one that
- * started first of those that reach the queue sweeps, and they share the comparisons. While they do not see
- * each other's heartbeats, two may sweep, which costs time but is harmless. `processId` is null for the only
- * process of a store: it does not wait for one that was killed.
+ * Sweeps and compares tracked jobs until the signal is aborted. The processes of an installation share both.
+ * `processId` is null for the only process of a store: it does not wait for one that was killed.
  */
 export async function maintainForever(
   context: JobContext,
@@ -20,16 +19,8 @@ export async function maintainForever(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock } = context;
-  const isSweeper = async () => {
-    if (processId === null) return true;
-    const live = await findLiveProcesses(store, clock.now(), silentMs).catch(() => []);
-    const first = live.find(({ paused }) => paused !== queueUnavailable) ?? live[0];
-    return first === undefined || first.id === processId;
-  };
-  await Promise.all([
-    sweepForever(context, sweepMs, signal, isSweeper),
-    trackForever(context, trackMs, signal),
-  ]);
+  const share = async () => (processId === null ? wholeShare : readShare(store, processId, clock.now()));
+  await Promise.all([sweepForever(context, sweepMs, signal, share), trackForever(context, trackMs, signal)]);
 }
 
 /** Interval between reports of a process, in milliseconds. */

@@ -295,9 +295,14 @@ export interface BatchStore
    * Returns up to `limit` batches that are to be published again, each to one caller only. First those whose
    * claims expired before `now`, the longest expired first, which are queued at `now`. Then queued ones that
    * were published before `publishedBefore`, and whose `notBefore` has passed, the longest published first.
-   * They count as published at `now`.
+   * They count as published at `now`. `jobIds`: range of the jobs; all by default.
    */
-  requeueStalled(now: number, publishedBefore: number, limit: number): Promise<QueuedBatch[]>;
+  requeueStalled(
+    now: number,
+    publishedBefore: number,
+    limit: number,
+    jobIds?: { atLeast?: string; below?: string },
+  ): Promise<QueuedBatch[]>;
   /** Counts queued and claimed batches by market and lane, and finds the oldest that are due at `now`. */
   countBacklog(now: number): Promise<Backlog[]>;
 }

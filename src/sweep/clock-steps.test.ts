@@ -4,6 +4,7 @@ import { Fault } from '../contract/fault.ts';
 import { aDelivery } from '../store/conformance/samples.ts';
 import { replaceMethods } from '../store/wrap.ts';
 import { observeClockSteps } from './clock-steps.ts';
+import { wholeShare } from './share.ts';
 import { refill, sweep, sweepForever, sweepMs } from './sweep.ts';
 
 const hour = 3_600_000;
@@ -34,7 +35,7 @@ async function submitHeld() {
 /** Sweeps as a process does, until the function is called. */
 function startSweeping() {
   const stopping = new AbortController();
-  const sweeping = sweepForever(fixture.context, sweepMs, stopping.signal, async () => true);
+  const sweeping = sweepForever(fixture.context, sweepMs, stopping.signal, async () => wholeShare);
   return async () => {
     stopping.abort(new Error('stop'));
     await sweeping;
@@ -142,7 +143,7 @@ describe('observeClockSteps()', () => {
     const away = { find: () => Promise.reject(new Fault('unavailable', 'away')) };
     const store = replaceMethods(context.store, { deliveries: away });
     const stopping = new AbortController();
-    const sweeping = sweepForever({ ...context, store }, sweepMs, stopping.signal, async () => true);
+    const sweeping = sweepForever({ ...context, store }, sweepMs, stopping.signal, async () => wholeShare);
     for (let round = 0; round < 8; round += 1) await clock.advance(sweepMs);
     expect((await context.store.jobs.get(jobId))!.state).toBe('terminated');
     stopping.abort(new Error('stop'));

@@ -11,9 +11,11 @@ const largeStepMs = 600_000;
 
 /** Observer of the steps of a clock. */
 export interface ClockSteps {
+  /** Looks for a step of the time of day. */
+  observe(): void;
   /**
-   * Calls `run` the first time, and after each step of the time of day until a call succeeds. Rejects if it
-   * does.
+   * Calls `run` the first time, and after each observed step of the time of day until a call succeeds.
+   * Rejects if it does.
    */
   afterStep(run: () => Promise<void>): Promise<void>;
   /** Returns the time since the last step that was observed, in milliseconds. */
@@ -26,13 +28,18 @@ export function observeClockSteps(clock: Pick<Clock, 'now' | 'steady'>): ClockSt
   let handledMs: number | null = null;
   let steppedAt = Number.NEGATIVE_INFINITY;
   const isOther = (offsetMs: number, other: number) => Math.abs(offsetMs - other) >= minStepMs;
+  const observe = (): number => {
+    const offsetMs = clock.now() - clock.steady();
+    const stepMs = seenMs === null ? 0 : Math.abs(offsetMs - seenMs);
+    const isFirst = clock.steady() - steppedAt >= largeStepMs;
+    if (stepMs >= largeStepMs || (stepMs >= minStepMs && isFirst)) steppedAt = clock.steady();
+    seenMs = offsetMs;
+    return offsetMs;
+  };
   return {
+    observe,
     async afterStep(run) {
-      const offsetMs = clock.now() - clock.steady();
-      const stepMs = seenMs === null ? 0 : Math.abs(offsetMs - seenMs);
-      const isFirst = clock.steady() - steppedAt >= largeStepMs;
-      if (stepMs >= largeStepMs || (stepMs >= minStepMs && isFirst)) steppedAt = clock.steady();
-      seenMs = offsetMs;
+      const offsetMs = observe();
       if (handledMs !== null && !isOther(offsetMs, handledMs)) return;
       await run();
       handledMs = offsetMs;

@@ -7,6 +7,7 @@ import { removeAgain } from '../jobs/steps/late-files.ts';
 import type { FieldOf, Where } from '../store/collection.ts';
 import type { FileRemoval, Job } from '../store/documents.ts';
 import type { Cutoffs } from '../store/expiry.ts';
+import type { IdRange } from './share.ts';
 
 /** Jobs read at once, and time for each list of one round. */
 const pageSize = 100;
@@ -99,13 +100,13 @@ function deletionLists(context: JobContext, now: number): JobList[] {
 function clear(
   context: JobContext,
   { name, where, order, run }: JobList,
-  { step, signal }: RetainOptions,
+  { ids, step, signal }: RetainOptions,
 ): Promise<number> {
   let after: (string | number)[] | null = null;
   return processDue<Job>(
     {
       claim: async (limit) => {
-        const page: Job[] = await context.store.jobs.find(where, { order, after, limit });
+        const page: Job[] = await context.store.jobs.find({ ...where, id: ids }, { order, after, limit });
         const last = page.at(-1);
         if (last !== undefined) after = order.map((field) => last[field] as string | number);
         return page;
@@ -122,13 +123,14 @@ function clear(
 }
 
 /** Removes late files of deleted jobs. A removal that fails is due in the next round again. */
-export function removeLateFiles(context: JobContext, { step, signal }: RetainOptions): Promise<number> {
-  const now = context.clock.steady();
+export function removeLateFiles(context: JobContext, options: RetainOptions): Promise<number> {
+  const { ids, step, signal } = options;
+  const where = { dueAt: { atMost: context.clock.steady() }, jobId: ids };
   let after: (string | number)[] | null = null;
   return processDue<FileRemoval>(
     {
       claim: async (limit) => {
-        const page = await context.store.fileRemovals.find({ dueAt: { atMost: now } }, { after, limit });
+        const page = await context.store.fileRemovals.find(where, { after, limit });
         const last = page.at(-1);
         if (last !== undefined) after = [last.dueAt, last.jobId];
         return page;
@@ -146,6 +148,8 @@ export function removeLateFiles(context: JobContext, { step, signal }: RetainOpt
 
 /** Options for retain() and removeLateFiles(). */
 interface RetainOptions {
+  /** Ids of the jobs and users. Undefined: all. */
+  ids: IdRange | undefined;
   /** Runs a step of the sweep, whose failure does not block the others. */
   step(name: string, run: () => Promise<unknown>): Promise<boolean>;
   signal: AbortSignal | undefined;
@@ -153,11 +157,11 @@ interface RetainOptions {
 
 /** Deletes expired jobs and files, completes interrupted deletions, and erases deleted users. */
 export async function retain(context: JobContext, now: number, options: RetainOptions): Promise<void> {
-  const { step } = options;
+  const { ids, step } = options;
   for (const list of deletionLists(context, now)) await step(list.name, () => clear(context, list, options));
   await step('user deletion', async () => {
     for (const user of await context.store.users.find(
-      { deletedAt: { not: null }, erased: false },
+      { deletedAt: { not: null }, erased: false, id: ids },
       { order: ['deletedAt', 'id'], limit: maxUsers },
     ))
       await step('user deletion', () => eraseUser(context, user));

@@ -12,6 +12,7 @@ import { countsOf } from '../store/counts.ts';
 import type { Job } from '../store/documents.ts';
 import { interruptedMs } from '../store/job-states.ts';
 import { replaceMethods } from '../store/wrap.ts';
+import { wholeShare } from './share.ts';
 import { refill, sweep, sweepForever, sweepMs } from './sweep.ts';
 
 const hour = 3_600_000;
@@ -370,7 +371,7 @@ describe('a lost event', () => {
     const { jobId } = await submitted(3);
     await approve(fixture.context, jobId, operatorId);
     const stopping = new AbortController();
-    const sweeping = sweepForever(fixture.context, sweepMs, stopping.signal, async () => true);
+    const sweeping = sweepForever(fixture.context, sweepMs, stopping.signal, async () => wholeShare);
     await fixture.eventually('the first sweep has ended', () => fixture.clock.sleepers() > 0);
     for (let round = 0; round < 3; round += 1) {
       await fixture.clock.advance(sweepMs);

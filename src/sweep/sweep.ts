@@ -22,6 +22,7 @@ import { repairDueTimes } from '../store/jobs.ts';
 import { discardWrongTimes, voidClaims } from '../store/stored-times.ts';
 import { observeClockSteps } from './clock-steps.ts';
 import { computeCutoffs, removeLateFiles, retain } from './retention.ts';
+import { type IdRange, type SweepShare, wholeShare } from './share.ts';
 
 /** Age at which an unclaimed batch is republished, in case its message was lost. */
 const lostMs = 60_000;
@@ -58,6 +59,23 @@ interface SweepOptions {
   expires?: boolean;
   /** Time since the time of day was set forward or back; none by default. */
   sinceStepMs?: number;
+  /** Share of the process; everything by default. */
+  share?: SweepShare;
+}
+
+/** Jobs that a sweep continues: those with the ids, or all, that have been due for some time. */
+interface Turn {
+  ids: IdRange | undefined;
+  lateMs: number;
+}
+
+/**
+ * Returns the turns of a share: its own jobs, then those of all shares for which a sweep is overdue, since
+ * their process has died or is busy.
+ */
+function turnsOf({ ids }: SweepShare): readonly Turn[] {
+  const own = { ids, lateMs: 0 };
+  return ids === undefined ? [own] : [own, { ids: undefined, lateMs: sweepMs }];
 }
 
 /**
@@ -68,7 +86,7 @@ interface SweepOptions {
 export async function sweep(
   context: JobContext,
   signal?: AbortSignal,
-  { expires = true, sinceStepMs = Number.POSITIVE_INFINITY }: SweepOptions = {},
+  { expires = true, sinceStepMs = Number.POSITIVE_INFINITY, share = wholeShare }: SweepOptions = {},
 ): Promise<void> {
   const { store, clock } = context;
   const now = clock.now();
@@ -87,40 +105,81 @@ export async function sweep(
   // Batches are not marked as published while the queue is unavailable, so they resume as soon as it
   // recovers.
   const isQueueAvailable = await step('queue', () => context.queue.ping());
-  if (isQueueAvailable) await step('stalled batches', () => republish(context, lostMs, pagesPerSweep));
   // Settling reads the whole job, which is wasted if its merged file cannot be written.
   const isWritable = await step('result storage', () => context.blobs.ping());
-  const continueDue = (states: readonly JobState[], dueAgainMs: number, claimSize: number) =>
-    processDue<Job>(
-      {
-        claim: (limit) => store.jobs.claimDue(now, now + dueAgainMs, limit, { state: { in: states } }),
-        claimSize,
-        process: (job) => continueJob(context, job, isQueueAvailable),
-        onError: (job, error) => {
-          if (isStoreOutage(error)) throw error;
-          reportFailure(context, job.state, error);
-        },
-        ...jobLimits,
-      },
-      clock,
-      signal,
-    );
   const isTrusted = sinceStepMs >= trustedMs;
   const steps = steppingStates
     .filter((state) => isWritable || state !== 'settling')
     .filter((state) => isTrusted || !awaitsDecision(state));
-  // A step in progress looks interrupted after the clock was set forward.
-  if (sinceStepMs >= interruptedMs)
-    await step('jobs', () => continueDue(steps, interruptedMs, stepsPerClaim));
-  await step('running jobs', () => continueDue(runningStates, checkMs, checksPerClaim));
-  await step('schedules', () => runDueSchedules(context, signal));
+  const turns = turnsOf(share);
+  for (const turn of isQueueAvailable ? turns : [])
+    await step('stalled batches', () => republish(context, turn));
+  for (const turn of turns) {
+    const options = { turn, isQueueAvailable, signal };
+    // A step in progress looks interrupted after the clock was set forward.
+    if (sinceStepMs >= interruptedMs)
+      await step('jobs', () => continueDue(context, now, stepWork(steps), options));
+    await step('running jobs', () => continueDue(context, now, checkWork, options));
+  }
   await step('drift', () => context.drift.flush());
-  await step('drift messages', () => announceDrift(context));
-  await step('destination keys', () => resealDestinations(context, context.destinations.box));
-  if (expires && isTrusted) await step('expiry', () => expireRecords(context, sinceStepMs));
-  if (isWritable && isTrusted) await retain(context, now, { step, signal });
+  if (share.isLeader) {
+    await step('schedules', () => runDueSchedules(context, signal));
+    await step('drift messages', () => announceDrift(context));
+    await step('destination keys', () => resealDestinations(context, context.destinations.box));
+    if (expires && isTrusted) await step('expiry', () => expireRecords(context, sinceStepMs));
+  }
+  const { ids } = share;
+  if (isWritable && isTrusted) await retain(context, now, { ids, step, signal });
   // Follows the steady time, so that it need not wait after a step.
-  if (isWritable) await step('late files', () => removeLateFiles(context, { step, signal }));
+  if (isWritable) await step('late files', () => removeLateFiles(context, { ids, step, signal }));
+}
+
+/** States of jobs that are due, time after which they are due again, and jobs claimed at once. */
+interface DueJobs {
+  states: readonly JobState[];
+  dueAgainMs: number;
+  claimSize: number;
+}
+
+const stepWork = (states: readonly JobState[]): DueJobs => ({
+  states,
+  dueAgainMs: interruptedMs,
+  claimSize: stepsPerClaim,
+});
+
+const checkWork: DueJobs = { states: runningStates, dueAgainMs: checkMs, claimSize: checksPerClaim };
+
+/** Continues the jobs of a turn that are due. Throws if the store is unavailable. */
+function continueDue(
+  context: JobContext,
+  now: number,
+  { states, dueAgainMs, claimSize }: DueJobs,
+  {
+    turn,
+    isQueueAvailable,
+    signal,
+  }: {
+    turn: Turn;
+    isQueueAvailable: boolean;
+    signal: AbortSignal | undefined;
+  },
+): Promise<number> {
+  const { store, clock } = context;
+  const where = { state: { in: states }, id: turn.ids };
+  return processDue<Job>(
+    {
+      claim: (limit) => store.jobs.claimDue(now - turn.lateMs, now + dueAgainMs, limit, where),
+      claimSize,
+      process: (job) => continueJob(context, job, isQueueAvailable),
+      onError: (job, error) => {
+        if (isStoreOutage(error)) throw error;
+        reportFailure(context, job.state, error);
+      },
+      ...jobLimits,
+    },
+    clock,
+    signal,
+  );
 }
 
 function isStoreOutage(error: unknown): boolean {
@@ -183,20 +242,26 @@ async function expireRecords(context: JobContext, sinceStepMs: number): Promise<
  * Publishes batches whose claims have expired, and then batches that have not been claimed since
  * `lostMs`, whose messages may be lost. The queue ignores messages that it still holds. Returns their number.
  */
-async function republish(context: JobContext, lostMs: number, maxPages: number): Promise<number> {
-  const now = context.clock.steady();
-  return republishAt(context, now, now - lostMs, maxPages);
+async function republish(context: JobContext, { ids, lateMs }: Turn): Promise<number> {
+  const now = context.clock.steady() - lateMs;
+  return republishAt(context, now, { publishedBefore: now - lostMs, maxPages: pagesPerSweep, ids });
+}
+
+/** Options for republishAt(). */
+interface RepublishOptions {
+  publishedBefore: number;
+  maxPages?: number;
+  ids?: IdRange | undefined;
 }
 
 async function republishAt(
   context: JobContext,
   now: number,
-  publishedBefore: number,
-  maxPages = Number.POSITIVE_INFINITY,
+  { publishedBefore, maxPages = Number.POSITIVE_INFINITY, ids }: RepublishOptions,
 ): Promise<number> {
   let count = 0;
   for (let page = 0; page < maxPages; page += 1) {
-    const batches = await context.store.batches.requeueStalled(now, publishedBefore, pageSize);
+    const batches = await context.store.batches.requeueStalled(now, publishedBefore, pageSize, ids);
     await publish(context, batches);
     if (batches.length > 0)
       context.metrics.add('gleaner_sweep_resumed_total', { step: 'batch' }, batches.length);
@@ -216,7 +281,7 @@ export async function refill(context: JobContext): Promise<number> {
   await voidClaims(store, clock);
   // A time after the end of every lease. Batches taken then are not taken again by these loops.
   const later = clock.steady() + leaseMs;
-  return republishAt(context, later, later);
+  return republishAt(context, later, { publishedBefore: later });
 }
 
 /** Discards the times that were stored while a clock was wrong. */
@@ -226,27 +291,29 @@ async function correctTimes(context: JobContext): Promise<void> {
 }
 
 /**
- * Sweeps every `intervalMs` until the signal is aborted; resolves when the last round has ended. Only one
- * process sweeps at a time: if `isSweeper` returns false, the round only stores the process's drift
- * statistics.
+ * Sweeps every `intervalMs` until the signal is aborted; resolves when the last round has ended. `readShare`
+ * returns the share of the process. Without one, the round only stores the process's drift statistics.
  */
 export async function sweepForever(
   context: JobContext,
   intervalMs: number,
   signal: AbortSignal,
-  isSweeper: () => Promise<boolean>,
+  readShare: () => Promise<SweepShare | null>,
 ): Promise<void> {
   const { clock } = context;
   const steps = observeClockSteps(clock);
   let expiredAt = Number.NEGATIVE_INFINITY;
   const run = async () => {
-    if (!(await isSweeper())) return context.drift.flush();
-    await steps
-      .afterStep(() => correctTimes(context))
-      .catch((error) => reportFailure(context, 'stored times', error));
+    const share = await readShare();
+    steps.observe();
+    if (share === null) return context.drift.flush();
+    if (share.isLeader)
+      await steps
+        .afterStep(() => correctTimes(context))
+        .catch((error) => reportFailure(context, 'stored times', error));
     const expires = clock.steady() - expiredAt >= expiryMs;
     if (expires) expiredAt = clock.steady();
-    await sweep(context, signal, { expires, sinceStepMs: steps.sinceMs() });
+    await sweep(context, signal, { expires, sinceStepMs: steps.sinceMs(), share });
   };
   await repeat(run, { ...context, intervalMs, onError: driftFailure(context) }, signal);
 }

@@ -22,6 +22,7 @@ import { kinds } from '../../src/kinds/list.ts';
 import { listedFields } from '../../src/markets/defaults.ts';
 import type { Store } from '../../src/store/store.ts';
 import { refuseOtherMoves } from '../../src/store/wrap.ts';
+import { shareOf } from '../../src/sweep/share.ts';
 import { sweepForever } from '../../src/sweep/sweep.ts';
 import { noMetrics } from '../../src/telemetry/metrics.ts';
 import { startWorker } from '../../src/worker/worker.ts';
@@ -185,7 +186,8 @@ export function startActors(shared: Shared): Actors {
   }
   for (const [index, name] of ['sweep-1', 'sweep-2'].entries()) {
     const never = new AbortController().signal;
-    keep(name, (context) => void sweepForever(context, 7_000 + 4_000 * index, never, async () => true));
+    const share = async () => shareOf(index, 2);
+    keep(name, (context) => void sweepForever(context, 7_000 + 4_000 * index, never, share));
   }
   for (const [index, name] of ['tracker-1', 'tracker-2'].entries()) {
     const never = new AbortController().signal;

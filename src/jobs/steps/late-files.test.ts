@@ -6,6 +6,7 @@ import type { Blobs } from '../../blobs/blobs.ts';
 import type { BatchReference } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import { interruptedMs } from '../../store/job-states.ts';
+import { wholeShare } from '../../sweep/share.ts';
 import { sweep, sweepForever, sweepMs } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
 import { approve } from './decide.ts';
@@ -144,7 +145,7 @@ test.each([86_400_000, 3_600_000, -3_600_000, -86_400_000])(
     const { blobs } = fixture.context;
     const { clock } = fixture;
     const stopping = new AbortController();
-    const sweeping = sweepForever(fixture.context, sweepMs, stopping.signal, async () => true);
+    const sweeping = sweepForever(fixture.context, sweepMs, stopping.signal, async () => wholeShare);
     await clock.advance(sweepMs);
     await deleteFiles(fixture.context, job);
     clock.step(ms);

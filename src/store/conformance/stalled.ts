@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { unqueue } from '../batches.ts';
+import { newId } from '../../base/id.ts';
+import { batchKey, unqueue } from '../batches.ts';
 import { releaseBatch } from '../claims.ts';
 import { aFailure, aTime, storeJob } from './samples.ts';
 import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
@@ -140,6 +141,27 @@ export function stalledConformance(open: OpenStores): void {
     await unqueue(stores.store, [queued[0]!], now + 1);
     expect(await stores.store.batches.claim(batches[0]!, 0, now, now + 10)).toMatchObject({ attempt: 1 });
     await stores.store.batches.fail(job.id, ['waiting', 'queued', 'claimed'], aFailure, aTime);
+  });
+
+  test('stalled batches are returned for a range of jobs', async () => {
+    const now = aTime + 40_000;
+    const boundary = '80000000';
+    const jobs: string[] = [];
+    for (const first of ['1', '9']) {
+      const { job } = await storeJob(stores.store, 2, { id: first + newId().slice(1) });
+      const [queued] = await stores.store.batches.queue(job.id, 2, now - 10);
+      await stores.store.batches.claim(batchKey(queued!), 0, now - 10, now - 1);
+      jobs.push(job.id);
+    }
+    const requeued = async (range?: { atLeast?: string; below?: string }) => {
+      const found = await stores.store.batches.requeueStalled(now, now, 100, range);
+      return found.map(({ jobId }) => jobs.indexOf(jobId)).filter((index) => index >= 0);
+    };
+    expect(await requeued({ atLeast: '20000000', below: boundary })).toEqual([]);
+    expect(await requeued({ atLeast: boundary })).toEqual([1, 1]);
+    expect(await requeued({ below: boundary })).toEqual([0, 0]);
+    expect(await requeued()).toEqual([]);
+    for (const id of jobs) await stores.store.batches.fail(id, ['queued'], aFailure, aTime);
   });
 
   test('concurrent callers never get the same batch, and the limit holds', async () => {

@@ -83,13 +83,20 @@ export function batchStore(engine: MongoEngine): BatchStore {
     fail: (jobId, states, outcome, now) =>
       engine.run(({ batches }) => failBatches(batches, jobId, states, outcome, now)),
 
-    requeueStalled: (now, publishedBefore, limit) =>
+    requeueStalled: (now, publishedBefore, limit, jobIds = {}) =>
       engine.run(async ({ batches }) => {
-        const expired: Filter<BatchDocument> = { state: 'claimed', leaseUntil: { $lt: now } };
+        const { atLeast, below } = jobIds;
+        const range = {
+          ...(atLeast === undefined ? {} : { $gte: atLeast }),
+          ...(below === undefined ? {} : { $lt: below }),
+        };
+        const ofJobs: Filter<BatchDocument> = Object.keys(range).length === 0 ? {} : { jobId: range };
+        const expired: Filter<BatchDocument> = { ...ofJobs, state: 'claimed', leaseUntil: { $lt: now } };
         const change = { ...queuedAs(now), leaseUntil: null };
         const requeued = await moveBatches(batches, expired, 'leaseUntil', limit, change);
         // Marked batches must not match again.
         const lost: Filter<BatchDocument> = {
+          ...ofJobs,
           state: 'queued',
           publishedAt: { $not: { $gte: Math.min(publishedBefore, now) } },
           notBefore: { $not: { $gt: now } },
@@ -152,7 +159,7 @@ async function moveBatches(
     const jobIds = [...new Set(same.map(({ jobId }) => jobId))];
     const among = { _id: { $in: same.map(({ _id }) => _id) }, jobId: { $in: jobIds }, attempt };
     const { matchedCount } = await batches.updateMany(
-      { ...among, ...condition },
+      { ...condition, ...among },
       { $set: { ...fields, taker } },
     );
     const mine =

@@ -88,15 +88,19 @@ export function batchStore(durable: SqliteEngine): BatchStore {
     fail: async (jobId, states, outcome, now) =>
       engine.write(() => failBatches(engine, jobId, states, outcome, now)),
 
-    requeueStalled: async (now, publishedBefore, limit) => {
+    requeueStalled: async (now, publishedBefore, limit, { atLeast, below } = {}) => {
       const requeue = (sets: string, condition: string, order: string, size: number) =>
         toQueued(
           engine.all(
             `UPDATE batches SET ${sets} WHERE id IN (
-               SELECT id FROM batches WHERE ${condition} ORDER BY ${order} LIMIT ?3) RETURNING ${queued}`,
+               SELECT id FROM batches WHERE ${condition}
+                 AND (?4 IS NULL OR job_id >= ?4) AND (?5 IS NULL OR job_id < ?5)
+                 ORDER BY ${order} LIMIT ?3) RETURNING ${queued}`,
             now,
             publishedBefore,
             Math.max(0, size),
+            atLeast ?? null,
+            below ?? null,
           ),
         );
       const expired = requeue(
