@@ -161,6 +161,25 @@ export function rpcCases(at: () => Place): void {
     }
     const refused = await buf('--protocol', 'grpc', `${deployment.grpc}/${accounts}/GetAccount`);
     expect([refused.code === 0, refused.stderr]).toEqual([false, expect.stringContaining('unauthenticated')]);
+    const body = ['-d', '{"items": [{"shop_domain": "toko-7"}]}'];
+    const invalid = await buf(
+      '-H',
+      authorization,
+      ...body,
+      `${deployment.grpc}/gleaner.mktb.v1.MktbService/SubmitPdpBulk`,
+    );
+    expect(JSON.parse(invalid.stderr).details).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          type: 'google.rpc.BadRequest',
+          debug: { fieldViolations: [expect.objectContaining({ field: 'items[0].product_key' })] },
+        }),
+        expect.objectContaining({
+          type: 'gleaner.fault.v1.Fault',
+          debug: expect.objectContaining({ code: 'invalid' }),
+        }),
+      ]),
+    );
   });
 
   test('the services accept JSON POST requests on both ports, with both spellings of field names', async () => {

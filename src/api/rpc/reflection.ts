@@ -1,6 +1,8 @@
 import { create, type DescFile, type DescService, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { Code, type ConnectRouter } from '@connectrpc/connect';
+import { FaultSchema } from '../../../gen/gleaner/fault/v1/fault_pb.ts';
+import { file_google_rpc_error_details } from '../../../gen/google/rpc/error_details_pb.ts';
 import {
   ServerReflection as ReflectionV1,
   type ServerReflectionRequest,
@@ -11,14 +13,16 @@ import { Health } from '../../../gen/health/v1/health_pb.ts';
 import { publicBodyBytes } from './adapter.ts';
 
 /**
- * Serves gRPC server reflection, so that `buf curl` and grpcurl need no schema. Both versions of the protocol
- * have the same messages on the wire.
+ * Serves gRPC server reflection, so that `buf curl` and grpcurl need no schema, also for the details of
+ * errors. Both versions of the protocol have the same messages on the wire.
  */
 export function routeReflection(services: readonly DescService[]): (router: ConnectRouter) => void {
   const all = [...services, Health, ReflectionV1, ReflectionV1Alpha];
   const files = new Map<string, DescFile>();
   const symbols = new Map<string, DescFile>();
   for (const service of all) addFile(service.file, files, symbols);
+  // No method names the types of details.
+  for (const file of [FaultSchema.file, file_google_rpc_error_details]) addFile(file, files, symbols);
   const handle = (request: ServerReflectionRequest) => respond(request, all, files, symbols);
   const options = { readMaxBytes: publicBodyBytes };
   return (router) => {

@@ -13,11 +13,12 @@ import { root } from '../../support/service.ts';
 import { findPythonPackages, run } from './tools.ts';
 
 const packageFolder = join(root, 'src/clients/python');
-const [pandas, build] = await Promise.all([
+const [pandas, build, grpc] = await Promise.all([
   findEngine(findPythonPackages('pandas-2.3.3', ['pandas==2.3.3'])),
   findEngine(
     findPythonPackages('python-build-1.3.0', ['build==1.3.0', 'setuptools==80.9.0', 'wheel==0.45.1']),
   ),
+  findEngine(findPythonPackages('grpcio-tools-1.76.0', ['grpcio-tools==1.76.0'])),
 ]);
 const timeoutMs = 240_000;
 
@@ -88,6 +89,34 @@ describe('the Python package', () => {
       if ('missing' in pandas) return;
       const { stdout } = await runTests(`${packageFolder}:${pandas.folder}`, { WITH_PANDAS: '1' });
       expect(JSON.parse(stdout).columns).toEqual(expect.arrayContaining(['key', 'region']));
+    },
+    timeoutMs,
+  );
+
+  test.skipIf('missing' in grpc)(
+    'is used beside code that is generated from the contract, as the documentation generates it',
+    async () => {
+      if ('missing' in grpc) return;
+      const cwd = join(folder, 'generated');
+      const page = readFileSync(join(root, 'docs/grpc.md'), 'utf8');
+      const buf = join(root, 'node_modules/.bin/buf');
+      await run(buf, ['export', 'proto', '--output', join(cwd, 'dist/protos')], { cwd: root });
+      const command = /`(python3 -m grpc_tools\.protoc [^`]+)`/.exec(page)![1]!;
+      await run('sh', ['-c', command], { cwd, env: { PYTHONPATH: grpc.folder } });
+      const program = [
+        'from gleaner.account.v1 import account_pb2, account_pb2_grpc',
+        'from gleaner import Client',
+        'print(account_pb2.GetAccountRequest.DESCRIPTOR.full_name, Client.__module__)',
+      ];
+      // The folder of a program comes before the installed packages.
+      for (const path of [
+        [cwd, packageFolder],
+        [packageFolder, cwd],
+      ]) {
+        const env = { PYTHONPATH: [...path, grpc.folder].join(':'), PYTHONDONTWRITEBYTECODE: '1' };
+        const { stdout } = await run('python3', ['-c', program.join('\n')], { cwd, env });
+        expect(stdout).toBe('gleaner.account.v1.GetAccountRequest gleaner.client\n');
+      }
     },
     timeoutMs,
   );
