@@ -6,6 +6,7 @@ import { createProcessFolder, removeProcessFolder } from '../base/process-folder
 import { createGleanerClient } from '../clients/typescript/index.ts';
 import { untilReady } from './demo/processes.ts';
 import type { Trial } from './engines.ts';
+import { firstExample } from './first-example.ts';
 import { serve } from './serve.ts';
 
 export interface DevOptions {
@@ -18,12 +19,6 @@ export interface DevOptions {
 
 /** Name of the user whose test keys it creates. */
 const userName = 'dev';
-
-/** Example of a request that succeeds in the sandbox. */
-const example = {
-  path: '/v1/mktb/pdp/bulk/submit',
-  body: { items: [{ shop_domain: 'toko-7', product_key: 'barang-1001' }] },
-};
 
 /**
  * Runs the whole service on this machine without any live origin, creates a test key, prints a request to
@@ -78,7 +73,6 @@ async function createTestKey(url: string, apiKey: string): Promise<string> {
 }
 
 function instructions(url: string, key: string, operatorKey: string, folder: string): string[] {
-  const authorization = '-H "Authorization: Bearer $KEY"';
   return [
     'Gleaner runs on this machine, with the sandbox only. Press Ctrl-C to stop it.',
     `  Console       ${url}/console#key=${key} as a user`,
@@ -91,9 +85,7 @@ function instructions(url: string, key: string, operatorKey: string, folder: str
     '',
     'Paste into another terminal to submit a job, wait for it, and read its records:',
     `  export URL=${url} KEY=${key}`,
-    `  JOB=$(curl -s ${authorization} -H 'Content-Type: application/json' -d '${JSON.stringify(example.body)}' "$URL${example.path}" | jq -r .job_id)`,
-    `  curl -s ${authorization} "$URL/v1/jobs/$JOB?wait=30"`,
-    `  curl -s ${authorization} "$URL/v1/jobs/$JOB/results"`,
+    ...firstExample.map((line) => `  ${line}`),
     '',
     'For the command line, such as `npm run -s gleaner -- job list`:',
     `  export GLEANER_URL=${url} GLEANER_API_KEY=${key}`,

@@ -1,14 +1,18 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { poison, poisoned } from '../support/poison.ts';
-import { compileCache, main } from '../support/service.ts';
+import { compileCache, main, root } from '../support/service.ts';
 
-test('dev prints requests that are ready to paste, and leaves no data when it is stopped', async () => {
+const withoutTimes = (text: string) =>
+  text.replaceAll('\r', '').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>');
+
+test('dev prints the first example of the README, which prints what the README shows, and leaves no data when it is stopped', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-dev-test-'));
   const cache = { NODE_COMPILE_CACHE: compileCache };
   const child = spawn(process.execPath, [main, 'dev', '--port', '0'], {
@@ -23,11 +27,12 @@ test('dev prints requests that are ready to paste, and leaves no data when it is
       out += chunk;
       if (out.includes('GLEANER_API_KEY=')) break;
     }
-    const commands = [...out.matchAll(/^ +((?:export URL=|JOB=|curl ).*)$/gm)].map(([, command]) => command!);
-    const { stdout } = await promisify(execFile)('sh', ['-c', commands.join('\necho\n')]);
-    const [job, records] = stdout.trim().split('\n').filter(Boolean);
-    expect(JSON.parse(job!)).toMatchObject({ mode: 'test', status: 'completed', cost: 0 });
-    expect(records).toContain('barang-1001');
+    const [, variables, example] = /^ {2}(export URL=.*)\n((?: {2}.*\n)+)/m.exec(out)!;
+    const readme = readFileSync(join(root, 'README.md'), 'utf8');
+    const [, commands, printed] = /^```sh\n(.*?)^```\n```text\n(.*?)^```$/ms.exec(readme)!;
+    expect(example!.replace(/^ {2}/gm, '')).toBe(commands);
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${variables}\n${commands}`]);
+    expect(withoutTimes(stdout)).toBe(withoutTimes(printed!));
     expect(out).toMatch(/^ {2}Console +http:\/\/127\.0\.0\.1:\d+\/console#key=gl_test_\S+ as a user$/m);
     expect(out).toMatch(/\/console#key=dev-\S+ as an operator$/m);
     child.kill('SIGINT');

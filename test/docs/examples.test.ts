@@ -9,7 +9,6 @@ const folder = join(root, 'docs');
 const kinds = readdirSync(join(folder, 'kinds')).filter((name) => name.endsWith('.md'));
 /** Pages whose examples print JSON. */
 const pages = [
-  '../README.md',
   'freshness.md',
   'kept-pages.md',
   'quotes.md',
@@ -25,8 +24,11 @@ const pages = [
   'sites.md',
   ...kinds.map((name) => join('kinds', name)),
 ];
-/** Pages whose examples are tested as one session, here, in cli.test.ts, or in quick-start.test.ts. */
-const sessions = ['api.md', 'cli.md', 'grpc.md', 'quick-start.md'];
+/**
+ * Pages whose examples are tested as one session: here, in cli.test.ts, in quick-start.test.ts, or in
+ * test/cli/dev.test.ts.
+ */
+const sessions = ['../README.md', 'api.md', 'cli.md', 'grpc.md', 'quick-start.md'];
 
 let place: Place;
 beforeAll(async () => {
