@@ -105,9 +105,9 @@ function readElements(
     .filter((value) => value !== null);
   if (type === 'list') return { value: toType(texts, type, prices), from };
   const isVisiblePrice = type === 'price' && attributeName === undefined;
-  const valueOf = (sourceText: string) =>
+  const typedValue = (sourceText: string) =>
     isVisiblePrice ? positive(shownAmount(sourceText, page.site.currency)) : toType(sourceText, type, prices);
-  const values = texts.map((sourceText) => ({ value: valueOf(sourceText), from, sourceText }));
+  const values = texts.map((sourceText) => ({ value: typedValue(sourceText), from, sourceText }));
   return values.find(({ value }) => !isMissing(value));
 }
 

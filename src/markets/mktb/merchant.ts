@@ -6,7 +6,7 @@ import type { ListReader } from '../market.ts';
 import { newEntries } from '../new-entries.ts';
 import { errorMessage } from '../responses/response.ts';
 import { address, discount, id, plain, price, reviews, soldLabel, stars } from './card.ts';
-import { joinPath, operation, parseData, deliveryLocation, typed } from './graphql.ts';
+import { deliveryLocation, joinPath, operation, parseData, typed } from './graphql.ts';
 
 const facts = [
   'active_product',

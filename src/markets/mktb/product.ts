@@ -3,7 +3,7 @@ import { Fault } from '../../contract/fault.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { integer, number, object, objects, positive, text, without } from '../fields.ts';
 import type { RecordReader } from '../market.ts';
-import { isSite, joinPath, operation, parseData, deliveryLocation, site, typed } from './graphql.ts';
+import { deliveryLocation, isSite, joinPath, operation, parseData, site, typed } from './graphql.ts';
 
 const campaign = `campaignID campaignType campaignTypeName campaignIdentifier background originalPrice stock
   stockSoldPercentage startDate endDate endDateUnix appLinks isAppsOnly isActive hideGimmick`;

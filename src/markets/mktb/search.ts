@@ -5,7 +5,7 @@ import { abbreviatedRupiah, integer, number, object, objects, positive, text } f
 import type { ListReader } from '../market.ts';
 import { checkNoEntries, newEntries } from '../new-entries.ts';
 import { address, discount, id, parseShop, plain, price, reviews, soldLabel, stars } from './card.ts';
-import { joinPath, operation, parseData, deliveryLocation, typed } from './graphql.ts';
+import { deliveryLocation, joinPath, operation, parseData, typed } from './graphql.ts';
 
 /** Products per page. */
 const rows = 60;
