@@ -38,9 +38,10 @@ const everyAddress = new Set(['0.0.0.0', '[::]', '[::ffff:0:0]']);
 export const isEveryAddress = (host: string): boolean => everyAddress.has(hostOf(host));
 
 /** Returns the address at which a port that listens on `host` can be reached from this machine. */
-export function serviceAddress(host: string, port: number): string {
-  return `http://${isEveryAddress(host) ? '127.0.0.1' : hostOf(host)}:${port}`;
-}
+export const serviceAddress = (host: string, port: number): string => `http://${reachableHost(host)}:${port}`;
+
+/** Returns the host at which a port that listens on `host` can be reached from this machine. */
+export const reachableHost = (host: string): string => (isEveryAddress(host) ? '127.0.0.1' : hostOf(host));
 
 /** Returns a host in its normal form within a URL: `[::1]`, and `127.0.0.1` for `127.1`. */
 function hostOf(host: string): string {

@@ -22,7 +22,7 @@ import { lockData } from './data-folder.ts';
 import { storeGauges, workerGauges } from './gauges.ts';
 import { markInstallation, requireInstallation } from './installation.ts';
 import { listening, openOpsPort } from './ops-port.ts';
-import { graceMs, isEveryAddress, openPorts, serviceAddress } from './ports.ts';
+import { graceMs, isEveryAddress, openPorts, reachableHost, serviceAddress } from './ports.ts';
 import type { Stack } from './stack.ts';
 import { notify } from './start-notifier.ts';
 import { maintainForever, startReporting } from './start-reporting.ts';
@@ -73,8 +73,9 @@ export interface ServiceOutputs {
  */
 export async function serve(config: Config, role: ProcessRole, outputs: ServiceOutputs): Promise<Service> {
   const run = parts[role];
-  const publicUrl = () =>
-    config.publicUrl ?? serviceAddress(config.host, service.httpPort ?? config.httpPort);
+  // Requests and links ask for the address, so that its host is parsed once.
+  const host = reachableHost(config.host);
+  const publicUrl = () => config.publicUrl ?? `http://${host}:${service.httpPort ?? config.httpPort}`;
   const { program, telemetry, close } = await openProgram(config, role, publicUrl, outputs.logOutput);
   const { context, stack, log } = program;
   const stopping = new AbortController();

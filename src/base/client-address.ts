@@ -7,10 +7,14 @@ export const forwardedForHeader = 'x-forwarded-for';
 /** Maximum length of the addresses that clientAddress() returns. */
 const maxLength = 200;
 
+/** Prefix of an IPv4 address on a socket of IPv6. */
+const mappedPrefix = '::ffff:';
+
 /** Appends the address of the peer to the request's X-Forwarded-For, as a proxy does. */
 export function appendPeerAddress(request: IncomingMessage | Http2ServerRequest): void {
   const headers: IncomingHttpHeaders = request.headers;
-  const peer = (request.socket?.remoteAddress ?? '').replace(/^::ffff:/, '');
+  const address = request.socket?.remoteAddress ?? '';
+  const peer = address.startsWith(mappedPrefix) ? address.slice(mappedPrefix.length) : address;
   const earlier = headers[forwardedForHeader];
   headers[forwardedForHeader] = earlier === undefined ? peer : `${earlier}, ${peer}`;
 }

@@ -11,6 +11,15 @@ import type { Duplex } from 'node:stream';
 export type FormatRefusal = (status: number, message: string) => string;
 
 /**
+ * Response to the last request of a connection, stored on its socket: a WeakMap costs too much garbage
+ * collection.
+ */
+const latestResponse = Symbol('latest response');
+interface Responding {
+  [latestResponse]?: ServerResponse<IncomingMessage>;
+}
+
+/**
  * Returns the listener of an HTTP/1.1 server that refuses malformed requests, in the shape of the port's
  * other errors, and calls `listener` for the others. Create the server with `requireHostHeader: false`: Node
  * would respond to a missing Host without a body.
@@ -20,9 +29,8 @@ export function refuseMalformed(
   listener: RequestListener,
   format: FormatRefusal,
 ): RequestListener {
-  const latest = new WeakMap<Duplex, ServerResponse<IncomingMessage>>();
-  const refuseNext = (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const response = latest.get(socket);
+  const refuseNext = (error: NodeJS.ErrnoException, socket: Duplex & Responding) => {
+    const response = socket[latestResponse];
     const isPending = response !== undefined && !response.closed && response.req.complete;
     if (!isPending || error.code === 'ECONNRESET') refuseConnection(error, socket, format);
     // What follows a complete request must not take the place of its response. After `Connection: close`, the
@@ -36,7 +44,7 @@ export function refuseMalformed(
   server.on('connect', (_request, socket) => refuseNext(new Error('CONNECT'), socket));
   return (request, response) => {
     if (isAmbiguous(request)) return refuse(response, 400, format);
-    latest.set(request.socket, response);
+    (request.socket as Responding)[latestResponse] = response;
     listener(request, response);
   };
 }
@@ -46,7 +54,10 @@ export function refuseMalformed(
  * another number of Host headers than one, an invalid one, or a transfer coding besides `chunked`.
  */
 function isAmbiguous({ rawHeaders, headers, httpVersion }: IncomingMessage): boolean {
-  const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && /^host$/i.test(text)).length;
+  let hosts = 0;
+  // Names are followed by their values.
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]!.length === 4 && rawHeaders[index]!.toLowerCase() === 'host') hosts += 1;
   const { host = '', 'transfer-encoding': coding = 'chunked' } = headers;
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1') || /[\s/?#@\\]/.test(host)) return true;
   return coding.toLowerCase() !== 'chunked';
