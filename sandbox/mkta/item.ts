@@ -1,5 +1,5 @@
 import { changedPrice, getChange } from '../changes.ts';
-import { random } from '../random.ts';
+import { type Random, random } from '../random.ts';
 import { regions } from './regions.ts';
 
 /** A variant of an invented item. Prices are in currency units. */
@@ -73,6 +73,15 @@ function ratingsOf(draw: ReturnType<typeof random>): { stars: number[]; average:
   return { stars: [total, ...counts], average: total === 0 ? 0 : points / total };
 }
 
+/** Returns the dimensions of an item's variants. */
+function tiersOf(form: string, colours: readonly string[], draw: Random): FakeItem['tiers'] {
+  if (form === forms.many)
+    return [{ name: 'No.', options: Array.from({ length: 100 }, (_, at) => `#${at + 1}`) }];
+  const tiers = [{ name: 'Color', options: colours.slice(0, draw.integer(2, colours.length)) }];
+  if (draw.once(2)) tiers.push({ name: 'Size', options: sizes.slice(0, draw.integer(2, sizes.length)) });
+  return tiers;
+}
+
 /** Returns the item with an id. Its values depend on the region, the id, and the item's change only. */
 export function fakeItem(region: string, id: number, shopId: number): FakeItem {
   const draw = random(`${region}/${id}`);
@@ -80,13 +89,7 @@ export function fakeItem(region: string, id: number, shopId: number): FakeItem {
   const { currency, prices, places, things, kinds, colours } = regions[region]!;
   const [least, most, step] = prices;
   const single = form === forms.single || (form !== forms.many && draw.once(5));
-  const tiers: FakeItem['tiers'] = [];
-  if (form === forms.many)
-    tiers.push({ name: 'No.', options: Array.from({ length: 100 }, (_, at) => `#${at + 1}`) });
-  else if (!single) {
-    tiers.push({ name: 'Color', options: colours.slice(0, draw.integer(2, colours.length)) });
-    if (draw.once(2)) tiers.push({ name: 'Size', options: sizes.slice(0, draw.integer(2, sizes.length)) });
-  }
+  const tiers = single ? [] : tiersOf(form, colours, draw);
   const change = getChange('mkta', region, id);
   const soldOut = form === forms.soldOut || draw.once(15);
   const discount = draw.once(3) ? draw.integer(1, 7) * 10 : 0;

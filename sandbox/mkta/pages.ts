@@ -42,6 +42,12 @@ function redirect(location: string): OriginReply {
 /** Size in bytes above the limit for rendered pages. */
 const huge = `<title>${title}</title>${'<p>lamp</p>'.repeat(2_000_000)}`;
 
+const archive: OriginReply = {
+  status: 200,
+  headers: { 'content-type': 'application/zip', 'content-disposition': 'attachment; filename="a.zip"' },
+  body: 'PK',
+};
+
 /** Faulty product pages, by the item id's last three digits (README.md). */
 function odd(request: OriginRequest, itemId: string, shopId: string): OriginReply | undefined {
   const { pathname, searchParams } = request.url;
@@ -71,11 +77,7 @@ function odd(request: OriginRequest, itemId: string, shopId: string): OriginRepl
         open('/search?keyword=popup'); open('/search?keyword=other', '_blank', 'noopener');
         ${item}`);
     case '829':
-      return {
-        status: 200,
-        headers: { 'content-type': 'application/zip', 'content-disposition': 'attachment; filename="a.zip"' },
-        body: 'PK',
-      };
+      return archive;
     case '830':
       return page('for (;;);');
     case '831':

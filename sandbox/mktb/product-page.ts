@@ -96,6 +96,32 @@ function componentsOf(goods: MktbGoods, variants: boolean) {
   ];
 }
 
+/** Returns the counts of sales and reviews in a page layout. */
+function countsOf(goods: MktbGoods) {
+  return {
+    txStats: {
+      transactionSuccess: String(goods.sold),
+      transactionReject: '0',
+      countSold: String(goods.sold),
+      paymentVerified: String(goods.sold),
+      itemSoldFmt: `${goods.sold}`,
+    },
+    stats: { countView: '0', countReview: String(goods.reviews), countTalk: '0', rating: goods.stars },
+  };
+}
+
+/** Category of every product. */
+const category = {
+  id: '903',
+  name: 'Dekorasi',
+  title: '',
+  breadcrumbURL: 'https://www.tokopedia.com/p/rumah/dekorasi',
+  detail: [
+    { id: '900', name: 'Rumah', breadcrumbURL: 'https://www.tokopedia.com/p/rumah' },
+    { id: '903', name: 'Dekorasi', breadcrumbURL: 'https://www.tokopedia.com/p/rumah/dekorasi' },
+  ],
+};
+
 /** Returns the page layout of a product for `data.pdpGetLayout`. */
 export function productPage(shopDomain: string, productKey: string): Record<string, unknown> {
   const digits = productKey.slice(-3);
@@ -122,24 +148,8 @@ export function productPage(shopDomain: string, productKey: string): Record<stri
     catalogID: '0',
     isLeasing: false,
     menu,
-    category: {
-      id: '903',
-      name: 'Dekorasi',
-      title: '',
-      breadcrumbURL: 'https://www.tokopedia.com/p/rumah/dekorasi',
-      detail: [
-        { id: '900', name: 'Rumah', breadcrumbURL: 'https://www.tokopedia.com/p/rumah' },
-        { id: '903', name: 'Dekorasi', breadcrumbURL: 'https://www.tokopedia.com/p/rumah/dekorasi' },
-      ],
-    },
-    txStats: {
-      transactionSuccess: String(goods.sold),
-      transactionReject: '0',
-      countSold: String(goods.sold),
-      paymentVerified: String(goods.sold),
-      itemSoldFmt: `${goods.sold}`,
-    },
-    stats: { countView: '0', countReview: String(goods.reviews), countTalk: '0', rating: goods.stars },
+    category,
+    ...countsOf(goods),
     productID: goods.id,
     ttsPID: `17300000${goods.id}`,
   };

@@ -20,6 +20,18 @@ function optionsOf(goods: MktcGoods, selected: string) {
   }));
 }
 
+function merchantOf({ merchant: { name, code, official } }: MktcGoods) {
+  return {
+    name,
+    code,
+    official,
+    location: 'Kota Bandung',
+    url: `/merchant/kios/${code}`,
+    ...(official ? {} : { level: 'REGULAR' }),
+    status: 'ACTIVE',
+  };
+}
+
 /** Returns the summary's `data` of a product. `digits` select its form (README.md). */
 export function summary(productSku: string, itemSku: string, pickupPointCode: string, digits: string) {
   const goods = fakeProduct(productSku);
@@ -53,15 +65,7 @@ export function summary(productSku: string, itemSku: string, pickupPointCode: st
     options: digits === '700' ? [] : optionsOf(goods, item),
     categories: categories('RU'),
     masterCategories: categories('MA'),
-    merchant: {
-      name: goods.merchant.name,
-      code: goods.merchant.code,
-      official: goods.merchant.official,
-      location: 'Kota Bandung',
-      url: `/merchant/kios/${goods.merchant.code}`,
-      ...(goods.merchant.official ? {} : { level: 'REGULAR' }),
-      status: 'ACTIVE',
-    },
+    merchant: merchantOf(goods),
     review: { rating: Math.floor(goods.stars), count: goods.reviews, decimalRating: goods.stars },
     ...(goods.sold === 0
       ? {}

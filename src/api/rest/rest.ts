@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { getOption } from '@bufbuild/protobuf';
 import type { RequestHandler } from 'express';
-import { createGateway, type GatewayOptions } from '../../../gateway/gateway.ts';
+import { createGateway, type ExtraPath, type GatewayOptions } from '../../../gateway/gateway.ts';
 import { type Exchange, sendJson } from '../../../gateway/request-context.ts';
 import { basePathOf, type ShownBy, shownByService, variableIn } from '../../../gateway/response/location.ts';
 import {
@@ -236,10 +236,42 @@ function removePrefix(request: IncomingMessage, basePath: string): void {
   request.url = rest.startsWith('/') ? rest : `/${rest}`;
 }
 
+/** Returns the paths that no proto declares. */
+function pathsOfNoProto(options: RestOptions): readonly ExtraPath[] {
+  const { caller, publicUrl } = options;
+  const operatorContent = keepContent(publicUrl, () => operatorDocument(options));
+  return [
+    {
+      path: '/health',
+      operation: systemOperations.health,
+      serve: (exchange) => serveHealth(caller, exchange),
+    },
+    {
+      path: '/ready',
+      operation: systemOperations.ready,
+      serve: (exchange) => serveReady(caller, exchange),
+    },
+    {
+      path: '/files/{job_id}/{name}',
+      operation: systemOperations.file,
+      serve: (exchange) => serveFile(options, exchange),
+    },
+    // For the sites that this service requests.
+    { path: keyDirectoryPath, serve: (exchange) => serveKeyDirectory(options, exchange) },
+    // A picture is no part of a program's interface.
+    { path: '/images', serve: (exchange) => serveImage(options.images, exchange) },
+    {
+      path: '/openapi-operator.json',
+      serve: async (exchange) => sendPublicContent(exchange, await operatorContent()),
+    },
+    { path: '/docs', serve: createDocs(() => basePathOf(publicUrl())) },
+    { path: '/docs/{name}', serve: (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!) },
+  ];
+}
+
 /** Creates the REST interface: the gateway over the services, and the paths that no proto declares. */
 export function createRestApi(options: RestOptions): RequestListener {
   const { services, caller, log, clock, budget, publicUrl, mounts = [], retrieveCache } = options;
-  const operatorContent = keepContent(publicUrl, () => operatorDocument(options));
   const gateway = createGateway({
     services,
     caller,
@@ -250,33 +282,7 @@ export function createRestApi(options: RestOptions): RequestListener {
     loadApi: async () => (await import('./api-info.ts')).apiInfo,
     pathForms: addressForms,
     documents: ['/openapi.json', '/openapi-short.json'],
-    extraPaths: [
-      {
-        path: '/health',
-        operation: systemOperations.health,
-        serve: (exchange) => serveHealth(caller, exchange),
-      },
-      {
-        path: '/ready',
-        operation: systemOperations.ready,
-        serve: (exchange) => serveReady(caller, exchange),
-      },
-      {
-        path: '/files/{job_id}/{name}',
-        operation: systemOperations.file,
-        serve: (exchange) => serveFile(options, exchange),
-      },
-      // For the sites that this service requests.
-      { path: keyDirectoryPath, serve: (exchange) => serveKeyDirectory(options, exchange) },
-      // A picture is no part of a program's interface.
-      { path: '/images', serve: (exchange) => serveImage(options.images, exchange) },
-      {
-        path: '/openapi-operator.json',
-        serve: async (exchange) => sendPublicContent(exchange, await operatorContent()),
-      },
-      { path: '/docs', serve: createDocs(() => basePathOf(publicUrl())) },
-      { path: '/docs/{name}', serve: (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!) },
-    ],
+    extraPaths: pathsOfNoProto(options),
     mounts: [
       nameMounts(options),
       serveSession({ caller, clock, publicUrl }),

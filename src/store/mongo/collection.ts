@@ -142,37 +142,45 @@ function idPrefix({ id }: Declaration, where: Record<string, unknown>): unknown[
  * used.
  */
 function filterOf(declaration: Declaration, where: Where<never>): Document {
-  const { id } = declaration;
-  const given = Object.fromEntries(Object.entries(where).filter(([, condition]) => condition !== undefined));
-  const prefix = idPrefix(declaration, given);
-  const ranged = id.length === 1 ? undefined : id[prefix.length];
-  const { atLeast, below } = Object.fromEntries(ranged === undefined ? [] : partsOf(given[ranged])) as {
-    atLeast?: unknown;
-    below?: unknown;
-  };
-  const isRange = atLeast !== undefined || below !== undefined;
-  const filter: Document = {};
-  if (prefix.length === id.length) filter._id = idText(prefix);
-  else if (prefix.length > 0 || isRange) {
-    const start = prefix.length === 0 ? '' : `${idText(prefix)}/`;
-    filter._id = {
-      $gte: atLeast === undefined ? start : `${start}${idText([atLeast])}`,
-      // '0' is the character after '/'.
-      ...(below !== undefined
-        ? { $lt: `${start}${idText([below])}` }
-        : start === ''
-          ? {}
-          : { $lt: `${start.slice(0, -1)}0` }),
-    };
+  const conditions = Object.fromEntries(
+    Object.entries(where).filter(([, condition]) => condition !== undefined),
+  );
+  const { filter, fields: idFields } = idFilter(declaration, conditions);
+  for (const [field, condition] of Object.entries(conditions)) {
+    if (!idFields.has(field)) filter[nameIn(declaration, field)] = conditionOf(declaration, field, condition);
   }
-  for (const [field, condition] of Object.entries(given)) {
-    if (id.indexOf(field) >= 0 && id.length > 1 && id.indexOf(field) < prefix.length) continue;
-    if (isRange && field === ranged) continue;
-    filter[nameIn(declaration, field)] = conditionOf(declaration, field, condition);
-  }
-  const hidden = hiddenFrom(declaration, given);
+  const hidden = hiddenFrom(declaration, conditions);
   if (hidden !== undefined) filter[hidden.field] = { ...filter[hidden.field], $nin: [...hidden.values] };
   return filter;
+}
+
+/** Returns the filter of a compound id, and the fields of the conditions that it covers. */
+function idFilter(
+  declaration: Declaration,
+  conditions: Record<string, unknown>,
+): { filter: Document; fields: ReadonlySet<string> } {
+  const { id } = declaration;
+  if (id.length === 1) return { filter: {}, fields: new Set() };
+  const prefix = idPrefix(declaration, conditions);
+  const fields = new Set<string>(id.slice(0, prefix.length));
+  const next = id[prefix.length];
+  if (next === undefined) return { filter: { _id: idText(prefix) }, fields };
+  const parts = partsOf(conditions[next]);
+  const { atLeast, below } = Object.fromEntries(parts) as { atLeast?: unknown; below?: unknown };
+  const isRange = atLeast !== undefined || below !== undefined;
+  if (prefix.length === 0 && !isRange) return { filter: {}, fields };
+  if (isRange) fields.add(next);
+  return { filter: { _id: idRange(prefix, atLeast, below) }, fields };
+}
+
+/** Returns the range of compound ids that begin with values, and whose next field is in a range. */
+function idRange(prefix: readonly unknown[], atLeast: unknown, below: unknown): Document {
+  const start = prefix.length === 0 ? '' : `${idText(prefix)}/`;
+  const range: Document = { $gte: atLeast === undefined ? start : `${start}${idText([atLeast])}` };
+  if (below !== undefined) range.$lt = `${start}${idText([below])}`;
+  // '0' is the character after '/'.
+  else if (start !== '') range.$lt = `${start.slice(0, -1)}0`;
+  return range;
 }
 
 /** Returns a filter that compares fields, in their order, with values. `last` compares the last field. */
@@ -182,11 +190,31 @@ function comparing(
   operator: '$lt' | '$gt',
   last: '$lt' | '$lte' | '$gt' = operator,
 ): Document {
-  const alternatives = fields.map((field, index) => ({
-    ...Object.fromEntries(fields.slice(0, index).map((equal, place) => [equal, values[place]])),
-    [field]: { [index === fields.length - 1 ? last : operator]: values[index] },
-  }));
+  const alternatives = fields.map((field, index) => {
+    const alternative: Document = {};
+    for (const [position, equalField] of fields.slice(0, index).entries())
+      alternative[equalField] = values[position];
+    alternative[field] = { [index === fields.length - 1 ? last : operator]: values[index] };
+    return alternative;
+  });
   return alternatives.length > 1 ? { $or: alternatives } : (alternatives[0] ?? {});
+}
+
+/**
+ * Returns the keys to sort by, and the values of `after` in them. The rest of a compound id whose first fields
+ * are given is sorted by the id, whose index is used.
+ */
+function sortKeys(
+  declaration: Declaration,
+  where: Record<string, unknown>,
+  order: readonly string[],
+  after: readonly unknown[] | null,
+): { keys: readonly string[]; position: readonly unknown[] | null } {
+  const prefix = idPrefix(declaration, where);
+  const isById =
+    prefix.length > 0 && order.every((field, index) => declaration.id[prefix.length + index] === field);
+  if (!isById) return { keys: order.map((field) => nameIn(declaration, field)), position: after };
+  return { keys: ['_id'], position: after === null ? null : [idText([...prefix, ...after])] };
 }
 
 /** A database of which a function gets the collections. */
@@ -234,18 +262,15 @@ export function createCollection<T extends object>(engine: Engine, declaration: 
   ) =>
     run(async (collection) => {
       if (limit !== undefined && limit <= 0) return [];
-      const prefix = idPrefix(declaration, where as Record<string, unknown>);
-      const isById = prefix.length > 0 && order.every((field, place) => id[prefix.length + place] === field);
-      const keys = isById ? ['_id'] : order.map((field) => nameIn(declaration, field));
-      const position = isById && after !== null ? [idText([...prefix, ...after])] : after;
-      const terms = [
-        filter(where),
-        ...(position === null ? [] : [comparing(keys, position, newestFirst ? '$lt' : '$gt')]),
-        ...(search === undefined ? [] : [holding(declaration, search)]),
-      ] as Filter<StoredDocument>[];
-      const found = collection.find(terms.length > 1 ? { $and: terms } : terms[0]!, { projection });
-      const sorted = found.sort(Object.fromEntries(keys.map((key) => [key, newestFirst ? -1 : 1])));
-      return (await (limit === undefined ? sorted : sorted.limit(limit)).toArray()).map(read);
+      const { keys, position } = sortKeys(declaration, where as Record<string, unknown>, order, after);
+      const terms: Document[] = [filter(where)];
+      if (position !== null) terms.push(comparing(keys, position, newestFirst ? '$lt' : '$gt'));
+      if (search !== undefined) terms.push(holding(declaration, search));
+      const condition = terms.length > 1 ? { $and: terms } : terms[0]!;
+      const cursor = collection.find(condition as Filter<StoredDocument>, { projection });
+      cursor.sort(Object.fromEntries(keys.map((key) => [key, newestFirst ? -1 : 1])));
+      if (limit !== undefined) cursor.limit(limit);
+      return (await cursor.toArray()).map(read);
     });
 
   return {
@@ -270,10 +295,10 @@ export function createCollection<T extends object>(engine: Engine, declaration: 
 
     pick: (where, picked, { order = [], newestFirst = false, skip = 0 } = {}) =>
       run(async (collection) => {
-        const wanted = Object.fromEntries(picked.map((field) => [nameIn(declaration, field), 1]));
+        const pickedFields = Object.fromEntries(picked.map((field) => [nameIn(declaration, field), 1]));
         // Without the id, an index alone may answer.
         const found = await collection.findOne(filter(where), {
-          projection: { _id: 0, ...wanted },
+          projection: { _id: 0, ...pickedFields },
           sort: Object.fromEntries(order.map((field) => [nameIn(declaration, field), newestFirst ? -1 : 1])),
           skip,
         });
@@ -316,13 +341,13 @@ export function createCollection<T extends object>(engine: Engine, declaration: 
         const { newer, strictly = false, keep = [] } = declaration.upsert ?? { newer: [] };
         const writes = documents.map((document) => {
           const { _id, ...stored } = write(document);
-          const kept = Object.fromEntries(keep.map((field) => [field, stored[field]]));
+          const insertedFields = Object.fromEntries(keep.map((field) => [field, stored[field]]));
           for (const field of keep) delete stored[field];
           const values = newer.map((field) => (document as Record<string, unknown>)[field]);
           return {
             updateOne: {
               filter: { _id, ...comparing(newer, values, '$lt', strictly ? '$lt' : '$lte') },
-              update: { $set: stored, ...(keep.length === 0 ? {} : { $setOnInsert: kept }) },
+              update: { $set: stored, ...(keep.length === 0 ? {} : { $setOnInsert: insertedFields }) },
               upsert: true,
             },
           };
