@@ -197,7 +197,6 @@ export const translatedNameFiles: readonly string[] = [
   'src/store/mongo/jobs.ts',
   'src/store/mongo/migrate.ts',
   'src/store/mongo/origins.ts',
-  'src/store/mongo/outcomes.ts',
   'src/store/mongo/progress.ts',
   'src/store/outcomes.ts',
   'src/store/permits.ts',

@@ -28,7 +28,7 @@ import { unlessDuplicate } from './duplicates.ts';
 export type StoredDocument = Document & { _id: string };
 
 /** Fields of new documents that only this engine has (posting.ts). */
-const initialFields: Partial<Record<CollectionName, Document>> = { users: { openKeys: [], epoch: 0 } };
+const initialFields: Partial<Record<CollectionName, Document>> = { users: { openKeys: [], revision: 0 } };
 
 /** Digits of a number in an id: milliseconds and fractions of them. */
 const numberLength = 20;

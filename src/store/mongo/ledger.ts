@@ -74,21 +74,7 @@ export function ledgerStore(engine: MongoEngine): LedgerStore {
         return sums.toArray();
       }),
 
-    repair: (before) =>
-      engine.run(async (collections) => {
-        let repaired = 0;
-        for (;;) {
-          const pending = await collections.ledger
-            .find({ state: 'pending', createdAt: { $lt: before } })
-            .limit(chunkSize)
-            .toArray();
-          let settled = 0;
-          for (const entry of pending) if (await settlePending(collections, entry)) settled += 1;
-          repaired += settled;
-          // Concurrent calls are posting the remaining ones.
-          if (pending.length < chunkSize || settled === 0) return repaired;
-        }
-      }),
+    repair: (before) => engine.run((collections) => repairEntries(collections, before)),
 
     audit: async function* () {
       let after = '';
@@ -107,6 +93,22 @@ export function ledgerStore(engine: MongoEngine): LedgerStore {
       }
     },
   };
+}
+
+/** Settles the entries from before a time that are pending. Returns their number. */
+async function repairEntries(collections: MongoCollections, before: number): Promise<number> {
+  let repaired = 0;
+  for (;;) {
+    const pending = await collections.ledger
+      .find({ state: 'pending', createdAt: { $lt: before } })
+      .limit(chunkSize)
+      .toArray();
+    let settled = 0;
+    for (const entry of pending) if (await settlePending(collections, entry)) settled += 1;
+    repaired += settled;
+    // Concurrent calls are posting the remaining ones.
+    if (pending.length < chunkSize || settled === 0) return repaired;
+  }
 }
 
 /**
@@ -144,9 +146,9 @@ async function auditAccount({ users, ledger }: MongoCollections, userId: string)
         { $group: { _id: null, sum: { $sum: '$amount' }, entries: { $sum: 1 } } },
       ])
       .toArray();
-    // Keys are added, or removed with a new epoch, so these two detect any change.
+    // Keys are added, or removed with a new revision, so these two detect any change.
     const after = (await users.findOne({ _id: userId }))!;
-    if (after.epoch === before.epoch && after.openKeys.length === before.openKeys.length) {
+    if (after.revision === before.revision && after.openKeys.length === before.openKeys.length) {
       return { userId, balance: before.balance, sum: total?.sum ?? 0, entries: total?.entries ?? 0 };
     }
     if (attempt === maxAuditAttempts) return { userId, balance: after.balance, sum: null, entries: 0 };

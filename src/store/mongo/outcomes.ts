@@ -1,3 +1,4 @@
+import type { UpdateFilter } from 'mongodb';
 import { newId } from '../../base/id.ts';
 import type { BatchKey, BatchState, Outcome, OutcomeWrite } from '../batches.ts';
 import { addOutcomes, countOutcomes, failOutstanding, maxStalledWithProgress } from '../outcomes.ts';
@@ -34,7 +35,7 @@ const unchanged = ({
  */
 function assumeBatch({ id: _id, jobId }: BatchKey, attempt: number, { outcomes, end }: OutcomeWrite) {
   const indexes = Object.keys(outcomes);
-  if (!end || indexes.some((index, place) => Number(index) !== place)) return null;
+  if (!end || indexes.some((index, position) => Number(index) !== position)) return null;
   const claim = { _id, jobId, attempt, state: 'claimed' as BatchState };
   return { ...claim, total: indexes.length, success: 0, failed: 0, outcomes: {}, segments: [] };
 }
@@ -64,30 +65,33 @@ export async function writeOutcomes(
     );
     const added = Object.entries(fresh);
     if (added.length === 0 && !write.end) return true;
-    const ending: Partial<BatchDocument> = write.end
-      ? {
-          state: 'done',
-          leaseUntil: null,
-          notBefore: null,
-          wait: null,
-          file: write.end.file,
-          endedAt: write.end.at,
-        }
-      : {};
-    const { matchedCount } = await batches.updateOne(unchanged(batch), {
-      $set: {
-        ...Object.fromEntries(added.map(([index, outcome]) => [`outcomes.${index}`, outcome])),
-        success,
-        failed,
-        storedBytes,
-        ...(segments === earlier ? {} : { segments }),
-        ...(write.pages ? { pages: write.pages } : {}),
-        ...ending,
-      },
-      ...(added.length > 0 ? { $min: { stalledClaims: maxStalledWithProgress } } : {}),
-    });
+    const fields: UpdateFilter<BatchDocument> = {
+      ...Object.fromEntries(added.map(([index, outcome]) => [`outcomes.${index}`, outcome])),
+      success,
+      failed,
+      storedBytes,
+      ...endingOf(write),
+    };
+    if (segments !== earlier) fields.segments = segments;
+    if (write.pages) fields.pages = write.pages;
+    const update: UpdateFilter<BatchDocument> = { $set: fields };
+    if (added.length > 0) update.$min = { stalledClaims: maxStalledWithProgress };
+    const { matchedCount } = await batches.updateOne(unchanged(batch), update);
     if (matchedCount > 0) return true;
   }
+}
+
+/** Returns the fields of a batch that a write ends. */
+function endingOf({ end }: OutcomeWrite): Partial<BatchDocument> {
+  if (!end) return {};
+  return {
+    state: 'done',
+    leaseUntil: null,
+    notBefore: null,
+    wait: null,
+    file: end.file,
+    endedAt: end.at,
+  };
 }
 
 /**

@@ -16,7 +16,7 @@ const always = Number.MAX_SAFE_INTEGER;
 
 /** Steps of an uncontended post: read the account, write the entry, change the balance, mark the entry. */
 const postSteps = [1, 2, 3, 4];
-/** Steps that settle an entry whose key is not open: raise the epoch, delete the entry. */
+/** Steps that settle an entry whose key is not open: raise the revision, delete the entry. */
 const settleSteps = [1, 2];
 
 describe.skipIf('missing' in mongo)(
@@ -170,7 +170,7 @@ describe.skipIf('missing' in mongo)(
         const userId = await userWith(20);
         const entry = anEntry(userId, -5);
         await haltBefore(3, collections, (halting) => post(halting, entry)).reached;
-        // Reads the entry, raises the epoch, and voids the entry.
+        // Reads the entry, raises the revision, and voids the entry.
         const paused = haltBefore(voiding, collections, (halting) =>
           voidKey(halting, entry.key, userId, aTime),
         );

@@ -14,7 +14,7 @@ export type UserDocument = Stored<User> & {
   /** Keys of entries that are in the balance and may not be marked as applied yet. */
   openKeys: string[];
   /** Incremented when a key leaves `openKeys`, and to make concurrent posts start over. */
-  epoch: number;
+  revision: number;
   /** Credits spent by API keys with a ceiling, by the key's id. Absent before the first charge. */
   spentByKey?: Record<string, number>;
 };

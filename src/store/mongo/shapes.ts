@@ -11,7 +11,12 @@ function withId<T extends { _id: string }>({ _id, ...rest }: T): Omit<T, '_id'> 
 }
 
 /** Converts a stored user, without the fields of the ledger protocol. */
-export function readUser({ openKeys: _, epoch: __, spentByKey: ___, ...user }: WithId<UserDocument>): User {
+export function readUser({
+  openKeys: _,
+  revision: __,
+  spentByKey: ___,
+  ...user
+}: WithId<UserDocument>): User {
   return withId(user);
 }
 

@@ -33,6 +33,15 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
         );
   const isVoid = (key: string) => engine.get('SELECT 1 FROM void_ledger_keys WHERE key = ?', key) !== null;
 
+  const insertEntry = (entry: LedgerEntry, ceiling: SpentCeiling | null) => {
+    const { userId, amount } = entry;
+    engine.run(`INSERT INTO ledger (${ledger.columns}) VALUES (${ledger.marks})`, ...ledger.values(entry));
+    engine.run('UPDATE users SET balance = balance + ? WHERE id = ?', amount, userId);
+    if (ceiling === null) return;
+    const sql = 'UPDATE api_keys SET credits_spent = credits_spent - ? WHERE id = ?';
+    engine.run(sql, amount, ceiling.keyId);
+  };
+
   const entries = createCollection<LedgerEntry>(engine, ledgerDeclaration);
   return {
     ...entries,
@@ -40,26 +49,17 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
     post: async (entry) =>
       // The job's next transition makes its charge or refund durable, before either is acknowledged.
       (entry.jobId === null ? engine : engine.relaxed).write(() => {
-        const balance = balanceOf(entry.userId);
-        if (balance === undefined) throw new Fault('not_found', `user ${entry.userId} does not exist`);
-        if (engine.get('SELECT 1 FROM ledger WHERE key = ?', entry.key)) return { posted: true, balance };
-        if (isVoid(entry.key)) throw voidedKeyFault(entry.key);
-        if (entry.amount < 0 && balance + entry.amount < 0) return { posted: false, balance };
+        const { key, userId, amount } = entry;
+        const balance = balanceOf(userId);
+        if (balance === undefined) throw new Fault('not_found', `user ${userId} does not exist`);
+        if (engine.get('SELECT 1 FROM ledger WHERE key = ?', key)) return { posted: true, balance };
+        if (isVoid(key)) throw voidedKeyFault(key);
+        if (amount < 0 && balance + amount < 0) return { posted: false, balance };
         const ceiling = ceilingOf(entry);
-        if (ceiling !== null && entry.amount < 0 && ceiling.spent - entry.amount > ceiling.max)
+        if (ceiling !== null && amount < 0 && ceiling.spent - amount > ceiling.max)
           return { posted: false, balance, ceiling };
-        engine.run(
-          `INSERT INTO ledger (${ledger.columns}) VALUES (${ledger.marks})`,
-          ...ledger.values(entry),
-        );
-        engine.run('UPDATE users SET balance = balance + ? WHERE id = ?', entry.amount, entry.userId);
-        if (ceiling !== null)
-          engine.run(
-            'UPDATE api_keys SET credits_spent = credits_spent - ? WHERE id = ?',
-            entry.amount,
-            ceiling.keyId,
-          );
-        return { posted: true, balance: balance + entry.amount };
+        insertEntry(entry, ceiling);
+        return { posted: true, balance: balance + amount };
       }),
 
     voidKey: async (key, _userId, at) =>
