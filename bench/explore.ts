@@ -91,8 +91,11 @@ export async function measureExplore(rounds: number, records: number): Promise<E
 async function fillJob(context: JobContext, count: number): Promise<{ job: Job; segments: Segment[] }> {
   const samples = sampleRecords();
   const job = aJob({
-    ...{ region, totalUnits: count, totalBatches: Math.ceil(count / batchSize) },
-    ...{ state: 'completed', finishedAt: 1 },
+    region,
+    totalUnits: count,
+    totalBatches: Math.ceil(count / batchSize),
+    state: 'completed',
+    finishedAt: 1,
   });
   const batches: Batch[] = [];
   for (let seq = 0; seq < job.totalBatches; seq++) {

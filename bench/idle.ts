@@ -37,8 +37,8 @@ export async function measureIdle(rounds: number): Promise<IdleResult> {
     const launcher = install(folder);
     const starts: Awaited<ReturnType<typeof measureStart>>[] = [];
     for (let round = 0; round <= rounds; round++) starts.push(await measureStart(launcher, folder));
-    const [first, ...others] = starts;
-    const middle = (name: 'startMs' | 'ownBytes' | 'allBytes') => median(others.map((one) => one[name]));
+    const [first, ...laterStarts] = starts;
+    const middle = (name: 'startMs' | 'ownBytes' | 'allBytes') => median(laterStarts.map((one) => one[name]));
     return {
       firstStartMs: first!.startMs,
       startMs: middle('startMs'),

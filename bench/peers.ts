@@ -46,15 +46,15 @@ export async function measurePeers(pages: number, say: (line: string) => void): 
     const task = createTask(folder, `http://127.0.0.1:${origin.firstMessage}`, pages);
     const killedTask = createTask(folder, task.origin, killedPages);
     for (const contender of contenders) {
-      const place = mkdtempSync(join(folder, 'peer-'));
-      const prepared = await contender.prepare(place).catch((error: Error) => error);
+      const peerFolder = mkdtempSync(join(folder, 'peer-'));
+      const prepared = await contender.prepare(peerFolder).catch((error: Error) => error);
       if (prepared instanceof Error) {
         say(`${contender.name}: not measured: ${prepared.message}`);
         continue;
       }
       try {
-        const run = await measureRun(prepared, task, newFolder(place));
-        const killed = await measureKill(prepared, killedTask, origin, newFolder(place));
+        const run = await measureRun(prepared, task, newFolder(peerFolder));
+        const killed = await measureKill(prepared, killedTask, origin, newFolder(peerFolder));
         const { name, state, progress } = contender;
         results.push({ name, state, progress, version: prepared.version, ...run, killed });
       } finally {
@@ -68,7 +68,7 @@ export async function measurePeers(pages: number, say: (line: string) => void): 
   return results;
 }
 
-const newFolder = (place: string) => mkdtempSync(join(place, 'run-'));
+const newFolder = (parent: string) => mkdtempSync(join(parent, 'run-'));
 
 function createTask(folder: string, origin: string, count: number): Task {
   const pages = benchPages(count);

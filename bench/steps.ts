@@ -57,15 +57,16 @@ export async function measureSteps(rounds: number, items: number): Promise<StepC
   ];
   const pages = benchPages(items);
   const ask =
-    (...asked: BenchProgram[]) =>
+    (...group: BenchProgram[]) =>
     async () => {
-      const pids = asked.map(({ pid }) => pid);
-      const run = () => Promise.all(asked.map((program) => program.ask('go')));
-      return (await timed(items * asked.length, pids, run)).processorUs;
+      const pids = group.map(({ pid }) => pid);
+      const run = () => Promise.all(group.map((program) => program.ask('go')));
+      return (await timed(items * group.length, pids, run)).processorUs;
     };
   try {
     const measured = await interleave(rounds, [
-      ...[bare, ...programs].map((program) => ask(program)),
+      ask(bare),
+      ...programs.map((program) => ask(program)),
       ask(programs.at(-1)!, second),
       ...services.map((service) => async () => (await runJob(service, pages)).processorUs),
     ]);
@@ -94,7 +95,8 @@ export async function measureOperations(items: number): Promise<Operations> {
     origins: {
       mkta: {
         [region]: `http://127.0.0.1:${origin.firstMessage}`,
-        ...{ concurrency, requests_per_second: 10_000 },
+        concurrency,
+        requests_per_second: 10_000,
       },
     },
     nodeOptions: countingOptions,

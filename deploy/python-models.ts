@@ -96,9 +96,9 @@ function typeOf(schema: Schema): string {
 function unionOf(types: readonly string[]): string {
   const isOptional = types.some((type) => type === 'None' || type.startsWith('Optional['));
   const unique = [...new Set(types.map((type) => /^Optional\[(.*)\]$/.exec(type)?.[1] ?? type))];
-  const others = unique.filter((type) => type !== 'None');
-  if (others.length === 0) return 'None';
-  const union = others.length === 1 ? others[0]! : `Union[${others.join(', ')}]`;
+  const valueTypes = unique.filter((type) => type !== 'None');
+  if (valueTypes.length === 0) return 'None';
+  const union = valueTypes.length === 1 ? valueTypes[0]! : `Union[${valueTypes.join(', ')}]`;
   return isOptional ? `Optional[${union}]` : union;
 }
 

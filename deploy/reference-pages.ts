@@ -53,8 +53,8 @@ ${table(header, rows)}
 /** Returns the text of docs/settings.md. */
 export function settingsPage(): string {
   const rows = Object.entries(settings).map(([name, setting]) => {
-    const shown = setting.default ?? ('generated' in setting ? 'generated' : 'none');
-    return [`\`${name}\`${'secret' in setting ? ' (secret)' : ''}`, `\`${shown}\``, setting.about];
+    const defaultText = setting.default ?? ('generated' in setting ? 'generated' : 'none');
+    return [`\`${name}\`${'secret' in setting ? ' (secret)' : ''}`, `\`${defaultText}\``, setting.about];
   });
   return `# Settings
 
@@ -99,7 +99,7 @@ const visible = (command: Command): readonly Command[] =>
   command
     .createHelp()
     .visibleCommands(command)
-    .filter((shown) => shown.name() !== 'help');
+    .filter((subcommand) => subcommand.name() !== 'help');
 
 /** Returns the commands below a group, or the command itself. */
 function leaves(command: Command): Command[] {
@@ -109,13 +109,13 @@ function leaves(command: Command): Command[] {
 
 /** Returns the name of a command with its arguments: `job show <job>`. */
 function wordsOf(command: Command): string {
-  const shown = command.registeredArguments.map((argument) => {
+  const argumentNames = command.registeredArguments.map((argument) => {
     const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
     return argument.required ? `<${name}>` : `[${name}]`;
   });
   const names: string[] = [];
   for (let each: Command | null = command; each?.parent; each = each.parent) names.unshift(each.name());
-  return [...names, ...shown].join(' ');
+  return [...names, ...argumentNames].join(' ');
 }
 
 const escapeCell = (text: string) => text.replaceAll('|', '\\|');

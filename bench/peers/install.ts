@@ -33,12 +33,12 @@ export function packageVersion(name: string): string {
 
 /** Installs what a lock file lists, unless the same list is installed. */
 function once(lockFile: string, install: () => void): void {
-  const wanted = readFileSync(join(peersFolder, lockFile), 'utf8');
+  const contents = readFileSync(join(peersFolder, lockFile), 'utf8');
   const installed = join(cache, lockFile);
-  if (existsSync(installed) && readFileSync(installed, 'utf8') === wanted) return;
+  if (existsSync(installed) && readFileSync(installed, 'utf8') === contents) return;
   install();
   mkdirSync(cache, { recursive: true });
-  writeFileSync(installed, wanted);
+  writeFileSync(installed, contents);
 }
 
 function run(command: string, parameters: readonly string[]): void {

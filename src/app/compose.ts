@@ -185,15 +185,15 @@ interface SignedLinks {
 }
 
 function openLinks(config: Config, clock: Clock, publicUrl: () => string): SignedLinks {
-  const given = openSecrets(config.linkSecrets, config.dataDir);
-  const secrets = deriveLinkSecrets(given, clock);
+  const rootSecrets = openSecrets(config.linkSecrets, config.dataDir);
+  const secrets = deriveLinkSecrets(rootSecrets, clock);
   return {
     secrets,
     admissions: createAdmissionTokens({ secrets, clock }),
     links: createLinks({ secrets, publicUrl, clock }),
     images: config.showsImages ? createImageLinks({ secrets, clock }) : null,
     destinations: createDestinations({
-      box: createSecretBox(given),
+      box: createSecretBox(rootSecrets),
       allowPrivate: config.allowsPrivate,
       now: () => clock.now(),
     }),
@@ -282,8 +282,8 @@ async function openPages(
  */
 async function followTime(clock: SharedClock, signal: AbortSignal): Promise<() => Promise<void>> {
   const first = new AbortController();
-  const waited = clock.sleep(maxFirstReadingMs, first.signal).catch(() => {});
-  await Promise.race([clock.synchronize().catch(() => {}), waited]);
+  const timeout = clock.sleep(maxFirstReadingMs, first.signal).catch(() => {});
+  await Promise.race([clock.synchronize().catch(() => {}), timeout]);
   first.abort(new Error('time read'));
   const following = clock.follow(followMs, signal);
   return () => following;

@@ -66,8 +66,8 @@ async function createTestKey(url: string, apiKey: string): Promise<string> {
   const operator = createGleanerClient({ url, apiKey });
   const { method } = OperatorService;
   const { users } = await operator.call(method.listUsers, { search: userName });
-  const known = users.find(({ name }) => name === userName);
-  const user = known ?? (await operator.call(method.createUser, { name: userName })).user!;
+  const existing = users.find(({ name }) => name === userName);
+  const user = existing ?? (await operator.call(method.createUser, { name: userName })).user!;
   const request = { userId: user.id, name: 'gleaner dev', mode: 'test' };
   return (await operator.call(method.createApiKey, request)).apiKey;
 }

@@ -107,8 +107,8 @@ export function diagnoseSettings(
 }
 
 function describeDotEnv({ path, values, ignored }: DotEnv): string {
-  const others = ignored.length === 0 ? '' : ` (not loaded: ${ignored.join(', ')})`;
-  return `${Object.keys(values).length} in ${path}${others}`;
+  const notLoaded = ignored.length === 0 ? '' : ` (not loaded: ${ignored.join(', ')})`;
+  return `${Object.keys(values).length} in ${path}${notLoaded}`;
 }
 
 /** Checks that there is a browser if the origins file needs one. */
@@ -185,10 +185,10 @@ async function diagnoseFiles({ store, blobs }: Pick<Stack, 'store' | 'blobs'>): 
     const { files, read, damaged, damagedCount } = await checkStoredFiles(store, blobs);
     if (damagedCount === 0)
       return ok('result files', `${files} as they were written (${read} compared by content)`);
-    const others = damagedCount > damaged.length ? `, and ${damagedCount - damaged.length} more` : '';
+    const remainder = damagedCount > damaged.length ? `, and ${damagedCount - damaged.length} more` : '';
     return error(
       'result files',
-      `${damagedCount} of ${files} missing or changed: ${damaged.join(', ')}${others}`,
+      `${damagedCount} of ${files} missing or changed: ${damaged.join(', ')}${remainder}`,
       'Restore them from a backup, or run their jobs again. Merged files are restored when they are read.',
     );
   } catch (thrown) {

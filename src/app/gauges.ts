@@ -81,8 +81,8 @@ export function storeGauges({ store, sharedCounts, clock, origins }: StoreGaugeO
         return { labels: { market }, value: own.length };
       });
       const configured = new Set([...origins.values()].flatMap(originsOf));
-      const others = [...paused].filter((origin) => !configured.has(origin)).length;
-      return [...counts, { labels: { market: 'other' }, value: others }];
+      const unconfigured = [...paused].filter((origin) => !configured.has(origin)).length;
+      return [...counts, { labels: { market: 'other' }, value: unconfigured }];
     },
   };
 }

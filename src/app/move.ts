@@ -140,25 +140,23 @@ async function moveFiles(
   const isInPlace = config.s3Url === null && resolve(config.dataDir) === dataDir;
   const source = isInPlace || !existsSync(folder) ? null : openFiles({ directory: folder });
   const moved: Backup = { files: 0, bytes: 0, lost: [] };
+  const move = async (file: ReferencedFile) => {
+    const digest = await moveFile(file, source, target);
+    if (digest === null || (file.sha256 !== undefined && file.sha256 !== digest.sha256))
+      moved.lost.push(file.path);
+    if (digest === null) return;
+    moved.files += 1;
+    moved.bytes += digest.bytes;
+    onFile();
+  };
   try {
     for await (const { job, files } of referencedFiles(store)) {
       // Files that the source replaced between an interrupted move and this one.
       const copied = source === null ? [] : await target.listJob(job.id);
       await target.remove(copied.filter((path) => !files.has(path)));
-      const moveOne = async (file: ReferencedFile) => {
-        const found = source === null ? null : await digestIn(source, file.path);
-        const digest = found ?? (await digestIn(target, file.path));
-        if (digest === null || (file.sha256 !== undefined && file.sha256 !== digest.sha256))
-          moved.lost.push(file.path);
-        if (digest === null) return;
-        if (source !== null && found !== null) await copyFile(source, target, file, found);
-        moved.files += 1;
-        moved.bytes += digest.bytes;
-        onFile();
-      };
       const waiting = files.values();
       const moveWaiting = async () => {
-        for (const file of waiting) await moveOne(file);
+        for (const file of waiting) await move(file);
       };
       await Promise.all(Array.from({ length: concurrency }, moveWaiting));
     }
@@ -166,6 +164,14 @@ async function moveFiles(
   } finally {
     await source?.close();
   }
+}
+
+/** Copies a file that the source has, and returns its digest, or that in the target. Null if neither has it. */
+async function moveFile(file: ReferencedFile, source: Blobs | null, target: Blobs): Promise<Digest | null> {
+  const original = source === null ? null : await digestIn(source, file.path);
+  if (source === null || original === null) return digestIn(target, file.path);
+  await copyFile(source, target, file, original);
+  return original;
 }
 
 /** Copies a file unless the target has it. Throws `malformed` if the copy differs. */

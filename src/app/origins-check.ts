@@ -1,13 +1,14 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import { type Config, ConfigError } from '../base/config.ts';
 import { createLog } from '../base/log.ts';
-import type { Origins } from '../base/origins.ts';
+import type { MarketOrigins, Origins } from '../base/origins.ts';
 import type { Fault } from '../contract/fault.ts';
+import type { PageResponse } from '../fetch/page.ts';
 import { openPageStore } from './data-folder.ts';
 import { type Fetching, openFetching } from './open-fetching.ts';
-import { missingOf, readPage } from './page/reading.ts';
-import { recordRequests } from './page/request-recorder.ts';
-import { checkTarget } from './page/target.ts';
+import { type FetchedReading, missingOf, readPage } from './page/reading.ts';
+import { type RecordedExchange, recordRequests } from './page/request-recorder.ts';
+import { checkTarget, type Target } from './page/target.ts';
 
 /** Result of fetching one page of a market. */
 export interface OriginCheck {
@@ -73,47 +74,68 @@ async function checkOrigin(
   clock: Clock,
 ): Promise<OriginCheck> {
   const settings = origins.get(market);
-  const target = checkTarget(market, settings?.addresses ?? new Map(), id);
+  const addresses: MarketOrigins['addresses'] = settings?.addresses ?? new Map();
+  const target = checkTarget(market, addresses, id);
   const region = target?.region ?? '';
-  const empty: OriginCheck = {
-    market,
-    region,
-    origin: settings?.addresses.get(region) ?? settings?.addresses.get('') ?? '',
-    page: '',
-    status: null,
-    result: 'skipped',
-    message: 'no page to fetch',
-    fields: { read: 0, listed: 0 },
-    clockSkewMs: null,
-    remedy: `Pass a page of a site: --id ${market}=<URL>`,
-  };
-  if (target === null) return empty;
+  const origin = addresses.get(region) ?? addresses.get('') ?? '';
+  if (target === null) return skippedCheck(market, origin);
   const wire = recordRequests();
   try {
     const session = pages.openSession(market, region);
-    const { main, records, fault } = await readPage(target, session.fetch);
+    const page = await readPage(target, session.fetch);
+    const { fault } = page;
     await session.end(fault);
-    const { of, missing } = missingOf(target, records);
-    const exchange = wire.exchanges().at(-1);
-    const date = Date.parse(main?.response.headers.date ?? '');
-    const at = main?.response.at ?? clock.now();
     return {
-      ...empty,
-      origin: new URL(main?.response.url ?? exchange?.url ?? (empty.origin || 'http://none.invalid')).origin,
+      market,
+      region,
       page: target.page,
-      status: main?.response.status ?? exchange?.status ?? null,
-      result: fault?.code ?? (records.length === 0 ? 'page_empty' : 'ok'),
+      ...responseOf(page, wire.exchanges().at(-1), origin),
+      result: fault?.code ?? (page.records.length === 0 ? 'page_empty' : 'ok'),
       message: fault?.message ?? '',
-      fields: {
-        read: records.length === 0 ? 0 : of - missing.filter(({ share }) => share === 1).length,
-        listed: of,
-      },
-      clockSkewMs: Number.isNaN(date) ? null : Math.trunc((date - at) / 1000) * 1000,
+      fields: countFields(target, page.records),
+      clockSkewMs: skewOf(page.main?.response, clock),
       remedy: fault ? remedyOf(fault, market, settings?.fetch) : '',
     };
   } finally {
     wire.stop();
   }
+}
+
+const skippedCheck = (market: string, origin: string): OriginCheck => ({
+  market,
+  region: '',
+  origin,
+  page: '',
+  status: null,
+  result: 'skipped',
+  message: 'no page to fetch',
+  fields: { read: 0, listed: 0 },
+  clockSkewMs: null,
+  remedy: `Pass a page of a site: --id ${market}=<URL>`,
+});
+
+/** Returns the origin and status of the page's response, or of the last request if there is none. */
+function responseOf(
+  { main }: FetchedReading,
+  exchange: RecordedExchange | undefined,
+  origin: string,
+): Pick<OriginCheck, 'origin' | 'status'> {
+  const url = main?.response.url ?? exchange?.url ?? (origin || 'http://none.invalid');
+  return { origin: new URL(url).origin, status: main?.response.status ?? exchange?.status ?? null };
+}
+
+/** Counts the listed fields of a page, and those that its records have. */
+function countFields(target: Target, records: FetchedReading['records']): OriginCheck['fields'] {
+  const { of, missing } = missingOf(target, records);
+  if (records.length === 0) return { read: 0, listed: of };
+  return { read: of - missing.filter(({ share }) => share === 1).length, listed: of };
+}
+
+/** Returns the time of this machine minus that of a site, in whole seconds. Null without a date. */
+function skewOf(response: PageResponse | undefined, clock: Clock): number | null {
+  const date = Date.parse(response?.headers.date ?? '');
+  if (Number.isNaN(date)) return null;
+  return Math.trunc((date - (response?.at ?? clock.now())) / 1000) * 1000;
 }
 
 const withBrowser = 'Set "fetch": "browser" for this market in the origins file, or add a "proxy".';

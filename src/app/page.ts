@@ -18,9 +18,9 @@ import { type Target, targetOf } from './page/target.ts';
 export type Say = (line: string) => void;
 
 /** Finds a page as targetOf() does, also of a site that the configuration declares. */
-export function openTarget({ siteFiles }: Config, ...place: Parameters<typeof targetOf>): Target {
+export function openTarget({ siteFiles }: Config, ...query: Parameters<typeof targetOf>): Target {
   declaredSites.use(siteFiles);
-  return targetOf(...place);
+  return targetOf(...query);
 }
 
 /** Options for runFetch(). */
@@ -47,19 +47,19 @@ export async function runFetch(
   try {
     say(targetLine(target));
     const started = clock.steady();
-    const [reading] = (await readTargets({ ...config, origins }, [target], say, clock)) as [FetchedReading];
+    const [page] = (await readTargets({ ...config, origins }, [target], say, clock)) as [FetchedReading];
     const exchanges = wire.exchanges();
     for (const line of exchanges.flatMap(exchangeLines)) say(line);
     const onWire = new Set(exchanges.map(({ url }) => url));
-    const byBrowser = reading.fetched.filter(({ response }) => !onWire.has(response.url));
+    const byBrowser = page.fetched.filter(({ response }) => !onWire.has(response.url));
     for (const line of byBrowser.flatMap((page) => browserLines(page, clock.steady() - started))) say(line);
     const file = resolve(options.save ?? bodyFile(config.dataDir, target));
-    if (reading.main) {
-      await saveResponse(file, reading.main.response);
-      say(responseLine(reading.main.response, file));
+    if (page.main) {
+      await saveResponse(file, page.main.response);
+      say(responseLine(page.main.response, file));
     }
-    readingLines(target, reading).forEach(say);
-    return reading.fault === null;
+    readingLines(target, page).forEach(say);
+    return page.fault === null;
   } finally {
     wire.stop();
   }
@@ -78,9 +78,9 @@ export async function readTargets(
     return await Promise.all(
       targets.map(async (target) => {
         const session = pages.openSession(target.market.name, target.region);
-        const reading = await readPage(target, session.fetch);
-        await session.end(reading.fault);
-        return reading;
+        const page = await readPage(target, session.fetch);
+        await session.end(page.fault);
+        return page;
       }),
     );
   } finally {
@@ -101,9 +101,9 @@ export async function runExtract(
   const response = await loadResponse(file, clock.now());
   say(targetLine(target));
   say(responseLine(response, file));
-  const reading = extractPage(target, response);
-  readingLines(target, reading).forEach(say);
-  return reading.fault === null;
+  const page = extractPage(target, response);
+  readingLines(target, page).forEach(say);
+  return page.fault === null;
 }
 
 function withBrowser(origins: Origins, market: string): Origins {

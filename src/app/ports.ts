@@ -131,7 +131,7 @@ interface Edge {
 
 /** Returns the functions that format the records of result files, and restore them, in this process. */
 const filesOf = (context: Program['context']) => ({
-  exportFile: ((path, wanted) => exportFile(context, path, wanted)) satisfies ExportFile,
+  exportFile: ((path, options) => exportFile(context, path, options)) satisfies ExportFile,
   restoreFile: ((path) => restoreFile(context, path)) satisfies RestoreFile,
   accountOf: async (jobId: string) => (await context.store.jobs.get(jobId))?.userId ?? null,
 });
@@ -172,7 +172,7 @@ async function openGateway(
         ? undefined
         : {
             verify: images.verify,
-            fetch: async (...wanted) => (await pictures()).fetch(...wanted),
+            fetch: async (...options) => (await pictures()).fetch(...options),
           },
     exportFile: edge.exportFile,
     restoreFile: edge.restoreFile,

@@ -352,7 +352,7 @@ async function announceOperator(
   signal: AbortSignal,
   say: (line: string) => void,
 ): Promise<boolean> {
-  let told = false;
+  let isLogged = false;
   while (!signal.aborted) {
     try {
       const operator = await ensureOperator(context.store, config.operatorKey, clock.now());
@@ -366,8 +366,8 @@ async function announceOperator(
     } catch (error) {
       const fault = Fault.from(error);
       if (fault.code !== 'unavailable') throw error;
-      if (!told) log.warn({ error: fault.message }, 'store not ready');
-      told = true;
+      if (!isLogged) log.warn({ error: fault.message }, 'store not ready');
+      isLogged = true;
       await clock.sleep(operatorRetryMs, signal).catch(() => {});
     }
   }

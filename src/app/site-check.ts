@@ -39,10 +39,10 @@ export async function checkSite(
 ): Promise<boolean> {
   declaredSites.use(readSiteFiles(file));
   const target = pageOf(address);
-  const [reading] = (await readTargets(config, [target], say, clock)) as [FetchedReading];
-  const { fault, main } = reading;
+  const [page] = (await readTargets(config, [target], say, clock)) as [FetchedReading];
+  const { fault, main } = page;
   if (main) say(`${main.response.status} ${main.response.url}, ${main.response.body.length} bytes`);
-  readingLines(target, reading).forEach(say);
+  readingLines(target, page).forEach(say);
   if (main?.response.isPending) say(pendingLine);
   const remedy = remedies[fault?.code ?? ''];
   if (remedy !== undefined) say(remedy);
@@ -135,19 +135,19 @@ interface LearnedPage {
 
 function learnedPage(response: PageResponse, site: SiteDeclaration): LearnedPage {
   const page = openPage(response, site);
-  const reading = readProductPage(page);
+  const product = readProductPage(page);
   const states = Object.fromEntries(embeddedStates(page));
   return {
-    values: reading?.values ?? {},
-    contradicted: new Set(reading?.contradictions.map(({ field }) => field)),
+    values: product?.values ?? {},
+    contradicted: new Set(product?.contradictions.map(({ field }) => field)),
     members: new Map(membersOf(states, [])),
   };
 }
 
 /** Returns true if a member has the value that a page states for a field, as far as it states one. */
-function hasStatedValue({ values, members }: LearnedPage, name: string, place: string): boolean {
+function hasStatedValue({ values, members }: LearnedPage, name: string, path: string): boolean {
   const value = values[name] ?? null;
-  const member = members.get(place);
+  const member = members.get(path);
   if (value === null || Array.isArray(value)) return true;
   if (name === 'price') return datumAmounts(member, text(values.currency)).includes(value as number);
   if (name !== 'availability') return text(member) === text(value);
@@ -158,13 +158,13 @@ function hasStatedValue({ values, members }: LearnedPage, name: string, place: s
 /** Returns the path of a member that has a field on all pages, the least deep one first. */
 function placeOf(pages: readonly LearnedPage[], name: string, pattern: RegExp): string | undefined {
   const [{ members }] = pages as [LearnedPage];
-  const depth = (place: string) => place.split('.').length;
+  const depth = (path: string) => path.split('.').length;
   const places = [...members.keys()].sort((one, other) => depth(one) - depth(other));
-  return places.find((place) => {
-    const values = new Set(pages.map((page) => page.members.get(place)));
+  return places.find((path) => {
+    const values = new Set(pages.map((page) => page.members.get(path)));
     const isOfPage = !values.has(undefined) && (values.size > 1 || shared.has(name));
-    if (!isOfPage || !pattern.test(/[^.]*$/.exec(place)![0])) return false;
-    return pages.every((page) => hasStatedValue(page, name, place));
+    if (!isOfPage || !pattern.test(/[^.]*$/.exec(path)![0])) return false;
+    return pages.every((page) => hasStatedValue(page, name, path));
   });
 }
 

@@ -37,10 +37,11 @@ export async function openStack(
   config: Config,
   clock: Clock,
   log: Log,
-  { queue: given, storeCacheBytes }: StackOptions = {},
+  { queue: sharedQueue, storeCacheBytes }: StackOptions = {},
 ): Promise<Stack> {
   const store = await openStore(config, storeCacheBytes);
-  const queue = config.natsUrl === null && given ? given : await openQueue(config, clock, log, store);
+  const queue =
+    config.natsUrl === null && sharedQueue ? sharedQueue : await openQueue(config, clock, log, store);
   const blobs = await openBlobs(config);
   return {
     name: config.mongoUri === null ? 'embedded' : 'distributed',

@@ -37,10 +37,10 @@ export async function startStoreCheck(
       }
     }
   })();
-  const waited = new AbortController();
-  const first = clock.sleep(maxFirstWaitMs, waited.signal).catch(() => {});
+  const firstWait = new AbortController();
+  const first = clock.sleep(maxFirstWaitMs, firstWait.signal).catch(() => {});
   const error = await Promise.race([refused, done, first]);
-  waited.abort(new Error('checked'));
+  firstWait.abort(new Error('checked'));
   if (error instanceof DataRefusedError) throw error;
   return { refused, done };
 }

@@ -27,8 +27,8 @@ export function createImageLinks({ secrets, clock }: { secrets: LinkSecrets; clo
     },
     verify(path) {
       const query = new URLSearchParams(path.slice(path.indexOf('?') + 1));
-      const [url, expires, given] = ['url', 'expires', 'signature'].map((name) => query.get(name) ?? '');
-      const isKnown = secrets.all().some((secret) => sameText(sign(secret, url!, expires!), given!));
+      const [url, expires, signature] = ['url', 'expires', 'signature'].map((name) => query.get(name) ?? '');
+      const isKnown = secrets.all().some((secret) => sameText(sign(secret, url!, expires!), signature!));
       if (!isKnown) throw new Fault('link_invalid', 'The link is not valid.');
       if (Number(expires) * 1000 <= clock.now()) throw new Fault('link_invalid', 'The link has expired.');
       return url!;

@@ -77,15 +77,15 @@ export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links 
       });
       const [folder, name] = splitPath(path);
       if (convertible) query.unshift(`source=${pathPart(name)}`);
-      const place = [folder, convertible ? stemOf(name) : name].map(pathPart).join('/');
-      return `${publicUrl()}/files/${place}?${query.join('&')}&signature=${signature}`;
+      const filePath = [folder, convertible ? stemOf(name) : name].map(pathPart).join('/');
+      return `${publicUrl()}/files/${filePath}?${query.join('&')}&signature=${signature}`;
     },
 
     verify: (link) => {
       const { path: linkedPath, query } = parseLink(link);
       const { path, format } = resolveSource(linkedPath, once(query, 'source'));
       // Stryker disable next-line StringLiteral: no text but the signature is accepted
-      const given = once(query, 'signature') ?? '';
+      const signature = once(query, 'signature') ?? '';
       const signed: SignedParts = {
         path,
         // Stryker disable next-line StringLiteral: no link is signed without an expiry
@@ -95,7 +95,7 @@ export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links 
         bytes: once(query, 'bytes'),
         sha256: once(query, 'sha256'),
       };
-      if (!secrets.all().some((secret) => sameText(sign(secret, signed), given))) throw modified();
+      if (!secrets.all().some((secret) => sameText(sign(secret, signed), signature))) throw modified();
       if (Number(signed.expires) * 1000 <= clock.now())
         throw new Fault('link_invalid', 'The link has expired: request a new one');
       const { bytes, name, sha256, user: userId = '' } = signed;
@@ -156,8 +156,8 @@ function resolveSource(
 
 /** Returns a parameter of a link, or undefined if there is none. Throws `link_invalid` for a repeated one. */
 function once(query: URLSearchParams, parameter: string): string | undefined {
-  const [value, ...others] = query.getAll(parameter);
-  if (others.length > 0) throw modified();
+  const [value, ...repetitions] = query.getAll(parameter);
+  if (repetitions.length > 0) throw modified();
   return value;
 }
 
@@ -172,20 +172,21 @@ const maxSignatures = 10_000;
  * links of one second are equal.
  */
 function createSignatures(): { sign: typeof sign } {
-  const kept = new Map<string, string>();
+  const signatures = new Map<string, string>();
   let current = '';
   let currentSecret = '';
   return {
     sign: (secret, signed) => {
       const { path, expires, name, user, sha256 } = signed;
-      if (expires !== current || secret !== currentSecret || kept.size >= maxSignatures) kept.clear();
+      if (expires !== current || secret !== currentSecret || signatures.size >= maxSignatures)
+        signatures.clear();
       current = expires;
       currentSecret = secret;
       const key = JSON.stringify([path, name, user, sha256]);
-      let signature = kept.get(key);
+      let signature = signatures.get(key);
       if (signature === undefined) {
         signature = sign(secret, signed);
-        kept.set(key, signature);
+        signatures.set(key, signature);
       }
       return signature;
     },
@@ -213,21 +214,25 @@ const macBytes = 16;
  * unit and secret, and invalid for any other job.
  */
 export function writeItemToken(secrets: LinkSecrets, jobId: string, { batchId, index }: ItemPlace): string {
-  const place = Buffer.from(`${batchId}.${index}`);
-  return Buffer.concat([mac(secrets.newest(), jobId, place), place]).toString('base64url');
+  const position = Buffer.from(`${batchId}.${index}`);
+  return Buffer.concat([mac(secrets.newest(), jobId, position), position]).toString('base64url');
 }
 
 /** Returns the unit that a token addresses, or null if the token is invalid for this job. */
 export function readItemToken(secrets: LinkSecrets, jobId: string, token: string): ItemPlace | null {
   const bytes = Buffer.from(token, 'base64url');
-  const place = bytes.subarray(macBytes);
-  const match = /^([0-9a-f-]{36})\.(\d{1,9})$/.exec(place.toString('latin1'));
+  const position = bytes.subarray(macBytes);
+  const match = /^([0-9a-f-]{36})\.(\d{1,9})$/.exec(position.toString('latin1'));
   if (match === null || bytes.toString('base64url') !== token) return null;
-  const given = bytes.subarray(0, macBytes);
-  if (!secrets.all().some((secret) => timingSafeEqual(mac(secret, jobId, place), given))) return null;
+  const signature = bytes.subarray(0, macBytes);
+  if (!secrets.all().some((secret) => timingSafeEqual(mac(secret, jobId, position), signature))) return null;
   return { batchId: match[1]!, index: Number(match[2]) };
 }
 
-function mac(secret: string, jobId: string, place: Uint8Array): Buffer {
-  return createHmac('sha256', secret).update(`item\n${jobId}\n`).update(place).digest().subarray(0, macBytes);
+function mac(secret: string, jobId: string, position: Uint8Array): Buffer {
+  return createHmac('sha256', secret)
+    .update(`item\n${jobId}\n`)
+    .update(position)
+    .digest()
+    .subarray(0, macBytes);
 }

@@ -99,7 +99,7 @@ export async function readHeader(folder: string): Promise<ManifestHeader> {
  * Returns the path of a file in a backup and in the data folder. Throws `malformed` for a path that no backup
  * contains.
  */
-export function placeOf(path: string): string {
+export function localPathOf(path: string): string {
   if (path === secretsFile) return path;
   const [folder, ...rest] = path.split('/');
   try {

@@ -12,7 +12,7 @@ import {
   describeFile,
   type ManifestEnd,
   type ManifestFile,
-  placeOf,
+  localPathOf,
   readFiles,
   readHeader,
 } from './manifest.ts';
@@ -35,7 +35,7 @@ export async function restoreBackup(
   const draft = `${storeFile}.incomplete`;
   const end: ManifestEnd = { files: 0, bytes: 0 };
   for await (const file of readFiles(backup)) {
-    await restoreFile(backup, file, folder, file.path === storeFile ? draft : placeOf(file.path));
+    await restoreFile(backup, file, folder, file.path === storeFile ? draft : localPathOf(file.path));
     onFile(file.path);
     end.files += 1;
     end.bytes += file.bytes;
@@ -52,9 +52,9 @@ async function restoreFile(
   backup: string,
   { path, bytes, sha256 }: ManifestFile,
   folder: string,
-  place: string,
+  copyPath: string,
 ): Promise<void> {
-  const target = join(folder, place);
+  const target = join(folder, copyPath);
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   try {
     const copy = createWriteStream(target, { flags: 'wx', mode: 0o600, flush: true });
@@ -63,7 +63,7 @@ async function restoreFile(
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     throw new Fault('malformed', `${join(backup, path)} is missing`);
   }
-  const restored = await describeFile(folder, place);
+  const restored = await describeFile(folder, copyPath);
   if (restored.bytes !== bytes || restored.sha256 !== sha256)
     throw new Fault(
       'malformed',

@@ -45,7 +45,7 @@ const names = () => readdirSync(target()).toSorted();
 /** Creates backups every 6 hours, and keeps two. */
 const create = (): ScheduledBackups =>
   createScheduledBackups({
-    place: folderTarget(target(), backUp),
+    target: folderTarget(target(), backUp),
     everyMs: 6 * hourMs,
     keep: 2,
     clock,

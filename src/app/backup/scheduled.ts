@@ -6,10 +6,10 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Program } from '../compose.ts';
 import { runProgram } from '../programs.ts';
 import { isComplete } from './manifest.ts';
-import { type BackupTarget, bucketPlace, folderTarget, formatBackupName } from './targets.ts';
+import { type BackupTarget, bucketTarget, folderTarget, formatBackupName } from './targets.ts';
 
 export interface ScheduledBackupOptions {
-  place: BackupTarget;
+  target: BackupTarget;
   /** Time between the starts of backups. */
   everyMs: number;
   /** Number of complete backups to keep. */
@@ -38,7 +38,7 @@ const maxSleepMs = 86_400_000;
  * After each success, the oldest complete backups beyond `keep` and all interrupted ones are deleted.
  */
 export function createScheduledBackups(options: ScheduledBackupOptions): ScheduledBackups {
-  const { place, everyMs, clock, log } = options;
+  const { target, everyMs, clock, log } = options;
   const startedAt = clock.now();
   let last: number | null = null;
   const dueAt = () => (last === null ? startedAt : last + everyMs);
@@ -59,10 +59,10 @@ export function createScheduledBackups(options: ScheduledBackupOptions): Schedul
     const name = formatBackupName(at);
     return attempt(signal, name, async () => {
       // Another process may have made backups before this one locked the data.
-      const made = (await place.list()).filter((backup) => backup.isComplete && backup.at <= clock.now());
+      const made = (await target.list()).filter((backup) => backup.isComplete && backup.at <= clock.now());
       last = made.at(-1)?.at ?? null;
       if (dueAt() > clock.now()) return;
-      const lost = await place.backUp(name, signal);
+      const lost = await target.backUp(name, signal);
       last = at;
       if (lost > 0) log.warn({ backup: name, lost }, 'backup completed without lost files');
       else log.info({ backup: name }, 'backup completed');
@@ -85,13 +85,13 @@ export function createScheduledBackups(options: ScheduledBackupOptions): Schedul
 }
 
 /** Deletes the complete backups beyond the ones to keep, and the interrupted ones before `at`. */
-async function deleteOld({ place, keep, log }: ScheduledBackupOptions, at: number): Promise<void> {
-  const all = await place.list();
+async function deleteOld({ target, keep, log }: ScheduledBackupOptions, at: number): Promise<void> {
+  const all = await target.list();
   const complete = all.filter(({ isComplete }) => isComplete);
   const interrupted = all.filter((backup) => !backup.isComplete && backup.at < at);
   for (const { name } of [...complete.slice(0, -keep), ...interrupted]) {
     try {
-      await place.delete(name);
+      await target.delete(name);
       log.info({ backup: name }, 'backup deleted');
     } catch (error) {
       log.warn({ backup: name, error: (error as Error).message }, 'backup not deleted');
@@ -120,8 +120,8 @@ export async function startBackups(
   if (to === null) return async () => {};
   const backUp = (folder: string, stopped: AbortSignal) =>
     backUpInProcess(folder, config.environment, stopped);
-  const place = await openPlace(to, join(config.dataDir, stagingFolder), backUp);
-  const backups = createScheduledBackups({ place, everyMs: intervalMs, keep: keptBackups, clock, log });
+  const target = await openBackupTarget(to, join(config.dataDir, stagingFolder), backUp);
+  const backups = createScheduledBackups({ target, everyMs: intervalMs, keep: keptBackups, clock, log });
   telemetry?.observe({
     gleaner_backup_last_success_timestamp_seconds: async () => [
       { labels: {}, value: (backups.lastSuccessAt() ?? 0) / 1000 },
@@ -129,11 +129,11 @@ export async function startBackups(
     gleaner_backup_overdue_seconds: async () => [{ labels: {}, value: backups.overdueMs() / 1000 }],
   });
   const running = backups.run(signal);
-  return () => running.then(() => place.close());
+  return () => running.then(() => target.close());
 }
 
 /** Opens a folder or a bucket. Throws a ConfigError if a URL is not the address of a bucket. */
-async function openPlace(
+async function openBackupTarget(
   to: string,
   staging: string,
   backUp: (folder: string, signal: AbortSignal) => Promise<number>,
@@ -141,7 +141,7 @@ async function openPlace(
   if (!/^https?:/.test(to)) return { ...folderTarget(to, backUp), close: async () => {} };
   const { openS3 } = await import('../../blobs/s3/open.ts');
   const bucket = openS3({ url: to, name: 'GLEANER_BACKUP_TO' });
-  return { ...bucketPlace(bucket, staging, backUp), close: () => bucket.close() };
+  return { ...bucketTarget(bucket, staging, backUp), close: () => bucket.close() };
 }
 
 /** Runs `gleaner backup` in its own process, since copying a database blocks its thread. */

@@ -12,7 +12,7 @@ import { aSegment, aSuccess, aTime, storeJob } from '../../store/conformance/sam
 import { openSqliteStore } from '../../store/sqlite/open.ts';
 import { createBackup } from './create.ts';
 import { restoreFrom } from './restore.ts';
-import { type BackupTarget, bucketPlace } from './targets.ts';
+import { type BackupTarget, bucketTarget } from './targets.ts';
 
 const server = await findEngine(startS3());
 const absent = 'missing' in server ? ` (${server.missing})` : '';
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const [first, second] = ['gleaner-2026-03-01T02-00-00Z', 'gleaner-2026-03-02T02-00-00Z'] as const;
 
-describe.skipIf(absent !== '')(`bucketPlace()${absent}`, () => {
+describe.skipIf(absent !== '')(`bucketTarget()${absent}`, () => {
   let folder: string;
   let config: Config;
   let bucket: Blobs;
@@ -36,7 +36,7 @@ describe.skipIf(absent !== '')(`bucketPlace()${absent}`, () => {
     config = loadConfig({ GLEANER_DATA_DIR: join(folder, 'data') });
     jobId = await storeWork();
     bucket = openS3({ url });
-    place = bucketPlace(bucket, staging(), async (path) => (await createBackup(config, path)).lost.length);
+    place = bucketTarget(bucket, staging(), async (path) => (await createBackup(config, path)).lost.length);
     return async () => {
       for (const { name } of await place.list()) await place.delete(name);
       await bucket.close();
@@ -90,7 +90,7 @@ describe.skipIf(absent !== '')(`bucketPlace()${absent}`, () => {
   });
 
   test('lists an interrupted upload as incomplete, refuses to restore it, and deletes all of it', async () => {
-    const interrupted = bucketPlace(
+    const interrupted = bucketTarget(
       {
         ...bucket,
         write: (path, ...rest) => {

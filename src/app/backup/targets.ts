@@ -6,7 +6,7 @@ import { openPrivateFolder } from '../../base/data-dir.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { resultsFolder, storeFile } from '../stack.ts';
-import { deleteBackup, isComplete, manifestName, placeOf, readFiles, readHeader } from './manifest.ts';
+import { deleteBackup, isComplete, manifestName, localPathOf, readFiles, readHeader } from './manifest.ts';
 
 export interface BackupEntry {
   name: string;
@@ -79,7 +79,7 @@ function objectOf(name: string, path: string): string {
  * Creates a place in a bucket. Each backup is first made in the folder `staging`, which is deleted
  * afterwards.
  */
-export function bucketPlace(bucket: Blobs, staging: string, backUp: BackUp): BackupTarget {
+export function bucketTarget(bucket: Blobs, staging: string, backUp: BackUp): BackupTarget {
   return {
     async list() {
       const marks = new Set(await bucket.listJob(index));
@@ -126,8 +126,8 @@ export async function downloadBackup(bucket: Blobs, name: string, folder: string
   await download(bucket, objectOf(name, manifestName), join(folder, manifestName));
   await readHeader(folder);
   for await (const { path } of readFiles(folder)) {
-    const place = path === storeFile ? path : placeOf(path);
-    await download(bucket, objectOf(name, path), join(folder, place));
+    const localPath = path === storeFile ? path : localPathOf(path);
+    await download(bucket, objectOf(name, path), join(folder, localPath));
   }
 }
 

@@ -36,7 +36,7 @@ const plainEveryMs = 2_000;
  */
 export async function demo({ distributed, keep, market, dataDir, io }: DemoOptions): Promise<number> {
   const { say } = io;
-  const shown = (path: string) => relative(io.folder, path);
+  const relativePath = (path: string) => relative(io.folder, path);
   const folder = join(dataDir, `demo-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
   mkdirSync(join(folder, 'results'), { recursive: true });
   const running: DemoProcess[] = [];
@@ -52,7 +52,7 @@ export async function demo({ distributed, keep, market, dataDir, io }: DemoOptio
       running,
     );
     say(
-      `Service: ${api.url} (${distributed ? 'distributed stack, one api, two workers' : 'embedded stack'}), log: ${shown(join(folder, 'service.log'))}`,
+      `Service: ${api.url} (${distributed ? 'distributed stack, one api, two workers' : 'embedded stack'}), log: ${relativePath(join(folder, 'service.log'))}`,
     );
     const began = Date.now();
     const jobs = demoJobs((name) => addressOf(origins.config, name)).filter(
@@ -77,13 +77,13 @@ export async function demo({ distributed, keep, market, dataDir, io }: DemoOptio
 }
 
 async function startService(
-  given: Environment,
+  variables: Environment,
   distributed: boolean,
   folder: string,
   origins: Record<string, unknown>,
   running: DemoProcess[],
 ) {
-  const engines = distributed ? await startEngines(given) : null;
+  const engines = distributed ? await startEngines(variables) : null;
   if (engines) running.push(engines);
   const originsFile = join(folder, 'origins.json');
   writeFileSync(originsFile, JSON.stringify(withHigherLimits(origins), null, 1));
@@ -100,7 +100,7 @@ async function startService(
     GLEANER_GRPC_PORT: String(await freePort()),
     GLEANER_OPS_PORT: 'off',
   };
-  const environment = isolatedEnvironment(given, {
+  const environment = isolatedEnvironment(variables, {
     ...settings,
     GLEANER_OPERATOR_KEY: operatorKey,
     ...(engines && { MONGODB_URI: engines.mongoUri, NATS_URL: engines.natsUrl }),

@@ -99,40 +99,60 @@ async function collect(
   response: JsonObject,
 ): Promise<Pick<Result, 'files' | 'misses'>> {
   const stem = `${job.title.replaceAll(/[^A-Za-z]+/g, '-').toLowerCase()}-${id.slice(0, 8)}`;
-  const files: Result['files'] = [];
-  const misses: string[] = [];
-  const keep = async (name: string, bytes: Buffer, records: unknown[]) => {
-    const path = join(api.folder, name);
-    await writeFile(path, bytes);
-    files.push({
-      path,
-      records: records.length,
-      bytes: bytes.length,
-      sha256: createHash('sha256').update(bytes).digest('hex'),
-    });
-    for (const record of records) misses.push(...findMismatches(record, job.fields));
-  };
+  const collected: Pick<Result, 'files' | 'misses'> = { files: [], misses: [] };
   if (job.files === 'none') {
-    if (response.result === undefined) return { files, misses: [`no result: ${String(response.detail)}`] };
-    await keep(`${stem}.json`, Buffer.from(JSON.stringify(response.result, null, 1)), [response.result]);
-    return { files, misses };
+    const { result, detail } = response;
+    if (result === undefined) return { files: [], misses: [`no result: ${String(detail)}`] };
+    const bytes = Buffer.from(JSON.stringify(result, null, 1));
+    await keepFile(job, join(api.folder, `${stem}.json`), { bytes, records: [result] }, collected);
+    return collected;
   }
-  const urls =
-    response.download_url === undefined
-      ? (response.items as JsonObject[]).map((item) => item.download_url)
-      : [response.download_url];
+  const urls = downloadUrls(response);
   for (const [index, url] of urls.entries()) {
     if (typeof url !== 'string') continue;
-    const { bytes, type } = await download(api, url);
-    const gzipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
-    const lines = type !== 'application/json';
-    await keep(
-      `${stem}${urls.length > 1 ? `-${index + 1}` : ''}.json${lines ? 'l' : ''}${gzipped ? '.gz' : ''}`,
-      bytes,
-      recordsOf(gzipped ? gunzipSync(bytes) : bytes, lines),
-    );
+    const number = urls.length > 1 ? `-${index + 1}` : '';
+    const { extension, ...file } = resultFile(await download(api, url));
+    await keepFile(job, join(api.folder, `${stem}${number}.${extension}`), file, collected);
   }
-  return { files, misses };
+  return collected;
+}
+
+/** Returns the addresses of a job's files: one, or one for each item. */
+function downloadUrls({ download_url, items }: JsonObject): unknown[] {
+  if (download_url !== undefined) return [download_url];
+  return (items as JsonObject[]).map((item) => item.download_url);
+}
+
+interface DownloadedFile {
+  bytes: Buffer;
+  records: unknown[];
+}
+
+/** Reads a downloaded file of JSON or JSON Lines, which may be compressed. */
+function resultFile({
+  bytes,
+  type,
+}: {
+  bytes: Buffer;
+  type: string | null;
+}): DownloadedFile & { extension: string } {
+  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  const hasLines = type !== 'application/json';
+  const records = recordsOf(isGzip ? gunzipSync(bytes) : bytes, hasLines);
+  return { bytes, records, extension: `json${hasLines ? 'l' : ''}${isGzip ? '.gz' : ''}` };
+}
+
+/** Writes a file, and adds it and the mismatches of its records. */
+async function keepFile(
+  job: DemoJob,
+  path: string,
+  { bytes, records }: DownloadedFile,
+  { files, misses }: Pick<Result, 'files' | 'misses'>,
+): Promise<void> {
+  await writeFile(path, bytes);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  files.push({ path, records: records.length, bytes: bytes.length, sha256 });
+  for (const record of records) misses.push(...findMismatches(record, job.fields));
 }
 
 /** Returns the records of a JSON file or, with `lines`, a JSON Lines file, except records of failed units. */

@@ -63,9 +63,9 @@ export async function runSchedule(
   const changed = await changeItems(client, first, itemChanger(job.market, origins));
   const second = await runOnce(client, scheduleId);
   const stem = join(api.folder, `schedule-${second.jobId.slice(0, 8)}`);
-  const place = `/v1/jobs/${second.jobId}`;
-  const table = await save(api, `${place}/results?format=parquet`, `${stem}.parquet`);
-  const changes = await save(api, `${place}/changes/download?format=jsonl`, `${stem}-changes.jsonl`);
+  const jobPath = `/v1/jobs/${second.jobId}`;
+  const table = await save(api, `${jobPath}/results?format=parquet`, `${stem}.parquet`);
+  const changes = await save(api, `${jobPath}/changes/download?format=jsonl`, `${stem}-changes.jsonl`);
   return { job, scheduleId, runs: [first, second], changed, table, changes };
 }
 

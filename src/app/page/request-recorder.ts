@@ -113,7 +113,7 @@ export function recordRequests(): RequestRecorder {
     );
     return found?.ms ?? null;
   };
-  const shown = (exchange: Seen): RecordedExchange => {
+  const recorded = (exchange: Seen): RecordedExchange => {
     const { method, url, head, created, sent, firstByte, ended, status, error } = exchange;
     const isNew = exchange.connected !== null || sent === null;
     const connectMs = isNew ? within(exchange, 'net') : null;
@@ -135,7 +135,7 @@ export function recordRequests(): RequestRecorder {
   return {
     exchanges: () => {
       keep(observer.takeRecords());
-      return [...seen.values()].map(shown);
+      return [...seen.values()].map(recorded);
     },
     stop: () => {
       observer.disconnect();

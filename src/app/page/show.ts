@@ -21,14 +21,14 @@ export function exchangeLines({ method, url, head, ...rest }: RecordedExchange):
     ['first byte', firstByteMs],
     ['total', totalMs],
   ] as const;
-  const known = times.flatMap(([name, value]) => (value === null ? [] : [`${name} ${ms(value)}`]));
+  const parts = times.flatMap(([name, value]) => (value === null ? [] : [`${name} ${ms(value)}`]));
   // HTTP/2 has pseudo-headers instead of a request line.
-  if (head.some((line) => line.startsWith(':'))) known.unshift('HTTP/2');
+  if (head.some((line) => line.startsWith(':'))) parts.unshift('HTTP/2');
   const fields = head.filter((line) => /^[^:\s]+: /.test(line));
   return [
     `${method} ${url}`,
     ...fields.map((line) => `  ${line}`),
-    `  ${error ?? status ?? 'no response'}${known.length > 0 ? ` (${known.join(', ')})` : ''}`,
+    `  ${error ?? status ?? 'no response'}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`,
   ];
 }
 

@@ -78,9 +78,9 @@ function regionOf(market: Market, own: string | undefined, requested: string | u
   return region;
 }
 
-function refused(place: string, value: string, expected: string): Fault {
-  const shown = value.length > 100 ? `${value.slice(0, 100)}…` : value;
-  return Fault.invalid([place], `'${shown}' is not ${expected}`, 'value_error');
+function refused(name: string, value: string, expected: string): Fault {
+  const text = value.length > 100 ? `${value.slice(0, 100)}…` : value;
+  return Fault.invalid([name], `'${text}' is not ${expected}`, 'value_error');
 }
 
 type Addresses = MarketOrigins['addresses'];
