@@ -171,19 +171,34 @@ export class Circuit {
     const { origin, clock, log } = this.#options;
     for (;;) {
       const now = clock.steady();
-      const isPaused = this.#pause.until > now && !(this.#pause.probing && trial);
-      const requestedUntil = requestedMs ? Math.ceil(now + Math.min(requestedMs, maxRetryAfterMs)) : 0;
-      // Many requests are in flight when a site starts to refuse them: together they count as one failure.
-      if (isPaused && requestedUntil <= this.#pause.until) return;
-      const isFirst = this.#isFirst(now, trial);
-      const failures = isPaused ? this.#pause.failures : isFirst ? 1 : this.#pause.failures + 1;
-      const until = requestedUntil || Math.ceil(now + this.#backOffMs(failures));
-      const since = isFirst && !isPaused ? now : this.#pause.since;
-      if (await this.#write({ until, reason, failures, since, probing: false })) {
+      const pause = this.#nextPause(now, requestedMs, trial);
+      if (pause === null) return;
+      if (await this.#write({ ...pause, reason, probing: false })) {
+        const { failures, until } = pause;
         log.warn({ origin, failures, ms: until - now, reason }, 'origin paused');
         return;
       }
     }
+  }
+
+  /** Returns the pause after a failure, or null if the current one lasts long enough. */
+  #nextPause(
+    now: number,
+    requestedMs: number | undefined,
+    trial: boolean,
+  ): Pick<OriginPause, 'until' | 'failures' | 'since'> | null {
+    const { until, failures, since, probing } = this.#pause;
+    const isPaused = until > now && !(probing && trial);
+    const requestedUntil = requestedMs ? Math.ceil(now + Math.min(requestedMs, maxRetryAfterMs)) : 0;
+    // Many requests are in flight when a site starts to refuse them: together they count as one failure.
+    if (isPaused) return requestedUntil > until ? { until: requestedUntil, failures, since } : null;
+    const isFirst = this.#isFirst(now, trial);
+    const failureCount = isFirst ? 1 : failures + 1;
+    return {
+      until: requestedUntil || Math.ceil(now + this.#backOffMs(failureCount)),
+      failures: failureCount,
+      since: isFirst ? now : since,
+    };
   }
 
   /** Returns true if a pause that starts now is unrelated to the last one. */

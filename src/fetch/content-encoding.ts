@@ -50,18 +50,20 @@ export async function decodeBody(
     if (!decoder)
       throw new Fault('network', `the response has the unsupported content encoding ${name.slice(0, 40)}`);
     if (plain.length === 0) return plain;
-    try {
-      const options = { maxOutputLength: limit };
-      plain =
-        plain.length <= smallBytes
-          ? decoder.decodeSync(plain, options)
-          : await decoder.decode(plain, options);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
-        throw new Fault('page_too_large', `the page is larger than ${limit} bytes`);
-      }
-      throw new Fault('network', `the ${name}-encoded response is corrupt or truncated`, { cause: error });
-    }
+    plain = await decodeLayer(plain, name, decoder, limit);
   }
   return plain;
+}
+
+/** Decodes one encoding of a body. Rejects as decodeBody() does. */
+async function decodeLayer(body: Buffer, name: string, decoder: Decoder, limit: number): Promise<Buffer> {
+  const options = { maxOutputLength: limit };
+  try {
+    if (body.length <= smallBytes) return decoder.decodeSync(body, options);
+    return await decoder.decode(body, options);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
+      throw new Fault('page_too_large', `the page is larger than ${limit} bytes`);
+    throw new Fault('network', `the ${name}-encoded response is corrupt or truncated`, { cause: error });
+  }
 }

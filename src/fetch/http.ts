@@ -179,7 +179,7 @@ function createFetchPage(
       return await receiveResponse(context, started, stopWatching, share, signal);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      const name = request.origin ?? `${market}${region === '' ? '' : `/${region}`}`;
+      const name = request.origin ?? originName(market, region);
       const fault = networkFault(aborted ? aborted.reason : error, name);
       log.debug({ market, region, path: request.path, code: fault.code, err: fault.cause }, fault.message);
       throw fault;
@@ -189,6 +189,10 @@ function createFetchPage(
     }
   };
 }
+
+/** Returns the name of the origin of a region, for messages: "mkta/sg". */
+const originName = (market: string, region: string): string =>
+  region === '' ? market : `${market}/${region}`;
 
 /** A request in progress. */
 interface StartedRequest {

@@ -94,8 +94,9 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
   });
   const throttleOf: ThrottleOf = (market, region, request) => {
     const origin = fetcher.originOf(market, region, request);
-    const place = region === '' ? market : `${market}/${region}`;
-    return throttles.at(origin, request.origin === undefined ? place : origin, policyOf(market, region));
+    const regionName = region === '' ? market : `${market}/${region}`;
+    const name = request.origin === undefined ? regionName : origin;
+    return throttles.at(origin, name, policyOf(market, region));
   };
   const openSession: OpenSession = (market, region, signal, acquire = {}, share = memory.share()) => {
     const limits = limitsOf(market);
@@ -108,15 +109,15 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
       const share = memory.share();
       const { fetch, end } = openSession(market, region, signal, caller, share);
       const hasAddress = region !== '' && origins.get(market)?.addresses.has(region);
-      const place = hasAddress ? atOriginOf : (given: FetchPage) => given;
-      if (!policyOf(market, region).robots) return { fetch: followRedirects(place(fetch)), end };
+      const atAddress = hasAddress ? atOriginOf : (fetchPage: FetchPage) => fetchPage;
+      if (!policyOf(market, region).robots) return { fetch: followRedirects(atAddress(fetch)), end };
       const check = createRobotsCheck(robots, { fetcher, throttleOf, openSession }, market, region, signal);
       const allowed: FetchPage = async (request) => {
         // Fetching a robots.txt reserves memory too, so sessions that kept their pages could deadlock.
         share.release();
         return fetch({ ...request, assertAllowed: await check(request) });
       };
-      return { fetch: followRedirects(place(allowed)), end };
+      return { fetch: followRedirects(atAddress(allowed)), end };
     },
     concurrency: (market, region) => maxConcurrency(policyOf(market, region)),
     records: memory.records,

@@ -58,7 +58,7 @@ export class Permits {
   /** Maximum demand since the last lease. */
   #peak = 0;
   /** Permits wanted by the last lease. */
-  #wanted = 0;
+  #requested = 0;
   /** Maximum interval to the next lease request, in milliseconds. */
   #intervalMs = firstPollMs;
   #renewing = false;
@@ -113,18 +113,19 @@ export class Permits {
   }
 
   #needsMore(): boolean {
-    return this.demand > this.#wanted && this.#wanted < this.#options.limit;
+    return this.demand > this.#requested && this.#requested < this.#options.limit;
   }
 
   async #lease(): Promise<void> {
     const { origin, holder, limit, lease, onPauseRead, clock } = this.#options;
     const now = clock.steady();
-    const wanted = this.#closed ? 0 : Math.min(limit, Math.max(this.#peak, this.demand));
+    const requested = this.#closed ? 0 : Math.min(limit, Math.max(this.#peak, this.demand));
     this.#peak = this.demand;
-    this.#wanted = wanted;
+    this.#requested = requested;
     const until = now + permitLeaseMs;
     const busy = this.#limit.inUse;
-    const { permits, isAlone, pause } = await lease(origin, { holder, busy, wanted, limit, now, until });
+    const request = { holder, busy, wanted: requested, limit, now, until };
+    const { permits, isAlone, pause } = await lease(origin, request);
     this.#intervalMs = permits === this.#leased ? this.#intervalMs * 2 : firstPollMs;
     this.#leased = permits;
     this.#isAlone = isAlone;
@@ -167,7 +168,7 @@ export class Permits {
     if (!this.#closed && this.#needsMore()) return;
     const awake = new AbortController();
     this.#wake = () => awake.abort(moreNeeded);
-    const isChanging = this.#leased < this.#wanted || this.#limit.inUse > this.#leased;
+    const isChanging = this.#leased < this.#requested || this.#limit.inUse > this.#leased;
     const maxMs = isChanging ? pollMs : renewMs;
     // Without demand, the permits are kept for the next request.
     const ms = this.demand === 0 ? maxMs : Math.min(maxMs, this.#intervalMs);

@@ -6,10 +6,10 @@ const maxShownLength = 200;
 /** Returns the error of a response that is not a success: its status and the start of its text. */
 export function formatResponseError({ status, text }: Pick<PostResponse, 'status' | 'text'>): string {
   if (status >= 300 && status < 400) return `HTTP ${status}: redirects are not followed`;
-  const shown = text
+  const excerpt = text
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters to remove them.
     .replace(/[\s\u0000-\u001f\u007f]+/g, ' ')
     .trim()
     .slice(0, maxShownLength);
-  return shown === '' ? `HTTP ${status}` : `HTTP ${status}: ${shown}`;
+  return excerpt === '' ? `HTTP ${status}` : `HTTP ${status}: ${excerpt}`;
 }

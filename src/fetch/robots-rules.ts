@@ -89,51 +89,61 @@ export function parseRobots(body: Uint8Array, robot: string): RobotsRules {
   const decoded = new TextDecoder().decode(body.subarray(0, maxBytes));
   // A truncated rule would have another meaning.
   const text = body.length > maxBytes ? decoded.slice(0, decoded.search(/[\r\n][^\r\n]*$/)) : decoded;
+  const groups = parseGroups(text);
+  const groupsOf = (name: string) => groups.filter(({ robots }) => robots.has(name));
+  const robotGroups = groupsOf(robot.toLowerCase());
+  const applicableGroups = robotGroups.length > 0 ? robotGroups : groupsOf('*');
+  const rules = applicableGroups.flatMap((group) => group.rules);
+  const crawlDelayMs = applicableGroups.findLast((group) => group.crawlDelayMs !== undefined)?.crawlDelayMs;
+  return {
+    crawlDelayMs,
+    bytes: rules.reduce((sum, rule) => sum + bytesOf(rule), 0),
+    allows: (path) => {
+      const normalizedPath = encodeSpecial(normalize(path));
+      return normalizedPath === '/robots.txt' || (longestMatch(rules, normalizedPath)?.allow ?? true);
+    },
+  };
+}
+
+/** Returns the rule that decides on a path: the longest one that matches, and allow over disallow. */
+function longestMatch(rules: readonly Rule[], path: string): Rule | undefined {
+  let longest: Rule | undefined;
+  for (const rule of rules) {
+    const isPreferred =
+      !longest || rule.length > longest.length || (rule.length === longest.length && rule.allow);
+    if (isPreferred && matches(rule, path)) longest = rule;
+  }
+  return longest;
+}
+
+/** Parses the groups of a robots.txt, without lines before the first one. */
+function parseGroups(text: string): Group[] {
   const groups: Group[] = [];
   let inHeader = false;
   for (const line of text.split(/[\r\n]+/)) {
     const [, key = '', rest = ''] = /^\s*([a-z-]+)\s*:([^#]*)/i.exec(line) ?? [];
     const value = rest.trim();
+    const group = groups.at(-1);
     switch (key.toLowerCase()) {
       case 'user-agent': {
-        if (!inHeader) groups.push({ robots: new Set(), rules: [], crawlDelayMs: undefined });
+        if (inHeader) group!.robots.add(parseRobot(value));
+        else groups.push({ robots: new Set([parseRobot(value)]), rules: [], crawlDelayMs: undefined });
         inHeader = true;
-        groups.at(-1)!.robots.add(parseRobot(value));
         break;
       }
       case 'allow':
       case 'disallow': {
         inHeader = false;
         const rule = parseRule(key.toLowerCase() === 'allow', value);
-        if (rule) groups.at(-1)?.rules.push(rule);
+        if (rule) group?.rules.push(rule);
         break;
       }
       case 'crawl-delay': {
         const seconds = Number.parseFloat(value);
-        const group = groups.at(-1);
         if (group && seconds > 0) group.crawlDelayMs = seconds * 1000;
         break;
       }
     }
   }
-  const groupsOf = (name: string) => groups.filter(({ robots }) => robots.has(name));
-  const own = groupsOf(robot.toLowerCase());
-  const wanted = own.length > 0 ? own : groupsOf('*');
-  const rules = wanted.flatMap((group) => group.rules);
-  const crawlDelayMs = wanted.findLast((group) => group.crawlDelayMs !== undefined)?.crawlDelayMs;
-  return {
-    crawlDelayMs,
-    bytes: rules.reduce((sum, rule) => sum + bytesOf(rule), 0),
-    allows: (path) => {
-      const normalizedPath = encodeSpecial(normalize(path));
-      if (normalizedPath === '/robots.txt') return true;
-      let longest: Rule | undefined;
-      for (const rule of rules) {
-        const isPreferred =
-          !longest || rule.length > longest.length || (rule.length === longest.length && rule.allow);
-        if (isPreferred && matches(rule, normalizedPath)) longest = rule;
-      }
-      return longest?.allow ?? true;
-    },
-  };
+  return groups;
 }

@@ -130,8 +130,8 @@ function createSandboxFetcher({ addresses, clock, log, userAgent, limitsOf }: Sa
         const http = await httpFetcher();
         // Regions that operators declare have the pages of the first one.
         const regions = Object.keys(current!.addresses[market] ?? {});
-        const place = regions.includes(region) ? region : (regions[0] ?? region);
-        return http.for(market, place, signal, share)(request);
+        const sandboxRegion = regions.includes(region) ? region : (regions[0] ?? region);
+        return http.for(market, sandboxRegion, signal, share)(request);
       });
       return async (request) => {
         // Checks a store that a caller names, except for the resolution of its host.

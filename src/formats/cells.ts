@@ -7,10 +7,10 @@ export type Cell = null | string | number | bigint | boolean;
 /** Returns the cells of a row, one per column. */
 export type ReadCells = (row: ExactObject) => Cell[];
 
-/** Position in a record: a column, or an object whose members have columns. */
-interface Place {
+/** Node in the tree of columns: a column, or an object whose members have columns. */
+interface ColumnNode {
   column: number | null;
-  members: Map<string, Place>;
+  members: Map<string, ColumnNode>;
 }
 
 /**
@@ -19,7 +19,7 @@ interface Place {
  * they are dropped.
  */
 export function cellReader(columns: readonly Column[]): ReadCells {
-  if (columns.some(({ type }) => type === 'others')) return wholeReader(columns);
+  if (columns.some(({ type }) => type === 'others')) return completeReader(columns);
   return (row) =>
     columns.map((column) => {
       const member = memberAt(row, column.steps) ?? null;
@@ -31,44 +31,70 @@ export function cellReader(columns: readonly Column[]): ReadCells {
  * Creates a cell reader for rows with an `others` column, which collects the values that no other column
  * holds.
  */
-function wholeReader(columns: readonly Column[]): ReadCells {
-  const root: Place = { column: null, members: new Map() };
-  for (const [index, { steps }] of columns.entries()) {
-    let place = root;
-    for (const step of steps) {
-      if (!place.members.has(step)) place.members.set(step, { column: null, members: new Map() });
-      place = place.members.get(step)!;
-    }
-    if (steps.length > 0) place.column = index;
-  }
-  const othersAt = columns.findIndex(({ type }) => type === 'others');
-
+function completeReader(columns: readonly Column[]): ReadCells {
+  const root = columnTree(columns);
   return (row) => {
-    const cells: Cell[] = columns.map(() => null);
-    const others = new Map<string, ExactJson>();
-    const visit = (value: ExactObject, place: Place, path: string) => {
-      for (const [name, member] of Object.entries(value)) {
-        if (member === null) continue;
-        const at = path === '' ? name : `${path}.${name}`;
-        // Members of a record that are named like columns of its place.
-        if (at === othersColumn.name && isObject(member)) {
-          for (const [other, hidden] of Object.entries(member)) others.set(other, hidden);
-          continue;
-        }
-        const next = place.members.get(name);
-        if (next !== undefined && next.column === null && isObject(member)) {
-          visit(member, next, at);
-          continue;
-        }
-        const cell = next?.column == null ? null : cellOf(member, columns[next.column]!);
-        if (cell === null) others.set(at, member);
-        else cells[next!.column!] = cell;
-      }
-    };
-    visit(row, root, '');
-    if (others.size > 0) cells[othersAt] = membersText(others);
-    return cells;
+    const reader = new RowReader(columns);
+    reader.addMembers(row, root, '');
+    return reader.finish();
   };
+}
+
+function columnTree(columns: readonly Column[]): ColumnNode {
+  const root: ColumnNode = { column: null, members: new Map() };
+  for (const [index, { steps }] of columns.entries()) {
+    let node = root;
+    for (const step of steps) {
+      if (!node.members.has(step)) node.members.set(step, { column: null, members: new Map() });
+      node = node.members.get(step)!;
+    }
+    if (steps.length > 0) node.column = index;
+  }
+  return root;
+}
+
+/** Collects the cells of a row, and the members without a column. */
+class RowReader {
+  readonly #columns: readonly Column[];
+  readonly #cells: Cell[];
+  readonly #otherMembers = new Map<string, ExactJson>();
+
+  constructor(columns: readonly Column[]) {
+    this.#columns = columns;
+    this.#cells = columns.map(() => null);
+  }
+
+  addMembers(value: ExactObject, { members }: ColumnNode, path: string): void {
+    for (const [name, member] of Object.entries(value)) {
+      const memberPath = path === '' ? name : `${path}.${name}`;
+      if (member !== null) this.#add(member, members.get(name), memberPath);
+    }
+  }
+
+  /** Returns the cells, with the other members in their column. */
+  finish(): Cell[] {
+    const index = this.#columns.findIndex(({ type }) => type === 'others');
+    if (this.#otherMembers.size > 0) this.#cells[index] = membersText(this.#otherMembers);
+    return this.#cells;
+  }
+
+  #add(member: ExactJson, node: ColumnNode | undefined, path: string): void {
+    const isObjectMember = isObject(member);
+    // Members of a record that are named like columns of its place.
+    if (isObjectMember && path === othersColumn.name) this.#addHidden(member);
+    else if (isObjectMember && node?.column === null) this.addMembers(member, node, path);
+    else this.#addCell(member, node?.column ?? null, path);
+  }
+
+  #addHidden(members: ExactObject): void {
+    for (const [path, member] of Object.entries(members)) this.#otherMembers.set(path, member);
+  }
+
+  #addCell(member: ExactJson, column: number | null, path: string): void {
+    const cell = column === null ? null : cellOf(member, this.#columns[column]!);
+    if (cell === null) this.#otherMembers.set(path, member);
+    else this.#cells[column!] = cell;
+  }
 }
 
 /**
@@ -81,23 +107,27 @@ function membersText(members: ReadonlyMap<string, ExactJson>): string {
 
 /** Returns the cell of a value, or null if the column cannot hold it. */
 function cellOf(value: ExactJson, { type, elements }: Pick<Column, 'type' | 'elements'>): Cell {
-  switch (type) {
-    case 'json':
-      return elements === undefined || isListOf(value, elements) ? formatExact(value) : null;
-    case 'integer':
-      if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? value : null;
-      return Number.isInteger(value) ? (value as number) : null;
-    case 'number':
-      if (typeof value === 'bigint') return value;
-      return Number.isFinite(value) ? (value as number) : null;
-    case 'boolean':
-      return typeof value === 'boolean' ? value : null;
-    case 'timestamp':
-      return typeof value === 'string' && Number.isFinite(Date.parse(value)) ? value : null;
-    default:
-      return typeof value === 'string' ? value : null;
-  }
+  if (type === 'others') return textCell(value);
+  if (type !== 'json') return scalarCells[type](value);
+  return elements === undefined || isListOf(value, elements) ? formatExact(value) : null;
 }
+
+const textCell = (value: ExactJson): Cell => (typeof value === 'string' ? value : null);
+
+/** Conversions of values to the cells of scalar columns. */
+const scalarCells: Readonly<Record<ScalarType, (value: ExactJson) => Cell>> = {
+  string: textCell,
+  integer(value) {
+    if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? value : null;
+    return Number.isInteger(value) ? (value as number) : null;
+  },
+  number(value) {
+    if (typeof value === 'bigint') return value;
+    return Number.isFinite(value) ? (value as number) : null;
+  },
+  boolean: (value) => (typeof value === 'boolean' ? value : null),
+  timestamp: (value) => (typeof value === 'string' && Number.isFinite(Date.parse(value)) ? value : null),
+};
 
 /** Returns true for a list whose elements are null or have a type. */
 const isListOf = (value: ExactJson, type: ScalarType): boolean =>
@@ -113,13 +143,13 @@ export function pickColumns(record: ExactObject, columns: readonly Column[]): Ex
   for (const { steps } of columns) {
     const value = memberAt(record, steps);
     if (value === undefined) continue;
-    let place = picked;
+    let target = picked;
     for (const step of steps.slice(0, -1)) {
-      place[step] ??= {};
-      place = place[step] as Record<string, ExactJson>;
+      target[step] ??= {};
+      target = target[step] as Record<string, ExactJson>;
     }
     const last = steps.at(-1);
-    if (last !== undefined) place[last] = value;
+    if (last !== undefined) target[last] = value;
   }
   return picked;
 }

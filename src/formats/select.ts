@@ -20,7 +20,7 @@ export interface Selection {
   used: readonly Column[];
   /** True if failed units are selected by their texts: conditions on columns are never true of them. */
   matchesTexts(texts: readonly string[]): boolean;
-  /** Returns true if a row is selected, given its cells of the used columns. */
+  /** Returns true if a row is selected, operand its cells of the used columns. */
   matches(cells: readonly Cell[]): boolean;
   /** Returns the value that rows are sorted by, or null for a row without one, which comes last. */
   keyOf: ((cells: readonly Cell[]) => SortKey) | null;
@@ -115,7 +115,7 @@ function conditionOf(
   columns: readonly Column[],
   use: (column: Column) => number,
 ): Condition {
-  const [, name = '', operator = '', given = ''] = /^([^=!<>~]*)(!=|<=|>=|[=<>~])(.*)$/su.exec(text) ?? [];
+  const [, name = '', operator = '', operand = ''] = /^([^=!<>~]*)(!=|<=|>=|[=<>~])(.*)$/su.exec(text) ?? [];
   const wrong = (msg: string) => Fault.invalid(loc, msg, 'value_error');
   if (operator === '')
     throw wrong(
@@ -129,18 +129,18 @@ function conditionOf(
   const index = use(column);
   const isNumeric = column.type === 'integer' || column.type === 'number';
   // Without a value: whether the cell has one.
-  if (given.trim() === '' && (operator === '=' || operator === '!=')) {
+  if (operand.trim() === '' && (operator === '=' || operator === '!=')) {
     const isEmpty = operator === '=';
     return (cells) => (cells[index] === null || cells[index] === '') === isEmpty;
   }
-  const value = isNumeric && operator !== '~' ? numberIn(given) : given.trim().toLowerCase();
-  if (Number.isNaN(value)) throw wrong(`${column.name} is a number; ${quote(given)} is not`);
+  const value = isNumeric && operator !== '~' ? numberIn(operand) : operand.trim().toLowerCase();
+  if (Number.isNaN(value)) throw wrong(`${column.name} is a number; ${quote(operand)} is not`);
   const holds = operators[operator]!;
   return (cells) => {
     const cell = cells[index] ?? null;
     if (cell === null) return false;
-    const known =
+    const comparable =
       typeof value === 'string' || typeof cell === 'string' ? String(cell).toLowerCase() : exact(cell);
-    return holds(known, value);
+    return holds(comparable, value);
   };
 }

@@ -8,6 +8,7 @@ import {
 } from '../cookie-store.ts';
 import type { Fetcher, HttpFetcherOptions } from '../http.ts';
 import { createOriginResolver } from '../origin-resolver.ts';
+import type { PageRequest } from '../page.ts';
 import { BrowserGroup } from './browser-group.ts';
 import type { BrowserProcess, PoolLimits } from './browser-process.ts';
 import type { EgressRules } from './egress.ts';
@@ -94,10 +95,7 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
     for: (market, region, signal, share) => async (request) => {
       signal?.throwIfAborted();
       const origin = resolveOrigin(market, region, request);
-      if (request.page === undefined && request.method === 'POST') {
-        throw new Fault('invalid', `${request.path} has no page whose scripts request it`);
-      }
-      if (request.origin !== undefined && urlsOf(market).length > 0) throw unguarded(origin);
+      checkRequest(request, origin, urlsOf(market).length > 0);
       const plan = planPage(request, origin);
       try {
         const onCached = (url: string) => {
@@ -126,6 +124,13 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
       await Promise.all([...groups.values()].map((group) => group.close()));
     },
   };
+}
+
+/** Throws for a request that no page sends, and for one that only a browser of this process may send. */
+function checkRequest(request: PageRequest, origin: string, isRemote: boolean): void {
+  if (request.page === undefined && request.method === 'POST')
+    throw new Fault('invalid', `${request.path} has no page whose scripts request it`);
+  if (request.origin !== undefined && isRemote) throw unguarded(origin);
 }
 
 /** Returns the fault of a page at an address from a caller, whose connections a remote browser would make. */

@@ -54,26 +54,54 @@ export function intercept(
   events: InterceptionEvents,
 ): (paused: PausedEvent) => Promise<unknown> {
   const rules = createNavigationRules(plan.origin, plan.take === 'response');
+  const context = { cdp, plan, rules, maxBytes, events };
   return async (paused) => {
-    const { resourceType, frameId, request, responseStatusCode, responseErrorReason } = paused;
-    if (resourceType === 'XHR' || resourceType === 'Fetch') {
-      const isWanted = frameId === mainFrame && plan.expects(request.url, request.method);
-      return responseStatusCode === undefined
-        ? allow(cdp, paused, { isUncached: isRevalidated(plan, request), isPausedAgain: isWanted })
-        : takeWanted(cdp, plan, paused, maxBytes, events);
-    }
+    const { resourceType, frameId } = paused;
+    const isMainFrame = frameId === mainFrame;
+    if (resourceType === 'XHR' || resourceType === 'Fetch')
+      return decideScriptRequest(context, paused, isMainFrame);
     if (resourceType !== 'Document') return block(cdp, paused, 'BlockedByClient');
-    if (frameId === mainFrame) {
-      if (responseStatusCode !== undefined) {
-        return decideResponse(cdp, rules, paused, responseStatusCode, maxBytes, events);
-      }
-      return responseErrorReason === undefined
-        ? decideRequest(cdp, rules, plan, paused, events)
-        : allow(cdp, paused);
-    }
-    const isAllowed = !/^https?:/.test(request.url) || isSameSite(request.url, plan.origin);
-    return isAllowed ? allow(cdp, paused) : block(cdp, paused, 'BlockedByClient');
+    return isMainFrame ? decideMainDocument(context, paused) : decideFrame(context, paused);
   };
+}
+
+/** What decides on the requests of a page. */
+interface InterceptionContext {
+  cdp: CDPSession;
+  plan: PagePlan;
+  rules: NavigationRules;
+  maxBytes: number;
+  events: InterceptionEvents;
+}
+
+/** Decides on a request of a script or on its response, of which the expected ones are taken. */
+async function decideScriptRequest(
+  { cdp, plan, maxBytes, events }: InterceptionContext,
+  paused: PausedEvent,
+  isMainFrame: boolean,
+): Promise<unknown> {
+  const { request, responseStatusCode } = paused;
+  if (responseStatusCode !== undefined) return takeWanted(cdp, plan, paused, maxBytes, events);
+  const isPausedAgain = isMainFrame && plan.expects(request.url, request.method);
+  return allow(cdp, paused, { isUncached: isRevalidated(plan, request), isPausedAgain });
+}
+
+async function decideMainDocument(
+  { cdp, plan, rules, maxBytes, events }: InterceptionContext,
+  paused: PausedEvent,
+): Promise<unknown> {
+  const { responseStatusCode, responseErrorReason } = paused;
+  if (responseStatusCode !== undefined)
+    return decideResponse(cdp, rules, paused, responseStatusCode, maxBytes, events);
+  if (responseErrorReason !== undefined) return allow(cdp, paused);
+  return decideRequest(cdp, rules, plan, paused, events);
+}
+
+/** Allows frames of the same site, and those without an address on the web. */
+async function decideFrame({ cdp, plan }: InterceptionContext, paused: PausedEvent): Promise<unknown> {
+  const { url } = paused.request;
+  const isAllowed = !/^https?:/.test(url) || isSameSite(url, plan.origin);
+  return isAllowed ? allow(cdp, paused) : block(cdp, paused, 'BlockedByClient');
 }
 
 /**

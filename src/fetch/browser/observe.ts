@@ -300,8 +300,8 @@ export class PageObservation {
   /** Ends at a time limit with what is shown, unless it is incomplete or a wanted response is on its way. */
   async #settle(): Promise<void> {
     if (this.#endWithError()) return;
-    const { shown } = this.#documents;
-    const isShown = shown !== null && (this.#timer.isLoaded || shown.isComplete);
+    const { shown: document } = this.#documents;
+    const isShown = document !== null && (this.#timer.isLoaded || document.isComplete);
     if (isShown && !this.#traffic.awaitsWanted)
       this.#resolveShown(await this.#documents.read(this.#timer.isLoaded));
   }

@@ -44,9 +44,14 @@ export async function receiveTarget(socket: Socket): Promise<{ host: string; por
   const [requestVersion, command, , addressType] = request;
   if (requestVersion !== version || command !== connectCommand) throw new Error('not a SOCKS 5 connection');
   const name = request.subarray(addressType === 3 ? 5 : 4, -2);
-  const host =
-    addressType === 1 ? name.join('.') : addressType === 4 ? formatIPv6(name) : name.toString('latin1');
+  const host = formatHost(name, addressType);
   return { host: host.replace(/^\[|\]$/g, ''), port: request.readUInt16BE(request.length - 2) };
+}
+
+/** Formats an address by its type in RFC 1928: 1 is IPv4, 4 is IPv6, 3 is a name. */
+function formatHost(address: Buffer, type: number | undefined): string {
+  if (type === 1) return address.join('.');
+  return type === 4 ? formatIPv6(address) : address.toString('latin1');
 }
 
 /** Maximum size of a message, in bytes. */

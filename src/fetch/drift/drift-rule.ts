@@ -71,12 +71,12 @@ const shareOf = ([pages, absent]: PageCounts): number => absent / pages;
 export function computeShares({ recent, earlier, alarm }: FieldHistory): Shares {
   const newest = sum(recent);
   const [pages, , contradicted = 0] = newest;
-  const known = earlier[0] >= minPages ? shareOf(earlier) : null;
+  const earlierShare = earlier[0] >= minPages ? shareOf(earlier) : null;
   return {
     pages,
     absent: pages === 0 ? 0 : shareOf(newest),
     contradicted: pages === 0 ? 0 : contradicted / pages,
-    baseline: alarm?.usual ?? known,
+    baseline: alarm?.usual ?? earlierShare,
   };
 }
 
@@ -97,26 +97,45 @@ export function learn(
   example: Example | null,
   now: number,
 ): FieldHistory {
-  const recent = [...history.recent];
+  const recent = addRecent(history.recent, seen);
+  const aged = { ...history, ...moveToBaseline(recent, history), example: example ?? history.example };
+  return { ...aged, alarm: nextAlarm(aged, now) };
+}
+
+/** Adds pages to the newest ones: to the last counts until these have enough pages. */
+function addRecent(recent: FieldHistory['recent'], seen: PageCounts): PageCounts[] {
   const last = recent.at(-1);
-  if (last !== undefined && last[0] < minPages) recent[recent.length - 1] = plus(last, seen);
-  else recent.push(seen);
-  let { earlier, alarm } = history;
+  if (last === undefined || last[0] >= minPages) return [...recent, seen];
+  return [...recent.slice(0, -1), plus(last, seen)];
+}
+
+/** Moves the first pages, and those older than the newest 200, to the baseline, except during an alarm. */
+function moveToBaseline(
+  recent: readonly PageCounts[],
+  { earlier, alarm }: FieldHistory,
+): Pick<FieldHistory, 'recent' | 'earlier'> {
+  let baseline = earlier;
   let pages = sum(recent)[0];
-  for (let first = recent[0]; first !== undefined && first[0] >= minPages; first = recent[0]) {
-    const isBeginning = earlier[0] < minPages;
-    if (!isBeginning && pages - first[0] < windowPages) break;
-    if (alarm === null) earlier = addToBaseline(earlier, first);
+  let movedCount = 0;
+  for (const first of recent) {
+    const isBeginning = baseline[0] < minPages;
+    const isWindow = !isBeginning && pages - first[0] < windowPages;
+    if (first[0] < minPages || isWindow) break;
+    if (alarm === null) baseline = addToBaseline(baseline, first);
     pages -= first[0];
-    recent.shift();
+    movedCount += 1;
   }
-  const grown = { recent, earlier, alarm, example: example ?? history.example };
-  const { absent, baseline } = computeShares(grown);
-  if (baseline === null || pages < minPages) return grown;
-  if (alarm === null && absent >= alarmShare && absent >= baseline + alarmRise)
-    alarm = { since: now, usual: baseline };
-  else if (alarm !== null && absent <= baseline + endRise) alarm = null;
-  return { ...grown, alarm };
+  return { recent: recent.slice(movedCount), earlier: baseline };
+}
+
+/** Returns the alarm after new pages: one that begins, the current one, or null after its end. */
+function nextAlarm(history: FieldHistory, now: number): FieldHistory['alarm'] {
+  const { alarm } = history;
+  const { pages, absent, baseline } = computeShares(history);
+  if (baseline === null || pages < minPages) return alarm;
+  if (alarm !== null) return absent <= baseline + endRise ? null : alarm;
+  const isBeginning = absent >= alarmShare && absent >= baseline + alarmRise;
+  return isBeginning ? { since: now, usual: baseline } : null;
 }
 
 /**

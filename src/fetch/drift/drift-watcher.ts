@@ -54,7 +54,7 @@ const burst = 50;
 const perSecond = 4;
 
 /** Maximum pages that are watched: those of the markets, and of some hundred declared sites. */
-const maxPlaces = 1_000;
+const maxWatches = 1_000;
 
 /** Counts of a field since the last flush. */
 interface Seen {
@@ -71,7 +71,7 @@ interface FieldSighting {
 }
 
 /** One page of a market. */
-interface Place {
+interface PageWatch {
   market: string;
   page: string;
   fields: readonly Field[];
@@ -82,24 +82,24 @@ interface Place {
 
 /** Creates the drift watch of a process. */
 export function createDriftWatcher({ store, clock, log, shapes }: DriftOptions): DriftWatcher {
-  const places = new Map<string, Place>();
-  const placeOf = (market: string, page: string): Place | undefined => {
-    const known = places.get(`${market}/${page}`);
-    if (known) return known;
+  const watches = new Map<string, PageWatch>();
+  const watchOf = (market: string, page: string): PageWatch | undefined => {
+    const current = watches.get(`${market}/${page}`);
+    if (current) return current;
     // The page of a site is watched apart, as "product/kiln".
     const shape = shapes[market]?.[page.split('/')[0]!];
-    if (shape === undefined || places.size >= maxPlaces) return undefined;
+    if (shape === undefined || watches.size >= maxWatches) return undefined;
     const isAllowed = createAllowance(burst, perSecond, clock);
     const fields = parseFields(shape);
-    const place = { market, page, fields, check: createRecordCheck(fields), isAllowed, seen: new Map() };
-    places.set(`${market}/${page}`, place);
-    return place;
+    const watch = { market, page, fields, check: createRecordCheck(fields), isAllowed, seen: new Map() };
+    watches.set(`${market}/${page}`, watch);
+    return watch;
   };
 
-  const flushPlace = async (place: Place) => {
-    const { market, page, seen } = place;
+  const flushWatch = async (watch: PageWatch) => {
+    const { market, page, seen } = watch;
     if (seen.size === 0) return;
-    place.seen = new Map();
+    watch.seen = new Map();
     const now = clock.now();
     const add = (before: Histories): Histories => ({
       ...before,
@@ -112,31 +112,31 @@ export function createDriftWatcher({ store, clock, log, shapes }: DriftOptions):
     });
     try {
       const change = await changeHistories(store, market, page, add);
-      if (change === null) putBack(place, seen);
-      else tell(log, place, change);
+      if (change === null) restoreCounts(watch, seen);
+      else logAlarms(log, watch, change);
     } catch (error) {
-      putBack(place, seen);
+      restoreCounts(watch, seen);
       throw error;
     }
   };
 
   return {
     look(market, page, records, unit, contradicted) {
-      const place = placeOf(market, page);
-      if (!place?.isAllowed()) return;
-      count(place, wholePage, { isAbsent: false, isContradicted: false }, unit);
-      for (const [index, share] of missingShares(place.check, records.slice(0, recordsSeen)).entries()) {
-        const { path } = place.fields[index]!;
+      const watch = watchOf(market, page);
+      if (!watch?.isAllowed()) return;
+      count(watch, wholePage, { isAbsent: false, isContradicted: false }, unit);
+      for (const [index, share] of missingShares(watch.check, records.slice(0, recordsSeen)).entries()) {
+        const { path } = watch.fields[index]!;
         const isContradicted = contradicted?.has(path) ?? false;
-        if (share !== null) count(place, path, { isAbsent: share > 0.5, isContradicted }, unit);
+        if (share !== null) count(watch, path, { isAbsent: share > 0.5, isContradicted }, unit);
       }
     },
     watchUnreadable(market, page, unit) {
-      const place = placeOf(market, page);
-      if (place?.isAllowed()) count(place, wholePage, { isAbsent: true, isContradicted: false }, unit);
+      const watch = watchOf(market, page);
+      if (watch?.isAllowed()) count(watch, wholePage, { isAbsent: true, isContradicted: false }, unit);
     },
     async flush() {
-      for (const place of places.values()) await flushPlace(place);
+      for (const watch of watches.values()) await flushWatch(watch);
     },
   };
 }
@@ -148,21 +148,21 @@ const recordsSeen = 10;
 const createSeen = (): Seen => ({ pages: 0, absent: 0, contradicted: 0, example: null });
 
 function count(
-  { seen }: Place,
+  { seen }: PageWatch,
   field: string,
   { isAbsent, isContradicted }: FieldSighting,
   unit: Example,
 ): void {
-  const known = seen.get(field) ?? createSeen();
-  seen.set(field, known);
-  known.pages += 1;
-  if (isContradicted) known.contradicted += 1;
+  const counts = seen.get(field) ?? createSeen();
+  seen.set(field, counts);
+  counts.pages += 1;
+  if (isContradicted) counts.contradicted += 1;
   if (!isAbsent) return;
-  known.absent += 1;
-  known.example = { region: unit.region, input: unit.input };
+  counts.absent += 1;
+  counts.example = { region: unit.region, input: unit.input };
 }
 
-function putBack({ seen }: Place, unwritten: ReadonlyMap<string, Seen>): void {
+function restoreCounts({ seen }: PageWatch, unwritten: ReadonlyMap<string, Seen>): void {
   for (const [field, { pages, absent, contradicted, example }] of unwritten) {
     const newer = seen.get(field) ?? createSeen();
     seen.set(field, {
@@ -175,9 +175,9 @@ function putBack({ seen }: Place, unwritten: ReadonlyMap<string, Seen>): void {
 }
 
 /** Logs the alarms that began or ended. */
-function tell(
+function logAlarms(
   log: Log,
-  { market, page }: Place,
+  { market, page }: PageWatch,
   { before, after }: { before: Histories; after: Histories },
 ): void {
   for (const [field, history] of Object.entries(after)) {
