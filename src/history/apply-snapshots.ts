@@ -124,11 +124,11 @@ async function unreadUnitsOf(
   unit: string,
 ): Promise<string[]> {
   if (before === undefined || !before.isPresent) return [];
-  const others = new Set([...Object.keys(before.units), ...before.unreadUnits]);
-  others.delete(unit);
-  if (others.size === 0) return [];
+  const otherUnits = new Set([...Object.keys(before.units), ...before.unreadUnits]);
+  otherUnits.delete(unit);
+  if (otherUnits.size === 0) return [];
   const failed = await failedUnits();
-  return [...others].filter((other) => failed.has(other)).slice(0, maxUnits);
+  return [...otherUnits].filter((other) => failed.has(other)).slice(0, maxUnits);
 }
 
 /** Adds another unit that listed an item that the run has found. */

@@ -17,21 +17,22 @@ export interface Difference {
 }
 
 /**
- * Compares a reading with the last known values, null for an item that was not read before. A value that the
- * reading does not state is no change, because pages of other kinds state other values.
+ * Compares the values of a reading with the last known ones, null for an item that was not read before. A
+ * value that the reading does not state is no change, because pages of other kinds state other values.
  */
-export function compare(last: TrackedValues | null, reading: TrackedValues): Difference {
-  const stated = trackedFields.filter((field) => reading[field] !== null);
-  const values = { ...(last ?? reading), ...pick(reading, stated) };
-  const changed = last === null ? stated : stated.filter((field) => !isEqual(last[field], reading[field]));
-  const shown = trackedFields.filter(
+export function compare(last: TrackedValues | null, current: TrackedValues): Difference {
+  const statedFields = trackedFields.filter((field) => current[field] !== null);
+  const values = { ...(last ?? current), ...pick(current, statedFields) };
+  const changed =
+    last === null ? statedFields : statedFields.filter((field) => !isEqual(last[field], current[field]));
+  const reportedFields = trackedFields.filter(
     (field) => changed.includes(field) || (field === 'currency' && changed.includes('price')),
   );
   return {
     values,
     changed,
-    before: last === null ? {} : pick(last, shown),
-    after: pick(values, shown),
+    before: last === null ? {} : pick(last, reportedFields),
+    after: pick(values, reportedFields),
   };
 }
 

@@ -47,20 +47,26 @@ export function itemNotice({ run, item, rules, before, after, changed, at }: Fir
   };
 }
 
-const priceOf = ({ price, currency }: TrackedValues): string =>
-  price === null ? 'unknown' : `${price}${currency === null ? '' : ` ${currency}`}`;
+function priceOf({ price, currency }: TrackedValues): string {
+  if (price === null) return 'unknown';
+  return currency === null ? String(price) : `${price} ${currency}`;
+}
 
 /** Creates the email about an item. Texts of the marketplace are reduced to one line. */
 export function itemEmail({ item, rules, before, after }: FiredItem): Email {
-  const { market, region: place, key } = item;
+  const { market, region, key } = item;
   const title = oneLine(after.title ?? key);
   const names = rules.map(({ name, condition }) => oneLine(name === '' ? condition : name)).join(', ');
+  const hasNewPrice = before !== null && before.price !== after.price;
+  const marketAndRegion = region === '' ? market : `${market} (${region})`;
+  const priceBefore = hasNewPrice ? `, before ${priceOf(before)}` : '';
+  const stockBefore = before === null ? '' : `, before ${stockOf(before)}`;
   const lines = [
     `${title} matches your rules: ${names}.`,
     '',
-    `Item:   ${key} on ${market}${place === '' ? '' : ` (${place})`}`,
-    `Price:  ${priceOf(after)}${before === null || before.price === after.price ? '' : `, before ${priceOf(before)}`}`,
-    `Stock:  ${stockOf(after)}${before === null ? '' : `, before ${stockOf(before)}`}`,
+    `Item:   ${key} on ${marketAndRegion}`,
+    `Price:  ${priceOf(after)}${priceBefore}`,
+    `Stock:  ${stockOf(after)}${stockBefore}`,
   ];
   return { subject: `${names}: ${title}`, text: `${lines.join('\n')}\n` };
 }

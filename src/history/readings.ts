@@ -35,28 +35,28 @@ export async function* readingsOf(context: JobContext, job: Job, batch: Batch): 
   for await (const { record, index } of recordsOf(context, kind.files.unit, batch)) {
     if (index !== unit) seenInUnit.clear();
     unit = index;
-    const reading = readTracked(record);
-    if (!isIdentified(reading) || seenInUnit.has(reading.key)) continue;
-    seenInUnit.add(reading.key);
+    const item = readTracked(record);
+    if (!isIdentified(item) || seenInUnit.has(item.key)) continue;
+    seenInUnit.add(item.key);
     const unitKey = batch.units[index]!.key;
     const region = itemRegion(market, batch.region, unitKey);
-    const item = `${region} ${reading.key}`;
+    const regionItem = `${region} ${item.key}`;
     const outcome = batch.outcomes[index];
     const { readAt, collectedAt } = outcome?.status === 'SUCCESS' ? outcome : {};
     yield {
-      reading,
+      reading: item,
       region,
       unitKey,
       readAt: readAt ?? collectedAt ?? null,
       isReused: collectedAt !== undefined,
-      isRepeated: seen.has(item),
+      isRepeated: seen.has(regionItem),
     };
-    seen.add(item);
+    seen.add(regionItem);
   }
 }
 
-const isIdentified = (reading: ItemReading | null): reading is FoundReading['reading'] =>
-  reading !== null && reading.key !== null;
+const isIdentified = (item: ItemReading | null): item is FoundReading['reading'] =>
+  item !== null && item.key !== null;
 
 /** Yields the records of a batch and the entries of its units' listings, with the index of the unit. */
 async function* recordsOf(

@@ -92,7 +92,7 @@ async function check(context: JobContext, userId: string, fields: RuleFields): P
     problems.push({ loc: ['body', name], msg, type });
   checkCondition(fields, add);
   problems.push(...problemsOfSeries(fields));
-  checkPlace(fields, add);
+  checkMarketAndRegion(fields, add);
   if (fields.enabled && fields.channel === 'email') await checkEmail(context, userId, add);
   if (problems.length > 0) throw new Fault('invalid', 'The rule is not valid.', { problems });
 }
@@ -113,17 +113,17 @@ function checkCondition({ condition, threshold, field }: RuleFields, add: AddPro
 }
 
 /** Checks that the market has the region. */
-function checkPlace({ market, region }: RuleFields, add: AddProblem): void {
-  const known = markets.find(({ name }) => name === market);
-  if (market !== '' && !known) {
+function checkMarketAndRegion({ market, region }: RuleFields, add: AddProblem): void {
+  const declaredMarket = markets.find(({ name }) => name === market);
+  if (market !== '' && !declaredMarket) {
     const names = markets.map(({ name }) => name);
     add('market', unknown('marketplace', market, names), 'enum');
   }
   if (region === '' || region === noRegion) return;
-  const regions = known?.regions ?? [...new Set(markets.flatMap((each) => each.regions))];
+  const regions = declaredMarket?.regions ?? [...new Set(markets.flatMap((each) => each.regions))];
   if (regions.length === 0) add('region', `Marketplace ${market} has no regions: leave the region empty`);
   else if (!regions.includes(region))
-    add('region', unknown(known ? `region of ${market}` : 'region', region, regions), 'enum');
+    add('region', unknown(declaredMarket ? `region of ${market}` : 'region', region, regions), 'enum');
 }
 
 /** Returns the problems of a name that no series can have: a series may get its first job after the rule. */
@@ -134,8 +134,8 @@ function problemsOfSeries({ series }: RuleFields): Problem[] {
   return validateMessage(SubmitOptionsSchema, create(SubmitOptionsSchema, { track: series }), () => loc);
 }
 
-const unknown = (what: string, value: string, known: readonly string[]): string =>
-  `${quote(value)} is not a ${what} (${known.join(', ')}).${didYouMean(value, known)}`;
+const unknown = (what: string, value: string, choices: readonly string[]): string =>
+  `${quote(value)} is not a ${what} (${choices.join(', ')}).${didYouMean(value, choices)}`;
 
 /** Checks that messages of the channel `email` can be sent to a user. */
 async function checkEmail({ store, settings }: JobContext, userId: string, add: AddProblem) {

@@ -27,7 +27,7 @@ export function isInScope(rule: Rule, { market, region, key }: ItemKey, series: 
     [rule.key, key],
     [rule.series, series],
   ];
-  return rule.enabled && scopes.every(([wanted, actual]) => wanted === '' || wanted === actual);
+  return rule.enabled && scopes.every(([scope, actual]) => scope === '' || scope === actual);
 }
 
 /**
@@ -36,40 +36,40 @@ export function isInScope(rule: Rule, { market, region, key }: ItemKey, series: 
  * are changes themselves.
  */
 export function evaluate(rule: Rule, state: RuleState | undefined, input: RuleInput): RuleResult {
-  const known = state?.revision === rule.revision ? state : null;
-  const { fires, kept } = evaluators[rule.condition](rule, known, input);
-  return { fires, state: kept && { revision: rule.revision, ...kept } };
+  const currentState = state?.revision === rule.revision ? state : null;
+  const { fires, nextState } = evaluators[rule.condition](rule, currentState, input);
+  return { fires, state: nextState && { revision: rule.revision, ...nextState } };
 }
 
 interface Evaluation {
   fires: boolean;
-  kept: Kept | null;
+  nextState: StateValues | null;
 }
 type Evaluator = (rule: Rule, state: RuleState | null, input: RuleInput) => Evaluation;
 
-const moment = (fires: boolean): Evaluation => ({ fires, kept: null });
+const moment = (fires: boolean): Evaluation => ({ fires, nextState: null });
 
 /**
  * Evaluates a condition of prices. Prices of different currencies are not compared: the first one of another
  * currency is evaluated as a new reference, and sends no message.
  */
 const ofPrices =
-  (compare: (threshold: number, state: Kept | null, input: RuleInput) => Priced): Evaluator =>
+  (compare: (threshold: number, state: StateValues | null, input: RuleInput) => Priced): Evaluator =>
   ({ threshold }, state, input) => {
     const { before, after } = input;
     const currency = after.currency ?? state?.currency ?? null;
     const last = state?.currency ?? before?.currency ?? null;
     const isOther = currency !== null && last !== null && currency !== last;
     if (!isOther) {
-      const { fires, ...kept } = compare(threshold ?? 0, state, input);
-      return { fires, kept: { ...kept, currency } };
+      const { fires, ...values } = compare(threshold ?? 0, state, input);
+      return { fires, nextState: { ...values, currency } };
     }
-    const { fires: _, ...kept } = compare(threshold ?? 0, null, { ...input, before: null });
-    return { fires: false, kept: { ...kept, currency } };
+    const { fires: _, ...values } = compare(threshold ?? 0, null, { ...input, before: null });
+    return { fires: false, nextState: { ...values, currency } };
   };
 
-type Kept = Omit<RuleState, 'revision'>;
-type Priced = Pick<Kept, 'isTrue' | 'reference'> & { fires: boolean };
+type StateValues = Omit<RuleState, 'revision'>;
+type Priced = Pick<StateValues, 'isTrue' | 'reference'> & { fires: boolean };
 
 /**
  * Fires when the price differs from the reference by a percentage; otherwise the reference follows in the

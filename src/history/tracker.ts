@@ -220,12 +220,12 @@ async function compareBatch(turn: Turn, run: TrackingRun, batch: Batch): Promise
   };
   const at = Math.min(batch.endedAt ?? run.at, run.at);
   let snapshots: Snapshot[] = [];
-  for await (const { reading, region, unitKey, ...read } of readingsOf(context, job, batch)) {
-    const { key, details: _, ...values } = reading;
+  for await (const { reading: found, region, unitKey, ...source } of readingsOf(context, job, batch)) {
+    const { key, details: _, ...values } = found;
     const item = { userId: job.userId, market: job.market, region, key };
     const unit = seriesUnit(run.series, batch, unitKey);
-    const readAt = Math.min(read.readAt ?? at, at);
-    snapshots.push({ ...read, item, values, unit, batch: batch.seq, at, readAt });
+    const readAt = Math.min(source.readAt ?? at, at);
+    snapshots.push({ ...source, item, values, unit, batch: batch.seq, at, readAt });
     if (snapshots.length < chunkSize) continue;
     await add(snapshots);
     snapshots = [];

@@ -75,8 +75,8 @@ export type Grouping = (units: readonly { unit: Unit; region: string }[]) => Pla
 export const byRegion: Grouping = (units) => {
   const groups = new Map<string, Unit[]>();
   for (const { unit, region } of units) {
-    const known = groups.get(region);
-    if (known) known.push(unit);
+    const members = groups.get(region);
+    if (members) members.push(unit);
     else groups.set(region, [unit]);
   }
   return [...groups].map(([region, members]) => ({ region, units: members }));
@@ -153,12 +153,12 @@ export function identityOf(fields: readonly DescField[]): Identity {
     }));
 }
 
-/** Returns the identity of a unit as responses show it. `place` is its place in the request, from 1. */
-export function identify(unit: Unit, identity: Identity, place: number): JsonObject {
-  const shown: JsonObject = {};
+/** Returns the identity of a unit as responses show it. `position` is its position in the request, from 1. */
+export function identify(unit: Unit, identity: Identity, position: number): JsonObject {
+  const values: JsonObject = {};
   for (const { name, from, numbered } of identity) {
     const value = unit.input[from] ?? null;
-    shown[name] = numbered ? `${String(value).trim().split(/\s+/).join('_')}_${place}` : value;
+    values[name] = numbered ? `${String(value).trim().split(/\s+/).join('_')}_${position}` : value;
   }
-  return shown;
+  return values;
 }

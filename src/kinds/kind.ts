@@ -38,7 +38,7 @@ export interface FilePack {
   head(job: Job): string;
   separator: string;
   /** Returns the unit's row, or null if there is none. */
-  row(unit: Unit, outcome: Outcome, place: UnitPlace): Row | null;
+  row(unit: Unit, outcome: Outcome, context: UnitPlace): Row | null;
   tail(job: Job): string;
 }
 
@@ -64,14 +64,14 @@ export interface UnitFilePack {
   name(job: Job, batch: Batch): string;
   contentType: string;
   /** Returns the first line, without a line break. */
-  head(unit: Unit, place: UnitFilePlace): string;
+  head(unit: Unit, file: UnitFilePlace): string;
   /**
    * Yields the text after the first line, which begins with a line break, and returns the number of entries.
    */
   body(
     pages: AsyncGenerator<ListPage, ListSummary, void>,
     unit: Unit,
-    place: UnitFilePlace,
+    file: UnitFilePlace,
   ): AsyncGenerator<string, number>;
   /** Yields the entries of a file, given its lines. */
   entries(lines: AsyncIterable<string>): AsyncGenerator<FileEntry>;

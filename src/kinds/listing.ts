@@ -18,41 +18,41 @@ import type { FileEntry, ResultContract, UnitFilePack, UnitFilePlace } from './k
 export const listingFile: UnitFilePack = {
   name: ({ market, kind }, { seq, id, attempt }) => `${market}_${kind}_${seq + 1}_${id}_${attempt}.json`,
   contentType: 'application/json',
-  head(unit, place) {
-    const { list, before, known } = partsOf(unit, place);
-    const members = before.map((name) => `${member(name, known[name])},`).join('');
-    return `${place.result!.inArray ? '[' : ''}{${members}"${nameOf(list)}":[`;
+  head(unit, file) {
+    const { list, before, values } = partsOf(unit, file);
+    const members = before.map((name) => `${member(name, values[name])},`).join('');
+    return `${file.result!.inArray ? '[' : ''}{${members}"${nameOf(list)}":[`;
   },
-  async *body(pages, unit, place) {
-    const { list, after } = partsOf(unit, place);
+  async *body(pages, unit, file) {
+    const { list, after } = partsOf(unit, file);
     const { count, read, summary } = yield* entriesOf(pages, getOption(list, entriesOption));
-    const told: JsonObject = {
+    const endValues: JsonObject = {
       total_products: count,
       total_items: count,
       pages_fetched: read,
       scraped_pages: read,
       ...summary,
     };
-    const members = after.map((name) => `,${member(name, told[name])}`).join('');
-    yield `\n]${members}}${place.result!.inArray ? ']' : ''}\n`;
+    const members = after.map((name) => `,${member(name, endValues[name])}`).join('');
+    yield `\n]${members}}${file.result!.inArray ? ']' : ''}\n`;
     return count;
   },
   entries: entryLines,
 };
 
 /**
- * Returns the field with the entries, and the names of the other fields known before and after the reading.
+ * Returns the field with the entries, and the names of the other fields values before and after the reading.
  */
-function partsOf(unit: Unit, place: UnitFilePlace) {
-  const { fields } = place.result!.message;
-  const known = knownBefore(unit, place);
+function partsOf(unit: Unit, file: UnitFilePlace) {
+  const { fields } = file.result!.message;
+  const values = knownBefore(unit, file);
   const list = fields.find((field) => hasOption(field, entriesOption))!;
   const names = fields.filter((field) => field !== list).map(nameOf);
   return {
     list,
-    known,
-    before: names.filter((name) => name in known),
-    after: names.filter((name) => !(name in known)),
+    values,
+    before: names.filter((name) => name in values),
+    after: names.filter((name) => !(name in values)),
   };
 }
 

@@ -10,8 +10,8 @@ import { capitalize, formatCount, numberFormat } from './text.ts';
 
 /** Returns the marketplace of an item and its region or store: "Shopee, id". */
 export function placeText({ market, region, store = '' }: ShownItemPlace): string {
-  const place = region === '-' ? store : region;
-  return place === '' ? marketTitle(market) : `${marketTitle(market)}, ${place}`;
+  const regionOrStore = region === '-' ? store : region;
+  return regionOrStore === '' ? marketTitle(market) : `${marketTitle(market)}, ${regionOrStore}`;
 }
 
 /** Marketplace, region, and store of an item. */

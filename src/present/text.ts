@@ -20,18 +20,18 @@ export function once<Value>(create: () => Value): () => Value {
   };
 }
 
-const whole = { maximumFractionDigits: 0 } as const;
+const integerFormat = { maximumFractionDigits: 0 } as const;
 const countries = once(() => new Intl.DisplayNames('en', { type: 'region' }));
 
 /** Capitalizes the first letter of a text. */
 export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Formats a count or credits: "12,345". */
-export const formatCount = (value: number | bigint): string => numberFormat(whole).format(value);
+export const formatCount = (value: number | bigint): string => numberFormat(integerFormat).format(value);
 
 /** Formats credits with a sign: "+100", "-40". */
 export const formatSignedCount = (value: number | bigint): string =>
-  numberFormat({ ...whole, signDisplay: 'exceptZero' }).format(value);
+  numberFormat({ ...integerFormat, signDisplay: 'exceptZero' }).format(value);
 
 /** Formats a count with its noun: "1 unit", "2,000 units". */
 export const counted = (value: number | bigint, noun: string, plural = `${noun}s`): string =>

@@ -28,14 +28,14 @@ export type NewSchedule = ScheduleFields &
 export async function createSchedule(
   context: JobContext,
   { userId, keyId, mode }: ScheduleCaller,
-  wanted: NewSchedule,
+  requested: NewSchedule,
   idempotencyKey?: string,
 ): Promise<Schedule> {
-  const { market, kind, request, ...fields } = wanted;
+  const { market, kind, request, ...fields } = requested;
   const { store, clock, newId } = context;
   const id = idempotencyKey === undefined ? newId() : idFromName(`schedule/${userId}/${idempotencyKey}`);
   const earlier = idempotencyKey === undefined ? null : await store.schedules.get(id);
-  if (earlier !== null) return requireSame(context, earlier, wanted);
+  if (earlier !== null) return requireSame(context, earlier, requested);
   const method = submitMethodOf(context.jobTypes, market, kind);
   const { units } = await planRequest(method, request);
   const now = clock.now();
@@ -67,18 +67,18 @@ export async function createSchedule(
   if (await store.schedules.insert({ ...schedule, request })) return schedule;
   // A call under the same key was faster.
   const first = await store.schedules.get(id);
-  return first === null ? schedule : requireSame(context, first, wanted);
+  return first === null ? schedule : requireSame(context, first, requested);
 }
 
 /** Returns a schedule. Throws a Fault `conflict` if it differs from the one that a repeated call creates. */
 async function requireSame(
   { store }: JobContext,
   schedule: Schedule,
-  wanted: NewSchedule,
+  requested: NewSchedule,
 ): Promise<Schedule> {
   const stored = await store.schedules.pick({ id: schedule.id }, ['request', 'revision']);
   const actual: Record<string, unknown> = { ...schedule, request: stored?.request };
-  if (Object.entries(wanted).every(([field, value]) => isDeepStrictEqual(actual[field], value)))
+  if (Object.entries(requested).every(([field, value]) => isDeepStrictEqual(actual[field], value)))
     return schedule;
   throw new Fault(
     'conflict',

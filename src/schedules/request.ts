@@ -9,7 +9,7 @@ import type { JobMethod, JobTypes, ResolvedJobType } from '../jobs/job-types.ts'
 const maxRequestBytes = 8 * 1024 * 1024;
 
 /** Location of the request in the calls that set it. */
-const place: Problem['loc'] = ['body', 'request'];
+const requestLoc: Problem['loc'] = ['body', 'request'];
 
 /** A submit method and its job type. */
 export interface SubmitMethod extends JobMethod {
@@ -34,8 +34,8 @@ export function submitMethodOf(jobTypes: JobTypes, market: string, kind: string)
 const marketOf = ({ market }: SubmitMethod) => market.name;
 const kindOf = ({ jobType }: SubmitMethod) => jobType.kind.name;
 
-function notOneOf(field: string, value: string, known: readonly string[]): Fault {
-  const msg = `Input should be one of ${known.join(', ')}, not ${quote(value)}`;
+function notOneOf(field: string, value: string, choices: readonly string[]): Fault {
+  const msg = `Input should be one of ${choices.join(', ')}, not ${quote(value)}`;
   return Fault.invalid(['body', field], msg, 'enum');
 }
 
@@ -51,8 +51,8 @@ export interface PlannedRequest {
  */
 export async function planRequest({ method, jobType }: SubmitMethod, text: string): Promise<PlannedRequest> {
   if (Buffer.byteLength(text) > maxRequestBytes)
-    throw Fault.invalid(place, `Input should have at most ${maxRequestBytes} bytes`, 'too_long');
-  const message = readRequestText(method.input, text, place);
+    throw Fault.invalid(requestLoc, `Input should have at most ${maxRequestBytes} bytes`, 'too_long');
+  const message = readRequestText(method.input, text, requestLoc);
   try {
     const { groups } = await jobType.kind.plan(message, method.input, jobType.market);
     return { message, units: groups.reduce((sum, { units }) => sum + units.length, 0) };
@@ -66,7 +66,7 @@ function inRequest(error: unknown): unknown {
   if (!(error instanceof Fault) || error.problems.length === 0) return error;
   const problems = error.problems.map((problem) => {
     const [part, ...inside] = problem.loc;
-    return part === 'body' ? { ...problem, loc: [...place, ...inside] } : problem;
+    return part === 'body' ? { ...problem, loc: [...requestLoc, ...inside] } : problem;
   });
   return new Fault(error.code, error.message, { problems, cause: error });
 }

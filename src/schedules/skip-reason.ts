@@ -5,6 +5,7 @@ import { refusalOf } from '../contract/permission.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { unitPriceIn } from '../jobs/prices.ts';
 import { cancel } from '../jobs/steps/decide.ts';
+import type { ApiKey } from '../store/documents.ts';
 import type { PendingRun, Schedule } from '../store/schedules.ts';
 import { type SubmitMethod, submitMethodOf } from './request.ts';
 import { countFailure, describeState, pause } from './state.ts';
@@ -83,17 +84,17 @@ async function refusal(
   });
   const holder = user?.testOf ? await store.users.get(user.testOf) : user;
   if (holder === null || holder.suspendedAt !== null) return counted('The account is suspended.');
-  const { revokedAt = 0, expiresAt = null } = key ?? {};
-  const isExpired = expiresAt !== null && expiresAt <= clock.now();
-  const why =
-    key === null || revokedAt !== null
-      ? 'The API key of the schedule has been revoked.'
-      : isExpired
-        ? 'The API key of the schedule has expired.'
-        : refusalOf(method, permissionsOf(key));
-  if (why === null) return null;
-  const advice = `${why} Resume the schedule with another key.`;
-  return { reason: why, apply: (schedule, now) => pause(schedule, now, advice) };
+  const problem = keyProblem(key, clock.now()) ?? refusalOf(method, permissionsOf(key!));
+  if (problem === null) return null;
+  const advice = `${problem} Resume the schedule with another key.`;
+  return { reason: problem, apply: (schedule, now) => pause(schedule, now, advice) };
+}
+
+/** Returns why a key cannot be used, or null if it can. */
+function keyProblem(key: ApiKey | null, now: number): string | null {
+  if (key === null || key.revokedAt !== null) return 'The API key of the schedule has been revoked.';
+  const isExpired = key.expiresAt !== null && key.expiresAt <= now;
+  return isExpired ? 'The API key of the schedule has expired.' : null;
 }
 
 /** Returns the end of a schedule whose credits do not cover another run. */

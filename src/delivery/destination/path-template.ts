@@ -32,10 +32,8 @@ const allowedText = /^[A-Za-z0-9._=/-]*$/;
 export function problemOfPath(template: string): string | null {
   if (template.length > maxLength) return `The path is longer than ${maxLength} characters`;
   const unknown = [...template.matchAll(variable)].find(([, name]) => !Object.hasOwn(pathVariables, name!));
-  const known = Object.keys(pathVariables)
-    .map((name) => `{${name}}`)
-    .join(', ');
-  if (unknown) return `${unknown[0]} is not a variable. Use ${known}`;
+  const names = Object.keys(pathVariables).map((name) => `{${name}}`);
+  if (unknown) return `${unknown[0]} is not a variable. Use ${names.join(', ')}`;
   if (!template.includes('{job_id}')) return 'The path must contain {job_id}';
   return problemOfSegments(template.replace(variable, 'x'));
 }
@@ -77,7 +75,7 @@ export function expandPath(template: string, values: PathValues): string {
   const { market, kind, region, status, jobId, endedAt, ext } = values;
   const [date = '', time = ''] = new Date(endedAt).toISOString().split('T');
   const [year = '', month = '', day = ''] = date.split('-');
-  const known: Record<PathVariable, string> = {
+  const variableValues: Record<PathVariable, string> = {
     market,
     kind,
     region: region === '' ? 'all' : region,
@@ -90,5 +88,5 @@ export function expandPath(template: string, values: PathValues): string {
     job_id: jobId,
     ext,
   };
-  return template.replace(variable, (_, name: PathVariable) => known[name]);
+  return template.replace(variable, (_, name: PathVariable) => variableValues[name]);
 }

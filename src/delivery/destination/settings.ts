@@ -68,19 +68,29 @@ function problemOfUrl(text: string, allowPrivate: boolean): string | null {
   return url.protocol === 'http:' && !allowPrivate ? 'The URL must use https' : null;
 }
 
+const requiredForS3 = 'Field required for a destination of the type s3';
+const secretAgain = 'Enter the secret again, because the URL, the bucket, or the access key changes';
+
+/** Checks the fields of a destination of the type s3, except for its secret. */
+function checkBucketFields(input: DestinationInput, check: Check): void {
+  const { bucket, accessKey } = input;
+  if (URL.canParse(input.url) && new URL(input.url).pathname !== '/')
+    check('url', 'The URL of an S3-compatible service has no path');
+  check('prefix', problemOfPrefix(input.prefix));
+  for (const [field, value] of Object.entries({ bucket, access_key: accessKey }))
+    if (value === '') check(field, requiredForS3);
+  if (input.headers.length > 0) check('headers', 'Only destinations of the type https have headers');
+  if (input.query !== '') check('query', 'Only destinations of the type https have a query');
+}
+
 function readBucket(
   input: DestinationInput,
   stored: OpenedDestination | null,
   check: Check,
 ): OpenedDestination {
   const { bucket, region, accessKey, secretKey } = input;
+  checkBucketFields(input, check);
   const url = URL.canParse(input.url) ? new URL(input.url) : null;
-  if (url !== null && url.pathname !== '/') check('url', 'The URL of an S3-compatible service has no path');
-  check('prefix', problemOfPrefix(input.prefix));
-  for (const [field, value] of Object.entries({ bucket, access_key: accessKey }))
-    if (value === '') check(field, 'Field required for a destination of the type s3');
-  if (input.headers.length > 0) check('headers', 'Only destinations of the type https have headers');
-  if (input.query !== '') check('query', 'Only destinations of the type https have a query');
   const address = {
     url: url?.origin ?? '',
     bucket,
@@ -92,13 +102,7 @@ function readBucket(
     stored?.type === 's3' &&
     (['url', 'bucket', 'accessKey'] as const).every((name) => stored.address[name] === address[name]);
   const secrets: S3Secrets = { secretKey: secretKey === '' && isSame ? stored.secrets.secretKey : secretKey };
-  if (secrets.secretKey === '')
-    check(
-      'secret_key',
-      stored === null
-        ? 'Field required for a destination of the type s3'
-        : 'Enter the secret again, because the URL, the bucket, or the access key changes',
-    );
+  if (secrets.secretKey === '') check('secret_key', stored === null ? requiredForS3 : secretAgain);
   return { type: 's3', address, secrets };
 }
 
@@ -118,30 +122,30 @@ function readAddress(
     else if (key in headers) check('headers', `The header ${name} occurs twice`);
     headers[key] = value;
   }
-  const given: HttpsSecrets = { query: input.query === '' ? '' : `?${input.query}`, headers };
-  const secrets = keepSecrets(given, stored, url, input.clearSecrets, check);
+  const entered: HttpsSecrets = { query: input.query === '' ? '' : `?${input.query}`, headers };
+  const secrets = mergeSecrets(entered, stored, url, input.clearSecrets, check);
   const headerNames = Object.keys(secrets.headers);
   return { type: 'https', address: { url, headerNames }, secrets };
 }
 
-/** Returns the secrets of an address: the given ones, or the stored ones for the same URL. */
-function keepSecrets(
-  given: HttpsSecrets,
+/** Returns the secrets of an address: the entered ones, or the stored ones for the same URL. */
+function mergeSecrets(
+  entered: HttpsSecrets,
   stored: OpenedDestination | null,
   url: string,
   clear: boolean,
   check: Check,
 ): HttpsSecrets {
-  if (stored?.type !== 'https' || clear) return given;
-  const hasGiven = { headers: Object.keys(given.headers).length > 0, query: given.query !== '' };
-  const kept: HttpsSecrets = {
-    headers: hasGiven.headers ? given.headers : stored.secrets.headers,
-    query: hasGiven.query ? given.query : stored.secrets.query,
+  if (stored?.type !== 'https' || clear) return entered;
+  const isEntered = { headers: Object.keys(entered.headers).length > 0, query: entered.query !== '' };
+  const merged: HttpsSecrets = {
+    headers: isEntered.headers ? entered.headers : stored.secrets.headers,
+    query: isEntered.query ? entered.query : stored.secrets.query,
   };
-  if (stored.address.url === url) return kept;
-  const missing = { headers: Object.keys(kept.headers).length > 0, query: kept.query !== '' };
+  if (stored.address.url === url) return merged;
+  const missing = { headers: Object.keys(merged.headers).length > 0, query: merged.query !== '' };
   for (const field of ['headers', 'query'] as const)
-    if (missing[field] && !hasGiven[field])
+    if (missing[field] && !isEntered[field])
       check(field, 'Enter the value again because the URL changes, or set clear_secrets');
-  return given;
+  return entered;
 }

@@ -95,27 +95,36 @@ async function announceJob(
   job: Job,
   reason: NoticeReason,
 ): Promise<Due<NoticeReason>> {
-  const { store, clock } = context;
-  if (reason !== 'awaiting_approval' && reason !== 'approval_expiring') {
-    const run = newTrackingRun(job);
-    if (run !== null) {
-      await store.trackingRuns.insert({ ...run, dueAt: clock.steady(), activeUser: null });
-    }
-    const counts = job.counts ?? (await countsOf(store, job.id));
-    await queueForUser(context, job.userId, job.id, job.id, () =>
-      endNotice(job, counts, context.retrievePath(job)),
-    );
-    if (job.hold?.state === 'held') await queueHeld(context, job, job.hold);
-    else if (await awaitsComparison(context, job, run)) return { reason, at: clock.now() + comparingMs };
-    else if (job.hold?.state !== 'discarded') await queueFiles(context, job, counts.units.success);
-    if (counts.units.success > 0) await announceMissingFields(context, job);
-    return null;
-  }
+  const { clock } = context;
+  if (reason !== 'awaiting_approval' && reason !== 'approval_expiring')
+    return announceEnd(context, job, reason);
   // An approval can still fail for lack of credits; the job then waits for approval again.
   if (job.state === 'approving') return { reason, at: clock.now() + decidingMs };
   if (job.state !== 'awaiting_approval') return null;
   await notifyOperators(context, job, reason);
   return reason === 'approval_expiring' ? null : computeReminder(job.decideBy, clock.now());
+}
+
+/** Stores the deliveries of a job that ended, and its run, and returns its next message. */
+async function announceEnd(
+  context: NotifyContext,
+  job: Job,
+  reason: NoticeReason,
+): Promise<Due<NoticeReason>> {
+  const { store, clock } = context;
+  const run = newTrackingRun(job);
+  if (run !== null) {
+    await store.trackingRuns.insert({ ...run, dueAt: clock.steady(), activeUser: null });
+  }
+  const counts = job.counts ?? (await countsOf(store, job.id));
+  await queueForUser(context, job.userId, job.id, job.id, () =>
+    endNotice(job, counts, context.retrievePath(job)),
+  );
+  if (job.hold?.state === 'held') await queueHeld(context, job, job.hold);
+  else if (await awaitsComparison(context, job, run)) return { reason, at: clock.now() + comparingMs };
+  else if (job.hold?.state !== 'discarded') await queueFiles(context, job, counts.units.success);
+  if (counts.units.success > 0) await announceMissingFields(context, job);
+  return null;
 }
 
 /** Time between the reminder to operators and an approval deadline. */

@@ -24,8 +24,8 @@ function createDeliveryPermits({ store, clock, newId }: NotifyContext, signal: A
   const holder = newId();
   const receivers = new Map<string, Permits>();
   const permitsOf = (receiver: string): Permits => {
-    const known = receivers.get(receiver);
-    if (known !== undefined) return known;
+    const current = receivers.get(receiver);
+    if (current !== undefined) return current;
     for (const [name, permits] of receivers) if (permits.isIdle) receivers.delete(name);
     const created = new Permits({
       origin: `notify:${receiver}`,

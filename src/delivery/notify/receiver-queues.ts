@@ -63,6 +63,21 @@ const createReceiverQueue = (): ReceiverQueue => ({
 
 const concurrencyOf = ({ failing }: ReceiverQueue) => (failing ? 1 : maxConcurrency);
 
+/** Records a delivery. A receiver that accepts again gets its postponed deliveries at once. */
+function recordDelivery(
+  queue: ReceiverQueue,
+  isAccepted: boolean,
+  { startedAt, endedAt }: { startedAt: number; endedAt: number },
+): void {
+  queue.durationMs = endedAt - startedAt;
+  if (isAccepted && queue.failing) queue.postponedUntil = endedAt;
+  queue.failing = !isAccepted;
+}
+
+/** Returns true for a queue without anything to remember. */
+const isIdle = ({ running, failing, postponedUntil }: ReceiverQueue, now: number): boolean =>
+  running === 0 && !failing && postponedUntil <= now;
+
 /** Creates the delivery queues of a process. `acquire` limits the deliveries of all processes. */
 export function createReceiverQueues(clock: Clock, acquire: AcquireDelivery): ReceiverQueues {
   const queues = new Map<string, ReceiverQueue>();
@@ -87,15 +102,15 @@ export function createReceiverQueues(clock: Clock, acquire: AcquireDelivery): Re
     const now = clock.steady();
     queue.running -= 1;
     queue.usedAt = now;
-    if (accepted !== null) {
-      queue.durationMs = now - startedAt;
-      if (accepted && queue.failing) queue.postponedUntil = now;
-      queue.failing = !accepted;
-    }
+    if (accepted !== null) recordDelivery(queue, accepted, { startedAt, endedAt: now });
     if (accepted === false) await Promise.all(queue.queued.splice(0).map((each) => postpone(queue, each)));
+    startQueued(receiver, queue);
+    if (isIdle(queue, now)) queues.delete(receiver);
+  };
+
+  const startQueued = (receiver: string, queue: ReceiverQueue) => {
     while (queue.queued.length > 0 && queue.running < concurrencyOf(queue))
       start(receiver, queue, queue.queued.shift()!);
-    if (queue.running === 0 && !queue.failing && queue.postponedUntil <= now) queues.delete(receiver);
   };
 
   /** Deletes the queues of receivers without recent deliveries, such as deleted receivers. */

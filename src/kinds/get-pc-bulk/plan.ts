@@ -61,9 +61,9 @@ export function readRows(file: Uint8Array, region = ''): GetPcRow[] {
 }
 
 function toProblem({ row, line, column, type, message }: UnitProblem): Problem {
-  const place = [row, column].filter((step) => step !== undefined);
+  const cell = [row, column].filter((step) => step !== undefined);
   const msg = line === undefined ? message : `${message} (line ${line})`;
-  return { loc: ['body', 'file', ...place], msg, type };
+  return { loc: ['body', 'file', ...cell], msg, type };
 }
 
 /** Returns the problems of a row's fields. */

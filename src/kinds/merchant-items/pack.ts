@@ -36,7 +36,7 @@ export const shopFile: UnitFilePack = {
     const sold = await soldOut(pages);
     const active = yield* remaining(pages, sold.next);
     const { has_more, items_has_more, rcmd_items_has_more, ...summary } = active.summary;
-    const told = {
+    const counts = {
       total_fetched: sold.entries.length,
       total_count: null,
       pages_fetched: null,
@@ -45,7 +45,7 @@ export const shopFile: UnitFilePack = {
     };
     yield `\n],"has_more":${text(rcmd_items_has_more)}},"items":{"items":[`;
     yield `${sold.entries.map((entry) => `\n${entry}`).join(',')}\n],`;
-    yield `${text(told).slice(1, -1)}}}},"has_more":${text(has_more)}}\n`;
+    yield `${text(counts).slice(1, -1)}}}},"has_more":${text(has_more)}}\n`;
     return sold.entries.length + active.count;
   },
   async *entries(lines) {

@@ -41,8 +41,8 @@ const retrieve: View = {
   async show(snapshot) {
     const { job, failures = [] } = snapshot;
     const identity = job.params.identity as unknown as Identity;
-    const errors = failures.map(({ unit, message, place }) => ({
-      ...identify(unit, identity, place + 1),
+    const errors = failures.map(({ unit, message, place: index }) => ({
+      ...identify(unit, identity, index + 1),
       error: message,
     }));
     return {

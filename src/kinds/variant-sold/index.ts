@@ -56,13 +56,13 @@ const records = {
 };
 
 /** Returns the record of a failed item in the merged file. */
-function failure(unit: Unit, error: string, place: UnitPlace): string {
+function failure(unit: Unit, error: string, { region }: UnitPlace): string {
   const { item_id: itemId, shop_id: shopId } = unit.input;
-  return JSON.stringify({ itemId, shopId, country: place.region, error });
+  return JSON.stringify({ itemId, shopId, country: region, error });
 }
 
-function row(unit: Unit, outcome: Outcome, place: UnitPlace): Row {
-  return [outcome.status === 'FAILED' ? failure(unit, outcome.message, place) : '', ''];
+function row(unit: Unit, outcome: Outcome, context: UnitPlace): Row {
+  return [outcome.status === 'FAILED' ? failure(unit, outcome.message, context) : '', ''];
 }
 
 /** Merged file `full_{job_id}.json`: every item; failed items have their error. */

@@ -129,7 +129,7 @@ function withoutTimes(terms: readonly Term[]): Term[] {
 }
 
 /** What a clause says about the offer. */
-type Reading =
+type Meaning =
   | 'in'
   | 'out'
   | 'future'
@@ -170,7 +170,7 @@ function isNegated({ terms }: Clause): boolean {
 }
 
 /** Reads a clause with a negator. */
-function readNegation(clause: Clause): Reading {
+function readNegation(clause: Clause): Meaning {
   const { terms, kinds, count } = clause;
   const negators = terms.filter(({ kind }) => kind === 'not' || kind === 'notAfter');
   if (negators.length !== 1 || hasAny(clause, 'gone', 'few', 'store', 'preorder', 'backorder'))
@@ -181,20 +181,20 @@ function readNegation(clause: Clause): Reading {
   return isNegated(clause) ? 'out' : 'unknown';
 }
 
-function readGone(clause: Clause): Reading {
+function readGone(clause: Clause): Meaning {
   if (clause.count !== undefined || hasAny(clause, 'stock', 'few', 'store')) return 'unknown';
   const isFuture = clause.kinds.has('future') && clause.terms[0]?.kind !== 'gone';
   return isFuture ? 'unknown' : 'out';
 }
 
-function readStore(clause: Clause): Reading {
+function readStore(clause: Clause): Meaning {
   if (clause.kinds.has('only')) return clause.kinds.has('online') ? 'unknown' : 'pickup';
   if (!clause.kinds.has('online')) return 'store';
   return clause.kinds.has('stock') ? 'in' : 'unknown';
 }
 
 /** Reads a clause that says that there are pieces. */
-function readStock(clause: Clause): Reading {
+function readStock(clause: Clause): Meaning {
   const { count, terms } = clause;
   // "Free shipping available"
   if (terms.length === 2 && terms[0]!.kind === 'ship' && terms[1]!.kind === 'stock') return 'neutral';
@@ -208,7 +208,7 @@ function readStock(clause: Clause): Reading {
   return hasAny(clause, 'dispatch') && isAboutTime ? 'in' : 'neutral';
 }
 
-function readClause(clause: Clause): Reading {
+function readClause(clause: Clause): Meaning {
   const { kinds, count } = clause;
   if (kinds.has('unknown') || clause.terms.filter(({ kind }) => kind === 'number').length > 1)
     return 'unknown';
@@ -225,8 +225,8 @@ function readClause(clause: Clause): Reading {
   return kinds.has('store') ? readStore(clause) : readStock(clause);
 }
 
-/** A sentence as its clauses with their readings. */
-type Sentence = readonly { clause: Clause; reading: Reading }[];
+/** A sentence as its clauses with their meanings. */
+type Sentence = readonly { clause: Clause; meaning: Meaning }[];
 
 const isCount = (terms: readonly Term[]) =>
   terms.length > 0 && terms.every(({ kind }) => kind === 'number' || kind === 'unit');
@@ -242,7 +242,7 @@ function readSentence(text: string): Sentence {
   return clauses.map((terms) => {
     const count = terms.find(({ kind }) => kind === 'number')?.value;
     const clause = { terms, kinds: new Set(terms.map(({ kind }) => kind)), count };
-    return { clause, reading: readClause(clause) };
+    return { clause, meaning: readClause(clause) };
   });
 }
 
@@ -250,11 +250,11 @@ function readSentence(text: string): Sentence {
 function isBesideSoldOut(sentence: Sentence): boolean {
   const isAside = (clause: Clause) =>
     clause.kinds.has('future') || !hasAny(clause, 'stock', 'few', 'gone', 'variant');
-  return sentence.every(({ clause, reading }) => reading !== 'unknown' || isAside(clause));
+  return sentence.every(({ clause, meaning }) => meaning !== 'unknown' || isAside(clause));
 }
 
-/** Names of schema.org by the readings that together mean them; the first that fits. */
-const meanings: readonly (readonly [name: string, reading: Reading, beside: readonly Reading[]])[] = [
+/** Names of schema.org by the meaning that they need, and those that may stand beside it. */
+const schemaMeanings: readonly (readonly [name: string, meaning: Meaning, beside: readonly Meaning[]])[] = [
   ['OutOfStock', 'out', ['future', 'neutral']],
   ['PreOrder', 'preorder', ['in', 'neutral', 'future']],
   ['BackOrder', 'backorder', ['in', 'neutral']],
@@ -271,16 +271,16 @@ function readText(text: string): string | null {
     .replace(/(?<=\p{L})\(\p{L}{1,2}\)/gu, '')
     .split(/[.](?!\d)|[!;|•·。！；\n]/)
     .map(readSentence);
-  const isSoldOut = sentences.some((sentence) => sentence.some(({ reading }) => reading === 'out'));
-  const readings = new Set<Reading>();
+  const isSoldOut = sentences.some((sentence) => sentence.some(({ meaning }) => meaning === 'out'));
+  const meanings = new Set<Meaning>();
   for (const sentence of sentences) {
-    const isOut = sentence.some(({ reading }) => reading === 'out');
+    const isOut = sentence.some(({ meaning }) => meaning === 'out');
     if (isSoldOut && !isOut && isBesideSoldOut(sentence)) continue;
-    for (const { reading } of sentence) readings.add(reading);
+    for (const { meaning } of sentence) meanings.add(meaning);
   }
-  const fits = ([, reading, beside]: (typeof meanings)[number]) =>
-    readings.has(reading) && [...readings].every((other) => other === reading || beside.includes(other));
-  return meanings.find(fits)?.[0] ?? null;
+  const fits = ([, meaning, beside]: (typeof schemaMeanings)[number]) =>
+    meanings.has(meaning) && [...meanings].every((other) => other === meaning || beside.includes(other));
+  return schemaMeanings.find(fits)?.[0] ?? null;
 }
 
 /**

@@ -70,14 +70,14 @@ export function pricesNear(
  */
 export function onlyOldPrice(
   control: Element,
-  { prices, oldPrices, unreadable, others }: VisiblePrices,
+  { prices, oldPrices, unreadable, others: otherPrices }: VisiblePrices,
   page: VisiblePage,
 ): VisiblePrice | null {
   const headingAt = page.heading === null ? null : page.ranges.get(page.heading)!.start;
   for (const outer of upwards(control, Number.POSITIVE_INFINITY)) {
     const { start, end } = page.ranges.get(outer)!;
     if (headingAt === null || headingAt < start || headingAt > end) continue;
-    const beside = [prices, unreadable, others].flatMap((places) =>
+    const beside = [prices, unreadable, otherPrices].flatMap((places) =>
       placesIn<TextPosition>(outer, places, page),
     );
     const old = placesIn(outer, oldPrices, page);
