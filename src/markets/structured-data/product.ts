@@ -231,9 +231,9 @@ function mainProduct(
 }
 
 /**
- * Returns the items that describe the product that a page is about in one format of structured data, the main
- * one first: others have its name or its address. `headings`: the headings and titles of the page. Empty if the
- * page states no product, or several of which any could be meant.
+ * Returns the items that describe the product of a page in one format of structured data, the main one first:
+ * others have its name or its address. `headings`: the headings and titles of the page. Empty if the page
+ * states no product, or several of which any could be meant.
  */
 export function findProducts(
   data: StructuredData,
