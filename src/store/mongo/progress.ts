@@ -10,30 +10,29 @@ const readChunk = 20;
 
 const inFlight: BatchState[] = ['queued', 'claimed'];
 
-const countRegions = (found: readonly { region: string }[]): Map<string, number> =>
-  new Map(
-    Map.groupBy(found, ({ region }) => region)
-      .entries()
-      .map(([region, its]) => [region, its.length]),
-  );
-
 /** Creates the reading methods of BatchStore for MongoDB. */
 export function progressStore(engine: MongoEngine): ProgressStore {
   return {
     countInFlight: (jobId, now) =>
       engine.run(async ({ batches }) => {
-        const found = await batches
-          .find({ jobId, state: { $in: inFlight } }, { projection: { region: 1, state: 1, notBefore: 1 } })
-          .toArray();
-        const off = found.filter(({ state, notBefore }) => state === 'queued' && (notBefore ?? now) > now);
-        const all = countRegions(found);
-        const deferred = countRegions(off);
+        // Null is less than any time.
+        const isDeferred = { $and: [{ $eq: ['$state', 'queued'] }, { $gt: ['$notBefore', now] }] };
+        const rows = batches.aggregate<{ _id: string; batches: number; deferred: number }>([
+          { $match: { jobId, state: { $in: inFlight } } },
+          {
+            $group: {
+              _id: '$region',
+              batches: { $sum: { $cond: [isDeferred, 0, 1] } },
+              deferred: { $sum: { $cond: [isDeferred, 1, 0] } },
+            },
+          },
+        ]);
+        const regions = await rows.toArray();
+        const deferred = regions.filter((region) => region.deferred > 0);
         return {
-          batches: found.length - off.length,
-          byRegion: new Map(
-            all.entries().map(([region, count]) => [region, count - (deferred.get(region) ?? 0)]),
-          ),
-          deferred,
+          batches: regions.reduce((sum, region) => sum + region.batches, 0),
+          byRegion: new Map(regions.map((region) => [region._id, region.batches])),
+          deferred: new Map(deferred.map((region) => [region._id, region.deferred])),
         };
       }),
 
