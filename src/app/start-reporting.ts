@@ -3,9 +3,10 @@ import manifest from '../../package.json' with { type: 'json' };
 import { trackForever, trackMs } from '../history/tracker.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { queueUnavailable } from '../store/operations.ts';
+import { sweepMs } from '../sweep/continue-jobs.ts';
 import { reportForever } from '../sweep/report.ts';
 import { readShare, wholeShare } from '../sweep/share.ts';
-import { sweepForever, sweepMs } from '../sweep/sweep.ts';
+import { sweepForever } from '../sweep/sweep.ts';
 import type { WorkerPoolStats } from '../worker/pool.ts';
 import type { Program } from './compose.ts';
 

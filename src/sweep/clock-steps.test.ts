@@ -4,8 +4,9 @@ import { Fault } from '../contract/fault.ts';
 import { aDelivery } from '../store/conformance/samples.ts';
 import { replaceMethods } from '../store/wrap.ts';
 import { observeClockSteps } from './clock-steps.ts';
+import { sweepMs } from './continue-jobs.ts';
 import { wholeShare } from './share.ts';
-import { refill, sweep, sweepForever, sweepMs } from './sweep.ts';
+import { refill, sweep, sweepForever } from './sweep.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;

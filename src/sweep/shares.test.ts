@@ -7,8 +7,9 @@ import { batchKey } from '../store/batches.ts';
 import { aBatch, aJob, units } from '../store/conformance/samples.ts';
 import type { Job } from '../store/documents.ts';
 import { wrapMethods } from '../store/wrap.ts';
+import { sweepMs } from './continue-jobs.ts';
 import { shareOf } from './share.ts';
-import { sweep, sweepMs } from './sweep.ts';
+import { sweep } from './sweep.ts';
 
 const dayMs = 24 * 3_600_000;
 

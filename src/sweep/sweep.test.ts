@@ -11,9 +11,10 @@ import { aBatch, aFailure, aJob, units } from '../store/conformance/samples.ts';
 import { countsOf } from '../store/counts.ts';
 import type { Job } from '../store/documents.ts';
 import { interruptedMs } from '../store/job-states.ts';
-import { replaceMethods } from '../store/wrap.ts';
+import { replaceMethods, wrapMethods } from '../store/wrap.ts';
+import { sweepMs } from './continue-jobs.ts';
 import { wholeShare } from './share.ts';
-import { refill, sweep, sweepForever, sweepMs } from './sweep.ts';
+import { refill, sweep, sweepForever } from './sweep.ts';
 
 const hour = 3_600_000;
 const operatorId = newId();
@@ -441,6 +442,19 @@ describe('a job that is due', () => {
     await Promise.all([sweep(context), sweep(context)]);
     expect(await stateOf(jobId)).toBe('processing');
     expect(moved).toEqual(['approving approved', 'approved processing']);
+  });
+
+  test('costs one count while batches of it are in flight', async () => {
+    const { jobId } = await submitted(3);
+    await approve(fixture.context, jobId, operatorId);
+    const counts: string[] = [];
+    const store = wrapMethods(fixture.context.store, (name, method) => (...parameters) => {
+      if (name.startsWith('batches.count')) counts.push(name);
+      return method(...parameters);
+    });
+    await fixture.clock.advance(sweepMs);
+    await sweep({ ...fixture.context, store });
+    expect(counts).toEqual(['batches.countInFlight']);
   });
 
   test('waits for its decision if a program without due times moved it', async () => {

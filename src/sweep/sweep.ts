@@ -1,26 +1,16 @@
-import { processDue, repeat } from '../base/due-work.ts';
-import { Fault } from '../contract/fault.ts';
+import { repeat } from '../base/due-work.ts';
 import { resealDestinations } from '../delivery/destination/address.ts';
 import { announceDrift } from '../delivery/notify/announce-drift.ts';
 import { type JobContext, leaseMs } from '../jobs/context.ts';
-import { decideDue, finishApproval, finishTerminating } from '../jobs/steps/decide.ts';
-import { dispatch, publish } from '../jobs/steps/dispatch.ts';
-import { finalizeJob, finishEnding } from '../jobs/steps/finalize-job.ts';
-import { discardSubmitted, finishDiscard, finishSubmit } from '../jobs/steps/submit.ts';
+import { publish } from '../jobs/steps/dispatch.ts';
 import { runDueSchedules } from '../schedules/advance.ts';
 import { correctRunTimes } from '../schedules/correct-times.ts';
-import type { Job, JobState } from '../store/documents.ts';
 import { expire } from '../store/expiry.ts';
-import {
-  awaitsDecision,
-  checkMs,
-  interruptedMs,
-  runningStates,
-  steppingStates,
-} from '../store/job-states.ts';
+import { awaitsDecision, interruptedMs, steppingStates } from '../store/job-states.ts';
 import { repairDueTimes } from '../store/jobs.ts';
 import { discardWrongTimes, voidClaims } from '../store/stored-times.ts';
 import { observeClockSteps } from './clock-steps.ts';
+import { checkWork, continueDue, reportFailure, stepWork, type Turn, turnsOf } from './continue-jobs.ts';
 import { computeCutoffs, removeLateFiles, retain } from './retention.ts';
 import { type IdRange, type SweepShare, wholeShare } from './share.ts';
 
@@ -41,18 +31,6 @@ const expiryMs = 60_000;
  */
 const trustedMs = 600_000;
 
-/** Interval between sweeps. */
-export const sweepMs = 5_000;
-
-/**
- * Jobs claimed at once. Steps may take long. Checks of running jobs are short and many, and their claims cost
- * little in large groups.
- */
-const stepsPerClaim = 20;
-const checksPerClaim = 500;
-/** Jobs at the same time, and time of one sweep for steps, and for checks. */
-const jobLimits = { concurrency: 4, maxMs: 10_000 };
-
 /** Options of sweep(). */
 interface SweepOptions {
   /** True, the default, if expired records are deleted. */
@@ -61,21 +39,6 @@ interface SweepOptions {
   sinceStepMs?: number;
   /** Share of the process; everything by default. */
   share?: SweepShare;
-}
-
-/** Jobs that a sweep continues: those with the ids, or all, that have been due for some time. */
-interface Turn {
-  ids: IdRange | undefined;
-  lateMs: number;
-}
-
-/**
- * Returns the turns of a share: its own jobs, then those of all shares for which a sweep is overdue, since
- * their process has died or is busy.
- */
-function turnsOf({ ids }: SweepShare): readonly Turn[] {
-  const own = { ids, lateMs: 0 };
-  return ids === undefined ? [own] : [own, { ids: undefined, lateMs: sweepMs }];
 }
 
 /**
@@ -132,99 +95,6 @@ export async function sweep(
   if (isWritable && isTrusted) await retain(context, now, { ids, step, signal });
   // Follows the steady time, so that it need not wait after a step.
   if (isWritable) await step('late files', () => removeLateFiles(context, { ids, step, signal }));
-}
-
-/** States of jobs that are due, time after which they are due again, and jobs claimed at once. */
-interface DueJobs {
-  states: readonly JobState[];
-  dueAgainMs: number;
-  claimSize: number;
-}
-
-const stepWork = (states: readonly JobState[]): DueJobs => ({
-  states,
-  dueAgainMs: interruptedMs,
-  claimSize: stepsPerClaim,
-});
-
-const checkWork: DueJobs = { states: runningStates, dueAgainMs: checkMs, claimSize: checksPerClaim };
-
-/** Continues the jobs of a turn that are due. Throws if the store is unavailable. */
-function continueDue(
-  context: JobContext,
-  now: number,
-  { states, dueAgainMs, claimSize }: DueJobs,
-  {
-    turn,
-    isQueueAvailable,
-    signal,
-  }: {
-    turn: Turn;
-    isQueueAvailable: boolean;
-    signal: AbortSignal | undefined;
-  },
-): Promise<number> {
-  const { store, clock } = context;
-  const where = { state: { in: states }, id: turn.ids };
-  return processDue<Job>(
-    {
-      claim: (limit) => store.jobs.claimDue(now - turn.lateMs, now + dueAgainMs, limit, where),
-      claimSize,
-      process: (job) => continueJob(context, job, isQueueAvailable),
-      onError: (job, error) => {
-        if (isStoreOutage(error)) throw error;
-        reportFailure(context, job.state, error);
-      },
-      ...jobLimits,
-    },
-    clock,
-    signal,
-  );
-}
-
-function isStoreOutage(error: unknown): boolean {
-  const { code, component } = Fault.from(error);
-  return code === 'unavailable' && component === 'store';
-}
-
-function reportFailure({ log }: JobContext, step: string, error: unknown): void {
-  const { code, message } = Fault.from(error);
-  log[code === 'unavailable' ? 'warn' : 'error']({ step, error: message }, 'sweep step failed');
-}
-
-/** Continues a job that is due: resumes its step, decides, or dispatches and ends a running job. */
-async function continueJob(context: JobContext, job: Job, isQueueAvailable: boolean): Promise<void> {
-  const resume = async (step: string, run: Promise<unknown>) => {
-    await run;
-    context.metrics.add('gleaner_sweep_resumed_total', { step });
-  };
-  switch (job.state) {
-    case 'discarding':
-      return resume('submit', finishDiscard(context, job));
-    case 'submitted':
-      return resume(
-        'submit',
-        job.resumable ? finishSubmit(context, job.id) : discardSubmitted(context, job.id),
-      );
-    case 'awaiting_approval':
-      if (job.decideBy !== null && job.decideBy <= context.clock.now()) await decideDue(context, job);
-      return;
-    case 'approving':
-      return resume('approval', finishApproval(context, job));
-    case 'approved':
-    case 'processing':
-      try {
-        if (isQueueAvailable) await dispatch(context, job);
-      } finally {
-        await finalizeJob(context, job.id);
-      }
-      return;
-    case 'terminating':
-      return resume('ending', finishTerminating(context, job));
-    case 'settling':
-    case 'rejecting':
-      return resume('ending', finishEnding(context, job));
-  }
 }
 
 /** Deletes what crashes left half-written, and expired records. */

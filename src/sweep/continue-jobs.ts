@@ -1,0 +1,136 @@
+import { processDue } from '../base/due-work.ts';
+import { Fault } from '../contract/fault.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { decideDue, finishApproval, finishTerminating } from '../jobs/steps/decide.ts';
+import { type Dispatched, dispatch } from '../jobs/steps/dispatch.ts';
+import { finalizeJob, finishEnding } from '../jobs/steps/finalize-job.ts';
+import { discardSubmitted, finishDiscard, finishSubmit } from '../jobs/steps/submit.ts';
+import type { Job, JobState } from '../store/documents.ts';
+import { checkMs, interruptedMs, runningStates } from '../store/job-states.ts';
+import type { IdRange, SweepShare } from './share.ts';
+
+/** Interval between sweeps. */
+export const sweepMs = 5_000;
+
+/**
+ * Jobs claimed at once. Steps may take long. Checks of running jobs are short and many, and their claims cost
+ * little in large groups.
+ */
+const stepsPerClaim = 20;
+const checksPerClaim = 500;
+/** Jobs at the same time, and time of one sweep for steps, and for checks. */
+const jobLimits = { concurrency: 4, maxMs: 10_000 };
+
+/** Jobs that a sweep continues: those with the ids, or all, that have been due for some time. */
+export interface Turn {
+  ids: IdRange | undefined;
+  lateMs: number;
+}
+
+/**
+ * Returns the turns of a share: its own jobs, then those of all shares for which a sweep is overdue, since
+ * their process has died or is busy.
+ */
+export function turnsOf({ ids }: SweepShare): readonly Turn[] {
+  const own = { ids, lateMs: 0 };
+  return ids === undefined ? [own] : [own, { ids: undefined, lateMs: sweepMs }];
+}
+
+/** States of jobs that are due, time after which they are due again, and jobs claimed at once. */
+interface DueJobs {
+  states: readonly JobState[];
+  dueAgainMs: number;
+  claimSize: number;
+}
+
+export const stepWork = (states: readonly JobState[]): DueJobs => ({
+  states,
+  dueAgainMs: interruptedMs,
+  claimSize: stepsPerClaim,
+});
+
+export const checkWork: DueJobs = { states: runningStates, dueAgainMs: checkMs, claimSize: checksPerClaim };
+
+/** Continues the jobs of a turn that are due. Throws if the store is unavailable. */
+export function continueDue(
+  context: JobContext,
+  now: number,
+  { states, dueAgainMs, claimSize }: DueJobs,
+  {
+    turn,
+    isQueueAvailable,
+    signal,
+  }: {
+    turn: Turn;
+    isQueueAvailable: boolean;
+    signal: AbortSignal | undefined;
+  },
+): Promise<number> {
+  const { store, clock } = context;
+  const where = { state: { in: states }, id: turn.ids };
+  return processDue<Job>(
+    {
+      claim: (limit) => store.jobs.claimDue(now - turn.lateMs, now + dueAgainMs, limit, where),
+      claimSize,
+      process: (job) => continueJob(context, job, isQueueAvailable),
+      onError: (job, error) => {
+        if (isStoreOutage(error)) throw error;
+        reportFailure(context, job.state, error);
+      },
+      ...jobLimits,
+    },
+    clock,
+    signal,
+  );
+}
+
+/** Continues a job that is due: resumes its step, decides, or dispatches and ends a running job. */
+async function continueJob(context: JobContext, job: Job, isQueueAvailable: boolean): Promise<void> {
+  const resume = async (step: string, run: Promise<unknown>) => {
+    await run;
+    context.metrics.add('gleaner_sweep_resumed_total', { step });
+  };
+  switch (job.state) {
+    case 'discarding':
+      return resume('submit', finishDiscard(context, job));
+    case 'submitted':
+      return resume(
+        'submit',
+        job.resumable ? finishSubmit(context, job.id) : discardSubmitted(context, job.id),
+      );
+    case 'awaiting_approval':
+      if (job.decideBy !== null && job.decideBy <= context.clock.now()) await decideDue(context, job);
+      return;
+    case 'approving':
+      return resume('approval', finishApproval(context, job));
+    case 'approved':
+    case 'processing':
+      return checkRunning(context, job, isQueueAvailable);
+    case 'terminating':
+      return resume('ending', finishTerminating(context, job));
+    case 'settling':
+    case 'rejecting':
+      return resume('ending', finishEnding(context, job));
+  }
+}
+
+/** Dispatches a running job, and ends it if no batch is in flight: then its last one may be done. */
+async function checkRunning(context: JobContext, job: Job, isQueueAvailable: boolean): Promise<void> {
+  let dispatched: Dispatched = 'idle';
+  try {
+    if (isQueueAvailable) dispatched = await dispatch(context, job);
+  } finally {
+    if (dispatched === 'idle' || dispatched === 'closed') await finalizeJob(context, job.id);
+  }
+}
+
+function isStoreOutage(error: unknown): boolean {
+  const { code, component } = Fault.from(error);
+  return code === 'unavailable' && component === 'store';
+}
+
+/** Logs a step of a sweep that failed, which the next one repeats. */
+export function reportFailure({ log }: JobContext, step: string, error: unknown): void {
+  const { code, message } = Fault.from(error);
+  log[code === 'unavailable' ? 'warn' : 'error']({ step, error: message }, 'sweep step failed');
+}
