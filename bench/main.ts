@@ -6,6 +6,7 @@ import { measureExplore } from './explore.ts';
 import { measureGrowth } from './growth.ts';
 import { measureMongoHistory, measureSqliteHistory } from './history.ts';
 import { measureIdle } from './idle.ts';
+import { measureManyOrigins } from './many-origins.ts';
 import { measureNeighbour } from './neighbour.ts';
 import { measureNoisyUser } from './noisy-user.ts';
 import { measurePage } from './page.ts';
@@ -21,8 +22,8 @@ import { buildGleaner } from './support/program.ts';
 /**
  * Prints the cost of the service compared with minimal baselines, measured alternately in one run, because
  * ratios depend less on the machine than absolute figures. `node bench/main.ts [rounds] [benchmark…]` runs
- * all benchmarks by default except `growth`, `history`, and `peers`, which take minutes. `growth=<jobs>` runs
- * it with another number of jobs than 20, `history=<observations>` with another number than 1,000,000,
+ * all benchmarks by default except `origins`, `growth`, `history`, and `peers`, which take minutes.
+ * `origins=<origins>` runs it with another number than 1,000, `growth=<jobs>` with another number of jobs than 20, `history=<observations>` with another number than 1,000,000,
  * `peers=<pages>` with another number than 20,000. `history` measures MongoDB at MONGODB_TEST_URI, if it is
  * set, instead of SQLite.
  */
@@ -30,6 +31,7 @@ const parameters = process.argv.slice(2);
 const rounds = Number(parameters.find((parameter) => /^[0-9]+$/.test(parameter)) ?? 5);
 const numberOf = (name: string, usual: number) =>
   Number(parameters.find((parameter) => parameter.startsWith(`${name}=`))?.slice(name.length + 1) ?? usual);
+const manyOrigins = numberOf('origins', 1_000);
 const growthJobs = numberOf('growth', 20);
 const observations = numberOf('history', 1_000_000);
 /** Pages of the comparison in docs/performance.md. */
@@ -38,7 +40,7 @@ const peerPages = numberOf('peers', documentedPages);
 const chosen = new Set(
   parameters
     .filter((parameter) => !/^[0-9]+$/.test(parameter))
-    .map((parameter) => parameter.replace(/^(growth|history|peers)=[0-9]+$/, '$1')),
+    .map((parameter) => parameter.replace(/^(origins|growth|history|peers)=[0-9]+$/, '$1')),
 );
 const names = [
   'pipeline',
@@ -51,6 +53,7 @@ const names = [
   'neighbour',
   'slow-origin',
   'workers',
+  'origins',
   'noisy-user',
   'retrieve',
   'rpc',
@@ -60,7 +63,7 @@ const names = [
   'peers',
 ];
 /** Benchmarks that take minutes. */
-const slow = ['growth', 'history', 'peers'];
+const slow = ['origins', 'growth', 'history', 'peers'];
 for (const name of chosen) {
   if (!names.includes(name)) throw new Error(`no benchmark "${name}": choose from ${names.join(', ')}`);
 }
@@ -76,6 +79,8 @@ const pipelineItems = 20_000;
 const batchSize = 50;
 const calls = 4_000;
 const pages = 10_000;
+/** Items of each of many origins: some batches. */
+const itemsOfOrigin = 100;
 /** Pages of a round in a browser. */
 const browserPages = 100;
 /** Calls of RPC: twice as many as over REST, since Linux counts processor time in hundredths of a second. */
@@ -234,6 +239,27 @@ await run('workers', async () => {
       await printUsedShares(`${workers} page processes, embedded`, { pageProcesses: workers });
       await printUsedShares(`${workers} workers, ${engines.about}`, { engines: addresses, workers });
     }
+  } finally {
+    await engines.stop();
+  }
+});
+
+await run('origins', async () => {
+  const engines = await startEngines(process.env);
+  try {
+    const addresses = { mongo: engines.mongoUri, nats: engines.natsUrl };
+    const { itemsPerSecond, idle, commands, perOriginSecond, each } = await measureManyOrigins({
+      origins: manyOrigins,
+      items: itemsOfOrigin,
+      requestsPerSecond: 20,
+      concurrency: 8,
+      service: { engines: addresses, workers: 2 },
+    });
+    print(
+      `${manyOrigins} origins, ${engines.about}: ${fixed(itemsPerSecond)} items/s, ${fixed(commands, 3)} commands of MongoDB per item (aim 0.4) beside ${fixed(idle, 1)} per second of an idle service`,
+    );
+    print(`  ${fixed(perOriginSecond, 2)} commands per second for the state of each origin`);
+    for (const [command, perItem] of each.slice(0, 12)) print(`  ${fixed(perItem, 3)} ${command}`);
   } finally {
     await engines.stop();
   }

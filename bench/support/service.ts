@@ -31,6 +31,8 @@ export interface BenchService {
 export interface BenchServiceOptions {
   /** Contents of the GLEANER_ORIGINS file. */
   origins?: unknown;
+  /** Contents of a GLEANER_SITES file. */
+  sites?: unknown;
   /** Addresses of the engines of the distributed stack. The default is the embedded stack. */
   engines?: { mongo: string; nats: string };
   /** Worker processes on the distributed stack. Default: 1, with a page process per core. */
@@ -50,6 +52,8 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'gleaner-bench-'));
   const originsFile = join(folder, 'origins.json');
   writeFileSync(originsFile, JSON.stringify(options.origins ?? {}));
+  const sitesFile = join(folder, 'sites.json');
+  if (options.sites !== undefined) writeFileSync(sitesFile, JSON.stringify(options.sites));
   const { engines } = options;
   const environment: Record<string, string> = {
     GLEANER_HTTP_PORT: '0',
@@ -60,6 +64,7 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
     GLEANER_OPERATOR_KEY: operatorKey,
     GLEANER_ORIGINS: originsFile,
     GLEANER_WORKING_HOURS: 'off',
+    ...(options.sites === undefined ? {} : { GLEANER_SITES: sitesFile }),
     ...(options.pageProcesses === undefined ? {} : { GLEANER_WORKERS: String(options.pageProcesses) }),
     ...(engines && { MONGODB_URI: engines.mongo, NATS_URL: engines.nats }),
     ...(options.workers && { GLEANER_WORKERS: '0' }),

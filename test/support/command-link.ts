@@ -22,7 +22,7 @@ const ofDriver = /^(?:hello|isMaster|ping|sasl\w*|endSessions|killCursors|abortT
 const headerBytes = 16;
 const opMsg = 2013;
 
-/** Creates a reader of MongoDB commands. */
+/** Creates a reader of MongoDB commands, with their collections: `update batches`. */
 export function readMongoCommands(): CommandReader {
   /** Bytes that are missing of the message that each connection is sending. */
   const missing = new WeakMap<object, number>();
@@ -34,7 +34,10 @@ export function readMongoCommands(): CommandReader {
     // After the flags, the kind of the section, the length of the document, and the type of its first field.
     const start = headerBytes + 4 + 1 + 4 + 1;
     const name = data.toString('latin1', start, data.indexOf(0, start));
-    return ofDriver.test(name) ? [] : [name];
+    if (ofDriver.test(name)) return [];
+    // The value of the first field, a string after its length, is the collection.
+    const value = start + name.length + 1 + 4;
+    return [`${name} ${data.toString('latin1', value, data.indexOf(0, value))}`];
   };
 }
 
