@@ -10,7 +10,7 @@ import {
 import type { Declaration } from '../collection.ts';
 import { createCollection } from './collection.ts';
 import type { MongoEngine } from './engine.ts';
-import { failBatches, writeOutcomes } from './outcomes.ts';
+import { claimedBatch, createWrittenBatches, failBatches, writeOutcomes } from './outcomes.ts';
 import { progressStore } from './progress.ts';
 import type { BatchDocument, MongoCollections } from './schema.ts';
 import { internalFields, readBatch } from './shapes.ts';
@@ -26,6 +26,7 @@ const stored: Declaration = {
  * outcomes.ts.
  */
 export function batchStore(engine: MongoEngine): BatchStore {
+  const written = createWrittenBatches();
   return {
     ...(createCollection<StoredBatch>(engine, stored) as unknown as BatchCollection),
     ...progressStore(engine),
@@ -62,6 +63,7 @@ export function batchStore(engine: MongoEngine): BatchStore {
         if (before === null) return null;
         const batch = readBatch(before);
         const { queuedAt, notBefore } = batch;
+        written.set(id, claimedBatch(before));
         const dueAt = queuedAt === null ? null : Math.max(queuedAt, notBefore ?? 0);
         return {
           ...batch,
@@ -78,7 +80,7 @@ export function batchStore(engine: MongoEngine): BatchStore {
       }),
 
     recordOutcomes: (batch, attempt, write) =>
-      engine.run(({ batches }) => writeOutcomes(batches, batch, attempt, write)),
+      engine.run(({ batches }) => writeOutcomes(batches, written, batch, attempt, write)),
 
     fail: (jobId, states, outcome, now) =>
       engine.run(({ batches }) => failBatches(batches, jobId, states, outcome, now)),

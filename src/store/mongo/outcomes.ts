@@ -1,4 +1,5 @@
 import type { UpdateFilter } from 'mongodb';
+import { type BoundedMap, createBoundedMap } from '../../base/bounded-map.ts';
 import { newId } from '../../base/id.ts';
 import type { BatchKey, BatchState, Outcome, OutcomeWrite } from '../batches.ts';
 import { addOutcomes, countOutcomes, failOutstanding, maxStalledWithProgress } from '../outcomes.ts';
@@ -29,6 +30,29 @@ const unchanged = ({
   failed,
 });
 
+/** Fields of a batch that a write of outcomes depends on. */
+export type WrittenBatch = Pick<
+  BatchDocument,
+  '_id' | 'jobId' | 'attempt' | 'state' | 'total' | 'success' | 'failed' | 'outcomes' | 'segments'
+>;
+
+/**
+ * Creates a memory of claimed batches as this process left them, so that they need not be read before a write
+ * of outcomes. If another process has written one since, the update matches nothing.
+ */
+export const createWrittenBatches = (): BoundedMap<WrittenBatch> =>
+  createBoundedMap({
+    maxBytes: 8 * 1024 ** 2,
+    sizeOf: ({ outcomes, segments }) => 512 + 512 * (Object.keys(outcomes).length + segments.length),
+  });
+
+/** Returns a batch as its claim left it. */
+export function claimedBatch(before: BatchDocument): WrittenBatch {
+  const { _id, jobId, total, success, failed, outcomes, segments } = before;
+  const attempt = before.attempt + 1;
+  return { _id, jobId, attempt, state: 'claimed', total, success, failed, outcomes, segments };
+}
+
 /**
  * Returns the batch that a write with all its outcomes ends, as most do, so that it need not be read. Null
  * for other writes. If the batch has other outcomes, the update matches nothing.
@@ -43,6 +67,7 @@ function assumeBatch({ id: _id, jobId }: BatchKey, attempt: number, { outcomes, 
 /** Adds outcomes to a claimed batch and ends it if the write says so. */
 export async function writeOutcomes(
   batches: MongoCollections['batches'],
+  written: BoundedMap<WrittenBatch>,
   key: BatchKey,
   attempt: number,
   write: OutcomeWrite,
@@ -53,7 +78,11 @@ export async function writeOutcomes(
       { _id: id, jobId, attempt },
       { projection: { ...countFields, outcomes: 1, segments: 1 } },
     );
-  for (let batch = assumeBatch(key, attempt, write) ?? (await read()); ; batch = await read()) {
+  const latest = written.get(id);
+  written.delete(id);
+  const isOwn = latest?.attempt === attempt && latest.jobId === jobId;
+  const assumed = isOwn ? latest : assumeBatch(key, attempt, write);
+  for (let batch = assumed ?? (await read()); ; batch = await read()) {
     // A retry of a call whose response was lost.
     if (batch?.state === 'done') return write.end !== undefined;
     if (batch?.state !== 'claimed') return false;
@@ -64,7 +93,11 @@ export async function writeOutcomes(
       write,
     );
     const added = Object.entries(fresh);
-    if (added.length === 0 && !write.end) return true;
+    if (added.length === 0 && !write.end) {
+      // Whether the claim is lost was not read yet.
+      if (batch === assumed) continue;
+      return true;
+    }
     const fields: UpdateFilter<BatchDocument> = {
       ...Object.fromEntries(added.map(([index, outcome]) => [`outcomes.${index}`, outcome])),
       success,
@@ -77,7 +110,10 @@ export async function writeOutcomes(
     const update: UpdateFilter<BatchDocument> = { $set: fields };
     if (added.length > 0) update.$min = { stalledClaims: maxStalledWithProgress };
     const { matchedCount } = await batches.updateOne(unchanged(batch), update);
-    if (matchedCount > 0) return true;
+    if (matchedCount === 0) continue;
+    if (!write.end)
+      written.set(id, { ...batch, success, failed, segments, outcomes: { ...outcomes, ...fresh } });
+    return true;
   }
 }
 
