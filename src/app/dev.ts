@@ -36,8 +36,6 @@ export async function dev({ dataDir, port, io }: DevOptions): Promise<void> {
       GLEANER_OPS_PORT: 'off',
       GLEANER_LOG_LEVEL: 'error',
       GLEANER_OPERATOR_KEY: operatorKey,
-      // The pictures of fake marketplaces do not exist.
-      GLEANER_IMAGES: 'off',
       GLEANER_SANDBOX: 'on',
       GLEANER_WORKERS: '1',
       GLEANER_RETRIEVE_CACHE: 'off',

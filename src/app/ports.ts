@@ -17,6 +17,7 @@ import { type ConnectionLimits, defaultConnectionLimits } from '../base/connecti
 import { onDemand } from '../base/on-demand.ts';
 import { type BodyBudget, createBodyBudget } from '../contract/body-budget.ts';
 import { services } from '../contract/services.ts';
+import { drawSandboxPicture, isSandboxPicture } from '../fetch/sandbox-picture.ts';
 import { exportFile } from '../jobs/queries/files.ts';
 import { restoreFile } from '../jobs/steps/restore-file.ts';
 import { nameRoute, type RequestMetrics } from '../telemetry/requests.ts';
@@ -172,7 +173,8 @@ async function openGateway(
         ? undefined
         : {
             verify: images.verify,
-            fetch: async (...options) => (await pictures()).fetch(...options),
+            fetch: async (url, signal) =>
+              isSandboxPicture(url) ? drawSandboxPicture(url) : (await pictures()).fetch(url, signal),
           },
     exportFile: edge.exportFile,
     restoreFile: edge.restoreFile,

@@ -10,6 +10,7 @@ import {
 import { Fault } from '../../contract/fault.ts';
 import { problemText } from '../../contract/problem-texts.ts';
 import { dispositionHeader, type ResponseHeaders } from '../../contract/response-headers.ts';
+import { sandboxPictureUrl } from '../../fetch/sandbox-picture.ts';
 import { pickColumns } from '../../formats/cells.ts';
 import type { Column } from '../../formats/columns.ts';
 import { createFormat, type FormatName, formatInfo } from '../../formats/format.ts';
@@ -24,6 +25,7 @@ import {
   type Entry,
   exportName,
   hasRecord,
+  type RecordEntry,
   requireResults,
   rowColumnsOf,
   rowOf,
@@ -60,11 +62,7 @@ export function recordReads(context: JobContext): RecordReads {
       });
       return {
         records: items.map((entry) =>
-          toLedgerEntryMessage(
-            entry,
-            columns,
-            hasRecord(entry) ? toItemMessage(itemValues(context, job, entry, 'small'), context.links) : null,
-          ),
+          toLedgerEntryMessage(entry, columns, hasRecord(entry) ? toItemMessage(context, job, entry) : null),
         ),
         nextPageToken: next ?? '',
         ...(total === null ? {} : { total }),
@@ -126,10 +124,15 @@ function toLedgerEntryMessage(
 
 const itemOf = toMessage(RecordItemSchema);
 
-function toItemMessage(values: ItemValues, links: JobContext['links']) {
-  const { image } = values;
-  return itemOf({ ...values, imagePath: image === null ? null : links.image(image) });
+function toItemMessage(context: JobContext, job: Job, entry: RecordEntry) {
+  const values = itemValues(context, job, entry, 'small');
+  const image = job.mode === 'test' ? sandboxPicture(job, entry, values) : values.image;
+  return itemOf({ ...values, imagePath: image === null ? null : context.links.image(image) });
 }
+
+/** Returns the address of the drawn picture of an item: those in the pages of the sandbox do not exist. */
+const sandboxPicture = ({ market }: Job, { unit, position }: RecordEntry, { key, title }: ItemValues) =>
+  sandboxPictureUrl(market, key ?? title ?? `${unit.unit.key} ${position}`);
 
 /** Requires an export without a format to be one of lines, and to have no other selection. */
 function requireNoSelection(

@@ -94,6 +94,21 @@ test('lists records with a signed path of their picture, and of no other address
   expect((await fetch(url + other)).status).toBe(403);
 });
 
+test('lists a test record with the drawn picture of its item', async () => {
+  const { api, deployment } = life();
+  const user = await api.createUser(0);
+  const { apiKey: key } = await api.operator('CreateApiKey', { user_id: user.id, name: 'ci', mode: 'test' });
+  const { id } = await get({ id: '', key }, '/v1/account');
+  const tester = { ...user, id, key };
+  const items = [{ asin: 'B0GLN01001', country: 'de' }];
+  await run(life(), tester, '/v1/mkte/pdp/bulk', { items });
+  const [job] = (await get(tester, '/v1/jobs')).jobs;
+  const { records } = await get(tester, `/v1/jobs/${job.job_id}/records`);
+  const picture = await fetch(`${deployment.url}${records[0].item.image_path}`);
+  expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+  expect(await picture.text()).toContain('<path d="M');
+});
+
 test('lists a table for every kind that a marketplace offers', async () => {
   const user = await life().api.createUser(1);
   const { tables } = await get(user, '/v1/schemas');
