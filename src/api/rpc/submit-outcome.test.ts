@@ -24,8 +24,9 @@ import { routeCore } from './routes.ts';
 import { type ListeningServer, listen } from './server.ts';
 
 const declared = services.filter(({ typeName }) => !/mkt[b-f]|sites/.test(typeName));
-const { submitGetPc, submitVariantSold } = MktaService.method;
+const { submitGetPc, submitSearchItems, submitVariantSold } = MktaService.method;
 const page = { region: 'sg', itemId: '4', shopId: '7' };
+const listing = 'https://shopee.sg/search?keyword=lamp';
 const waitMs = 60_000;
 
 let fixture: JobFixture;
@@ -132,6 +133,19 @@ describe.each(['a core', 'a gateway'] as const)('a submit that waits at %s', (ca
       message: expect.stringContaining('internal error'),
     });
     expect(headers['x-credits-remaining']).toBe('1000');
+  });
+
+  test('returns why a listing failed, whose units have no records', async () => {
+    fixture.context.settings.approval = false;
+    fixture.wrapFetch(() => async () => {
+      throw new Error('this site is broken');
+    });
+    await fixture.startWorker();
+    const { outcome } = await send(caller, submitSearchItems, { urls: [listing] });
+    expect(outcome).toMatchObject({
+      ...{ status: 'failed', failed: 1, code: 'internal', record: undefined },
+      message: expect.stringContaining('internal error'),
+    });
   });
 
   test.each([

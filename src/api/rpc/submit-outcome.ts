@@ -53,14 +53,19 @@ export async function addOutcome<C>(
       if (headers[name] !== undefined) responseHeaders[name] = headers[name];
     return message as MessageShape<M['output']>;
   };
-  const { getJob, listRecords } = JobService.method;
+  const { getJob, listRecords, listUnits } = JobService.method;
   try {
     const job = await readAs(getJob, { jobId: submitted.jobId ?? String(submitted.taskId) }, waitMs);
     if (!job.ended) return;
     const { jobId, status, success, failed, refunded } = job;
-    const hasRecord = job.total === 1 && hasUnitRecords(method);
-    const { records } = hasRecord ? await readAs(listRecords, { jobId, pageSize: 1 }, 0) : { records: [] };
-    const unit = records.map(unitOutcome)[0];
+    const readUnit = async () => {
+      if (job.total !== 1) return undefined;
+      if (hasUnitRecords(method))
+        return (await readAs(listRecords, { jobId, pageSize: 1 }, 0)).records.map(unitOutcome)[0];
+      const { units } = await readAs(listUnits, { jobId, status: 'FAILED', pageSize: 1 }, 0);
+      return units.map(({ code, message }) => ({ code, message }))[0];
+    };
+    const unit = await readUnit();
     submitted.outcome = create(SubmitOutcomeSchema, { status, success, failed, refunded, ...unit });
   } catch {}
 }
