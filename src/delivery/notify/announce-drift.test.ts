@@ -54,6 +54,7 @@ test('operators get one message when pages begin to lack fields, and metrics cou
     market: 'mkte',
     page: 'search',
     fields: expect.arrayContaining([expect.objectContaining({ field: 'price', baseline: 0 })]),
+    message: expect.stringContaining('read kept pages again with `gleaner job reread <job>`'),
   });
   expect([await fieldsIn('alarm'), await fieldsIn('gone')]).toEqual([2, 2]);
   await fixture.clock.advance(2 * hourMs);

@@ -1,6 +1,6 @@
 import type { FieldDrift } from '../../fetch/drift/alarms.ts';
 import type { User } from '../../store/documents.ts';
-import type { Waiting } from './message.ts';
+import { driftRemedy, type Waiting } from './message.ts';
 
 /** Subject and plain text of an email. */
 export interface Email {
@@ -70,7 +70,7 @@ export function driftEmail(fields: readonly FieldDrift[]): Email {
   );
   return {
     subject: `Fields are missing from ${market} ${page}: the site may have changed`,
-    text: `Pages of ${market} (${page}) lack fields that they had before:\n\n${lines.join('\n')}\n\nExamples: gleaner drift list\nIf the change is right: gleaner drift accept ${market} ${page}\n`,
+    text: `Pages of ${market} (${page}) lack fields that they had before:\n\n${lines.join('\n')}\n\n${driftRemedy({ market, page })}\n`,
   };
 }
 

@@ -153,8 +153,18 @@ export function driftNotice(fields: readonly FieldDrift[]): Notice {
       market,
       page,
       fields: fields.map(({ field, absent, baseline, pages }) => ({ field, absent, baseline, pages })),
+      message: `Pages of ${market} (${page}) lack fields that they had before. ${driftRemedy({ market, page })}`,
     },
   };
+}
+
+/** Returns what operators can do about fields that went missing. */
+export function driftRemedy({ market, page }: Pick<FieldDrift, 'market' | 'page'>): string {
+  return [
+    'See examples with `gleaner drift list`.',
+    'If the reader has to follow the site: read kept pages again with `gleaner job reread <job>` after the change.',
+    `If the change is right: \`gleaner drift accept ${market} ${page}\`.`,
+  ].join('\n');
 }
 
 /** Creates the message to operators about an ended job that lacks fields which earlier pages had. */
