@@ -6,14 +6,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Config, loadConfig } from '../base/config.ts';
 import { parseOrigins } from '../base/origins.ts';
-import {
-  type Diagnosis,
-  diagnose,
-  diagnoseBrowser,
-  diagnoseClock,
-  diagnoseNode,
-  diagnoseSettings,
-} from './doctor.ts';
+import type { Diagnosis } from './diagnosis.ts';
+import { diagnose, diagnoseBrowser, diagnoseClock, diagnoseNode, diagnoseSettings } from './doctor.ts';
 
 let folder: string;
 let config: Config;
@@ -38,6 +32,25 @@ describe('diagnose()', () => {
       remedy: expect.stringContaining('GLEANER_ORIGINS'),
     });
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('names the settings that a service in use lacks', async () => {
+    const found = await diagnoseAll();
+    for (const name of ['backup', 'public address', 'messages to operators'])
+      expect(found.get(name)).toMatchObject({
+        state: 'warning',
+        remedy: expect.stringMatching(/^Set GLEANER_/),
+      });
+    const complete = await diagnoseAll({
+      backupTo: '/mnt/backup',
+      publicUrl: 'https://gleaner.example',
+      notices: { ...config.notices, operatorWebhook: { url: 'https://ops.example', secret: 'x' } },
+    });
+    expect(complete.get('backup')).toMatchObject({ state: 'ok', message: 'daily to /mnt/backup' });
+    expect(complete.get('public address')).toMatchObject({ message: 'https://gleaner.example' });
+    expect(complete.get('messages to operators')).toMatchObject({ message: 'https://ops.example' });
+    // Engines have backups of their own.
+    expect((await diagnoseAll({ mongoUri: 'mongodb://127.0.0.1:1/' })).has('backup')).toBe(false);
   });
 
   test('checks the declared sites, if there are any', async () => {

@@ -13,25 +13,13 @@ import { parseSiteFiles } from '../markets/declared-sites/declared-sites.ts';
 import { findUnknownRegions } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { dataFolderRemedy, hasData } from './data-folder.ts';
+import { type Diagnosis, error, ok, warning } from './diagnosis.ts';
 import { requireInstallation } from './installation.ts';
 import { describeListenError, type PortSetting } from './ops-port.ts';
 import { checkOrigins, type OriginCheck } from './origins-check.ts';
+import { diagnoseSetup } from './setup-checks.ts';
 import { openStack, type Stack } from './stack.ts';
 import { checkStoredFiles } from './stored-files.ts';
-
-/** Result of one check. */
-export interface Diagnosis {
-  /** Subject: "node", "browser", "HTTP port". */
-  name: string;
-  /**
-   * `warning`: the service works, but not everything that is configured. `error`: it does not start or does
-   * not work.
-   */
-  state: 'ok' | 'warning' | 'error';
-  message: string;
-  /** Remedy. Empty if there is none. */
-  remedy: string;
-}
 
 /** Minimum Node version: it runs TypeScript without a warning. */
 const minNode = [24, 12] as const;
@@ -39,20 +27,6 @@ const minNode = [24, 12] as const;
 const engineMs = 5_000;
 /** Reported differences from the store's clock, and from sites, whose caches may send old dates. */
 const maxSkewMs = { store: 1_000, site: 120_000 };
-
-const ok = (name: string, message: string): Diagnosis => ({ name, state: 'ok', message, remedy: '' });
-const warning = (name: string, message: string, remedy: string): Diagnosis => ({
-  name,
-  state: 'warning',
-  message,
-  remedy,
-});
-const error = (name: string, message: string, remedy: string): Diagnosis => ({
-  name,
-  state: 'error',
-  message,
-  remedy,
-});
 
 /**
  * Checks an installation: Node, browser, ports, disk, engines, clock, and, unless `offline`, one page of each
@@ -70,6 +44,7 @@ export async function* diagnose(
   yield await diagnosePort('gRPC port', config.host, config.grpcPort, 'GLEANER_GRPC_PORT');
   yield await diagnoseDisk(config);
   yield* diagnoseEngines(config);
+  yield* diagnoseSetup(config);
   yield* diagnoseOrigins(config, offline);
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Diagnosis } from '../../app/doctor.ts';
+import type { Diagnosis } from '../../app/diagnosis.ts';
 import type { OriginCheck } from '../../app/origins-check.ts';
 import type { Io } from '../io.ts';
 import { onRun } from '../program.ts';
