@@ -159,7 +159,7 @@ describe('the package gleaner', () => {
       const statusOf = async (path: string) => (await fetch(`${url}${path}`)).status;
       const isReady = async () => (await statusOf('/ready')) === 200 || undefined;
       await until('the service is ready', isReady, { withinMs: 30_000 });
-      for (const path of ['/openapi.json', '/docs', '/docs/scalar.js', '/console'])
+      for (const path of ['/openapi.json', '/docs', '/docs/guide/jobs', '/docs/scalar.js', '/console'])
         expect([path, await statusOf(path)]).toEqual([path, 200]);
       const program = join(project, 'call.mjs');
       await writeFile(

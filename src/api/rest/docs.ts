@@ -10,6 +10,7 @@ import {
 } from '../../../gateway/response/public-content.ts';
 import { Fault } from '../../contract/fault.ts';
 import { placePage } from './console.ts';
+import type { Guide } from './guide/guide.ts';
 
 // Compiled, every module is in dist. The page is built with the console; deploy/console.mjs copies the
 // renderer of the interactive reference beside it.
@@ -122,6 +123,26 @@ export function createDocs(basePath: () => string): (exchange: Exchange) => Prom
     return createPublicContent(page, placePage(text.toString(), basePath()));
   });
   return async (exchange) => sendPublicContent(exchange, await readPage(), headersOf("'self'"));
+}
+
+/**
+ * Creates the handler of the user documentation, which looks like the API reference. The renderer is loaded
+ * with the first page.
+ */
+export function createDocsGuide(
+  basePath: () => string,
+): (exchange: Exchange, segments: readonly string[]) => Promise<void> {
+  let guide: Promise<Guide> | undefined;
+  const open = async (): Promise<Guide> =>
+    (await import('./guide/guide.ts')).createGuide({
+      basePath,
+      readReference: async () => placePage((await readBuilt('reference.html')).toString(), basePath()),
+      headers: headersOf("'self'"),
+    });
+  return async (exchange, segments) => {
+    guide ??= open();
+    await (await guide)(exchange, segments.slice(segments.indexOf('guide') + 1).join('/'));
+  };
 }
 
 /**

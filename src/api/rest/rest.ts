@@ -19,7 +19,7 @@ import type { BodyBudget } from '../../contract/body-budget.ts';
 import type { Caller } from '../../contract/caller.ts';
 import { Fault } from '../../contract/fault.ts';
 import { allowOrigins } from './cors.ts';
-import { createDocs, serveDocsFile } from './docs.ts';
+import { createDocs, createDocsGuide, serveDocsFile } from './docs.ts';
 import { type FileServing, serveFile } from './files.ts';
 import { applySessionCookie, type SessionCaller, serveSession } from './session.ts';
 import { systemOperations } from './system-paths.ts';
@@ -240,6 +240,7 @@ function removePrefix(request: IncomingMessage, basePath: string): void {
 function pathsOfNoProto(options: RestOptions): readonly ExtraPath[] {
   const { caller, publicUrl } = options;
   const operatorContent = keepContent(publicUrl, () => operatorDocument(options));
+  const guide = createDocsGuide(() => basePathOf(publicUrl()));
   return [
     {
       path: '/health',
@@ -265,6 +266,9 @@ function pathsOfNoProto(options: RestOptions): readonly ExtraPath[] {
       serve: async (exchange) => sendPublicContent(exchange, await operatorContent()),
     },
     { path: '/docs', serve: createDocs(() => basePathOf(publicUrl())) },
+    { path: '/docs/guide', serve: guide },
+    { path: '/docs/guide/{name}', serve: guide },
+    { path: '/docs/guide/{folder}/{name}', serve: guide },
     { path: '/docs/{name}', serve: (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!) },
   ];
 }

@@ -124,7 +124,7 @@ describe.skipIf('missing' in redbot)('the REST port', () => {
     return notes.filter(({ level }) => !['GOOD', 'INFO'].includes(level)).map(({ note_id: id }) => id);
   }
 
-  test.each(['/openapi.json', '/pgnt/openapi.json', '/docs', '/console', 'an asset'])(
+  test.each(['/openapi.json', '/pgnt/openapi.json', '/docs', '/docs/guide/jobs', '/console', 'an asset'])(
     'serves %s as a linter of HTTP wants it',
     async (path) => {
       const page = path === 'an asset' ? await (await fetch(`${deployment.url}/console`)).text() : '';
