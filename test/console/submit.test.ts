@@ -1,3 +1,4 @@
+import type { Page } from 'puppeteer-core';
 import { describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { bodyText, useConsole } from './suite.ts';
@@ -10,12 +11,12 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
   test('submits by form and shows validation errors', async () => {
     const user = await createUser('Form Ltd', 1_000);
     const page = await open(user.key, '/submit/mkte/pdp_bulk');
-    await fill(page, 'textbox', 'ASIN', 'short');
+    await fill(page, 'textbox', 'Items', 'short');
+    await waitForText(page, 'Line 1: Must be 10 letters and digits');
     await click(page, 'button', 'Submit');
-    await waitForText(page, 'Must be 10 letters and digits');
     await waitForText(page, 'Required');
-    await fill(page, 'textbox', 'ASIN', 'B0GLN01001');
-    await page.locator('form select').fill('us');
+    await fill(page, 'textbox', 'Items', 'B0GLN01001');
+    await page.locator('main select').fill('us');
     await click(page, 'button', 'Submit');
     await waitForText(page, '1 of 1', 30_000);
     expect(page.url()).toMatch(/\/console\/jobs\/[0-9a-f-]{36}$/);
@@ -32,6 +33,17 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     await waitForText(page, 'Unknown fields were ignored: items[].colour');
     await waitForText(page, 'Awaiting approval');
   });
+
+  const paste = (page: Page, selector: string, text: string) =>
+    page.evaluate(`(() => {
+      const input = document.querySelector(${JSON.stringify(selector)});
+      input.focus();
+      input.select();
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text', ${JSON.stringify(text)});
+      const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+      if (input.dispatchEvent(event)) document.execCommand('insertText', false, ${JSON.stringify(text)});
+    })()`);
 
   test('fills rows from a pasted list and shows a missing country once, at its field', async () => {
     const user = await createUser('Pasted Ltd', 1_000);
@@ -55,6 +67,91 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     expect(jobs).toMatchObject([{ total: 3, region: 'sg' }]);
   });
 
+  test('takes a pasted list of 60 ids and addresses, and names the lines with problems', async () => {
+    const user = await createUser('Listed Ltd', 1_000);
+    const page = await open(user.key, '/submit/mktd/pdp_bulk');
+    const ids = Array.from({ length: 60 }, (_, at) => String(1_729_000_091_011 + at * 1_000));
+    await page.locator(named('textbox', 'Items')).wait();
+    await paste(page, 'textarea', [...ids, 'x1', `${ids[0]},sg`].join('\n'));
+    await waitForText(page, 'Line 61: Must be');
+    await waitForText(page, 'Line 62: Must be');
+    await click(page, 'button', 'Line 61');
+    await page.waitForFunction(`getSelection().toString() === 'x1'`);
+    await paste(page, 'textarea', ids.map((id) => `${id}\tth`).join('\r\n'));
+    await waitForText(page, '60 units in the list.');
+    await waitForText(page, 'Cost: ');
+    await page.keyboard.down('Control');
+    await page.keyboard.press('Enter');
+    await page.keyboard.up('Control');
+    await page.waitForFunction(`location.pathname.startsWith('/console/jobs/')`);
+    const { jobs } = (await suite.env.api.get(user, '/v1/jobs')).body;
+    expect(jobs).toMatchObject([{ total: 60 }]);
+  });
+
+  test('reads a file with semicolons into the list', async () => {
+    const user = await createUser('Filed Ltd', 1_000);
+    const page = await open(user.key, '/submit/mkte/pdp_bulk');
+    await page.locator('::-p-text(Open a file)').wait();
+    await page.evaluate(`(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(['note;ASIN;Country\\nx;B0GLN01001;US\\n'], 'list.csv', { type: 'text/csv' }));
+      const input = document.querySelector('input[type=file]');
+      input.files = data.files;
+      input.dispatchEvent(new Event('change', { bubbles: true }));
+    })()`);
+    await waitForText(page, '1 unit in the list. Columns not used: note.');
+    await waitForText(page, 'Cost: 5 credits');
+  });
+
+  test('stays quick to type in with 2,000 lines', async () => {
+    const user = await createUser('Quick Ltd', 10);
+    const page = await open(user.key, '/submit/mkte/pdp_bulk');
+    await page.locator(named('textbox', 'Items')).wait();
+    const lines = Array.from({ length: 2_000 }, (_, at) => `B0${String(10_000_000 + at)}`);
+    await paste(page, 'textarea', lines.join('\n'));
+    await waitForText(page, '2,000 units in the list.');
+    await page.evaluate(`(() => {
+      globalThis.tasks = [];
+      new PerformanceObserver((list) => {
+        for (const { duration } of list.getEntries()) globalThis.tasks.push(duration);
+      }).observe({ type: 'longtask' });
+    })()`);
+    await page.focus('textarea');
+    await page.keyboard.type('\nB0GLN01001');
+    await waitForText(page, 'Submit at most 2,000 at once.');
+    const tasks = (await page.evaluate('globalThis.tasks')) as number[];
+    // Reading the list once takes one task at most, and no key takes one.
+    expect(tasks.length).toBeLessThan(4);
+  });
+
+  test('does not submit with Enter, which moves to the next row', async () => {
+    const user = await createUser('Enter Ltd', 1_000);
+    const page = await open(user.key, '/submit/mktb/pdp_bulk');
+    await fill(page, 'textbox', 'Product key', 'barang-1001');
+    await page.focus('fieldset input');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(`document.querySelectorAll('fieldset').length === 2`);
+    const focused = `[...document.querySelectorAll('fieldset')].map((row) => row.contains(document.activeElement))`;
+    expect(await page.evaluate(focused)).toEqual([false, true]);
+    expect(page.url()).toContain('/submit/');
+    expect((await suite.env.api.get(user, '/v1/jobs')).body.jobs).toEqual([]);
+  });
+
+  test('shows a pasted list that is too long for the rows as a file', async () => {
+    const user = await createUser('Long Ltd', 1_000);
+    const page = await open(user.key, '/submit/mkta/variant_sold');
+    await page.locator(named('textbox', 'Item ID')).wait();
+    await page.locator('form select').fill('sg');
+    const rows = Array.from({ length: 60 }, (_, at) => `${84_000_000_001 + at}\t7`);
+    await paste(page, 'fieldset input', rows.join('\n'));
+    await waitForText(page, 'items.csv');
+    await waitForText(page, 'Cost: 600 credits');
+    await click(page, 'tab', 'Form');
+    await paste(page, 'fieldset input', 'https://mkta.example.co.id/x-i.7.42');
+    await page.waitForFunction(`document.querySelector('form select').value === 'id'`);
+    expect(await page.$eval('fieldset input', (input) => (input as HTMLInputElement).value)).toBe('42');
+  });
+
   test('submits the rows of a CSV file and names invalid lines', async () => {
     const user = await createUser('Rows Ltd', 1_000);
     const page = await open(user.key, '/submit/mktd/pdp_bulk');
@@ -63,11 +160,11 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
       const transfer = `(() => {
         const data = new DataTransfer();
         data.items.add(new File([${JSON.stringify(text)}], 'rows.csv', { type: 'text/csv' }));
-        const input = document.querySelector('input[type=file]');
+        const input = document.querySelector('input[aria-label="CSV file"]');
         input.files = data.files;
         input.dispatchEvent(new Event('change', { bubbles: true }));
       })()`;
-      await page.waitForSelector('input[type=file]');
+      await page.waitForSelector('input[aria-label="CSV file"]');
       await page.evaluate(transfer);
     };
     await drop('product_id,country\n1729000000001,sg\n1729000000002,xx\n');
@@ -152,8 +249,8 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
   test('tracks a job in a series and reuses results by its options', async () => {
     const user = await createUser('Tracked Ltd', 100);
     const page = await open(user.key, '/submit/mktd/pdp_bulk');
-    await page.locator('form select').fill('th');
-    await fill(page, 'textbox', 'Product ID', '1729000076001');
+    await page.locator('main select').fill('th');
+    await fill(page, 'textbox', 'Items', '1729000076001');
     await click(page, 'button', 'Options');
     await waitForText(page, 'You have no destinations.');
     expect(await bodyText(page)).not.toContain('Deliver only');

@@ -1,13 +1,14 @@
-import { Group, Paper, SimpleGrid, Stack, Text, Textarea } from '@mantine/core';
+import { Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { randomId } from '@mantine/hooks';
-import type { ReactNode } from 'react';
+import type { KeyboardEvent, ReactNode } from 'react';
+import { flushSync } from 'react-dom';
 import { AddButton, RemoveButton } from '../ui/actions/RowButtons.tsx';
-import { showError } from '../ui/errors/describe.ts';
-import { buildBody, type FieldTexts, splitLines, validateField } from '../ui/request/body.ts';
-import { type Draft, sharedTexts } from '../ui/request/draft.ts';
+import { buildBody, type FieldTexts, validateField } from '../ui/request/body.ts';
+import { type Draft, emptyDraft, fitsForm, sharedTexts } from '../ui/request/draft.ts';
 import type { FieldShape, RequestShape } from '../ui/request/fields.ts';
 import { expandRows, formLayout, maxRows, pastedRows } from '../ui/request/form-layout.ts';
+import { pastedUnits } from '../ui/request/table.ts';
 import { Field, Fields } from './Field.tsx';
 import { InlineCode } from './InlineCode.tsx';
 import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
@@ -17,9 +18,11 @@ interface FormModeProps extends ModeProps {
   problems: Record<string, string>;
   /** For a single unit: shows what submits the form, given the body, which is null while it is incomplete. */
   single?: (body: string | null) => ReactNode;
+  /** Shows a list that the form cannot show in another way. */
+  showLong?: (draft: Draft) => void;
 }
 
-type Values = { own: Record<string, string>; units: Record<string, string>[]; lines: string };
+type Values = { own: Record<string, string>; units: Record<string, string>[] };
 
 /** Property with the React key of a row; no field has this name. */
 const rowKey = '#';
@@ -41,21 +44,12 @@ const validateFields = (fields: readonly FieldShape[], texts: FieldTexts, path: 
     return problem ? [[`${path}.${field.name}`, problem]] : [];
   });
 
-/** Returns the problem of a text with one unit per line, or '' if there is none. */
-function validateLines(lines: string, max: number): string {
-  const count = splitLines(lines).length;
-  if (count === 0) return 'Enter at least one line.';
-  return count > max ? `Enter at most ${max} lines (now ${count}).` : '';
-}
-
 /** Returns the problems of the values of the form by their paths. */
-function validateValues(shape: RequestShape, { own, units, lines }: Values) {
+function validateValues(shape: RequestShape, { own, units }: Values) {
   const { shared, row } = formLayout(shape);
-  const linesError = shape.list && !row ? validateLines(lines, shape.list.max) : '';
   return Object.fromEntries([
     ...validateFields(shared, own, 'own'),
     ...units.flatMap((unit, index) => validateFields(row ?? [], unit, `units.${index}`)),
-    ...(linesError === '' ? [] : [['lines', linesError]]),
   ]);
 }
 
@@ -66,7 +60,6 @@ function initialValues(shape: RequestShape, draft: Draft): Values {
   return {
     own: sharedTexts(shape, draft),
     units: row !== null && rows.length === 0 ? [blankRow(row)] : rows,
-    lines: row === null ? draft.units.filter((unit) => typeof unit === 'string').join('\n') : '',
   };
 }
 
@@ -74,34 +67,40 @@ const valuesIn = (fields: readonly FieldShape[], unit: FieldTexts | string): Fie
   typeof unit === 'string' ? {} : Object.fromEntries(fields.map(({ name }) => [name, unit[name] ?? '']));
 
 /** Form for the fields of a request and its units. */
-export function FormMode({ jobType, shape, draft, busy, submit, problems, single }: FormModeProps) {
+export function FormMode({ jobType, shape, draft, busy, submit, problems, single, showLong }: FormModeProps) {
   const { list } = shape;
   const { shared, row: fields } = formLayout(shape);
   const form = useForm<Values>({
     initialValues: initialValues(shape, draft),
     validate: (values) => validateValues(shape, values),
   });
-  const { own, units, lines } = form.values;
+  const { own, units } = form.values;
   const errorOf = (path: string, name: string) => form.errors[path] ?? problems[name];
   const sharedError = (name: string) =>
     errorOf(`own.${name}`, name) ??
     Object.entries(problems).find(([path]) => list && isUnitField(path, list.name, name))?.[1];
-  const body = form.isValid()
-    ? JSON.stringify(buildBody(shape, own, fields ? expandRows(shape, own, units) : splitLines(lines)))
-    : null;
+  const body = form.isValid() ? JSON.stringify(buildBody(shape, own, expandRows(shape, own, units))) : null;
+  const isFull = units.length >= Math.min(maxRows, list?.max ?? 1);
+  const addRow = () => {
+    if (fields && !isFull) form.insertListItem('units', nextRow(units, fields));
+  };
   const paste = (index: number, name: string, text: string) => {
-    const pasted = fields && pastedRows(text, namesOf(fields), name);
-    if (!fields || !pasted || single) return false;
-    const rows = [...units];
-    for (const [offset, values] of pasted.slice(0, maxRows - index).entries())
-      rows[index + offset] = { ...(rows[index + offset] ?? blankRow(fields)), ...values };
-    form.setFieldValue('units', rows);
-    if (index + pasted.length > maxRows)
-      showError(new Error(`The form takes ${maxRows} items. Use the CSV file tab for longer lists.`));
+    if (!list || !fields || single) return false;
+    const rows = pastedUnits(text, jobType, list) ?? pastedRows(text, namesOf(fields), name);
+    if (rows === null) return false;
+    const pasted = rows.map((row, offset) => ({ ...units[index + offset], ...row }));
+    const all = [...units.slice(0, index), ...pasted, ...units.slice(index + rows.length)];
+    const filled = draftOfRows(shape, own, all);
+    if (fitsForm(shape, filled)) form.setValues(initialValues(shape, filled));
+    else showLong?.(filled);
     return true;
   };
   return (
-    <form noValidate onSubmit={form.onSubmit(() => void (body !== null && submit(body).catch(() => {})))}>
+    <form
+      noValidate
+      onKeyDown={(event) => !single && moveOrSubmit(event, fields ? addRow : undefined)}
+      onSubmit={form.onSubmit(() => void (body !== null && submit(body).catch(() => {})))}
+    >
       <Stack>
         <Fields
           fields={shared}
@@ -109,17 +108,6 @@ export function FormMode({ jobType, shape, draft, busy, submit, problems, single
           change={(name, value) => form.setFieldValue(`own.${name}`, value)}
           errorOf={sharedError}
         />
-        {list && !fields && (
-          <Textarea
-            label={list.label}
-            description={<InlineCode text={list.help} />}
-            autosize
-            minRows={4}
-            maxRows={16}
-            withAsterisk
-            {...form.getInputProps('lines')}
-          />
-        )}
         {list && fields && (
           <>
             {!single && <RowsHelp text={list.help} />}
@@ -160,18 +148,47 @@ export function FormMode({ jobType, shape, draft, busy, submit, problems, single
         )}
         {single?.(body) ?? (
           <SubmitBar jobType={jobType} busy={busy} units={countUnits(shape, form.values)} body={body}>
-            {fields && (
-              <AddButton
-                label="Add item"
-                disabled={units.length >= Math.min(maxRows, list?.max ?? 1)}
-                onClick={() => form.insertListItem('units', nextRow(units, fields))}
-              />
-            )}
+            {fields && <AddButton label="Add item" disabled={isFull} onClick={addRow} />}
           </SubmitBar>
         )}
       </Stack>
     </form>
   );
+}
+
+/**
+ * Handles the Enter key in a form: with Ctrl it submits; else it moves to the next row, and adds one below the
+ * last. It never submits by itself, because a submit is charged.
+ */
+function moveOrSubmit(event: KeyboardEvent<HTMLFormElement>, addRow: (() => void) | undefined): void {
+  const { currentTarget: form, target, key } = event;
+  // Events of a dialog that the form opened arrive here, too.
+  if (key !== 'Enter' || !(target instanceof HTMLElement) || !form.contains(target)) return;
+  if (event.ctrlKey || event.metaKey) {
+    event.preventDefault();
+    form.requestSubmit();
+    return;
+  }
+  if (!(target instanceof HTMLInputElement)) return;
+  event.preventDefault();
+  const row = target.closest('fieldset');
+  if (row === null || addRow === undefined) return;
+  if (row.nextElementSibling?.tagName !== 'FIELDSET') flushSync(addRow);
+  const column = [...row.querySelectorAll('input, select')].indexOf(target);
+  const next = row.nextElementSibling?.querySelectorAll<HTMLElement>('input, select')[column];
+  next?.focus();
+}
+
+/** Returns the request of the rows that are not blank, each with the shared values that it lacks. */
+function draftOfRows({ list }: RequestShape, own: FieldTexts, rows: readonly FieldTexts[]): Draft {
+  const names = namesOf(list?.fields ?? []);
+  const ofUnits = Object.fromEntries(Object.entries(own).filter(([name]) => names.includes(name)));
+  const units = rows
+    .map((row) => Object.fromEntries(names.flatMap((name) => (row[name] ? [[name, row[name]]] : []))))
+    .filter((row) => Object.keys(row).length > 0)
+    .map((row) => ({ ...ofUnits, ...row }));
+  const others = Object.fromEntries(Object.entries(own).filter(([name]) => !names.includes(name)));
+  return { ...emptyDraft, own: others, units };
 }
 
 /** Returns a new row, with the choices of the last one, such as its country. */
@@ -181,15 +198,13 @@ function nextRow(units: readonly FieldTexts[], fields: readonly FieldShape[]): R
   return { ...blankRow(fields), ...Object.fromEntries(choices) };
 }
 
-function countUnits({ list }: RequestShape, { units, lines }: Values): number {
-  if (!list) return 1;
-  return list.fields ? units.length : splitLines(lines).length;
-}
+const countUnits = ({ list }: RequestShape, { units }: Values): number => (list ? units.length : 1);
 
 function RowsHelp({ text }: { text: string }) {
   return (
     <Text size="sm" c="dimmed">
-      <InlineCode text={text} /> Paste a list to fill several rows.
+      <InlineCode text={text} /> Paste a list, product addresses, or cells of a spreadsheet to fill several
+      rows. Enter moves to the next row, Ctrl+Enter submits.
     </Text>
   );
 }

@@ -10,7 +10,7 @@ import { NotFound, Page } from '../ui/layout/Page.tsx';
 import { useTab } from '../ui/layout/useTab.ts';
 import { type Draft, fitsForm } from '../ui/request/draft.ts';
 import { readRequestShape } from '../ui/request/fields.ts';
-import { isFormField } from '../ui/request/form-layout.ts';
+import { hasLines, isFormField } from '../ui/request/form-layout.ts';
 import { optionQuery } from '../ui/request/options.ts';
 import { useDraft } from '../ui/request/useDraft.ts';
 import { TextLink } from '../ui/TextLink.tsx';
@@ -19,6 +19,7 @@ import { FormMode } from './FormMode.tsx';
 import { InlineCode } from './InlineCode.tsx';
 import { describeJobType } from './JobTypesPage.tsx';
 import { JsonMode } from './JsonMode.tsx';
+import { ListMode } from './ListMode.tsx';
 import { OptionTextsContext } from './option-texts.ts';
 import type { ModeProps } from './SubmitBar.tsx';
 import { UploadMode } from './UploadMode.tsx';
@@ -63,7 +64,15 @@ function Loaded({ jobType, draft }: { jobType: JobType; draft: Draft }) {
           <UploadMode jobType={jobType} shape={shape} draft={draft} busy={busy} submit={submit} />
         ) : (
           <Tabs value={tab} onChange={setTab}>
-            <Modes jobType={jobType} shape={shape} draft={draft} busy={busy} error={error} submit={submit} />
+            <Modes
+              jobType={jobType}
+              shape={shape}
+              draft={draft}
+              busy={busy}
+              error={error}
+              submit={submit}
+              openFile={() => setTab('file')}
+            />
           </Tabs>
         )}
       </OptionTextsContext>
@@ -72,8 +81,14 @@ function Loaded({ jobType, draft }: { jobType: JobType; draft: Draft }) {
 }
 
 /** Tabs with the ways to enter a request. `error`: that of the last submit. */
-function Modes({ error, ...mode }: ModeProps & { error: unknown }) {
+function Modes({ error, openFile, ...mode }: ModeProps & { error: unknown; openFile: () => void }) {
   const { list } = mode.shape;
+  // The file of a list that is too long for the form.
+  const [longDraft, setLongDraft] = useState<Draft | null>(null);
+  const showLong = (draft: Draft) => {
+    setLongDraft(draft);
+    openFile();
+  };
   const problems = error
     ? Object.fromEntries(describeError(error).problems.map(({ where, message }) => [where, message]))
     : {};
@@ -85,11 +100,15 @@ function Modes({ error, ...mode }: ModeProps & { error: unknown }) {
         <Tabs.Tab value="json">JSON</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="form">
-        <FormMode {...mode} problems={problems} />
+        {list && hasLines(mode.shape) ? (
+          <ListMode {...mode} list={list} problems={problems} />
+        ) : (
+          <FormMode {...mode} problems={problems} showLong={showLong} />
+        )}
       </Tabs.Panel>
       {list && (
         <Tabs.Panel value="file">
-          <FileMode {...mode} list={list} />
+          <FileMode {...mode} draft={longDraft ?? mode.draft} list={list} key={longDraft?.units.length} />
         </Tabs.Panel>
       )}
       <Tabs.Panel value="json">

@@ -17,8 +17,8 @@ describe('readCsv()', () => {
 
   test('reads one row more than the maximum', () => {
     const file = bytesOf(`a\n${'\n1\n'.repeat(50)}`);
-    expect(readCsv(file, 10)).toHaveLength(12);
-    expect(readCsv(file, 50)).toHaveLength(51);
+    expect(readCsv(file, { maxRows: 10 })).toHaveLength(12);
+    expect(readCsv(file, { maxRows: 50 })).toHaveLength(51);
   });
 
   test.each<[string, string, object]>([

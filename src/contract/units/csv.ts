@@ -17,18 +17,29 @@ const [lineFeed, carriageReturn] = [10, 13];
 /** Raised by the callback of the parser, which has no other way to stop. */
 class EnoughRows extends Error {}
 
+/** Options for readCsv(). */
+export interface ReadCsvOptions {
+  /** Maximum rows below the header; one more is read (default: any number). */
+  maxRows?: number;
+  /** Separator of the columns (default: a comma). */
+  delimiter?: string;
+}
+
 /**
  * Returns the rows of a CSV file (RFC 4180) in UTF-8, including its header. Blank rows are skipped, and lines
- * end with LF, CR, or CRLF. Reads one row more than `maxRows` below the header at most. Throws a UnitsError
- * for other files.
+ * end with LF, CR, or CRLF. Throws a UnitsError for other files.
  */
-export function readCsv(file: Uint8Array, maxRows = Number.POSITIVE_INFINITY): CsvRow[] {
+export function readCsv(
+  file: Uint8Array,
+  { maxRows = Number.POSITIVE_INFINITY, delimiter = ',' }: ReadCsvOptions = {},
+): CsvRow[] {
   const text = decodeText(file);
   checkLines(file);
   const rows: CsvRow[] = [];
   try {
     // The parser counts a CRLF within quotes as two lines.
     parse(text.replace(/\r\n?/g, '\n'), {
+      delimiter,
       relax_column_count: true,
       // A stray quote, such as in 27" screen, does not invalidate the file.
       relax_quotes: true,

@@ -40,7 +40,7 @@ export interface ReadUnitsOptions {
  */
 export function readUnits(columns: UnitColumns, file: Uint8Array, options: ReadUnitsOptions = {}): FileUnits {
   const { maxRows } = options;
-  const [header, ...rows] = readCsv(file, maxRows);
+  const [header, ...rows] = readCsv(file, maxRows === undefined ? {} : { maxRows });
   if (header === undefined) throw fileError('too_short', 'The file has no rows');
   if (maxRows !== undefined && rows.length > maxRows)
     throw fileError('too_long', `The file has more than ${maxRows} rows`);
@@ -77,17 +77,19 @@ function listLayout(columns: UnitColumns): Layout {
   };
 }
 
-interface Table {
+/** Rows of units and where their columns are. */
+export interface UnitTable {
   layout: Layout;
   rows: readonly CsvRow[];
 }
 
-function readRows(columns: UnitColumns, table: Table, options: ReadUnitsOptions): FileUnits {
+/** Reads units from the rows of a table. Throws a UnitsError. */
+export function readRows(columns: UnitColumns, table: UnitTable, options: ReadUnitsOptions): FileUnits {
   return columns.fields.length === 0 ? readTexts(columns, table) : readFields(columns, table, options);
 }
 
 /** Reads units that are strings. */
-function readTexts({ title }: UnitColumns, { layout, rows }: Table): FileUnits {
+function readTexts({ title }: UnitColumns, { layout, rows }: UnitTable): FileUnits {
   const { textPosition, width, unknown } = layout;
   if (textPosition < 0)
     throw fileError('missing', `${title} takes one column, or the column url, not ${width} columns`);
@@ -103,7 +105,7 @@ function readTexts({ title }: UnitColumns, { layout, rows }: Table): FileUnits {
 /** Reads units that have fields. */
 function readFields(
   columns: UnitColumns,
-  { layout, rows }: Table,
+  { layout, rows }: UnitTable,
   { fills = {}, checkUnit = () => [] }: ReadUnitsOptions,
 ): FileUnits {
   const { positions, unknown } = layout;

@@ -4,7 +4,7 @@ import type { Job, Unit } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { SubmitOptionsSchema } from '../../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { buildBody, type FieldTexts } from './body.ts';
 import type { RequestShape } from './fields.ts';
-import { formLayout, maxRows } from './form-layout.ts';
+import { formLayout, hasLines, maxRows } from './form-layout.ts';
 import { csvText } from './table.ts';
 
 /** Request with which the submit page starts. */
@@ -57,13 +57,14 @@ function sharedText(name: string, { own, units }: Draft): string | null {
 }
 
 /**
- * Returns whether the form can show a draft: few rows that agree on the values that the form asks for once.
+ * Returns whether the form can show a draft: lines, or few rows, that agree on the values that the form asks for once.
  */
 export function fitsForm(shape: RequestShape, draft: Draft): boolean {
   const { shared, row } = formLayout(shape);
   return (
     row === null ||
-    (draft.units.length <= maxRows && shared.every(({ name }) => sharedText(name, draft) !== null))
+    ((hasLines(shape) || draft.units.length <= maxRows) &&
+      shared.every(({ name }) => sharedText(name, draft) !== null))
   );
 }
 

@@ -1,7 +1,7 @@
 import type { FieldTexts } from './body.ts';
 import type { FieldShape, RequestShape } from './fields.ts';
 
-/** Maximum rows of the form; larger jobs use a CSV file. */
+/** Maximum rows of the form; longer lists use a CSV file. */
 export const maxRows = 50;
 
 /** Fields of a submit form. */
@@ -32,6 +32,10 @@ export function formLayout({ fields, list }: RequestShape): FormLayout {
   const isShared = ({ name }: FieldShape) => shared.some((field) => field.name === name);
   return { shared, row: list?.fields ? unitFields.filter((field) => !isShared(field)) : null };
 }
+
+/** Returns whether the form has one line for each unit: units that are texts or have one field of their own. */
+export const hasLines = (shape: RequestShape): boolean =>
+  shape.list !== null && (formLayout(shape).row?.length ?? 1) === 1;
 
 /**
  * Returns the fields that accompany units read from a file: those of the request, and the choices that a unit

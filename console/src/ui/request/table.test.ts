@@ -55,7 +55,7 @@ test('parseCsv() leaves fields to the page that asks for them', () => {
 test('parseCsv() rejects more rows than one request takes', () => {
   const search = jobType('search_items');
   expect(parse(`url\n${'https://a.test\n'.repeat(51)}`, search).problems).toEqual([
-    'The file has 51 rows. Submit at most 50 at once.',
+    'File: The list has 51 units. Submit at most 50 at once.',
   ]);
 });
 

@@ -1,18 +1,37 @@
 import type { JobType } from '../../../../src/contract/job-types.ts';
 import { columnsOf } from '../../../../src/contract/units/columns.ts';
 import { csvField } from '../../../../src/contract/units/csv-field.ts';
-import { type UnitProblem, UnitsError } from '../../../../src/contract/units/problem.ts';
+import { UnitsError } from '../../../../src/contract/units/problem.ts';
+import { isTable, readText } from '../../../../src/contract/units/read-text.ts';
 import { type FileUnits, readUnits } from '../../../../src/contract/units/read-units.ts';
+import { decodeText } from '../../../../src/contract/units/text.ts';
+import { formatCount, formatUnits } from '../../../../src/present/text.ts';
 import { type FieldTexts, validateField } from './body.ts';
 import type { ListShape } from './fields.ts';
 
-/** Units read from a CSV file, or the problems of the file. */
-export interface ParsedCsv {
-  units: (FieldTexts | string)[];
-  /** At most 20 problems, with line numbers where possible. */
-  problems: string[];
+/** Problem of a list of units. */
+export interface ListProblem {
+  /** Line of the text, counted from 1; absent for the whole text. */
+  line?: number;
+  /** Field of the unit; absent if the message names it or needs none. */
+  field?: string;
+  message: string;
+}
+
+/** Units read from a text, or its problems. */
+export interface ParsedList {
+  units: readonly (FieldTexts | string)[];
+  /** Lines of the units. */
+  lines: readonly number[];
+  problems: readonly ListProblem[];
   /** Columns that no field has. */
   ignored: readonly string[];
+}
+
+/** Units read from a CSV file, or the problems of the file. */
+export interface ParsedCsv extends Pick<ParsedList, 'units' | 'ignored'> {
+  /** At most 20 problems, with line numbers where possible. */
+  problems: string[];
 }
 
 const maxProblems = 20;
@@ -30,21 +49,58 @@ export const csvColumns = ({ fields }: ListShape): string[] =>
   fields ? fields.map(({ name, required }) => name + (required ? '*' : '')) : ['url*'];
 
 /**
- * Reads the units of a job type from a CSV file, and validates their fields. `fills` has the values of fields
- * that rows lack: a field with '' is asked for elsewhere.
+ * Reads the units of a job type from a text: ids or addresses, one per line, cells of a spreadsheet, or a CSV
+ * file. Validates their fields. `fills` has the values of fields that rows lack: a field with '' is asked for
+ * elsewhere.
  */
-export function parseCsv(file: Uint8Array, jobType: JobType, list: ListShape, fills: FieldTexts): ParsedCsv {
-  const result = readFile(file, jobType, fills);
-  if (result instanceof UnitsError) return refused(result.problems.map(describeProblem));
+export function parseList(
+  text: string,
+  jobType: JobType,
+  list: ListShape,
+  { fills, order }: { fills: FieldTexts; order: readonly string[] },
+): ParsedList {
+  const result = catchProblems(() => readText(columnsOf(jobType), text, { fills, order }));
+  if (result instanceof UnitsError) return refusedList(result.problems);
   const { units, lines, ignored } = result;
-  if (units.length > list.max)
-    return refused([`The file has ${units.length} rows. Submit at most ${list.max} at once.`]);
+  if (units.length > list.max) {
+    const message = `The list has ${formatUnits(units.length)}. Submit at most ${formatCount(list.max)} at once.`;
+    return refusedList([{ message }]);
+  }
   const problems = units.flatMap((unit, at) =>
     typeof unit === 'string'
       ? []
-      : problemsOf(unit, list, fills).map((problem) => `Line ${lines[at]}, ${problem}`),
+      : problemsOf(unit, list, fills).map((problem) => ({ line: lines[at]!, ...problem })),
   );
-  return problems.length > 0 ? refused(problems) : { units: [...units], problems, ignored };
+  return problems.length > 0 ? refusedList(problems) : { units, lines, problems, ignored };
+}
+
+const refusedList = (problems: readonly ListProblem[]): ParsedList => ({
+  units: [],
+  lines: [],
+  problems,
+  ignored: [],
+});
+
+/** Reads the units of a job type from a file as parseList() does. */
+export function parseCsv(file: Uint8Array, jobType: JobType, list: ListShape, fills: FieldTexts): ParsedCsv {
+  const text = catchProblems(() => decodeText(file));
+  if (text instanceof UnitsError)
+    return { units: [], ignored: [], problems: describeProblems(text.problems) };
+  const order = list.fields?.map(({ name }) => name) ?? [];
+  const { units, problems, ignored } = parseList(text, jobType, list, { fills, order });
+  return { units, problems: describeProblems(problems), ignored };
+}
+
+/**
+ * Returns the units of a pasted text that says which fields it has: a table with a header, or addresses of
+ * products. Null for any other text.
+ */
+export function pastedUnits(text: string, jobType: JobType, list: ListShape): FieldTexts[] | null {
+  const columns = columnsOf(jobType);
+  if (!isTable(columns, text)) return null;
+  const fills = Object.fromEntries(columns.fields.map((field) => [field, '']));
+  const { units, problems } = parseList(text, jobType, list, { fills, order: [] });
+  return problems.length > 0 ? null : units.filter((unit) => typeof unit !== 'string');
 }
 
 /**
@@ -57,33 +113,33 @@ export function checkCsv(
   fills: FieldTexts,
 ): { rows: number | null; problems: string[] } {
   const values = Object.fromEntries(Object.entries(fills).filter(([, value]) => value !== ''));
-  const result = readFile(file, jobType, values);
+  const result = catchProblems((): FileUnits => readUnits(columnsOf(jobType), file, { fills: values }));
   if (!(result instanceof UnitsError)) return { rows: result.units.length, problems: [] };
-  return { rows: null, problems: refused(result.problems.map(describeProblem)).problems };
+  return { rows: null, problems: describeProblems(result.problems) };
 }
 
-const refused = (problems: readonly string[]): ParsedCsv => ({
-  units: [],
-  problems: problems.slice(0, maxProblems),
-  ignored: [],
-});
+/** Describes the first problems: "Line 3, asin: Required". */
+const describeProblems = (problems: readonly ListProblem[]): string[] =>
+  problems.slice(0, maxProblems).map(({ line, field, message }) => {
+    const place = [line === undefined ? 'File' : `Line ${line}`, field].filter(Boolean).join(', ');
+    return `${place}: ${message}`;
+  });
 
-const describeProblem = ({ line, message }: UnitProblem): string =>
-  `${line === undefined ? 'File' : `Line ${line}`}: ${message}`;
-
-function readFile(file: Uint8Array, jobType: JobType, fills: FieldTexts): FileUnits | UnitsError {
+/** Returns what a reader returns, or its problems. */
+function catchProblems<Result>(read: () => Result): Result | UnitsError {
   try {
-    return readUnits(columnsOf(jobType), file, { fills });
+    return read();
   } catch (error) {
     if (error instanceof UnitsError) return error;
     throw error;
   }
 }
 
-const problemsOf = (unit: FieldTexts, { fields }: ListShape, fills: FieldTexts): string[] =>
-  (fields ?? []).flatMap((field) => {
+function problemsOf(unit: FieldTexts, { fields }: ListShape, fills: FieldTexts): ListProblem[] {
+  return (fields ?? []).flatMap((field) => {
     // A field that is asked for elsewhere is reported there.
     const isAsked = unit[field.name] === undefined && fills[field.name] === '';
-    const problem = isAsked ? null : validateField(field, unit[field.name] ?? '');
-    return problem === null ? [] : [`${field.name}: ${problem}`];
+    const message = isAsked ? null : validateField(field, unit[field.name] ?? '');
+    return message === null ? [] : [{ field: field.name, message }];
   });
+}

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { findJobType } from '../job-types.ts';
+import { columnsOf } from './columns.ts';
+import { readText } from './read-text.ts';
+
+const columns = (market: string, kind: string) => columnsOf(findJobType({ market, kind })!);
+const pages = columns('mkte', 'pdp_bulk');
+const items = columns('mkta', 'variant_sold');
+const order = ['asin', 'country'];
+const read = (text: string, fills = { country: '' }) => readText(pages, text, { order, fills });
+
+describe('readText()', () => {
+  test.each([
+    ['ids, one per line', 'B0GLN00001\r\n\r\n B0GLN00002 \r\n', [1, 3]],
+    ['a column of a spreadsheet', 'ASIN\nB0GLN00001\nB0GLN00002\n', [2, 3]],
+    ['a CSV file', 'note,asin\n"a,b",B0GLN00001\nc,B0GLN00002\n', [2, 3]],
+    ['a CSV file with semicolons', 'asin;note\nB0GLN00001;a\nB0GLN00002;b\n', [2, 3]],
+  ])('reads %s', (_what, text, lines) => {
+    expect(read(text)).toMatchObject({ units: [{ asin: 'B0GLN00001' }, { asin: 'B0GLN00002' }], lines });
+  });
+
+  test.each([
+    ['addresses, some with commas', 'https://www.e.example.de/dp/B0GLN00001?a=1,2\nB0GLN00002\n'],
+    ['ids and addresses', 'B0GLN00001\nhttps://www.e.example.de/dp/B0GLN00002\n'],
+    ['cells of a spreadsheet', 'B0GLN00001\tDE\nB0GLN00002\tde\n'],
+    ['cells of a spreadsheet with a header', 'Country\t"asin"\nDE\tB0GLN00001\nde\tB0GLN00002\n'],
+  ])('reads %s', (_what, text) => {
+    const { units } = read(text);
+    expect(units).toMatchObject([{ asin: 'B0GLN00001' }, { asin: 'B0GLN00002' }]);
+    expect(units).toContainEqual(expect.objectContaining({ country: 'de' }));
+  });
+
+  test('reads units with several fields from addresses and cells', () => {
+    const fields = { order: ['item_id', 'shop_id'] };
+    const fromCells = readText(items, '12\t7\n13\t7\n', fields);
+    expect(fromCells.units).toEqual([
+      { item_id: '12', shop_id: '7' },
+      { item_id: '13', shop_id: '7' },
+    ]);
+    const fromAddress = readText(items, 'https://a.example.co.id/x-i.7.42\n', fields);
+    expect(fromAddress.units).toEqual([{ item_id: '42', shop_id: '7', country: 'id' }]);
+  });
+
+  test('reads strings, with a header or without', () => {
+    const searches = columns('mkta', 'search_items');
+    const urls = ['https://a.test/1,2', 'https://a.test/3'];
+    expect(readText(searches, urls.join('\n'), { order: [] }).units).toEqual(urls);
+    expect(readText(searches, 'Address\nhttps://a.test/3\n', { order: [] }).units).toEqual([urls[1]]);
+  });
+
+  test.each([
+    ['', { message: 'The file has no rows' }],
+    ['B0GLN00001\tde\tx\n', { line: 1, message: expect.stringContaining('The row has 3 cells, not 2') }],
+    ['B0GLN00001,de\n', { message: expect.stringContaining("The column 'asin' is missing") }],
+    [
+      'https://www.e.example.de/cart\n',
+      { line: 1, message: '"https://www.e.example.de/cart" is not the address of a product' },
+    ],
+  ])('refuses %j', (text, problem) => {
+    expect(() => read(text)).toThrow(
+      expect.objectContaining({ problems: expect.arrayContaining([expect.objectContaining(problem)]) }),
+    );
+  });
+});
