@@ -22,6 +22,16 @@ export const kindText = (kind: string): string =>
       .join(' '),
   );
 
+/** What jobs collect, in the order of the submit page. */
+export const purposes = ['Products', 'Variants with units sold', 'Search results', 'Whole shops'] as const;
+
+/** Returns what a kind collects. */
+export function purposeOf(kind: string): (typeof purposes)[number] {
+  if (kind.startsWith('variant')) return 'Variants with units sold';
+  if (kind.startsWith('search')) return 'Search results';
+  return kind.startsWith('merchant') ? 'Whole shops' : 'Products';
+}
+
 /** Formats the name of a method: "Submit product page bulk" for `SubmitPdpBulk`. */
 export const methodText = (method: string): string =>
   kindText(method.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase());

@@ -1,13 +1,19 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Badge, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Badge, Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { IconFlask } from '@tabler/icons-react';
 import { Link } from 'react-router';
-import { PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
+import { type KindPrice, PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
 import { marketComments } from '../../../gen/market-comments.ts';
-import { type JobType, jobTypes, knownMarkets } from '../../../src/contract/job-types.ts';
-import { kindText, marketTitle } from '../../../src/present/names.ts';
+import { type JobType, jobTypes } from '../../../src/contract/job-types.ts';
+import { kindText, marketTitle, purposeOf, purposes } from '../../../src/present/names.ts';
+import { counted } from '../../../src/present/text.ts';
 import { Page } from '../ui/layout/Page.tsx';
+import { Monogram } from '../ui/Monogram.tsx';
 import { TextLink } from '../ui/TextLink.tsx';
+import { exampleBody } from './examples.ts';
 import { InlineCode } from './InlineCode.tsx';
+import classes from './job-types.module.css';
+import { type Examples, useExamples } from './useExample.ts';
 
 /** Returns the first sentence of the description of a job type in the contract. */
 export function describeJobType({ method }: JobType): string {
@@ -15,49 +21,89 @@ export function describeJobType({ method }: JobType): string {
   return text.replace(/ \(endpoint \d+\)/, '').split(/(?<=\.)\s/)[0]!;
 }
 
+/** What can be collected, by purpose, with the price and an example on test data. */
 export function JobTypesPage() {
   const { data } = useQuery(PriceService.method.getPriceList, {});
-  const limited = new Set(
-    data?.workingHours
-      ? data.prices.filter((price) => price.inWorkingHours).map(({ market, kind }) => `${market} ${kind}`)
-      : [],
-  );
+  const examples = useExamples();
+  const priceOf = ({ market, kind }: JobType) =>
+    data?.prices.find((price) => price.market === market && price.kind === kind);
   return (
     <Page
       title="Submit a job"
-      description="Choose a job type."
+      description="Choose what to collect."
       actions={<TextLink to="/try">Try one product</TextLink>}
     >
-      {knownMarkets.map((market) => (
-        <Stack key={market} gap="sm" component="section">
+      {purposes.map((purpose) => (
+        <Stack key={purpose} gap="sm" component="section" aria-label={purpose}>
           <Title order={2} size="h4">
-            {marketTitle(market)}
+            {purpose}
           </Title>
           <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
             {jobTypes
-              .filter((jobType) => jobType.market === market)
+              .filter(({ kind }) => purposeOf(kind) === purpose)
               .map((jobType) => (
-                <Card
-                  key={jobType.kind}
-                  withBorder
-                  radius="md"
-                  component={Link}
-                  to={`/submit/${market}/${jobType.kind}`}
-                >
-                  <Group justify="space-between" wrap="nowrap" gap="xs">
-                    <Text fw={600}>{kindText(jobType.kind)}</Text>
-                    {limited.has(`${market} ${jobType.kind}`) && (
-                      <Badge color="gray">{data?.workingHours}</Badge>
-                    )}
-                  </Group>
-                  <Text size="sm" c="dimmed">
-                    <InlineCode text={describeJobType(jobType)} />
-                  </Text>
-                </Card>
+                <JobTypeCard
+                  key={`${jobType.market} ${jobType.kind}`}
+                  jobType={jobType}
+                  price={priceOf(jobType)}
+                  workingHours={data?.workingHours ?? ''}
+                  examples={examples}
+                />
               ))}
           </SimpleGrid>
         </Stack>
       ))}
     </Page>
+  );
+}
+
+interface JobTypeCardProps {
+  jobType: JobType;
+  /** Undefined until the prices are loaded. */
+  price: KindPrice | undefined;
+  workingHours: string;
+  examples: Examples | null;
+}
+
+/** Link to the form of a job type, with its price and its example. */
+function JobTypeCard({ jobType, price, workingHours, examples }: JobTypeCardProps) {
+  const { market, kind } = jobType;
+  return (
+    <Card withBorder radius="md" p={0}>
+      <Link className={`mantine-focus-auto ${classes.link}`} to={`/submit/${market}/${kind}`}>
+        <Monogram market={market} />
+        <div>
+          <Text fw={600}>{marketTitle(market)}</Text>
+          <Text size="xs" c="dimmed">
+            {kindText(kind)}
+          </Text>
+          <Text size="sm" mt={4}>
+            <InlineCode text={describeJobType(jobType)} />
+          </Text>
+        </div>
+      </Link>
+      <Group px="md" pb="sm" gap="xs" mih={34}>
+        {price && (
+          <Text size="sm" fw={500}>
+            {counted(price.unitPrice, 'credit')} per unit
+          </Text>
+        )}
+        {price?.needsApproval && <Badge color="yellow">Needs approval</Badge>}
+        {price?.inWorkingHours && workingHours !== '' && <Badge color="gray">{workingHours}</Badge>}
+        {examples && exampleBody(jobType) !== null && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            ml="auto"
+            leftSection={<IconFlask size={14} aria-hidden />}
+            aria-label={`Run an example of ${kindText(kind)} on ${marketTitle(market)}`}
+            loading={examples.started === `${market}/${kind}`}
+            onClick={() => examples.run(jobType)}
+          >
+            Run an example
+          </Button>
+        )}
+      </Group>
+    </Card>
   );
 }

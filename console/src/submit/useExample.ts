@@ -1,0 +1,56 @@
+import { useEffect, useState } from 'react';
+import { useNavigate } from 'react-router';
+import { findJobType, type JobType } from '../../../src/contract/job-types.ts';
+import { showError } from '../ui/errors/describe.ts';
+import { useSession } from '../ui/session/session.ts';
+import { changeMode } from '../ui/session/sign-in.ts';
+import { exampleBody } from './examples.ts';
+import { createIdempotencyKey, send } from './send.ts';
+
+/** Name under which the tab stores the example that runs once the page shows the test account. */
+const exampleItem = 'gleaner.example';
+
+/** Runs examples on test data; null if the service has none. */
+export interface Examples {
+  /** Path of the submit whose example starts; '' for none. */
+  started: string;
+  run: (jobType: JobType) => void;
+}
+
+const idOf = ({ market, kind }: Pick<JobType, 'market' | 'kind'>) => `${market}/${kind}`;
+
+/** Returns a function that submits the example of a job type in the test account, and opens its job. */
+export function useExamples(): Examples | null {
+  const { isTest, other } = useSession();
+  const [started, setStarted] = useState('');
+  const navigate = useNavigate();
+  const submit = async (id: string) => {
+    const [market = '', kind = ''] = id.split('/');
+    const jobType = findJobType({ market, kind });
+    const body = jobType && exampleBody(jobType);
+    if (!jobType || !body) return;
+    setStarted(id);
+    const { jobId } = await send(jobType, '', body, createIdempotencyKey());
+    await navigate(`/jobs/${jobId}`);
+  };
+  const attempt = (action: Promise<void>) =>
+    void action.catch((error) => {
+      setStarted('');
+      showError(error);
+    });
+  // The change of accounts loads the page again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs once.
+  useEffect(() => {
+    const waiting = sessionStorage.getItem(exampleItem);
+    sessionStorage.removeItem(exampleItem);
+    if (waiting !== null && isTest) attempt(submit(waiting));
+  }, []);
+  if (!isTest && other === null) return null;
+  const run = (jobType: JobType) => {
+    if (isTest) return attempt(submit(idOf(jobType)));
+    setStarted(idOf(jobType));
+    sessionStorage.setItem(exampleItem, idOf(jobType));
+    attempt(changeMode());
+  };
+  return { started, run };
+}
