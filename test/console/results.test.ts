@@ -45,8 +45,24 @@ describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
     expect(await page.evaluate(links)).toContain(`${first.item.url} noopener noreferrer`);
 
     await page.locator(`::-p-aria(Show record of ${first.item.title})`).click();
+    await page.waitForSelector('[role=dialog] [role=group][aria-label=Item]');
+    await waitForText(page, 'Download record');
+    expect(page.url()).toContain('record=0.0');
+    await page.reload();
+    await page.waitForSelector('[role=dialog] [role=group][aria-label=Item]');
+    await click(page, 'tab', 'JSON');
     await waitForText(page, '"_product_id": "1729000077011"');
     await page.keyboard.press('Escape');
+    await page.waitForFunction(`!location.search.includes('record=')`);
+    await page.locator('label ::-p-text(Cards)').click();
+    await page.waitForSelector('ul[aria-label=Records] > li');
+    expect(page.url()).toContain('view=cards');
+    await page.locator('label ::-p-text(Table)').click();
+    // No picture of the fake marketplaces can be loaded.
+    await page.waitForSelector('table[aria-label=Records]');
+    await page.waitForFunction(
+      `![...document.querySelectorAll('th')].some((cell) => cell.textContent === 'Picture')`,
+    );
 
     await click(page, 'button', 'Columns');
     await waitForText(page, 'product.title');
@@ -111,6 +127,7 @@ describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
     expect(saved).toContain(',1729000077012,');
     expect(saved).not.toContain(',1729000077011,');
     await click(page, 'button', `Show record of ${records[1].item.title}`);
+    await click(page, 'tab', 'JSON');
     await waitForText(page, '"_product_id": "1729000077012"');
     const { entries } = await suite.env.api.operator('ListAuditEntries', { target: jobId });
     const listed = entries.filter(({ action }: { action: string }) => action === 'ListRecords');

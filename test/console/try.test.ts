@@ -34,7 +34,7 @@ describe.skipIf('missing' in chromium)(`the page for one product${skipped}`, () 
       await waitForText(page, 'per unit), charged at submit');
       await waitForText(page, '/submit?wait=30');
       await click(page, 'button', 'Get product');
-      await waitForText(page, 'item.title', 30_000);
+      await page.waitForSelector('[role=group][aria-label=Item]');
       await click(page, 'tab', 'JSON');
       await page.waitForSelector('[aria-label="Record as JSON"]');
       expect(await bodyText(page)).toContain(values[0]);

@@ -1,7 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { EmptyState, Stack } from '@mantine/core';
+import { EmptyState, Skeleton, Stack } from '@mantine/core';
 import { IconInbox, IconLock } from '@tabler/icons-react';
-import { type ReactNode, useEffect } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { Section } from '../ui/layout/Section.tsx';
 import { useRefusal } from '../ui/permission/CallButton.tsx';
@@ -10,7 +10,10 @@ import { Files } from './Files.tsx';
 import { Explorer } from './records/Explorer.tsx';
 import { InvalidRecords } from './records/InvalidRecords.tsx';
 import { noneYet } from './records/query.ts';
-import { WholeRecord } from './records/WholeRecord.tsx';
+
+const WholeRecord = lazy(async () => ({
+  default: (await import('./records/WholeRecord.tsx')).WholeRecord,
+}));
 
 /** Records of a job, if the session's key may read them, and what follows them. */
 function Records({ job, below }: { job: Job; below?: ReactNode }) {
@@ -24,7 +27,11 @@ function Records({ job, below }: { job: Job; below?: ReactNode }) {
       </Stack>
     );
   if (below === undefined && job.total === 1)
-    return <WholeRecord jobId={job.jobId} unitIndex={0} position={0} />;
+    return (
+      <Suspense fallback={<Skeleton height={240} role="status" aria-label="Loading record" />}>
+        <WholeRecord job={job} unitIndex={0} position={0} />
+      </Suspense>
+    );
   return <Explorer job={job} below={below} />;
 }
 

@@ -1,10 +1,13 @@
-import { Alert, Group, NativeSelect, Stack, Table, Tabs, Text, TextInput } from '@mantine/core';
+import { fromJson, type JsonObject } from '@bufbuild/protobuf';
+import { Alert, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useSearchParams } from 'react-router';
+import { RecordItemSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { hasItemText, parseItemText } from '../../../src/contract/item-text.ts';
 import { type JobType, jobTypes, unitMessage } from '../../../src/contract/job-types.ts';
 import { marketTitle } from '../../../src/present/names.ts';
 import { counted } from '../../../src/present/text.ts';
+import { RecordDetails, type ShownItem } from '../jobs/records/RecordDetails.tsx';
 import { CodeBlock } from '../ui/CodeBlock.tsx';
 import { describeError } from '../ui/errors/describe.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
@@ -18,7 +21,6 @@ import { withQuery } from '../ui/request/options.ts';
 import { basePath } from '../ui/session/base-path.ts';
 import { TextLink } from '../ui/TextLink.tsx';
 import { FormMode } from './FormMode.tsx';
-import { leavesOf } from './leaves.ts';
 import { QuotePanel } from './QuotePanel.tsx';
 import type { SubmittedJob } from './send.ts';
 import { useSubmit } from './useSubmit.ts';
@@ -134,42 +136,14 @@ function Result({ job: { jobId, outcome } }: { job: SubmittedJob }) {
   const { item, record } = outcome;
   return (
     <Section title="Record" actions={link}>
-      <Tabs defaultValue="fields" keepMounted={false}>
-        <Tabs.List mb="md">
-          <Tabs.Tab value="fields">Fields</Tabs.Tab>
-          <Tabs.Tab value="json">JSON</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="fields">
-          <Fields values={[...leavesOf({ item }), ...leavesOf(record)]} />
-        </Tabs.Panel>
-        <Tabs.Panel value="json">
-          <CodeBlock label="Record as JSON" text={JSON.stringify(record, null, 2)} />
-        </Tabs.Panel>
-      </Tabs>
+      <RecordDetails item={shownItem(item)} record={record} />
     </Section>
   );
 }
 
-/** Values of a record by their paths. Those under `item` have the same names on every marketplace. */
-function Fields({ values }: { values: readonly (readonly [path: string, text: string])[] }) {
-  return (
-    <Stack role="region" aria-label="Fields" tabIndex={0} mah={480} style={{ overflow: 'auto' }}>
-      <Table verticalSpacing={4}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Field</Table.Th>
-            <Table.Th>Value</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody style={{ overflowWrap: 'anywhere' }}>
-          {values.map(([path, text]) => (
-            <Table.Tr key={path}>
-              <Table.Td>{path}</Table.Td>
-              <Table.Td>{text}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Stack>
-  );
+/** Returns the common values of an item, as REST names them. */
+function shownItem(item: object | undefined): ShownItem {
+  return item === undefined
+    ? {}
+    : fromJson(RecordItemSchema, item as JsonObject, { ignoreUnknownFields: true });
 }

@@ -1,15 +1,20 @@
-import { Drawer, Stack, Text } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { Drawer, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
+import { lazy, type ReactNode, Suspense } from 'react';
 import type { Job, RecordEntry } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { formatCount } from '../../../../src/present/text.ts';
 import { ListTable } from '../../ui/list/ListTable.tsx';
-import { entryTitle, RecordBrief, recordColumns } from './columns.tsx';
+import { entryTitle, RecordBrief, RecordCard, recordColumns } from './columns.tsx';
 import { FieldChooser } from './FieldChooser.tsx';
 import { FilterBar } from './FilterBar.tsx';
 import { InvalidRecords } from './InvalidRecords.tsx';
 import { isWhole, noneYet } from './query.ts';
-import { useRecords, useRecordView } from './record-queries.ts';
-import { WholeRecord } from './WholeRecord.tsx';
+import { useOpenRecord, useRecords, useRecordView } from './record-queries.ts';
+import { usePictures } from './usePictures.ts';
+
+const WholeRecord = lazy(async () => ({ default: (await import('./WholeRecord.tsx')).WholeRecord }));
+
+/** Returns the key of a record, which its address contains: "3.0". */
+const keyOf = ({ unitIndex, position }: RecordEntry) => `${unitIndex}.${position}`;
 
 const noMatches = { title: 'No matching records', description: 'Change the filters to see others.' };
 
@@ -20,12 +25,14 @@ const noMatches = { title: 'No matching records', description: 'Change the filte
 export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
   const { jobId, ended } = job;
   const [view, change] = useRecordView();
-  const [opened, open] = useState<RecordEntry | null>(null);
+  const [opened, openKey] = useOpenRecord();
+  const open = (entry: RecordEntry) => openKey(keyOf(entry));
   const { sort, fields } = view;
   const { query, rows: entries, first } = useRecords(job);
   const total = first?.total;
   const sorted = sort.replace(/^-/, '');
-  const columns = recordColumns({ entries, fields, sorted, open });
+  const onPicture = usePictures(entries.filter(({ item }) => item?.imagePath).length);
+  const columns = recordColumns({ entries, fields, sorted, open, onPicture });
   const sortTitle = columns.find(({ name }) => name === sorted)?.title;
   return (
     <Stack gap="xs">
@@ -35,6 +42,16 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
         fields={fields}
         failedLabel={job.notRun === 0 ? 'Failed' : job.notRun < job.failed ? 'Failed or not run' : 'Not run'}
       >
+        <SegmentedControl
+          size="xs"
+          aria-label="Show as"
+          value={view.layout}
+          data={[
+            { value: 'table', label: 'Table' },
+            { value: 'cards', label: 'Cards' },
+          ]}
+          onChange={(layout) => change({ layout: layout === 'cards' ? 'cards' : 'table' })}
+        />
         <FieldChooser jobId={jobId} chosen={fields} choose={(chosen) => change({ fields: chosen })} />
         <Text size="sm" c="dimmed" role="status">
           {total === undefined ? '' : `${formatCount(total)} found`}
@@ -43,10 +60,11 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
       <ListTable
         label="Records"
         rows={entries}
-        keyOf={({ unitIndex, position }) => `${unitIndex}.${position}`}
+        keyOf={keyOf}
         query={query}
         columns={columns}
         dense
+        grid={view.layout === 'cards' ? (entry) => <RecordCard entry={entry} open={open} /> : undefined}
         brief={(entry) => <RecordBrief entry={entry} open={open} />}
         order={{
           sort: sortTitle === undefined ? null : { title: sortTitle, descending: sort.startsWith('-') },
@@ -63,29 +81,41 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
           {below}
         </>
       )}
-      <RecordDrawer jobId={jobId} entry={opened} close={() => open(null)} />
+      <RecordDrawer
+        job={job}
+        opened={opened}
+        entry={entries.find((entry) => keyOf(entry) === opened)}
+        close={() => openKey(null)}
+      />
     </Stack>
   );
 }
 
 interface RecordDrawerProps {
-  jobId: string;
-  /** Entry whose whole record is shown; null closes the drawer. */
-  entry: RecordEntry | null;
+  job: Job;
+  /** Key of the record; null closes the drawer. */
+  opened: string | null;
+  /** The record in the list, if it has been loaded. */
+  entry: RecordEntry | undefined;
   close: () => void;
 }
 
-function RecordDrawer({ jobId, entry, close }: RecordDrawerProps) {
+function RecordDrawer({ job, opened, entry, close }: RecordDrawerProps) {
+  const [unitIndex = 0, position = 0] = (opened ?? '').split('.').map(Number);
   return (
     <Drawer
-      opened={entry !== null}
+      opened={opened !== null}
       onClose={close}
       position="right"
-      size="lg"
-      title={entry === null ? '' : entryTitle(entry)}
+      size="xl"
+      title={entry === undefined ? 'Record' : entryTitle(entry)}
       closeButtonProps={{ 'aria-label': 'Close record' }}
     >
-      {entry !== null && <WholeRecord jobId={jobId} unitIndex={entry.unitIndex} position={entry.position} />}
+      {opened !== null && (
+        <Suspense fallback={<Skeleton height={240} role="status" aria-label="Loading record" />}>
+          <WholeRecord job={job} unitIndex={unitIndex} position={position} />
+        </Suspense>
+      )}
     </Drawer>
   );
 }

@@ -6,7 +6,7 @@ import { isNotRun } from '../../../../src/present/job.ts';
 import { formatCount } from '../../../../src/present/text.ts';
 import type { ListColumn } from '../../ui/list/list-content.ts';
 import { basePath } from '../../ui/session/base-path.ts';
-import { commonColumns, valueAt, valueText } from './query.ts';
+import { commonColumns, safeUrl, valueAt, valueText } from './query.ts';
 import classes from './records.module.css';
 
 /** Column of the records, with the name that the service sorts by. */
@@ -19,8 +19,6 @@ export type OpenRecord = (entry: RecordEntry) => void;
 
 // The service sorts: the table only needs to know that it can.
 const sortBy = () => undefined;
-
-const safeUrl = (url: string | undefined) => (url && /^https?:\/\//i.test(url) ? url : undefined);
 
 /** Name of an entry: the title of its item, else its unit. */
 export const entryTitle = ({ item, unitKey }: RecordEntry): string => item?.title || unitKey;
@@ -62,19 +60,29 @@ function Title({ entry, open }: { entry: RecordEntry; open: OpenRecord }) {
   );
 }
 
-function Picture({ entry: { item } }: { entry: RecordEntry }) {
+interface PictureProps {
+  entry: RecordEntry;
+  size: number;
+  /** Called with whether the picture could be loaded. */
+  onEnd?: ((isLoaded: boolean) => void) | undefined;
+}
+
+/** Picture of an entry. It keeps its place if it cannot be loaded, so that nothing moves. */
+function Picture({ entry: { item }, size, onEnd }: PictureProps) {
   const path = item?.imagePath;
   if (!path) return null;
   return (
     <img
       src={basePath + path}
       alt=""
-      width={24}
-      height={24}
+      width={size}
+      height={size}
       loading="lazy"
-      style={{ objectFit: 'contain' }}
+      style={{ objectFit: 'contain', display: 'block' }}
+      onLoad={() => onEnd?.(true)}
       onError={({ currentTarget }) => {
-        currentTarget.hidden = true;
+        currentTarget.style.visibility = 'hidden';
+        onEnd?.(false);
       }}
     />
   );
@@ -92,6 +100,21 @@ export function RecordBrief({ entry, open }: { entry: RecordEntry; open: OpenRec
         <small>{entry.unitKey}</small>
         <b>{priceOf(entry)}</b>
       </div>
+    </div>
+  );
+}
+
+/** Card of an entry: its picture, title, and common values. */
+export function RecordCard({ entry, open }: { entry: RecordEntry; open: OpenRecord }) {
+  const facts = ['item.stock', 'item.sold', 'item.rating']
+    .map((name) => [commonColumns[name], textOf(name, entry)])
+    .filter(([, text]) => text !== '');
+  return (
+    <div className={classes.card}>
+      <Picture entry={entry} size={120} />
+      <Title entry={entry} open={open} />
+      <b>{priceOf(entry)}</b>
+      <small>{facts.map(([title, text]) => `${title} ${text}`).join(' · ')}</small>
     </div>
   );
 }
@@ -129,10 +152,12 @@ interface ColumnOptions {
   /** Column that the records are sorted by; '' for none. */
   sorted: string;
   open: OpenRecord;
+  /** Called with whether a picture could be loaded; absent if no column shows pictures. */
+  onPicture: ((isLoaded: boolean) => void) | undefined;
 }
 
 /** Returns the columns of the table: the common ones, then the chosen fields. Each takes one line. */
-export function recordColumns({ entries, fields, sorted, open }: ColumnOptions): RecordColumn[] {
+export function recordColumns({ entries, fields, sorted, open, onPicture }: ColumnOptions): RecordColumn[] {
   const regions = new Set(entries.map(({ unitRegion }) => unitRegion));
   const isShown = (name: string) =>
     permanent.has(name) ||
@@ -149,9 +174,14 @@ export function recordColumns({ entries, fields, sorted, open }: ColumnOptions):
         ...(isText ? {} : { align: 'right' }),
       };
     });
-  const picture: RecordColumn = { name: '', title: 'Picture', cell: (entry) => <Picture entry={entry} /> };
+  const picture: RecordColumn = {
+    name: '',
+    title: 'Picture',
+    cell: (entry) => <Picture entry={entry} size={24} onEnd={onPicture} />,
+  };
+  const hasPictures = onPicture !== undefined && entries.some(({ item }) => Boolean(item?.imagePath));
   return [
-    ...(entries.some(({ item }) => Boolean(item?.imagePath)) ? [picture] : []),
+    ...(hasPictures ? [picture] : []),
     ...common,
     ...fields.map(
       (name): RecordColumn => ({

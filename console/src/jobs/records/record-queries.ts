@@ -42,6 +42,26 @@ export function useRecords(job: ShownJob | undefined) {
 export interface RecordView extends RecordFilter {
   /** Fields shown in addition to the common columns. */
   fields: readonly string[];
+  layout: 'table' | 'cards';
+}
+
+/**
+ * Returns the key of the record that the address of the page names, null for none, and a function that opens
+ * another.
+ */
+export function useOpenRecord(): [key: string | null, open: (key: string | null) => void] {
+  const [parameters, setParameters] = useSearchParams();
+  const open = (key: string | null) =>
+    setParameters(
+      (current) => {
+        if (key === null) current.delete('record');
+        else current.set('record', key);
+        return current;
+      },
+      { replace: true, preventScrollReset: true },
+    );
+  const key = parameters.get('record');
+  return [key !== null && /^\d{1,9}\.\d{1,9}$/.test(key) ? key : null, open];
 }
 
 /** Returns the view that an address names. */
@@ -53,6 +73,7 @@ export function readView(parameters: URLSearchParams): RecordView {
     status: status === 'SUCCESS' || status === 'FAILED' ? status : '',
     sort: parameters.get('sort') ?? '',
     fields: parameters.getAll('column'),
+    layout: parameters.get('view') === 'cards' ? 'cards' : 'table',
   };
 }
 
@@ -66,6 +87,8 @@ export function writeView(parameters: URLSearchParams, view: RecordView): void {
   for (const name of ['search', 'status', 'sort'] as const)
     if (view[name] === '') parameters.delete(name);
     else parameters.set(name, view[name]);
+  if (view.layout === 'cards') parameters.set('view', 'cards');
+  else parameters.delete('view');
 }
 
 /** Returns the view of the page, which its address keeps, and a function that changes a part of it. */

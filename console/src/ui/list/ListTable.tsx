@@ -1,4 +1,4 @@
-import { Button, Center, EmptyState, Skeleton, Stack, Text } from '@mantine/core';
+import { Button, Center, EmptyState, Paper, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconInbox } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
@@ -30,6 +30,8 @@ export interface EmptyList {
 interface ListTableProps<T> extends ListContent<T> {
   query: ListQuery;
   empty: EmptyList;
+  /** Renders the rows as cards in a grid instead. */
+  grid?: ((row: T) => ReactNode) | undefined;
   /** Order of a list that the service sorts; absent for one whose loaded rows are sorted here. */
   order?: { sort: Sort | null; change: (sort: Sort | null) => void };
 }
@@ -38,7 +40,7 @@ interface ListTableProps<T> extends ListContent<T> {
  * List with loading, error and empty states and a button that loads more rows. On narrow screens each row is
  * a card.
  */
-export function ListTable<T>({ query, empty, order, ...content }: ListTableProps<T>) {
+export function ListTable<T>({ query, empty, order, grid, ...content }: ListTableProps<T>) {
   const phone = useMediaQuery(phoneQuery, false, { getInitialValueInEffect: false });
   const { label, rows, columns } = content;
   const [ownSort, setOwnSort] = useState<Sort | null>(null);
@@ -57,7 +59,9 @@ export function ListTable<T>({ query, empty, order, ...content }: ListTableProps
       {query.error ? (
         <ErrorAlert error={query.error} retry={query.refetch} title="This data may be out of date" />
       ) : null}
-      {phone ? (
+      {grid ? (
+        <Grid {...content} card={grid} />
+      ) : phone ? (
         <Cards {...content} />
       ) : (
         <Rows
@@ -84,6 +88,19 @@ export function ListTable<T>({ query, empty, order, ...content }: ListTableProps
         </Center>
       )}
     </Stack>
+  );
+}
+
+/** Rows as cards side by side. */
+function Grid<T>({ label, rows, keyOf, card }: ListContent<T> & { card: (row: T) => ReactNode }) {
+  return (
+    <SimpleGrid component="ul" aria-label={label} cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm" m={0} p={0}>
+      {rows.map((row) => (
+        <Paper component="li" withBorder radius="md" p="sm" key={keyOf(row)} style={{ listStyle: 'none' }}>
+          {card(row)}
+        </Paper>
+      ))}
+    </SimpleGrid>
   );
 }
 
