@@ -66,6 +66,32 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
     expect(color).toContain('yellow');
   });
 
+  test('shows the fields that are filled less often than in the last run', async () => {
+    const user = await createUser('Fill Ltd', 1_000);
+    const run = async (digits: string) => {
+      const items = [{ product_id: `1729000078${digits}`, country: 'my' }];
+      const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit?track=fill', { items });
+      await suite.env.api.get(user, `/v1/jobs/${body.job_id}?wait=30`);
+      const { fields } = (await suite.env.api.get(user, `/v1/jobs/${body.job_id}/quality`)).body;
+      return { id: body.job_id as string, fields: fields as { name: string; percent: number }[] };
+    };
+    // The fields of the fake marketplace depend on the id of an item.
+    let last = await run('011');
+    for (const digits of ['012', '013', '014', '015', '016', '017', '018', '019', '020', '021']) {
+      const next = await run(digits);
+      const percentOf = (name: string) => last.fields.find((field) => field.name === name)?.percent ?? 0;
+      const dropped = next.fields.find(({ name, percent }) => percent === 0 && percentOf(name) === 100);
+      if (dropped !== undefined) {
+        const page = await open(user.key, `/jobs/${next.id}`);
+        await waitForText(page, 'Fields filled less often than in the last run');
+        await waitForText(page, `${dropped.name}: 0%, last run 100%`);
+        return;
+      }
+      last = next;
+    }
+    throw new Error('no job has a field less than the one before');
+  });
+
   test('draws no failures for a job without any', async () => {
     const user = await createUser('Flawless Ltd', 1_000);
     const jobId = await submit(user, 60);

@@ -3,6 +3,23 @@ import { chromium, skipped } from '../browser/chromium.ts';
 import { useConsole } from './suite.ts';
 import { click, clickInDialog, fill, waitForText } from './tab.ts';
 
+/** Response of ListDriftAlarms: the shared service has read too few pages for an alarm. */
+const drift = {
+  alarms: [
+    {
+      market: 'mktd',
+      page: 'product',
+      field: 'price.amount',
+      absentShare: 1,
+      usualShare: 0.01,
+      pages: 130,
+      since: '2030-01-07T04:00:00Z',
+      exampleUnit: '{"product_id":"1729000000001"}',
+      contradictedShare: 0.25,
+    },
+  ],
+};
+
 describe.skipIf('missing' in chromium)(`the pages of operators${skipped}`, () => {
   const suite = useConsole();
   const { createUser, openAsOperator } = suite;
@@ -16,6 +33,25 @@ describe.skipIf('missing' in chromium)(`the pages of operators${skipped}`, () =>
     );
     expect(row).toContain('No requests');
     expect(row).not.toMatch(/0 ms|0%|OK/);
+  });
+
+  test('shows drift in the overview, and reads kept pages again', async () => {
+    const user = await createUser('Drifting Ltd', 100);
+    const items = [{ product_id: '1729000079011', country: 'vn' }];
+    const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit?keep_pages=2d', { items });
+    await suite.env.api.get(user, `/v1/jobs/${body.job_id}?wait=30`);
+    const page = await openAsOperator('/settings');
+    await page.setRequestInterception(true);
+    page.on('request', (request) => {
+      if (!request.url().endsWith('/ListDriftAlarms')) return void request.continue();
+      void request.respond({ contentType: 'application/json', body: JSON.stringify(drift) });
+    });
+    await page.goto(`${suite.env.url}/`);
+    const alarm = await page.waitForSelector('::-p-xpath(//tr[contains(., "price.amount")])');
+    expect(await alarm!.evaluate((row) => row.textContent)).toMatch(/100%1%25%130/);
+    await click(page, 'button', 'Read kept pages of TikTok Shop again');
+    await clickInDialog(page, 'Read again');
+    await waitForText(page, 'Reread of', 30_000);
   });
 
   test('shows an origin in two lines on a phone', async () => {

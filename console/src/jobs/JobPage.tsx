@@ -25,6 +25,7 @@ import { initialTab, jobTabs } from './tabs.ts';
 
 // Few jobs wait for a decision.
 const Approval = lazy(async () => ({ default: (await import('./Approval.tsx')).Approval }));
+const Fill = lazy(async () => ({ default: (await import('./Fill.tsx')).Fill }));
 const OtherTab = lazy(async () => ({ default: (await import('./OtherTab.tsx')).OtherTab }));
 
 /** Status, progress, results and actions of a job. */
@@ -53,6 +54,7 @@ function Notices({ job }: { job: Job }) {
     <>
       <Suspense>{job.status === 'awaiting_approval' && <Approval job={job} />}</Suspense>
       {job.waitingFor !== '' && <Waiting waitingFor={job.waitingFor} />}
+      <Suspense>{job.ended && job.success > 0 && job.rereadOf === '' && <Fill job={job} />}</Suspense>
       {job.hold && <Hold jobId={job.jobId} hold={job.hold} />}
       {job.reason !== '' && (
         <Alert color="gray" icon={<IconMessage />} title="Message from the operators">

@@ -6,6 +6,7 @@ import { emptyFilter, maxPending, pendingText, useJobs, usePending } from '../ui
 import { Page } from '../ui/layout/Page.tsx';
 import { Section } from '../ui/layout/Section.tsx';
 import { Tiles } from '../ui/layout/Tiles.tsx';
+import { DriftAlarms } from '../ui/origins/DriftAlarms.tsx';
 import { OriginsTable } from '../ui/origins/OriginsTable.tsx';
 import { pollMs } from '../ui/queries.ts';
 import { TextLink } from '../ui/TextLink.tsx';
@@ -95,6 +96,7 @@ export function OperatorOverview() {
         all={['/approvals', 'All approvals']}
         empty={{ title: 'Nothing to decide' }}
       />
+      <DriftAlarms isBrief />
       <Marketplaces />
       <LatestJobs
         title="Latest failed jobs"

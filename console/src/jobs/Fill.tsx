@@ -1,0 +1,50 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { Alert, Code, List } from '@mantine/core';
+import { IconChartBar } from '@tabler/icons-react';
+import { skipToken } from '@tanstack/react-query';
+import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { formatPercentage } from '../../../src/present/text.ts';
+import { emptyFilter, useJobs } from '../ui/jobs/useJobs.ts';
+import { TextLink } from '../ui/TextLink.tsx';
+import { fillDrops, lacksPrices, lastRun } from './fill-drops.ts';
+
+/** Jobs among which the last run is searched. */
+const searched = 50;
+
+/** Maximum fields that are listed. */
+const maxShown = 8;
+
+/** Shows the fields that fewer records of an ended job have than those of the last run; nothing if none. */
+export function Fill({ job }: { job: Job }) {
+  const { jobId, kind, market, userId, mode } = job;
+  const { jobs } = useJobs({ ...emptyFilter, kind, market, userId, mode }, searched);
+  const previous = lastRun(job, jobs);
+  const quality = useQuery(JobService.method.getQuality, { jobId }).data;
+  const previousQuality = useQuery(
+    JobService.method.getQuality,
+    previous ? { jobId: previous.jobId } : skipToken,
+  ).data;
+  const fields = quality?.fields ?? [];
+  const drops = fillDrops(fields, previousQuality?.fields ?? []);
+  if (drops.length === 0 && !lacksPrices(fields)) return null;
+  return (
+    <Alert
+      color="yellow"
+      icon={<IconChartBar />}
+      title={drops.length === 0 ? 'No record has a price' : 'Fields filled less often than in the last run'}
+    >
+      {drops.length > 0 && (
+        <List size="sm">
+          {drops.slice(0, maxShown).map(({ name, percent, before }) => (
+            <List.Item key={name}>
+              <Code style={{ overflowWrap: 'anywhere' }}>{name}</Code>: {formatPercentage(percent)}, last run{' '}
+              {formatPercentage(before)}
+            </List.Item>
+          ))}
+        </List>
+      )}
+      {drops.length > maxShown && `And ${drops.length - maxShown} more. `}
+      {previous && drops.length > 0 && <TextLink to={`/jobs/${previous.jobId}`}>Open the last run</TextLink>}
+    </Alert>
+  );
+}

@@ -1,0 +1,64 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { FieldQuality, Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { seriesOf } from '../../../src/contract/track.ts';
+
+/** Fill of a field, in percent. */
+type Fill = Pick<FieldQuality, 'name' | 'records' | 'filled' | 'percent'>;
+
+/** A field that is filled less often than before. */
+export interface FillDrop {
+  name: string;
+  percent: number;
+  /** Percentage in the last run. */
+  before: number;
+}
+
+/** Percentage points from which a lower fill is shown. */
+const minDrop = 20;
+
+/** Returns the fields that fewer records have than in the last run, the largest drop first. */
+export function fillDrops(fields: readonly Fill[], lastFields: readonly Fill[]): FillDrop[] {
+  const last = new Map(lastFields.map((field) => [field.name, field]));
+  return fields
+    .flatMap(({ name, records, percent }) => {
+      const before = last.get(name);
+      if (records === 0n || before === undefined || before.records === 0n) return [];
+      return before.percent - percent >= minDrop ? [{ name, percent, before: before.percent }] : [];
+    })
+    .toSorted((one, other) => other.before - other.percent - (one.before - one.percent));
+}
+
+/** Returns whether the records have fields for prices, and none of them has a price. */
+export function lacksPrices(fields: readonly Fill[]): boolean {
+  const prices = fields.filter(({ name, records }) => /price/i.test(name) && records > 0n);
+  return prices.length > 0 && prices.every(({ filled }) => filled === 0n);
+}
+
+type Run = Pick<
+  Job,
+  'jobId' | 'scheduleId' | 'options' | 'region' | 'ended' | 'success' | 'createdAt' | 'market' | 'kind'
+>;
+
+/** Returns what the runs of the same work have in common: their schedule, series, or name, or the region. */
+function workOf({ scheduleId, options, region }: Run): string {
+  if (scheduleId !== '') return `schedule ${scheduleId}`;
+  const series = seriesOf(options?.track);
+  if (series) return `series ${series}`;
+  return options?.name ? `name ${options.name}` : `region ${region}`;
+}
+
+/** Returns the last run before a job, of a list with the newest first; undefined if there is none. */
+export function lastRun<Other extends Run>(job: Run, jobs: readonly Other[]): Other | undefined {
+  const startMs = job.createdAt ? timestampMs(job.createdAt) : 0;
+  return jobs.find(
+    (other) =>
+      other.jobId !== job.jobId &&
+      other.market === job.market &&
+      other.kind === job.kind &&
+      other.ended &&
+      other.success > 0 &&
+      other.createdAt !== undefined &&
+      timestampMs(other.createdAt) <= startMs &&
+      workOf(other) === workOf(job),
+  );
+}
