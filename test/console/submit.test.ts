@@ -270,6 +270,10 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     await waitForText(page, '2032');
     await click(page, 'button', 'Create schedule');
     await waitForText(page, 'The first run starts at the next time.');
+    await waitForText(page, 'What each run collects');
+    await waitForText(page, 'Thailand (th)');
+    await waitForText(page, '32000000001');
+    await waitForText(page, 'The schedule follows ');
     await click(page, 'button', 'Edit');
     await fill(page, 'textbox', 'Name', 'Every leap day at noon');
     await fill(page, 'textbox', 'Cron expression', '0 12 29 2 *');

@@ -1,5 +1,6 @@
 import { HistoryService, type TrackedItem } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { hasChanged, priceText, stockText } from '../../../src/present/item.ts';
+import { Id } from '../ui/Id.tsx';
 import { ItemName, itemPath } from '../ui/ItemName.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
@@ -19,6 +20,7 @@ const columns: ListColumn<TrackedItem>[] = [
   { title: 'Changed', cell: (item) => (hasChanged(item) ? <Moment at={item.changedAt} relative /> : '–') },
   { title: 'First read', cell: ({ firstAt }) => <Moment at={firstAt} relative /> },
   { title: 'Last read', cell: ({ seenAt }) => <Moment at={seenAt} relative /> },
+  { title: 'Job', cell: ({ jobId }) => <Id of="jobs" value={jobId} /> },
 ];
 
 /** Items of the caller's tracked jobs, the latest change first. */

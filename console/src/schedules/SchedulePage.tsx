@@ -1,10 +1,11 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Alert, Code, SimpleGrid } from '@mantine/core';
+import { Alert, Code, List, SimpleGrid, Text } from '@mantine/core';
 import { useParams } from 'react-router';
 import { type Schedule, ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import { findJobType } from '../../../src/contract/job-types.ts';
 import { cronText } from '../../../src/present/cron.ts';
 import { jobTypeText } from '../../../src/present/names.ts';
-import { formatCount } from '../../../src/present/text.ts';
+import { formatCount, formatUnits } from '../../../src/present/text.ts';
 import { LoadFailure } from '../ui/errors/LoadFailure.tsx';
 import { CopyId, Id } from '../ui/Id.tsx';
 import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
@@ -15,11 +16,14 @@ import { ListTable } from '../ui/list/ListTable.tsx';
 import { useList } from '../ui/list/useList.ts';
 import { pollMs } from '../ui/queries.ts';
 import { overlapLabels, runColumns, spentText } from '../ui/schedules/columns.tsx';
+import { optionParts, requestParts } from '../ui/schedules/request-parts.ts';
 import { Times } from '../ui/schedules/Times.tsx';
 import { useSession } from '../ui/session/session.ts';
 import { TextLink } from '../ui/TextLink.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
 import { ScheduleActions } from './ScheduleActions.tsx';
+
+const localZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Characters of a request that are shown. Requests with files have megabytes. */
 const maxShown = 20_000;
@@ -56,6 +60,7 @@ export function SchedulePage() {
       }
     >
       <ScheduleSummary schedule={schedule} />
+      <Collected schedule={schedule} />
       {role === 'user' && schedule.state === 'active' && <NextTimes schedule={schedule} />}
       {role === 'user' && <Runs scheduleId={schedule.scheduleId} />}
       {role === 'operator' && (
@@ -74,11 +79,48 @@ function shownRequest(request: string): string {
   return request === '' ? '' : JSON.stringify(JSON.parse(request), null, 2);
 }
 
+/** What each run collects, and with which options. */
+function Collected({ schedule }: { schedule: Schedule }) {
+  const { request, options, units } = schedule;
+  const jobType = findJobType(schedule);
+  const parts = jobType && request ? requestParts(jobType, request) : null;
+  const facts = [...(parts?.fields ?? []), ...optionParts(options)];
+  return (
+    <Section title="What each run collects" description={`${formatUnits(units)}, ${jobTypeText(schedule)}`}>
+      {facts.length > 0 && (
+        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="md" mb="sm">
+          {facts.map(([label, text]) => (
+            <Fact key={label} name={label}>
+              {text}
+            </Fact>
+          ))}
+        </SimpleGrid>
+      )}
+      {parts && parts.units.length > 0 && (
+        <List size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {parts.units.map((unit, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: A request may contain a unit twice.
+            <List.Item key={at}>{unit}</List.Item>
+          ))}
+        </List>
+      )}
+      {parts && parts.total > parts.units.length && (
+        <Text size="sm" c="dimmed">
+          And {formatCount(parts.total - parts.units.length)} more.
+        </Text>
+      )}
+    </Section>
+  );
+}
+
 function NextTimes({ schedule: { cron, timeZone, startAt, endAt } }: { schedule: Schedule }) {
   const limits = { ...(startAt ? { startAt } : {}), ...(endAt ? { endAt } : {}) };
   const { data } = useQuery(ScheduleService.method.previewSchedule, { cron, timeZone, ...limits });
   return (
-    <Section title="Next runs">
+    <Section
+      title="Next runs"
+      description={`In your time zone, ${localZone()}. The schedule follows ${timeZone}.`}
+    >
       <Times times={data?.times ?? []} />
     </Section>
   );

@@ -10,7 +10,15 @@ import { scheduleColumns } from '../ui/schedules/columns.tsx';
 export function SchedulesPage() {
   const { query, rows } = useList(ScheduleService.method.listSchedules, {}, (page) => page.schedules);
   return (
-    <Page title="Schedules" description="Jobs that are submitted again and again.">
+    <Page
+      title="Schedules"
+      description="Jobs that are submitted again and again."
+      actions={
+        <Button component={Link} to="/submit">
+          Create schedule
+        </Button>
+      }
+    >
       <ListTable
         label="Schedules"
         rows={rows}

@@ -2,12 +2,13 @@ import { Stack, Text } from '@mantine/core';
 import type { Schedule, ScheduleRun } from '../../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { cronText } from '../../../../src/present/cron.ts';
 import { jobTypeText } from '../../../../src/present/names.ts';
-import { formatCount, shortId } from '../../../../src/present/text.ts';
+import { formatCount, formatUnits, shortId } from '../../../../src/present/text.ts';
 import { Id } from '../Id.tsx';
 import { StatusBadge } from '../jobs/StatusBadge.tsx';
 import type { ListColumn } from '../list/list-content.ts';
 import { TextLink } from '../TextLink.tsx';
 import { Moment } from '../time/Moment.tsx';
+import { optionParts } from './request-parts.ts';
 
 /** Formats the credits of all runs: "30 of 500". */
 export const spentText = ({ creditsSpent, maxTotalCredits }: Schedule) =>
@@ -22,7 +23,7 @@ const nameColumn: ListColumn<Schedule> = {
     <Stack gap={0}>
       <TextLink to={`/schedules/${schedule.scheduleId}`}>{schedule.name}</TextLink>
       <Text size="xs" c="dimmed">
-        {jobTypeText(schedule)}
+        {jobTypeText(schedule)}, {formatUnits(schedule.units)}
       </Text>
     </Stack>
   ),
@@ -45,6 +46,16 @@ export const scheduleColumns: ListColumn<Schedule>[] = [
     title: 'Next run',
     cell: ({ nextRunAt }) => <Moment at={nextRunAt} relative />,
     sortBy: ({ nextRunAt }) => nextRunAt?.seconds,
+  },
+  {
+    title: 'Options',
+    cell: ({ options }) => (
+      <Text size="xs">
+        {optionParts(options)
+          .map(([label, text]) => `${label}: ${text}`)
+          .join(', ')}
+      </Text>
+    ),
   },
   { title: 'Cost per run', align: 'right', cell: ({ costPerRun }) => formatCount(Number(costPerRun)) },
   { title: 'Spent', align: 'right', cell: spentText },
