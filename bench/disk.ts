@@ -8,8 +8,11 @@ import { startService } from './support/service.ts';
 export interface DiskResult {
   /** Size of the merged file. */
   mergedBytes: number;
-  /** Growth of the result folder: parts and the merged file. */
+  /** Growth of the result folder. */
   resultBytes: number;
+  /** Files in it after the job, and the most that a look at it found while the job ran. */
+  files: number;
+  maxFiles: number;
   /** Growth of the rest of the data folder: the database with its log. */
   databaseBytes: number;
 }
@@ -25,8 +28,9 @@ export async function measureDisk(items: number): Promise<DiskResult> {
     origins: { mkta: { [region]: address, concurrency: 32, requests_per_second: 10_000 } },
   });
   const { rest, dataDir } = service;
+  const resultFolder = join(dataDir, 'results');
   const sizes = () => {
-    const results = bytesIn(join(dataDir, 'results'));
+    const results = bytesIn(resultFolder);
     return { results, others: bytesIn(dataDir) - results };
   };
   try {
@@ -37,14 +41,18 @@ export async function measureDisk(items: number): Promise<DiskResult> {
       items: Array.from({ length: items }, (_, index) => pages[index % distinct]!),
     });
     await service.approve(String(job_id));
+    let maxFiles = 0;
     for (;;) {
-      const job = await rest.call('GET', `/v1/mkta/variant_sold_v1/download/${job_id}`);
-      if (job.download_url) break;
+      maxFiles = Math.max(maxFiles, filesIn(resultFolder).length);
+      const job = await rest.call('GET', `/v1/jobs/${job_id}`);
+      if (job.finished_at) break;
       await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
     const after = sizes();
-    const merged = join(dataDir, 'results', String(job_id), `full_${job_id}.json`);
+    const merged = join(resultFolder, String(job_id), `full_${job_id}.json`);
     return {
+      files: filesIn(resultFolder).length,
+      maxFiles,
       mergedBytes: lstatSync(merged).size,
       resultBytes: after.results - before.results,
       databaseBytes: after.others - before.others,
@@ -56,8 +64,14 @@ export async function measureDisk(items: number): Promise<DiskResult> {
 }
 
 function bytesIn(folder: string): number {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
+  return filesIn(folder).reduce(
+    (sum, path) => sum + (lstatSync(path, { throwIfNoEntry: false })?.size ?? 0),
+    0,
   );
-  return files.reduce((sum, { parentPath, name }) => sum + lstatSync(join(parentPath, name)).size, 0);
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
 }

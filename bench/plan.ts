@@ -7,7 +7,8 @@
 const item = {
   processorUs: 343,
   pageBytes: 8_200,
-  resultBytes: 4_000,
+  resultBytes: 2_000,
+  writtenBytes: 4_000,
   storedBytes: 410,
   commands: 0.317,
   writes: 0.143,
@@ -24,6 +25,8 @@ const process = { bytes: 115e6, presenceSeconds: 1.5 };
 const compared = { itemsPerSecond: 1_600, users: 4 };
 /** Records of a kind that the process which expires them deletes a minute: src/store/expiry.ts. */
 const expiredPerMinute = 100_000;
+/** Items of a job. It keeps one object, its merged file, which replaces those of its batches. */
+const jobItems = 50_000;
 /** Maximum of the stream of JetStream, and units of a batch. */
 const stream = { messages: 500_000, batchUnits: 50 };
 /** Assumptions: nothing of these was measured. */
@@ -105,8 +108,13 @@ export function formatPlan(itemsPerDay: number): string {
     ['pages received', `${bytes(average * item.pageBytes)}/s`, `${bytes(item.pageBytes)} per item`],
     [
       'result storage',
-      `${bytes(itemsPerDay * item.resultBytes)} a day, ${round(itemsPerDay / stream.batchUnits)} objects`,
-      `${bytes(item.resultBytes)} per item, one object per ${stream.batchUnits} items`,
+      `${bytes(itemsPerDay * item.resultBytes)} a day, ${round(itemsPerDay / jobItems)} objects`,
+      `${bytes(item.resultBytes)} per item, one object per job of ${round(jobItems)} items`,
+    ],
+    [
+      'writes to the result storage',
+      `${bytes(average * item.writtenBytes)}/s, ${round(average / stream.batchUnits)} objects/s`,
+      `${bytes(item.writtenBytes)} per item; one object per ${stream.batchUnits} items, until its job ends`,
     ],
     [
       'MongoDB',
@@ -163,7 +171,7 @@ function formatBreakpoints(plan: LoadPlan): string {
     ],
     [
       'objects',
-      `${round((plan.peakItems / stream.batchUnits) * assumed.keptDays * daySeconds)} in ${assumed.keptDays} days at the peak rate`,
+      `${round((plan.peakItems / jobItems) * assumed.keptDays * daySeconds)} in ${assumed.keptDays} days at the peak rate, and one for each finished batch of running jobs; 100 times as many with jobs of ${round(jobItems / 100)} items`,
     ],
     [
       'records that expire',

@@ -16,6 +16,7 @@ import { createDiskSpace, type DiskSpace, readFreeBytes, unusedDisk } from '../b
 import { newId } from '../base/id.ts';
 import { createLog, type Log, type LogOutput } from '../base/log.ts';
 import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
+import { isBatchFile } from '../contract/files.ts';
 import { services } from '../contract/services.ts';
 import { createDestinations } from '../delivery/destination/destinations.ts';
 import { createDisabledScheduler } from '../fetch/disabled-scheduler.ts';
@@ -235,7 +236,7 @@ function jobLinks({ links, secrets, images }: SignedLinks, blobs: Stack['blobs']
       const { path } = file;
       if (bearer) return linkOf(job, file, true);
       // The storage engine would answer 404, the service 410.
-      if (job.filesDeletedAt !== null) return linkOf(job, file, false);
+      if (job.filesDeletedAt !== null || isBatchFile(path)) return linkOf(job, file, false);
       const presigned = await blobs.presign(path, path.slice(path.lastIndexOf('/') + 1), linkSeconds);
       return presigned ?? linkOf(job, file, false);
     },

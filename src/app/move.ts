@@ -8,7 +8,7 @@ import { computeDigest, type Digest } from '../blobs/chunk-blocks.ts';
 import { openFiles } from '../blobs/files/open.ts';
 import { Fault } from '../contract/fault.ts';
 import { type Audit, audit } from '../jobs/queries/audit.ts';
-import type { ReferencedFile } from '../jobs/steps/finalize-job.ts';
+import type { ReferencedFile } from '../jobs/steps/replace-segments.ts';
 import type { Store } from '../store/store.ts';
 import type { ContentKind, StoreImport } from '../store/store-export.ts';
 import { type Backup, copySecrets, referencedFiles, withStore } from './backup/copy-files.ts';

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { separateSegments } from '../../test/support/batch-files.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import { approve } from '../jobs/steps/decide.ts';
@@ -16,6 +17,7 @@ beforeEach(async () => {
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(20));
   await approve(fixture.context, jobId, newId());
   const job = await fixture.waitForState(jobId, 'completed');
+  await separateSegments(fixture.context, jobId);
   const [batch] = await Array.fromAsync(fixture.context.store.batches.read(jobId));
   merged = job.file!.path;
   segment = batch!.segments[0]!.path;

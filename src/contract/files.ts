@@ -5,6 +5,27 @@ export interface FileRecord {
   sha256: string;
 }
 
+/** Where the contents of a file are that is not stored by itself: `head`, bytes of another file, `tail`. */
+export interface FilePlace {
+  head: string;
+  /** `<job id>/<file name>` of the other file. */
+  path: string;
+  /** Byte range of it, `end` exclusive. */
+  start: number;
+  end: number;
+  tail: string;
+}
+
+/** First letters of the names of batches' files. */
+export const batchFilePrefix = 'batch_';
+
+/**
+ * Returns true for the file of a batch. Its rows move to the merged file when the job ends, so that a link of
+ * the storage engine would end with the job.
+ */
+export const isBatchFile = (path: string): boolean =>
+  path.slice(path.lastIndexOf('/') + 1).startsWith(batchFilePrefix);
+
 /** The verified contents of a link to a file. */
 export interface SignedFile {
   /** `<job id>/<file name>`. */

@@ -17,7 +17,8 @@ import type { Batch, Outcome, Unit } from '../store/batches.ts';
 import { aBatch, aFailure, aJob, aSuccess } from '../store/conformance/samples.ts';
 import type { JobContext } from './context.ts';
 import { openRecords, readRecord, readRecords, segmentPath, writeRecords, writeSegment } from './records.ts';
-import { compile } from './steps/finalize-job.ts';
+import { compile } from './steps/merged-file.ts';
+import { replaceSegments } from './steps/replace-segments.ts';
 
 let folder: string;
 let blobs: Blobs;
@@ -121,7 +122,7 @@ describe.each(formats)('a segment of a kind with %s', (_name, files) => {
       );
     }
     const contentOf = async (all: Batch[]) => {
-      const file = (await compile(contextOf(files, ...all, batches[2]!), job, 6))!;
+      const { file } = (await compile(contextOf(files, ...all, batches[2]!), job, 6))!;
       const bytes = await buffer(await blobs.read(file.path));
       const gives = files.job!.gzip ? gunzipSync(bytes) : bytes;
       return { items: file.items, text: gives.toString() };
@@ -131,6 +132,37 @@ describe.each(formats)('a segment of a kind with %s', (_name, files) => {
     expect(await contentOf(partial)).toEqual(merged);
   });
 });
+
+test.each(formats.filter(([, { job: merged }]) => merged !== undefined))(
+  'a merged file replaces the segments, and each record is read from it: %s',
+  async (_name, files) => {
+    const batches: Batch[] = [];
+    for (const batch of [aDone(0), aDone(1), aDone(2)]) {
+      const { segment } = await writeSegment(contextOf(files), job, batch, source);
+      batches.push({ ...batch, segments: [segment], storedBytes: segment.bytes });
+    }
+    const context = contextOf(files, ...batches);
+    const writeAll: JobContext['store']['batches']['writeAll'] = async (_inserts, updates = []) => {
+      for (const [{ id }, change] of updates)
+        Object.assign(batches.find((batch) => batch.id === id)!, change);
+    };
+    const store = {
+      jobs: { update: async () => job } as never,
+      batches: { ...context.store.batches, writeAll },
+    };
+    const merged = (await compile(context, job, 9))!;
+    await replaceSegments({ ...context, ...contextWith({ store }) }, job, merged, 3);
+    expect(await blobs.listJob(job.id)).toEqual([merged.file.path]);
+    for (const batch of batches) {
+      expect(batch).toMatchObject({ segments: [{ path: merged.file.path }], storedBytes: 0 });
+      expect(textsOf(await collectRecords(context, batch))).toEqual(textsOf(records));
+      for (const index of [4, 0, 2])
+        expect((await readRecord(context, batch, index))?.toString()).toBe(records.get(index)!.toString());
+    }
+    const { sha256, bytes } = (await compile(context, job, 9))!.file;
+    expect([sha256, bytes]).toEqual([merged.file.sha256, merged.file.bytes]);
+  },
+);
 
 test('the segment of a kind with a file per batch is the complete file', async () => {
   const batch = aDone(0);
@@ -311,7 +343,7 @@ describe('large records', () => {
     const context = contextOf({ job: gzipFile }, batch);
     for (const index of [4, 2, 0])
       expect(Buffer.compare((await readRecord(context, batch, index))!, large.get(index)!)).toBe(0);
-    const file = (await compile(context, job, 3))!;
+    const { file } = (await compile(context, job, 3))!;
     const lines = gunzipSync(await buffer(await blobs.read(file.path)))
       .toString()
       .trim()

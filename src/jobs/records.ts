@@ -282,11 +282,12 @@ export function isRecord(outcome: Outcome | undefined): boolean {
 /** Reads the record of a unit, and the following ones of `wanted` up to `maxBytes`, with one request. */
 async function readRun(
   blobs: Blobs,
-  { path, encoding, records }: Segment,
+  segment: Segment,
   index: number,
   wanted: ReadonlySet<number>,
   maxBytes: number,
 ): Promise<[index: number, record: Uint8Array][]> {
+  const { path, encoding, records } = segment;
   const [start, length] = records[index]!;
   let end = start + length;
   const run = [index];
@@ -302,7 +303,7 @@ async function readRun(
   }
   const stored =
     encoding === 'gzip'
-      ? await inflateRange(await blobs.read(path), start, end)
+      ? await inflateRange(await readBody(blobs, segment), start, end)
       : await readRange(blobs, path, start, end);
   if (stored.length !== end - start) throw damagedFile(path, `ends before byte ${end}`);
   return run.map((at) => {
@@ -354,17 +355,32 @@ export function filesRemoved(cause?: unknown): Fault {
   return new Fault('results_deleted', message, { cause });
 }
 
-/** Streams the rows of a segment. Throws `storage_damaged` and `results_deleted` like openRecords(). */
+/** Opens the rows of a segment. */
+function readBody(blobs: Blobs, { path, body }: Segment): Promise<Readable> {
+  const { start, end } = body!;
+  return blobs.read(path, { start, end: end - 1 });
+}
+
+/** Returns the segment with the rows of a batch, or undefined if it has none. */
+export function segmentWithRows({ segments }: Pick<Batch, 'segments'>): Segment | undefined {
+  return segments.find(({ body }) => body !== null);
+}
+
+/**
+ * Streams the rows of a segment. Another process that ends the job may move them to the merged file
+ * meanwhile, so a missing segment is looked for in the current version of the batch. Throws `storage_damaged`
+ * and `results_deleted` like openRecords().
+ */
 export async function* readRows(
-  { blobs }: JobContext,
+  context: JobContext,
   batch: Batch,
   segment: Segment,
 ): AsyncGenerator<Uint8Array> {
+  const { blobs, store } = context;
   const { path, bytes, sha256 } = segment;
-  const { start, end } = segment.body!;
-  let left = end - start;
+  let left = segment.body!.end - segment.body!.start;
   try {
-    const stored = (await blobs.read(path, { start, end: end - 1 })) as AsyncIterable<Uint8Array>;
+    const stored = (await readBody(blobs, segment)) as AsyncIterable<Uint8Array>;
     const isComparable = sha256 !== undefined && left === bytes;
     for await (const chunk of isComparable ? compareFile(path, { bytes, sha256 }, stored) : stored) {
       left -= chunk.length;
@@ -372,9 +388,13 @@ export async function* readRows(
     }
   } catch (error) {
     if (Fault.from(error).code !== 'not_found') throw error;
-    throw await missingFile(blobs, batch, path, error);
+    const current = await readBatch(store, batch.jobId, batch.seq);
+    const moved = current === null ? undefined : segmentWithRows(current);
+    if (moved === undefined || moved.path === path) throw await missingFile(blobs, batch, path, error);
+    yield* readRows(context, batch, moved);
+    return;
   }
-  if (left !== 0) throw damagedFile(path, `ends before byte ${end}`);
+  if (left !== 0) throw damagedFile(path, `ends before byte ${segment.body!.end}`);
 }
 
 /** Yields the entries of a unit's file. Throws `storage_damaged`, `results_deleted`. */

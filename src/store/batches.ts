@@ -53,7 +53,10 @@ export interface Batch {
   /** Successful and failed units, updated in the same write as the outcomes. */
   success: number;
   failed: number;
-  /** Bytes of its segments and of its units' files in the result storage, updated in the same write. */
+  /**
+   * Bytes of its segments and of its units' files in the result storage, updated in the same write. Rows in
+   * the merged file count with the job.
+   */
   storedBytes: number;
   state: BatchState;
   /** Incremented by each claim. Writes name it, so that a superseded worker's write has no effect. */
@@ -104,23 +107,22 @@ export interface BatchWait {
 
 /**
  * A blob with records of a batch. Its name contains the attempt that wrote it; the blob is valid only while a
- * batch refers to it.
+ * batch refers to it. Once the job has ended, this is the part of its merged file with the batch's rows.
  */
 export interface Segment {
   /** Path in the result storage. */
   path: string;
-  /** Size in the result storage. */
+  /** Size of the blob in the result storage. */
   bytes: number;
-  /** SHA-256 of the segment in hexadecimal. Absent in segments of earlier versions. */
+  /** SHA-256 of the blob in hexadecimal. Absent in segments of earlier versions. */
   sha256?: string;
   /**
-   * Encoding of a record: its bytes, its bytes within one gzip member of the segment, or a field of a CSV
-   * file.
+   * Encoding of a record: its bytes, its bytes within the gzip members of `body`, or a field of a CSV file.
    */
   encoding: 'plain' | 'gzip' | 'csv';
   /**
-   * Offset and length of each record in bytes before compression, and its CRC-32, by the index of the unit.
-   * Records of earlier versions have no CRC-32.
+   * Offset and length of each record, and its CRC-32, by the index of the unit: in the blob or, if it is
+   * compressed, in the content of `body`. Records of earlier versions have no CRC-32.
    */
   records: Record<number, [offset: number, length: number, checksum?: number]>;
   /** The batch's rows of the job's merged file. Null for a segment with records only. */

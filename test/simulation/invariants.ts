@@ -2,6 +2,7 @@ import { sha256 } from '../../src/base/id.ts';
 import { audit } from '../../src/jobs/queries/audit.ts';
 import { readRecords } from '../../src/jobs/records.ts';
 import { unitStatus } from '../../src/kinds/states.ts';
+import { batchFile } from '../../src/kinds/variant-sold/index.ts';
 import type { Batch, Outcome, Unit } from '../../src/store/batches.ts';
 import type { Job, LedgerEntry, StoredFile } from '../../src/store/documents.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -141,7 +142,8 @@ async function checkFiles(
   };
   const payloads = new Map<string, string>();
   for (const batch of batches) {
-    if (batch.file) contentOf(batch.file);
+    if (batch.file && sha256(batchContent(files, job, batch)) !== batch.file.sha256)
+      report(`file ${batch.file.path} has other bytes than the store says`);
     try {
       for await (const [index, body] of readRecords(contextWith({ store, blobs }), batch))
         payloads.set(`${batch.id} ${index}`, Buffer.from(body).toString());
@@ -169,6 +171,14 @@ async function checkFiles(
   if (rows.join('\n') !== expected.join('\n'))
     report(`its file holds [${rows.join(', ')}], expected [${expected.join(', ')}]`);
   if (job.file.items !== rows.length) report(`its file says ${job.file.items} items of ${rows.length}`);
+}
+
+/** Returns the contents of a batch's file: a file, or a part of the merged file with head and tail. */
+function batchContent(files: SharedFiles['files'], job: Job, { file, segments: [segment] }: Batch): Buffer {
+  const stored = files.get(segment?.path ?? '') ?? Buffer.alloc(0);
+  if (segment?.path === file?.path) return stored;
+  const { start, end } = segment!.body!;
+  return Buffer.from(`${batchFile.head(job)}${stored.subarray(start, end)}${batchFile.tail(job)}`);
 }
 
 /** Returns the rows of a merged file, each as its item with its record or FAILED. */

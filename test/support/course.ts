@@ -2,11 +2,13 @@ import { create, fromJson } from '@bufbuild/protobuf';
 import { expect } from 'vitest';
 import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { testAccountId } from '../../src/access/test-account.ts';
-import { newId } from '../../src/base/id.ts';
+import { filesOfJob } from '../../src/app/backup/copy-files.ts';
+import { newId, sha256 } from '../../src/base/id.ts';
 import type { SubmitOptionValues } from '../../src/contract/submit-options.ts';
 import { track } from '../../src/history/tracker.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
 import { qualityOf } from '../../src/jobs/queries/units.ts';
+import { readRecords } from '../../src/jobs/records.ts';
 import { approve, cancel, decideDue, reject, terminate } from '../../src/jobs/steps/decide.ts';
 import { submit } from '../../src/jobs/steps/submit.ts';
 import { work } from '../../src/jobs/steps/work.ts';
@@ -15,6 +17,7 @@ import { aKey } from '../../src/store/conformance/samples.ts';
 import type { ApiKey, Job, JobState, StoredFile } from '../../src/store/documents.ts';
 import { newTrackingRun } from '../../src/store/tracking-run.ts';
 import { sweep } from '../../src/sweep/sweep.ts';
+import { readBatchFile } from './batch-files.ts';
 import type { CrashingProcess } from './crash.ts';
 import { type JobFixture, variantSoldRequest } from './jobs.ts';
 
@@ -290,6 +293,25 @@ export function createCourseRunner(fixture: JobFixture, course: Course): CourseR
     );
   };
 
+  /**
+   * Checks that the files of a job are those that it refers to, and that its records and the files of its
+   * batches can be read.
+   */
+  const checkStored = async (job: Job, where: string): Promise<void> => {
+    const referenced = new Set((await filesOfJob(alive.store, job)).keys());
+    expect(new Set(await alive.blobs.listJob(job.id)), where).toEqual(referenced);
+    // Only a batch that was cancelled while it was read keeps segments.
+    if (job.state === 'completed' && job.file !== null)
+      expect([...referenced], where).toEqual([job.file.path]);
+    for await (const batch of alive.store.batches.read(job.id)) {
+      for await (const [, record] of readRecords(alive, batch))
+        expect(record.length, where).toBeGreaterThan(0);
+      if (batch.file === null) continue;
+      const contents = await readBatchFile(alive, batch.file);
+      expect(sha256(contents.toString()), where).toBe(batch.file.sha256);
+    }
+  };
+
   const check = async (limited: ApiKey, own: number, where: string): Promise<void> => {
     const { userId } = limited;
     const job = (await jobOf(userId))!;
@@ -306,6 +328,7 @@ export function createCourseRunner(fixture: JobFixture, course: Course): CourseR
     expect(records, where).toBe(files.length > 0 ? entries : job.counts?.units.success);
     for (const { path, bytes } of job.file ? [job.file, ...files] : files)
       expect(await alive.blobs.size(path), where).toBe(bytes);
+    await checkStored(job, where);
     if (newTrackingRun(job) === null) return;
     const run = (await alive.store.trackingRuns.get(job.id))!;
     expect([run.stage, run.counts.new], where).toEqual(['done', records]);

@@ -477,6 +477,7 @@ describe('a link with the record of its file', () => {
       restoreFile: async (file) => {
         restored.push(file);
         restore();
+        return null;
       },
     });
   });
@@ -579,10 +580,80 @@ describe('a link with the record of its file', () => {
       }),
       restoreFile: async () => {
         stored[small.path] = 'a\r\n1\n';
+        return null;
       },
     });
     const response = await api.ask(`/files/${small.path}`, { key: null });
     expect([response.status, await response.text()]).toEqual([200, 'a\r\n1\n']);
     await api.close(0);
+  });
+});
+
+describe('a link to the file of a batch', () => {
+  const text = '[\nfirst,\nsecond\n]\n';
+  const path = 'job/batch_1.json';
+  const merged = 'job/full.json';
+  const place = { head: '[\n', path: merged, start: 4, end: 17, tail: '\n]\n' };
+  const record = { bytes: text.length, sha256: createHash('sha256').update(text).digest('hex') };
+  let stored: Record<string, string>;
+  let served: TestGateway;
+  beforeEach(async () => {
+    stored = { [merged]: '[\n0,first,\nsecond,\n3\n]\n' };
+    served = await startTestApi({
+      files: memoryFiles(stored, (file) => `https://storage.test/${file}`),
+      verifyLink: () => ({ path, fileName: 'batch_1.json', bearer: false, userId: '', record }),
+      restoreFile: async () => place,
+    });
+  });
+  afterEach(() => served.close(0));
+
+  const ask = (headers: Record<string, string> = {}) => served.ask(`/files/${path}`, { key: null, headers });
+
+  test('returns the rows of the merged file as a file of their own, without a redirect', async () => {
+    const response = await ask();
+    expect([response.status, await response.text()]).toEqual([200, text]);
+    expect(response.headers.get('content-length')).toBe(String(text.length));
+    const digest = Buffer.from(record.sha256, 'hex').toString('base64');
+    expect(response.headers.get('repr-digest')).toBe(`sha-256=:${digest}:`);
+  });
+
+  test('returns every range of it', async () => {
+    for (let start = 0; start < text.length; start += 1)
+      for (let end = start; end < text.length; end += 3) {
+        const response = await ask({ range: `bytes=${start}-${end}` });
+        expect([response.status, await response.text()]).toEqual([206, text.slice(start, end + 1)]);
+      }
+  });
+
+  test('finds the rows in the merged file if the job ends while the file is opened', async () => {
+    stored[path] = text;
+    const { read } = memoryFiles(stored);
+    const api = await startTestApi({
+      files: {
+        ...memoryFiles(stored),
+        read: async (file, range) => {
+          if (file === path) delete stored[path];
+          return read(file, range);
+        },
+      },
+      verifyLink: () => ({ path, fileName: 'batch_1.json', bearer: false, userId: '', record }),
+      restoreFile: async () => place,
+    });
+    const response = await api.ask(`/files/${path}`, { key: null });
+    expect([response.status, await response.text()]).toEqual([200, text]);
+    await api.close(0);
+  });
+
+  test('does not return all of a damaged one, and is damage from then on', async () => {
+    stored[merged] = stored[merged]!.replace('second', 'SECOND');
+    await expect(ask().then((response) => response.text())).rejects.toThrow();
+    const response = await ask();
+    expect([response.status, await response.json()]).toMatchObject([502, { code: 'storage_damaged' }]);
+  });
+
+  test('is damage if the merged file is missing', async () => {
+    delete stored[merged];
+    const response = await ask();
+    expect([response.status, await response.json()]).toMatchObject([502, { code: 'storage_damaged' }]);
   });
 });

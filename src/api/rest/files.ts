@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import { create as contentDisposition } from 'content-disposition';
 import { addHeaders, admit, type Exchange, sendJson } from '../../../gateway/request-context.ts';
 import {
@@ -13,12 +12,20 @@ import { writeBody } from '../../../gateway/response/write-body.ts';
 import { countRequest } from '../../../gateway/serve-endpoint.ts';
 import { begin } from '../../base/begin.ts';
 import { acceptRequest, beginLongRequest } from '../../base/connections.ts';
-import { checkFile, compareFile } from '../../base/recorded-file.ts';
+import { checkFile, compareFile, damagedFile } from '../../base/recorded-file.ts';
 import type { Caller, Headers } from '../../contract/caller.ts';
 import { excludesTag, namesTag } from '../../contract/etag.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { ConvertedFile, FileConversion, FileRecord, SignedFile } from '../../contract/files.ts';
+import {
+  type ConvertedFile,
+  type FileConversion,
+  type FilePlace,
+  type FileRecord,
+  isBatchFile,
+  type SignedFile,
+} from '../../contract/files.ts';
 import type { Conversions } from './conversions.ts';
+import { type FileContents, type FileReader, placedContents } from './file-place.ts';
 
 /** Range of a file: bytes `start` to `end`, both inclusive; the whole; or none of its bytes. */
 export type Range =
@@ -44,16 +51,6 @@ export function parseRange(header: string | undefined, size: number): Range {
   return { kind: 'part', start, end: last === '' ? size - 1 : Math.min(Number(last), size - 1) };
 }
 
-/** Reader of result files, by paths of the form `<job id>/<file name>`. */
-export interface FileReader {
-  /** Returns the size in bytes, or null for an unknown file. */
-  size(path: string): Promise<number | null>;
-  /** Streams a file, or the bytes `start` to `end` of it, both inclusive. */
-  read(path: string, range?: { start: number; end: number }): Promise<Readable>;
-  /** Returns a link of the storage engine, valid for `seconds`, or null if it has none. */
-  presign(path: string, fileName: string, seconds: number): Promise<string | null>;
-}
-
 /** Verifies a signed link, given from its path on. Throws `link_invalid`. */
 export type VerifyLink = (link: string) => SignedFile;
 
@@ -68,10 +65,10 @@ export type ExportFile = (
 ) => Promise<ConvertedFile>;
 
 /**
- * Writes a file that is missing or damaged again. Throws `results_deleted`, or `storage_damaged` if nothing
- * is left to write it from.
+ * Returns the place of a file that is missing or damaged, or null after it was written again. Throws
+ * `results_deleted`, or `storage_damaged` if there is no copy of it.
  */
-export type RestoreFile = (path: string) => Promise<void>;
+export type RestoreFile = (path: string) => Promise<FilePlace | null>;
 
 /** Dependencies of serveFile(). */
 export interface FileServing {
@@ -107,8 +104,9 @@ export async function serveFile(serving: FileServing, exchange: Exchange): Promi
     await serveCleanly(serving, exchange, link);
   } catch (error) {
     const isFound = !wasSuspect && suspects.has(link.path);
-    if (!isFound || exchange.response.headersSent) throw error;
-    // The file is found damaged again, and restored before it is sent.
+    const isMoved = Fault.from(error).code === 'not_found' && isBatchFile(link.path);
+    if (!(isFound || isMoved) || exchange.response.headersSent) throw error;
+    // The file is found damaged again, and restored before it is sent, or found where it moved meanwhile.
     await serveCleanly(serving, exchange, link);
   }
 }
@@ -167,33 +165,39 @@ function suspect(path: string): void {
 }
 
 /**
- * Returns the size of a linked file, once it is as it was written: it is restored otherwise. Throws
- * `results_deleted`, `storage_damaged`.
+ * Returns the contents of a linked file, once they are as they were written: the file is restored otherwise.
+ * Throws `results_deleted`, `storage_damaged`.
  */
 async function requireFile(
   { files, restoreFile }: FileServing,
   { path, record }: SignedFile,
-): Promise<number> {
+): Promise<FileContents> {
+  const read: FileContents['read'] = (part) => files.read(path, part);
   const size = await files.size(path);
-  if (size !== null && (record === undefined || (await isAsRecorded(files, path, size, record)))) return size;
-  await restoreFile(path);
+  if (size !== null && (await isAsRecorded(path, { size, read }, record))) return { size, read };
+  const place = await restoreFile(path);
+  if (place !== null) {
+    const placed = placedContents(files, place);
+    if (await isAsRecorded(path, placed, record)) return placed;
+    throw damagedFile(path, 'has other contents than were written');
+  }
   const restoredSize = await files.size(path);
   if (restoredSize === null) throw new Fault('results_deleted', 'This file was deleted.');
   suspects.delete(path);
-  return restoredSize;
+  return { size: restoredSize, read };
 }
 
 /** Compares the size of a file with its record, and the contents of a file that was found damaged. */
 async function isAsRecorded(
-  files: FileReader,
   path: string,
-  size: number,
-  record: FileRecord,
+  { size, read }: FileContents,
+  record: FileRecord | undefined,
 ): Promise<boolean> {
+  if (record === undefined) return true;
   if (size !== record.bytes) return false;
   if (!suspects.has(path)) return true;
   try {
-    await checkFile(path, record, await files.read(path));
+    await checkFile(path, record, await read());
   } catch (error) {
     if (isDamage(error)) return false;
     throw error;
@@ -210,15 +214,14 @@ async function serveLink(serving: FileServing, exchange: Exchange, link: SignedF
   const { files } = serving;
   const { request, response } = exchange;
   const { path, fileName, record } = link;
-  const size = await requireFile(serving, link);
+  const { size, read } = await requireFile(serving, link);
   const wanted = exportOf(request.url!, link.format ?? '');
   if (wanted !== null) {
     await serveExport(serving, exchange, { path, size, wanted });
     return;
   }
-  const presigned = prefersNoRedirect.test(String(request.headers.prefer ?? ''))
-    ? null
-    : await files.presign(path, fileName, redirectSeconds);
+  const isRedirected = !isBatchFile(path) && !prefersNoRedirect.test(String(request.headers.prefer ?? ''));
+  const presigned = isRedirected ? await files.presign(path, fileName, redirectSeconds) : null;
   if (presigned !== null) {
     response.writeHead(302, { location: presigned, 'cache-control': 'no-store', 'content-length': 0 }).end();
     return;
@@ -231,7 +234,7 @@ async function serveLink(serving: FileServing, exchange: Exchange, link: SignedF
     tag: tagOf(path, size),
     digest: record && formatDigest(record),
     async read(part) {
-      const contents = await files.read(path, part);
+      const contents = await read(part);
       const isWhole = part === undefined || (part.start === 0 && part.end === size - 1);
       return record !== undefined && isWhole ? checked(path, record, contents) : contents;
     },

@@ -8,11 +8,12 @@ import {
 import { shopService } from '../../../gateway/fixture/shop.ts';
 import type { RateLimit } from '../../access/rate-limit.ts';
 import { createLog } from '../../base/log.ts';
+import { missing } from '../../blobs/blobs.ts';
 import { createBodyBudget } from '../../contract/body-budget.ts';
 import { Fault } from '../../contract/fault.ts';
 import { creditsHeader } from '../../contract/response-headers.ts';
 import { createConversions } from './conversions.ts';
-import type { FileReader } from './files.ts';
+import type { FileReader } from './file-place.ts';
 import { createRestApi, type RestCaller, type RestOptions } from './rest.ts';
 import { startServer } from './server.ts';
 
@@ -44,8 +45,10 @@ export function recordedCaller(
 export function memoryFiles(files: Record<string, string>, presigned?: (path: string) => string): FileReader {
   return {
     size: async (path) => (path in files ? Buffer.byteLength(files[path]!) : null),
-    read: async (path, range) =>
-      Readable.from([Buffer.from(files[path]!).subarray(range?.start ?? 0, range && range.end + 1)]),
+    async read(path, range) {
+      if (!(path in files)) throw missing(path);
+      return Readable.from([Buffer.from(files[path]!).subarray(range?.start ?? 0, range && range.end + 1)]);
+    },
     presign: async (path) => presigned?.(path) ?? null,
   };
 }

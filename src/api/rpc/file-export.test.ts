@@ -39,7 +39,7 @@ beforeEach(async () => {
     fileName: `${path}.${format}-${only}-${columns}`,
     bytes: chunks(),
   });
-  restoreFile = async () => {};
+  restoreFile = async () => null;
   const routes = routeFileExport({
     exportFile: (...given) => exportFile(...given),
     restoreFile: (path) => restoreFile(path),
@@ -148,17 +148,20 @@ test('a core that is down is unavailable', async () => {
   core = { ...core, close: async () => {} };
 });
 
-test('a separate gateway lets the core restore a file, and gets its fault', async () => {
+test('a separate gateway lets the core restore or find a file, and gets its fault', async () => {
   const restored: string[] = [];
+  const place = { head: '[', path: 'job/full', start: 1, end: 5_000_000_000, tail: ']' };
   restoreFile = async (path) => {
     restored.push(path);
     if (path === 'job/lost') throw new Fault('storage_damaged', 'The stored file job/lost is missing.');
+    return path === 'job/batch' ? place : null;
   };
   const restoreRemote = createRemoteRestore({ transport: transport() }, (path) => `${path}?good`);
-  await restoreRemote('job/full');
+  expect(await restoreRemote('job/full')).toBeNull();
+  expect(await restoreRemote('job/batch')).toEqual(place);
   await expect(restoreRemote('job/lost')).rejects.toMatchObject({
     code: 'storage_damaged',
     message: 'The stored file job/lost is missing.',
   });
-  expect(restored).toEqual(['job/full', 'job/lost']);
+  expect(restored).toEqual(['job/full', 'job/batch', 'job/lost']);
 });

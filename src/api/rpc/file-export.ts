@@ -14,7 +14,7 @@ import {
 import type { HttpBody } from '../../../gen/google/api/httpbody_pb.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { ConvertedFile, FileConversion, SignedFile } from '../../contract/files.ts';
+import type { ConvertedFile, FileConversion, FilePlace, SignedFile } from '../../contract/files.ts';
 import { publicBodyBytes } from './adapter.ts';
 import { exchangeOf, headerOf } from './exchange.ts';
 import { failCall, fromConnectError } from './fault-detail.ts';
@@ -28,7 +28,7 @@ const linkMetadata = 'gleaner-link';
 /** Options of routeFileExport(). */
 export interface FileExportOptions {
   exportFile(path: string, wanted: FileConversion): Promise<ConvertedFile>;
-  restoreFile(path: string): Promise<void>;
+  restoreFile(path: string): Promise<FilePlace | null>;
   /** Verifies a link. Throws `link_invalid`. */
   verifyLink(link: string): Pick<SignedFile, 'path' | 'bearer'>;
   log: Log;
@@ -56,8 +56,10 @@ export function routeFileExport({ exportFile, restoreFile, verifyLink, log }: Fi
       restoring,
       async (_request: RestoreFileRequest, context: HandlerContext) => {
         try {
-          await restoreFile(context.values.get(pathKey));
-          return create(RestoreFileResponseSchema);
+          const location = await restoreFile(context.values.get(pathKey));
+          if (location === null) return create(RestoreFileResponseSchema);
+          const { start, end, ...texts } = location;
+          return create(RestoreFileResponseSchema, { ...texts, start: BigInt(start), end: BigInt(end) });
         } catch (error) {
           throw failCall(log, restoring, context, error);
         }
@@ -130,11 +132,20 @@ export function createRemoteRestore(
   { transport }: Pick<RemoteCore, 'transport'>,
   sign: (path: string) => string,
 ) {
-  return async (path: string): Promise<void> => {
+  return async (path: string): Promise<FilePlace | null> => {
     const headers = new Headers({ [linkMetadata]: sign(path) });
     const request = create(RestoreFileRequestSchema);
     try {
-      await transport.unary(FileService.method.restoreFile, undefined, undefined, headers, request);
+      const { message } = await transport.unary(
+        FileService.method.restoreFile,
+        undefined,
+        undefined,
+        headers,
+        request,
+      );
+      if (message.path === '') return null;
+      const { head, path: other, start, end, tail } = message;
+      return { head, path: other, start: Number(start), end: Number(end), tail };
     } catch (error) {
       throw fromConnectError(error);
     }

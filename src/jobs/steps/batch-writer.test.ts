@@ -75,7 +75,7 @@ function slowly(count: number) {
   return { release: held.resolve, isHeld: () => isHeld };
 }
 
-test('a batch that ends in time writes one segment, and the job one more file', async () => {
+test('a batch that ends in time writes one segment, and the job one file, which replaces them', async () => {
   const written = watchWrites();
   const jobId = await submitted(60);
   for (let message = messages.shift(); message; message = messages.shift())
@@ -83,10 +83,10 @@ test('a batch that ends in time writes one segment, and the job one more file', 
   const job = await fixture.waitForState(jobId, 'completed');
   expect(written).toHaveLength(3);
   expect(written.at(-1)).toBe(`full_${jobId}.json`);
-  expect(await filesOf(jobId)).toEqual([...written].sort());
+  expect(await filesOf(jobId)).toEqual([`full_${jobId}.json`]);
   expect(await mergedItems(job)).toHaveLength(60);
-  const { segments, file } = await batchOf(jobId);
-  expect(segments.map(({ path }) => path)).toEqual([file!.path]);
+  const { segments } = await batchOf(jobId);
+  expect(segments.map(({ path }) => path)).toEqual([job.file!.path]);
 });
 
 test('the record of a single task is in a segment', async () => {
@@ -120,7 +120,7 @@ describe('a batch in progress', () => {
     await working;
     const job = await fixture.waitForState(jobId, 'completed');
     expect((await batchOf(jobId)).segments).toHaveLength(1);
-    expect(await filesOf(jobId)).toHaveLength(2);
+    expect(await filesOf(jobId)).toHaveLength(1);
     expect(await mergedItems(job)).toEqual(items);
   });
 
@@ -142,7 +142,7 @@ describe('a batch in progress', () => {
     expect(fixture.requestedItems().length - asked).toBe(items.length - success);
     const job = await fixture.waitForState(jobId, 'completed');
     expect(await mergedItems(job)).toEqual(items);
-    expect(await filesOf(jobId)).toHaveLength(2);
+    expect(await filesOf(jobId)).toHaveLength(1);
     expect(await fixture.problems()).toEqual([]);
   });
 
@@ -168,6 +168,8 @@ describe('a batch in progress', () => {
     pages.release();
     await working;
     const { segments } = await batchOf(id);
+    // Other batches have their rows in the merged file.
+    expect(segments.every(({ path }) => path !== job.file!.path)).toBe(true);
     expect((await fixture.context.blobs.listJob(id)).sort()).toEqual(
       [job.file!.path, ...segments.map(({ path }) => path)].sort(),
     );
@@ -227,7 +229,7 @@ test('a segment orphaned by a crash is deleted at the end of the job', async () 
   await sweep(fixture.context);
   await work(fixture.context, messages.shift()!, () => {}, never);
   await fixture.waitForState(jobId, 'completed');
-  expect(await filesOf(jobId)).toHaveLength(2);
+  expect(await filesOf(jobId)).toHaveLength(1);
   expect(await filesOf(jobId)).not.toContain(left);
 });
 

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { separateSegments } from '../../../test/support/batch-files.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
 import type { Job } from '../../store/documents.ts';
 import { approve } from './decide.ts';
-import { compile, finalizeJob, finishEnding } from './finalize-job.ts';
+import { finalizeJob, finishEnding } from './finalize-job.ts';
+import { compile } from './merged-file.ts';
 
 let fixture: JobFixture;
 beforeEach(async () => {
@@ -105,16 +107,18 @@ test('segments are read ahead while a merged file is written', async () => {
     open -= 1;
     return context.blobs.read(...place);
   };
-  expect(await compile({ ...context, blobs: { ...context.blobs, read } }, job, 300)).toEqual(job.file);
+  const merged = await compile({ ...context, blobs: { ...context.blobs, read } }, job, 300);
+  expect(merged!.file).toEqual(job.file);
   expect(maxOpen).toBeGreaterThan(1);
 });
 
 test('a lost record is not a failed unit: the job does not end with a file that omits it', async () => {
   const { context } = fixture;
   const job = await ended(3);
+  await separateSegments(context, job.id);
   const [batch] = await Array.fromAsync(context.store.batches.read(job.id));
   await context.blobs.remove([batch!.segments[0]!.path]);
-  const again = { ...job, state: 'settling' as const };
+  const again = { ...job, state: 'settling' as const, file: null };
   await expect(finishEnding(context, again)).rejects.toMatchObject({
     code: 'storage_damaged',
     message: expect.stringContaining(`${batch!.segments[0]!.path} is missing`),

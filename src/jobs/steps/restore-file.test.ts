@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readBatchFile, separateSegments } from '../../../test/support/batch-files.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
-import { newId } from '../../base/id.ts';
+import { newId, sha256 } from '../../base/id.ts';
 import type { Job } from '../../store/documents.ts';
 import { approve } from './decide.ts';
 import { restoreFile } from './restore-file.ts';
@@ -29,6 +30,7 @@ const write = (path: string, bytes: string) =>
 test('writes a merged file that is missing, cut or changed again from the segments', async () => {
   const { context } = fixture;
   const { path } = job.file!;
+  await separateSegments(context, job.id);
   for (const damage of [null, original.slice(0, 40), original.replace('1', '2')]) {
     if (damage === null) await context.blobs.remove([path]);
     else await write(path, damage);
@@ -40,6 +42,7 @@ test('writes a merged file that is missing, cut or changed again from the segmen
 
 test('leaves the file as it is if a segment was changed, too', async () => {
   const { context } = fixture;
+  await separateSegments(context, job.id);
   const [batch] = await Array.fromAsync(context.store.batches.read(job.id));
   const [segment] = batch!.segments;
   const rows = await text(await context.blobs.read(segment!.path));
@@ -49,8 +52,9 @@ test('leaves the file as it is if a segment was changed, too', async () => {
   expect(await contents()).toBe('x');
 });
 
-test('has nothing to restore the segments, and the files of a deleted job, from', async () => {
+test('has nothing to restore a segment, and the files of a deleted job, from', async () => {
   const { context } = fixture;
+  await separateSegments(context, job.id);
   const [batch] = await Array.fromAsync(context.store.batches.read(job.id));
   const { path } = batch!.segments[0]!;
   await expect(restoreFile(context, path)).rejects.toMatchObject({ code: 'storage_damaged' });
@@ -62,4 +66,26 @@ test('has nothing to restore the segments, and the files of a deleted job, from'
   await expect(restoreFile(context, `${newId()}/full.json`)).rejects.toMatchObject({
     code: 'results_deleted',
   });
+});
+
+test('finds the file of a batch in the merged file', async () => {
+  const { context } = fixture;
+  const batches = await Array.fromAsync(context.store.batches.read(job.id));
+  for (const { file } of batches) {
+    expect(await context.blobs.size(file!.path)).toBeNull();
+    const found = await readBatchFile(context, file!);
+    expect([found.length, sha256(found.toString())]).toEqual([file!.bytes, file!.sha256]);
+  }
+  expect(batches.map(({ file }) => file!.items)).toEqual([50, 10]);
+});
+
+test('a merged file that replaced its segments has no second copy', async () => {
+  const { context } = fixture;
+  const { path } = job.file!;
+  const damaged = original.replace('1', '2');
+  await write(path, damaged);
+  await expect(restoreFile(context, path)).rejects.toMatchObject({ code: 'storage_damaged' });
+  expect(await contents()).toBe(damaged);
+  await context.blobs.remove([path]);
+  await expect(restoreFile(context, path)).rejects.toMatchObject({ code: 'results_deleted' });
 });

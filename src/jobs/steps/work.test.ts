@@ -1,5 +1,5 @@
-import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readBatchFile } from '../../../test/support/batch-files.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -308,7 +308,7 @@ describe('a worker', () => {
     expect(job).toMatchObject({ state: 'completed', refunded: 0 });
     // Both files contain every item's record once, including the ones of the first attempt.
     for (const file of [job.file, (await batchesOf(jobId))[0]!.file]) {
-      const records = JSON.parse(await text(await fixture.context.blobs.read(file!.path)));
+      const records = JSON.parse((await readBatchFile(fixture.context, file!)).toString());
       expect(records).toHaveLength(50);
       expect(records.filter((record: object) => 'error' in record)).toEqual([]);
     }

@@ -1,5 +1,6 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { Fault, type Problem } from '../../contract/fault.ts';
+import { batchFilePrefix } from '../../contract/files.ts';
 import type { Market } from '../../markets/market.ts';
 import type { Outcome, Unit } from '../../store/batches.ts';
 import type { FilePack, Kind, Plan, Row, UnitPlace } from '../kind.ts';
@@ -75,7 +76,7 @@ export const jobFile: FilePack = {
 /** File of a batch, in the format of the merged file. */
 export const batchFile: FilePack = {
   ...jobFile,
-  name: (_job, batch) => `batch_${batch!.id}_${batch!.attempt}.json`,
+  name: (_job, batch) => `${batchFilePrefix}${batch!.id}_${batch!.attempt}.json`,
 };
 
 /** Sold counts of items' variants, in batches of 50 items. Jobs need an operator's approval. */

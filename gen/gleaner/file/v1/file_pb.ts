@@ -12,10 +12,10 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/file/v1/file.proto.
  */
 export const file_gleaner_file_v1_file: GenFile = /*@__PURE__*/
-  fileDesc("ChpnbGVhbmVyL2ZpbGUvdjEvZmlsZS5wcm90bxIPZ2xlYW5lci5maWxlLnYxIhQKElJlc3RvcmVGaWxlUmVxdWVzdCIVChNSZXN0b3JlRmlsZVJlc3BvbnNlIkIKEUV4cG9ydEZpbGVSZXF1ZXN0Eg4KBmZvcm1hdBgBIAEoCRIMCgRvbmx5GAIgASgJEg8KB2NvbHVtbnMYAyABKAkiSwoSRXhwb3J0RmlsZVJlc3BvbnNlEhQKDGNvbnRlbnRfdHlwZRgBIAEoCRIRCglmaWxlX25hbWUYAiABKAkSDAoEZGF0YRgDIAEoDDLAAQoLRmlsZVNlcnZpY2USVwoKRXhwb3J0RmlsZRIiLmdsZWFuZXIuZmlsZS52MS5FeHBvcnRGaWxlUmVxdWVzdBojLmdsZWFuZXIuZmlsZS52MS5FeHBvcnRGaWxlUmVzcG9uc2UwARJYCgtSZXN0b3JlRmlsZRIjLmdsZWFuZXIuZmlsZS52MS5SZXN0b3JlRmlsZVJlcXVlc3QaJC5nbGVhbmVyLmZpbGUudjEuUmVzdG9yZUZpbGVSZXNwb25zZUInWiVnbGVhbmVyL2dlbi9nby9nbGVhbmVyL2ZpbGUvdjE7ZmlsZXYxYgZwcm90bzM");
+  fileDesc("ChpnbGVhbmVyL2ZpbGUvdjEvZmlsZS5wcm90bxIPZ2xlYW5lci5maWxlLnYxIhQKElJlc3RvcmVGaWxlUmVxdWVzdCJbChNSZXN0b3JlRmlsZVJlc3BvbnNlEgwKBGhlYWQYASABKAkSDAoEcGF0aBgCIAEoCRINCgVzdGFydBgDIAEoAxILCgNlbmQYBCABKAMSDAoEdGFpbBgFIAEoCSJCChFFeHBvcnRGaWxlUmVxdWVzdBIOCgZmb3JtYXQYASABKAkSDAoEb25seRgCIAEoCRIPCgdjb2x1bW5zGAMgASgJIksKEkV4cG9ydEZpbGVSZXNwb25zZRIUCgxjb250ZW50X3R5cGUYASABKAkSEQoJZmlsZV9uYW1lGAIgASgJEgwKBGRhdGEYAyABKAwywAEKC0ZpbGVTZXJ2aWNlElcKCkV4cG9ydEZpbGUSIi5nbGVhbmVyLmZpbGUudjEuRXhwb3J0RmlsZVJlcXVlc3QaIy5nbGVhbmVyLmZpbGUudjEuRXhwb3J0RmlsZVJlc3BvbnNlMAESWAoLUmVzdG9yZUZpbGUSIy5nbGVhbmVyLmZpbGUudjEuUmVzdG9yZUZpbGVSZXF1ZXN0GiQuZ2xlYW5lci5maWxlLnYxLlJlc3RvcmVGaWxlUmVzcG9uc2VCJ1olZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9maWxlL3YxO2ZpbGV2MWIGcHJvdG8z");
 
 /**
- * Request to write a result file again. The link names the file.
+ * Request for a result file that is missing or damaged. The link names the file.
  *
  * @generated from message gleaner.file.v1.RestoreFileRequest
  */
@@ -30,11 +30,45 @@ export const RestoreFileRequestSchema: GenMessage<RestoreFileRequest> = /*@__PUR
   messageDesc(file_gleaner_file_v1_file, 0);
 
 /**
- * The result file is as it was written first.
+ * Where the contents are: `head`, bytes of another result file, `tail`. Empty if the file was written again.
  *
  * @generated from message gleaner.file.v1.RestoreFileResponse
  */
 export type RestoreFileResponse = Message<"gleaner.file.v1.RestoreFileResponse"> & {
+  /**
+   * Text before the bytes.
+   *
+   * @generated from field: string head = 1;
+   */
+  head: string;
+
+  /**
+   * Path of the other file: job id and file name.
+   *
+   * @generated from field: string path = 2;
+   */
+  path: string;
+
+  /**
+   * Its first byte.
+   *
+   * @generated from field: int64 start = 3;
+   */
+  start: bigint;
+
+  /**
+   * The byte after its last one.
+   *
+   * @generated from field: int64 end = 4;
+   */
+  end: bigint;
+
+  /**
+   * Text after the bytes.
+   *
+   * @generated from field: string tail = 5;
+   */
+  tail: string;
 };
 
 /**
@@ -132,7 +166,7 @@ export const FileService: GenService<{
     output: typeof ExportFileResponseSchema;
   },
   /**
-   * Writes the result file again, which is missing or differs from its record.
+   * Finds the contents of the result file, which is missing or differs from its record, or writes it again.
    *
    * @generated from rpc gleaner.file.v1.FileService.RestoreFile
    */
