@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { type Config, ConfigError, loadConfig } from '../../base/config.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import { openFiles } from '../../blobs/files/open.ts';
-import type { Segment } from '../../store/batches.ts';
+import type { Batch, Segment } from '../../store/batches.ts';
 import { aTime, storeJob } from '../../store/conformance/samples.ts';
 import { openSqliteStore } from '../../store/sqlite/open.ts';
 import type { Store } from '../../store/store.ts';
@@ -36,6 +36,11 @@ const contents = (place: string) => readFileSync(join(target(), 'results', place
 async function* text(value: string) {
   yield value;
 }
+
+const write = (path: string, value: string) => blobs.write(path, 'text/plain', text(value), () => 1);
+
+const setSegments = ({ id, jobId }: Batch, segments: Segment[]) =>
+  store.batches.writeAll([], [[{ id, jobId }, { segments }]]);
 
 /** Stores a job with one claimed batch, whose first unit has a record in a segment. */
 async function storeWork() {
@@ -119,6 +124,38 @@ describe('createBackup()', () => {
       batch!.segments.map(({ path }) => path.slice(path.indexOf('/') + 1)),
     );
     expect([last, `${job.id}/segment_first`]).toContain(batch!.segments[0]!.path);
+  });
+
+  test('copies segments from the merged file that replaced them meanwhile', async () => {
+    const { job, batches } = await storeJob(store, 2);
+    const rows = ['{"a":1},\n{"a":2}', '{"b":1}'];
+    const merged = await write(`${job.id}/full.json`, `[\n${rows.join(',\n')}\n]\n`);
+    const segments: Segment[] = [];
+    for (const [index, batch] of batches.entries()) {
+      const body = { start: 2, end: 2 + rows[index]!.length, items: 1 };
+      const { path, bytes, sha256 } = await write(`${job.id}/batch_${index}`, `[\n${rows[index]}\n]\n`);
+      segments.push({ path, bytes, sha256, encoding: 'plain', records: {}, body });
+      await setSegments(batch, [segments[index]!]);
+    }
+    let copies = 0;
+    /** Ends the job, as the service does it. */
+    const endJob = () => {
+      let start = 2;
+      for (const [index, batch] of batches.entries()) {
+        const body = { start, end: start + rows[index]!.length, items: 1 };
+        start = body.end + 2;
+        const { path, bytes, sha256 } = merged;
+        void setSegments(batch, [{ ...segments[index]!, path, bytes, sha256, body }]);
+        rmSync(join(config.dataDir, 'results', segments[index]!.path));
+      }
+      void store.jobs.update({ id: job.id }, { file: merged });
+    };
+    const made = await createBackup(config, backup(), (step) => {
+      if (step === 'database' && copies++ === 0) endJob();
+    });
+    expect([copies, made.lost]).toEqual([1, []]);
+    await restoreBackup(backup(), target());
+    for (const [index, { path }] of segments.entries()) expect(contents(path)).toBe(`[\n${rows[index]}\n]\n`);
   });
 
   test('reports files that the result storage has lost, and completes', async () => {

@@ -23,6 +23,7 @@ import {
   withStore,
 } from './copy-files.ts';
 import { describeFile, type ManifestFile, writeManifest } from './manifest.ts';
+import { copyMovedRows, type StorePair } from './moved-rows.ts';
 
 /**
  * Maximum copies of the database. The service may replace files between a copy of the database and the copy
@@ -72,15 +73,15 @@ export function requireEmpty(folder: string): void {
 async function copyData(config: Config, folder: string, copying: Copying): Promise<void> {
   const { copyDataFile } = await import('../../store/sqlite/snapshot.ts');
   const database = join(folder, storeFile);
+  const original = join(config.dataDir, storeFile);
   let before = new Set<string>();
   for (let round = 0; round < maxRounds; round += 1) {
     rmSync(database, { force: true });
-    copyDataFile(join(config.dataDir, storeFile), database);
+    copyDataFile(original, database);
     copying.onStep('database');
-    const missing = new Set<string>();
-    await withStore(database, async (store) => {
-      for await (const { files } of referencedFiles(store)) await copyFiles(files, copying, missing);
-    });
+    const missing = await withStore(database, (copied) =>
+      withStore(original, (current) => copyResults({ copied, current }, copying)),
+    );
     // A file that is missing for the second time was not replaced, but lost.
     if ([...missing].every((path) => before.has(path))) return;
     before = missing;
@@ -88,13 +89,26 @@ async function copyData(config: Config, folder: string, copying: Copying): Promi
   throw new Fault('unavailable', `the service replaces its files faster than they are copied to ${folder}`);
 }
 
-/** Copies the files that the backup does not have. */
-async function copyFiles(files: JobFiles['files'], copying: Copying, missing: Set<string>): Promise<void> {
+/** Copies the files that the copied database refers to. Returns the paths of missing ones. */
+async function copyResults(stores: StorePair, copying: Copying): Promise<Set<string>> {
+  const missing = new Set<string>();
+  for await (const { job, files } of referencedFiles(stores.copied)) {
+    const absent = await copyFiles(files, copying);
+    if (absent.length > 0) await copyMovedRows(stores, job.id, copying);
+    for (const path of absent) if ((await copying.copy.size(path)) === null) missing.add(path);
+  }
+  return missing;
+}
+
+/** Copies the files that the backup does not have. Returns the paths of those that do not exist. */
+async function copyFiles(files: JobFiles['files'], copying: Copying): Promise<string[]> {
+  const absent: string[] = [];
   for (const path of files.keys()) {
     if ((await copying.copy.size(path)) !== null) continue;
     if (await copyBlob(copying, path)) copying.onStep('file');
-    else missing.add(path);
+    else absent.push(path);
   }
+  return absent;
 }
 
 /**
