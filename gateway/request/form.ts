@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import busboy from 'busboy';
+import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { Fault } from '../../src/contract/fault.ts';
 
 /** A part of a multipart form. */
@@ -29,8 +29,8 @@ export async function readForm(
   const fail = (cause: Fault) => {
     fault ??= cause;
   };
-  parser.on('field', (name, text, info) => {
-    if (info.valueTruncated)
+  parser.on('field', (name, text, _nameTruncated, isTruncated) => {
+    if (isTruncated)
       fail(new Fault('too_large', `The form field ${name} is larger than ${maxTextBytes} bytes`));
     add(name, { kind: 'text', text });
   });
@@ -47,7 +47,7 @@ export async function readForm(
       fail(new Fault('malformed', `The form cannot be read: ${(error as Error).message}`, { cause: error }));
       resolve();
     });
-    parser.on('close', resolve);
+    parser.on('finish', resolve);
   });
   let isEmpty = true;
   for await (const chunk of chunks) {
@@ -57,20 +57,19 @@ export async function readForm(
       await Promise.race([ended, new Promise((resolve) => parser.once('drain', resolve))]);
   }
   if (isEmpty) return parts;
-  if (fault === undefined) parser.end();
-  else parser.destroy();
-  await ended;
+  if (fault === undefined) {
+    parser.end();
+    await ended;
+  } else parser.destroy();
   if (fault !== undefined) throw fault;
   return parts;
 }
 
-function openParser(headers: IncomingHttpHeaders): busboy.Busboy {
+function openParser(headers: IncomingHttpHeaders): BusboyInstance {
   try {
-    return busboy({
-      headers,
-      defParamCharset: 'utf8',
-      // The parser reports its limit at the end of the last allowed part.
-      limits: { parts: maxParts + 1, fieldSize: maxTextBytes },
+    return new Busboy({
+      headers: headers as BusboyHeaders,
+      limits: { parts: maxParts, fieldSize: maxTextBytes },
     });
   } catch (error) {
     throw new Fault('malformed', `The form cannot be read: ${(error as Error).message}`, { cause: error });

@@ -63,7 +63,7 @@ export const drivers: readonly [name: RegExp, folder: RegExp][] = [
   [/^hyparquet-writer$/, /^src\/formats\//],
   [/^croner$/, /^src\/schedules\//],
   [/^lru-cache$/, /^(?:src\/base|gateway)\//],
-  [/^(?:busboy|negotiator)$/, /^gateway\//],
+  [/^(?:@fastify\/busboy|negotiator)$/, /^gateway\//],
   [/^@opentelemetry\//, /^src\/telemetry\//],
   [/^express$/, /^(?:gateway|src\/api\/rest)\//],
   [/^@modelcontextprotocol\//, /^src\/(?:api\/mcp\/|api\/rest\/mcp\.ts$|cli\/commands\/mcp\.ts$)/],
