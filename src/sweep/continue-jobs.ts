@@ -22,16 +22,16 @@ const checksPerClaim = 500;
 const jobLimits = { concurrency: 4, maxMs: 10_000 };
 
 /** Jobs that a sweep continues: those with the ids, or all, that have been due for some time. */
-export interface Turn {
+export interface SweepPass {
   ids: IdRange | undefined;
   lateMs: number;
 }
 
 /**
- * Returns the turns of a share: its own jobs, then those of all shares for which a sweep is overdue, since
+ * Returns the passes of a share: its own jobs, then those of all shares for which a sweep is overdue, since
  * their process has died or is busy.
  */
-export function turnsOf({ ids }: SweepShare): readonly Turn[] {
+export function passesOf({ ids }: SweepShare): readonly SweepPass[] {
   const own = { ids, lateMs: 0 };
   return ids === undefined ? [own] : [own, { ids: undefined, lateMs: sweepMs }];
 }
@@ -51,26 +51,26 @@ export const stepWork = (states: readonly JobState[]): DueJobs => ({
 
 export const checkWork: DueJobs = { states: runningStates, dueAgainMs: checkMs, claimSize: checksPerClaim };
 
-/** Continues the jobs of a turn that are due. Throws if the store is unavailable. */
+/** Continues the jobs of a pass that are due. Throws if the store is unavailable. */
 export function continueDue(
   context: JobContext,
   now: number,
   { states, dueAgainMs, claimSize }: DueJobs,
   {
-    turn,
+    pass,
     isQueueAvailable,
     signal,
   }: {
-    turn: Turn;
+    pass: SweepPass;
     isQueueAvailable: boolean;
     signal: AbortSignal | undefined;
   },
 ): Promise<number> {
   const { store, clock } = context;
-  const where = { state: { in: states }, id: turn.ids };
+  const where = { state: { in: states }, id: pass.ids };
   return processDue<Job>(
     {
-      claim: (limit) => store.jobs.claimDue(now - turn.lateMs, now + dueAgainMs, limit, where),
+      claim: (limit) => store.jobs.claimDue(now - pass.lateMs, now + dueAgainMs, limit, where),
       claimSize,
       process: (job) => continueJob(context, job, isQueueAvailable),
       onError: (job, error) => {

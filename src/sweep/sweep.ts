@@ -10,7 +10,14 @@ import { awaitsDecision, interruptedMs, steppingStates } from '../store/job-stat
 import { repairDueTimes } from '../store/jobs.ts';
 import { discardWrongTimes, voidClaims } from '../store/stored-times.ts';
 import { observeClockSteps } from './clock-steps.ts';
-import { checkWork, continueDue, reportFailure, stepWork, type Turn, turnsOf } from './continue-jobs.ts';
+import {
+  checkWork,
+  continueDue,
+  passesOf,
+  reportFailure,
+  type SweepPass,
+  stepWork,
+} from './continue-jobs.ts';
 import { computeCutoffs, removeLateFiles, retain } from './retention.ts';
 import { type IdRange, type SweepShare, wholeShare } from './share.ts';
 
@@ -74,11 +81,11 @@ export async function sweep(
   const steps = steppingStates
     .filter((state) => isWritable || state !== 'settling')
     .filter((state) => isTrusted || !awaitsDecision(state));
-  const turns = turnsOf(share);
-  for (const turn of isQueueAvailable ? turns : [])
-    await step('stalled batches', () => republish(context, turn));
-  for (const turn of turns) {
-    const options = { turn, isQueueAvailable, signal };
+  const passes = passesOf(share);
+  for (const pass of isQueueAvailable ? passes : [])
+    await step('stalled batches', () => republish(context, pass));
+  for (const pass of passes) {
+    const options = { pass, isQueueAvailable, signal };
     // A step in progress looks interrupted after the clock was set forward.
     if (sinceStepMs >= interruptedMs)
       await step('jobs', () => continueDue(context, now, stepWork(steps), options));
@@ -112,7 +119,7 @@ async function expireRecords(context: JobContext, sinceStepMs: number): Promise<
  * Publishes batches whose claims have expired, and then batches that have not been claimed since
  * `lostMs`, whose messages may be lost. The queue ignores messages that it still holds. Returns their number.
  */
-async function republish(context: JobContext, { ids, lateMs }: Turn): Promise<number> {
+async function republish(context: JobContext, { ids, lateMs }: SweepPass): Promise<number> {
   const now = context.clock.steady() - lateMs;
   return republishAt(context, now, { publishedBefore: now - lostMs, maxPages: pagesPerSweep, ids });
 }
