@@ -24,8 +24,8 @@ import { useRecords } from './records/record-queries.ts';
 import { initialTab, jobTabs } from './tabs.ts';
 
 // Few jobs wait for a decision.
-const Approval = lazy(async () => ({ default: (await import('./Approval.tsx')).Approval }));
-const Fill = lazy(async () => ({ default: (await import('./Fill.tsx')).Fill }));
+const Approval = lazy(async () => ({ default: (await import('./JobNotices.tsx')).Approval }));
+const Fill = lazy(async () => ({ default: (await import('./JobNotices.tsx')).Fill }));
 const OtherTab = lazy(async () => ({ default: (await import('./OtherTab.tsx')).OtherTab }));
 
 /** Status, progress, results and actions of a job. */

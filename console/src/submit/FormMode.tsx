@@ -157,8 +157,8 @@ export function FormMode({ jobType, shape, draft, busy, submit, problems, single
 }
 
 /**
- * Handles the Enter key in a form: with Ctrl it submits; else it moves to the next row, and adds one below the
- * last. It never submits by itself, because a submit is charged.
+ * Handles the Enter key in a form: with Ctrl it submits; else it moves to the next row, and adds one below
+ * the last. It never submits by itself, because a submit is charged.
  */
 function moveOrSubmit(event: KeyboardEvent<HTMLFormElement>, addRow: (() => void) | undefined): void {
   const { currentTarget: form, target, key } = event;

@@ -4,11 +4,10 @@ import { IconFlask } from '@tabler/icons-react';
 import { Link } from 'react-router';
 import { type KindPrice, PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
 import { marketComments } from '../../../gen/market-comments.ts';
-import { type JobType, jobTypes } from '../../../src/contract/job-types.ts';
+import { type JobType, jobTypes, knownMarkets } from '../../../src/contract/job-types.ts';
 import { kindText, marketTitle, purposeOf, purposes } from '../../../src/present/names.ts';
 import { counted } from '../../../src/present/text.ts';
 import { Page } from '../ui/layout/Page.tsx';
-import { Monogram } from '../ui/Monogram.tsx';
 import { TextLink } from '../ui/TextLink.tsx';
 import { exampleBody } from './examples.ts';
 import { InlineCode } from './InlineCode.tsx';
@@ -105,5 +104,28 @@ function JobTypeCard({ jobType, price, workingHours, examples }: JobTypeCardProp
         )}
       </Group>
     </Card>
+  );
+}
+
+/** Colours of monograms, in the order of the marketplaces. */
+const colors = ['orange', 'green', 'blue', 'grape', 'yellow', 'lime', 'cyan'];
+
+/** Monogram of a marketplace: its first two letters. Decorative; its name is beside it. */
+function Monogram({ market }: { market: string }) {
+  const color = colors[knownMarkets.indexOf(market) % colors.length] ?? 'gray';
+  return (
+    <svg width={36} height={36} viewBox="0 0 36 36" aria-hidden style={{ flexShrink: 0 }}>
+      <rect width={36} height={36} rx={9} fill={`var(--mantine-color-${color}-light)`} />
+      <text
+        x={18}
+        y={23.5}
+        textAnchor="middle"
+        fontSize={15}
+        fontWeight={650}
+        fill="var(--mantine-color-text)"
+      >
+        {marketTitle(market).slice(0, 2)}
+      </text>
+    </svg>
   );
 }

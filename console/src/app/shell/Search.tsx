@@ -56,7 +56,9 @@ export function Search() {
   );
 }
 
-/** Selects the first result, which Enter opens, whenever the text changes or the selected result disappears. */
+/**
+ * Selects the first result, which Enter opens, whenever the text changes or the selected result disappears.
+ */
 // The component selects a result before those of the new text are rendered.
 function useFirstSelected(query: string): void {
   const shownQuery = useRef<string | null>(null);

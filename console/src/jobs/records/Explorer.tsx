@@ -1,5 +1,5 @@
 import { Drawer, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
-import { lazy, type ReactNode, Suspense } from 'react';
+import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import type { Job, RecordEntry } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { formatCount } from '../../../../src/present/text.ts';
 import { ListTable } from '../../ui/list/ListTable.tsx';
@@ -8,8 +8,7 @@ import { FieldChooser } from './FieldChooser.tsx';
 import { FilterBar } from './FilterBar.tsx';
 import { InvalidRecords } from './InvalidRecords.tsx';
 import { isWhole, noneYet } from './query.ts';
-import { useOpenRecord, useRecords, useRecordView } from './record-queries.ts';
-import { usePictures } from './usePictures.ts';
+import { type RecordView, useOpenRecord, useRecords, useRecordView } from './record-queries.ts';
 
 const WholeRecord = lazy(async () => ({ default: (await import('./WholeRecord.tsx')).WholeRecord }));
 
@@ -42,16 +41,7 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
         fields={fields}
         failedLabel={job.notRun === 0 ? 'Failed' : job.notRun < job.failed ? 'Failed or not run' : 'Not run'}
       >
-        <SegmentedControl
-          size="xs"
-          aria-label="Show as"
-          value={view.layout}
-          data={[
-            { value: 'table', label: 'Table' },
-            { value: 'cards', label: 'Cards' },
-          ]}
-          onChange={(layout) => change({ layout: layout === 'cards' ? 'cards' : 'table' })}
-        />
+        <LayoutSwitch layout={view.layout} change={change} />
         <FieldChooser jobId={jobId} chosen={fields} choose={(chosen) => change({ fields: chosen })} />
         <Text size="sm" c="dimmed" role="status">
           {total === undefined ? '' : `${formatCount(total)} found`}
@@ -88,6 +78,45 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
         close={() => openKey(null)}
       />
     </Stack>
+  );
+}
+
+/** Pictures that fail before the column that shows them is hidden, if none was loaded. */
+const maxFailures = 3;
+
+/**
+ * Returns a function to call when a picture was loaded or failed; undefined once `count` pictures, or
+ * several, have failed and none was loaded.
+ */
+function usePictures(count: number): ((isLoaded: boolean) => void) | undefined {
+  const ends = useRef({ loaded: 0, failed: 0 });
+  const [isHidden, setHidden] = useState(false);
+  const onPicture = (isLoaded: boolean) => {
+    ends.current[isLoaded ? 'loaded' : 'failed'] += 1;
+    const { loaded, failed } = ends.current;
+    if (loaded === 0 && failed >= Math.min(count, maxFailures)) setHidden(true);
+  };
+  return isHidden ? undefined : onPicture;
+}
+
+interface LayoutSwitchProps {
+  layout: RecordView['layout'];
+  change: (part: Pick<RecordView, 'layout'>) => void;
+}
+
+/** Switch between the table and the cards. */
+function LayoutSwitch({ layout, change }: LayoutSwitchProps) {
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label="Show as"
+      value={layout}
+      data={[
+        { value: 'table', label: 'Table' },
+        { value: 'cards', label: 'Cards' },
+      ]}
+      onChange={(next) => change({ layout: next === 'cards' ? 'cards' : 'table' })}
+    />
   );
 }
 

@@ -12,12 +12,12 @@ import { counted, formatPercentage } from '../../../../src/present/text.ts';
 import { formatLocalTime } from '../../../../src/present/time.ts';
 import { ErrorAlert } from '../../ui/errors/ErrorAlert.tsx';
 import { itemPath } from '../../ui/ItemName.tsx';
+import { RecordDetails } from '../../ui/record/RecordDetails.tsx';
+import { safeUrl } from '../../ui/record/record-parts.ts';
 import { saveBlob } from '../../ui/session/download.ts';
 import { useSession } from '../../ui/session/session.ts';
 import { transport } from '../../ui/session/transport.ts';
 import { TextLink } from '../../ui/TextLink.tsx';
-import { safeUrl } from './query.ts';
-import { RecordDetails } from './RecordDetails.tsx';
 import { recordQueryOptions } from './record-queries.ts';
 
 interface WholeRecordProps {

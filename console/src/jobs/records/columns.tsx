@@ -5,8 +5,9 @@ import { formatPrice } from '../../../../src/present/item.ts';
 import { isNotRun } from '../../../../src/present/job.ts';
 import { formatCount } from '../../../../src/present/text.ts';
 import type { ListColumn } from '../../ui/list/list-content.ts';
+import { safeUrl } from '../../ui/record/record-parts.ts';
 import { basePath } from '../../ui/session/base-path.ts';
-import { commonColumns, safeUrl, valueAt, valueText } from './query.ts';
+import { commonColumns, valueAt, valueText } from './query.ts';
 import classes from './records.module.css';
 
 /** Column of the records, with the name that the service sorts by. */

@@ -41,10 +41,6 @@ export function conditionText(condition: string): string {
 /** Shown for a job that runs and has no records. */
 export const noneYet = { title: 'No records yet', description: 'Records appear as pages are read.' };
 
-/** Returns an address that a link may open; undefined for any other text. */
-export const safeUrl = (url: string | undefined): string | undefined =>
-  url && /^https?:\/\//i.test(url) ? url : undefined;
-
 /** Returns whether a filter selects every record. */
 export const isWhole = ({ search, conditions, status }: RecordFilter): boolean =>
   search === '' && conditions.length === 0 && status === '';

@@ -101,8 +101,8 @@ export function DriftAlarms({ isBrief = false }: { isBrief?: boolean }) {
 }
 
 /**
- * Button that reads the kept pages of the latest job of a marketplace again: it shows whether the readers still
- * find the field in pages that were fetched before.
+ * Button that reads the kept pages of the latest job of a marketplace again: it shows whether the readers
+ * still find the field in pages that were fetched before.
  */
 function ReadKeptPages({ market }: { market: string }) {
   const { jobs } = useJobs({ ...emptyFilter, market }, 50);

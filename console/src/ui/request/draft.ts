@@ -57,7 +57,8 @@ function sharedText(name: string, { own, units }: Draft): string | null {
 }
 
 /**
- * Returns whether the form can show a draft: lines, or few rows, that agree on the values that the form asks for once.
+ * Returns whether the form can show a draft: lines, or few rows, that agree on the values that the form asks
+ * for once.
  */
 export function fitsForm(shape: RequestShape, draft: Draft): boolean {
   const { shared, row } = formLayout(shape);

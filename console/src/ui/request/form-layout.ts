@@ -33,7 +33,9 @@ export function formLayout({ fields, list }: RequestShape): FormLayout {
   return { shared, row: list?.fields ? unitFields.filter((field) => !isShared(field)) : null };
 }
 
-/** Returns whether the form has one line for each unit: units that are texts or have one field of their own. */
+/**
+ * Returns whether the form has one line for each unit: units that are texts or have one field of their own.
+ */
 export const hasLines = (shape: RequestShape): boolean =>
   shape.list !== null && (formLayout(shape).row?.length ?? 1) === 1;
 

@@ -6,7 +6,7 @@ import { readRequestShape } from '../request/fields.ts';
 import { optionFields } from '../request/options.ts';
 
 /** What a request collects, in words. */
-export interface RequestParts {
+export interface RequestWords {
   /** Fields of the whole request with their labels. */
   fields: readonly (readonly [label: string, text: string])[];
   /** First units, each in words. */
@@ -33,7 +33,7 @@ function unitText(unit: unknown): string {
 }
 
 /** Describes the JSON text of a request. */
-export function requestParts({ method }: JobType, request: string): RequestParts {
+export function requestParts({ method }: JobType, request: string): RequestWords {
   const { fields, list } = readRequestShape(method.input);
   const body = JSON.parse(request) as Record<string, unknown>;
   const units = list && Array.isArray(body[list.name]) ? (body[list.name] as unknown[]) : [];

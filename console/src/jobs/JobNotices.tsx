@@ -1,11 +1,14 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Alert, Code, List } from '@mantine/core';
-import { IconChartBar } from '@tabler/icons-react';
+import { IconChartBar, IconUserCheck } from '@tabler/icons-react';
 import { skipToken } from '@tanstack/react-query';
+import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { formatPercentage } from '../../../src/present/text.ts';
+import { counted, formatCount, formatPercentage } from '../../../src/present/text.ts';
 import { emptyFilter, useJobs } from '../ui/jobs/useJobs.ts';
+import { useSession } from '../ui/session/session.ts';
 import { TextLink } from '../ui/TextLink.tsx';
+import { Moment } from '../ui/time/Moment.tsx';
 import { fillDrops, lacksPrices, lastRun } from './fill-drops.ts';
 
 /** Jobs among which the last run is searched. */
@@ -45,6 +48,27 @@ export function Fill({ job }: { job: Job }) {
       )}
       {drops.length > maxShown && `And ${drops.length - maxShown} more. `}
       {previous && drops.length > 0 && <TextLink to={`/jobs/${previous.jobId}`}>Open the last run</TextLink>}
+    </Alert>
+  );
+}
+
+/** Says who decides on a job that awaits approval, until when, and what it costs then. */
+export function Approval({ job: { cost, decideBy, scheduleId, userBalance } }: { job: Job }) {
+  const isOperator = useSession().role === 'operator';
+  const account = useQuery(AccountService.method.getAccount, {}, { enabled: !isOperator });
+  const balance = userBalance ?? account.data?.account?.balance;
+  return (
+    <Alert color="yellow" icon={<IconUserCheck />} title="Awaiting approval">
+      {isOperator ? 'You decide on this job.' : 'An operator of this service decides on this job.'}
+      {decideBy && (
+        <>
+          {' '}
+          Without a decision it is rejected <Moment at={decideBy} relative />, and nothing is charged.
+        </>
+      )}{' '}
+      An approval charges {counted(cost, 'credit')}
+      {balance === undefined ? '' : ` of a balance of ${formatCount(balance)}`}.
+      {scheduleId !== '' && ' It covers the later runs of the schedule that cost no more.'}
     </Alert>
   );
 }

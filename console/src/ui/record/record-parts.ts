@@ -5,7 +5,7 @@ export interface RecordValue {
 }
 
 /** List of objects of a record, as a table. */
-export interface RecordTable {
+export interface ObjectTable {
   name: string;
   columns: readonly string[];
   rows: readonly (readonly string[])[];
@@ -22,7 +22,7 @@ export interface RecordGroup {
 /** Parts of a record, as a page shows them. */
 export interface RecordParts {
   groups: readonly RecordGroup[];
-  tables: readonly RecordTable[];
+  tables: readonly ObjectTable[];
 }
 
 const maxValues = 300;
@@ -51,7 +51,7 @@ function valuesOf(value: unknown, path: string): RecordValue[] {
 }
 
 /** Returns the lists of objects below a name, with their paths. */
-function tablesOf(value: unknown, path: string): RecordTable[] {
+function tablesOf(value: unknown, path: string): ObjectTable[] {
   if (isTableList(value)) return [tableOf(path, value)];
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, member]) =>
@@ -59,7 +59,7 @@ function tablesOf(value: unknown, path: string): RecordTable[] {
   );
 }
 
-function tableOf(name: string, list: readonly Record<string, unknown>[]): RecordTable {
+function tableOf(name: string, list: readonly Record<string, unknown>[]): ObjectTable {
   const shown = list
     .slice(0, maxRows)
     .map((row) => new Map(valuesOf(row, '').map((each) => [each.name, each.text])));
@@ -110,3 +110,7 @@ export function sellerOf(record: unknown, depth = 0): string {
   }
   return '';
 }
+
+/** Returns an address that a link may open; undefined for any other text. */
+export const safeUrl = (url: string | undefined): string | undefined =>
+  url && /^https?:\/\//i.test(url) ? url : undefined;

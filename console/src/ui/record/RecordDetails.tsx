@@ -4,11 +4,10 @@ import { useMemo } from 'react';
 import type { RecordItem } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { formatPrice } from '../../../../src/present/item.ts';
 import { formatCount } from '../../../../src/present/text.ts';
-import { CodeBlock } from '../../ui/CodeBlock.tsx';
-import { Fact } from '../../ui/layout/Section.tsx';
-import { basePath } from '../../ui/session/base-path.ts';
-import { safeUrl } from './query.ts';
-import { partsOf, type RecordGroup, type RecordTable, sellerOf } from './record-parts.ts';
+import { CodeBlock } from '../CodeBlock.tsx';
+import { Fact } from '../layout/Section.tsx';
+import { basePath } from '../session/base-path.ts';
+import { type ObjectTable, partsOf, type RecordGroup, safeUrl, sellerOf } from './record-parts.ts';
 
 /** Values of an item under common names. */
 export type ShownItem = Partial<
@@ -53,7 +52,7 @@ export function RecordDetails({ item, record, meanings = new Map() }: RecordDeta
   );
 }
 
-const tableSection = (table: RecordTable) => <ListSection key={table.name} table={table} />;
+const tableSection = (table: ObjectTable) => <ListSection key={table.name} table={table} />;
 
 /** Picture, title, and common values of an item. */
 function Header({ item, seller }: { item: ShownItem; seller: string }) {
@@ -154,7 +153,7 @@ function FieldName({ path, meanings, children }: FieldNameProps) {
 }
 
 /** A list of the record as a table. */
-function ListSection({ table: { name, columns, rows, total } }: { table: RecordTable }) {
+function ListSection({ table: { name, columns, rows, total } }: { table: ObjectTable }) {
   return (
     <section>
       <SectionTitle name={name} />
