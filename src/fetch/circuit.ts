@@ -209,7 +209,7 @@ export class Circuit {
 
   #backOffMs(failures: number): number {
     const { firstPauseMs, random } = this.#options;
-    // An origin says nothing sooner, so that the random part is added.
+    // The random part is added, so that no request comes before the pause ends.
     return backOffMs({ firstMs: firstPauseMs, maxMs: maxPauseMs }, failures, 0) * (1 + random() / 4);
   }
 

@@ -3,7 +3,7 @@ import { maxConcurrency, originPolicy } from './policy.ts';
 
 /**
  * Creates the scheduler of a process that fetches no pages. It returns the concurrency of origins;
- * `openSession` throws. It is in a file of its own so that such a process loads no fetching code.
+ * `openSession` throws. It has its own file so that such a process loads no fetching code.
  */
 export function createDisabledScheduler({
   origins,

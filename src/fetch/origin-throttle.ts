@@ -17,7 +17,7 @@ export interface OriginThrottle {
    * longer interval takes precedence.
    */
   slowDown(intervalMs: number): void;
-  /** Replaces the limits by those of a changed policy. */
+  /** Applies the limits of a changed policy. */
   apply(policy: OriginPolicy): void;
 }
 

@@ -34,7 +34,7 @@ export async function connectThroughProxy(
     const connect = url.protocol === 'socks5:' ? connectBySocks : connectByHttp;
     return await connect(url, host, port, connectMs);
   } catch (error) {
-    // The error of the SOCKS client contains the password, so it is no cause.
+    // The error of the SOCKS client contains the password, so it is not set as the cause.
     const label = `${url.protocol}//${url.hostname}:${portOf(url)}`;
     throw new Fault('proxy_failed', `the proxy ${label} failed: ${(error as Error).message}`);
   }

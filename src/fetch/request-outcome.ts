@@ -13,7 +13,7 @@ export type RequestOutcome =
   | { kind: 'refused'; reason: string; explicit: boolean; waitMs: number | undefined }
   /** No response arrived, or the site reported a failure. */
   | { kind: 'failed'; reason: string }
-  /** The response says nothing about the origin. */
+  /** The response does not show the state of the origin. */
   | { kind: 'inconclusive' }
   /** No request was sent. */
   | { kind: 'not_sent' };

@@ -123,7 +123,7 @@ function differenceOf(last: TrackedItem | undefined, { values, readAt }: Snapsho
   return compare(last?.values ?? null, last === undefined || hasNews(last, readAt) ? values : last.values);
 }
 
-/** Returns true if the job of the run ended after the one that found the item last. */
+/** Returns true if the run's job ended after the last job that found the item. */
 function isSeenLater({ jobId }: TrackingRun, { at }: Snapshot, last: TrackedItem | undefined): boolean {
   if (last === undefined) return true;
   return last.seenAt < at || (last.seenAt === at && last.seenJob < jobId);

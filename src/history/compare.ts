@@ -41,7 +41,7 @@ function pick(values: TrackedValues, fields: readonly TrackedField[]): Partial<T
   return Object.fromEntries(fields.map((field) => [field, values[field]]));
 }
 
-/** Returns true if values are equal. Variants are a set: their order on a page says nothing. */
+/** Returns true if values are equal. Variants are compared as a set, regardless of their order. */
 function isEqual(one: TrackedValues[TrackedField], other: TrackedValues[TrackedField]): boolean {
   if (one === null || other === null || typeof one !== 'object' || typeof other !== 'object')
     return one === other;

@@ -60,7 +60,7 @@ export function planItems(request: Message, description: DescMessage, market: Ma
 export const itemFields = (request: DescMessage): readonly DescField[] =>
   request.fields.find((field) => field.name === 'items')!.message!.fields;
 
-/** Returns the name of the first field that is no choice between declared values, such as `list_type`. */
+/** Returns the name of the first field that is free text, unlike a choice such as `list_type`. */
 function subjectOf(fields: readonly DescField[]): string {
   const isChoice = (field: DescField) => {
     const { type } = rulesOf(field);

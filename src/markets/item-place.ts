@@ -18,7 +18,7 @@ export const storeMarkets: readonly string[] = markets
 export const storeOfUnit = (market: string, unitKey: string): string | undefined =>
   markets.find(({ name }) => name === market)?.storeOf?.(unitKey);
 
-/** Returns the region of an item and its store as they are shown; `-` and '' if it has none. */
+/** Returns the displayed region and store of an item: `-` without a region, '' without a store. */
 export function shownPlace({ market, region }: { market: string; region: string }): {
   region: string;
   store: string;

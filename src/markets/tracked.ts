@@ -9,7 +9,7 @@ export interface ItemDetails {
   listPrice: number | null;
   reviews: number | null;
   seller: string | null;
-  /** Address of the picture, if it is not in a member whose name says so. */
+  /** Address of the picture. Null if the record has it in a member that is named as a picture. */
   image: string | null;
 }
 

@@ -64,5 +64,5 @@ export function formatBytes(bytes: number | bigint): string {
 export const regionText = (region: string): string =>
   /^[a-z]{2}$/i.test(region) ? `${countries().of(region.toUpperCase()) ?? region} (${region})` : region;
 
-/** Returns the start of an id, which tells it from others on a page. */
+/** Returns the start of an id, which distinguishes it from others on a page. */
 export const shortId = (id: string): string => id.slice(0, 8);

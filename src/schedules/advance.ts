@@ -71,7 +71,7 @@ export async function advanceClaimed(context: JobContext, claimed: Schedule): Pr
   await writeSchedule(store, claimed, changesOf(claimed, schedule, clock.now()));
 }
 
-/** Returns the patch that begins the due run of a schedule; null if no run is due. */
+/** Returns the patch that starts the due run of a schedule, or null if no run is due. */
 async function beginRun(context: JobContext, schedule: Schedule): Promise<SchedulePatch | null> {
   const { keyId, nextRunAt, pending, state } = schedule;
   const now = context.clock.now();

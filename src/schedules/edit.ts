@@ -70,7 +70,7 @@ export async function createSchedule(
   return first === null ? schedule : requireSame(context, first, requested);
 }
 
-/** Returns a schedule. Throws a Fault `conflict` if it differs from the one that a repeated call creates. */
+/** Returns a schedule. Throws a Fault `conflict` if it differs from the requested one. */
 async function requireSame(
   { store }: JobContext,
   schedule: Schedule,

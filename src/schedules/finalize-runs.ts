@@ -84,7 +84,7 @@ async function finalizeRun(
   const creditsSpent = schedule.creditsSpent - counted + credits.cost - credits.refunded;
   const charged = { ...schedule, creditsSpent };
   if (state === 'completed' || state === 'partial_complete') return { ...charged, failures: 0 };
-  // A further run that is rejected says nothing about the times, which were approved.
+  // The times were approved, so rejecting a further run does not affect them.
   const isFurther = run?.trigger === 'manual' && schedule.approval !== null;
   if (job !== null && 'decideBy' in job && state === 'rejected')
     return isRejection(job, schedule) && !isFurther ? reject(charged, clock.now(), job.reason) : charged;

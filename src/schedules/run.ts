@@ -50,7 +50,7 @@ export async function startRun(context: JobContext, schedule: Schedule): Promise
   }
 }
 
-/** Submits the job of a run. Returns it, or `changed` if the schedule was changed meanwhile. */
+/** Submits the job of a run. Returns the job, or `changed` if the schedule changed during the submit. */
 async function submitRun(
   context: JobContext,
   schedule: Schedule,
@@ -59,7 +59,7 @@ async function submitRun(
 ): Promise<Job | null | 'changed'> {
   const { store, jobTypes } = context;
   const stored = await store.schedules.pick({ id: schedule.id }, ['request', 'revision']);
-  // The approval of the run is that of the request that was read.
+  // The run's approval covers the request that was read.
   if (stored?.revision !== schedule.revision) return 'changed';
   const method = submitMethodOf(jobTypes, schedule.market, schedule.kind);
   const { message, units } = await planRequest(method, stored.request);
@@ -102,7 +102,7 @@ async function recordJob(
   const { id: jobId, cost } = job;
   await recordRun(context, { ...runOf(schedule, pending), state: 'running', jobId, cost });
   context.log.info({ scheduleId: schedule.id, runId: pending.id, jobId }, 'schedule run started');
-  // Callers choose the time of a manual run, and the rule `queue` that of a waiting one.
+  // Callers choose the time of a manual run; the rule `queue` sets the time of a waiting run.
   if (pending.trigger !== 'manual' && !pending.isQueued)
     context.metrics.record('gleaner_schedule_run_delay_seconds', job.createdAt - pending.scheduledFor);
   return {

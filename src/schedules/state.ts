@@ -13,7 +13,7 @@ export function countFailure(schedule: Schedule, now: number, reason: string): S
   return pause(counted, now, `Paused after ${failures} failed runs. ${reason}`);
 }
 
-/** Pauses a schedule, and lets its owner know. */
+/** Pauses a schedule, and notifies its owner. */
 export function pause(schedule: Schedule, now: number, reason: string): Schedule {
   return {
     ...schedule,
@@ -31,13 +31,13 @@ const withNotice = (notice: ScheduleNotice, now: number): Pick<Schedule, 'notice
   noticeAt: now,
 });
 
-/** Rejects a schedule whose run was rejected, and lets its owner know. */
+/** Rejects a schedule whose run was rejected, and notifies its owner. */
 export function reject(schedule: Schedule, now: number, reason: string): Schedule {
   const state = { state: 'rejected', stateSince: now, reason } as const;
   return { ...schedule, ...state, approval: null, nextRunAt: null, ...withNotice('rejected', now) };
 }
 
-/** Returns the patch after which the next run of a schedule needs an approval of its own. */
+/** Returns the patch after which the next run of a schedule needs a new approval. */
 export const withdrawApproval = ({ version }: Pick<Schedule, 'version'>) => ({
   version: version + 1,
   approval: null,

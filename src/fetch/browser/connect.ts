@@ -41,7 +41,7 @@ export async function connectBrowser(options: ConnectBrowserOptions): Promise<Br
   const { promise: gone, resolve } = Promise.withResolvers<void>();
   browser.once('disconnected', () => resolve());
   const userAgent = `${await browser.userAgent()} ${options.userAgent}`;
-  // The driver's own method does not tell the pages.
+  // The driver's own method does not notify the pages.
   const disconnect = () => transport.close();
   return {
     gone,

@@ -89,7 +89,7 @@ export class BrowserContexts<Page> {
     return { scope, context, openedAt, pages: 0, active: 0, isClosing: false, keepsCookies: true };
   }
 
-  /** Closes the least recently used idle context if there is no room for another one. */
+  /** Closes the least recently used idle context if the maximum is reached. */
   #evictIdle(): void {
     if (this.#entries.size < this.#limits.contexts) return;
     const idle = this.#entries.values().find(({ active }) => active === 0);

@@ -74,7 +74,7 @@ interface InterceptionContext {
   events: InterceptionEvents;
 }
 
-/** Decides on a request of a script or on its response, of which the expected ones are taken. */
+/** Decides on a script's request or its response. Takes expected responses. */
 async function decideScriptRequest(
   { cdp, plan, maxBytes, events }: InterceptionContext,
   paused: PausedEvent,

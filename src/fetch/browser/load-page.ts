@@ -99,7 +99,7 @@ async function startLoading(tab: Tab, plan: PagePlan, options: LoadPageOptions):
     // It returns with the response of the site, for which the page's own limit holds.
     const patient = { timeout: 2 * limits.totalMs };
     const { errorText } = await cdp.send('Page.navigate', { url: plan.url }, patient);
-    // The observation knows the reason for an aborted navigation, and the status of an error.
+    // The observation has the reason for an aborted navigation, and the status of an error.
     const isObserved = errorText === 'net::ERR_ABORTED' || statusErrors.includes(errorText ?? '');
     if (errorText === undefined || isObserved) return;
     throw failureOf(errorText, plan.url);

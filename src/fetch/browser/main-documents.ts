@@ -35,7 +35,7 @@ export interface MainDocumentsOptions {
   maxBytes: number;
 }
 
-/** Documents of a page's main frame, and the one that is shown. */
+/** Documents of a page's main frame, and the displayed one. */
 export class MainDocuments {
   readonly #options: MainDocumentsOptions;
   /** Responses to requests for the main document, by request id. */

@@ -39,7 +39,7 @@ export function diagnoseStartFailure(
   env: NodeJS.ProcessEnv,
 ): Promise<string | null> {
   const parameters = ['--headless', `--user-data-dir=${profile}`, ...flags, '--dump-dom', 'about:blank'];
-  // A group of its own, because a browser starts processes that its end does not end.
+  // A separate process group, because a browser's child processes outlive it.
   const child = spawn(path, parameters, { env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
   const { promise, resolve } = Promise.withResolvers<string | null>();
   let stderr = '';

@@ -12,7 +12,7 @@ function headerOf({ responseHeaders = [] }: PausedEvent, name: string): string |
   return responseHeaders.find((header) => header.name.toLowerCase() === name)?.value;
 }
 
-/** Returns the length that the body must have, or null if its headers do not tell. */
+/** Returns the length of the body by its headers, or null if they do not state it. */
 function lengthOf(paused: PausedEvent): number | null {
   const length = headerOf(paused, 'content-length');
   return length === undefined || headerOf(paused, 'content-encoding') !== undefined ? null : Number(length);

@@ -128,7 +128,7 @@ function moveToBaseline(
   return { recent: recent.slice(movedCount), earlier: baseline };
 }
 
-/** Returns the alarm after new pages: one that begins, the current one, or null after its end. */
+/** Returns the alarm after new pages: a new one, the current one, or null once it has ended. */
 function nextAlarm(history: FieldHistory, now: number): FieldHistory['alarm'] {
   const { alarm } = history;
   const { pages, absent, baseline } = computeShares(history);

@@ -53,7 +53,7 @@ export const wholePage = '(page)';
 const burst = 50;
 const perSecond = 4;
 
-/** Maximum pages that are watched: those of the markets, and of some hundred declared sites. */
+/** Maximum watched pages: enough for all markets and some hundred declared sites. */
 const maxWatches = 1_000;
 
 /** Counts of a field since the last flush. */

@@ -136,7 +136,7 @@ type Meaning =
   | 'preorder'
   | 'backorder'
   | 'pickup'
-  /** In shops, which says nothing about orders. */
+  /** Available in shops, which does not imply that it can be ordered. */
   | 'store'
   /** Other sizes, colours or sellers. */
   | 'variant'

@@ -21,7 +21,7 @@ export interface Candidate {
   offer: 'offer' | 'aggregate' | null;
   /** Currency of a price. */
   currency: string | null;
-  /** True for the only value that the page marks as that of its product. */
+  /** True for the only value that the page marks as its product's. */
   isMarked: boolean;
 }
 

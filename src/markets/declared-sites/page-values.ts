@@ -47,7 +47,7 @@ export interface PageValues {
   prices: readonly number[];
 }
 
-/** Values of an element that states none of its own. */
+/** Values of an element without structured data. */
 export const noValues: PageValues = { resolutions: new Map(), prices: [] };
 
 /** Decides what a page states for each field of its product. */

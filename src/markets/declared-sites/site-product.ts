@@ -13,7 +13,7 @@ import { openPage, type SitePage, siteOf } from './site-page.ts';
 /** Candidates of a field that contradict each other or the value that was taken. */
 export interface FieldContradiction {
   field: string;
-  /** The value of the record: the one that the page marks, otherwise null. */
+  /** The value of the record: the value that the page marks, otherwise null. */
   value: Json;
   candidates: readonly Candidate[];
 }

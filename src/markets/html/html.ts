@@ -305,7 +305,7 @@ class PriceWriter {
     this.parts.push(text);
   }
 
-  /** Adds a mark if the digits of a text meet those of another element. */
+  /** Adds a mark between adjacent digits of two elements. */
   private mark(text: string, parent: Node['parent'], isRaised: boolean): void {
     const meetsDigit = this.endsWithDigit && /^\s*\p{Nd}/u.test(text);
     const isSeparate = this.isNewLine || this.isRaised;

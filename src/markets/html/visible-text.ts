@@ -61,7 +61,7 @@ const nameAttributes = [
   'data-cy',
 ];
 
-/** Returns the names of an element that say what it is: its classes, id, and names for tests and data. */
+/** Returns the names that describe an element: its classes, id, and names for tests and data. */
 export function namesOf({ attribs }: Element): string {
   const names = nameAttributes.map((name) => attribs[name]);
   return names.filter(Boolean).join(' ').slice(0, 300);
@@ -128,7 +128,7 @@ export function shortText(element: Element, maxLength: number): string | null {
 
 const maxLineNodes = 12;
 
-/** Returns true for an element that begins a line. */
+/** Returns true for a block element, which starts a line. */
 const isBlock = (node: Node) => 'attribs' in node && blocks.has(node.name);
 
 /** Returns the text of a node of a line, or null if it is long. */

@@ -81,7 +81,7 @@ export function closingBracket(text: string, start: number): number {
   return -1;
 }
 
-/** Returns 1 for the code of an opening bracket, -1 for that of a closing one, otherwise 0. */
+/** Returns 1 for an opening bracket, -1 for a closing bracket, and 0 for any other character code. */
 function levelChange(code: number): number {
   // '[' and '{', and ']' and '}', differ by this bit only.
   const bracket = code | 0x20;

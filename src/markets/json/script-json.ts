@@ -17,7 +17,7 @@ export function parseJson(text: string): Json | undefined {
     : undefined;
 }
 
-/** Parses text from a bracket to the one that closes it. Undefined if it is not JSON. */
+/** Parses text between matching brackets. Undefined if it is not JSON. */
 function parseClosed(json: string): Json | undefined {
   try {
     return parseJsonText(json);

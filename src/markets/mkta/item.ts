@@ -76,7 +76,7 @@ function hasTitleOrPrice({ item, price }: ItemPage): boolean {
   return text(priceRange.price_mask) !== null || prices.some((each) => scaledPrice(each) !== null);
 }
 
-/** Throws `page_unreadable` for an item without title and price, which is no result. */
+/** Throws `page_unreadable` for an item without title and price. */
 export function checkNamed(page: ItemPage): void {
   if (hasTitleOrPrice(page)) return;
   throw new Fault('page_unreadable', 'the response states neither a title nor a price of the item');

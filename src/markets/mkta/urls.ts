@@ -25,7 +25,7 @@ function regionOf(host: string): string {
 const orders: readonly string[] = ['asc', 'desc'];
 const sorts: readonly string[] = ['relevancy', 'ctime', 'sales', 'price', 'pop'];
 
-/** Filters: the parameter of a page's address, and that of its request. */
+/** Filters: the query parameter of a page, by the parameter of its request. */
 export const filters: Readonly<Record<string, string>> = {
   minPrice: 'price_min',
   maxPrice: 'price_max',

@@ -83,7 +83,7 @@ const entry = (record: JsonObject) =>
     seller: text(record.shop_name),
   });
 
-/** Returns true if a shop's entry can be bought, or null for searches, which do not tell. */
+/** Returns true if a shop's entry can be bought. Null for searches, which do not state it. */
 function isAvailable(record: JsonObject): boolean | null {
   const isSold = valueAt(record, 'flags.isSold');
   return typeof isSold === 'boolean' ? !isSold : null;

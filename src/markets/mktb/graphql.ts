@@ -60,7 +60,7 @@ export const deliveryLocation = { cityId: '176', districtId: '2274' } as const;
 
 const refused = /forbidden|unauthori[sz]ed|denied|robot|captcha/i;
 const throttled = /too many|rate.?limit|throttl|terlalu (?:banyak|sering)/i;
-/** Errors of the site's own, or of an outdated query, which say nothing about the requested item. */
+/** Internal errors of the site and errors of an outdated query, which are unrelated to the item. */
 const trouble =
   /schema|syntax|cannot query|variable|time.?out|deadline|internal|unavailable|upstream|connection|server|overload|temporar|try again|coba lagi|gangguan|panic|unexpected|\beof\b|circuit|context/i;
 

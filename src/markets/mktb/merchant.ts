@@ -52,7 +52,7 @@ const productsQuery = [
 ].join(' ');
 
 const perPage = 80;
-/** Maximum pages of a shop. No shop of the site has as many, so a longer listing is faulty. */
+/** Maximum pages of a shop. Real shops have fewer pages, so a longer listing is faulty. */
 const maxPages = 5000;
 const everything = 'etalase';
 
@@ -139,7 +139,7 @@ function entry(product: JsonObject, input: JsonObject): JsonObject {
 
 interface Listing {
   products: JsonObject[];
-  /** False for the last page. True also if the site does not tell. */
+  /** False for the last page. True if the site does not mark the last page. */
   more: boolean;
   /** True if the site links to a further page, or, without links, the page is full. */
   isFollowed: boolean;

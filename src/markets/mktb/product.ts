@@ -193,7 +193,7 @@ function isNamed(value: Json | undefined): boolean {
   return name !== null && name !== '0';
 }
 
-/** A product without title and price is no result. */
+/** Returns true if a product has a title or a price. Others are rejected. */
 function hasTitleOrPrice(components: readonly JsonObject[]): boolean {
   const contents = components.filter(({ name }) => name === 'product_content');
   return contents

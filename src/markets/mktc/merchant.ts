@@ -24,7 +24,7 @@ import { merchantType } from './summary.ts';
 const perPage = 40;
 /** Default maximum of products. */
 const defaultLimit = 1500;
-/** Maximum pages of a shop. No shop of the site has as many, so a longer listing is faulty. */
+/** Maximum pages of a shop. Real shops have fewer pages, so a longer listing is faulty. */
 const maxPages = 5000;
 
 const filters = ['categoryids', 'keyword', 'brand'] as const;
@@ -127,7 +127,7 @@ function listing(response: PageResponse, input: JsonObject): Listing {
     products,
     name: text(shop.name) ?? text(own?.merchantName),
     isShop: Object.keys(shop).length > 0,
-    // 0 beside products says nothing.
+    // The site also writes 0 for a page with products.
     lastPage: positive(firstInteger(paging.total_page, paging.totalPage)),
     total: positive(firstInteger(paging.total_item, paging.totalItem)),
   };
@@ -174,7 +174,7 @@ function hasTotalAbove({ total }: Listing, page: number): boolean {
   return total !== null && page * perPage < total;
 }
 
-/** Returns true if the site states a further page or further products. Without both, a full page tells. */
+/** Returns true if the site states a further page or further products, or states neither on a full page. */
 function isFollowed(found: Listing, page: number): boolean {
   const { lastPage, total, products } = found;
   if (lastPage === null && total === null) return products.length >= perPage;

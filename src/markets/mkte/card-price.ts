@@ -26,7 +26,7 @@ const unread: ReadonlySet<string> = new Set(['script', 'style', 'template', 'nos
 const inline: ReadonlySet<string> = new Set(['a', 'b', 'em', 'i', 'small', 'span', 'strong', 'sub', 'sup']);
 const priceClasses = ['a-price', 's-price', 'sx-price', 'a-text-strike'];
 
-/** Marks links to the list of all sellers, whose prices are not that of the card. */
+/** Marks links to the list of all sellers, whose prices are not the price of the card. */
 const sellersList = 'offers';
 
 /** Returns the product that an address leads to, also behind a redirect. Null for other addresses. */

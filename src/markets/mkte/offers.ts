@@ -31,7 +31,7 @@ export function offerKind(element: Element): OfferKind {
   return 'new';
 }
 
-/** Returns the elements of an offer or, if it has none, all elements that are not for members only. */
+/** Returns the elements of an offer. Without any, returns all elements that are not for members only. */
 export function ofOffer(elements: readonly Element[], kind: OfferKind): Element[] {
   const own = elements.filter((element) => offerKind(element) === kind);
   return own.length > 0 ? own : elements.filter((element) => offerKind(element) !== 'member');

@@ -96,7 +96,7 @@ export function readAvailability(page: HtmlPage, kind: OfferKind): string | null
   return null;
 }
 
-/** Blocks of the average rating. The second one is that of pages for touch screens. */
+/** Blocks of the average rating. Pages for touch screens have the second one. */
 const reviewBlocks = ['averageCustomerReviews', 'acrCustomerReviewLink'];
 
 /** Number of ratings, alone in brackets or with a unit. A rating is such a number without both. */

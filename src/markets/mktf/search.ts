@@ -53,7 +53,7 @@ const perPage = 250;
 const defaultPerPage = 30;
 /** Maximum offset that the platform serves, in products. */
 const deepestProduct = 25_000;
-/** Maximum pages of a store. No store has as many, so a longer catalogue is faulty. */
+/** Maximum pages of a store. Real stores have fewer pages, so a longer catalogue is faulty. */
 const maxPages = 5000;
 
 /** Properties of every request. Stores redirect between their hosts. */

@@ -7,7 +7,7 @@ const codes: ReadonlySet<string> = new Set(
 /** Currencies of a symbol or word. Without a home currency it stands for the first one, unless shared. */
 interface CurrencySign {
   currencies: readonly string[];
-  /** True if the symbol alone does not tell the currency. */
+  /** True if the symbol alone does not identify the currency. */
   isShared?: true;
 }
 

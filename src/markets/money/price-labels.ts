@@ -153,7 +153,7 @@ const inclusionByLanguage: Readonly<Record<string, readonly string[]>> = {
   alone: ['ttc', 'ht', 'tasse', '税込', '税抜', '税別', '含税', '未税', '含稅', 'đã'],
 };
 
-/** Names of taxes. An amount beside one alone is that of the tax. */
+/** Names of taxes. An amount whose only label is one of these is the amount of the tax. */
 const taxWords: readonly string[] = [
   'tax',
   'taxes',

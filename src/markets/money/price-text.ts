@@ -104,7 +104,7 @@ function isShopName(index: number, tokens: readonly PriceToken[]): boolean {
 function wordLetter(token: PriceToken, index: number, tokens: readonly PriceToken[]): string {
   const word = token.text.toLowerCase();
   const next = tokens[index + 1];
-  // "A4" is no price.
+  // "A4" is not a price.
   if (fromWords.has(word))
     return next?.type === 'number' && !next.isSpaced && /\p{ASCII}/u.test(word) ? 'x' : 'w';
   const isGlued = !token.isSpaced && tokens[index - 1]?.type === 'number';
@@ -178,7 +178,7 @@ function groupedAmount(
   return point !== null && (point !== separator || isEnglish) ? joinParts(written, '') : null;
 }
 
-/** Returns the amount of a number in the format of its currency. Null if it has none, or more than one. */
+/** Returns the amount of a number in the format of its currency. Null for an ambiguous or invalid number. */
 export function writtenAmount(written: string, format: AmountFormat, isAfterSign = false): number | null {
   const digits = written.replace(/([.,])\s(?=\d{2}$)/, '$1').replace(/\s/g, ' ');
   if (/[.,'’]\s/.test(digits)) return null;

@@ -107,7 +107,7 @@ function amountOf(value: Json | undefined): number | null {
   return typeof value === 'string' ? shownAmount(value, null) : positive(value);
 }
 
-/** Returns the value of a member of a product, if it is that of a known field. */
+/** Returns the value of a member of a product. Null for a member that is not a known field. */
 function memberValue(name: string, value: Json): Omit<StateValue, 'path'> | null {
   if (priceMembers.test(name)) return { field: 'price', value: amountOf(value) };
   if (stockMembers.test(name)) return { field: 'availability', value: availabilityOf(value) };

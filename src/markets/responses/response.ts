@@ -167,7 +167,7 @@ function errorResponseFault(response: PageResponse, body: string, result: Parsed
   return isCheck ? new Fault('page_blocked', `${fault.message}: a robot check`) : fault;
 }
 
-/** Returns the site's message in a body: that of a JSON error, or the title of a page. */
+/** Returns the site's message in a body: the message of a JSON error, or the title of a page. */
 function bodyMessage(body: string, result: ParsedBody): string | null {
   if ('value' in result) return errorMessage(result.value);
   return body.startsWith('<') ? titleOf(body) : null;

@@ -26,7 +26,7 @@ const chooserTitles =
 const restrictedTitles =
   /(?:not|un)[ -]?available (?:in|for) (?:your|this) (?:country|region|location|area)|unavailable for legal reasons|tidak tersedia di (?:negara|wilayah)|không (?:có sẵn|khả dụng) (?:ở|tại) (?:quốc gia|khu vực)|(?:in|für) (?:deinem|ihrem|dein|ihr) land nicht verfügbar|(?:pas|non) disponible dans votre (?:pays|région)|no (?:está )?disponible en (?:tu|su) (?:país|región)|non (?:è )?disponibile nel tuo paese|お住まいの(?:国|地域)では/i;
 
-/** Other titles of "not found" pages than containsNotFound() knows, by language. */
+/** Titles of "not found" pages that containsNotFound() does not detect, by language. */
 const goneTitles =
   /not[ _-]?found|\b404\b|(?:page|product|item) (?:does(?:n't| not) exist|(?:is )?no longer|unavailable)|can(?:'|’)?t find|tidak (?:ditemukan|tersedia)|không (?:tìm thấy|tồn tại)|ไม่พบ|找不到|não encontrad[ao]|no (?:se ha )?encontrad[ao]|nicht gefunden|introuvable|non trovat[ao]|見つかりません/i;
 

@@ -69,7 +69,7 @@ const samples: MarketSamples = () => [
 
 const notAddress = 'not an http or https address';
 
-/** The shops that operators declare: each is a region with hosts and limits of its own. */
+/** The shops that operators declare: each is a region with its own hosts and limits. */
 export const sites: Market = {
   name: 'sites',
   get regions() {

@@ -136,7 +136,7 @@ function ratingOf(rating: JsonObject): number | null {
   const worst = number(rating.worstRating) ?? 0;
   const isUnrated = count(rating.reviewCount ?? rating.ratingCount) === 0 && value === 0;
   if (value === null || value < 0 || isUnrated) return null;
-  // Some shops write the best rating of their own customers instead of that of the scale.
+  // Some shops write the best rating of their customers instead of the maximum of the scale.
   const hasScale = best !== null && Number.isInteger(best) && best > 0;
   const highest = hasScale ? best : maxRating;
   if (value > highest || value < worst) return null;
@@ -187,7 +187,7 @@ export const plainName = (name: string | null): string =>
 interface NamedProduct {
   item: JsonObject;
   name: string;
-  /** Its own address, that of its id, and that of its page. */
+  /** The addresses in its `url`, its `@id`, and its `mainEntityOfPage`. */
   links: (string | null)[];
 }
 
@@ -197,7 +197,7 @@ function namedProduct(item: JsonObject, url: string): NamedProduct {
   return { item, name: plainName(plainText(item.name)), links };
 }
 
-/** Returns the products without a price only if none has one. */
+/** Returns the products with a price, or all products if none has a price. */
 function withOffers(products: readonly NamedProduct[]): readonly NamedProduct[] {
   const offered = products.filter(
     ({ item: { offers, hasVariant, price } }) => (offers ?? hasVariant ?? price) !== undefined,

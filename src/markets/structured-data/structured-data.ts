@@ -190,7 +190,7 @@ const valueAttributes: Readonly<Record<string, string>> = {
   time: 'datetime',
 };
 
-/** Attributes of items in markup: those that begin an item, and name its type, its id, and a member. */
+/** Names of the attributes that declare an item, its type, its id, and a member. */
 interface MarkupNames {
   scope: string;
   type: string;
@@ -205,7 +205,7 @@ const microdataNames: MarkupNames = {
 };
 const rdfaNames: MarkupNames = { scope: 'typeof', type: 'typeof', id: 'resource', member: 'property' };
 
-/** An item that is no member of the item around it. */
+/** An item that is not marked as a member of the item around it. */
 interface MarkedItem {
   item: JsonObject;
   /** Item of the nearest element around it. */
@@ -259,7 +259,7 @@ function collectItems(nodes: Document['children'], walk: MarkupWalk, owner: Mark
   }
 }
 
-/** Returns the item that an element begins, with its types and its id. Null if it begins none. */
+/** Returns the item that an element declares, with its types and its id. Null if it declares none. */
 function itemOf({ attribs }: Element, names: MarkupNames): JsonObject | null {
   if (attribs[names.scope] === undefined) return null;
   // Without a prototype, a member of any name is an own one.
@@ -278,7 +278,7 @@ function memberNames({ attribs }: Element, names: MarkupNames): string[] {
 
 const isPriceMember = (name: string): boolean => /price$/i.test(name);
 
-/** Adds a value under names, of which those of RDFa can have prefixes. */
+/** Adds a value under names. Removes the prefixes of RDFa. */
 function addMembers(item: JsonObject, names: readonly string[], value: Json): void {
   for (const name of names) addMember(item, name.replace(/^(?:schema:|https?:\/\/schema\.org\/)/, ''), value);
 }

@@ -7,14 +7,14 @@ import { skuCandidates } from './sku-candidates.ts';
 import { availabilityCandidates } from './stock-candidates.ts';
 import { mainControl, type VisiblePage } from './visible-page.ts';
 
-/** What the reader of a page knows before it looks at it. */
+/** Facts about a page that its reader is given. */
 export interface PageFacts extends PriceFacts {
   url: string;
   /** Names of the page and of its product. */
   titles: readonly string[];
 }
 
-/** Returns the text of a heading, or that of the first element in it, that one of the titles contains. */
+/** Returns the first text of a heading or of an element in it that is part of a title. */
 function titledText(heading: Element, titles: readonly string[]): string | null {
   const inner = heading.children.filter((node) => 'attribs' in node);
   for (const element of [heading, ...inner.slice(0, 10)]) {

@@ -1,4 +1,4 @@
-/** Position of an element in the order of the document, and that of its last descendant. */
+/** Positions of an element and of its last descendant in document order. */
 export interface ElementRange {
   start: number;
   end: number;

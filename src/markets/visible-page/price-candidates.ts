@@ -8,7 +8,7 @@ import type { PurchaseControl } from './purchase-control.ts';
 import type { VisiblePage } from './visible-page.ts';
 import { type VisiblePrice, type VisiblePrices, visiblePrices } from './visible-price.ts';
 
-/** What the reader of prices knows before it looks at a page. */
+/** Facts about a page that the reader of prices is given. */
 export interface PriceFacts {
   /** Currency of the shop. */
   home: string | null;
@@ -67,7 +67,7 @@ const hasAttribute = ({ fields }: VisiblePage, amount: number): boolean =>
 const isUnclear = ({ text, currency }: VisiblePrice): boolean =>
   (currency === null || currency === 'USD') && /(?<![\d.,])\d{1,3}\.\d{3}(?![\d.,])/.test(text);
 
-/** Prices of a page by their places, and the one that it marks. */
+/** Prices of a page by their position, and the marked price. */
 interface PriceView {
   home: string | null;
   onPage: VisiblePrices;

@@ -84,7 +84,7 @@ interface PriceContent {
   text: string;
   /** The text with marks between the digits of its elements. */
   markedText: string;
-  /** Null for a text that is no price above 0. */
+  /** Null for a text that is not a price above 0. */
   amount: number | null;
 }
 
@@ -105,7 +105,7 @@ const countNumbers = (text: string): number => text.match(/\d+/g)?.length ?? 0;
 /** Returns true for a price with a currency and without cents beside it. */
 const isComplete = ({ hasSign, element }: PriceElement): boolean => hasSign && !hasCentsBeside(element);
 
-/** Returns a price, or null if it is a part of that in the text around it. */
+/** Returns a price, or null if it is a part of the price in the text around it. */
 function unlessPart(price: PriceElement, { text, markedText }: PriceContent): PriceElement | null {
   const isPriceText = markedText.includes(centsMark) || hasCurrency(text);
   return isPriceText && !isComplete(price) ? null : price;

@@ -17,7 +17,7 @@ export function hasTaxLabel(element: Element, words: RegExp): boolean {
   return texts.some((text) => text !== null && words.test(text));
 }
 
-/** Struck prices, and those of choices that are no controls to buy. */
+/** Elements of struck prices, and of choices that do not buy the product. */
 const struckTags: ReadonlySet<string> = new Set(['del', 's', 'strike', 'button', 'option', 'label']);
 
 /** Words after a price that it is without tax. With a colon, they are the label of the next one. */

@@ -8,7 +8,7 @@ export interface CardLinks {
   readonly headings: readonly { at: number }[];
   /** Links with a picture to another page. */
   readonly pictures: readonly { at: number }[];
-  /** Adds the position of an element that is one of them. */
+  /** Adds the position of an element if it is such a link. */
   add(element: Element, at: number): void;
 }
 

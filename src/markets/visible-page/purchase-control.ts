@@ -26,7 +26,7 @@ const controlNames: ReadonlySet<string> = new Set(['button', 'input', 'a', 'img'
 const maxText = 60;
 const maxLabel = 200;
 
-/** Returns the texts of a control: the one that it shows, and those for assistive technology. */
+/** Returns the texts of a control: its visible text, and its labels for assistive technology. */
 function labelsOf(element: Element): string[] {
   const { name, attribs } = element;
   const visibleLabel = name === 'input' ? (attribs.value ?? attribs.alt) : shortText(element, maxText);

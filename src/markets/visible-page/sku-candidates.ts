@@ -65,7 +65,7 @@ interface FoundCode {
   element: Element;
 }
 
-/** Returns the numbers after labels, and those of elements whose names say so. */
+/** Returns the numbers after labels, and in elements that are named as numbers of a product. */
 function labelledCodes({ texts, fields }: VisiblePage): FoundCode[] {
   const found: FoundCode[] = [];
   const push = (text: string | null, element: Element) => {
@@ -86,7 +86,7 @@ function labelledCodes({ texts, fields }: VisiblePage): FoundCode[] {
   return found;
 }
 
-/** Attributes that can have a number of a product, and those of a form's field. */
+/** Attributes that can contain the number of a product, in general and in a form's field. */
 const codeAttributes = [...skuAttributes, ...idAttributes];
 const fieldAttributes = [...codeAttributes, 'value'];
 

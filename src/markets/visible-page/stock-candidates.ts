@@ -38,7 +38,7 @@ function namedTexts({ fields, texts }: VisiblePage): StockText[] {
   return found;
 }
 
-/** Returns the lines of text in an element, without those of controls and of other products. */
+/** Returns the lines of text in an element, except the texts of controls and of other products. */
 function linesIn(page: VisiblePage, around: Element | null): StockText[] {
   const { texts, ranges, controls } = page;
   const range = around === null ? undefined : ranges.get(around);
@@ -125,7 +125,7 @@ function controlCandidates(
     if (hasOtherKind(control, page)) sources.push('other control');
   }
   const value = isSoldOut ? 'OutOfStock' : 'InStock';
-  // The page says so at the place where the product would be bought.
+  // The control that would buy the product is disabled and says that it is sold out.
   const isMarked = isSoldOut && isDisabled && !stated?.states.has(true);
   const candidate = { field: 'availability', value, text, element, isMarked };
   return sources.map((source) => pageCandidate({ ...candidate, source }));

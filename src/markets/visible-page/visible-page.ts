@@ -16,7 +16,7 @@ export interface VisiblePage {
   controls: readonly PurchaseControl[];
   /** Links of other products. */
   cardLinks: CardLinks;
-  /** Position of each element in the order of the document, and that of its last descendant. */
+  /** Positions of each element and of its last descendant in document order. */
   ranges: ReadonlyMap<Element, ElementRange>;
 }
 
@@ -44,7 +44,7 @@ function rangesOf(root: Document): Map<Element, ElementRange> {
 
 const headingNames: ReadonlySet<string> = new Set(['h1', 'h2', 'h3']);
 const maxHeading = 300;
-/** Names of elements that are no headings but have the name of a product. */
+/** Names of elements that contain the name of a product without being headings. */
 const nameNames = /(?:^|[\s_-])(?:product|prod|item|goods)?[_-]?(?:title|name)(?=$|[\s_-])/i;
 
 /** Returns true for the logo of a shop, which can have the name of its title. */
@@ -73,7 +73,7 @@ interface NamedElement {
   name: string;
 }
 
-/** Returns the name in an element, or null if it cannot be that of the product. */
+/** Returns the name in an element. Null for an element that cannot name the product. */
 function namedElement(element: Element): NamedElement | null {
   const kind = nameKind(element);
   if (kind === null || isHidden(element)) return null;

@@ -21,7 +21,7 @@ export interface VisiblePrice extends TextPosition, PriceElement {
   isWeak: boolean;
 }
 
-/** A price of which a point can separate decimals or thousands. */
+/** A price whose point can separate decimals or thousands. */
 export interface UnclearPrice extends TextPosition {
   readings: readonly number[];
   text: string;
@@ -34,7 +34,7 @@ export interface VisiblePrices {
   prices: readonly VisiblePrice[];
   /** Prices whose names say that they were before. */
   oldPrices: readonly VisiblePrice[];
-  /** Positions of texts with a currency and digits that are no price: "from €5", "$3.340". */
+  /** Positions of texts with a currency and digits that are not one price: "from €5", "$3.340". */
   unreadable: readonly TextPosition[];
   /** Prices of something else, other than those without tax. */
   others: readonly TextPosition[];
@@ -80,7 +80,7 @@ class PriceCollector {
     return this.hasUntaxed && this.hasTaxed;
   }
 
-  /** Adds the price of which a text is a part, if there is one. */
+  /** Adds the price that contains a text, if there is one. */
   add({ parent, text }: VisibleText): void {
     const price = priceAround(parent, this.home);
     if (price !== null) this.addPrice(price);
