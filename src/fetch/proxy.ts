@@ -80,7 +80,8 @@ function resolveAddress(hostname: string, lookup: LookupFunction): Promise<strin
 
 function connectByHttp(url: URL, host: string, port: number, timeoutMs: number): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const bracketedHost = isIP(host) === 6 ? `[${host}]` : host;
+  const target = `${bracketedHost}:${port}`;
   const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   const request = (url.protocol === 'https:' ? https : http).request({
     method: 'CONNECT',

@@ -55,5 +55,6 @@ export function creditsText({
 }: Pick<Job, 'cost' | 'charged' | 'refunded' | 'ended'>): string {
   if (charged === 0 && ended) return 'Nothing charged';
   if (charged === 0) return `${formatCount(cost)} credits on approval`;
-  return `${formatCount(charged)} credits${refunded > 0 ? `, ${formatCount(refunded)} refunded` : ''}`;
+  const refund = refunded > 0 ? `, ${formatCount(refunded)} refunded` : '';
+  return `${formatCount(charged)} credits${refund}`;
 }

@@ -26,32 +26,32 @@ export function waitingEmail(
   type: 'job.awaiting_approval' | 'job.approval_expiring',
   { job, user, link, scheduleLink, now }: Waiting,
 ): Email {
-  const who = nameOf(user, job.userId);
-  const what = `${job.kind} on ${job.market}${job.region === '' ? '' : ` (${job.region})`}`;
-  const left = job.decideBy === null ? '' : formatDuration(job.decideBy - now);
-  const expiring = type === 'job.approval_expiring';
+  const { decideBy, schedule, region } = job;
+  const name = user === null ? job.userId : oneLine(user.name);
+  const kindAndMarket = `${job.kind} on ${job.market}`;
+  const description = region === '' ? kindAndMarket : `${kindAndMarket} (${region})`;
+  const remaining = decideBy === null ? '' : formatDuration(decideBy - now);
+  const isExpiring = type === 'job.approval_expiring';
   const balance = user?.balance ?? 0;
-  const short = job.cost - balance;
+  const missing = job.cost - balance;
+  const shortage = missing > 0 ? ` (${missing} short, if the job is not charged yet)` : '';
   const lines = [
-    expiring
-      ? `A job is still awaiting approval. It will be rejected in ${left} unless an operator decides.`
+    isExpiring
+      ? `A job is still awaiting approval. It will be rejected in ${remaining} unless an operator decides.`
       : 'A job is awaiting approval.',
     '',
-    `User:      ${who}`,
-    `Job:       ${what}, ${count(job.totalUnits, 'unit')}`,
-    ...(job.schedule === null
-      ? []
-      : [`Schedule:  ${scheduleLink}. An approval covers its later runs at this cost or below.`]),
-    `Cost:      ${count(job.cost, 'credit')}`,
-    `Balance:   ${count(balance, 'credit')}${short > 0 ? ` (${short} short, if the job is not charged yet)` : ''}`,
-    ...(job.decideBy === null ? [] : [`Time left: ${left}, until ${formatUtc(job.decideBy)}`]),
-    '',
-    `Approve or reject: ${link}`,
+    `User:      ${nameOf(user, job.userId)}`,
+    `Job:       ${description}, ${count(job.totalUnits, 'unit')}`,
   ];
-  const subject = expiring
-    ? `Expires in ${left}: job of ${user === null ? job.userId : oneLine(user.name)}`
-    : `Awaiting approval: job of ${user === null ? job.userId : oneLine(user.name)}`;
-  return { subject: `${subject}, ${count(job.cost, 'credit')}`, text: `${lines.join('\n')}\n` };
+  if (schedule !== null)
+    lines.push(`Schedule:  ${scheduleLink}. An approval covers its later runs at this cost or below.`);
+  lines.push(`Cost:      ${count(job.cost, 'credit')}`);
+  lines.push(`Balance:   ${count(balance, 'credit')}${shortage}`);
+  if (decideBy !== null) lines.push(`Time left: ${remaining}, until ${formatUtc(decideBy)}`);
+  lines.push('', `Approve or reject: ${link}`);
+  const state = isExpiring ? `Expires in ${remaining}` : 'Awaiting approval';
+  const subject = `${state}: job of ${name}, ${count(job.cost, 'credit')}`;
+  return { subject, text: `${lines.join('\n')}\n` };
 }
 
 /** Returns the name and the email address of a user, or the id of a deleted one. */

@@ -73,10 +73,8 @@ async function attempt(context: NotifyContext, sending: Sending, signal: AbortSi
     const fault = Fault.from(error);
     if (signal.aborted || error instanceof ClaimLost || fault.isOutage) throw error;
     context.log.error({ deliveryId: delivery.id, jobId: job.id, err: error }, 'results not readable');
-    return {
-      status: null,
-      error: `The results cannot be read${fault.code === 'internal' ? '' : `: ${fault.message}`}`,
-    };
+    const details = fault.code === 'internal' ? '' : `: ${fault.message}`;
+    return { status: null, error: `The results cannot be read${details}` };
   }
 }
 
