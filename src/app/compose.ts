@@ -19,16 +19,15 @@ import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
 import { isBatchFile } from '../contract/files.ts';
 import { services } from '../contract/services.ts';
 import { createDestinations } from '../delivery/destination/destinations.ts';
-import { createDisabledScheduler } from '../fetch/disabled-scheduler.ts';
 import { createDriftWatcher } from '../fetch/drift/drift-watcher.ts';
 import { createJobChanges, type JobChanges, observeStore } from '../jobs/changes.ts';
-import type { JobContext, Pages } from '../jobs/context.ts';
+import type { JobContext } from '../jobs/context.ts';
 import { resolveJobTypes } from '../jobs/job-types.ts';
 import { findUnknownPrice } from '../jobs/prices.ts';
 import { createSharedCounts } from '../jobs/shared-counts.ts';
 import { kinds } from '../kinds/list.ts';
 import { declaredSites } from '../markets/declared-sites/declared-sites.ts';
-import { listedFields, policyOfMarket } from '../markets/defaults.ts';
+import { listedFields } from '../markets/defaults.ts';
 import { findUnknownRegions, withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { watchFirstPublish } from '../queue/queue.ts';
@@ -37,9 +36,9 @@ import type { Job, StoredFile } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 import { withOriginLimits } from '../store/stored-times.ts';
 import { refuseOtherMoves } from '../store/wrap.ts';
-import { createRequestCounter, meterRequests, type RequestCounter } from '../sweep/request-counter.ts';
+import { createRequestCounter, type RequestCounter } from '../sweep/request-counter.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
-import type { Fetching, FetchingOptions } from './open-fetching.ts';
+import { openPages, pageObservers } from './open-pages.ts';
 import { assertRemoteBrowsers } from './remote-browsers.ts';
 import { openStack, type Stack, type StackOptions } from './stack.ts';
 import { traceQueue, traceStore } from './telemetry.ts';
@@ -242,37 +241,6 @@ function jobLinks({ links, secrets, images }: SignedLinks, blobs: Stack['blobs']
     },
     itemToken: (jobId, batchId, index) => writeItemToken(secrets, jobId, { batchId, index }),
     readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),
-  };
-}
-
-/** Returns the observers of requests to sites, and of pages in browsers. */
-function pageObservers(
-  requestCounter: RequestCounter,
-  metrics: Metrics,
-): Pick<FetchingOptions, 'observer' | 'onDefect'> {
-  return {
-    observer: meterRequests(requestCounter, metrics),
-    onDefect: (market, defect) => metrics.add('gleaner_browser_defects_total', { market, defect }),
-  };
-}
-
-/** Opens page access for units. Loads the HTTP client only when it is needed. */
-async function openPages(
-  readsPages: boolean,
-  options: FetchingOptions & { config: Pick<Config, 'sandbox'> },
-): Promise<Pick<Fetching, 'close'> & { pages: Pages }> {
-  if (readsPages) {
-    const [{ openFetching }, { withSandbox }] = await Promise.all([
-      import('./open-fetching.ts'),
-      import('./sandbox.ts'),
-    ]);
-    const fetching = await openFetching(options);
-    const { userAgent, sandbox } = options.config;
-    return sandbox ? withSandbox(fetching, { ...options, userAgent }) : fetching;
-  }
-  return {
-    pages: createDisabledScheduler({ origins: options.config.origins, policyOf: policyOfMarket }),
-    async close() {},
   };
 }
 

@@ -187,8 +187,8 @@ function draftOfRows({ list }: RequestShape, own: FieldTexts, rows: readonly Fie
     .map((row) => Object.fromEntries(names.flatMap((name) => (row[name] ? [[name, row[name]]] : []))))
     .filter((row) => Object.keys(row).length > 0)
     .map((row) => ({ ...ofUnits, ...row }));
-  const others = Object.fromEntries(Object.entries(own).filter(([name]) => !names.includes(name)));
-  return { ...emptyDraft, own: others, units };
+  const sharedTexts = Object.fromEntries(Object.entries(own).filter(([name]) => !names.includes(name)));
+  return { ...emptyDraft, own: sharedTexts, units };
 }
 
 /** Returns a new row, with the choices of the last one, such as its country. */

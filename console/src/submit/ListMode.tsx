@@ -9,7 +9,14 @@ import { type ParsedList, parseList } from '../ui/request/table.ts';
 import { Fields } from './Field.tsx';
 import { InlineCode } from './InlineCode.tsx';
 import { LineEditor } from './LineEditor.tsx';
-import { bodyOf, linesOf, problemOfAll, problemsOfLines, readingOf, sharedFields } from './list-request.ts';
+import {
+  bodyOf,
+  linesOf,
+  problemOfAll,
+  problemsOfLines,
+  readerOptions,
+  sharedFields,
+} from './list-request.ts';
 import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
 
 interface ListModeProps extends ModeProps {
@@ -25,8 +32,8 @@ export function ListMode({ jobType, shape, list, draft, busy, submit, problems }
   const [own, setOwn] = useState<FieldTexts>(() => sharedTexts(shape, draft));
   const [isTried, setTried] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
-  const reading = useMemo(() => readingOf(shape, list), [shape, list]);
-  const parsed = useMemo(() => parseList(text, jobType, list, reading), [text, jobType, list, reading]);
+  const options = useMemo(() => readerOptions(shape, list), [shape, list]);
+  const parsed = useMemo(() => parseList(text, jobType, list, options), [text, jobType, list, options]);
   const body = useMemo(() => bodyOf(shape, own, parsed), [shape, own, parsed]);
   const isEmpty = text.trim() === '';
   const shared = sharedFields(shape, parsed.units);
@@ -37,7 +44,7 @@ export function ListMode({ jobType, shape, list, draft, busy, submit, problems }
   };
   const send = () => {
     setTried(true);
-    const current = bodyOf(shape, own, parseList(area.current?.value ?? text, jobType, list, reading));
+    const current = bodyOf(shape, own, parseList(area.current?.value ?? text, jobType, list, options));
     if (current !== null && !busy) submit(current).catch(() => {});
   };
   return (

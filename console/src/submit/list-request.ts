@@ -8,10 +8,10 @@ export const linesOf = (units: readonly (FieldTexts | string)[], name: string | 
   units.map((unit) => (typeof unit === 'string' ? unit : (unit[name ?? ''] ?? ''))).join('\n');
 
 /** Returns how the lines of a list are read: its own field first, then the others. */
-export function readingOf(shape: RequestShape, { fields }: ListShape) {
+export function readerOptions(shape: RequestShape, { fields }: ListShape) {
   const own = (formLayout(shape).row ?? []).map(({ name }) => name);
-  const others = (fields ?? []).map(({ name }) => name).filter((name) => !own.includes(name));
-  return { fills: unitFills(shape, {}), order: [...own, ...others] };
+  const otherNames = (fields ?? []).map(({ name }) => name).filter((name) => !own.includes(name));
+  return { fills: unitFills(shape, {}), order: [...own, ...otherNames] };
 }
 
 /** Returns the fields that all units share. One that each unit has itself is not required. */

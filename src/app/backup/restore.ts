@@ -10,9 +10,9 @@ import { withStore } from './copy-files.ts';
 import { requireEmpty } from './create.ts';
 import {
   describeFile,
+  localPathOf,
   type ManifestEnd,
   type ManifestFile,
-  localPathOf,
   readFiles,
   readHeader,
 } from './manifest.ts';

@@ -6,7 +6,7 @@ import { openPrivateFolder } from '../../base/data-dir.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { resultsFolder, storeFile } from '../stack.ts';
-import { deleteBackup, isComplete, manifestName, localPathOf, readFiles, readHeader } from './manifest.ts';
+import { deleteBackup, isComplete, localPathOf, manifestName, readFiles, readHeader } from './manifest.ts';
 
 export interface BackupEntry {
   name: string;

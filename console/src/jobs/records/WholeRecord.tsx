@@ -81,8 +81,8 @@ function useMeanings(jobId: string): ReadonlyMap<string, string> {
 
 /** Says how the price of a tracked item developed, with a link to its history. */
 function HistoryLine({ job, entry }: { job: Job; entry: RecordEntry }) {
-  const place = { market: job.market, region: entry.unitRegion || job.region || '-', key: entry.unitKey };
-  const { data } = useQuery(HistoryService.method.getHistory, { ...place, pageSize: 100 }, { retry: false });
+  const item = { market: job.market, region: entry.unitRegion || job.region || '-', key: entry.unitKey };
+  const { data } = useQuery(HistoryService.method.getHistory, { ...item, pageSize: 100 }, { retry: false });
   if (!data) return null;
   const prices = data.observations.flatMap(({ values }) =>
     values?.price === undefined ? [] : [values.price],
@@ -95,7 +95,7 @@ function HistoryLine({ job, entry }: { job: Job; entry: RecordEntry }) {
       : `${formatPrice(low, currency)} to ${formatPrice(high, currency)}`;
   return (
     <Text size="sm">
-      <TextLink to={itemPath(place)} underline="always">
+      <TextLink to={itemPath(item)} underline="always">
         {counted(data.observations.length, 'observation')}
       </TextLink>
       {prices.length > 0 && `, price ${range}`}

@@ -59,11 +59,9 @@ export function ListTable<T>({ query, empty, order, grid, ...content }: ListTabl
       {query.error ? (
         <ErrorAlert error={query.error} retry={query.refetch} title="This data may be out of date" />
       ) : null}
-      {grid ? (
-        <Grid {...content} card={grid} />
-      ) : phone ? (
-        <Cards {...content} />
-      ) : (
+      {grid && <Grid {...content} card={grid} />}
+      {!grid && phone && <Cards {...content} />}
+      {!grid && !phone && (
         <Rows
           {...content}
           rows={order ? rows : sortRows(rows, columns, sort)}

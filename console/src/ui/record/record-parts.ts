@@ -60,15 +60,15 @@ function tablesOf(value: unknown, path: string): ObjectTable[] {
 }
 
 function tableOf(name: string, list: readonly Record<string, unknown>[]): ObjectTable {
-  const shown = list
+  const rows = list
     .slice(0, maxRows)
     .map((row) => new Map(valuesOf(row, '').map((each) => [each.name, each.text])));
-  const hasText = (column: string) => shown.some((row) => row.get(column));
-  const columns = [...new Set(shown.flatMap((row) => [...row.keys()]))].filter(hasText).slice(0, maxColumns);
+  const hasText = (column: string) => rows.some((row) => row.get(column));
+  const columns = [...new Set(rows.flatMap((row) => [...row.keys()]))].filter(hasText).slice(0, maxColumns);
   return {
     name,
     columns,
-    rows: shown.map((row) => columns.map((column) => row.get(column) ?? '')),
+    rows: rows.map((row) => columns.map((column) => row.get(column) ?? '')),
     total: list.length,
   };
 }

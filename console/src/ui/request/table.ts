@@ -121,8 +121,8 @@ export function checkCsv(
 /** Describes the first problems: "Line 3, asin: Required". */
 const describeProblems = (problems: readonly ListProblem[]): string[] =>
   problems.slice(0, maxProblems).map(({ line, field, message }) => {
-    const place = [line === undefined ? 'File' : `Line ${line}`, field].filter(Boolean).join(', ');
-    return `${place}: ${message}`;
+    const location = [line === undefined ? 'File' : `Line ${line}`, field].filter(Boolean).join(', ');
+    return `${location}: ${message}`;
   });
 
 /** Returns what a reader returns, or its problems. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDisabledScheduler } from './disabled-scheduler.ts';
+import { createDisabledScheduler } from './open-pages.ts';
 
 test('createDisabledScheduler() returns the concurrency of origins and opens no session', async () => {
   const scheduler = createDisabledScheduler({
