@@ -6,7 +6,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { slack } from './test/support/until.ts';
 
 /**
- * Suites of the distributed stack, which the system tier repeats on the MongoDB engine at MONGODB_TEST_URI.
+ * Suites of the distributed stack, which the system tier repeats on the MongoDB engine at
+ * MONGODB_TEST_URI.
  */
 const distributed = ['src/store/mongo/**/*.test.ts', 'test/e2e/distributed.test.ts'];
 
@@ -25,17 +26,20 @@ const crash = suitesWith(/\/support\/crash\.ts'/);
 /** The suites that use engines which run as processes. */
 const engines = [
   'src/{store/mongo,queue/jetstream,blobs/s3}/**/*.test.ts',
-  ...suitesWith(/\/(?:support\/stores|test\/engines\/\w+)\.ts'/).filter((name) => !crash.includes(name)),
+  ...suitesWith(/\/(?:support\/stores|test\/engines\/\w+)\.ts'/).filter(
+    (name) => !crash.includes(name),
+  ),
 ];
 
 /**
- * Suites of the system tier: programs that others wrote, browsers among them, installed packages, and faults of
- * processes and engines.
+ * Suites of the system tier: programs that others wrote, browsers among them, installed packages,
+ * and faults of processes and engines.
  */
 const system = ['test/{system,faults,browser}/**/*.test.ts', 'test/chaos/chaos.test.ts'];
 
 /**
- * Suites whose services run in the process of the test, and that change no state of it. They share processes.
+ * Suites whose services run in the process of the test, and that change no state of it. They share
+ * processes.
  */
 const services = ['test/{conformance,docs,mcp,notify,sandbox,sessions}/**/*.test.ts'];
 
@@ -43,8 +47,8 @@ const services = ['test/{conformance,docs,mcp,notify,sandbox,sessions}/**/*.test
 const browser = ['test/console/**/*.test.ts'];
 
 /**
- * Suites of more than half a minute, which mostly wait: at the end of a run, the others would be done before
- * them.
+ * Suites of more than half a minute, which mostly wait: at the end of a run, the others would be
+ * done before them.
  */
 const waiting =
   /\/test\/(?:chaos\/chaos|sandbox\/sandbox|observability\/metrics|console\/pages|faults\/\w+|system\/(?:cluster|extension\/\w+|schemathesis\/\w+|versions\/\w+))\.test\.ts$/;
@@ -76,7 +80,8 @@ export default defineConfig({
           name: 'unit',
           include: [besideCode],
           exclude: [...crash, ...engines, '**/node_modules/**'],
-          // These files share a process: most of their time would be loading the same modules again.
+          // These files share a process: most of their time would be loading the same modules
+          // again.
           isolate: false,
         },
       },

@@ -8,8 +8,8 @@ import { createLog } from '../src/base/log.ts';
 import { createBodyBudget } from '../src/contract/body-budget.ts';
 import type { CallContext } from '../src/contract/caller.ts';
 
-// The gateway alone: routing, validation, JSON, and access log as in the service, with fixed responses
-// instead of the core.
+// The gateway alone: routing, validation, JSON, and access log as in the service, with fixed
+// responses instead of the core.
 const [retrieved, downloaded] = JSON.parse(process.argv[2]!) as [string, string];
 const { retrieveVariantSold, downloadVariantSold } = MktaService.method;
 const responses = new Map<string, Message>([
@@ -22,7 +22,11 @@ const caller = {
   authenticate: async () => ({
     userId: 'bench',
     headers: { 'x-credits-remaining': '1000' },
-    call: async ({ name }: { name: string }, _message: Message, { responseHeaders }: CallContext) => {
+    call: async (
+      { name }: { name: string },
+      _message: Message,
+      { responseHeaders }: CallContext,
+    ) => {
       // Response headers that a core sets.
       responseHeaders['x-credits-remaining'] = '1000';
       responseHeaders.etag = 'W/"AAAAAAAAAAAAAAAAAAAAAA"';

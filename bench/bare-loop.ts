@@ -3,9 +3,14 @@ import { finished } from 'node:stream/promises';
 import { Pool } from 'undici';
 import { benchPages } from './support/pages.ts';
 
-// Baseline of the pipeline: concurrent loops that fetch a page, parse it, and write it to one file, without
-// validation, retries, store, or credits.
-const [origin, itemCount, concurrency, file] = process.argv.slice(2) as [string, string, string, string];
+// Baseline of the pipeline: concurrent loops that fetch a page, parse it, and write it to one file,
+// without validation, retries, store, or credits.
+const [origin, itemCount, concurrency, file] = process.argv.slice(2) as [
+  string,
+  string,
+  string,
+  string,
+];
 const paths = benchPages(Number(itemCount)).map(
   ({ item_id, shop_id }) => `/api/v4/pdp/get_pc?item_id=${item_id}&shop_id=${shop_id}`,
 );
@@ -19,7 +24,8 @@ async function round(): Promise<void> {
       const { statusCode, body } = await pool.request({ path, method: 'GET' });
       const text = await body.text();
       const page = JSON.parse(text) as object;
-      if (statusCode !== 200 || !('data' in page)) throw new Error(`the origin answered ${statusCode}`);
+      if (statusCode !== 200 || !('data' in page))
+        throw new Error(`the origin answered ${statusCode}`);
       await new Promise((written) => output.write(text, written));
     }
   };

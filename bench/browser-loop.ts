@@ -5,9 +5,14 @@ import { createLog } from '../src/base/log.ts';
 import { parseOrigins } from '../src/base/origins.ts';
 import { createBrowserFetcher } from '../src/fetch/browser/fetcher.ts';
 
-// Loads pages in a browser, and discards what their scripts request: `browser-loop.ts <gleaner|bare> <origin>
-// <concurrency>`. Each message is a number of pages. "bare" opens each page with the driver alone.
-const [contender, origin, concurrency] = process.argv.slice(2) as ['gleaner' | 'bare', string, string];
+// Loads pages in a browser, and discards what their scripts request:
+// `browser-loop.ts <gleaner|bare> <origin> <concurrency>`. Each message is a number of pages.
+// "bare" opens each page with the driver alone.
+const [contender, origin, concurrency] = process.argv.slice(2) as [
+  'gleaner' | 'bare',
+  string,
+  string,
+];
 const path = process.env.GLEANER_BROWSER ?? findBrowser(process.env.PATH ?? '');
 if (!path) throw new Error('no Chromium is installed');
 let loaded = 0;

@@ -11,7 +11,10 @@ export interface PageCost {
   peakBytes: number;
 }
 
-/** Pages loaded at once with the fetcher and with the driver alone. Medians of the rounds, and the peak. */
+/**
+ * Pages loaded at once with the fetcher and with the driver alone. Medians of the rounds, and the
+ * peak.
+ */
 export interface BrowserResult {
   concurrency: number;
   gleaner: PageCost;
@@ -21,7 +24,10 @@ export interface BrowserResult {
 /** Interval between readings of the memory. */
 const readingMs = 250;
 
-/** Compares the fetcher, without origin policy, store, and extraction, with the driver loading the same pages. */
+/**
+ * Compares the fetcher, without origin policy, store, and extraction, with the driver loading the
+ * same pages.
+ */
 export async function measureBrowser(rounds: number, pages: number): Promise<BrowserResult[]> {
   const origin = await startBenchProgram<number>('browser-origin.ts');
   const results: BrowserResult[] = [];

@@ -56,7 +56,11 @@ export async function measureExplore(rounds: number, records: number): Promise<E
   const folder = mkdtempSync(join(tmpdir(), 'gleaner-bench-'));
   const store = openSqliteStore({ path: join(folder, 'gleaner.db') });
   const blobs = openFiles({ directory: join(folder, 'results') });
-  const context = contextWith({ store, blobs, jobTypes: resolveJobTypes(services, kinds, markets) });
+  const context = contextWith({
+    store,
+    blobs,
+    jobTypes: resolveJobTypes(services, kinds, markets),
+  });
   try {
     const { job, segments } = await fillJob(context, records);
     const bare: number[] = [];
@@ -65,21 +69,32 @@ export async function measureExplore(rounds: number, records: number): Promise<E
     for (let round = 0; round < rounds; round++) {
       bare.push(
         await timed(() =>
-          parseAll(segments.map((segment) => ({ ...segment, path: join(folder, 'results', segment.path) }))),
+          parseAll(
+            segments.map((segment) => ({
+              ...segment,
+              path: join(folder, 'results', segment.path),
+            })),
+          ),
         ),
       );
       for (const name of Object.keys(queries) as (keyof typeof queries)[]) {
         const explorer = createExplorer(context);
         first[name].push(await timed(() => explorer.list(job, queries[name])));
         if (name === 'sort')
-          next.push(await timed(() => explorer.list(job, { ...queries.sort, after: placeToken(50) })));
+          next.push(
+            await timed(() => explorer.list(job, { ...queries.sort, after: placeToken(50) })),
+          );
       }
     }
     return {
       records,
       bytes: segments.reduce((sum, { body }) => sum + body!.end - body!.start, 0),
       bareMs: median(bare),
-      firstMs: { sort: median(first.sort), search: median(first.search), filter: median(first.filter) },
+      firstMs: {
+        sort: median(first.sort),
+        search: median(first.search),
+        filter: median(first.filter),
+      },
       nextMs: median(next),
     };
   } finally {
@@ -88,7 +103,10 @@ export async function measureExplore(rounds: number, records: number): Promise<E
   }
 }
 
-async function fillJob(context: JobContext, count: number): Promise<{ job: Job; segments: Segment[] }> {
+async function fillJob(
+  context: JobContext,
+  count: number,
+): Promise<{ job: Job; segments: Segment[] }> {
   const samples = sampleRecords();
   const job = aJob({
     region,
@@ -99,10 +117,18 @@ async function fillJob(context: JobContext, count: number): Promise<{ job: Job; 
   });
   const batches: Batch[] = [];
   for (let seq = 0; seq < job.totalBatches; seq++) {
-    const range = Array.from({ length: Math.min(batchSize, count - seq * batchSize) }, (_, at) => at);
+    const range = Array.from(
+      { length: Math.min(batchSize, count - seq * batchSize) },
+      (_, at) => at,
+    );
     const sampleAt = (at: number) => samples[(seq * batchSize + at) % samples.length]!;
-    const units = range.map((at) => ({ key: `${seq * batchSize + at}`, input: sampleAt(at).input }));
-    const outcomes: Record<number, Outcome> = Object.fromEntries(range.map((at) => [at, aSuccess()]));
+    const units = range.map((at) => ({
+      key: `${seq * batchSize + at}`,
+      input: sampleAt(at).input,
+    }));
+    const outcomes: Record<number, Outcome> = Object.fromEntries(
+      range.map((at) => [at, aSuccess()]),
+    );
     const batch = aBatch(job, seq, units, { outcomes, success: range.length, state: 'done' });
     const { segment } = await writeSegment(context, job, batch, (at) => sampleAt(at).record);
     batches.push({ ...batch, segments: [segment] });

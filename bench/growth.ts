@@ -47,9 +47,9 @@ const idleSeconds = 10;
 const pollMs = 1_000;
 
 /**
- * Runs variant-sold jobs one after the other on one embedded store, which keeps every unit and outcome; then
- * one beside schedules, and one of each user at once; then one beside copies of the first job. Removes result
- * files after each job, so that the disk does not fill up.
+ * Runs variant-sold jobs one after the other on one embedded store, which keeps every unit and
+ * outcome; then one beside schedules, and one of each user at once; then one beside copies of the
+ * first job. Removes result files after each job, so that the disk does not fill up.
  */
 export async function measureGrowth(
   { jobs, items, schedules, users, stored }: GrowthSizes,
@@ -131,7 +131,9 @@ function copyJob(file: string, jobId: string, copies: number): void {
         .map(({ name }) => String(name));
       const values = columns.map(expressionOf).join(', ');
       database
-        .prepare(`INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values} FROM ${table} WHERE ${where}`)
+        .prepare(
+          `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values} FROM ${table} WHERE ${where}`,
+        )
         .run(jobId);
     }
     database.exec('COMMIT');

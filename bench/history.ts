@@ -18,12 +18,18 @@ import { openMongoStore } from '../src/store/mongo/open.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
 import type { Store } from '../src/store/store.ts';
 
-/** Times per operation in microseconds: of the store, and of bare statements that write and read the same. */
+/**
+ * Times per operation in microseconds: of the store, and of bare statements that write and read the
+ * same.
+ */
 export interface HistoryResult {
   observations: number;
   /** Filling the store, per observation. */
   fillUs: number;
-  /** Writing a changed item in a full store: its observation, the end of the one before, and its state. */
+  /**
+   * Writing a changed item in a full store: its observation, the end of the one before, and its
+   * state.
+   */
   write: { storeUs: number; bareUs: number };
   /** Reading the last 100 observations of an item. */
   read: { storeUs: number; bareUs: number };
@@ -31,7 +37,10 @@ export interface HistoryResult {
   listUs: number;
 }
 
-/** A database with observations and the state of each item, written and read without the service's code. */
+/**
+ * A database with observations and the state of each item, written and read without the service's
+ * code.
+ */
 interface Bare {
   insert(rows: readonly BareRow[]): Promise<void>;
   /** Inserts rows, ends the one before each, and writes the states of their items. */
@@ -49,7 +58,9 @@ interface BareRow {
 const userId = randomUUID();
 const perItem = 100;
 const chunkSize = 200;
-/** Enough to average the checkpoints of SQLite, each of which takes as long as hundreds of writes. */
+/**
+ * Enough to average the checkpoints of SQLite, each of which takes as long as hundreds of writes.
+ */
 const maxWrites = 10_000;
 const maxReads = 400;
 const firstAt = Date.UTC(2026, 0, 1);
@@ -135,7 +146,9 @@ async function measure(store: Store, bare: Bare, observations: number): Promise<
       );
     }
     for (let item = 0; item < items; item += chunkSize)
-      await store.trackedItems.upsert(rangeOf(item, items).map((each) => stateOf(each, perItem - 1)));
+      await store.trackedItems.upsert(
+        rangeOf(item, items).map((each) => stateOf(each, perItem - 1)),
+      );
   });
   for (let item = 0; item < items; item++)
     await bare.insert(Array.from({ length: perItem }, (_, turn) => bareRow(item, turn)));
@@ -219,8 +232,11 @@ function openBareSqlite(path: string): Bare {
   const insert = database.prepare('INSERT INTO rows VALUES (?, ?, NULL, ?)');
   const end = database.prepare('UPDATE rows SET ended_at = ? WHERE item = ? AND at = ?');
   const put = database.prepare('INSERT OR REPLACE INTO states VALUES (?, ?)');
-  const bodyOf = ({ jobId, values, changed }: Observation) => JSON.stringify({ jobId, values, changed });
-  const select = database.prepare('SELECT body FROM rows WHERE item = ? ORDER BY at DESC LIMIT 100');
+  const bodyOf = ({ jobId, values, changed }: Observation) =>
+    JSON.stringify({ jobId, values, changed });
+  const select = database.prepare(
+    'SELECT body FROM rows WHERE item = ? ORDER BY at DESC LIMIT 100',
+  );
   return {
     async insert(rows) {
       database.exec('BEGIN');
@@ -242,7 +258,10 @@ function openBareSqlite(path: string): Bare {
 }
 
 /** Measures histories in the MongoDB at an address. */
-export async function measureMongoHistory(uri: string, observations: number): Promise<HistoryResult> {
+export async function measureMongoHistory(
+  uri: string,
+  observations: number,
+): Promise<HistoryResult> {
   const store = openMongoStore({ uri });
   const client = await MongoClient.connect(uri);
   const rows = client.db().collection<Observation & { _id: string }>('bareRows');
@@ -250,7 +269,9 @@ export async function measureMongoHistory(uri: string, observations: number): Pr
   const idOf = (item: string, at: number) => `${item}/${at}`;
   const bare: Bare = {
     async insert(added) {
-      await rows.insertMany(added.map(({ item, at, values }) => ({ _id: idOf(item, at), ...values })));
+      await rows.insertMany(
+        added.map(({ item, at, values }) => ({ _id: idOf(item, at), ...values })),
+      );
     },
     async change(changed) {
       await bare.insert(changed);

@@ -11,8 +11,8 @@ import { memory } from './support/usage.ts';
 /** Cost of the idle service, installed from the package. */
 export interface IdleResult {
   /**
-   * Milliseconds from the start of the process to the first 200 of /health: of the first start after
-   * installation, and the median.
+   * Milliseconds from the start of the process to the first 200 of /health: of the first start
+   * after installation, and the median.
    */
   firstStartMs: number;
   startMs: number;
@@ -38,7 +38,8 @@ export async function measureIdle(rounds: number): Promise<IdleResult> {
     const starts: Awaited<ReturnType<typeof measureStart>>[] = [];
     for (let round = 0; round <= rounds; round++) starts.push(await measureStart(launcher, folder));
     const [first, ...laterStarts] = starts;
-    const middle = (name: 'startMs' | 'ownBytes' | 'allBytes') => median(laterStarts.map((one) => one[name]));
+    const middle = (name: 'startMs' | 'ownBytes' | 'allBytes') =>
+      median(laterStarts.map((one) => one[name]));
     return {
       firstStartMs: first!.startMs,
       startMs: middle('startMs'),
@@ -52,8 +53,8 @@ export async function measureIdle(rounds: number): Promise<IdleResult> {
 }
 
 /**
- * Installs the package into the folder without its client-only dependencies. Returns the path of its
- * launcher.
+ * Installs the package into the folder without its client-only dependencies. Returns the path of
+ * its launcher.
  */
 function install(folder: string): string {
   execFileSync(process.execPath, ['deploy/build.mjs'], { cwd: project });

@@ -31,7 +31,8 @@ async function run({ url, path, apiKey, calls, connections }: Load): Promise<voi
             status = statusCode;
           },
           onResponseData() {},
-          onResponseEnd: () => (status === 200 ? resolve() : reject(new Error(`${path} answered ${status}`))),
+          onResponseEnd: () =>
+            status === 200 ? resolve() : reject(new Error(`${path} answered ${status}`)),
           onResponseError: (_controller, error) => reject(error),
         },
       );

@@ -20,17 +20,21 @@ import { measureSubmit } from './submit.ts';
 import { buildGleaner } from './support/program.ts';
 
 /**
- * Prints the cost of the service compared with minimal baselines, measured alternately in one run, because
- * ratios depend less on the machine than absolute figures. `node bench/main.ts [rounds] [benchmark…]` runs
- * all benchmarks by default except `origins`, `growth`, `history`, and `peers`, which take minutes.
- * `origins=<origins>` runs it with another number than 1,000, `growth=<jobs>` with another number of jobs than 20, `history=<observations>` with another number than 1,000,000,
- * `peers=<pages>` with another number than 20,000. `history` measures MongoDB at MONGODB_TEST_URI, if it is
- * set, instead of SQLite.
+ * Prints the cost of the service compared with minimal baselines, measured alternately in one run,
+ * because ratios depend less on the machine than absolute figures.
+ * `node bench/main.ts [rounds] [benchmark…]` runs all benchmarks by default except `origins`,
+ * `growth`, `history`, and `peers`, which take minutes. `origins=<origins>` runs it with another
+ * number than 1,000, `growth=<jobs>` with another number of jobs than 20, `history=<observations>`
+ * with another number than 1,000,000, `peers=<pages>` with another number than 20,000. `history`
+ * measures MongoDB at MONGODB_TEST_URI, if it is set, instead of SQLite.
  */
 const parameters = process.argv.slice(2);
 const rounds = Number(parameters.find((parameter) => /^[0-9]+$/.test(parameter)) ?? 5);
 const numberOf = (name: string, usual: number) =>
-  Number(parameters.find((parameter) => parameter.startsWith(`${name}=`))?.slice(name.length + 1) ?? usual);
+  Number(
+    parameters.find((parameter) => parameter.startsWith(`${name}=`))?.slice(name.length + 1) ??
+      usual,
+  );
 const manyOrigins = numberOf('origins', 1_000);
 const growthJobs = numberOf('growth', 20);
 const observations = numberOf('history', 1_000_000);
@@ -65,7 +69,8 @@ const names = [
 /** Benchmarks that take minutes. */
 const slow = ['origins', 'growth', 'history', 'peers'];
 for (const name of chosen) {
-  if (!names.includes(name)) throw new Error(`no benchmark "${name}": choose from ${names.join(', ')}`);
+  if (!names.includes(name))
+    throw new Error(`no benchmark "${name}": choose from ${names.join(', ')}`);
 }
 
 /** Runs a benchmark if it was chosen. */
@@ -83,7 +88,10 @@ const pages = 10_000;
 const itemsOfOrigin = 100;
 /** Pages of a round in a browser. */
 const browserPages = 100;
-/** Calls of RPC: twice as many as over REST, since Linux counts processor time in hundredths of a second. */
+/**
+ * Calls of RPC: twice as many as over REST, since Linux counts processor time in hundredths of a
+ * second.
+ */
 const rpcCalls = 8_000;
 
 const fixed = (value: number, digits = 0) => value.toFixed(digits);
@@ -107,7 +115,12 @@ function sayPipeline(
 if (chosen.size === 0 || [...chosen].some((name) => name !== 'history')) buildGleaner();
 print(`Node ${process.version}, ${availableParallelism()} processors, ${rounds} rounds, medians`);
 await run('pipeline', async () => {
-  sayPipeline('embedded', await measurePipeline(rounds, pipelineItems, {}), ' (aim 0.6)', ' (aim 2.0)');
+  sayPipeline(
+    'embedded',
+    await measurePipeline(rounds, pipelineItems, {}),
+    ' (aim 0.6)',
+    ' (aim 2.0)',
+  );
   try {
     const engines = await startEngines(process.env);
     try {
@@ -137,7 +150,9 @@ await run('steps', async () => {
     print(
       `  ${fixed((count / items) * batchSize, 1)} ${name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`,
     );
-  print(`  ${fixed(allocatedBytes / items / 1024, 1)} KB allocated per item on the heaps of main threads`);
+  print(
+    `  ${fixed(allocatedBytes / items / 1024, 1)} KB allocated per item on the heaps of main threads`,
+  );
 });
 
 await run('page', async () => {
@@ -152,7 +167,9 @@ await run('browser', async () => {
   const costOf = ({ pagesPerSecond, processorMs, peakBytes }: PageCost) =>
     `${fixed(pagesPerSecond, 2)} pages/s, ${fixed(processorMs, 1)} ms per page, the browser's memory at most ${megabytes(peakBytes)}`;
   for (const { concurrency, gleaner, bare } of await measureBrowser(rounds, browserPages)) {
-    print(`browser, ${concurrency} at once: ${costOf(gleaner)} (aim 384); the driver alone ${costOf(bare)}`);
+    print(
+      `browser, ${concurrency} at once: ${costOf(gleaner)} (aim 384); the driver alone ${costOf(bare)}`,
+    );
     print(
       `  ratio of the rates ${fixed(gleaner.pagesPerSecond / bare.pagesPerSecond, 2)}, of the processor time ${fixed(gleaner.processorMs / bare.processorMs, 2)}`,
     );
@@ -174,7 +191,9 @@ await run('idle', async () => {
   print(
     `serve from the package, idle: ${megabytes(idle.ownBytes)} resident (aim 100), ${megabytes(idle.allBytes)} with its worker processes; a bare Node process ${megabytes(idle.bareBytes)}, ratio ${fixed(idle.ownBytes / idle.bareBytes, 2)}`,
   );
-  print(`  started in ${fixed(idle.startMs)} ms (aim 400), the first time ${fixed(idle.firstStartMs)} ms`);
+  print(
+    `  started in ${fixed(idle.startMs)} ms (aim 400), the first time ${fixed(idle.firstStartMs)} ms`,
+  );
 });
 
 await run('disk', async () => {
@@ -239,7 +258,10 @@ await run('workers', async () => {
     }
     for (const workers of [1, 2, 4, 8]) {
       await printUsedShares(`${workers} page processes, embedded`, { pageProcesses: workers });
-      await printUsedShares(`${workers} workers, ${engines.about}`, { engines: addresses, workers });
+      await printUsedShares(`${workers} workers, ${engines.about}`, {
+        engines: addresses,
+        workers,
+      });
     }
   } finally {
     await engines.stop();
@@ -296,15 +318,27 @@ await run('rpc', async () => {
 });
 
 await run('growth', async () => {
-  const sizes = { jobs: growthJobs, items: 50_000, schedules: 10_000, users: 200, stored: 10_000_000 };
-  const { first, last, beside, users, idleMs, crowded } = await measureGrowth(sizes, (job, processorUs) =>
-    print(`growth, job ${job} of 50,000 items: ${fixed(processorUs)} µs of processor time per item`),
+  const sizes = {
+    jobs: growthJobs,
+    items: 50_000,
+    schedules: 10_000,
+    users: 200,
+    stored: 10_000_000,
+  };
+  const { first, last, beside, users, idleMs, crowded } = await measureGrowth(
+    sizes,
+    (job, processorUs) =>
+      print(
+        `growth, job ${job} of 50,000 items: ${fixed(processorUs)} µs of processor time per item`,
+      ),
   );
   print(`  ratio of job ${growthJobs} to the first ${fixed(last / first, 2)} (aim 1.1 for job 20)`);
   print(
     `  then beside 10,000 schedules ${fixed(beside)} µs (idle ${fixed(idleMs, 1)} ms per second), and 200 users at once ${fixed(users)} µs`,
   );
-  print(`  beside 10,000,000 stored items ${fixed(crowded)} µs, ratio ${fixed(crowded / first, 2)}`);
+  print(
+    `  beside 10,000,000 stored items ${fixed(crowded)} µs, ratio ${fixed(crowded / first, 2)}`,
+  );
 });
 
 await run('explore', async () => {

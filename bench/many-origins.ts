@@ -24,7 +24,10 @@ export interface ManyOriginsResult {
   commands: number;
   /** Commands per second and origin for the state of the origins. */
   perOriginSecond: number;
-  /** Commands per item by name and collection, those of an idle service included, the most frequent first. */
+  /**
+   * Commands per item by name and collection, those of an idle service included, the most frequent
+   * first.
+   */
   each: readonly (readonly [command: string, perItem: number])[];
 }
 
@@ -55,12 +58,18 @@ async function until(count: () => number, value: number): Promise<void> {
 
 const addressOf = (index: number, port: number) => `127.1.${index >> 8}.${index & 255}:${port}`;
 
-async function submitJobs(rest: RestClient, hosts: readonly string[], items: number): Promise<void> {
+async function submitJobs(
+  rest: RestClient,
+  hosts: readonly string[],
+  items: number,
+): Promise<void> {
   const left = hosts.entries();
   const submit = async () => {
     for (const [index, host] of left)
       await rest.call('POST', `/v1/sites/shop-${index}/pdp/bulk/submit`, {
-        items: Array.from({ length: items }, (_, item) => ({ url: `http://${host}/p/${10_001 + item}` })),
+        items: Array.from({ length: items }, (_, item) => ({
+          url: `http://${host}/p/${10_001 + item}`,
+        })),
       });
   };
   await Promise.all([submit(), submit(), submit(), submit()]);
@@ -79,7 +88,11 @@ function between(one: Counted, other: Counted) {
     .map(([command, count]) => [command, count - (one.counts.get(command) ?? 0)] as const)
     .filter(([, count]) => count > 0)
     .sort(([, first], [, second]) => second - first);
-  return { commands, requests: other.requests - one.requests, seconds: (other.at - one.at) / 1_000 };
+  return {
+    commands,
+    requests: other.requests - one.requests,
+    seconds: (other.at - one.at) / 1_000,
+  };
 }
 
 const sum = (commands: readonly (readonly [command: string, count: number])[]) =>
@@ -101,7 +114,11 @@ export async function measureManyOrigins(options: ManyOriginsOptions): Promise<M
     origins: { sites: { allow_private: true } },
     sites,
   });
-  const counted = () => ({ at: performance.now(), requests: shops.count(), counts: counter.counts() });
+  const counted = () => ({
+    at: performance.now(),
+    requests: shops.count(),
+    counts: counter.counts(),
+  });
   try {
     const total = origins * items;
     const before = counted();

@@ -11,7 +11,10 @@ export interface TaskTimes {
   p95: number;
 }
 
-/** Latency of single tasks on an idle service and during a large job, and the memory of all processes. */
+/**
+ * Latency of single tasks on an idle service and during a large job, and the memory of all
+ * processes.
+ */
 export interface NeighbourResult {
   idle: TaskTimes;
   busy: TaskTimes;
@@ -35,8 +38,8 @@ const idleTasks = 200;
 const pauseMs = 20;
 
 /**
- * Measures consecutive get_pc tasks from the submission to the retrieve response with the record, first on an
- * idle service, then during a variant-sold job of `items` items on the same origin.
+ * Measures consecutive get_pc tasks from the submission to the retrieve response with the record,
+ * first on an idle service, then during a variant-sold job of `items` items on the same origin.
  */
 export async function measureNeighbour(items: number): Promise<NeighbourResult> {
   const origin = await startBenchProgram<number>('origin.ts', String(distinct));
@@ -48,7 +51,11 @@ export async function measureNeighbour(items: number): Promise<NeighbourResult> 
   try {
     await pause(3_000);
     const { now: idleBytes, own } = memory(pid);
-    const targets = benchPages(idleTasks).map(({ item_id, shop_id }) => ({ region, item_id, shop_id }));
+    const targets = benchPages(idleTasks).map(({ item_id, shop_id }) => ({
+      region,
+      item_id,
+      shop_id,
+    }));
     await runTasks(service, targets.slice(0, 50), () => false);
     const idle = await runTasks(service, targets, () => false);
 
@@ -107,7 +114,8 @@ async function runTasks(
     const { task_id } = await rest.call('POST', '/v1/mkta/get_pc/submit', target);
     const task = await rest.call('GET', `/v1/mkta/get_pc/retrieve/${task_id}?wait=60s`);
     times.push(performance.now() - began);
-    if (task.status !== 'completed') throw new Error(`get_pc answered ${JSON.stringify(task).slice(0, 200)}`);
+    if (task.status !== 'completed')
+      throw new Error(`get_pc answered ${JSON.stringify(task).slice(0, 200)}`);
     await pause(pauseMs);
   }
   return { tasks: times.length, median: median(times), p95: percentile(times, 95) };

@@ -17,7 +17,9 @@ const delayMs = 100;
 const noisyJobs = 100;
 const noisyItems = 1_000;
 
-/** Measures a job of `items` items alone, and after 100 earlier jobs of 1,000 items of another user. */
+/**
+ * Measures a job of `items` items alone, and after 100 earlier jobs of 1,000 items of another user.
+ */
 export async function measureNoisyUser(items: number): Promise<NoisyUserResult> {
   const origin = await startBenchProgram<number>('origin.ts', String(distinct), String(delayMs));
   const address = `http://127.0.0.1:${origin.firstMessage}`;

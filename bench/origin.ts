@@ -4,7 +4,9 @@ import { benchPages } from './support/pages.ts';
 
 // Serves pregenerated product pages: `origin.ts <items> [delay in ms]`.
 // Replies to every message with the number of requests so far.
-const pages = new Map(benchPages(Number(process.argv[2])).map(({ item_id, body }) => [item_id, body]));
+const pages = new Map(
+  benchPages(Number(process.argv[2])).map(({ item_id, body }) => [item_id, body]),
+);
 
 const delayMs = Number(process.argv[3] ?? 0);
 let requests = 0;

@@ -5,8 +5,9 @@ import { parseOrigins } from '../src/base/origins.ts';
 import { createHttpFetcher } from '../src/fetch/http.ts';
 import { trustCertificate } from '../test/support/certificate.ts';
 
-// Requests one page repeatedly in 32 concurrent loops and discards it: `page-loop.ts <gleaner|bare> <origin>
-// <pages>`. "bare" is plain undici that offers the same protocols.
+// Requests one page repeatedly in 32 concurrent loops and discards it:
+// `page-loop.ts <gleaner|bare> <origin> <pages>`. "bare" is plain undici that offers the same
+// protocols.
 const [contender, origin, pages] = process.argv.slice(2) as ['gleaner' | 'bare', string, string];
 const concurrency = 32;
 const path = '/page';

@@ -19,7 +19,8 @@ const protocols = [
 ] as const;
 
 /**
- * Compares the fetcher, without origin policy, store, and extraction, with undici requesting the same page.
+ * Compares the fetcher, without origin policy, store, and extraction, with undici requesting the
+ * same page.
  */
 export async function measurePage(rounds: number, pages: number): Promise<PageResult[]> {
   const origin = await startBenchProgram<PageOriginPorts>('page-origin.ts');

@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Contender, contenders, type PreparedContender, type Task } from './peers/contenders.ts';
+import {
+  type Contender,
+  contenders,
+  type PreparedContender,
+  type Task,
+} from './peers/contenders.ts';
 import { drawPeers, type Figures } from './peers/picture.ts';
 import type { Collected, RunningContender } from './peers/program.ts';
 import { timed } from './pipeline.ts';
@@ -35,10 +40,13 @@ const maxContinueMs = 300_000;
 const sampleMs = 250;
 
 /**
- * Collects the same pages of one fake shop with each tool, one after the other, then kills and continues it
- * with fewer pages. A tool that cannot be prepared is reported to `say` and left out.
+ * Collects the same pages of one fake shop with each tool, one after the other, then kills and
+ * continues it with fewer pages. A tool that cannot be prepared is reported to `say` and left out.
  */
-export async function measurePeers(pages: number, say: (line: string) => void): Promise<PeerResult[]> {
+export async function measurePeers(
+  pages: number,
+  say: (line: string) => void,
+): Promise<PeerResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'gleaner-peers-'));
   const origin = await startBenchProgram<number>('origin.ts', String(Math.max(pages, killedPages)));
   const results: PeerResult[] = [];
@@ -81,7 +89,8 @@ function createTask(folder: string, origin: string, count: number): Task {
 }
 
 /**
- * Measures a run from the submission of the pages to the last record, of a process that has loaded its code.
+ * Measures a run from the submission of the pages to the last record, of a process that has loaded
+ * its code.
  */
 async function measureRun(prepared: PreparedContender, task: Task, folder: string) {
   const running = await prepared.start(task, folder);
@@ -98,7 +107,9 @@ async function measureRun(prepared: PreparedContender, task: Task, folder: strin
   sample();
   const sampling = setInterval(sample, sampleMs);
   try {
-    const { itemsPerSecond, processorUs } = await timed(task.pages.length, pids, () => running.run());
+    const { itemsPerSecond, processorUs } = await timed(task.pages.length, pids, () =>
+      running.run(),
+    );
     sample();
     const { records, distinct } = await running.results();
     if (records !== task.pages.length || distinct !== records)

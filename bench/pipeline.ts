@@ -24,9 +24,9 @@ export interface PipelineResult {
 const concurrency = 32;
 
 /**
- * Compares a variant-sold job, from its approval to the link of its merged file, with a loop that fetches,
- * parses, and writes the same pages with the same concurrency. Service, loop, and origin are separate
- * processes.
+ * Compares a variant-sold job, from its approval to the link of its merged file, with a loop that
+ * fetches, parses, and writes the same pages with the same concurrency. Service, loop, and origin
+ * are separate processes.
  */
 export async function measurePipeline(
   rounds: number,
@@ -63,7 +63,10 @@ export async function measurePipeline(
 }
 
 /** Runs a job and measures it from the approval to the link of its file. */
-export async function runJob(service: BenchService, pages: readonly BenchPage[]): Promise<Throughput> {
+export async function runJob(
+  service: BenchService,
+  pages: readonly BenchPage[],
+): Promise<Throughput> {
   const { rest, approve, pids } = service;
   const jobId = await submitJob(service, pages);
   return timed(pages.length, pids, async () => {
@@ -77,7 +80,10 @@ export async function runJob(service: BenchService, pages: readonly BenchPage[])
 }
 
 /** Submits a variant-sold job of these pages, which awaits approval, and returns its id. */
-export async function submitJob({ rest }: BenchService, pages: readonly BenchPage[]): Promise<string> {
+export async function submitJob(
+  { rest }: BenchService,
+  pages: readonly BenchPage[],
+): Promise<string> {
   const { job_id } = await rest.call('POST', '/v1/mkta/variant_sold_v1/submit', {
     country: region,
     items: pages.map(({ item_id, shop_id }) => ({ item_id, shop_id })),
@@ -85,7 +91,10 @@ export async function submitJob({ rest }: BenchService, pages: readonly BenchPag
   return String(job_id);
 }
 
-/** Measures the rate and the processor time of a run over all threads and descendants of these processes. */
+/**
+ * Measures the rate and the processor time of a run over all threads and descendants of these
+ * processes.
+ */
 export async function timed(
   items: number,
   pids: readonly number[],

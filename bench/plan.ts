@@ -15,9 +15,13 @@ const item = {
   messages: 0.143,
   storedMessages: 0.02,
 };
-/** Commands of MongoDB per request for the state of a busy origin: test/politeness/owners.test.ts. */
+/**
+ * Commands of MongoDB per request for the state of a busy origin: test/politeness/owners.test.ts.
+ */
 const originCommands = 0.056;
-/** Default policy of an origin, and requests per second for each of its owners: src/app/places.ts. */
+/**
+ * Default policy of an origin, and requests per second for each of its owners: src/app/places.ts.
+ */
 const origin = { requestsPerSecond: 20, concurrency: 8, requestsPerOwner: 100, maxOwners: 64 };
 /** A process that reads pages: memory at rest, and the interval of its reports to the others. */
 const process = { bytes: 115e6, presenceSeconds: 1.5 };
@@ -63,7 +67,8 @@ export interface LoadPlan {
 export function computePlan(itemsPerDay: number): LoadPlan {
   const peakItems = (itemsPerDay / daySeconds) * assumed.peak;
   const cores = (peakItems * item.processorUs * assumed.pageFactor) / 1e6;
-  // One core of a machine is left to the system, one to the API or the store, and one machine may fail.
+  // One core of a machine is left to the system, one to the API or the store, and one machine may
+  // fail.
   const perMachine = assumed.machineCores - 2;
   const machines = Math.ceil(cores / perMachine) + 1;
   const commands = peakItems * (item.commands + originCommands);
@@ -84,7 +89,11 @@ export function formatPlan(itemsPerDay: number): string {
   const average = itemsPerDay / daySeconds;
   const stored = itemsPerDay * item.storedBytes * assumed.keptDays;
   const rows: [string, string, string][] = [
-    ['items', `${round(average, 3)}/s, ${round(plan.peakItems, 3)}/s at the peak`, `twice the average`],
+    [
+      'items',
+      `${round(average, 3)}/s, ${round(plan.peakItems, 3)}/s at the peak`,
+      `twice the average`,
+    ],
     [
       'origins',
       round(plan.origins, 3),

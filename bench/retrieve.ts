@@ -27,8 +27,8 @@ const connections = 16;
 const items = 150;
 
 /**
- * Compares the retrieve and download calls of a small completed job with Express 5 sending the same bytes.
- * The load generator is a separate process.
+ * Compares the retrieve and download calls of a small completed job with Express 5 sending the same
+ * bytes. The load generator is a separate process.
  */
 export async function measureRetrieve(rounds: number, calls: number): Promise<RetrieveResult[]> {
   const origin = await startBenchProgram<number>('origin.ts', String(items));

@@ -15,7 +15,8 @@ export interface RpcLoad {
   concurrency: number;
 }
 
-// Calls a method repeatedly. Uses undici's low-level handlers to be faster than the server under test.
+// Calls a method repeatedly. Uses undici's low-level handlers to be faster than the server under
+// test.
 const dispatchers = new Map<string, Dispatcher>();
 
 function dispatcherOf({ url, httpVersion, concurrency }: RpcLoad): Dispatcher {

@@ -57,13 +57,16 @@ const protocols = [
 const concurrency = 64;
 
 /**
- * Compares GetAccount, the cheapest authenticated call, with connect-node responding with the same message
- * from memory. The load generator is a separate process.
+ * Compares GetAccount, the cheapest authenticated call, with connect-node responding with the same
+ * message from memory. The load generator is a separate process.
  */
 export async function measureRpc(rounds: number, calls: number): Promise<RpcResult[]> {
   const service = await startService();
   const account = await createGleanerClient(service).call(getAccount, {});
-  const bare = await startBenchProgram<BareRpcPorts>('bare-rpc.ts', toJsonString(getAccount.output, account));
+  const bare = await startBenchProgram<BareRpcPorts>(
+    'bare-rpc.ts',
+    toJsonString(getAccount.output, account),
+  );
   const load = await startBenchProgram('rpc-load.ts');
   const results: RpcResult[] = [];
   try {

@@ -24,7 +24,9 @@ interface Count {
   requests: number;
 }
 
-/** Requests per second to an origin, and the maximum that its response time and concurrency allow. */
+/**
+ * Requests per second to an origin, and the maximum that its response time and concurrency allow.
+ */
 export interface SlowOriginResult {
   requestsPerSecond: number;
   limit: number;
@@ -70,8 +72,8 @@ const rateBetween = (from: Count, to: Count) =>
   ((to.requests - from.requests) / (to.atMs - from.atMs)) * 1000;
 
 /**
- * Measures the request rate to an origin with a response time of `delayMs` and a concurrency limit: the
- * highest rate over five consecutive response times during a job of 20 × `concurrency` items.
+ * Measures the request rate to an origin with a response time of `delayMs` and a concurrency limit:
+ * the highest rate over five consecutive response times during a job of 20 × `concurrency` items.
  */
 export async function measureSlowOrigin(
   concurrency: number,
@@ -86,8 +88,8 @@ export async function measureSlowOrigin(
 }
 
 /**
- * Measures how much of an origin's allowed rate a job of 25 seconds uses. The concurrency of the origin
- * suffices for the rate.
+ * Measures how much of an origin's allowed rate a job of 25 seconds uses. The concurrency of the
+ * origin suffices for the rate.
  */
 export async function measureRateLimited(
   requestsPerSecond: number,
@@ -98,7 +100,9 @@ export async function measureRateLimited(
   const items = 25 * requestsPerSecond;
   const course = { concurrency, requestsPerSecond, delayMs, items, everyMs: 100 };
   const counts = await countRequests(course, options);
-  const steady = counts.filter(({ requests }) => requests > 4 * requestsPerSecond && requests < items * 0.95);
+  const steady = counts.filter(
+    ({ requests }) => requests > 4 * requestsPerSecond && requests < items * 0.95,
+  );
   const seconds = steady.slice(10).map((count, index) => rateBetween(steady[index]!, count));
   return {
     used: rateBetween(steady[0]!, steady.at(-1)!) / requestsPerSecond,

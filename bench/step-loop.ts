@@ -43,13 +43,22 @@ const program: Program = await compose(
   { readsPages: true },
 );
 const { context, clock, log, config } = program;
-const fetcher = createHttpFetcher({ origins: config.origins, clock, log, userAgent: config.userAgent });
+const fetcher = createHttpFetcher({
+  origins: config.origins,
+  clock,
+  log,
+  userAgent: config.userAgent,
+});
 
 /** Calls `visit` with a function that fetches pages as the step does. */
 async function withFetch<T>(visit: (fetch: FetchPage) => Promise<T>): Promise<T> {
   if (step === 'fetcher') return visit(fetcher.for(market, region, signal));
   const owner = { userId: job.userId, jobId: job.id };
-  const session = context.pages.openSession(market, region, signal, { urgent: false, owner, mode: job.mode });
+  const session = context.pages.openSession(market, region, signal, {
+    urgent: false,
+    owner,
+    mode: job.mode,
+  });
   const result = await visit(session.fetch);
   await session.end(null);
   return result;
@@ -95,7 +104,9 @@ async function writeSegments(context: JobContext): Promise<void> {
   const loop = async () => {
     for (const batch of remaining) {
       const records = new Map<number, Uint8Array>();
-      await Promise.all(batch.units.map(async (unit, index) => records.set(index, await read(unit))));
+      await Promise.all(
+        batch.units.map(async (unit, index) => records.set(index, await read(unit))),
+      );
       batch.outcomes = Object.fromEntries(
         batch.units.map((_, index) => [index, { status: 'SUCCESS', attempt: 1 }]),
       );

@@ -20,8 +20,14 @@ export interface StepCost {
 const concurrency = 32;
 
 const loops: readonly { step: Step; about: string }[] = [
-  { step: 'fetcher', about: 'the fetcher: limits of size and time, decoding, cookies, address checks' },
-  { step: 'policy', about: 'the policy of the origin: permits, rate, circuit breaker, page memory' },
+  {
+    step: 'fetcher',
+    about: 'the fetcher: limits of size and time, decoding, cookies, address checks',
+  },
+  {
+    step: 'policy',
+    about: 'the policy of the origin: permits, rate, circuit breaker, page memory',
+  },
   { step: 'record', about: 'extraction and check of the record, in place of the page' },
   { step: 'segments', about: 'a durable file with a digest per batch of 50, in place of one file' },
 ];
@@ -35,8 +41,8 @@ const names = [
 ];
 
 /**
- * Adds the steps of the service to the bare loop one by one, in one process each, and measures each stage.
- * The last two stages are the whole service.
+ * Adds the steps of the service to the bare loop one by one, in one process each, and measures each
+ * stage. The last two stages are the whole service.
  */
 export async function measureSteps(rounds: number, items: number): Promise<StepCost[]> {
   const folder = mkdtempSync(join(tmpdir(), 'gleaner-steps-'));
@@ -83,8 +89,8 @@ export async function measureSteps(rounds: number, items: number): Promise<StepC
 }
 
 /**
- * Counts what the service does for a variant-sold job of `items` items, in batches of 50, from its approval
- * on. The counts hardly depend on the load of the machine.
+ * Counts what the service does for a variant-sold job of `items` items, in batches of 50, from its
+ * approval on. The counts hardly depend on the load of the machine.
  */
 export async function measureOperations(items: number): Promise<Operations> {
   const folder = mkdtempSync(join(tmpdir(), 'gleaner-operations-'));

@@ -8,15 +8,16 @@ const settleMs = 2_000;
 /** Cost of submissions with many items. */
 export interface SubmitResult {
   /**
-   * Milliseconds from the first byte sent to the last byte received, for the first submit and as the median.
+   * Milliseconds from the first byte sent to the last byte received, for the first submit and as
+   * the median.
    */
   firstMs: number;
   ms: number;
   /** CPU time per item in microseconds. */
   processorUs: number;
   /**
-   * Peak resident memory of the API process above its idle memory in bytes: during the first submission, and
-   * during all.
+   * Peak resident memory of the API process above its idle memory in bytes: during the first
+   * submission, and during all.
    */
   firstExtraBytes: number;
   extraBytes: number;
@@ -25,8 +26,8 @@ export interface SubmitResult {
 }
 
 /**
- * Measures `rounds` submissions of a variant-sold job of `items` items over REST to a service that was just
- * started. The jobs stay unapproved, so no worker process starts meanwhile.
+ * Measures `rounds` submissions of a variant-sold job of `items` items over REST to a service that
+ * was just started. The jobs stay unapproved, so no worker process starts meanwhile.
  */
 export async function measureSubmit(rounds: number, items: number): Promise<SubmitResult> {
   const service = await startService();

@@ -13,23 +13,34 @@ const baseStyles = ['baseline', 'default-css-variables', 'global']
   .join('\n');
 
 /**
- * Replaces the style sheets of whole packages, which main.tsx imports, by those of the components that a page
- * uses. A component's module imports the components inside it first, and so do its styles.
+ * Replaces the style sheets of whole packages, which main.tsx imports, by those of the components
+ * that a page uses. A component's module imports the components inside it first, and so do its
+ * styles.
  */
 const componentStyles: Plugin = {
   name: 'mantine-styles',
   apply: 'build',
   enforce: 'pre',
   resolveId: (id, importer) =>
-    importer?.endsWith('/main.tsx') && /^@mantine\/\w+\/styles\.css$/.test(id) ? `\0${id}.js` : null,
+    importer?.endsWith('/main.tsx') && /^@mantine\/\w+\/styles\.css$/.test(id)
+      ? `\0${id}.js`
+      : null,
   load: (id) =>
-    id.startsWith('\0@mantine/') ? (id.startsWith('\0@mantine/core/') ? baseStyles : 'export {};') : null,
+    id.startsWith('\0@mantine/')
+      ? id.startsWith('\0@mantine/core/')
+        ? baseStyles
+        : 'export {};'
+      : null,
   transform(code, id) {
     const [, name, component] = /@mantine\/(\w+)\/esm\/(?:.*\/)?(\w+)\.module\.mjs$/.exec(id) ?? [];
     if (name === undefined) return null;
     const sheet = name === 'core' ? `styles/${component}` : 'styles';
     // Without side effects, the bundler may leave out a module with its styles.
-    return { code: `import '@mantine/${name}/${sheet}.css';\n${code}`, map: null, moduleSideEffects: true };
+    return {
+      code: `import '@mantine/${name}/${sheet}.css';\n${code}`,
+      map: null,
+      moduleSideEffects: true,
+    };
   },
 };
 
@@ -38,9 +49,14 @@ const indexed = ['@mantine/core', '@mantine/hooks', '@tabler/icons-react'];
 
 /** Returns the module and the export behind each name of a package's index. */
 function exportsOf(name: string): Map<string, [file: string, as: string]> {
-  const index = fileURLToPath(import.meta.resolve(name)).replace(/\/cjs\/(.*)\.[a-z]+$/, '/esm/$1.mjs');
+  const index = fileURLToPath(import.meta.resolve(name)).replace(
+    /\/cjs\/(.*)\.[a-z]+$/,
+    '/esm/$1.mjs',
+  );
   const folder = dirname(index);
-  const lines = readFileSync(index, 'utf8').matchAll(/^(?:im|ex)port \{ (.+) \} from ["'](\..+)["'];$/gm);
+  const lines = readFileSync(index, 'utf8').matchAll(
+    /^(?:im|ex)port \{ (.+) \} from ["'](\..+)["'];$/gm,
+  );
   return new Map(
     [...lines].flatMap(([, names, file]) =>
       names!.split(', ').map((each) => {
@@ -51,7 +67,10 @@ function exportsOf(name: string): Map<string, [file: string, as: string]> {
   );
 }
 
-/** Imports the modules of a component instead of the index of its package, so that they are known by page. */
+/**
+ * Imports the modules of a component instead of the index of its package, so that they are known by
+ * page.
+ */
 const directImports: Plugin = {
   name: 'direct-imports',
   apply: 'build',
@@ -95,7 +114,8 @@ interface Modules {
 function withImports(id: string, modules: Modules, found = new Set<string>()): Set<string> {
   if (found.has(id)) return found;
   found.add(id);
-  for (const imported of modules.getModuleInfo(id)?.importedIds ?? []) withImports(imported, modules, found);
+  for (const imported of modules.getModuleInfo(id)?.importedIds ?? [])
+    withImports(imported, modules, found);
   return found;
 }
 
@@ -111,7 +131,10 @@ let modulesOf: [name: string, ids: Set<string>][] | undefined;
 
 /** Returns the file for a module; null for modules of other pages. */
 function partOf(id: string, modules: Modules): string | null {
-  modulesOf ??= Object.entries(parts).map(([name, file]) => [name, withImports(sourceOf(file), modules)]);
+  modulesOf ??= Object.entries(parts).map(([name, file]) => [
+    name,
+    withImports(sourceOf(file), modules),
+  ]);
   return modulesOf.find(([, ids]) => ids.has(id))?.[0] ?? null;
 }
 
@@ -166,5 +189,7 @@ export default defineConfig(({ command }) => ({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,
   },
-  server: { proxy: { '/gleaner.': service, '/v1': service, '/files': service, '/console/session': service } },
+  server: {
+    proxy: { '/gleaner.': service, '/v1': service, '/files': service, '/console/session': service },
+  },
 }));

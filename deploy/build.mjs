@@ -1,5 +1,5 @@
-// Bundles the program into dist, for the package and the image, or into another folder beside it: `build.mjs
-// [folder]`. Bundles need a third less memory than single modules (docs/performance.md).
+// Bundles the program into dist, for the package and the image, or into another folder beside it:
+// `build.mjs [folder]`. Bundles need a third less memory than single modules (docs/performance.md).
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { root } from './place.mjs';

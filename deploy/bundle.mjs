@@ -1,9 +1,10 @@
-// Bundles the program: the command line, its worker processes, and the fake marketplaces of the demo.
+// Bundles the program: the command line, its worker processes, and the fake marketplaces of the
+// demo.
 import { build } from 'rolldown';
 
 /**
- * Built-in modules with exports that load much when they are read, and Node reads all exports of a module that
- * is imported: `http` has those of WebSocket, which load the whole fetch API.
+ * Built-in modules with exports that load much when they are read, and Node reads all exports of a
+ * module that is imported: `http` has those of WebSocket, which load the whole fetch API.
  */
 const plainModules = /^(?:node:)?(http|crypto)$/;
 const plain = '\0plain:';
@@ -21,8 +22,8 @@ function plainExports(name) {
 }
 
 /**
- * Escapes characters outside of Latin-1 in the code of chunks: a single one makes V8 keep the whole source
- * text with two bytes per character. Throws an Error if one is escaped by a backslash.
+ * Escapes characters outside of Latin-1 in the code of chunks: a single one makes V8 keep the whole
+ * source text with two bytes per character. Throws an Error if one is escaped by a backslash.
  */
 function escapeWide(files) {
   for (const file of Object.values(files))
@@ -47,16 +48,20 @@ export const bundle = (folder, target, output = {}) =>
       'stall-thread': 'src/app/stall-thread.ts',
       sandbox: 'sandbox/main.ts',
     },
-    // UMD modules, which `main` often names, require their parts in a way that bundlers cannot follow.
+    // UMD modules, which `main` often names, require their parts in a way that bundlers cannot
+    // follow.
     resolve: { mainFields: ['module', 'main'] },
     plugins: [
       {
         name: 'less-memory',
         resolveId: (id, _importer, { kind }) =>
-          kind === 'import-statement' && plainModules.test(id) ? plain + plainModules.exec(id)[1] : null,
+          kind === 'import-statement' && plainModules.test(id)
+            ? plain + plainModules.exec(id)[1]
+            : null,
         load(id) {
           if (id.startsWith(plain)) return plainExports(id.slice(plain.length));
-          // The gateway reads bodies itself, and the parsers of Express bring 300 KB of tables of encodings.
+          // The gateway reads bodies itself, and the parsers of Express bring 300 KB of tables of
+          // encodings.
           return /node_modules\/body-parser\/index\.js$/.test(id) ? 'module.exports = {}' : null;
         },
         generateBundle: (_options, files) => escapeWide(files),

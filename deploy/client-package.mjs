@@ -1,5 +1,6 @@
-// Builds the package @gleaner/client in dist/client: the compiled client with its types, and a package.json
-// with the version of the service and only the packages that the compiled files import.
+// Builds the package @gleaner/client in dist/client: the compiled client with its types, and a
+// package.json with the version of the service and only the packages that the compiled files
+// import.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,7 +11,12 @@ const service = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 rmSync(folder, { recursive: true, force: true });
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
-const options = ['-p', join(root, 'src/clients/typescript/tsconfig.build.json'), '--outDir', folder];
+const options = [
+  '-p',
+  join(root, 'src/clients/typescript/tsconfig.build.json'),
+  '--outDir',
+  folder,
+];
 const { status } = spawnSync(node, [compiler, ...options], { cwd: root, stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 
@@ -40,7 +46,9 @@ const manifest = {
     '.': { types: `${entry}.d.ts`, default: `${entry}.js` },
     './package.json': './package.json',
   },
-  browser: { './src/clients/typescript/download.js': './src/clients/typescript/download-unavailable.js' },
+  browser: {
+    './src/clients/typescript/download.js': './src/clients/typescript/download-unavailable.js',
+  },
   dependencies: Object.fromEntries(
     [...packages].sort().map((name) => [name, `^${service.dependencies[name]}`]),
   ),

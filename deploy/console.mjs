@@ -1,4 +1,5 @@
-// Builds the web console if its sources have changed. A stamp file next to the build stores their digest.
+// Builds the web console if its sources have changed. A stamp file next to the build stores their
+// digest.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -44,7 +45,8 @@ export function digestOfConsole() {
 function listFiles(from) {
   return readdirSync(from, { withFileTypes: true }).flatMap((entry) => {
     const path = join(from, entry.name);
-    if (entry.isDirectory()) return /^(?:node_modules|dist.*)$/.test(entry.name) ? [] : listFiles(path);
+    if (entry.isDirectory())
+      return /^(?:node_modules|dist.*)$/.test(entry.name) ? [] : listFiles(path);
     return entry.isFile() ? [path] : [];
   });
 }
@@ -55,11 +57,12 @@ const isInput = (path) => !/\.test\.tsx?$/.test(path);
 export const hasConsole = () => existsSync(stamp);
 
 /** True if there is a build of the sources as they are. */
-export const isConsoleBuilt = () => hasConsole() && readFileSync(stamp, 'utf8') === digestOfConsole();
+export const isConsoleBuilt = () =>
+  hasConsole() && readFileSync(stamp, 'utf8') === digestOfConsole();
 
 /**
- * Builds the console if it is outdated. Reports a failed build and keeps the previous one, because the
- * service works without a console. Resolves with true if the build is up to date.
+ * Builds the console if it is outdated. Reports a failed build and keeps the previous one, because
+ * the service works without a console. Resolves with true if the build is up to date.
  */
 export async function buildConsole() {
   if (isConsoleBuilt()) return true;
@@ -88,8 +91,8 @@ async function replaceBuild() {
 }
 
 /**
- * Builds the console in a process of its own, at a low priority, and returns at once. The process ends with
- * this one.
+ * Builds the console in a process of its own, at a low priority, and returns at once. The process
+ * ends with this one.
  */
 export function buildConsoleBeside() {
   const script = fileURLToPath(import.meta.url);
@@ -113,9 +116,14 @@ async function build(fresh) {
   const digest = digestOfConsole();
   const vite = join(folder, 'node_modules/vite/bin/vite.js');
   await Promise.all([
-    run(node, [vite, 'build', folder, '--outDir', fresh, '--emptyOutDir', '--logLevel', 'warn'], root, {
-      NODE_ENV: 'production',
-    }),
+    run(
+      node,
+      [vite, 'build', folder, '--outDir', fresh, '--emptyOutDir', '--logLevel', 'warn'],
+      root,
+      {
+        NODE_ENV: 'production',
+      },
+    ),
     fetchPackageFile(packageFiles.renderer, renderer),
   ]);
   mkdirSync(join(fresh, 'reference'));
@@ -123,4 +131,5 @@ async function build(fresh) {
   writeFileSync(join(fresh, '.digest'), digest);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) process.exit((await buildConsole()) ? 0 : 1);
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  process.exit((await buildConsole()) ? 0 : 1);

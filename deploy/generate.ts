@@ -1,5 +1,5 @@
-// Writes what is generated from declarations, apart from gen/: registries, pages of docs, and the models of
-// the Python package.
+// Writes what is generated from declarations, apart from gen/: registries, pages of docs, and the
+// models of the Python package.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

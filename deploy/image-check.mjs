@@ -1,11 +1,19 @@
-// Checks the images where containers cannot be built: performs the steps of deploy/Dockerfile in clean Debian
-// systems below .cache/image, and runs the result as the container would run, with a read-only root file
-// system.
+// Checks the images where containers cannot be built: performs the steps of deploy/Dockerfile in
+// clean Debian systems below .cache/image, and runs the result as the container would run, with a
+// read-only root file system.
 //   node_modules/.bin/node deploy/image-check.mjs [service|service-chromium]
-// Needs Linux, root, debootstrap, and a Debian mirror. The base image is a minimal Debian with the Node of
-// the checkout, whose version the Dockerfile must name, and the npm of this machine.
+// Needs Linux, root, debootstrap, and a Debian mirror. The base image is a minimal Debian with the
+// Node of the checkout, whose version the Dockerfile must name, and the npm of this machine.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { dirname, join, matchesGlob, posix } from 'node:path';
 import { DockerfileParser } from 'dockerfile-ast';
 import { packageFiles } from './package-files.mjs';
@@ -46,7 +54,13 @@ function createBase(image) {
     const unfinished = `${debian}-${process.pid}`;
     mkdirSync(work, { recursive: true });
     const mirror = process.env.DEBIAN_MIRROR === undefined ? [] : [process.env.DEBIAN_MIRROR];
-    const options = ['--variant=minbase', '--include=ca-certificates', suite, unfinished, ...mirror];
+    const options = [
+      '--variant=minbase',
+      '--include=ca-certificates',
+      suite,
+      unfinished,
+      ...mirror,
+    ];
     run('debootstrap', options, { stdio: ['ignore', 'ignore', 2] });
     renameSync(unfinished, debian);
   }
@@ -58,7 +72,16 @@ function createBase(image) {
   cpSync(npm, join(local, 'lib/node_modules/npm'), { recursive: true });
   for (const name of ['npm', 'npx'])
     run('ln', ['-s', `../lib/node_modules/npm/bin/${name}-cli.js`, join(local, 'bin', name)]);
-  run('chroot', [base, 'useradd', '--uid', '1000', '--create-home', '--shell', '/bin/bash', 'node']);
+  run('chroot', [
+    base,
+    'useradd',
+    '--uid',
+    '1000',
+    '--create-home',
+    '--shell',
+    '/bin/bash',
+    'node',
+  ]);
 }
 
 function which(program) {
@@ -80,21 +103,28 @@ function copy(stage, instruction, stages) {
     const isCopied = (path) =>
       flag !== undefined ||
       !ignored.some(
-        (pattern) => !/^[!*]$|^!/.test(pattern) && matchesGlob(path.slice(root.length + 1), pattern),
+        (pattern) =>
+          !/^[!*]$|^!/.test(pattern) && matchesGlob(path.slice(root.length + 1), pattern),
       );
     cpSync(join(from, name), to, { recursive: true, filter: isCopied, verbatimSymlinks: true });
   }
 }
 
 /**
- * Runs a command in the file system of a stage, with the network and the packages' registry of this machine.
+ * Runs a command in the file system of a stage, with the network and the packages' registry of this
+ * machine.
  */
 function runIn(stage, command) {
   const certificates = 'etc/ssl/certs/ca-certificates.crt';
   for (const file of ['etc/resolv.conf', 'etc/hosts'])
     if (existsSync(`/${file}`)) cpSync(realpathSync(`/${file}`), join(stage.folder, file));
-  cpSync(realpathSync(process.env.SSL_CERT_FILE ?? `/${certificates}`), join(stage.folder, certificates));
-  const registry = spawnSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).stdout.trim();
+  cpSync(
+    realpathSync(process.env.SSL_CERT_FILE ?? `/${certificates}`),
+    join(stage.folder, certificates),
+  );
+  const registry = spawnSync('npm', ['config', 'get', 'registry'], {
+    encoding: 'utf8',
+  }).stdout.trim();
   const environment = {
     ...stage.environment,
     npm_config_registry: registry,
@@ -124,12 +154,14 @@ const steps = {
     mkdirSync(join(stage.folder, stage.workdir), { recursive: true });
   },
   ENV: (stage, step) => {
-    for (const property of step.getProperties()) stage.environment[property.getName()] = property.getValue();
+    for (const property of step.getProperties())
+      stage.environment[property.getName()] = property.getValue();
   },
   COPY: copy,
   RUN: (stage, step) => runIn(stage, step.getArgumentsContent()),
   USER: (stage, step) => Object.assign(stage, { user: step.getArgumentsContent() }),
-  ENTRYPOINT: (stage, step) => Object.assign(stage, { entrypoint: JSON.parse(step.getArgumentsContent()) }),
+  ENTRYPOINT: (stage, step) =>
+    Object.assign(stage, { entrypoint: JSON.parse(step.getArgumentsContent()) }),
   HEALTHCHECK: (stage, step) => {
     const text = step.getArgumentsContent();
     stage.healthcheck = JSON.parse(text.slice(text.indexOf('[')));
@@ -174,8 +206,9 @@ function build() {
 }
 
 /**
- * Runs commands one after the other in a stage as a container does: as its user, with its environment only,
- * the root file system read-only, and empty volumes and /tmp. $service is the process id of the entry point.
+ * Runs commands one after the other in a stage as a container does: as its user, with its
+ * environment only, the root file system read-only, and empty volumes and /tmp. $service is the
+ * process id of the entry point.
  */
 function runContainer({ folder, workdir, environment, user, volumes }, script, parameters) {
   const [uid, gid] = user.split(':');
@@ -191,7 +224,9 @@ function runContainer({ folder, workdir, environment, user, volumes }, script, p
       env -i "$@"`;
   // This machine may use the ports.
   const ports = { GLEANER_HTTP_PORT: '0', GLEANER_GRPC_PORT: '0', GLEANER_OPS_PORT: opsPort };
-  const settings = Object.entries({ ...environment, ...ports }).map(([name, value]) => `${name}=${value}`);
+  const settings = Object.entries({ ...environment, ...ports }).map(
+    ([name, value]) => `${name}=${value}`,
+  );
   run('unshare', [
     '--mount',
     '--pid',

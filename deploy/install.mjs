@@ -1,6 +1,6 @@
-// Installs what a checkout runs on, each set of npm packages when it is first needed: the service, the build of
-// the console, and the tests and checks. A stamp in each node_modules records its contents. Runs on Node 20 or
-// newer; everything else runs on the Node that this installs.
+// Installs what a checkout runs on, each set of npm packages when it is first needed: the service,
+// the build of the console, and the tests and checks. A stamp in each node_modules records its
+// contents. Runs on Node 20 or newer; everything else runs on the Node that this installs.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,13 +11,23 @@ import { isAlive, isRecentNode, node, root } from './place.mjs';
 const consoleFolder = join(root, 'console');
 
 /**
- * Sets of packages: the folder of their lock file, whether they include its development packages, and the size
- * on disk.
+ * Sets of packages: the folder of their lock file, whether they include its development packages,
+ * and the size on disk.
  */
 const sets = {
   service: { title: 'the service', folder: root, withDevelopment: false, megabytes: 150 },
-  tests: { title: 'the service, its tests, and checks', folder: root, withDevelopment: true, megabytes: 590 },
-  build: { title: 'the build of the console', folder: consoleFolder, withDevelopment: false, megabytes: 220 },
+  tests: {
+    title: 'the service, its tests, and checks',
+    folder: root,
+    withDevelopment: true,
+    megabytes: 590,
+  },
+  build: {
+    title: 'the build of the console',
+    folder: consoleFolder,
+    withDevelopment: false,
+    megabytes: 220,
+  },
   types: {
     title: 'the build of the console, and its types',
     folder: consoleFolder,
@@ -46,8 +56,9 @@ async function installOrExit(required) {
 }
 
 /**
- * Runs `build` with the packages that build the console. They are larger than the service, so they are removed
- * afterwards, except in a folder that is set up for tests. Rejects if they cannot be installed.
+ * Runs `build` with the packages that build the console. They are larger than the service, so they
+ * are removed afterwards, except in a folder that is set up for tests. Rejects if they cannot be
+ * installed.
  */
 export const withConsolePackages = (build) =>
   exclusively(async () => {
@@ -56,7 +67,8 @@ export const withConsolePackages = (build) =>
     try {
       return await build();
     } finally {
-      if (isTemporary) rmSync(join(consoleFolder, 'node_modules'), { recursive: true, force: true });
+      if (isTemporary)
+        rmSync(join(consoleFolder, 'node_modules'), { recursive: true, force: true });
     }
   });
 
@@ -65,11 +77,17 @@ const stampOf = ({ folder }) => join(folder, 'node_modules', '.gleaner-setup');
 
 /** Returns the contents of the stamp of an installed set. */
 function contentOf(set) {
-  const digest = createHash('sha256').update(lockOf(set)).update(packageFiles.node.version).digest('hex');
+  const digest = createHash('sha256')
+    .update(lockOf(set))
+    .update(packageFiles.node.version)
+    .digest('hex');
   return `${digest} ${set.withDevelopment ? 'with' : 'without'} development packages\n`;
 }
 
-/** Returns the sets that are not installed as their lock files say, neither alone nor within a larger set. */
+/**
+ * Returns the sets that are not installed as their lock files say, neither alone nor within a
+ * larger set.
+ */
 function missingOf(required) {
   return required.filter((set) => {
     if (!existsSync(stampOf(set))) return true;
@@ -82,7 +100,9 @@ async function install(required) {
   const missing = missingOf(required);
   if (missing.length === 0 && existsSync(node)) return;
   checkVersion();
-  await report(describe(missing), () => Promise.all([...missing.map(installPackages), fetchNode()]));
+  await report(describe(missing), () =>
+    Promise.all([...missing.map(installPackages), fetchNode()]),
+  );
   // npm removes the link with the other packages of the service.
   if (!existsSync(node)) linkNode();
 }
@@ -93,14 +113,19 @@ function checkVersion() {
     throw new Error(`Gleaner needs Node 20 or newer to set itself up; this is ${process.version}.`);
 }
 
-/** Returns what is installed, and how much, such as "265 packages of the service (about 150 MB)". */
+/**
+ * Returns what is installed, and how much, such as "265 packages of the service (about 150 MB)".
+ */
 function describe(missing) {
   const parts = missing.map((set) => {
     const entries = Object.entries(JSON.parse(lockOf(set)).packages);
-    const count = entries.filter(([path, { dev }]) => path !== '' && (set.withDevelopment || !dev)).length;
+    const count = entries.filter(
+      ([path, { dev }]) => path !== '' && (set.withDevelopment || !dev),
+    ).length;
     return `${count} packages of ${set.title} (about ${set.megabytes} MB)`;
   });
-  if (ownNodeFile() && !existsSync(ownNode())) parts.push(`Node ${packageFiles.node.version} (121 MB)`);
+  if (ownNodeFile() && !existsSync(ownNode()))
+    parts.push(`Node ${packageFiles.node.version} (121 MB)`);
   return parts.join(', ') || 'the link to Node';
 }
 
@@ -130,8 +155,8 @@ const ownNode = () => {
 };
 
 /**
- * Returns the package of the checkout's own Node. Undefined if this process runs on that version, or if no
- * package has it for this platform.
+ * Returns the package of the checkout's own Node. Undefined if this process runs on that version,
+ * or if no package has it for this platform.
  */
 function ownNodeFile() {
   const { version, platforms } = packageFiles.node;
@@ -139,7 +164,10 @@ function ownNodeFile() {
   return platforms[`${process.platform}-${process.arch}`];
 }
 
-/** Fetches the checkout's own Node. Where no package has one, a recent Node that runs this is enough. */
+/**
+ * Fetches the checkout's own Node. Where no package has one, a recent Node that runs this is
+ * enough.
+ */
 async function fetchNode() {
   const { version } = packageFiles.node;
   const file = ownNodeFile();
@@ -165,7 +193,8 @@ async function exclusively(work) {
   const path = join(root, '.cache', 'setup.pid');
   mkdirSync(dirname(path), { recursive: true });
   for (let tries = 0; !takeLock(path); tries++) {
-    if (tries === 0) console.error('Setting up: waiting for another process that sets up this folder …');
+    if (tries === 0)
+      console.error('Setting up: waiting for another process that sets up this folder …');
     await sleep(200);
   }
   try {
@@ -175,7 +204,9 @@ async function exclusively(work) {
   }
 }
 
-/** Creates the lock file. Returns false if a living process has it; removes that of an ended one. */
+/**
+ * Creates the lock file. Returns false if a living process has it; removes that of an ended one.
+ */
 function takeLock(path) {
   try {
     writeFileSync(path, String(process.pid), { flag: 'wx' });

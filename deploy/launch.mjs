@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Runs the command line (`gleaner serve`, `gleaner demo`, …) from the sources of a checkout, which is set up
-// first. An older Node delegates to the Node 24 installed as a package.
+// Runs the command line (`gleaner serve`, `gleaner demo`, …) from the sources of a checkout, which
+// is set up first. An older Node delegates to the Node 24 installed as a package.
 import module from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,7 +18,8 @@ const program = join(root, 'src/cli/main.ts');
 
 await installService();
 if (servesConsole(process.argv.slice(2))) {
-  // An outdated build would change under the service. Without a build, the service starts while it is built.
+  // An outdated build would change under the service. Without a build, the service starts while it
+  // is built.
   if (hasConsole()) await buildConsole();
   else buildConsoleBeside();
 }

@@ -22,7 +22,13 @@ export interface Operation {
   summary?: string;
   description?: string;
   tags?: string[];
-  parameters?: { name: string; in: string; description?: string; schema?: Schema; example?: unknown }[];
+  parameters?: {
+    name: string;
+    in: string;
+    description?: string;
+    schema?: Schema;
+    example?: unknown;
+  }[];
   requestBody?: {
     content: Record<
       string,
@@ -59,5 +65,6 @@ export function* operationsOf({
 }: OpenApi): Generator<{ verb: string; path: string; operation: Operation }> {
   for (const [path, operations] of Object.entries(paths))
     for (const [verb, operation] of Object.entries(operations))
-      if (verbs.has(verb) && operation.operationId) yield { verb: verb.toUpperCase(), path, operation };
+      if (verbs.has(verb) && operation.operationId)
+        yield { verb: verb.toUpperCase(), path, operation };
 }

@@ -1,5 +1,6 @@
-// Single files of npm packages that would otherwise bring megabytes of headers, source maps, and other
-// packages. deploy/package-files.json pins their versions and digests, as package-lock.json does for packages.
+// Single files of npm packages that would otherwise bring megabytes of headers, source maps, and
+// other packages. deploy/package-files.json pins their versions and digests, as package-lock.json
+// does for packages.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -18,21 +19,30 @@ import { pipeline } from 'node:stream/promises';
 import { root } from './place.mjs';
 
 /** Contents of deploy/package-files.json. */
-export const packageFiles = JSON.parse(readFileSync(join(root, 'deploy/package-files.json'), 'utf8'));
+export const packageFiles = JSON.parse(
+  readFileSync(join(root, 'deploy/package-files.json'), 'utf8'),
+);
 
 /**
- * Writes a file of a package to `target` unless that exists. npm downloads the package, from its cache if
- * possible. Throws an Error if that fails, or if the package has another digest.
+ * Writes a file of a package to `target` unless that exists. npm downloads the package, from its
+ * cache if possible. Throws an Error if that fails, or if the package has another digest.
  */
 export async function fetchPackageFile({ package: name, version, file, integrity }, target) {
   if (existsSync(target)) return;
   const folder = mkdtempSync(join(tmpdir(), 'gleaner-package-'));
   try {
-    const options = ['--pack-destination', folder, '--json', '--prefer-offline', '--loglevel=error'];
+    const options = [
+      '--pack-destination',
+      folder,
+      '--json',
+      '--prefer-offline',
+      '--loglevel=error',
+    ];
     const [{ filename }] = JSON.parse(await run('npm', ['pack', `${name}@${version}`, ...options]));
     const archive = join(folder, filename);
     const digest = await digestOf(archive);
-    if (digest !== integrity) throw new Error(`${name}@${version} has digest ${digest}, not ${integrity}`);
+    if (digest !== integrity)
+      throw new Error(`${name}@${version} has digest ${digest}, not ${integrity}`);
     await run('tar', ['-xzf', archive, '-C', folder, `package/${file}`]);
     mkdirSync(dirname(target), { recursive: true });
     // Renamed within a folder, so that no process sees half of the file.
@@ -50,7 +60,9 @@ async function digestOf(path) {
   return `sha512-${hash.digest('base64')}`;
 }
 
-/** Runs a program. Resolves with its output. Rejects with the end of its error output if it fails. */
+/**
+ * Runs a program. Resolves with its output. Rejects with the end of its error output if it fails.
+ */
 export function run(program, parameters, folder = root, environment = {}) {
   const child = spawn(program, parameters, {
     cwd: folder,
@@ -65,7 +77,8 @@ export function run(program, parameters, folder = root, environment = {}) {
     child.on('error', (cause) => reject(new Error(`${program}: ${cause.message}`, { cause })));
     child.on('close', (code) => {
       if (code === 0) resolve(output());
-      else reject(new Error(`${program} ${parameters[0]} failed: ${errors().trim().slice(-2_000)}`));
+      else
+        reject(new Error(`${program} ${parameters[0]} failed: ${errors().trim().slice(-2_000)}`));
     });
   });
 }

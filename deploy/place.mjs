@@ -9,10 +9,15 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 export const compileCache = join(root, 'node_modules', '.cache', 'compiled');
 
 /**
- * Path of the Node that runs the service and its tools in a checkout. The set-up links it to the checkout's own
- * Node, or to the one that runs the set-up if that has the same version.
+ * Path of the Node that runs the service and its tools in a checkout. The set-up links it to the
+ * checkout's own Node, or to the one that runs the set-up if that has the same version.
  */
-export const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
+export const node = join(
+  root,
+  'node_modules',
+  '.bin',
+  process.platform === 'win32' ? 'node.cmd' : 'node',
+);
 
 /** True if this process runs on a Node that runs TypeScript without a warning: 24.12 or newer. */
 export function isRecentNode() {

@@ -1,6 +1,6 @@
-// A protoc plugin that generates what descriptors lack at run time: comments.ts, the doc comments of the
-// contract for the OpenAPI document, market-comments.ts, the comments that the console shows, and
-// services.ts, the services with the option `gleaner.options.v1.market`.
+// A protoc plugin that generates what descriptors lack at run time: comments.ts, the doc comments
+// of the contract for the OpenAPI document, market-comments.ts, the comments that the console
+// shows, and services.ts, the services with the option `gleaner.options.v1.market`.
 import { nestedTypes } from '@bufbuild/protobuf/reflect';
 import { createEcmaScriptPlugin, getComments, runNodeJs } from '@bufbuild/protoplugin';
 
@@ -12,7 +12,10 @@ function commentsOf(file) {
     .filter(({ kind }) => kind !== 'extension')
     .flatMap((type) => [
       [type.typeName, type],
-      ...(type.fields ?? type.values ?? type.methods).map((part) => [`${type.typeName}.${part.name}`, part]),
+      ...(type.fields ?? type.values ?? type.methods).map((part) => [
+        `${type.typeName}.${part.name}`,
+        part,
+      ]),
     ])
     .map(([name, element]) => [name, textOf(getComments(element).leading ?? '')])
     .filter(([, text]) => text !== '');
@@ -37,7 +40,8 @@ function generateTs(schema) {
 function generateComments(schema, files) {
   const markets = new Set(marketServices(files));
   const entries = files.flatMap(commentsOf).toSorted();
-  const isMarkets = ([name]) => [...markets].some(({ typeName }) => name.startsWith(`${typeName}.`));
+  const isMarkets = ([name]) =>
+    [...markets].some(({ typeName }) => name.startsWith(`${typeName}.`));
   const json = (shown) => JSON.stringify(Object.fromEntries(shown), undefined, 2);
   const type = 'Readonly<Record<string, string>>';
   const ofMarkets = schema.generateFile('market-comments.ts');

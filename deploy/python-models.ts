@@ -46,10 +46,17 @@ ${rows.join('\n')}
 `;
 }
 
-/** The functional form of TypedDict allows members with any name. Optional members are in a second type. */
+/**
+ * The functional form of TypedDict allows members with any name. Optional members are in a second
+ * type.
+ */
 function model(name: string, schema: Schema): string {
   const properties = Object.entries(schema.properties ?? {});
-  if (properties.length === 0 && schema.additionalProperties === undefined && schema.type !== 'object')
+  if (
+    properties.length === 0 &&
+    schema.additionalProperties === undefined &&
+    schema.type !== 'object'
+  )
     return `${name} = ${typeOf(schema)}`;
   const required = new Set(schema.required ?? []);
   const about = docstring(schema.description ?? name);

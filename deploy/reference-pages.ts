@@ -54,7 +54,11 @@ ${table(header, rows)}
 export function settingsPage(): string {
   const rows = Object.entries(settings).map(([name, setting]) => {
     const defaultText = setting.default ?? ('generated' in setting ? 'generated' : 'none');
-    return [`\`${name}\`${'secret' in setting ? ' (secret)' : ''}`, `\`${defaultText}\``, setting.about];
+    return [
+      `\`${name}\`${'secret' in setting ? ' (secret)' : ''}`,
+      `\`${defaultText}\``,
+      setting.about,
+    ];
   });
   return `# Settings
 
@@ -114,12 +118,15 @@ function wordsOf(command: Command): string {
     return argument.required ? `<${name}>` : `[${name}]`;
   });
   const names: string[] = [];
-  for (let each: Command | null = command; each?.parent; each = each.parent) names.unshift(each.name());
+  for (let each: Command | null = command; each?.parent; each = each.parent)
+    names.unshift(each.name());
   return [...names, ...argumentNames].join(' ');
 }
 
 const escapeCell = (text: string) => text.replaceAll('|', '\\|');
 
 function table(header: readonly string[], rows: readonly (readonly unknown[])[]): string {
-  return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return [header, header.map(() => '---'), ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
 }

@@ -1,6 +1,6 @@
 // Runs the tests of a tier: `test.mjs [--system] [vitest parameters]`. The last line of output is
-// "N passed, N failed" (", N skipped"). Before it, a failed run explains itself: each failed test with its file,
-// message, seed, and log, and what became of its file when that ran once more alone.
+// "N passed, N failed" (", N skipped"). Before it, a failed run explains itself: each failed test
+// with its file, message, seed, and log, and what became of its file when that ran once more alone.
 import { accessSync, constants, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,20 +18,22 @@ const maxPrinted = 6;
 const maxLineLength = 160;
 
 /**
- * Folder of the compiled program that tests start. It is beside dist, because the program finds the console and
- * its packages from there.
+ * Folder of the compiled program that tests start. It is beside dist, because the program finds the
+ * console and its packages from there.
  */
 const program = join(root, `.program-${process.pid}`);
 
 /** File system in memory, which Linux provides. */
 const memoryFolder = '/dev/shm';
-/** Free space in the memory folder from which tests use it: several times what a run stores at once. */
+/**
+ * Free space in the memory folder from which tests use it: several times what a run stores at once.
+ */
 const minMemoryBytes = 4 * 2 ** 30;
 
 /**
- * Returns the parent of the folder for the temporary files of a run. Suites that crash a simulated process at
- * each of its calls wait for the disk most of their time, and what they test does not depend on it. The system
- * tier has files of whole installations and stays on the disk.
+ * Returns the parent of the folder for the temporary files of a run. Suites that crash a simulated
+ * process at each of its calls wait for the disk most of their time, and what they test does not
+ * depend on it. The system tier has files of whole installations and stays on the disk.
  */
 function findTemporaryFolder(run) {
   if (run.startsWith('system')) return tmpdir();
@@ -55,7 +57,10 @@ async function buildProgram() {
   if (code !== 0) process.exit(code);
 }
 
-/** Runs vitest. Resolves with its exit code and the result that the reporter wrote; null if it wrote none. */
+/**
+ * Runs vitest. Resolves with its exit code and the result that the reporter wrote; null if it wrote
+ * none.
+ */
 async function runVitest(name, parameters) {
   const folder = join(root, '.cache/test-runs', name);
   // A run that ends early must not be taken for the one before it.
@@ -68,7 +73,10 @@ async function runVitest(name, parameters) {
     KEPT_DIR: tmpdir(),
     TMPDIR: findTemporaryFolder(name),
   };
-  const code = await runNode([vitest, 'run', '--root', root, ...reporters, ...parameters], environment);
+  const code = await runNode(
+    [vitest, 'run', '--root', root, ...reporters, ...parameters],
+    environment,
+  );
   try {
     return { code, result: JSON.parse(readFileSync(join(folder, 'result.json'), 'utf8')) };
   } catch {
@@ -87,16 +95,24 @@ async function repeatAlone(tier, projects, failures) {
   const outcomes = new Map();
   for (const file of filesToRepeat(failures)) {
     console.log(`\n== ${file} once more, alone`);
-    const { code, result } = await runVitest(`${tier}-alone`, [...projects, '--maxWorkers=1', file]);
+    const { code, result } = await runVitest(`${tier}-alone`, [
+      ...projects,
+      '--maxWorkers=1',
+      file,
+    ]);
     const count = result?.failures.length ?? 0;
     if (code === 0) outcomes.set(file, 'passed alone');
     else
-      outcomes.set(file, count > 0 ? `failed alone, too (${count} failed)` : 'ended alone without a result');
+      outcomes.set(
+        file,
+        count > 0 ? `failed alone, too (${count} failed)` : 'ended alone without a result',
+      );
   }
   return outcomes;
 }
 
-const clip = (text) => (text.length > maxLineLength ? `${text.slice(0, maxLineLength - 1)}…` : text);
+const clip = (text) =>
+  text.length > maxLineLength ? `${text.slice(0, maxLineLength - 1)}…` : text;
 
 /** Prints the failed tests, each in a few lines. */
 function explain(tier, failures, outcomes) {
@@ -108,7 +124,8 @@ function explain(tier, failures, outcomes) {
     console.log(`  ${seedText}log ${log}, ${outcomes.get(file) ?? 'not repeated'}`);
   }
   const others = failures.slice(maxPrinted).map(({ file }) => file);
-  if (others.length > 0) console.log(clip(`and ${others.length} in ${[...new Set(others)].join(', ')}`));
+  if (others.length > 0)
+    console.log(clip(`and ${others.length} in ${[...new Set(others)].join(', ')}`));
   const command = tier === 'system' ? 'npm run test:system --' : 'npm test --';
   console.log(`repeat them: ${command} ${filesToRepeat(failures).join(' ')}`);
 }

@@ -1,6 +1,6 @@
-// Prepares a release: `npm run version-packages` applies the files in .changeset to the version of the
-// package, to docs/changelog.md, to the chart, and to the Python package. The client gets the version of the
-// service when it is built.
+// Prepares a release: `npm run version-packages` applies the files in .changeset to the version of
+// the package, to docs/changelog.md, to the chart, and to the Python package. The client gets the
+// version of the service when it is built.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

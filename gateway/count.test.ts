@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Caller } from '../src/contract/caller.ts';
 import { Fault } from '../src/contract/fault.ts';
-import { packingRetention, recordedCaller, startTestGateway, type TestGateway } from './fixture/gateway.ts';
+import {
+  packingRetention,
+  recordedCaller,
+  startTestGateway,
+  type TestGateway,
+} from './fixture/gateway.ts';
 
 let counted: number;
 let quota: number;
@@ -36,7 +41,11 @@ beforeEach(async () => {
 afterEach(() => gateway.close());
 
 const place = (body: string) =>
-  gateway.ask('/shop/orders', { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+  gateway.ask('/shop/orders', {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json' },
+  });
 
 test('counts a request whose body is malformed, and limits it', async () => {
   for (const remaining of ['1', '0']) {

@@ -17,8 +17,14 @@ export interface ServedEndpoint extends Endpoint {
   exported: ServedEndpoint | null;
 }
 
-/** Parses the paths of every endpoint of the services. Throws an Error that names an invalid declaration. */
-export function servedEndpoints(services: readonly DescService[], formsOf: PathForms): ServedEndpoint[] {
+/**
+ * Parses the paths of every endpoint of the services. Throws an Error that names an invalid
+ * declaration.
+ */
+export function servedEndpoints(
+  services: readonly DescService[],
+  formsOf: PathForms,
+): ServedEndpoint[] {
   const served = endpointsOf(services).map(
     (endpoint): ServedEndpoint => ({
       ...endpoint,
@@ -28,7 +34,8 @@ export function servedEndpoints(services: readonly DescService[], formsOf: PathF
   );
   for (const endpoint of served.filter(({ withFormat }) => withFormat !== null)) {
     const exported = served.find(({ method }) => method === endpoint.withFormat);
-    if (exported === undefined) throw new Error(`${endpoint.method}: ${endpoint.withFormat} has no path`);
+    if (exported === undefined)
+      throw new Error(`${endpoint.method}: ${endpoint.withFormat} has no path`);
     endpoint.exported = exported;
   }
   return served;

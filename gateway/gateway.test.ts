@@ -3,7 +3,12 @@ import { create } from '@bufbuild/protobuf';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { Fault } from '../src/contract/fault.ts';
-import { handClock, packingRetention, recordedCaller, startTestGateway } from './fixture/gateway.ts';
+import {
+  handClock,
+  packingRetention,
+  recordedCaller,
+  startTestGateway,
+} from './fixture/gateway.ts';
 import { shopService } from './fixture/shop.ts';
 
 const parcel = '6f1c0f3e-54b5-4b0e-9f2d-0a4de2a1b2c3';
@@ -25,7 +30,10 @@ test('caches responses of a cached method by status and caller', async () => {
   });
   const ask = async (path = `/api/shop/parcels/${parcel}`, key = 'key-ann') => {
     const response = await gateway.ask(path, { key });
-    return [((await response.json()) as { status: string }).status, response.headers.get('cache-control')];
+    return [
+      ((await response.json()) as { status: string }).status,
+      response.headers.get('cache-control'),
+    ];
   };
   expect(await ask()).toEqual(['packing', 'private, max-age=120']);
   state = { status: 'delivered' };
@@ -65,7 +73,9 @@ test('caches no faults, and nothing without a retention', async () => {
   const { caller, calls: made } = recordedCaller({ GetParcel: () => ({ status: 'delivered' }) });
   const plain = await startTestGateway({ caller });
   for (const count of [1, 2]) {
-    expect((await plain.ask(`/shop/parcels/${parcel}`)).headers.get('cache-control')).toBe('no-store');
+    expect((await plain.ask(`/shop/parcels/${parcel}`)).headers.get('cache-control')).toBe(
+      'no-store',
+    );
     expect(made).toHaveLength(count);
   }
   await plain.close(0);
@@ -75,7 +85,9 @@ test('writes one access-log line per request, with the request id and without se
   const lines: Record<string, unknown>[] = [];
   const log = pino(
     { level: 'info' },
-    new Writable({ write: (chunk, _encoding, done) => done(void lines.push(JSON.parse(String(chunk)))) }),
+    new Writable({
+      write: (chunk, _encoding, done) => done(void lines.push(JSON.parse(String(chunk)))),
+    }),
   );
   const { caller } = recordedCaller({ GetOrder: () => ({}) });
   const gateway = await startTestGateway({ caller, log });
@@ -94,7 +106,15 @@ test('writes one access-log line per request, with the request id and without se
       ms: 0,
       userId: 'ann',
     },
-    { level: 30, msg: 'request', requestId: ids[1], method: 'GET', path: '/nothing', status: 404, ms: 0 },
+    {
+      level: 30,
+      msg: 'request',
+      requestId: ids[1],
+      method: 'GET',
+      path: '/nothing',
+      status: 404,
+      ms: 0,
+    },
   ]);
   expect(JSON.stringify(lines)).not.toMatch(/secret|key-ann/);
   await gateway.close(0);
@@ -104,7 +124,9 @@ test('logs the time that a call waited apart from its duration', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino(
     { level: 'info' },
-    new Writable({ write: (chunk, _encoding, done) => done(void lines.push(JSON.parse(String(chunk)))) }),
+    new Writable({
+      write: (chunk, _encoding, done) => done(void lines.push(JSON.parse(String(chunk)))),
+    }),
   );
   const clock = handClock();
   const { caller } = recordedCaller({
@@ -152,12 +174,17 @@ test('writes a frozen message once, and others each time', async () => {
       written += 1;
       return number;
     };
-    return Object.defineProperty(order, 'number', { get: read, enumerable: true, configurable: true });
+    return Object.defineProperty(order, 'number', {
+      get: read,
+      enumerable: true,
+      configurable: true,
+    });
   };
   let order = orderWith(7n);
   const { caller } = recordedCaller({ GetOrder: () => order });
   const gateway = await startTestGateway({ caller });
-  const ask = async () => ((await (await gateway.ask('/shop/orders/7')).json()) as { number: number }).number;
+  const ask = async () =>
+    ((await (await gateway.ask('/shop/orders/7')).json()) as { number: number }).number;
   expect([await ask(), await ask(), written]).toEqual([7, 7, 2]);
   Object.freeze(order);
   expect([await ask(), await ask(), written]).toEqual([7, 7, 3]);

@@ -10,7 +10,13 @@ import type { ApiInfo } from './openapi/document-options.ts';
 import type { Schema } from './openapi/schemas.ts';
 import { parse, type Template } from './paths/parse.ts';
 import { createTrie } from './paths/trie.ts';
-import { beginExchange, type Exchange, sendFault, sendMethods, setHeaders } from './request-context.ts';
+import {
+  beginExchange,
+  type Exchange,
+  sendFault,
+  sendMethods,
+  setHeaders,
+} from './request-context.ts';
 import { createLocator, type Locate, type ShownBy, shownByService } from './response/location.ts';
 import { createPublicContent, keepContent, sendPublicContent } from './response/public-content.ts';
 import { createResponseCache, type RetentionPolicy } from './response/response-cache.ts';
@@ -21,7 +27,8 @@ export interface ExtraPath {
   /** Path template, served under the same forms as the services' paths. */
   path: string;
   /**
-   * Serves a request, given the segments of its path, percent-decoded. Thrown errors become error responses.
+   * Serves a request, given the segments of its path, percent-decoded. Thrown errors become error
+   * responses.
    */
   serve(exchange: Exchange, segments: readonly string[]): Promise<void> | void;
   /** OpenAPI operation; undocumented without one. */
@@ -38,15 +45,17 @@ export interface GatewayOptions {
   /** Memory for large request bodies. Default: 256 MB. */
   budget?: GatewayBudget;
   /**
-   * Returns the base address of the service, which may be known late. Default: `/`. The documents are built
-   * once per address.
+   * Returns the base address of the service, which may be known late. Default: `/`. The documents
+   * are built once per address.
    */
   publicUrl?: () => string;
   /** Loads the texts of the OpenAPI document. Default: the names of the services. */
   loadApi?: () => Promise<Omit<ApiInfo, 'publicUrl'>>;
   /** Paths that a declared path is served under. Default: the path itself. */
   pathForms?: PathForms;
-  /** Paths of the OpenAPI documents, one per path form. Default: one document at `/openapi.json`. */
+  /**
+   * Paths of the OpenAPI documents, one per path form. Default: one document at `/openapi.json`.
+   */
   documents?: readonly string[];
   extraPaths?: readonly ExtraPath[];
   /** Handlers of other paths, before the 404. */
@@ -55,15 +64,18 @@ export interface GatewayOptions {
   retention?: RetentionPolicy | undefined;
   /** Finds the endpoint for `Location` headers. Default: the first fitting one of the service. */
   shownBy?: ShownBy;
-  /** Fields that differ between responses while nothing changes, such as signed links. Default: none. */
+  /**
+   * Fields that differ between responses while nothing changes, such as signed links. Default:
+   * none.
+   */
   isVolatile?: (field: DescField) => boolean;
   /** Called with a request and its path template, before it is served. */
   onRouted?: ((request: IncomingMessage, route: string) => void) | undefined;
   /** Called with a request whose caller is authenticated, before its body is read. */
   onAuthenticated?: (request: IncomingMessage, userId: string) => void;
   /**
-   * Called with a request that waits or streams, before its call. Resolves with a signal that ends the wait
-   * early. Rejects with a fault if too many are in progress.
+   * Called with a request that waits or streams, before its call. Resolves with a signal that ends
+   * the wait early. Rejects with a fault if too many are in progress.
    */
   onLongRequest?: OnLongRequest;
 }
@@ -85,8 +97,9 @@ interface Route {
 }
 
 /**
- * Creates the handler that serves the services as REST, with every route derived from the descriptors. Throws
- * an Error that names the declaration when two methods share a path or one cannot be served.
+ * Creates the handler that serves the services as REST, with every route derived from the
+ * descriptors. Throws an Error that names the declaration when two methods share a path or one
+ * cannot be served.
  */
 export function createGateway(options: GatewayOptions): RequestListener {
   const {
@@ -115,9 +128,24 @@ export function createGateway(options: GatewayOptions): RequestListener {
   // The code and texts of the documents are large and loaded on demand.
   const documentation = (options.documents ?? ['/openapi.json']).map((path, form): ExtraPath => {
     const content = keepContent(publicUrl, async () => {
-      const [api, { openApiDocument }] = await Promise.all([loadApi(), import('./openapi/openapi.ts')]);
-      const document = { ...api, publicUrl, endpoints, pathForms, form, extraPaths, isLocated, isVolatile };
-      return createPublicContent('application/json', JSON.stringify(await openApiDocument(document)));
+      const [api, { openApiDocument }] = await Promise.all([
+        loadApi(),
+        import('./openapi/openapi.ts'),
+      ]);
+      const document = {
+        ...api,
+        publicUrl,
+        endpoints,
+        pathForms,
+        form,
+        extraPaths,
+        isLocated,
+        isVolatile,
+      };
+      return createPublicContent(
+        'application/json',
+        JSON.stringify(await openApiDocument(document)),
+      );
     });
     return { path, serve: async (exchange) => sendPublicContent(exchange, await content()) };
   });
@@ -142,7 +170,8 @@ export function createGateway(options: GatewayOptions): RequestListener {
   app.disable('etag');
   app.use(...(options.mounts ?? []), notFound, failed);
 
-  // Declared routes are served without Express, which costs as much per request as the rest of the gateway.
+  // Declared routes are served without Express, which costs as much per request as the rest of the
+  // gateway.
   return (request, response) => {
     const exchange = beginExchange(request, response, log, clock);
     const segments = segmentsOf(request.url!);
@@ -200,8 +229,8 @@ function addEndpoints(
 const exportParams = ['format', 'only', 'columns', 'provenance'];
 
 /**
- * Creates the handler of an endpoint and, for requests whose query has one of `exportParams`, of the one that
- * exports.
+ * Creates the handler of an endpoint and, for requests whose query has one of `exportParams`, of
+ * the one that exports.
  */
 function serverOf(endpoint: ServedEndpoint, serving: Serving): Serve {
   const serve = endpointServer(endpoint, serving);

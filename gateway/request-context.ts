@@ -14,8 +14,8 @@ export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /**
-   * Headers that are sent with the status, which takes a fraction of the time of setting each. Null once they
-   * are set.
+   * Headers that are sent with the status, which takes a fraction of the time of setting each. Null
+   * once they are set.
    */
   pending: OutgoingHttpHeaders | null;
   /** The caller's `x-request-id` if it is valid, otherwise a new one. */
@@ -29,8 +29,9 @@ export interface Exchange {
 }
 
 /**
- * Starts an exchange; writes an access-log line when the response is sent or the client has disconnected.
- * `ms` is the duration without the time that the call waited at the client's request, `waited_ms`.
+ * Starts an exchange; writes an access-log line when the response is sent or the client has
+ * disconnected. `ms` is the duration without the time that the call waited at the client's request,
+ * `waited_ms`.
  */
 export function beginExchange(
   request: IncomingMessage,
@@ -84,18 +85,26 @@ function pathOf(request: IncomingMessage): string {
 }
 
 /** Records the caller of an exchange and sets the headers of every response to it. */
-export function admit(exchange: Exchange, { userId, headers }: Pick<Session, 'userId' | 'headers'>): void {
+export function admit(
+  exchange: Exchange,
+  { userId, headers }: Pick<Session, 'userId' | 'headers'>,
+): void {
   exchange.userId = userId;
   if (headers !== undefined) addHeaders(exchange, headers);
 }
 
 /** Adds headers to a response whose headers are not sent yet. */
-export function addHeaders({ response, pending }: Exchange, headers: Readonly<OutgoingHttpHeaders>): void {
+export function addHeaders(
+  { response, pending }: Exchange,
+  headers: Readonly<OutgoingHttpHeaders>,
+): void {
   if (pending !== null) Object.assign(pending, headers);
   else for (const name in headers) response.setHeader(name, headers[name]!);
 }
 
-/** Sets the pending headers, and returns the response for code that writes it without sendContent(). */
+/**
+ * Sets the pending headers, and returns the response for code that writes it without sendContent().
+ */
 export function setHeaders(exchange: Exchange): ServerResponse {
   const { response, pending } = exchange;
   exchange.pending = null;
@@ -111,13 +120,17 @@ export function sendJson(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   exchange.response.statusCode = status;
-  addHeaders(exchange, { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers });
+  addHeaders(exchange, {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    ...headers,
+  });
   sendContent(exchange, text);
 }
 
 /**
- * Responds like sendJson(), with an entity tag; a client that has the response already receives 304 without a
- * body.
+ * Responds like sendJson(), with an entity tag; a client that has the response already receives 304
+ * without a body.
  */
 export function sendTagged(
   exchange: Exchange,
@@ -138,17 +151,23 @@ export function sendTagged(
 }
 
 /**
- * Sends the content of a response whose status and headers are set. Compressible content of 1 KB and more is
- * sent in br or gzip if the client accepts one.
+ * Sends the content of a response whose status and headers are set. Compressible content of 1 KB
+ * and more is sent in br or gzip if the client accepts one.
  */
-export function sendContent(exchange: Exchange, content: string | Buffer, compressible = true): void {
+export function sendContent(
+  exchange: Exchange,
+  content: string | Buffer,
+  compressible = true,
+): void {
   const { request, response, pending } = exchange;
   const length = Buffer.byteLength(content);
   // Smaller content is never encoded, so it does not vary.
   const varies = length >= minBytes;
   const isEarly = hasBody(request) && !request.complete;
   const encoding =
-    compressible && varies && !isEarly ? preferredEncoding(request.headers['accept-encoding']) : undefined;
+    compressible && varies && !isEarly
+      ? preferredEncoding(request.headers['accept-encoding'])
+      : undefined;
   if (encoding === undefined) addHeaders(exchange, { 'content-length': length });
   if (pending !== null && encoding === undefined && !isEarly && !response.hasHeader('vary')) {
     if (varies) pending.vary = 'accept-encoding';
@@ -209,10 +228,14 @@ const lingerBytes = 64 * 1024 * 1024;
 const smallBytes = 1024 * 1024;
 
 /**
- * Responds while the client may still be sending. Closing the connection immediately would reset it and lose
- * the response, so the rest of the body is read and discarded for a while.
+ * Responds while the client may still be sending. Closing the connection immediately would reset it
+ * and lose the response, so the rest of the body is read and discarded for a while.
  */
-function endBeforeBody(request: IncomingMessage, response: ServerResponse, content: string | Buffer): void {
+function endBeforeBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  content: string | Buffer,
+): void {
   const length = contentLength(request);
   if (length > 0 && length <= smallBytes && request.headers.expect === undefined) {
     response.end(content);
@@ -239,7 +262,10 @@ function endBeforeBody(request: IncomingMessage, response: ServerResponse, conte
   request.resume();
 }
 
-/** Responds to OPTIONS with the methods of a path, and to any other method with 405 and the same list. */
+/**
+ * Responds to OPTIONS with the methods of a path, and to any other method with 405 and the same
+ * list.
+ */
 export function sendMethods(exchange: Exchange, methods: readonly string[]): void {
   const { request, requestId } = exchange;
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');

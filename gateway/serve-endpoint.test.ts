@@ -31,8 +31,14 @@ test('reads path, body, query and their defaults into the message', async () => 
   responders.GetOrder = responders.NoteOrder = responders.PlaceOrder = () => ({});
   responders.ListOrders = () => ({ numbers: [1n, 9007199254740993n] });
   await gateway.ask('/shop/orders/42');
-  await gateway.ask('/api/shop/orders/42/note?quiet=yes', { ...json({ text: 'hello' }), method: 'PUT' });
-  await gateway.ask('/shop/orders', json({ lines: [line], customerKey: 'c', customer_key: 'ignored' }));
+  await gateway.ask('/api/shop/orders/42/note?quiet=yes', {
+    ...json({ text: 'hello' }),
+    method: 'PUT',
+  });
+  await gateway.ask(
+    '/shop/orders',
+    json({ lines: [line], customerKey: 'c', customer_key: 'ignored' }),
+  );
   const listed = await gateway.ask(
     '/shop/orders?states=a&states=b&gift=1&shipping=SHIPPING_AIR&below=1.5&since=2030-01-02T00:00:00Z&unknown=1',
   );
@@ -41,7 +47,14 @@ test('reads path, body, query and their defaults into the message', async () => 
     { number: 42n },
     { number: 42, quiet: true, note: { text: 'hello' } },
     { pages: 7, customerKey: 'c', lines: [{ itemId: '1', shopId: '2' }] },
-    { limit: 20, states: ['a', 'b'], gift: true, shipping: 2, below: 1.5, since: { seconds: 1893542400n } },
+    {
+      limit: 20,
+      states: ['a', 'b'],
+      gift: true,
+      shipping: 2,
+      below: 1.5,
+      since: { seconds: 1893542400n },
+    },
   ]);
 });
 
@@ -50,7 +63,9 @@ test('matches a path with a verb and a path of many segments', async () => {
   responders.GetData = async function* ({ name }) {
     yield { contentType: 'text/plain', data: Buffer.from(`${name}`) };
   };
-  expect(await (await gateway.ask('/shop/orders/5:cancel', { method: 'POST' })).json()).toMatchObject({
+  expect(
+    await (await gateway.ask('/shop/orders/5:cancel', { method: 'POST' })).json(),
+  ).toMatchObject({
     number: 5,
   });
   expect(await (await gateway.ask('/api/shop/data/a/b%2Fc/d')).text()).toBe('a/b/c/d');
@@ -180,7 +195,10 @@ test('passes the Idempotency-Key to the core and rejects characters other than v
     ['', 'string_pattern_mismatch'],
     ['k'.repeat(256), 'string_too_long'],
   ]) {
-    const response = await gateway.ask('/shop/orders', json({ lines: [] }, { 'idempotency-key': key! }));
+    const response = await gateway.ask(
+      '/shop/orders',
+      json({ lines: [] }, { 'idempotency-key': key! }),
+    );
     expect(await problems(response)).toEqual({
       status: 422,
       problems: [`header.idempotency-key ${type}`, 'body.lines too_short'],
@@ -191,7 +209,10 @@ test('passes the Idempotency-Key to the core and rejects characters other than v
 test('sends a request id with every response: that of the caller if it is valid', async () => {
   const id = async (given?: string) =>
     (
-      await gateway.ask('/shop/none', given === undefined ? {} : { headers: { 'x-request-id': given } })
+      await gateway.ask(
+        '/shop/none',
+        given === undefined ? {} : { headers: { 'x-request-id': given } },
+      )
     ).headers.get('x-request-id');
   expect(await id('abc-123')).toBe('abc-123');
   expect(await id()).toMatch(/^[0-9a-f-]{36}$/);

@@ -55,7 +55,8 @@ export function requireForm(contentType: string | undefined): void {
 }
 
 function unsupported(given: string | undefined, wanted: string): Fault {
-  const what = given === undefined ? 'Content-Type is missing' : `Content-Type ${given} is not supported`;
+  const what =
+    given === undefined ? 'Content-Type is missing' : `Content-Type ${given} is not supported`;
   return new Fault('unsupported_media', `${what}: send ${wanted}`);
 }
 
@@ -65,8 +66,8 @@ export interface Serving {
   budget: GatewayBudget;
   cache: ResponseCache | undefined;
   /**
-   * Returns the path of what a response created, or undefined for endpoints that create nothing and take no
-   * idempotency key.
+   * Returns the path of what a response created, or undefined for endpoints that create nothing and
+   * take no idempotency key.
    */
   locate: Locate | undefined;
   /** Returns true if a field differs between responses while nothing changes. */
@@ -74,8 +75,8 @@ export interface Serving {
   /** Called with a request whose caller is authenticated, before its body is read. */
   onAuthenticated: (request: IncomingMessage, userId: string) => void;
   /**
-   * Called with a request that may last long, before its call. Resolves with a signal that ends its wait
-   * early. Rejects with a fault if too many are in progress.
+   * Called with a request that may last long, before its call. Resolves with a signal that ends its
+   * wait early. Rejects with a fault if too many are in progress.
    */
   onLongRequest: OnLongRequest;
 }
@@ -87,7 +88,10 @@ export type OnLongRequest = (
   by: { account: string; kind: LongRequestKind },
 ) => Promise<AbortSignal> | undefined;
 
-/** Serves a request, given the segments of its path, percent-decoded, and the index of its path form. */
+/**
+ * Serves a request, given the segments of its path, percent-decoded, and the index of its path
+ * form.
+ */
 export type Serve = (
   exchange: Exchange,
   segments: readonly string[],
@@ -96,8 +100,8 @@ export type Serve = (
 ) => Promise<void>;
 
 /**
- * Creates the handler of an endpoint: authenticate before the body is read, check media type and size, parse,
- * call, respond. Faults are thrown.
+ * Creates the handler of an endpoint: authenticate before the body is read, check media type and
+ * size, parse, call, respond. Faults are thrown.
  */
 export function endpointServer(
   endpoint: ServedEndpoint,
@@ -113,58 +117,83 @@ export function endpointServer(
   const gets = endpoint.verb === 'GET';
   const stable = gets && isStable(method.output, isVolatile);
 
-  const beginLong = ({ request, response }: Exchange, { userId: account }: Session, waitMs: number) => {
+  const beginLong = (
+    { request, response }: Exchange,
+    { userId: account }: Session,
+    waitMs: number,
+  ) => {
     const kind = longKindOf(method, waitMs);
     return kind === null ? undefined : onLongRequest(request, response, { account, kind });
   };
 
-  const respond = async (exchange: Exchange, session: Session, { segments, variables, form }: Matched) => {
+  /** Reads the message and the context of a call, and the problems of the request. */
+  const readCall = async (
+    exchange: Exchange,
+    session: Session,
+    { segments, variables }: Matched,
+  ): Promise<EndpointCall> => {
     const { request, requestId, signal } = exchange;
     const headers = request.headers as Headers;
     const query = queryOf(request.url ?? '');
     const idempotencyKey = isRepeatable ? headers['idempotency-key'] : undefined;
     const problems = problemsOfIdempotencyKey(idempotencyKey);
-    const wait =
-      endpoint.waits && query !== noQuery ? readWait(query.getAll('wait').at(-1), ['query', 'wait']) : 0;
-    if (typeof wait !== 'number') problems.push(wait);
+    const waitMs = endpoint.waits ? readWaitMs(query, problems) : 0;
     const submitOptions = endpoint.takesOptions ? readOptions(query, problems) : undefined;
     const strict = readStrict(headers['x-strict']);
     if (typeof strict !== 'boolean') problems.push(strict);
     const parts: RequestParts = { segments, query, problems, isStrict: strict === true };
     await reserveBody(exchange, endpoint, session.userId, budget);
     await readInto(parts, exchange, endpoint);
-    const { message, headers: ignored, problems: found = [] } = readRequest(parts, variables);
-    addHeaders(exchange, ignored);
-    const ifNoneMatch = gets ? headers['if-none-match'] : undefined;
-    const waitMs = wait as number;
-    const responseHeaders: ResponseHeaders = {};
-    const early = found.length > 0 ? undefined : await beginLong(exchange, session, waitMs);
+    const {
+      message,
+      headers: ignoredHeaders,
+      problems: found = [],
+    } = readRequest(parts, variables);
+    addHeaders(exchange, ignoredHeaders);
     const context: CallContext = {
-      ...{ requestId, idempotencyKey, submitOptions, signal, waitMs, early, ifNoneMatch, responseHeaders },
+      requestId,
+      idempotencyKey,
+      submitOptions,
+      signal,
+      waitMs,
+      early: found.length > 0 ? undefined : await beginLong(exchange, session, waitMs),
+      ifNoneMatch: gets ? headers['if-none-match'] : undefined,
+      responseHeaders: {},
     };
-    const call = async (given = context) => {
+    return { message, context, problems: found };
+  };
+
+  const sendOutput = (exchange: Exchange, output: Message, call: EndpointCall, form: number) => {
+    const text = write!(output);
+    if (gets) {
+      const tag = call.context.responseHeaders[tagHeader] ?? (stable ? textTag(text) : undefined);
+      return sendTagged(exchange, successStatus, text, tag);
+    }
+    const isReplaced = wholeBodyOf(whole, output) !== undefined;
+    if (isReplaced) return sendJson(exchange, 200, text);
+    const location = locate && { location: locate(output, form, call.message) };
+    return sendJson(exchange, successStatus, text, location);
+  };
+
+  const respond = async (exchange: Exchange, session: Session, matched: Matched) => {
+    const endpointCall = await readCall(exchange, session, matched);
+    const { message, context, problems } = endpointCall;
+    const { responseHeaders, waitMs } = context;
+    const call = async (callContext = context) => {
       try {
-        return await session.call(unary(method), message, given);
+        return await session.call(unary(method), message, callContext);
       } finally {
-        // The tag is sent with the response.
-        for (const name in responseHeaders) {
-          const value = responseHeaders[name]!;
-          if (name === tagHeader || value === session.headers?.[name]) continue;
-          // Measurements read the time from the response when it is closed.
-          if (name === timingHeader) exchange.response.setHeader(name, value);
-          else addHeaders(exchange, { [name]: value });
-        }
+        copyHeaders(exchange, responseHeaders, session);
       }
     };
-    if (found.length > 0) {
-      throw endpoint.takesOptions ? await refusalOf(found, context, call) : invalid(found);
+    if (problems.length > 0) {
+      throw endpoint.takesOptions ? await refusalOf(problems, context, call) : invalid(problems);
     }
-
     if (write === undefined) {
       const pieces: AsyncIterable<unknown> = session.stream(unary(method), message, context);
       // endpointOf() allows streams of google.api.HttpBody only.
-      await sendStream(exchange, successStatus, pieces as AsyncIterable<BodyPiece>, responseHeaders);
-      return;
+      const body = pieces as AsyncIterable<BodyPiece>;
+      return sendStream(exchange, successStatus, body, responseHeaders);
     }
     if (cached !== undefined && !session.isUncached) {
       const key = `${session.userId} ${endpoint.path} ${writeRequest!(message)}`;
@@ -172,19 +201,9 @@ export function endpointServer(
       const { text, tag, maxAgeSeconds } = await cached(key, waitMs > 0, make, write);
       const cacheControl = `private, max-age=${maxAgeSeconds}`;
       addHeaders(exchange, await countRequest(session));
-      sendTagged(exchange, successStatus, text, tag, { 'cache-control': cacheControl });
-      return;
+      return sendTagged(exchange, successStatus, text, tag, { 'cache-control': cacheControl });
     }
-    const output = await call();
-    const text = write(output);
-    if (gets) {
-      const tag = responseHeaders[tagHeader] ?? (stable ? textTag(text) : undefined);
-      sendTagged(exchange, successStatus, text, tag);
-    } else {
-      const isReplaced = wholeBodyOf(whole, output) !== undefined;
-      if (isReplaced) sendJson(exchange, 200, text);
-      else sendJson(exchange, successStatus, text, locate && { location: locate(output, form, message) });
-    }
+    return sendOutput(exchange, await call(), endpointCall, matched.form);
   };
 
   return async (exchange, segments, variables, form) => {
@@ -199,6 +218,35 @@ export function endpointServer(
       throw error;
     }
   };
+}
+
+/** What a request asks for. */
+interface EndpointCall {
+  message: Message;
+  context: CallContext;
+  /** Problems of the request. A request without any is called. */
+  problems: readonly Problem[];
+}
+
+/** Returns the wait of a request in milliseconds. Adds the problem of another value, which is 0. */
+function readWaitMs(query: URLSearchParams, problems: Problem[]): number {
+  if (query === noQuery) return 0;
+  const wait = readWait(query.getAll('wait').at(-1), ['query', 'wait']);
+  if (typeof wait === 'number') return wait;
+  problems.push(wait);
+  return 0;
+}
+
+/** Adds the headers of a call to its response. */
+function copyHeaders(exchange: Exchange, responseHeaders: ResponseHeaders, session: Session): void {
+  for (const name in responseHeaders) {
+    const value = responseHeaders[name]!;
+    // The tag is sent with the response.
+    if (name === tagHeader || value === session.headers?.[name]) continue;
+    // Measurements read the time from the response when it is closed.
+    if (name === timingHeader) exchange.response.setHeader(name, value);
+    else addHeaders(exchange, { [name]: value });
+  }
 }
 
 /** Returns the kind of a request that may last long. Null for another one. */
@@ -219,8 +267,8 @@ function writeOnce(write: (message: Message) => string): (message: Message) => s
 }
 
 /**
- * Returns the fault of a request with the problems `found`, and those that the service finds in a submission:
- * no rule of the contract expresses them. `call` submits what could be read.
+ * Returns the fault of a request with the problems `found`, and those that the service finds in a
+ * submission: no rule of the contract expresses them. `call` submits what could be read.
  */
 async function refusalOf(
   found: readonly Problem[],
@@ -229,16 +277,22 @@ async function refusalOf(
 ): Promise<Fault> {
   // A quote has no effect.
   const submitOptions = quoteOptions(context.submitOptions);
-  const fault = await call({ ...context, idempotencyKey: undefined, waitMs: 0, submitOptions }).then(
-    () => null,
-    Fault.from,
-  );
-  return fault?.code === 'rate_limited' ? fault : invalid(mergeProblems(found, fault?.problems ?? []));
+  const fault = await call({
+    ...context,
+    idempotencyKey: undefined,
+    waitMs: 0,
+    submitOptions,
+  }).then(() => null, Fault.from);
+  return fault?.code === 'rate_limited'
+    ? fault
+    : invalid(mergeProblems(found, fault?.problems ?? []));
 }
 
 function invalid(problems: readonly Problem[]): Fault {
   const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
-  return new Fault('invalid', `The request has ${count}`, { problems: problems.slice(0, maxProblems) });
+  return new Fault('invalid', `The request has ${count}`, {
+    problems: problems.slice(0, maxProblems),
+  });
 }
 
 /** Path that matched an endpoint. */
@@ -315,7 +369,10 @@ type Called = Parameters<Session['call']>[0];
 
 const unary = (method: DescMethod): Called => method as Called;
 
-/** Decodes the text of a body, without a byte order mark. Throws `malformed` for bytes that are not UTF-8. */
+/**
+ * Decodes the text of a body, without a byte order mark. Throws `malformed` for bytes that are not
+ * UTF-8.
+ */
 function decodeText(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new Fault('malformed', 'The body is not valid UTF-8');
   const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;

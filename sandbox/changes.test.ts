@@ -19,8 +19,16 @@ interface Page {
 }
 
 const at = (record: unknown, path: string): unknown =>
-  path.split('.').reduce<unknown>((value, name) => (value as JsonObject | undefined)?.[name], record);
-const item = (market: string, region: string, input: JsonObject, id: string, price: string): Page => ({
+  path
+    .split('.')
+    .reduce<unknown>((value, name) => (value as JsonObject | undefined)?.[name], record);
+const item = (
+  market: string,
+  region: string,
+  input: JsonObject,
+  id: string,
+  price: string,
+): Page => ({
   market,
   region,
   page: 'product',
@@ -28,7 +36,13 @@ const item = (market: string, region: string, input: JsonObject, id: string, pri
   id: (record) => String(at(record, id)),
   price: (record) => at(record, price),
 });
-const entry = (market: string, region: string, page: PageName, input: JsonObject, id: string): Page => ({
+const entry = (
+  market: string,
+  region: string,
+  page: PageName,
+  input: JsonObject,
+  id: string,
+): Page => ({
   ...item(market, region, input, id, 'price'),
   page,
 });
@@ -60,11 +74,29 @@ const products: Page[] = [
 ];
 
 const listings: Page[] = [
-  entry('mkta', 'id', 'search', { list_type: 'search', keyword: 'lamp 006', country: 'id' }, 'itemid'),
-  entry('mktb', 'id', 'search', { list_type: 'search', keyword: 'kopi 101', product_limit: 20 }, 'id'),
+  entry(
+    'mkta',
+    'id',
+    'search',
+    { list_type: 'search', keyword: 'lamp 006', country: 'id' },
+    'itemid',
+  ),
+  entry(
+    'mktb',
+    'id',
+    'search',
+    { list_type: 'search', keyword: 'kopi 101', product_limit: 20 },
+    'id',
+  ),
   entry('mktb', 'id', 'merchant', { shopid: '6001', max_pages: 1 }, 'id'),
   entry('mktc', 'id', 'merchant', { shopid: 'GLN-60101', limit: 20 }, 'id'),
-  entry('mkte', 'de', 'search', { list_type: 'search', keyword: 'lamp', country: 'de', pages: 1 }, 'asin'),
+  entry(
+    'mkte',
+    'de',
+    'search',
+    { list_type: 'search', keyword: 'lamp', country: 'de', pages: 1 },
+    'asin',
+  ),
   {
     ...entry('mktf', '', 'search', { url: 'https://store.example/collections/lamps' }, 'id'),
     price: (record) => at(record, 'variants.0.price'),
@@ -141,13 +173,17 @@ describe('a changed item', () => {
 });
 
 test('an item is changed and restored over HTTP, at one address', async () => {
-  const running = await startOrigins({ origins: origins.filter(({ market }) => market === 'mktf') });
+  const running = await startOrigins({
+    origins: origins.filter(({ market }) => market === 'mktf'),
+  });
   try {
     const address = running.address('mktf', '');
     const first = async () => {
       const {
         products: [product],
-      } = (await (await fetch(`${address}/products.json?limit=1`)).json()) as { products: JsonObject[] };
+      } = (await (await fetch(`${address}/products.json?limit=1`)).json()) as {
+        products: JsonObject[];
+      };
       return product!;
     };
     const { id, title } = await first();
@@ -160,7 +196,10 @@ test('an item is changed and restored over HTTP, at one address', async () => {
     expect(await first()).toMatchObject({ title: 'Once more' });
     expect((await fetch(url)).status).toBe(405);
     const refused = await fetch(url, { method: 'PUT', body: '{"cost": 1}' });
-    expect([refused.status, await refused.text()]).toEqual([400, '"cost" is not a change of an item\n']);
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      '"cost" is not a change of an item\n',
+    ]);
   } finally {
     await running.stop();
   }

@@ -1,4 +1,6 @@
-/** A change of an invented item between two readings of its pages. Absent members keep their values. */
+/**
+ * A change of an invented item between two readings of its pages. Absent members keep their values.
+ */
 export interface PageChange {
   /** Factor of every price of the item: 0.9 lowers the price by 10 %. */
   priceFactor?: number;
@@ -36,17 +38,25 @@ export function getChange(market: string, region: string, id: string | number): 
 }
 
 /** Returns an amount after a change, with up to `decimals` digits after the point. */
-export function changedPrice(amount: number, { priceFactor = 1 }: PageChange, decimals = 2): number {
+export function changedPrice(
+  amount: number,
+  { priceFactor = 1 }: PageChange,
+  decimals = 2,
+): number {
   return priceFactor === 1 ? amount : Number((amount * priceFactor).toFixed(decimals));
 }
 
-/** Parses the JSON body of a request that changes an item. Throws an Error that names the wrong member. */
+/**
+ * Parses the JSON body of a request that changes an item. Throws an Error that names the wrong
+ * member.
+ */
 export function parseChange(body: string): PageChange {
   const given = JSON.parse(body) as Record<string, unknown>;
   const { priceFactor, stock, title, isRemoved, ...others } = given;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw new Error(`"${unknown}" is not a change of an item`);
-  const isNumber = (value: unknown) => value === undefined || (typeof value === 'number' && value >= 0);
+  const isNumber = (value: unknown) =>
+    value === undefined || (typeof value === 'number' && value >= 0);
   if (!isNumber(priceFactor)) throw new Error('"priceFactor" must be a number of at least 0');
   if (!isNumber(stock)) throw new Error('"stock" must be a number of at least 0');
   if (title !== undefined && typeof title !== 'string') throw new Error('"title" must be a string');

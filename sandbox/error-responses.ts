@@ -13,7 +13,8 @@ function json(status: number, body: string, headers: Record<string, string> = {}
 }
 
 /**
- * Error responses of the sites with JSON (B, C and F), by the last three digits of the subject (README.md).
+ * Error responses of the sites with JSON (B, C and F), by the last three digits of the subject
+ * (README.md).
  */
 export const errorResponses: Readonly<Record<string, OriginReply>> = {
   807: html(403, 'Access Denied', 'You have no permission to see this page. Reference 18.1a2b'),

@@ -30,7 +30,8 @@ async function main(): Promise<void> {
   });
   if (values.help) return console.log(usage);
   const { misbehaviour } = values;
-  if (misbehaviour !== 'none' && misbehaviour !== 'some') throw new Error(`--misbehaviour: ${misbehaviour}?`);
+  if (misbehaviour !== 'none' && misbehaviour !== 'some')
+    throw new Error(`--misbehaviour: ${misbehaviour}?`);
   const running = await startOrigins({
     origins: origins.filter(({ market }) => values.market?.includes(market) ?? true),
     misbehaviour,
@@ -49,7 +50,8 @@ async function main(): Promise<void> {
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   const input = fstatSync(0, { throwIfNoEntry: false });
-  if (input?.isFIFO() || input?.isSocket()) process.stdin.once('end', stop).once('error', stop).resume();
+  if (input?.isFIFO() || input?.isSocket())
+    process.stdin.once('end', stop).once('error', stop).resume();
 }
 
 main().catch((error: unknown) => {

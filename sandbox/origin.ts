@@ -17,8 +17,9 @@ export interface OriginReply {
 }
 
 /**
- * A fake marketplace: invented values in the form of the real site's responses. The same request gets the
- * same response. sandbox/server.ts injects faults on the wire (drops, stalls, truncations, throttling).
+ * A fake marketplace: invented values in the form of the real site's responses. The same request
+ * gets the same response. sandbox/server.ts injects faults on the wire (drops, stalls, truncations,
+ * throttling).
  */
 export interface Origin {
   /** Name in paths: "mkta". */
@@ -27,15 +28,15 @@ export interface Origin {
   readonly regions: readonly string[];
   respond(request: OriginRequest): OriginReply;
   /**
-   * Returns the subject of a request: an item id, a keyword or a shop. Its last three digits select the fault
-   * to inject (README.md). Absent or undefined: no faults.
+   * Returns the subject of a request: an item id, a keyword or a shop. Its last three digits select
+   * the fault to inject (README.md). Absent or undefined: no faults.
    */
   subject?(request: OriginRequest): string | undefined;
   /** Returns the page for a refused robot. Absent: a plain 403. */
   blocked?(request: OriginRequest): OriginReply;
   /**
-   * Returns the response to a request that was not sent by a page's script, if the address serves browsers
-   * only, or undefined for paths that are served to any client. Absent: every path is.
+   * Returns the response to a request that was not sent by a page's script, if the address serves
+   * browsers only, or undefined for paths that are served to any client. Absent: every path is.
    */
   plain?(request: OriginRequest): OriginReply | undefined;
 }

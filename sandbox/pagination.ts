@@ -1,6 +1,8 @@
 import { hash } from './random.ts';
 
-/** Returns the number of products in a listing, by the last three digits of its name (README.md). */
+/**
+ * Returns the number of products in a listing, by the last three digits of its name (README.md).
+ */
 export function sizeOf(name: string, rows: number): number {
   switch (name.slice(-3)) {
     case '700':
@@ -17,7 +19,10 @@ export function sizeOf(name: string, rows: number): number {
   }
 }
 
-/** Products that were inserted at the front since the first page of a shifting listing was requested. */
+/**
+ * Products that were inserted at the front since the first page of a shifting listing was
+ * requested.
+ */
 export function shiftOf(name: string, start: number, rows: number): number {
   return name.endsWith('705') ? Math.floor(start / rows) * 7 : 0;
 }

@@ -39,7 +39,8 @@ export function random(seed: string): Random {
     once: (of) => integer(1, of) === 1,
     text: (length) => {
       let text = '';
-      for (let index = 0; index < length; index += 1) text += letters[integer(0, letters.length - 1)];
+      for (let index = 0; index < length; index += 1)
+        text += letters[integer(0, letters.length - 1)];
       return text;
     },
   };

@@ -1,21 +1,31 @@
 import type { OriginReply, OriginRequest } from './origin.ts';
 import { hash } from './random.ts';
 
-/** Header that a page's scripts compute for every request. The sites' own headers have other names. */
+/**
+ * Header that a page's scripts compute for every request. The sites' own headers have other names.
+ */
 const header = 'x-page-seal';
 
 function visitorOf(request: OriginRequest): string | undefined {
   return /(?:^|; )visitor=(\w+)/.exec(request.headers.cookie ?? '')?.[1];
 }
 
-/** Returns true if a request was sent by the scripts of a page for the visitor that received the page. */
+/**
+ * Returns true if a request was sent by the scripts of a page for the visitor that received the
+ * page.
+ */
 export function isSigned(request: OriginRequest): boolean {
   const visitor = visitorOf(request);
   const { pathname, search } = request.url;
-  return visitor !== undefined && request.headers[header] === hash(visitor + pathname + search).toString(16);
+  return (
+    visitor !== undefined &&
+    request.headers[header] === hash(visitor + pathname + search).toString(16)
+  );
 }
 
-/** Source of `ask(path, init)` for a page's scripts, which sends a request with the visitor's seal. */
+/**
+ * Source of `ask(path, init)` for a page's scripts, which sends a request with the visitor's seal.
+ */
 const script = `
 const visitor = /visitor=(\\w+)/.exec(document.cookie)?.[1] ?? '';
 const seal = (text) => {
@@ -29,8 +39,16 @@ const ask = (path, init = {}) => {
 };
 `;
 
-/** Returns a page whose scripts can call `ask`. A cookie identifies the visitor from the first page on. */
-export function signedPage(request: OriginRequest, title: string, body: string, code: string): OriginReply {
+/**
+ * Returns a page whose scripts can call `ask`. A cookie identifies the visitor from the first page
+ * on.
+ */
+export function signedPage(
+  request: OriginRequest,
+  title: string,
+  body: string,
+  code: string,
+): OriginReply {
   const known = visitorOf(request) !== undefined;
   const visitor = hash(`${request.url.href} visitor`).toString(16);
   return {

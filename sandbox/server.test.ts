@@ -69,7 +69,8 @@ describe('wire faults', () => {
   ])(
     '%s affects the first request about a subject, and every request about its neighbour',
     async (digits, what) => {
-      const matches = typeof what === 'string' ? expect.stringMatching(what) : expect.objectContaining(what);
+      const matches =
+        typeof what === 'string' ? expect.stringMatching(what) : expect.objectContaining(what);
       expect(await ask(`5${digits}`)).toEqual(matches);
       expect(await ask(`5${digits}`)).toMatchObject(good);
       expect(await ask(`6${digits}`)).toEqual(matches);
@@ -85,7 +86,10 @@ describe('wire faults', () => {
   });
 
   test('finds the subject in a request body', async () => {
-    const response = await fetch(`${running.address('mktb', 'id')}/post`, { method: 'POST', body: 'x909' });
+    const response = await fetch(`${running.address('mktb', 'id')}/post`, {
+      method: 'POST',
+      body: 'x909',
+    });
     expect(response.status).toBe(503);
   });
 

@@ -17,7 +17,8 @@ export interface OriginsOptions {
   /** `Retry-After` of a throttled response in seconds. */
   retryAfter?: number;
   /**
-   * True if requests that were not sent by a page's script are refused, in the markets that have such pages.
+   * True if requests that were not sent by a page's script are refused, in the markets that have
+   * such pages.
    */
   browserOnly?: boolean;
 }
@@ -28,7 +29,9 @@ export interface RunningOrigins {
   config: Record<string, Record<string, string | boolean>>;
   /** Returns the address of a market's region. */
   address(market: string, region: string): string;
-  /** Returns the number of requests by `market/region path`, such as "mkta/sg /api/v4/pdp/get_pc". */
+  /**
+   * Returns the number of requests by `market/region path`, such as "mkta/sg /api/v4/pdp/get_pc".
+   */
   counters(): Record<string, number>;
   /** Returns the maximum number of concurrent requests by `market/region`. */
   peaks(): Record<string, number>;
@@ -64,7 +67,11 @@ const wrongType: OriginReply = {
   body: '<!doctype html><title>Maintenance</title><p>We will be back.</p>',
 };
 
-const forbidden: OriginReply = { status: 403, headers: { 'content-type': 'text/plain' }, body: 'Forbidden' };
+const forbidden: OriginReply = {
+  status: 403,
+  headers: { 'content-type': 'text/plain' },
+  body: 'Forbidden',
+};
 
 /** Size in bytes above the limit for pages. */
 const hugeBytes = 64 * 1024 * 1024;
@@ -126,7 +133,10 @@ async function injectFault(
     case 'wrong_type':
       return send(response, wrongType);
     case 'throttle':
-      return send(response, plain(429, 'Too Many Requests', { 'retry-after': String(settings.retryAfter) }));
+      return send(
+        response,
+        plain(429, 'Too Many Requests', { 'retry-after': String(settings.retryAfter) }),
+      );
     case 'unavailable':
       return send(response, plain(503, 'Service Unavailable', {}));
     case 'blocked':
@@ -145,7 +155,10 @@ async function read(incoming: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Path of the item that a request changes: `PUT` with the change as JSON, or `DELETE` to restore it. */
+/**
+ * Path of the item that a request changes: `PUT` with the change as JSON, or `DELETE` to restore
+ * it.
+ */
 const controlPath = /^\/\.sandbox\/items\/([^/]+)$/;
 
 /** Changes or restores an item as the request says. */
@@ -167,10 +180,16 @@ async function control(
   return plain(204, '', {});
 }
 
-async function serve(place: Place, settings: Settings, incoming: IncomingMessage, response: ServerResponse) {
+async function serve(
+  place: Place,
+  settings: Settings,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+) {
   const url = new URL(incoming.url ?? '/', `http://${incoming.headers.host ?? 'localhost'}`);
   const changed = controlPath.exec(url.pathname)?.[1];
-  if (changed !== undefined) return send(response, await control(place, settings, changed, incoming));
+  if (changed !== undefined)
+    return send(response, await control(place, settings, changed, incoming));
   place.counts.set(url.pathname, (place.counts.get(url.pathname) ?? 0) + 1);
   const request: OriginRequest = {
     method: incoming.method ?? 'GET',
@@ -222,8 +241,8 @@ async function close(server: Server): Promise<void> {
 }
 
 /**
- * Starts every origin, each region on a free port of 127.0.0.1. Responses and faults depend only on the
- * request, on the changes of items, and on the number of earlier requests about its subject.
+ * Starts every origin, each region on a free port of 127.0.0.1. Responses and faults depend only on
+ * the request, on the changes of items, and on the number of earlier requests about its subject.
  */
 export async function startOrigins(options: OriginsOptions): Promise<RunningOrigins> {
   const settings: Settings = {
@@ -239,7 +258,14 @@ export async function startOrigins(options: OriginsOptions): Promise<RunningOrig
   const config: RunningOrigins['config'] = {};
   for (const origin of options.origins) {
     for (const region of origin.regions) {
-      const place: Place = { origin, region, asked: new Map(), counts: new Map(), open: 0, peak: 0 };
+      const place: Place = {
+        origin,
+        region,
+        asked: new Map(),
+        counts: new Map(),
+        open: 0,
+        peak: 0,
+      };
       const server = await listen(place, settings);
       servers.push(server);
       places.set(`${origin.market}/${region}`, place);
@@ -251,7 +277,8 @@ export async function startOrigins(options: OriginsOptions): Promise<RunningOrig
     config,
     address: (market, region) => {
       const address = config[market]?.[region];
-      if (typeof address !== 'string') throw new Error(`no fake origin ${market}/${region} is running`);
+      if (typeof address !== 'string')
+        throw new Error(`no fake origin ${market}/${region} is running`);
       return address;
     },
     counters: () =>

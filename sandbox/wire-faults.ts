@@ -20,8 +20,8 @@ export interface WireFaultRule {
 const always = Number.POSITIVE_INFINITY;
 
 /**
- * Faults by the last three digits of a request's subject (an item id, a keyword, a shop). README.md documents
- * the table; tests and the demo rely on it.
+ * Faults by the last three digits of a request's subject (an item id, a keyword, a shop). README.md
+ * documents the table; tests and the demo rely on it.
  */
 const rules: Readonly<Record<string, WireFaultRule>> = {
   900: { does: 'slow', times: always },

@@ -48,11 +48,20 @@ const commonPages: Record<string, [BadPage, FaultCode]> = {
   'status 403': [{ status: 403, body: 'Forbidden' }, 'page_blocked'],
   'a captcha': [html('Shop', '<div class="h-captcha"></div><p>One more step'), 'page_blocked'],
   'a check page': [html('Just a moment...', '<p>Checking your browser'), 'page_blocked'],
-  'unusual traffic': [html('Sorry', '<p>We have seen unusual traffic from your network.'), 'page_blocked'],
+  'unusual traffic': [
+    html('Sorry', '<p>We have seen unusual traffic from your network.'),
+    'page_blocked',
+  ],
   'a redirect to a check': [redirect('/verify/captcha?from=x'), 'page_blocked'],
-  'an empty shell': [html('Shop', '<div id="root"></div><script src="/app.js"></script>'), 'page_empty'],
+  'an empty shell': [
+    html('Shop', '<div id="root"></div><script src="/app.js"></script>'),
+    'page_empty',
+  ],
   nothing: [{ body: '' }, 'page_empty'],
-  'a choice of countries': [html('Welcome', '<h1>Choose your country or region</h1>'), 'page_region'],
+  'a choice of countries': [
+    html('Welcome', '<h1>Choose your country or region</h1>'),
+    'page_region',
+  ],
   'a choice of languages': [html('Pilih bahasa', '<a href="/en">English</a>'), 'page_region'],
   'a redirect to a choice': [redirect('/select-region?next=1'), 'page_region'],
   'any other page': [html('Spring sale', '<p>Everything must go.'), 'page_unreadable'],
@@ -118,10 +127,16 @@ const sites: Record<string, Site> = {
   mktc: {
     region: 'id',
     origin: 'https://www.toko.example',
-    units: { pdp_bulk: { formattedId: 'ps--A-1-1', sku: 'A-1-1-1' }, merchant_bulk: { shopid: 'A-1' } },
+    units: {
+      pdp_bulk: { formattedId: 'ps--A-1-1', sku: 'A-1-1-1' },
+      merchant_bulk: { shopid: 'A-1' },
+    },
     own: {
       'a soft 404': [softNotFound, 'page_not_found'],
-      'a soft 404 of its own': [json({ code: 404, status: 'NOT_FOUND', data: null }), 'page_not_found'],
+      'a soft 404 of its own': [
+        json({ code: 404, status: 'NOT_FOUND', data: null }),
+        'page_not_found',
+      ],
       'empty data': [json({ code: 200, status: 'OK', data: {} }), 'page_not_found'],
       "another country's host": [redirect('https://www.toko.com.my/'), 'page_region'],
     },
@@ -142,7 +157,10 @@ const sites: Record<string, Site> = {
       ],
       "another region's path": [redirect('/shop/th/pdp/1729000000000000001'), 'page_region'],
       "another region's page": [
-        { ...html('Lamp', '<p>Lamp'), url: 'https://www.clips.example/shop/us/pdp/1729000000000000001' },
+        {
+          ...html('Lamp', '<p>Lamp'),
+          url: 'https://www.clips.example/shop/us/pdp/1729000000000000001',
+        },
         'page_region',
       ],
       "another region's host": [redirect('https://shop-id.pasar.example/pdp/1'), 'page_region'],
@@ -183,11 +201,17 @@ const sites: Record<string, Site> = {
       'a closed store': [redirect('/password'), 'page_private'],
       'status 401': [{ status: 401, body: '' }, 'page_private'],
       "another country's host": [
-        { ...json({ products: [] }), url: 'https://uk.kiln.example/collections/cups/products.json' },
+        {
+          ...json({ products: [] }),
+          url: 'https://uk.kiln.example/collections/cups/products.json',
+        },
         'page_region',
       ],
       "another country's path": [
-        { ...json({ products: [] }), url: 'https://kiln.example/en-ca/collections/cups/products.json' },
+        {
+          ...json({ products: [] }),
+          url: 'https://kiln.example/en-ca/collections/cups/products.json',
+        },
         'page_region',
       ],
     },
@@ -199,7 +223,8 @@ const requestCounts = { never: 1, soon: 4, later: 6 };
 const cases = Object.entries(sites).flatMap(([market, { units, own }]) =>
   Object.keys(units).flatMap((kind) =>
     Object.entries({ ...commonPages, ...own }).map(
-      ([page, [bad, code]]) => [market, kind, page, code, requestCounts[faultCodes[code]], bad] as const,
+      ([page, [bad, code]]) =>
+        [market, kind, page, code, requestCounts[faultCodes[code]], bad] as const,
     ),
   ),
 );

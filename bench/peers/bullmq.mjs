@@ -3,8 +3,8 @@ import { MongoClient } from 'mongodb';
 import { Pool } from 'undici';
 import { concurrency, paths, recordOf, serve, settings } from './peer.mjs';
 
-// A queue of BullMQ, and a worker that fetches with undici and writes each record to MongoDB. A retried job
-// replaces its record. A later run continues the queue.
+// A queue of BullMQ, and a worker that fetches with undici and writes each record to MongoDB. A
+// retried job replaces its record. A later run continues the queue.
 const { origin, redisPort, mongoUri } = settings;
 const connection = { host: '127.0.0.1', port: Number(redisPort), maxRetriesPerRequest: null };
 const mongo = await new MongoClient(mongoUri).connect();

@@ -102,7 +102,9 @@ export const contenders: readonly Contender[] = [
 async function prepareBullmq(folder: string): Promise<PreparedContender> {
   const program = findProgram('redis-server');
   if (program === null)
-    throw new Error('BullMQ needs Redis, and there is no redis-server on PATH: apt-get install redis-server');
+    throw new Error(
+      'BullMQ needs Redis, and there is no redis-server on PATH: apt-get install redis-server',
+    );
   installPackages();
   const mongo = await startEngines(process.env);
   const started: Awaited<ReturnType<typeof startProgram>>[] = [];
@@ -118,9 +120,14 @@ async function prepareBullmq(folder: string): Promise<PreparedContender> {
         const redisFolder = join(folder, `redis-${port}`);
         mkdirSync(redisFolder);
         const options = { port, bind: '127.0.0.1', dir: redisFolder, appendonly: 'yes', save: '' };
-        const parameters = Object.entries(options).flatMap(([name, value]) => [`--${name}`, `${value}`]);
+        const parameters = Object.entries(options).flatMap(([name, value]) => [
+          `--${name}`,
+          `${value}`,
+        ]);
         started.push(
-          await startProgram(program, parameters, (line) => (line.includes('Ready to accept') ? true : null)),
+          await startProgram(program, parameters, (line) =>
+            line.includes('Ready to accept') ? true : null,
+          ),
         );
         const mongoUri = new URL(mongo.mongoUri);
         mongoUri.pathname = `/peers_${port}`;
@@ -130,7 +137,12 @@ async function prepareBullmq(folder: string): Promise<PreparedContender> {
         );
       }
       const engines = JSON.parse(readFileSync(settings, 'utf8')) as Record<string, string>;
-      return startPeer(process.execPath, 'bullmq.mjs', { ...environmentOf(task), ...engines }, runFolder);
+      return startPeer(
+        process.execPath,
+        'bullmq.mjs',
+        { ...environmentOf(task), ...engines },
+        runFolder,
+      );
     },
     async stop() {
       for (const { stop } of started) await stop();
@@ -139,7 +151,10 @@ async function prepareBullmq(folder: string): Promise<PreparedContender> {
   };
 }
 
-/** A job whose id and owner's key are in the folder, so that a service that starts there continues it. */
+/**
+ * A job whose id and owner's key are in the folder, so that a service that starts there continues
+ * it.
+ */
 async function startGleanerJob(task: Task, folder: string): Promise<RunningContender> {
   const file = join(folder, 'job.json');
   const { origin, concurrency, pages } = task;
@@ -163,9 +178,15 @@ async function startGleanerJob(task: Task, folder: string): Promise<RunningConte
     },
     async results() {
       const { id, rest } = job();
-      const { download_url: url } = await rest.call('GET', `/v1/mkta/variant_sold_v1/download/${id}`);
+      const { download_url: url } = await rest.call(
+        'GET',
+        `/v1/mkta/variant_sold_v1/download/${id}`,
+      );
       const records = (await (await fetch(`${url}`)).json()) as { itemId: unknown }[];
-      return { records: records.length, distinct: new Set(records.map(({ itemId }) => itemId)).size };
+      return {
+        records: records.length,
+        distinct: new Set(records.map(({ itemId }) => itemId)).size,
+      };
     },
     kill: async () => {
       killFamily(service.pid);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { Configuration, Dataset, HttpCrawler, log } from '@crawlee/http';
 import { concurrency, paths, recordOf, serve, settings } from './peer.mjs';
 
-// Crawlee with its default storage: a queue of requests and a dataset in files. A later run continues the
-// queue.
+// Crawlee with its default storage: a queue of requests and a dataset in files. A later run
+// continues the queue.
 const { origin, folder } = settings;
 log.setLevel(log.LEVELS.WARNING);
 Configuration.getGlobalConfig().set('purgeOnStart', false);

@@ -17,7 +17,9 @@ export function installPackages(): void {
   once('package-lock.json', () => run('npm', ['install', ...options]));
 }
 
-/** Installs Scrapy and its dependencies into a virtual environment. Throws an Error without Python. */
+/**
+ * Installs Scrapy and its dependencies into a virtual environment. Throws an Error without Python.
+ */
 export function installScrapy(): void {
   once('requirements.txt', () => {
     run('python3', ['-m', 'venv', join(cache, 'venv')]);

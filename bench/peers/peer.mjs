@@ -34,8 +34,8 @@ export function recordOf({ data: { item } }) {
 }
 
 /**
- * Serves the commands of the benchmark, a line each: `run` collects all pages that are not collected yet,
- * `results` counts the records and the distinct ones. Ends with standard input.
+ * Serves the commands of the benchmark, a line each: `run` collects all pages that are not
+ * collected yet, `results` counts the records and the distinct ones. Ends with standard input.
  */
 export async function serve({ run, results }) {
   console.log('ready');

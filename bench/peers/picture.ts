@@ -47,7 +47,12 @@ ${[...labels, ...drawn].join('\n')}
 
 const yOf = (row: number) => top + row * rowHeight + barHeight / 2 + 4;
 
-function drawPanel({ title, figureOf }: Panel, results: readonly Figures[], x: number, room: number): string {
+function drawPanel(
+  { title, figureOf }: Panel,
+  results: readonly Figures[],
+  x: number,
+  room: number,
+): string {
   const values = results.map(figureOf);
   // The figures stand behind the bars.
   const scale = (room - 56) / Math.max(...values);

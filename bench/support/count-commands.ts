@@ -18,7 +18,8 @@ export async function countCommands(uri: string): Promise<CommandCounter> {
   const link = await startLink(Number(url.port), {
     passes(connection, data, from) {
       if (from === 'client')
-        for (const command of read(connection, data)) counts.set(command, (counts.get(command) ?? 0) + 1);
+        for (const command of read(connection, data))
+          counts.set(command, (counts.get(command) ?? 0) + 1);
       return true;
     },
   });

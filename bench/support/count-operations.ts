@@ -7,15 +7,19 @@ import { GCProfiler, getHeapStatistics } from 'node:v8';
 import { noOperations } from './operations.ts';
 
 /*
- * Loaded into the processes of a service by `--import`: counts what they do, and appends the counts since
- * their start to the file BENCH_OPERATIONS, as a line of JSON, when they receive SIGUSR2.
+ * Loaded into the processes of a service by `--import`: counts what they do, and appends the counts
+ * since their start to the file BENCH_OPERATIONS, as a line of JSON, when they receive SIGUSR2.
  */
 
 const counts = { ...noOperations };
 type Method = (this: unknown, ...parameters: never[]) => unknown;
 
 /** Replaces methods by ones that call `count` first. */
-function watch(target: object, names: readonly string[], count: (name: string, self: unknown) => void): void {
+function watch(
+  target: object,
+  names: readonly string[],
+  count: (name: string, self: unknown) => void,
+): void {
   for (const name of names) {
     const original = Reflect.get(target, name) as Method | undefined;
     if (typeof original !== 'function') continue;
@@ -56,7 +60,18 @@ DatabaseSync.prototype.exec = function (sql) {
   return exec.call(this, sql);
 };
 
-const operations = ['access', 'close', 'fstat', 'mkdir', 'open', 'read', 'readdir', 'rename', 'rm', 'stat'];
+const operations = [
+  'access',
+  'close',
+  'fstat',
+  'mkdir',
+  'open',
+  'read',
+  'readdir',
+  'rename',
+  'rm',
+  'stat',
+];
 const synchronous = [...operations, 'write'].map((name) => `${name}Sync`);
 const countFile = (name: string) => {
   counts.fileOperations += 1;

@@ -11,7 +11,9 @@ export interface Operations {
   durableCommits: number;
   /** Messages between the processes. */
   messages: number;
-  /** Operations on files other than SQLite's, and those of them that write, or wait for the disk. */
+  /**
+   * Operations on files other than SQLite's, and those of them that write, or wait for the disk.
+   */
   fileOperations: number;
   fileWrites: number;
   fileSyncs: number;
@@ -53,7 +55,9 @@ export async function operationsOf(pid: number, file: string): Promise<Operation
 const names = Object.keys(noOperations) as (keyof Operations)[];
 
 const combine = (one: Operations, other: Operations, sign: 1 | -1): Operations =>
-  Object.fromEntries(names.map((name) => [name, one[name] + sign * other[name]])) as never as Operations;
+  Object.fromEntries(
+    names.map((name) => [name, one[name] + sign * other[name]]),
+  ) as never as Operations;
 
 const sum = (one: Operations, other: Operations) => combine(one, other, 1);
 

@@ -13,7 +13,10 @@ export const region = 'id';
 const minBytes = 7 * 1024;
 const maxBytes = 9 * 1024;
 
-/** Returns the first `count` items with a page of 7 to 9 KiB. The result is the same in every process. */
+/**
+ * Returns the first `count` items with a page of 7 to 9 KiB. The result is the same in every
+ * process.
+ */
 export function benchPages(count: number): BenchPage[] {
   const pages: BenchPage[] = [];
   for (let id = 10_000_123; pages.length < count; id += 1_000) {

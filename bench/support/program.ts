@@ -17,8 +17,8 @@ export interface BenchProgram {
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Starts a program of the bench folder and returns it with the first message that it sends. If it ends
- * before, the error contains its standard error output.
+ * Starts a program of the bench folder and returns it with the first message that it sends. If it
+ * ends before, the error contains its standard error output.
  */
 export async function startBenchProgram<T>(
   name: string,
@@ -54,8 +54,8 @@ export function buildGleaner(): void {
 }
 
 /**
- * Starts a role of the compiled Gleaner (see buildGleaner()). Resolves once `ready` returns a value for what
- * the process has written to standard output so far.
+ * Starts a role of the compiled Gleaner (see buildGleaner()). Resolves once `ready` returns a value
+ * for what the process has written to standard output so far.
  */
 export async function startGleaner<T>(
   role: string,

@@ -3,7 +3,8 @@ import { Fault } from '../../src/contract/fault.ts';
 /** REST client of a running service with a user's key. */
 export interface RestClient {
   /**
-   * Sends a request and returns the JSON response. Throws a Fault with its `detail` unless the status is 2xx.
+   * Sends a request and returns the JSON response. Throws a Fault with its `detail` unless the
+   * status is 2xx.
    */
   call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Record<string, unknown>>;
 }

@@ -2,10 +2,13 @@
 export type Measure<T> = () => Promise<T>;
 
 /**
- * Measures contenders alternately (A B A B …), so that other load on the machine affects all of them equally.
- * Two warm-up rounds are not counted. Returns the measurements of each contender.
+ * Measures contenders alternately (A B A B …), so that other load on the machine affects all of
+ * them equally. Two warm-up rounds are not counted. Returns the measurements of each contender.
  */
-export async function interleave<T>(rounds: number, contenders: readonly Measure<T>[]): Promise<T[][]> {
+export async function interleave<T>(
+  rounds: number,
+  contenders: readonly Measure<T>[],
+): Promise<T[][]> {
   const results: T[][] = contenders.map(() => []);
   for (let round = -warmUps; round < rounds; round++) {
     for (const [index, measure] of contenders.entries()) {

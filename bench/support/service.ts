@@ -47,7 +47,9 @@ export interface BenchServiceOptions {
 
 const operatorKey = 'gleaner-bench-operator';
 
-/** Starts a service: one process on the embedded stack, an api and workers on the distributed one. */
+/**
+ * Starts a service: one process on the embedded stack, an api and workers on the distributed one.
+ */
 export async function startService(options: BenchServiceOptions = {}): Promise<BenchService> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'gleaner-bench-'));
   const originsFile = join(folder, 'origins.json');
@@ -65,7 +67,9 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
     GLEANER_ORIGINS: originsFile,
     GLEANER_WORKING_HOURS: 'off',
     ...(options.sites === undefined ? {} : { GLEANER_SITES: sitesFile }),
-    ...(options.pageProcesses === undefined ? {} : { GLEANER_WORKERS: String(options.pageProcesses) }),
+    ...(options.pageProcesses === undefined
+      ? {}
+      : { GLEANER_WORKERS: String(options.pageProcesses) }),
     ...(engines && { MONGODB_URI: engines.mongo, NATS_URL: engines.nats }),
     ...(options.workers && { GLEANER_WORKERS: '0' }),
   };

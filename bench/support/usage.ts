@@ -15,7 +15,8 @@ function unlessEnded<T>(read: () => T): T | null {
 
 /** Returns the ids of a process and its descendants. */
 export function family(pid: number): number[] {
-  const children = unlessEnded(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')) ?? '';
+  const children =
+    unlessEnded(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')) ?? '';
   const ids = children.trim().split(' ').filter(Boolean);
   return [pid, ...ids.flatMap((child) => family(Number(child)))];
 }
@@ -44,14 +45,15 @@ export interface Memory {
 /** Memory of a process with its descendants. */
 export interface FamilyMemory extends Memory {
   /**
-   * Memory of the process alone. The other figures are sums over all processes and count shared pages for
-   * each.
+   * Memory of the process alone. The other figures are sums over all processes and count shared
+   * pages for each.
    */
   own: Memory;
 }
 
 /**
- * Measures a process and its descendants. `peak` is the sum of their peaks, which need not be simultaneous.
+ * Measures a process and its descendants. `peak` is the sum of their peaks, which need not be
+ * simultaneous.
  */
 export function memory(pid: number): FamilyMemory {
   const all = family(pid)
@@ -63,7 +65,8 @@ export function memory(pid: number): FamilyMemory {
 
 function ownMemory(pid: number): Memory {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const bytes = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+) kB`, 'm').exec(status)![1]) * 1024;
+  const bytes = (name: string) =>
+    Number(new RegExp(`^${name}:\\s*(\\d+) kB`, 'm').exec(status)![1]) * 1024;
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const proportional = Number(/^Pss:\s*(\d+) kB/m.exec(rollup)![1]) * 1024;
   return { now: bytes('VmRSS'), peak: bytes('VmHWM'), proportional };

@@ -1,4 +1,5 @@
-// Loads the code of the console while the session is read. This file is small, so that it starts early.
+// Loads the code of the console while the session is read. This file is small, so that it starts
+// early.
 import './app/nonce.ts';
 import '@mantine/core/styles.css';
 import '@mantine/charts/styles.css';
@@ -9,7 +10,10 @@ import { preloadPage } from './app/page-code.ts';
 import { requestSession } from './ui/session/first-session.ts';
 import type { AccountRole } from './ui/session/session.ts';
 
-/** Loads the code of the page at the address of the browser. The start page of a role needs its session. */
+/**
+ * Loads the code of the page at the address of the browser. The start page of a role needs its
+ * session.
+ */
 async function preload(session: Promise<Response>): Promise<void> {
   const { pathname } = location;
   let role: AccountRole | undefined;

@@ -33,8 +33,8 @@ const errorSchema: Schema = {
 };
 
 /**
- * Returns the OpenAPI 3.1 document of the methods with a single response, as Connect serves them with JSON.
- * The event loop turns between the methods.
+ * Returns the OpenAPI 3.1 document of the methods with a single response, as Connect serves them
+ * with JSON. The event loop turns between the methods.
  */
 export async function connectDocument(options: ConnectDocumentOptions): Promise<Schema> {
   const { services, title, version, description, license, comments, methodTagOf } = options;
@@ -56,7 +56,9 @@ export async function connectDocument(options: ConnectDocumentOptions): Promise<
       tags: [methodTagOf(method)],
       summary: options.titleOf?.(method) ?? text.split(/(?<=\.)\s/)[0],
       description:
-        role === null ? text : `${text}\n\nNeeds an operator key with the role \`${role}\` or higher.`,
+        role === null
+          ? text
+          : `${text}\n\nNeeds an operator key with the role \`${role}\` or higher.`,
       ...(role === null ? {} : { 'x-required-role': role }),
       requestBody: {
         required: true,
@@ -102,7 +104,9 @@ export async function connectDocument(options: ConnectDocumentOptions): Promise<
     tags: Object.entries(options.methodTags).map(([name, text]) => ({ name, description: text })),
     paths,
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: "An operator's API key." } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: "An operator's API key." },
+      },
       schemas: { ConnectError: errorSchema, ...book.components() },
     },
   };

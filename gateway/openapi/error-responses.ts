@@ -21,19 +21,29 @@ const errors: Record<number, { description: string; schema: string; headers?: Sc
   413: { description: 'The body is too large.', schema: 'ErrorResponse' },
   415: { description: 'The content type or encoding is not supported.', schema: 'ErrorResponse' },
   416: { description: 'The range is not in the file.', schema: 'ErrorResponse' },
-  422: { description: 'The request has problems; up to 100 are listed.', schema: 'HTTPValidationError' },
+  422: {
+    description: 'The request has problems; up to 100 are listed.',
+    schema: 'HTTPValidationError',
+  },
   429: {
     description: 'The rate limit of the key is exceeded.',
     schema: 'ErrorResponse',
-    headers: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } } },
+    headers: {
+      'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+    },
   },
-  431: { description: 'The URL and the headers together exceed 16 KiB.', schema: 'UnreadErrorResponse' },
+  431: {
+    description: 'The URL and the headers together exceed 16 KiB.',
+    schema: 'UnreadErrorResponse',
+  },
   500: { description: 'Internal error.', schema: 'ErrorResponse' },
   502: { description: 'A component of the service is unavailable.', schema: 'ErrorResponse' },
   503: {
     description: 'The service is starting, or accepts no work at the moment.',
     schema: 'ErrorResponse',
-    headers: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } } },
+    headers: {
+      'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+    },
   },
 };
 
@@ -80,10 +90,14 @@ export const errorSchemas: Record<string, Schema> = {
     properties: {
       ...generic,
       required: { type: 'integer', description: 'Credits needed.' },
-      current: { type: 'integer', description: 'Credits on the account, or left of the ceiling of the key.' },
+      current: {
+        type: 'integer',
+        description: 'Credits on the account, or left of the ceiling of the key.',
+      },
       shortfall: {
         type: 'integer',
-        description: 'required - current. Negative if the credits suffice, but the call limits its cost.',
+        description:
+          'required - current. Negative if the credits suffice, but the call limits its cost.',
       },
     },
     required: [...Object.keys(generic), 'required', 'current', 'shortfall'],
@@ -97,7 +111,10 @@ export const errorSchemas: Record<string, Schema> = {
         description: 'First `body`, `path`, `query` or `header`, then names and indexes.',
       },
       msg: { type: 'string', description: 'The problem, with the value.' },
-      type: { type: 'string', description: 'Type of the problem: `missing`, `string_type`, `too_long`, …' },
+      type: {
+        type: 'string',
+        description: 'Type of the problem: `missing`, `string_type`, `too_long`, …',
+      },
     },
     required: ['loc', 'msg', 'type'],
   },

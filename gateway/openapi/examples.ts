@@ -19,7 +19,10 @@ export type ExampleOf = (field: DescField) => unknown;
 
 /** Creates examples of bodies. */
 export interface ExampleGenerator {
-  /** Returns an example of a message: its required fields, and the optional ones that have an example. */
+  /**
+   * Returns an example of a message: its required fields, and the optional ones that have an
+   * example.
+   */
   message(schema: DescMessage, direction: Direction): unknown;
   /** Returns an example of an object with some fields of a message. */
   object(fields: readonly DescField[], direction: Direction): Record<string, unknown>;
@@ -30,7 +33,10 @@ export interface ExampleGenerator {
 const uuid = '3f2b8c1e-5d47-4c0a-9e61-7a2d9b4f0c58';
 const time = '2030-01-07T04:00:00Z';
 
-/** Creates an example generator. The examples of `example_json` take precedence over those of `fallback`. */
+/**
+ * Creates an example generator. The examples of `example_json` take precedence over those of
+ * `fallback`.
+ */
 export function createExampleGenerator(
   fallback: ExampleOf = () => undefined,
   form: BodyForm = 'rest',
@@ -58,14 +64,18 @@ export function createExampleGenerator(
       return exampleOf(field) !== undefined || isExpected(field);
     });
     const nameOf = isRest ? restName : ({ jsonName }: DescField) => jsonName;
-    return Object.fromEntries(included.map((field) => [nameOf(field), fieldExample(field, direction)]));
+    return Object.fromEntries(
+      included.map((field) => [nameOf(field), fieldExample(field, direction)]),
+    );
   };
   const fieldExample = (field: DescField, direction: Direction): unknown => {
     const value = restExample(field, direction);
     // Protobuf JSON has 64-bit integers, and JSON text, as strings.
     if (isRest || field.fieldKind === 'message') return value;
     if (getOption(field, jsonOption)) return JSON.stringify(value);
-    return isBig(field.scalar ?? ScalarType.STRING) && typeof value === 'number' ? String(value) : value;
+    return isBig(field.scalar ?? ScalarType.STRING) && typeof value === 'number'
+      ? String(value)
+      : value;
   };
   const restExample = (field: DescField, direction: Direction): unknown => {
     const own = exampleOf(field);
@@ -83,7 +93,8 @@ export function createExampleGenerator(
   };
   const jsonExample = (field: DescField): unknown => {
     const { type, list } = getOption(field, shapeOption);
-    const value = type === '' ? {} : messageExample(findMessage(field.parent.file, type), 'response');
+    const value =
+      type === '' ? {} : messageExample(findMessage(field.parent.file, type), 'response');
     return list ? [value] : value;
   };
   return { message: messageExample, object: objectExample, field: fieldExample };

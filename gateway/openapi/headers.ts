@@ -5,7 +5,8 @@ const text = { type: 'string' };
 const components: Record<string, Schema> = {
   'X-Request-Id': { description: 'Id of the request, as in the logs.', schema: text },
   ETag: {
-    description: 'Identifies the response for `If-None-Match`. Weak: links are signed for each response.',
+    description:
+      'Identifies the response for `If-None-Match`. Weak: links are signed for each response.',
     schema: text,
   },
   Location: {
@@ -13,14 +14,17 @@ const components: Record<string, Schema> = {
     schema: text,
   },
   'X-Ignored-Fields': {
-    description: 'Unknown fields of the request, percent-encoded and separated by commas, up to 20.',
+    description:
+      'Unknown fields of the request, percent-encoded and separated by commas, up to 20.',
     schema: text,
   },
   'Cache-Control': { description: 'How long the response may be cached.', schema: text },
 };
 
 const referTo = (names: readonly string[]): Schema =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${componentName(name)}` }]));
+  Object.fromEntries(
+    names.map((name) => [name, { $ref: `#/components/headers/${componentName(name)}` }]),
+  );
 
 const componentName = (name: string) => name.replaceAll('-', '');
 
@@ -28,8 +32,8 @@ const componentName = (name: string) => name.replaceAll('-', '');
 export const requestIdHeader: Schema = referTo(['X-Request-Id']);
 
 /**
- * Returns the headers of responses in the OpenAPI document. `ofCaller` are the headers that sessions set, by
- * name.
+ * Returns the headers of responses in the OpenAPI document. `ofCaller` are the headers that
+ * sessions set, by name.
  */
 export function documentHeaders(ofCaller: Readonly<Record<string, Schema>>) {
   const described = { ...components, ...ofCaller };

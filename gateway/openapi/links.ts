@@ -5,9 +5,10 @@ import type { ServedEndpoint } from '../endpoint.ts';
 import type { Schema } from './schemas.ts';
 
 /**
- * Returns the links of an endpoint's response: to the operations whose path parameters are fields of the
- * response, besides parameters of the endpoint's own path. Includes operations of the same service, and
- * operations of other services that read the resource itself, as in `/orders/{order_id}`.
+ * Returns the links of an endpoint's response: to the operations whose path parameters are fields
+ * of the response, besides parameters of the endpoint's own path. Includes operations of the same
+ * service, and operations of other services that read the resource itself, as in
+ * `/orders/{order_id}`.
  */
 export function documentLinks(
   endpoint: ServedEndpoint,
@@ -23,7 +24,8 @@ export function documentLinks(
     const isNear = target.method.parent === method.parent || isResource(target, names);
     if (target === endpoint || !isNear || names.length === 0) return [];
     const found = names.filter((name) => members.has(name));
-    if (found.length === 0 || !names.every((name) => members.has(name) || requestNames.has(name))) return [];
+    if (found.length === 0 || !names.every((name) => members.has(name) || requestNames.has(name)))
+      return [];
     const operationId = operationIdOf(target);
     const parameters = names.map((name) => [
       name,
@@ -35,8 +37,8 @@ export function documentLinks(
 }
 
 /**
- * Returns the members of a response, and of the objects in it, as JSON pointers by name. Outer ones take
- * precedence.
+ * Returns the members of a response, and of the objects in it, as JSON pointers by name. Outer ones
+ * take precedence.
  */
 function memberPaths(output: DescMessage): Map<string, string> {
   const isPlain = (field: DescField) => field.fieldKind === 'scalar' && !isWholeBody(field);
@@ -47,7 +49,9 @@ function memberPaths(output: DescMessage): Map<string, string> {
           .map((field) => [restName(field), `${restName(outer)}/${restName(field)}`] as const)
       : [],
   );
-  const own = output.fields.filter(isPlain).map((field) => [restName(field), restName(field)] as const);
+  const own = output.fields
+    .filter(isPlain)
+    .map((field) => [restName(field), restName(field)] as const);
   return new Map([...inner, ...own]);
 }
 

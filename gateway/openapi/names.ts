@@ -8,9 +8,9 @@ export type Direction = 'request' | 'response';
 export type NameSchema = (message: DescMessage, direction: Direction) => string;
 
 /**
- * Creates the names of a document's schemas. A type that both requests and responses contain has two schemas,
- * since they differ in required fields; the schema for requests has the suffix `Input`. Throws an Error for
- * two types of one name.
+ * Creates the names of a document's schemas. A type that both requests and responses contain has
+ * two schemas, since they differ in required fields; the schema for requests has the suffix
+ * `Input`. Throws an Error for two types of one name.
  */
 export function createSchemaNames(
   responses: readonly DescMessage[],
@@ -46,7 +46,8 @@ function reachable(messages: readonly DescMessage[]): Set<DescMessage> {
 }
 
 /**
- * Returns a message type by its full name, from a file or its imports. Throws an Error for an unknown one.
+ * Returns a message type by its full name, from a file or its imports. Throws an Error for an
+ * unknown one.
  */
 export function findMessage(file: DescFile, typeName: string): DescMessage {
   const files = new Set([file]);

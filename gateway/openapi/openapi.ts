@@ -9,15 +9,18 @@ import { contentMessages, documentOperation } from './operation.ts';
 import { createSchemaGenerator, type Schema } from './schemas.ts';
 
 /**
- * Returns the OpenAPI 3.1 document of the endpoints in one form of their paths, derived from the descriptors.
- * The first document takes some hundred milliseconds, so the event loop turns between its operations.
- * Building it before it is asked for would cost every start as much.
+ * Returns the OpenAPI 3.1 document of the endpoints in one form of their paths, derived from the
+ * descriptors. The first document takes some hundred milliseconds, so the event loop turns between
+ * its operations. Building it before it is asked for would cost every start as much.
  */
 export async function openApiDocument(options: DocumentOptions): Promise<Schema> {
   const { endpoints, title, version, description, contact, license, comments, extraTag } = options;
   const { tagOf = ({ name }: DescService) => name } = options;
   const describe = (name: string) => (Object.hasOwn(comments, name) ? comments[name] : undefined);
-  const messages = endpoints.flatMap((endpoint) => [endpoint.method.output, ...contentMessages(endpoint)]);
+  const messages = endpoints.flatMap((endpoint) => [
+    endpoint.method.output,
+    ...contentMessages(endpoint),
+  ]);
   const book = createSchemaGenerator(describe, createSchemaNames(messages, options.schemaNameOf));
   const headers = documentHeaders(options.callerHeaders ?? {});
   const examples = createExampleGenerator(options.exampleOf);
@@ -30,7 +33,11 @@ export async function openApiDocument(options: DocumentOptions): Promise<Schema>
   };
   for (const endpoint of endpoints) {
     await nextTurn();
-    add(plainPath(endpoint.path), endpoint.verb.toLowerCase(), documentOperation(endpoint, context));
+    add(
+      plainPath(endpoint.path),
+      endpoint.verb.toLowerCase(),
+      documentOperation(endpoint, context),
+    );
   }
   for (const { path, operation } of options.extraPaths) if (operation) add(path, 'get', operation);
 

@@ -16,7 +16,12 @@ import { isStable } from '../response/tag.ts';
 import type { DocumentOptions } from './document-options.ts';
 import { errorResponses } from './error-responses.ts';
 import type { ExampleGenerator } from './examples.ts';
-import { createdWaitParameter, type documentHeaders, ifNoneMatch, waitParameter } from './headers.ts';
+import {
+  createdWaitParameter,
+  type documentHeaders,
+  ifNoneMatch,
+  waitParameter,
+} from './headers.ts';
 import { documentLinks } from './links.ts';
 import { findMessage } from './names.ts';
 import type { Schema, SchemaGenerator } from './schemas.ts';
@@ -40,7 +45,9 @@ function requestBody(
     return { required: true, content: { 'application/json': { schema, example } } };
   }
   const schema =
-    fields.length === method.input.fields.length ? book.request(method.input) : book.requestObject(fields);
+    fields.length === method.input.fields.length
+      ? book.request(method.input)
+      : book.requestObject(fields);
   const example = examples.object(fields, 'request');
   const required = book.requestObject(fields).required !== undefined;
   return { required, content: { 'application/json': { schema, example } } };
@@ -154,7 +161,11 @@ function placesOf({ method }: ServedEndpoint): Places {
   const binding = bindingOf(method);
   const fieldsIn = (source: keyof Places) =>
     method.input.fields.filter((field) => placeOf(binding, field)[0] === source);
-  return { path: fieldsIn('path'), query: fieldsIn('query').filter(isPlain), body: fieldsIn('body') };
+  return {
+    path: fieldsIn('path'),
+    query: fieldsIn('query').filter(isPlain),
+    body: fieldsIn('body'),
+  };
 }
 
 /** Returns paragraphs that follow the description of an operation. */
@@ -222,7 +233,10 @@ function jsonContent(message: DescMessage, { book, examples }: OperationContext)
 }
 
 /** Returns the bodies of a successful response by media type. */
-function contentOf({ method, streams, exported }: ServedEndpoint, context: OperationContext): Schema {
+function contentOf(
+  { method, streams, exported }: ServedEndpoint,
+  context: OperationContext,
+): Schema {
   if (!streams) return jsonContent(method.output, context);
   const methods = exported ? [method, exported.method] : [method];
   const contents = methods.flatMap((each) => getOption(each, restOption).contents);
@@ -230,11 +244,16 @@ function contentOf({ method, streams, exported }: ServedEndpoint, context: Opera
   const byType = Map.groupBy(contents, ({ mediaType }) => mediaType);
   return Object.fromEntries(
     Array.from(byType, ([mediaType, typeContents]) => {
-      const names = new Set(typeContents.map(({ message }) => message).filter((name) => name !== ''));
+      const names = new Set(
+        typeContents.map(({ message }) => message).filter((name) => name !== ''),
+      );
       const messages = Array.from(names, (name) => findMessage(method.parent.file, name));
       const hasArray = typeContents.some(({ inArray }) => inArray);
       const isJson = /[/+]json$/.test(mediaType);
-      return [mediaType, isJson ? jsonBody(messages, hasArray, context) : linesBody(messages, context)];
+      return [
+        mediaType,
+        isJson ? jsonBody(messages, hasArray, context) : linesBody(messages, context),
+      ];
     }),
   );
 }
@@ -259,8 +278,11 @@ function linesBody(messages: readonly DescMessage[], { book, examples }: Operati
   const schemas = messages.map((message) => book.response(message));
   // OpenAPI 3.1 has no schema for a sequence of JSON values: 3.2 calls it `itemSchema`.
   const schema: Schema = { type: 'string' };
-  if (schemas.length > 0) schema.contentSchema = schemas.length > 1 ? { anyOf: schemas } : schemas[0];
-  const lines = messages.map((message) => `${JSON.stringify(examples.message(message, 'response'))}\n`);
+  if (schemas.length > 0)
+    schema.contentSchema = schemas.length > 1 ? { anyOf: schemas } : schemas[0];
+  const lines = messages.map(
+    (message) => `${JSON.stringify(examples.message(message, 'response'))}\n`,
+  );
   return { schema, ...(lines[0] ? { example: lines[0] } : {}) };
 }
 
@@ -278,11 +300,16 @@ const idempotencyKey: Schema = {
 
 /** Fields that a query can carry. */
 function isPlain(field: DescField): boolean {
-  const plainMessage = field.message === undefined || field.message.typeName === 'google.protobuf.Timestamp';
+  const plainMessage =
+    field.message === undefined || field.message.typeName === 'google.protobuf.Timestamp';
   return field.fieldKind !== 'map' && plainMessage && field.scalar !== ScalarType.BYTES;
 }
 
-function parameter(field: DescField, source: 'path' | 'query', { book, examples }: OperationContext): Schema {
+function parameter(
+  field: DescField,
+  source: 'path' | 'query',
+  { book, examples }: OperationContext,
+): Schema {
   const { description: text, ...schema } = book.requestField(field);
   const isInPath = source === 'path';
   const isBounded = schema.minLength !== undefined || schema.format !== undefined;
@@ -296,7 +323,9 @@ function parameter(field: DescField, source: 'path' | 'query', { book, examples 
   };
 }
 
-/** Returns true if responses have an entity tag: the core's, or one of a text that stays the same. */
+/**
+ * Returns true if responses have an entity tag: the core's, or one of a text that stays the same.
+ */
 function hasTag(
   { verb, streams, waits, method }: ServedEndpoint,
   isVolatile: (field: DescField) => boolean,

@@ -1,4 +1,10 @@
-import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf';
+import {
+  type DescField,
+  type DescMessage,
+  getOption,
+  hasOption,
+  ScalarType,
+} from '@bufbuild/protobuf';
 import {
   default_json as defaultOption,
   identifier as identifierOption,
@@ -42,10 +48,14 @@ export function createSchemaGenerator(
 ): SchemaGenerator {
   const isRest = form === 'rest';
   const memberName = (field: DescField) => (isRest ? restName(field) : field.jsonName);
-  const books = { request: new Map<DescMessage, Schema>(), response: new Map<DescMessage, Schema>() };
+  const books = {
+    request: new Map<DescMessage, Schema>(),
+    response: new Map<DescMessage, Schema>(),
+  };
 
   const reference = (schema: DescMessage, direction: Direction): Schema => {
-    if (schema.typeName === 'google.protobuf.Timestamp') return { type: 'string', format: 'date-time' };
+    if (schema.typeName === 'google.protobuf.Timestamp')
+      return { type: 'string', format: 'date-time' };
     if (!isRest && Object.hasOwn(wellKnownSchemas, schema.typeName))
       return wellKnownSchemas[schema.typeName]!;
     const book = books[direction];
@@ -53,7 +63,10 @@ export function createSchemaGenerator(
       const built: Schema = {};
       // Registered before it is built, since a type may contain itself.
       book.set(schema, built);
-      Object.assign(built, { ...described(describe(schema.typeName)), ...object(schema.fields, direction) });
+      Object.assign(built, {
+        ...described(describe(schema.typeName)),
+        ...object(schema.fields, direction),
+      });
     }
     return { $ref: `#/components/schemas/${nameOf(schema, direction)}` };
   };
@@ -64,7 +77,9 @@ export function createSchemaGenerator(
     );
     return {
       type: 'object',
-      properties: Object.fromEntries(fields.map((field) => [memberName(field), member(field, direction)])),
+      properties: Object.fromEntries(
+        fields.map((field) => [memberName(field), member(field, direction)]),
+      ),
       ...(required.length === 0 ? {} : { required: required.map(memberName) }),
     };
   };
@@ -76,12 +91,17 @@ export function createSchemaGenerator(
   };
   const declared = (field: DescField, direction: Direction): Schema => {
     const fallback = getOption(field, defaultOption);
-    const asDefault = direction === 'request' && fallback !== '' ? { default: JSON.parse(fallback) } : {};
+    const asDefault =
+      direction === 'request' && fallback !== '' ? { default: JSON.parse(fallback) } : {};
     return { ...shapeOf(field, direction), ...asDefault };
   };
   const shapeOf = (field: DescField, direction: Direction): Schema => {
     if (field.fieldKind === 'list')
-      return { type: 'array', items: elementOf(field, direction), ...lengthBounds(field, direction) };
+      return {
+        type: 'array',
+        items: elementOf(field, direction),
+        ...lengthBounds(field, direction),
+      };
     if (field.fieldKind === 'map')
       return { type: 'object', additionalProperties: elementOf(field, direction) };
     return elementOf(field, direction);
@@ -99,20 +119,28 @@ export function createSchemaGenerator(
     if (!hasOption(field, shapeOption)) return {};
     const { type, list } = getOption(field, shapeOption);
     const schema =
-      type === '' ? { type: 'object' } : reference(findMessage(field.parent.file, type), 'response');
+      type === ''
+        ? { type: 'object' }
+        : reference(findMessage(field.parent.file, type), 'response');
     return list ? { type: 'array', items: schema } : schema;
   };
 
   return {
     request: (schema) => reference(schema, 'request'),
     response: (schema) => reference(schema, 'response'),
-    requestField: (field) => ({ ...declared(field, 'request'), ...described(describe(fullName(field))) }),
+    requestField: (field) => ({
+      ...declared(field, 'request'),
+      ...described(describe(fullName(field))),
+    }),
     responseField: (field) => member(field, 'response'),
     requestObject: (fields) => object(fields, 'request'),
     components: () =>
       Object.fromEntries(
         (['request', 'response'] as const).flatMap((direction) =>
-          Array.from(books[direction], ([schema, built]) => [nameOf(schema, direction), built] as const),
+          Array.from(
+            books[direction],
+            ([schema, built]) => [nameOf(schema, direction), built] as const,
+          ),
         ),
       ),
   };
@@ -177,11 +205,15 @@ function integerSchema(scalar: ScalarType, direction: Direction): Schema {
   const schema: Schema = { type: 'integer' };
   if (isSigned) schema.format = isBig(scalar) ? 'int64' : 'int32';
   // The bounds of int32 follow from its format. JSON readers compare 64-bit integers as doubles.
-  if (direction === 'request' && (!isSigned || isBig(scalar))) Object.assign(schema, { minimum, maximum });
+  if (direction === 'request' && (!isSigned || isBig(scalar)))
+    Object.assign(schema, { minimum, maximum });
   return schema;
 }
 
-/** Returns the bounds of integers that are accepted for an identifier; a pattern refuses the minus sign. */
+/**
+ * Returns the bounds of integers that are accepted for an identifier; a pattern refuses the minus
+ * sign.
+ */
 const safeIntegers = ({ pattern }: Schema): Schema => ({
   minimum: pattern === undefined ? Number.MIN_SAFE_INTEGER : 0,
   maximum: Number.MAX_SAFE_INTEGER,
@@ -235,5 +267,9 @@ function addStringRules(schema: Schema, rules: StringRules): void {
 
 /** Returns true for a string without presence, whose empty value means that it is absent. */
 function isImplicitString(field: DescField): boolean {
-  return field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING && !field.proto.proto3Optional;
+  return (
+    field.fieldKind === 'scalar' &&
+    field.scalar === ScalarType.STRING &&
+    !field.proto.proto3Optional
+  );
 }

@@ -5,8 +5,8 @@
 export type PathSegment = { kind: 'literal'; text: string } | { kind: '*' } | { kind: '**' };
 
 /**
- * Variable of a template: segments `start` to `end`, joined by slashes. `end` is exclusive. If it is null,
- * the variable is the rest of the path.
+ * Variable of a template: segments `start` to `end`, joined by slashes. `end` is exclusive. If it
+ * is null, the variable is the rest of the path.
  */
 export interface Variable {
   /** Proto name of the field. */
@@ -84,14 +84,18 @@ type Token = { kind: '/' | '*' | '**' | '{' | '}' | '=' | ':' } | { kind: 'word'
 
 const symbols = /(\*\*|[/*{}=:])|([A-Za-z0-9_.~$@!&'()+,;%-]+)/y;
 
-/** Splits a google.api.http path template into tokens. Throws an Error with the template and the position. */
+/**
+ * Splits a google.api.http path template into tokens. Throws an Error with the template and the
+ * position.
+ */
 function scan(template: string): Token[] {
   const tokens: Token[] = [];
   symbols.lastIndex = 0;
   while (symbols.lastIndex < template.length) {
     const at = symbols.lastIndex;
     const match = symbols.exec(template);
-    if (match === null) throw new Error(`path template ${template}: unexpected "${template[at]}" at ${at}`);
+    if (match === null)
+      throw new Error(`path template ${template}: unexpected "${template[at]}" at ${at}`);
     const [, symbol, text] = match;
     tokens.push(text === undefined ? { kind: symbol as '/' } : { kind: 'word', text });
   }

@@ -5,8 +5,8 @@ export interface Trie<Value> {
   /** Adds a template. Throws an Error for a duplicate method and path. */
   insert(method: string, template: Template, value: Value): void;
   /**
-   * Returns the value of a path, given as its segments; literals take precedence over wildcards. The method
-   * `*` stands for any.
+   * Returns the value of a path, given as its segments; literals take precedence over wildcards.
+   * The method `*` stands for any.
    */
   find(segments: readonly string[], method: string): Value | undefined;
   /** Returns the methods with a value on the path, or none for an unknown path. */
@@ -25,7 +25,8 @@ interface Node<Value> {
 type Leaf<Value> = Map<string, Map<string, Value>>;
 
 /**
- * Visits each template that matches a path, best match first; a result other than undefined ends the walk.
+ * Visits each template that matches a path, best match first; a result other than undefined ends
+ * the walk.
  */
 type Visit<Value> = (methods: Map<string, Value>) => Value | undefined;
 
@@ -59,12 +60,18 @@ export function createTrie<Value>(): Trie<Value> {
 
   return {
     insert(method, template, value) {
-      const methods = entry(leafOf(root, template.segments), template.verb, () => new Map<string, Value>());
-      if (methods.has(method)) throw new Error(`${method} ${formatTemplate(template)} is declared twice`);
+      const methods = entry(
+        leafOf(root, template.segments),
+        template.verb,
+        () => new Map<string, Value>(),
+      );
+      if (methods.has(method))
+        throw new Error(`${method} ${formatTemplate(template)} is declared twice`);
       methods.set(method, value);
       verbs ||= template.verb !== '';
     },
-    find: (segments, method) => search(segments, (methods) => methods.get(method) ?? methods.get('*')),
+    find: (segments, method) =>
+      search(segments, (methods) => methods.get(method) ?? methods.get('*')),
     methods: (segments) => {
       const names = new Set<string>();
       search(segments, (methods) => {
@@ -123,6 +130,8 @@ function entry<Value>(map: Map<string, Value>, key: string, create: () => Value)
 }
 
 function formatTemplate(template: Template): string {
-  const path = template.segments.map((segment) => (segment.kind === 'literal' ? segment.text : segment.kind));
+  const path = template.segments.map((segment) =>
+    segment.kind === 'literal' ? segment.text : segment.kind,
+  );
   return `/${path.join('/')}${template.verb === '' ? '' : `:${template.verb}`}`;
 }

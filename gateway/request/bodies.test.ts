@@ -3,7 +3,11 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { suiteGateway } from '../fixture/suite.ts';
 
-const gateway = suiteGateway({ PlaceOrder: () => ({}), GetOrder: () => ({}), CancelOrder: () => ({}) });
+const gateway = suiteGateway({
+  PlaceOrder: () => ({}),
+  GetOrder: () => ({}),
+  CancelOrder: () => ({}),
+});
 
 const good = '{"lines":[{"item_id":"1","shop_id":"2"}]}';
 const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
@@ -44,7 +48,11 @@ test.each([
     good.replace('}]}', `}],"other":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`),
     202,
   ],
-  ['messages nested deeper than the stack', `${'{"inner":'.repeat(100_000)}{}${'}'.repeat(100_000)}`, 400],
+  [
+    'messages nested deeper than the stack',
+    `${'{"inner":'.repeat(100_000)}{}${'}'.repeat(100_000)}`,
+    400,
+  ],
   ['more values than a request can have', `{"lines":[${'{},'.repeat(200_000)}{}]}`, 413],
   [
     'deep objects beside numeric identifiers',
@@ -109,11 +117,13 @@ test.each([
 
 test('accepts gzip and limits the decompressed body', async () => {
   expect((await post(gzipSync(good), { 'content-encoding': 'gzip' })).status).toBe(202);
-  expect((await post(gzipSync(Buffer.alloc(20_000_000, ' ')), { 'content-encoding': 'gzip' })).status).toBe(
-    413,
-  );
+  expect(
+    (await post(gzipSync(Buffer.alloc(20_000_000, ' ')), { 'content-encoding': 'gzip' })).status,
+  ).toBe(413);
   expect((await post('no gzip', { 'content-encoding': 'gzip' })).status).toBe(400);
-  expect((await post(gzipSync(good).subarray(0, 30), { 'content-encoding': 'gzip' })).status).toBe(400);
+  expect((await post(gzipSync(good).subarray(0, 30), { 'content-encoding': 'gzip' })).status).toBe(
+    400,
+  );
   expect((await post(good, { 'content-encoding': 'br' })).status).toBe(415);
 });
 

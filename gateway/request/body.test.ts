@@ -43,8 +43,13 @@ describe('readBody()', () => {
     ['one piece', ['one']],
     ['several pieces', ['on', 'e', 'two']],
   ])('reads a body of %s', async (_what, pieces) => {
-    expect(await read(requestOf({}, ...pieces))).toMatchObject({ text: pieces.join(''), continued: 0 });
-    expect((await read(requestOf({ 'content-encoding': 'identity' }, ...pieces))).text).toBe(pieces.join(''));
+    expect(await read(requestOf({}, ...pieces))).toMatchObject({
+      text: pieces.join(''),
+      continued: 0,
+    });
+    expect((await read(requestOf({ 'content-encoding': 'identity' }, ...pieces))).text).toBe(
+      pieces.join(''),
+    );
   });
 
   test.each(['gzip', 'GZIP', 'x-gzip'])('reads the content encoding %s', async (encoding) => {
@@ -63,7 +68,9 @@ describe('readBody()', () => {
   test('reads gzip in many pieces that arrive faster than they are decompressed', async () => {
     const body = randomBytes(2_000_000);
     const bytes = gzipSync(body);
-    const pieces = Array.from({ length: 20 }, (_, at) => bytes.subarray(at * 101_000, (at + 1) * 101_000));
+    const pieces = Array.from({ length: 20 }, (_, at) =>
+      bytes.subarray(at * 101_000, (at + 1) * 101_000),
+    );
     const warnings: Error[] = [];
     const warned = (warning: Error) => warnings.push(warning);
     process.on('warning', warned);
@@ -92,7 +99,9 @@ describe('readBody()', () => {
     await expect(read(request, 10)).rejects.toMatchObject(tooLarge);
     expect(request.readableDidRead).toBe(false);
     expect(request.headers.expect).toBe('100-continue');
-    expect((await read(requestOf({ 'content-length': '10' }, 'x'.repeat(10)), 10)).text).toHaveLength(10);
+    expect(
+      (await read(requestOf({ 'content-length': '10' }, 'x'.repeat(10)), 10)).text,
+    ).toHaveLength(10);
   });
 
   test('rejects more bytes than the limit and leaves the connection open for the response', async () => {
@@ -105,10 +114,14 @@ describe('readBody()', () => {
     const half = randomBytes(10);
     await expect(read(requestOf(zipped, gzipSync(half)), 10)).rejects.toMatchObject(tooLarge);
     expect((await read(requestOf(zipped, gzipSync(half)), 40)).body.equals(half)).toBe(true);
-    await expect(read(requestOf(zipped, gzipSync(Buffer.alloc(1_001))), 1_000)).rejects.toMatchObject({
+    await expect(
+      read(requestOf(zipped, gzipSync(Buffer.alloc(1_001))), 1_000),
+    ).rejects.toMatchObject({
       code: 'too_large',
     });
-    expect((await read(requestOf(zipped, gzipSync(Buffer.alloc(1_000))), 1_000)).body).toHaveLength(1_000);
+    expect((await read(requestOf(zipped, gzipSync(Buffer.alloc(1_000))), 1_000)).body).toHaveLength(
+      1_000,
+    );
   });
 
   test.each([

@@ -21,9 +21,10 @@ function contentEncoding(request: IncomingMessage): string {
 }
 
 /**
- * Streams a request's body, unzipped when it came as gzip, up to `limit` bytes both before and after. Throws
- * `too_large` (before anything is read if the length is declared), `unsupported_media` for another content
- * encoding, `malformed` for broken gzip or a body cut short.
+ * Streams a request's body, unzipped when it came as gzip, up to `limit` bytes both before and
+ * after. Throws `too_large` (before anything is read if the length is declared),
+ * `unsupported_media` for another content encoding, `malformed` for broken gzip or a body cut
+ * short.
  */
 export async function* streamBody(
   request: IncomingMessage,

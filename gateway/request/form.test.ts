@@ -12,12 +12,20 @@ const raw = (
   body: string | Uint8Array<ArrayBuffer> | ReadableStream,
   contentType = 'multipart/form-data; boundary=x',
 ) => {
-  const request = { method: 'POST', body, headers: { 'content-type': contentType }, duplex: 'half' };
+  const request = {
+    method: 'POST',
+    body,
+    headers: { 'content-type': contentType },
+    duplex: 'half',
+  };
   return gateway.ask('/shop/uploads', request as RequestInit);
 };
 const problems = async (response: Response) => {
   const { detail } = (await response.json()) as { detail: { loc: unknown[]; type: string }[] };
-  return { status: response.status, problems: detail.map(({ loc, type }) => `${loc.join('.')} ${type}`) };
+  return {
+    status: response.status,
+    problems: detail.map(({ loc, type }) => `${loc.join('.')} ${type}`),
+  };
 };
 const file = new File([new Uint8Array([0, 255, 13, 10, 45, 45])], 'items.csv');
 
@@ -65,7 +73,10 @@ test('refuses parts that are sent twice', async () => {
 });
 
 test('lists every problem of a form', async () => {
-  expect(await problems(await upload([]))).toEqual({ status: 422, problems: ['body.file missing'] });
+  expect(await problems(await upload([]))).toEqual({
+    status: 422,
+    problems: ['body.file missing'],
+  });
   expect(
     await problems(
       await upload([
@@ -94,7 +105,9 @@ test('lists every problem of a form', async () => {
       ]),
     ),
   ).toEqual({ status: 422, problems: ['body.result_format enum'] });
-  expect(await problems(await upload([['file', new File([new Uint8Array(950_000)], 'x')]]))).toEqual({
+  expect(
+    await problems(await upload([['file', new File([new Uint8Array(950_000)], 'x')]])),
+  ).toEqual({
     status: 422,
     problems: ['body.file bytes_too_long'],
   });
@@ -112,7 +125,10 @@ test.each([
   ['no form at all', raw.bind(undefined, 'hello'), 400],
   [
     'a truncated form',
-    raw.bind(undefined, '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nabc'),
+    raw.bind(
+      undefined,
+      '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nabc',
+    ),
     400,
   ],
   ['part headers without end', raw.bind(undefined, `--x\r\n${'y'.repeat(100_000)}`), 400],
@@ -140,11 +156,17 @@ test.each([
   ],
   [
     'a field named __proto__',
-    raw.bind(undefined, '--x\r\nContent-Disposition: form-data; name="__proto__"\r\n\r\nb\r\n--x--\r\n'),
+    raw.bind(
+      undefined,
+      '--x\r\nContent-Disposition: form-data; name="__proto__"\r\n\r\nb\r\n--x--\r\n',
+    ),
     422,
   ],
 ])('handles %s', async (_name, ask, status) => {
   const response = await ask();
-  expect([response.status, await response.json()]).toMatchObject([status, { detail: expect.anything() }]);
+  expect([response.status, await response.json()]).toMatchObject([
+    status,
+    { detail: expect.anything() },
+  ]);
   expect(gateway.calls).toEqual([]);
 });

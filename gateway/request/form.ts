@@ -9,9 +9,9 @@ const maxParts = 100;
 const maxTextBytes = 64 * 1024;
 
 /**
- * Reads a multipart/form-data body into its parts, by name in order of arrival; an empty one has none. Throws
- * `malformed` for a body that is not such a form, `too_large` for more than 100 parts, and whatever `chunks`
- * throws.
+ * Reads a multipart/form-data body into its parts, by name in order of arrival; an empty one has
+ * none. Throws `malformed` for a body that is not such a form, `too_large` for more than 100 parts,
+ * and whatever `chunks` throws.
  */
 export async function readForm(
   headers: IncomingHttpHeaders,
@@ -41,10 +41,16 @@ export async function readForm(
     stream.on('error', () => {});
     stream.on('end', () => add(name, { kind: 'file', bytes: Buffer.concat(pieces) }));
   });
-  parser.on('partsLimit', () => fail(new Fault('too_large', `The form has more than ${maxParts} parts.`)));
+  parser.on('partsLimit', () =>
+    fail(new Fault('too_large', `The form has more than ${maxParts} parts.`)),
+  );
   const ended = new Promise<void>((resolve) => {
     parser.on('error', (error) => {
-      fail(new Fault('malformed', `The form cannot be read: ${(error as Error).message}`, { cause: error }));
+      fail(
+        new Fault('malformed', `The form cannot be read: ${(error as Error).message}`, {
+          cause: error,
+        }),
+      );
       resolve();
     });
     parser.on('finish', resolve);
@@ -72,6 +78,8 @@ function openParser(headers: IncomingHttpHeaders): BusboyInstance {
       limits: { parts: maxParts, fieldSize: maxTextBytes },
     });
   } catch (error) {
-    throw new Fault('malformed', `The form cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new Fault('malformed', `The form cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }

@@ -7,8 +7,8 @@ const maxNameLength = 64;
 const none: Readonly<Record<string, string>> = {};
 
 /**
- * Returns the header that names ignored fields, percent-encoded and separated by commas, or none if there are
- * no such fields.
+ * Returns the header that names ignored fields, percent-encoded and separated by commas, or none if
+ * there are no such fields.
  */
 export function ignoredHeaders(fields: ReadonlySet<string>): Readonly<Record<string, string>> {
   if (fields.size === 0) return none;
@@ -18,7 +18,9 @@ export function ignoredHeaders(fields: ReadonlySet<string>): Readonly<Record<str
   return { [ignoredFieldsHeader]: names.join(', ') };
 }
 
-/** Parses the request header `X-Strict`: `true` or `false`. Returns the problem of any other value. */
+/**
+ * Parses the request header `X-Strict`: `true` or `false`. Returns the problem of any other value.
+ */
 export function readStrict(header: string | undefined): boolean | Problem {
   if (header === undefined || header === 'false') return false;
   if (header === 'true') return true;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { requireForm, requireJson } from '../serve-endpoint.ts';
 
-const unsupported = (message: string) => expect.objectContaining({ code: 'unsupported_media', message });
+const unsupported = (message: string) =>
+  expect.objectContaining({ code: 'unsupported_media', message });
 
 describe('requireJson()', () => {
   test.each([
@@ -42,20 +43,24 @@ describe('requireJson()', () => {
 });
 
 describe('requireForm()', () => {
-  test.each(['multipart/form-data; boundary=x', ' Multipart/Form-Data', 'multipart/form-data  ;boundary=x'])(
-    'accepts %j',
-    (contentType) => {
-      expect(() => requireForm(contentType)).not.toThrow();
-    },
-  );
+  test.each([
+    'multipart/form-data; boundary=x',
+    ' Multipart/Form-Data',
+    'multipart/form-data  ;boundary=x',
+  ])('accepts %j', (contentType) => {
+    expect(() => requireForm(contentType)).not.toThrow();
+  });
 
-  test.each(['', 'xmultipart/form-data', 'multipart/form-datax', 'multipart/form-data x', 'multipart/mixed'])(
-    'refuses %j',
-    (contentType) => {
-      const message = `Content-Type ${contentType} is not supported: send multipart/form-data`;
-      expect(() => requireForm(contentType)).toThrow(unsupported(message));
-    },
-  );
+  test.each([
+    '',
+    'xmultipart/form-data',
+    'multipart/form-datax',
+    'multipart/form-data x',
+    'multipart/mixed',
+  ])('refuses %j', (contentType) => {
+    const message = `Content-Type ${contentType} is not supported: send multipart/form-data`;
+    expect(() => requireForm(contentType)).toThrow(unsupported(message));
+  });
 
   test('refuses a body without a type', () => {
     const message = 'Content-Type is missing: send multipart/form-data';

@@ -97,12 +97,14 @@ function messages(schema: DescMessage, depth: number): fc.Arbitrary<Message> {
 
 function member(field: DescField, depth: number): fc.Arbitrary<unknown> {
   const minLength = rulesOf(field).required ? 1 : 0;
-  if (field.fieldKind === 'list') return fc.array(element(field, depth), { minLength, maxLength: 3 });
+  if (field.fieldKind === 'list')
+    return fc.array(element(field, depth), { minLength, maxLength: 3 });
   if (field.fieldKind === 'map')
     return fc
       .dictionary(fc.string(), element(field, depth), { maxKeys: 3 })
       .map((entries) => ({ ...entries }));
-  const presence = field.oneof !== undefined || field.proto.proto3Optional || field.message !== undefined;
+  const presence =
+    field.oneof !== undefined || field.proto.proto3Optional || field.message !== undefined;
   return presence ? fc.option(element(field, depth), { nil: undefined }) : element(field, depth);
 }
 
@@ -121,7 +123,8 @@ function element(field: DescField, depth: number): fc.Arbitrary<unknown> {
       }));
   }
   if (field.message !== undefined) return messages(field.message, depth - 1);
-  if (field.enum !== undefined) return fc.constantFrom(...field.enum.values.map((value) => value.number));
+  if (field.enum !== undefined)
+    return fc.constantFrom(...field.enum.values.map((value) => value.number));
   switch (field.scalar) {
     case ScalarType.STRING:
       return fc.string({ unit: 'grapheme', minLength: rulesOf(field).required ? 1 : 0 });
@@ -132,7 +135,10 @@ function element(field: DescField, depth: number): fc.Arbitrary<unknown> {
     case ScalarType.DOUBLE:
       return fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
     case ScalarType.INT64:
-      return fc.bigInt({ min: BigInt(Number.MIN_SAFE_INTEGER), max: BigInt(Number.MAX_SAFE_INTEGER) });
+      return fc.bigInt({
+        min: BigInt(Number.MIN_SAFE_INTEGER),
+        max: BigInt(Number.MAX_SAFE_INTEGER),
+      });
     case ScalarType.UINT32:
       return fc.nat();
     default:

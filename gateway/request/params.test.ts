@@ -43,7 +43,10 @@ describe('queryReader()', () => {
     ]);
     const optional = fromQuery('PlaceOrderRequest', 'country=');
     expect([optional.problems, optional.message]).toMatchObject([[], { country: '' }]);
-    expect(fromQuery('Line', 'item_id=x&shop_id=1').message).toMatchObject({ itemId: 'x', shopId: '1' });
+    expect(fromQuery('Line', 'item_id=x&shop_id=1').message).toMatchObject({
+      itemId: 'x',
+      shopId: '1',
+    });
   });
 
   test.each(['0x10', '0b1', '', ' 1', 'Infinity', '1_0', '.'])('refuses %j as a number', (text) => {
@@ -62,7 +65,11 @@ describe('queryReader()', () => {
   test('refuses a parameter that is sent twice where one value is meant', () => {
     const { problems, path } = fromQuery('Line', 'item_id=1&shop_id=2&item_id=1');
     expect(problems).toEqual([
-      { loc: ['query', 'item_id'], type: 'value_error', msg: 'Input should be sent once, not 2 times' },
+      {
+        loc: ['query', 'item_id'],
+        type: 'value_error',
+        msg: 'Input should be sent once, not 2 times',
+      },
     ]);
     expect(path).toEqual([]);
     const state = createReadState();
@@ -96,7 +103,10 @@ describe('queryReader()', () => {
   });
 
   test('ignores fields that have no text form', () => {
-    const { message, problems } = fromQuery('PlaceOrderRequest', 'labels=a&card=b&inner=c&gift=yes');
+    const { message, problems } = fromQuery(
+      'PlaceOrderRequest',
+      'labels=a&card=b&inner=c&gift=yes',
+    );
     expect([message, problems]).toMatchObject([{ labels: {}, gift: true, pages: 7 }, []]);
   });
 });
@@ -108,7 +118,13 @@ describe('formReader()', () => {
     const card = ['a', 'b'].map((text) => ({ kind: 'file' as const, bytes: Buffer.from(text) }));
     const several = fromForm('PlaceOrderRequest', ['card'], { card });
     expect([several.problems, several.path]).toEqual([
-      [{ loc: ['body', 'card'], type: 'value_error', msg: 'Input should be sent once, not 2 times' }],
+      [
+        {
+          loc: ['body', 'card'],
+          type: 'value_error',
+          msg: 'Input should be sent once, not 2 times',
+        },
+      ],
       [],
     ]);
   });
@@ -138,6 +154,8 @@ describe('formReader()', () => {
   });
 
   test('throws for a field without a form representation', () => {
-    expect(() => fromForm('PlaceOrderRequest', ['labels'], {})).toThrow(/labels.* has no text form/);
+    expect(() => fromForm('PlaceOrderRequest', ['labels'], {})).toThrow(
+      /labels.* has no text form/,
+    );
   });
 });

@@ -1,6 +1,11 @@
 import { type DescField, type Message, ScalarType } from '@bufbuild/protobuf';
 import { assigner, fallbackOf } from '../../src/contract/json/message-reader.ts';
-import { ignoreField, type ReadState, refuse, refused } from '../../src/contract/json/read-state.ts';
+import {
+  ignoreField,
+  type ReadState,
+  refuse,
+  refused,
+} from '../../src/contract/json/read-state.ts';
 import { type ReadText, textReader } from '../../src/contract/json/text.ts';
 import { problemText } from '../../src/contract/problem-texts.ts';
 import { restName } from '../../src/contract/rest-form.ts';
@@ -14,14 +19,16 @@ export type ReadParams<Source> = (source: Source, message: Message, state: ReadS
 export interface QueryReaderOptions {
   /** Refuses unknown parameters instead of ignoring them. */
   refusesOthers?: boolean;
-  /** Proto names of fields whose parameters are required, although the message may lack the fields. */
+  /**
+   * Proto names of fields whose parameters are required, although the message may lack the fields.
+   */
   required?: readonly string[];
 }
 
 /**
- * Creates the reader of fields from the query. A parameter that is sent twice where one value is meant is a
- * problem. Parameters other than the fields and `otherNames` are recorded as ignored, or as problems with
- * `refusesOthers`.
+ * Creates the reader of fields from the query. A parameter that is sent twice where one value is
+ * meant is a problem. Parameters other than the fields and `otherNames` are recorded as ignored, or
+ * as problems with `refusesOthers`.
  */
 export function queryReader(
   fields: readonly DescField[],
@@ -44,10 +51,12 @@ export function queryReader(
 }
 
 /**
- * Creates the reader of fields from a form: bytes fields from files, others from text parts. A part that is
- * sent twice where one is meant is a problem.
+ * Creates the reader of fields from a form: bytes fields from files, others from text parts. A part
+ * that is sent twice where one is meant is a problem.
  */
-export function formReader(fields: readonly DescField[]): ReadParams<ReadonlyMap<string, FormPart[]>> {
+export function formReader(
+  fields: readonly DescField[],
+): ReadParams<ReadonlyMap<string, FormPart[]>> {
   const params = fields.map((field) => ({
     name: restName(field),
     set:
@@ -63,7 +72,11 @@ export function formReader(fields: readonly DescField[]): ReadParams<ReadonlyMap
 }
 
 /** Records a value that is sent more than once as a problem, and returns true if there is one. */
-function refuseRepeated(values: readonly unknown[], path: readonly string[], state: ReadState): boolean {
+function refuseRepeated(
+  values: readonly unknown[],
+  path: readonly string[],
+  state: ReadState,
+): boolean {
   if (values.length < 2) return false;
   state.path.push(...path);
   refuse(state, problemText.repeated(values.length));
@@ -72,7 +85,11 @@ function refuseRepeated(values: readonly unknown[], path: readonly string[], sta
 }
 
 /** Records unknown parameters of the query as problems that suggest a known one. */
-function refuseOthers(names: Iterable<string>, declared: ReadonlySet<string>, state: ReadState): void {
+function refuseOthers(
+  names: Iterable<string>,
+  declared: ReadonlySet<string>,
+  state: ReadState,
+): void {
   for (const name of new Set(names)) {
     if (declared.has(name)) continue;
     state.path.push('query', name);
@@ -94,7 +111,11 @@ function ignoreOthers(
 
 type Setter<Value> = (values: readonly Value[], message: Message, state: ReadState) => void;
 
-function textSetter(field: DescField, source: string, required = isRequired(field)): Setter<string> {
+function textSetter(
+  field: DescField,
+  source: string,
+  required = isRequired(field),
+): Setter<string> {
   const read = textReader(field);
   if (read === undefined) throw new Error(`${field} has no text form`);
   const name = restName(field);
@@ -158,7 +179,10 @@ function formTextSetter(field: DescField): Setter<FormPart> {
     const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
     if (texts.length === parts.length) return set(texts, message, state);
     state.path.push('body', restName(field));
-    refuse(state, { type: 'string_type', msg: 'Input should be a text field of the form, not a file' });
+    refuse(state, {
+      type: 'string_type',
+      msg: 'Input should be a text field of the form, not a file',
+    });
     state.path.length = 0;
   };
 }

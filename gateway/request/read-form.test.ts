@@ -26,7 +26,10 @@ describe('readForm()', () => {
   test.each([1, 7, 1_000_000])(
     'reads parts by name, in their order, from chunks of %i bytes',
     async (chunk) => {
-      const form = await read([field('a', '1'), file('é', 'ü\r\n--'), field('a', ''), part('', 'x')], chunk);
+      const form = await read(
+        [field('a', '1'), file('é', 'ü\r\n--'), field('a', ''), part('', 'x')],
+        chunk,
+      );
       expect([...form]).toEqual([
         [
           'a',
@@ -48,7 +51,8 @@ describe('readForm()', () => {
   });
 
   test('reads 100 parts, and throws too_large for more', async () => {
-    const parts = (count: number) => Array.from({ length: count }, (_, place) => field(`f${place}`, 'x'));
+    const parts = (count: number) =>
+      Array.from({ length: count }, (_, place) => field(`f${place}`, 'x'));
     expect((await read(parts(100))).size).toBe(100);
     await expect(read(parts(101))).rejects.toMatchObject({
       code: 'too_large',

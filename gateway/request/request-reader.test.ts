@@ -21,14 +21,28 @@ test('accepts integers for identifiers and rejects other numbers', async () => {
     stops: ['5'],
     weight: 1.5,
   });
-  for (const wrong of ['1.0', '1e3', '1.5', '9007199254740992', '-0', 'true', '[]', '{}', 'null', '1e400']) {
+  for (const wrong of [
+    '1.0',
+    '1e3',
+    '1.5',
+    '9007199254740992',
+    '-0',
+    'true',
+    '[]',
+    '{}',
+    'null',
+    '1e400',
+  ]) {
     const body = `{"lines":[{"item_id":3,"shop_id":${wrong}}]}`;
     expect(await problems(await gateway.ask('/shop/orders', json(body)))).toEqual({
       status: 422,
       problems: ['body.lines.0.shop_id string_type'],
     });
   }
-  const negative = await gateway.ask('/shop/orders', json('{"lines":[{"item_id":-3,"shop_id":"1"}]}'));
+  const negative = await gateway.ask(
+    '/shop/orders',
+    json('{"lines":[{"item_id":-3,"shop_id":"1"}]}'),
+  );
   expect(await problems(negative)).toMatchObject({
     problems: ['body.lines.0.item_id string_pattern_mismatch'],
   });
@@ -90,10 +104,15 @@ test('lists structural and rule problems together, one per location', async () =
 });
 
 test('lists at most 100 problems', async () => {
-  const response = await problems(await gateway.ask('/shop/orders', json({ lines: Array(50_000).fill({}) })));
+  const response = await problems(
+    await gateway.ask('/shop/orders', json({ lines: Array(50_000).fill({}) })),
+  );
   expect(response).toMatchObject({ status: 422 });
   expect(response.problems).toHaveLength(100);
-  const lines = [...Array(60).fill({ ...line, item_id: true }), ...Array(60).fill({ ...line, item_id: 'x' })];
+  const lines = [
+    ...Array(60).fill({ ...line, item_id: true }),
+    ...Array(60).fill({ ...line, item_id: 'x' }),
+  ];
   const mixed = await problems(await gateway.ask('/shop/orders', json({ lines })));
   expect(mixed.problems).toHaveLength(100);
   expect(mixed.problems.filter((problem) => problem.endsWith(' string_type'))).toHaveLength(60);
@@ -127,7 +146,11 @@ test.each([
     json(`{"lines":[${JSON.stringify(line)}],"weight":1e999}`),
     'body.weight finite_number',
   ],
-  ['an integer beyond int32', json({ lines: [line], pages: 2 ** 31 }), 'body.pages less_than_equal'],
+  [
+    'an integer beyond int32',
+    json({ lines: [line], pages: 2 ** 31 }),
+    'body.pages less_than_equal',
+  ],
 ])('responds to %s with 422', async (_name, init, expected) => {
   expect(await problems(await gateway.ask('/shop/orders', init))).toEqual({
     status: 422,
@@ -163,7 +186,9 @@ test('locates rule problems in path, query and body', async () => {
       'query.since datetime_from_date_parsing',
     ],
   });
-  expect(await problems(await gateway.ask('/shop/orders/x/note', { ...json({}), method: 'PUT' }))).toEqual({
+  expect(
+    await problems(await gateway.ask('/shop/orders/x/note', { ...json({}), method: 'PUT' })),
+  ).toEqual({
     status: 422,
     problems: ['path.number int_parsing', 'body.text missing'],
   });
@@ -173,7 +198,13 @@ test('reads null for an optional field as absent', async () => {
   responders.PlaceOrder = () => ({});
   const response = await gateway.ask(
     '/shop/orders',
-    json({ lines: [{ ...line, amount: null }], country: null, pages: null, tags: null, inner: null }),
+    json({
+      lines: [{ ...line, amount: null }],
+      country: null,
+      pages: null,
+      tags: null,
+      inner: null,
+    }),
   );
   expect(response.status).toBe(202);
   expect(gateway.calls[0]?.message).toMatchObject({ pages: 7, tags: [], lines: [{ itemId: '1' }] });
@@ -201,7 +232,11 @@ test('reads a single-field body together with path and query fields', async () =
   const note = { ...json({ text: 'fragile' }), method: 'PUT' };
   const response = await gateway.ask('/shop/orders/5/note?quiet=true', note);
   expect(response.status).toBe(200);
-  expect(gateway.calls[0]?.message).toMatchObject({ number: 5, note: { text: 'fragile' }, quiet: true });
+  expect(gateway.calls[0]?.message).toMatchObject({
+    number: 5,
+    note: { text: 'fragile' },
+    quiet: true,
+  });
   const wrong = { ...json('"fragile"'), method: 'PUT' };
   expect(await problems(await gateway.ask('/shop/orders/5/note', wrong))).toMatchObject({
     problems: ['body model_attributes_type'],
@@ -236,7 +271,10 @@ describe('unknown fields', () => {
   });
 
   test('are problems with X-Strict: true', async () => {
-    const response = await gateway.ask('/shop/orders?present=1', json(body, { 'x-strict': 'true' }));
+    const response = await gateway.ask(
+      '/shop/orders?present=1',
+      json(body, { 'x-strict': 'true' }),
+    );
     expect(response.headers.get('x-ignored-fields')).toBeNull();
     expect(await problems(response)).toEqual({
       status: 422,
@@ -279,10 +317,16 @@ describe('unknown fields', () => {
 
   test('are not checked strictly for X-Strict: false, and another value is a problem', async () => {
     responders.PlaceOrder = () => ({});
-    const lenient = await gateway.ask('/shop/orders', json({ lines: [line], x: 1 }, { 'x-strict': 'false' }));
+    const lenient = await gateway.ask(
+      '/shop/orders',
+      json({ lines: [line], x: 1 }, { 'x-strict': 'false' }),
+    );
     expect(lenient.status).toBe(202);
     const wrong = await gateway.ask('/shop/orders', json({ lines: [line] }, { 'x-strict': 'yes' }));
-    expect(await problems(wrong)).toEqual({ status: 422, problems: ['header.x-strict bool_parsing'] });
+    expect(await problems(wrong)).toEqual({
+      status: 422,
+      problems: ['header.x-strict bool_parsing'],
+    });
   });
 });
 
@@ -313,15 +357,21 @@ describe('requestReader()', () => {
     });
   });
 
-  test.each(['tags', 'labels', 'card', 'nothing'])('throws for the path variable %s', (variable) => {
-    const declared = { ...endpoint('PlaceOrder'), ...at(`/api/x/{${variable}}`) };
-    expect(() => requestReader(declared)).toThrow(`${variable} cannot stand in a path`);
-  });
+  test.each(['tags', 'labels', 'card', 'nothing'])(
+    'throws for the path variable %s',
+    (variable) => {
+      const declared = { ...endpoint('PlaceOrder'), ...at(`/api/x/{${variable}}`) };
+      expect(() => requestReader(declared)).toThrow(`${variable} cannot stand in a path`);
+    },
+  );
 
   test('reads a path variable into the field of its name', () => {
     const declared = { ...endpoint('ListOrders'), ...at('/api/x/{gift}') };
     const { variables } = declared.forms[0]!.template;
-    const { message } = requestReader(declared)({ ...parts, segments: ['api', 'x', 'true'] }, variables);
+    const { message } = requestReader(declared)(
+      { ...parts, segments: ['api', 'x', 'true'] },
+      variables,
+    );
     expect(message).toMatchObject({ gift: true, limit: 20 });
   });
 

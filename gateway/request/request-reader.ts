@@ -8,7 +8,12 @@ import {
   type ReadMembers,
 } from '../../src/contract/json/message-reader.ts';
 import { mayHoldLiterals, parseJson, parseJsonLiterals } from '../../src/contract/json/parse.ts';
-import { createReadState, type ReadState, refuse, refused } from '../../src/contract/json/read-state.ts';
+import {
+  createReadState,
+  type ReadState,
+  refuse,
+  refused,
+} from '../../src/contract/json/read-state.ts';
 import { textReader } from '../../src/contract/json/text.ts';
 import { problemText } from '../../src/contract/problem-texts.ts';
 import { mergeProblems, problemsOf } from '../../src/contract/problems.ts';
@@ -42,8 +47,8 @@ export interface ReadResult {
   message: Message;
   headers: Readonly<Record<string, string>>;
   /**
-   * Problems of the request, structural ones first; the message has the rest of it. Absent or empty if the
-   * message can be called with.
+   * Problems of the request, structural ones first; the message has the rest of it. Absent or empty
+   * if the message can be called with.
    */
   problems?: readonly Problem[];
 }
@@ -52,17 +57,19 @@ export interface ReadResult {
 export type ReadRequest = (parts: RequestParts, variables: readonly Variable[]) => ReadResult;
 
 /**
- * Creates the reader of an endpoint's requests: fields are in the path, in the body, otherwise in the query.
- * Throws an Error for a declaration that cannot be bound. The rules of the contract are checked here only
- * beside structural problems, so that all are listed together; other requests are validated once, by the
- * service.
+ * Creates the reader of an endpoint's requests: fields are in the path, in the body, otherwise in
+ * the query. Throws an Error for a declaration that cannot be bound. The rules of the contract are
+ * checked here only beside structural problems, so that all are listed together; other requests are
+ * validated once, by the service.
  */
 export function requestReader(endpoint: ServedEndpoint): ReadRequest {
   const { input } = endpoint.method;
   const readPath = pathReader(endpoint);
   const pathNames = new Set(endpoint.forms[0]!.template.variables.map(({ field }) => field));
   const outsidePath = input.fields.filter((field) => !pathNames.has(field.name));
-  const bodyFields = outsidePath.filter(({ name }) => endpoint.body === '*' || endpoint.body === name);
+  const bodyFields = outsidePath.filter(
+    ({ name }) => endpoint.body === '*' || endpoint.body === name,
+  );
   const readBody = endpoint.multipart ? undefined : jsonReader(endpoint, bodyFields);
   const readForm = endpoint.multipart ? formReader(bodyFields) : undefined;
   const readQuery = queryReader(
@@ -85,9 +92,9 @@ export function requestReader(endpoint: ServedEndpoint): ReadRequest {
     };
 
     let { message, state } = readAll(parseJson);
-    // Only the JSON text distinguishes 1.0 from 1, and reading it is slow: done only if it matters. Stryker
-    // disable next-line ConditionalExpression,LogicalOperator,StringLiteral: a second parse that is not
-    // needed costs time only
+    // Only the JSON text distinguishes 1.0 from 1, and reading it is slow: done only if it matters.
+    // Stryker disable next-line ConditionalExpression,LogicalOperator,StringLiteral: a second parse
+    // that is not needed costs time only
     if (state.numericIdentifiers && mayHoldLiterals(parts.json ?? ''))
       ({ message, state } = readAll(parseJsonLiterals));
     const headers = ignoredHeaders(state.ignored);
@@ -110,7 +117,10 @@ type ReadPath = (
   state: ReadState,
 ) => void;
 
-/** Creates the reader of the variables of an endpoint's path. Throws an Error for one that cannot be read. */
+/**
+ * Creates the reader of the variables of an endpoint's path. Throws an Error for one that cannot be
+ * read.
+ */
 function pathReader({ method, forms }: ServedEndpoint): ReadPath {
   const readers = new Map(
     forms[0]!.template.variables.map((variable) => {

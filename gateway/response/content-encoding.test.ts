@@ -1,7 +1,12 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, createGunzip, gunzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
-import { type Responder, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
+import {
+  type Responder,
+  recordedCaller,
+  startTestGateway,
+  type TestGateway,
+} from '../fixture/gateway.ts';
 import { isCompressible, preferredEncoding } from './content-encoding.ts';
 
 let gateway: TestGateway;
@@ -15,7 +20,11 @@ const open = async (
 };
 
 /** Sends a request without the decoding of fetch. */
-function ask(path: string, headers: Record<string, string>, method = 'GET'): Promise<IncomingMessage> {
+function ask(
+  path: string,
+  headers: Record<string, string>,
+  method = 'GET',
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const options = { method, headers: { authorization: 'Bearer key-ann', ...headers } };
     httpRequest(`${gateway.url}${path}`, options, resolve).on('error', reject).end();
@@ -77,10 +86,15 @@ test.each([
 });
 
 test('encodes responses of 1 KB as requested, with the encoded length and a weak tag', async () => {
-  await open({ ListOrders: () => ({ numbers: Array.from({ length: 2000 }, (_, index) => BigInt(index)) }) });
+  await open({
+    ListOrders: () => ({ numbers: Array.from({ length: 2000 }, (_, index) => BigInt(index)) }),
+  });
   const plain = await ask('/shop/orders', {});
   const text = (await bytesOf(plain)).toString();
-  expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([undefined, 'accept-encoding']);
+  expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([
+    undefined,
+    'accept-encoding',
+  ]);
   const decoders = { gzip: gunzipSync, br: brotliDecompressSync };
   for (const [encoding, decode] of Object.entries(decoders)) {
     const response = await ask('/shop/orders', { 'accept-encoding': encoding });
@@ -135,7 +149,10 @@ test('flushes an encoded stream when it pauses', async () => {
     },
   });
   const response = await ask('/shop/data/x', { 'accept-encoding': 'gzip' });
-  expect([response.headers['content-encoding'], response.headers.vary]).toEqual(['gzip', 'accept-encoding']);
+  expect([response.headers['content-encoding'], response.headers.vary]).toEqual([
+    'gzip',
+    'accept-encoding',
+  ]);
   const decoded = response.pipe(createGunzip()).setEncoding('utf8')[Symbol.asyncIterator]();
   expect((await decoded.next()).value).toBe('{"first":1}\n');
   goOn();
@@ -152,7 +169,11 @@ test('encodes a long stream completely and with backpressure', async () => {
   });
   const response = await ask('/shop/data/x', { 'accept-encoding': 'br' });
   const text = brotliDecompressSync(await bytesOf(response)).toString();
-  expect([text.length, text.startsWith('0,0,'), text.endsWith('199,199,')]).toEqual([3_450_000, true, true]);
+  expect([text.length, text.startsWith('0,0,'), text.endsWith('199,199,')]).toEqual([
+    3_450_000,
+    true,
+    true,
+  ]);
 });
 
 test('sends compressed content unencoded, and ends an encoded stream when the client disconnects', async () => {
@@ -173,7 +194,10 @@ test('sends compressed content unencoded, and ends an encoded stream when the cl
     },
   });
   const archive = await ask('/shop/data/a', { 'accept-encoding': 'gzip' });
-  expect([archive.headers['content-encoding'], (await bytesOf(archive)).length]).toEqual([undefined, 5000]);
+  expect([archive.headers['content-encoding'], (await bytesOf(archive)).length]).toEqual([
+    undefined,
+    5000,
+  ]);
   const endless = await ask('/shop/data/b', { 'accept-encoding': 'gzip' });
   expect(endless.headers['content-encoding']).toBe('gzip');
   endless.destroy();

@@ -17,13 +17,13 @@ const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 // Stryker disable next-line ObjectLiteral: as above
 const keptBrotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
-// In order of preference among codings of equal weight. x-gzip is an alias of gzip (RFC 9110, section
-// 8.4.1.3).
+// In order of preference among codings of equal weight. x-gzip is an alias of gzip (RFC 9110,
+// section 8.4.1.3).
 const offered = ['br', 'gzip', 'x-gzip', 'identity'];
 
 /**
- * Returns the content coding for an `Accept-Encoding` header (RFC 9110, section 12.5.3), br before gzip
- * if the client weighs them equally. Undefined: send the content as it is.
+ * Returns the content coding for an `Accept-Encoding` header (RFC 9110, section 12.5.3), br before
+ * gzip if the client weighs them equally. Undefined: send the content as it is.
  */
 export function preferredEncoding(header: string | string[] | undefined): Encoding | undefined {
   if (header === undefined) return undefined;
@@ -44,13 +44,16 @@ const gzipped = promisify(gzip) as (bytes: Buffer, options: object) => Promise<B
 const brotlied = promisify(brotliCompress) as (bytes: Buffer, options: object) => Promise<Buffer>;
 
 /**
- * Encodes bytes, off the main thread. Content that is kept is encoded once, so that a slow encoding pays off.
+ * Encodes bytes, off the main thread. Content that is kept is encoded once, so that a slow encoding
+ * pays off.
  */
 export function encode(bytes: Buffer, encoding: Encoding, isKept = false): Promise<Buffer> {
   // Stryker disable ObjectLiteral,ConditionalExpression: the levels decide on speed and size only
   if (encoding === 'gzip') return gzipped(bytes, isKept ? { level: 9 } : gzipOptions);
   const { params } = isKept ? keptBrotliOptions : brotliOptions;
-  return brotlied(bytes, { params: { ...params, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } });
+  return brotlied(bytes, {
+    params: { ...params, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+  });
   // Stryker restore ObjectLiteral,ConditionalExpression
 }
 

@@ -4,7 +4,10 @@ import { errorResponse } from './errors.ts';
 
 const requestId = 'request-7';
 const responseOf = (code: FaultCode, details: ConstructorParameters<typeof Fault>[2] = {}) => {
-  const { status, headers, body } = errorResponse(new Fault(code, 'The reason', details), requestId);
+  const { status, headers, body } = errorResponse(
+    new Fault(code, 'The reason', details),
+    requestId,
+  );
   return { status, headers, body: JSON.parse(body) };
 };
 
@@ -28,7 +31,9 @@ describe('errorResponse()', () => {
       500: ['internal'],
       503: ['starting', 'disk_full'],
     });
-    expect(unreachable).toEqual(expect.arrayContaining(['unavailable', 'page_blocked', 'not_queued']));
+    expect(unreachable).toEqual(
+      expect.arrayContaining(['unavailable', 'page_blocked', 'not_queued']),
+    );
   });
 
   test('sends the message of a fault as the detail', () => {
@@ -58,7 +63,9 @@ describe('errorResponse()', () => {
     [1000, '1'],
     [1001, '2'],
   ])('rounds a wait of %i ms up to %s seconds', (retryAfterMs, seconds) => {
-    expect(responseOf('rate_limited', { retryAfterMs }).headers).toEqual({ 'retry-after': seconds });
+    expect(responseOf('rate_limited', { retryAfterMs }).headers).toEqual({
+      'retry-after': seconds,
+    });
   });
 
   test('sends the headers of a fault', () => {
@@ -70,7 +77,9 @@ describe('errorResponse()', () => {
   test('sends the missing credits', () => {
     const { body } = responseOf('insufficient_credits', { quota: { required: 30, current: 25 } });
     expect(body).toMatchObject({ detail: 'The reason', required: 30, current: 25, shortfall: 5 });
-    expect(responseOf('max_credits_exceeded', { quota: { required: 30, current: 25 } }).body).toMatchObject({
+    expect(
+      responseOf('max_credits_exceeded', { quota: { required: 30, current: 25 } }).body,
+    ).toMatchObject({
       code: 'max_credits_exceeded',
       shortfall: 5,
     });

@@ -23,7 +23,11 @@ const open = async (
   return core;
 };
 const place = (path: string) =>
-  gateway.ask(path, { method: 'POST', body: order, headers: { 'content-type': 'application/json' } });
+  gateway.ask(path, {
+    method: 'POST',
+    body: order,
+    headers: { 'content-type': 'application/json' },
+  });
 
 test('sends the headers of the session, overridden by those of the call, also with errors', async () => {
   await open({
@@ -44,7 +48,10 @@ test('sends the headers of the session, overridden by those of the call, also wi
   expect(await balanceOf(gateway.ask('/shop/orders/1'))).toEqual([200, '500']);
   expect(await balanceOf(gateway.ask('/shop/orders/x'))).toEqual([422, '500']);
   expect(await balanceOf(place('/shop/orders'))).toEqual([202, '480']);
-  expect(await balanceOf(gateway.ask('/shop/orders/1:cancel', { method: 'POST' }))).toEqual([409, '470']);
+  expect(await balanceOf(gateway.ask('/shop/orders/1:cancel', { method: 'POST' }))).toEqual([
+    409,
+    '470',
+  ]);
   expect(await balanceOf(gateway.ask('/shop/orders/1', { key: null }))).toEqual([401, null]);
 });
 
@@ -80,7 +87,11 @@ test('responds with 304 to a known tag of the core although links differ', async
   expect([first.status, first.headers.get('etag')]).toEqual([200, 'W/"one"']);
   for (const known of ['W/"one"', '"nothing", "one"']) {
     const again = await gateway.ask(path, { headers: { 'if-none-match': known } });
-    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', 'W/"one"']);
+    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([
+      304,
+      '',
+      'W/"one"',
+    ]);
     expect(again.headers.get('x-balance')).toBe('500');
     expect(again.headers.get('content-type')).toBeNull();
   }
@@ -163,7 +174,8 @@ test('bypasses the cached response of an unfinished parcel while waiting, and ca
   let state: { status: string; labelUrl?: string } = { status: 'packing' };
   const core = await open({ GetParcel: () => state }, { retention: packingRetention });
   const statusOf = async (query = '') =>
-    ((await (await gateway.ask(`/shop/parcels/${parcel}${query}`)).json()) as { status: string }).status;
+    ((await (await gateway.ask(`/shop/parcels/${parcel}${query}`)).json()) as { status: string })
+      .status;
   expect(await statusOf()).toBe('packing');
   state = { status: 'delivered', labelUrl: 'https://x' };
   expect(await statusOf()).toBe('packing');
@@ -191,7 +203,9 @@ test('aborts the call when the client disconnects while waiting', async () => {
       }),
   });
   const abort = new AbortController();
-  const asked = gateway.ask(`/shop/parcels/${parcel}?wait=60`, { signal: abort.signal }).catch(() => null);
+  const asked = gateway
+    .ask(`/shop/parcels/${parcel}?wait=60`, { signal: abort.signal })
+    .catch(() => null);
   await arrived;
   abort.abort();
   await asked;

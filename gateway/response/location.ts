@@ -2,12 +2,14 @@ import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { pathPart } from '../../src/contract/path-part.ts';
 import type { ServedEndpoint } from '../endpoint.ts';
 
-/** Returns the path of what a response created, in the path form (index of `forms`) of its request. */
+/**
+ * Returns the path of what a response created, in the path form (index of `forms`) of its request.
+ */
 export type Locate = (response: Message, form: number, request: Message) => string;
 
 /**
- * Returns the endpoint that shows what another one creates, a GET whose path has one variable that the
- * response carries, besides those of the other's path, or undefined if there is none.
+ * Returns the endpoint that shows what another one creates, a GET whose path has one variable that
+ * the response carries, besides those of the other's path, or undefined if there is none.
  */
 export type ShownBy = (
   endpoint: ServedEndpoint,
@@ -15,8 +17,8 @@ export type ShownBy = (
 ) => ServedEndpoint | undefined;
 
 /**
- * Derives the `Location` of responses with status 201 or 202, below the path of the public address. Undefined
- * for other endpoints.
+ * Derives the `Location` of responses with status 201 or 202, below the path of the public address.
+ * Undefined for other endpoints.
  */
 export function createLocator(
   endpoint: ServedEndpoint,
@@ -39,27 +41,33 @@ export function createLocator(
   };
 }
 
-/** Returns the path of a base address, without a slash at its end: empty for `https://shop.test`. */
+/**
+ * Returns the path of a base address, without a slash at its end: empty for `https://shop.test`.
+ */
 export const basePathOf = (address: string): string =>
   new URL(address, 'http://localhost').pathname.replace(/\/+$/, '');
 
-const named = ({ fields }: DescMessage, name: string) => fields.find((field) => field.name === name);
+const named = ({ fields }: DescMessage, name: string) =>
+  fields.find((field) => field.name === name);
 
 /**
- * Returns the field of the responses of `endpoint` that fills the one path variable of `shown`, or of several
- * the one that the path of `endpoint` does not have.
+ * Returns the field of the responses of `endpoint` that fills the one path variable of `shown`, or
+ * of several the one that the path of `endpoint` does not have.
  */
 export function variableIn(shown: ServedEndpoint, { method, forms }: ServedEndpoint) {
   const { variables } = shown.forms[0]!.template;
   const given = new Set(forms[0]!.template.variables.map(({ field }) => field));
-  const own = variables.length === 1 ? variables : variables.filter(({ field }) => !given.has(field));
+  const own =
+    variables.length === 1 ? variables : variables.filter(({ field }) => !given.has(field));
   const [variable, ...others] = own;
-  if (shown.verb !== 'GET' || shown.streams || variable === undefined || others.length > 0) return undefined;
+  if (shown.verb !== 'GET' || shown.streams || variable === undefined || others.length > 0)
+    return undefined;
   return named(method.output, variable.field);
 }
 
 /** Default: the first endpoint of the same service that shows one thing. */
 export const shownByService: ShownBy = (endpoint, endpoints) =>
   endpoints.find(
-    (shown) => shown.method.parent === endpoint.method.parent && variableIn(shown, endpoint) !== undefined,
+    (shown) =>
+      shown.method.parent === endpoint.method.parent && variableIn(shown, endpoint) !== undefined,
   );

@@ -33,8 +33,8 @@ export function createPublicContent(type: string, content: string | Buffer): Pub
 }
 
 /**
- * Returns a function that builds content once per key, and again if that failed. Only the content of the
- * latest key is kept.
+ * Returns a function that builds content once per key, and again if that failed. Only the content
+ * of the latest key is kept.
  */
 export function keepContent(
   keyOf: () => string,
@@ -54,8 +54,8 @@ export function keepContent(
 }
 
 /**
- * Responds with public content: in br or gzip if the client accepts one, and with 304 if it has the content.
- * It must be revalidated for each use unless `headers` have another `cache-control`.
+ * Responds with public content: in br or gzip if the client accepts one, and with 304 if it has the
+ * content. It must be revalidated for each use unless `headers` have another `cache-control`.
  */
 export async function sendPublicContent(
   exchange: Exchange,

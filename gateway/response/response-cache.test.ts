@@ -14,7 +14,8 @@ describe('createResponseCache()', () => {
       made += 1;
       return { message: create(schema), tag: undefined };
     };
-    const ask = (user: number) => responders(`user-${user} /path`, false, make, () => 'x'.repeat(60_000));
+    const ask = (user: number) =>
+      responders(`user-${user} /path`, false, make, () => 'x'.repeat(60_000));
     for (let user = 0; user < 1_000; user += 1) await ask(user);
     expect(made).toBe(1_000);
     await ask(999);
@@ -30,7 +31,8 @@ describe('createResponseCache()', () => {
       made += 1;
       return { message: create(schema), tag: undefined };
     };
-    const ask = (call: number) => responders(`${call} ${'k'.repeat(100_000)}`, false, make, () => '{}');
+    const ask = (call: number) =>
+      responders(`${call} ${'k'.repeat(100_000)}`, false, make, () => '{}');
     for (let call = 0; call < 500; call += 1) await ask(call);
     await ask(0);
     expect(made).toBe(501);
@@ -58,17 +60,23 @@ describe('createResponseCache()', () => {
       ['a delivered parcel', over, 86_400],
       ['a delivered parcel whose label is not there yet', { status: 'delivered' }, 120],
       ['a parcel in the works that has a label already', { ...over, ...running }, 120],
-    ])('keeps a response of %s with its tag for the configured time', async (_which, state, seconds) => {
-      const { make, count } = maker(state);
-      const ask = responders();
-      const kept = { text: write(state), tag: 'W/"1"' };
-      expect(await ask('key', false, make, write)).toEqual({ ...kept, maxAgeSeconds: seconds });
-      clock.move(seconds * 1000 - 1);
-      expect(await ask('key', false, make, write)).toEqual({ ...kept, maxAgeSeconds: 0 });
-      expect(count()).toBe(1);
-      clock.move(1);
-      expect(await ask('key', false, make, write)).toMatchObject({ tag: 'W/"2"', maxAgeSeconds: seconds });
-    });
+    ])(
+      'keeps a response of %s with its tag for the configured time',
+      async (_which, state, seconds) => {
+        const { make, count } = maker(state);
+        const ask = responders();
+        const kept = { text: write(state), tag: 'W/"1"' };
+        expect(await ask('key', false, make, write)).toEqual({ ...kept, maxAgeSeconds: seconds });
+        clock.move(seconds * 1000 - 1);
+        expect(await ask('key', false, make, write)).toEqual({ ...kept, maxAgeSeconds: 0 });
+        expect(count()).toBe(1);
+        clock.move(1);
+        expect(await ask('key', false, make, write)).toMatchObject({
+          tag: 'W/"2"',
+          maxAgeSeconds: seconds,
+        });
+      },
+    );
 
     test('has a max-age rounded down to seconds', async () => {
       const { make } = maker(running);
@@ -81,9 +89,11 @@ describe('createResponseCache()', () => {
     test('is not kept above 64 KB', async () => {
       const { make, count } = maker(over);
       const ask = responders();
-      for (let call = 0; call < 2; call += 1) await ask('short', false, make, () => 'x'.repeat(65_536));
+      for (let call = 0; call < 2; call += 1)
+        await ask('short', false, make, () => 'x'.repeat(65_536));
       expect(count()).toBe(1);
-      for (let call = 0; call < 2; call += 1) await ask('long', false, make, () => 'x'.repeat(65_537));
+      for (let call = 0; call < 2; call += 1)
+        await ask('long', false, make, () => 'x'.repeat(65_537));
       expect(count()).toBe(3);
     });
 

@@ -6,11 +6,17 @@ import type { WriteMessage } from '../../src/contract/json/message-writer.ts';
 /** Retention of a cached response. */
 export interface CacheRetention {
   ms: number;
-  /** True if the response is final; callers that wait for a change are then also served from the cache. */
+  /**
+   * True if the response is final; callers that wait for a change are then also served from the
+   * cache.
+   */
   isFinal: boolean;
 }
 
-/** Returns the retention of the responses of a type. Throws an Error for a type that must not be cached. */
+/**
+ * Returns the retention of the responses of a type. Throws an Error for a type that must not be
+ * cached.
+ */
 export type RetentionPolicy = (schema: DescMessage) => (message: Message) => CacheRetention;
 
 /** A cached response. */
@@ -28,8 +34,9 @@ export interface CoreResponse {
 }
 
 /**
- * Returns the cached response of a key, or calls `make` and caches its result. Errors of `make` are not
- * cached. For a caller that `waits`, only final responses are served from the cache; others are replaced.
+ * Returns the cached response of a key, or calls `make` and caches its result. Errors of `make` are
+ * not cached. For a caller that `waits`, only final responses are served from the cache; others are
+ * replaced.
  */
 export type CachedResponses = (
   key: string,
@@ -41,7 +48,8 @@ export type CachedResponses = (
 /** Caches responses per caller and request. */
 export interface ResponseCache {
   /**
-   * Returns the cache of methods with one response type. Throws an Error for a type that must not be cached.
+   * Returns the cache of methods with one response type. Throws an Error for a type that must not
+   * be cached.
    */
   of(schema: DescMessage): CachedResponses;
 }
@@ -55,7 +63,8 @@ const entryBytes = 128;
 export function createResponseCache(policy: RetentionPolicy, clock: GatewayClock): ResponseCache {
   const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,
-    sizeCalculation: ({ text, tag }, key) => entryBytes + 2 * (key.length + text.length + (tag?.length ?? 0)),
+    sizeCalculation: ({ text, tag }, key) =>
+      entryBytes + 2 * (key.length + text.length + (tag?.length ?? 0)),
   });
   return {
     of: (schema) => {

@@ -19,7 +19,9 @@ test('sends unencoded text to a client that accepts no encoding', async () => {
   responders.GetData = async function* () {
     yield { contentType: 'text/csv', data: Buffer.from('a,b\n') };
   };
-  const response = await gateway.ask('/api/shop/data/x', { headers: { 'accept-encoding': 'identity' } });
+  const response = await gateway.ask('/api/shop/data/x', {
+    headers: { 'accept-encoding': 'identity' },
+  });
   expect([response.status, await response.text()]).toEqual([200, 'a,b\n']);
   expect(Object.fromEntries(response.headers)).toMatchObject({
     'cache-control': 'no-store',
@@ -49,7 +51,9 @@ test('flushes an unencoded stream when it pauses', async () => {
     await held.promise;
     yield { data: Buffer.from('b\n') };
   };
-  const response = await gateway.ask('/api/shop/data/x', { headers: { 'accept-encoding': 'identity' } });
+  const response = await gateway.ask('/api/shop/data/x', {
+    headers: { 'accept-encoding': 'identity' },
+  });
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   expect((await reader.read()).value).toBe('a\n');
   held.resolve();

@@ -4,7 +4,12 @@ import { setImmediate } from 'node:timers/promises';
 import { Fault } from '../../src/contract/fault.ts';
 import type { ResponseHeaders } from '../../src/contract/response-headers.ts';
 import { addHeaders, type Exchange, setHeaders } from '../request-context.ts';
-import { createEncoder, type Encoder, isCompressible, preferredEncoding } from './content-encoding.ts';
+import {
+  createEncoder,
+  type Encoder,
+  isCompressible,
+  preferredEncoding,
+} from './content-encoding.ts';
 
 /** Part of a response body; the first one has the media type. */
 export interface BodyPiece {
@@ -13,9 +18,9 @@ export interface BodyPiece {
 }
 
 /**
- * Responds with a stream of bytes; the first piece has the content type. Text is encoded in br or gzip if the
- * client accepts one, and flushed whenever the stream pauses. Throws faults: the caller responds with one
- * from before the first message, and closes the connection for a later one.
+ * Responds with a stream of bytes; the first piece has the content type. Text is encoded in br or
+ * gzip if the client accepts one, and flushed whenever the stream pauses. Throws faults: the caller
+ * responds with one from before the first message, and closes the connection for a later one.
  */
 export async function sendStream(
   exchange: Exchange,

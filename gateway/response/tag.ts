@@ -6,7 +6,9 @@ export function textTag(text: string | Buffer): string {
   return `W/"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
 }
 
-/** Returns true if responses of a type are equal while nothing changes: they have no volatile field. */
+/**
+ * Returns true if responses of a type are equal while nothing changes: they have no volatile field.
+ */
 export function isStable(
   schema: DescMessage,
   isVolatile: (field: DescField) => boolean,
@@ -16,6 +18,7 @@ export function isStable(
   seen.add(schema);
   return schema.fields.every(
     (field) =>
-      !isVolatile(field) && (field.message === undefined || isStable(field.message, isVolatile, seen)),
+      !isVolatile(field) &&
+      (field.message === undefined || isStable(field.message, isVolatile, seen)),
   );
 }

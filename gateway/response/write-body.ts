@@ -4,9 +4,9 @@ import type { Exchange } from '../request-context.ts';
 import type { Encoder } from './content-encoding.ts';
 
 /**
- * Sends the body of a response whose head is set, and ends it. Rejects when the body fails or the client
- * disconnects; the caller then breaks the response off. pipeline() would close the connection itself, like
- * that of a complete response.
+ * Sends the body of a response whose head is set, and ends it. Rejects when the body fails or the
+ * client disconnects; the caller then breaks the response off. pipeline() would close the
+ * connection itself, like that of a complete response.
  */
 export async function writeBody(
   { response, signal }: Pick<Exchange, 'response' | 'signal'>,

@@ -88,10 +88,15 @@ function itemCard(item: FakeItem) {
 }
 
 /**
- * Returns the members of a response that contain a list of products, in the form of a generation. Generation
- * 3 has cards in `items[].item_data` for searches and in `centralize_item_card` for shops.
+ * Returns the members of a response that contain a list of products, in the form of a generation.
+ * Generation 3 has cards in `items[].item_data` for searches and in `centralize_item_card` for
+ * shops.
  */
-export function listMembers(all: readonly FakeItem[], generation: Generation, shop: boolean): object {
+export function listMembers(
+  all: readonly FakeItem[],
+  generation: Generation,
+  shop: boolean,
+): object {
   const items = all.filter(({ region, id }) => !getChange('mkta', region, id).isRemoved);
   if (generation === 1) return { items: items.map(basic) };
   if (generation === 2) {

@@ -17,8 +17,8 @@ function json(body: string): OriginReply {
 const interfacePath = '/api/';
 
 /**
- * Returns the item, shop, keyword or category of a request. Requests for HTML pages have no subject; the
- * requests of their scripts do.
+ * Returns the item, shop, keyword or category of a request. Requests for HTML pages have no
+ * subject; the requests of their scripts do.
  */
 function subject({ url }: OriginRequest): string | undefined {
   if (!url.pathname.startsWith(interfacePath)) return undefined;
@@ -66,7 +66,8 @@ function product({ url, region }: OriginRequest): OriginReply {
 
 const responders: Readonly<Record<string, (request: OriginRequest) => OriginReply>> = {
   '/api/v4/pdp/get_pc': product,
-  '/api/v4/search/search_items': ({ url, region }) => json(searchResponse(region, url.searchParams)),
+  '/api/v4/search/search_items': ({ url, region }) =>
+    json(searchResponse(region, url.searchParams)),
   '/api/v4/shop/search_items': ({ url, region }) => json(shopSearch(region, url.searchParams)),
   '/api/v4/shop/rcmd_items': ({ url, region }) => json(shopActive(region, url.searchParams)),
 };
@@ -78,10 +79,14 @@ export const mkta: Origin = {
   subject,
   blocked: () => blockedByName,
   plain: (request) =>
-    request.url.pathname.startsWith(interfacePath) && !isSigned(request) ? blockedByName : undefined,
+    request.url.pathname.startsWith(interfacePath) && !isSigned(request)
+      ? blockedByName
+      : undefined,
   respond: (request) => {
     const respond = responders[request.url.pathname];
     if (respond) return refusals[subject(request)?.slice(-3) ?? ''] ?? respond(request);
-    return page(request) ?? { status: 404, headers: { 'content-type': 'text/plain' }, body: 'not found' };
+    return (
+      page(request) ?? { status: 404, headers: { 'content-type': 'text/plain' }, body: 'not found' }
+    );
   },
 };

@@ -78,11 +78,14 @@ function tiersOf(form: string, colours: readonly string[], draw: Random): FakeIt
   if (form === forms.many)
     return [{ name: 'No.', options: Array.from({ length: 100 }, (_, at) => `#${at + 1}`) }];
   const tiers = [{ name: 'Color', options: colours.slice(0, draw.integer(2, colours.length)) }];
-  if (draw.once(2)) tiers.push({ name: 'Size', options: sizes.slice(0, draw.integer(2, sizes.length)) });
+  if (draw.once(2))
+    tiers.push({ name: 'Size', options: sizes.slice(0, draw.integer(2, sizes.length)) });
   return tiers;
 }
 
-/** Returns the item with an id. Its values depend on the region, the id, and the item's change only. */
+/**
+ * Returns the item with an id. Its values depend on the region, the id, and the item's change only.
+ */
 export function fakeItem(region: string, id: number, shopId: number): FakeItem {
   const draw = random(`${region}/${id}`);
   const form = String(id).slice(-3);
@@ -143,7 +146,9 @@ export function fakeItem(region: string, id: number, shopId: number): FakeItem {
     official: draw.once(8),
     soldOut: (soldOut && change.stock === undefined) || models.every(({ stock }) => stock === 0),
     discount,
-    labels: Array.from({ length: draw.integer(3, 20) }, () => draw.integer(1_000_000, 844_931_086_908_638)),
+    labels: Array.from({ length: draw.integer(3, 20) }, () =>
+      draw.integer(1_000_000, 844_931_086_908_638),
+    ),
   };
 }
 

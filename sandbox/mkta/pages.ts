@@ -32,7 +32,11 @@ await ask('/api/v4/shop/search_items?' + new URLSearchParams({ ...list, filter_s
 `;
 
 function html(status: number, body: string): OriginReply {
-  return { status, headers: { 'content-type': 'text/html; charset=utf-8' }, body: `<!doctype html>${body}` };
+  return {
+    status,
+    headers: { 'content-type': 'text/html; charset=utf-8' },
+    body: `<!doctype html>${body}`,
+  };
 }
 
 function redirect(location: string): OriginReply {
@@ -44,7 +48,10 @@ const huge = `<title>${title}</title>${'<p>lamp</p>'.repeat(2_000_000)}`;
 
 const archive: OriginReply = {
   status: 200,
-  headers: { 'content-type': 'application/zip', 'content-disposition': 'attachment; filename="a.zip"' },
+  headers: {
+    'content-type': 'application/zip',
+    'content-disposition': 'attachment; filename="a.zip"',
+  },
   body: 'PK',
 };
 

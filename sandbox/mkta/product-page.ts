@@ -1,7 +1,10 @@
 import { type FakeItem, fakeItem, forms, scaled } from './item.ts';
 import { regions } from './regions.ts';
 
-/** Parts of a product page that do not depend on the item, as JSON text by region. They are built once. */
+/**
+ * Parts of a product page that do not depend on the item, as JSON text by region. They are built
+ * once.
+ */
 const fixedParts = new Map(
   Object.entries(regions).map(([region, { places, currency }]) => {
     const unused = { single_value: -1, range_min: -1, range_max: -1, price_mask: null };
@@ -15,14 +18,20 @@ const fixedParts = new Map(
         display_mode: 'edt_by_date',
         estimated_delivery_time_min: 1 + (id % 3),
       },
-      channel_promotion_infos: [{ rule_id: 7_000_000 + id, type: 0, cap: 90_000_000, min_spend: unused }],
+      channel_promotion_infos: [
+        { rule_id: 7_000_000 + id, type: 0, cap: 90_000_000, min_spend: unused },
+      ],
       warning: null,
     });
     const parts = {
       flash_sale: null,
       deep_discount: null,
       exclusive_price: null,
-      product_meta: { show_best_price_guarantee: false, hide_sharing_button: false, hide_sold_count: false },
+      product_meta: {
+        show_best_price_guarantee: false,
+        hide_sharing_button: false,
+        hide_sold_count: false,
+      },
       promotion_info: { spl: null, installment: null, wholesale: null, insurance: null },
       age_gate: { kyc: null },
       shipping_meta: { show_cod: true, show_mart: false, show_next_day_delivery: false },
@@ -46,10 +55,15 @@ const fixedParts = new Map(
         },
       ],
       coin_info: { spend_cash_unit: 100_000, coin_earn_items: [] },
-      design_control: { display_on_time_delivery_guarantee: true, disable_price_with_variation: false },
+      design_control: {
+        display_on_time_delivery_guarantee: true,
+        disable_price_with_variation: false,
+      },
       detail_level: 0,
       service_drawer: {
-        services: [{ title: 'Return within 15 days', description: 'If you change your mind.', type: 8 }],
+        services: [
+          { title: 'Return within 15 days', description: 'If you change your mind.', type: 8 },
+        ],
       },
       product_description: null,
     };
@@ -115,7 +129,11 @@ function itemPart(item: FakeItem, hidden: boolean, form: string) {
     brand_id: item.brandId,
     show_discount: item.discount,
     ctime: item.created,
-    item_rating: { rating_star: item.stars, rating_count: item.ratings, total_rating_count: item.ratings[0] },
+    item_rating: {
+      rating_star: item.stars,
+      rating_count: item.ratings,
+      total_rating_count: item.ratings[0],
+    },
     cb_option: item.crossBorder ? 1 : 0,
     shop_location: item.place,
     attributes: [
@@ -129,7 +147,12 @@ function itemPart(item: FakeItem, hidden: boolean, form: string) {
     ],
     fe_categories: [{ catid: 990_100, display_name: 'Home', no_sub: true }],
     models: item.models.map((_, at) => modelOf(item, at, hidden, mask)),
-    tier_variations: item.tiers.map(({ name, options }) => ({ name, options, images: null, type: 0 })),
+    tier_variations: item.tiers.map(({ name, options }) => ({
+      name,
+      options,
+      images: null,
+      type: 0,
+    })),
     is_hide_stock: form === forms.hiddenStock,
     stock: hidden ? Math.min(item.stock, 10) : item.stock,
     normal_stock: hidden ? null : item.stock,
@@ -148,13 +171,16 @@ function priceView(item: FakeItem, hidden: boolean, form: string) {
   if (hidden) return null;
   const prices = item.models.map(({ price }) => scaled(price));
   const [least, most] = [Math.min(...prices), Math.max(...prices)];
-  if (form === forms.masked) return { single_value: -1, range_min: -1, range_max: -1, price_mask: '?.?00' };
-  if (least === most) return { single_value: least, range_min: -1, range_max: -1, price_mask: null };
+  if (form === forms.masked)
+    return { single_value: -1, range_min: -1, range_max: -1, price_mask: '?.?00' };
+  if (least === most)
+    return { single_value: least, range_min: -1, range_max: -1, price_mask: null };
   return { single_value: -1, range_min: least, range_max: most, price_mask: null };
 }
 
 function reviewPart(item: FakeItem, hidden: boolean, form: string) {
-  const text = form === forms.soldText ? regions[item.region]!.sold(item.historicalSold) : undefined;
+  const text =
+    form === forms.soldText ? regions[item.region]!.sold(item.historicalSold) : undefined;
   return {
     rating_star: item.stars,
     rating_count: item.ratings,
@@ -185,7 +211,14 @@ function shopPart(item: FakeItem) {
 function flat(item: FakeItem): string {
   const { item_id, shop_id, title, ...rest } = itemPart(item, false, forms.flat);
   const review = reviewPart(item, false, forms.flat);
-  const data = { itemid: item_id, shopid: shop_id, name: title, ...rest, images: item.images, ...review };
+  const data = {
+    itemid: item_id,
+    shopid: shop_id,
+    name: title,
+    ...rest,
+    images: item.images,
+    ...review,
+  };
   return JSON.stringify({ error: null, error_msg: null, data });
 }
 
@@ -221,7 +254,10 @@ export function productPage(region: string, id: number, shopId: number): string 
       has_final_price: true,
     },
     product_review: reviewPart(item, hidden, form),
-    product_attributes: { attrs: [{ name: 'Stock', value: String(item.stock), type: 7 }], categories: [] },
+    product_attributes: {
+      attrs: [{ name: 'Stock', value: String(item.stock), type: 7 }],
+      categories: [],
+    },
     shop_detailed: shopPart(item),
     removed_fields: hidden ? ['product_price.price'] : null,
   };

@@ -19,7 +19,12 @@ const named = {
 const numbered = { 0: 2, 1: 'a0b1c2d3-0000', 2: true, 3: robot, 5: false, error: robot };
 
 /** Response for an item that does not exist. */
-export const notFound = json(200, { bff_meta: null, error: 266900002, error_msg: null, data: null });
+export const notFound = json(200, {
+  bff_meta: null,
+  error: 266900002,
+  error_msg: null,
+  data: null,
+});
 
 /** Response to a robot; its keys are names. */
 export const blockedByName = json(200, named);

@@ -33,7 +33,13 @@ export const regions: Readonly<Record<string, FakeRegion>> = {
     currency: 'SGD',
     prices: [1.5, 180, 0.1],
     places: ['Overseas', 'Harbour East', 'Garden Quay'],
-    things: ['Folding Bamboo Rack', 'Enamel Kettle', 'Bedside Torch', 'Crochet Tote', 'Wooden Key Hook'],
+    things: [
+      'Folding Bamboo Rack',
+      'Enamel Kettle',
+      'Bedside Torch',
+      'Crochet Tote',
+      'Wooden Key Hook',
+    ],
     kinds: ['All Purpose', 'Large', 'Waterproof', 'Morning Edition'],
     colours: ['Brick Red', 'Sea Blue', 'Leaf Green', 'Straw'],
     sold: (count) => `${short(count, 'k', false)} sold`,
@@ -45,7 +51,8 @@ export const regions: Readonly<Record<string, FakeRegion>> = {
     things: ['ชั้นไม้ไผ่พับได้', 'กาน้ำเคลือบ', 'ไฟฉายหัวเตียง', 'กระเป๋าถัก'],
     kinds: ['อเนกประสงค์', 'ใบใหญ่', 'กันน้ำ'],
     colours: ['แดงอิฐ', 'ฟ้าทะเล', 'เขียวใบไม้'],
-    sold: (count) => (count < 1000 ? `ขายแล้ว ${count} ชิ้น` : `ขายแล้ว ${Math.floor(count / 100) / 10}พัน ชิ้น`),
+    sold: (count) =>
+      count < 1000 ? `ขายแล้ว ${count} ชิ้น` : `ขายแล้ว ${Math.floor(count / 100) / 10}พัน ชิ้น`,
   },
   ph: {
     currency: 'PHP',
@@ -88,7 +95,12 @@ export const regions: Readonly<Record<string, FakeRegion>> = {
     currency: 'BRL',
     prices: [4.9, 900, 0.1],
     places: ['Vale Sereno', 'Porto das Andorinhas'],
-    things: ['Estante de Bambu Dobrável', 'Chaleira Esmaltada', 'Lanterna de Cabeceira', 'Bolsa de Crochê'],
+    things: [
+      'Estante de Bambu Dobrável',
+      'Chaleira Esmaltada',
+      'Lanterna de Cabeceira',
+      'Bolsa de Crochê',
+    ],
     kinds: ['Multiuso', 'Tamanho Grande', 'À Prova de Água'],
     colours: ['Vermelho Tijolo', 'Azul Mar', 'Verde Folha'],
     sold: (count) => `${short(count, 'mil', true)} vendidos`,

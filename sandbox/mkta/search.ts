@@ -33,24 +33,26 @@ function results(region: string, subject: string): Results {
 }
 
 /**
- * Returns the offset of a page's first product. Listings shift while they are read, so each page repeats two
- * products.
+ * Returns the offset of a page's first product. Listings shift while they are read, so each page
+ * repeats two products.
  */
 function start(offset: number, limit: number): number {
   return offset - 2 * Math.floor(offset / limit);
 }
 
 /**
- * Returns the response to a search or category. It has no items if the request lacks parameters that the
- * site's own pages send. Digits 004: the listing ends with a full, unmarked page; 005: every page repeats the
- * first; 007: every price is impossible.
+ * Returns the response to a search or category. It has no items if the request lacks parameters
+ * that the site's own pages send. Digits 004: the listing ends with a full, unmarked page; 005:
+ * every page repeats the first; 007: every price is impossible.
  */
 export function searchResponse(region: string, query: URLSearchParams): string {
   const category = query.get('match_id');
   const subject = category ?? query.get('keyword') ?? '';
   const scenario = category === null ? 'PAGE_GLOBAL_SEARCH' : 'PAGE_CATEGORY';
   const asked =
-    query.get('scenario') === scenario && query.get('page_type') === 'search' && query.get('version') === '2';
+    query.get('scenario') === scenario &&
+    query.get('page_type') === 'search' &&
+    query.get('version') === '2';
   const { generation, size, firstId } = results(region, subject);
   const limit = Math.min(Number(query.get('limit') ?? 30), 60);
   const offset = subject.endsWith('005') ? 0 : Number(query.get('newest') ?? 0);
@@ -60,7 +62,8 @@ export function searchResponse(region: string, query: URLSearchParams): string {
     const place = first + at;
     return fakeItem(region, firstId + place, 1_000_000 + ((firstId / 1_000 + place) % 900));
   });
-  if (subject.endsWith('007')) for (const { models } of items) models.unshift({ ...models[0]!, price: 1 });
+  if (subject.endsWith('007'))
+    for (const { models } of items) models.unshift({ ...models[0]!, price: 1 });
   const members = listMembers(items, generation, false);
   const silent = subject.endsWith('004') || subject.endsWith('005');
   const response = {

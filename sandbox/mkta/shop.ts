@@ -9,7 +9,10 @@ interface Shop {
   soldOut: FakeItem[];
 }
 
-function size(region: string, shopId: number): { active: number; soldOut: number; generation: Generation } {
+function size(
+  region: string,
+  shopId: number,
+): { active: number; soldOut: number; generation: Generation } {
   const draw = random(`${region}/shop/${shopId}`);
   const active = draw.integer(20, 260);
   const soldOut = draw.integer(0, 130);
@@ -44,7 +47,10 @@ function shop(region: string, shopId: number): Shop {
 }
 
 /** Returns a page of a list that shifts while it is read: each page repeats one item. */
-function page(items: readonly FakeItem[], query: URLSearchParams): { items: FakeItem[]; last: boolean } {
+function page(
+  items: readonly FakeItem[],
+  query: URLSearchParams,
+): { items: FakeItem[]; last: boolean } {
   const limit = Math.min(Number(query.get('limit') ?? 30), 100);
   const offset = Number(query.get('offset') ?? 0);
   const first = offset - Math.floor(offset / limit);
@@ -52,13 +58,14 @@ function page(items: readonly FakeItem[], query: URLSearchParams): { items: Fake
 }
 
 /**
- * Returns the response of the shop's search. `filter_sold_out` is 1 for sold-out items, 2 for the others, 3
- * for both.
+ * Returns the response of the shop's search. `filter_sold_out` is 1 for sold-out items, 2 for the
+ * others, 3 for both.
  */
 export function shopSearch(region: string, query: URLSearchParams): string {
   const { generation, active, soldOut } = shop(region, Number(query.get('shopid')));
   const wanted =
-    { 1: soldOut, 2: active, 3: [...active, ...soldOut] }[query.get('filter_sold_out') ?? '2'] ?? [];
+    { 1: soldOut, 2: active, 3: [...active, ...soldOut] }[query.get('filter_sold_out') ?? '2'] ??
+    [];
   const { items, last } = page(wanted, query);
   return JSON.stringify({
     error: 0,
@@ -73,7 +80,9 @@ export function shopSearch(region: string, query: URLSearchParams): string {
 export function shopActive(region: string, query: URLSearchParams): string {
   const { generation, active, soldOut } = shop(region, Number(query.get('shop_id')));
   const wanted =
-    query.get('bundle') === 'shop_page_category_tab_main' ? [...active, ...soldOut.slice(0, 1)] : [];
+    query.get('bundle') === 'shop_page_category_tab_main'
+      ? [...active, ...soldOut.slice(0, 1)]
+      : [];
   const { items, last } = page(wanted, query);
   const members = generation === 1 ? sections(items) : listMembers(items, generation, true);
   const data = { total: wanted.length, no_more: last, ...members };

@@ -41,7 +41,9 @@ function productResponse(variables: Variables): Variables {
     case '801':
       return { data: { pdpGetLayout: null } };
     case '802':
-      return { data: { pdpGetLayout: { name: '', basicInfo: { alias: '', id: '0' }, components: [] } } };
+      return {
+        data: { pdpGetLayout: { name: '', basicInfo: { alias: '', id: '0' }, components: [] } },
+      };
     case '803':
       return { data: { pdpGetLayout: productPage(shop, `lain-${key}`) } };
     case '804':
@@ -62,7 +64,9 @@ function shopInfo(variables: Variables): Variables {
     return { data: { shopInfoByID: { result: [], error: { message: 'shop not found' } } } };
   }
   const shopCore = { domain: shop.domain, shopID: shop.id, name: shop.name };
-  return { data: { shopInfoByID: { result: [{ shopCore, activeProduct: 1 }], error: { message: '' } } } };
+  return {
+    data: { shopInfoByID: { result: [{ shopCore, activeProduct: 1 }], error: { message: '' } } },
+  };
 }
 
 const operations: Readonly<Record<string, (variables: Variables) => Variables>> = {
@@ -70,18 +74,32 @@ const operations: Readonly<Record<string, (variables: Variables) => Variables>> 
   SearchProductV5Query: (variables) => {
     const params = paramsOf(variables);
     return {
-      data: searchResponse(params.get('q') ?? '', Number(params.get('start')), Number(params.get('rows'))),
+      data: searchResponse(
+        params.get('q') ?? '',
+        Number(params.get('start')),
+        Number(params.get('rows')),
+      ),
     };
   },
   SearchProductQuery: (variables) => {
     const params = paramsOf(variables);
     return {
-      data: categoryResponse(params.get('sc') ?? '', Number(params.get('start')), Number(params.get('rows'))),
+      data: categoryResponse(
+        params.get('sc') ?? '',
+        Number(params.get('start')),
+        Number(params.get('rows')),
+      ),
     };
   },
   ShopInfoCore: shopInfo,
   ShopProducts: ({ sid, etalaseId, keyword, page, perPage }) => ({
-    data: shopResponse(String(sid), String(etalaseId), String(keyword ?? ''), Number(page), Number(perPage)),
+    data: shopResponse(
+      String(sid),
+      String(etalaseId),
+      String(keyword ?? ''),
+      Number(page),
+      Number(perPage),
+    ),
   }),
 };
 
@@ -89,7 +107,8 @@ const operations: Readonly<Record<string, (variables: Variables) => Variables>> 
 function subject(request: OriginRequest): string | undefined {
   const { variables = {} } = documentOperation(request);
   const params = paramsOf(variables);
-  const name = variables.productKey ?? params.get('q') ?? params.get('sc') ?? variables.sid ?? variables.id;
+  const name =
+    variables.productKey ?? params.get('q') ?? params.get('sc') ?? variables.sid ?? variables.id;
   if (name === 0) return fakeShop(String(variables.domain)).id;
   return name === undefined || name === null ? undefined : String(name);
 }
@@ -104,7 +123,11 @@ function refusedLater(request: OriginRequest): boolean {
 function reply(request: OriginRequest): OriginReply {
   const { operationName, variables = {}, batched } = documentOperation(request);
   const operation = operations[operationName ?? ''];
-  if (request.method !== 'POST' || !operation || request.url.pathname !== `/graphql/${operationName}`) {
+  if (
+    request.method !== 'POST' ||
+    !operation ||
+    request.url.pathname !== `/graphql/${operationName}`
+  ) {
     return { status: 404, headers: { 'content-type': 'text/plain' }, body: 'not found' };
   }
   const result = operation(variables);
@@ -122,7 +145,9 @@ export const mktb: Origin = {
   subject,
   blocked: () => errorResponses[807]!,
   plain: (request) =>
-    request.url.pathname.startsWith('/graphql/') && !isSigned(request) ? errorResponses[807] : undefined,
+    request.url.pathname.startsWith('/graphql/') && !isSigned(request)
+      ? errorResponses[807]
+      : undefined,
   respond: (request) =>
     page(request) ??
     (refusedLater(request)

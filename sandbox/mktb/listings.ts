@@ -1,6 +1,13 @@
 import { shiftOf, sizeOf, totalAt, windowOf } from '../pagination.ts';
 import { hash } from '../random.ts';
-import { available, fakeProduct, fakeShop, type MktbGoods, rupiah, soldLabels } from './products.ts';
+import {
+  available,
+  fakeProduct,
+  fakeShop,
+  type MktbGoods,
+  rupiah,
+  soldLabels,
+} from './products.ts';
 
 /** Returns a product of a listing. */
 export function listed(name: string, at: number): MktbGoods {
@@ -8,7 +15,8 @@ export function listed(name: string, at: number): MktbGoods {
 }
 
 function current(goods: MktbGoods, form: string) {
-  if (form === '707') return { id: goods.id, name: goods.name, price: null, shop: null, labelGroups: null };
+  if (form === '707')
+    return { id: goods.id, name: goods.name, price: null, shop: null, labelGroups: null };
   const odd = form === '708';
   return {
     oldID: Number(goods.id),
@@ -53,12 +61,20 @@ function older(goods: MktbGoods) {
     rating: Math.round(goods.stars),
     ratingAverage: goods.stars === 0 ? '' : goods.stars.toFixed(1),
     labelGroups: soldLabels(goods.sold),
-    shop: { shopId: Number(goods.shop.id), name: goods.shop.name, city: goods.shop.city, isOfficial: false },
+    shop: {
+      shopId: Number(goods.shop.id),
+      name: goods.shop.name,
+      city: goods.shop.city,
+      isOfficial: false,
+    },
     freeOngkir: { isActive: goods.freeShipping },
   };
 }
 
-/** Returns the response to a search: the current generation, or the older one for names that end in 706. */
+/**
+ * Returns the response to a search: the current generation, or the older one for names that end in
+ * 706.
+ */
 export function searchResponse(name: string, start: number, rows: number): Record<string, unknown> {
   const form = name.slice(-3);
   const goods = available(windowOf(name, start, rows).map((at) => listed(name, at)));
@@ -91,25 +107,31 @@ export function searchResponse(name: string, start: number, rows: number): Recor
 }
 
 /** Returns the response to a category. `start` counts from 1. */
-export function categoryResponse(name: string, start: number, rows: number): Record<string, unknown> {
-  const data = available(windowOf(name, start - 1, rows).map((at) => listed(name, at))).map((goods) => ({
-    id: Number(goods.id),
-    url: `https://www.tokopedia.com/${goods.shop.domain}/${goods.key}`,
-    imageUrl: goods.image,
-    countReview: goods.reviews,
-    discountPercentage: goods.discount,
-    name: goods.name,
-    price: rupiah(goods.price),
-    original_price: rupiah(goods.before),
-    rating: goods.stars,
-    shop: {
-      id: Number(goods.shop.id),
-      url: `https://www.tokopedia.com/${goods.shop.domain}`,
-      name: goods.shop.name,
-      location: goods.shop.city,
-    },
-    labelGroups: soldLabels(goods.sold),
-  }));
+export function categoryResponse(
+  name: string,
+  start: number,
+  rows: number,
+): Record<string, unknown> {
+  const data = available(windowOf(name, start - 1, rows).map((at) => listed(name, at))).map(
+    (goods) => ({
+      id: Number(goods.id),
+      url: `https://www.tokopedia.com/${goods.shop.domain}/${goods.key}`,
+      imageUrl: goods.image,
+      countReview: goods.reviews,
+      discountPercentage: goods.discount,
+      name: goods.name,
+      price: rupiah(goods.price),
+      original_price: rupiah(goods.before),
+      rating: goods.stars,
+      shop: {
+        id: Number(goods.shop.id),
+        url: `https://www.tokopedia.com/${goods.shop.domain}`,
+        name: goods.shop.name,
+        location: goods.shop.city,
+      },
+      labelGroups: soldLabels(goods.sold),
+    }),
+  );
   return { CategoryProducts: { count: data.length, data } };
 }
 
@@ -125,7 +147,12 @@ export function shopSize(shopId: string, etalase: string, perPage: number): numb
 }
 
 /** Returns the products of a shop whose names contain a keyword. */
-export function shopMatches(shopId: string, etalase: string, keyword: string, perPage: number): MktbGoods[] {
+export function shopMatches(
+  shopId: string,
+  etalase: string,
+  keyword: string,
+  perPage: number,
+): MktbGoods[] {
   const size = shopSize(shopId, etalase, perPage);
   const all = Array.from({ length: size }, (_, at) => shopGoods(shopId, etalase, at));
   return all.filter(({ name }) => name.toLowerCase().includes(keyword.toLowerCase()));
@@ -147,7 +174,9 @@ export function shopResponse(
     : windowOf(shopId, start, perPage)
         .filter((at) => at < size)
         .map((at) => shopGoods(shopId, etalase, at));
-  const last = shopId.endsWith('704') ? false : start + perPage >= size + shiftOf(shopId, start, perPage);
+  const last = shopId.endsWith('704')
+    ? false
+    : start + perPage >= size + shiftOf(shopId, start, perPage);
   return {
     GetShopProduct: {
       status: 'OK',
@@ -164,8 +193,16 @@ export function shopResponse(
             product_id: one.id,
             price: { text_idr: rupiah(one.price) },
             primary_image: { original: one.image, thumbnail: one.image, resize300: one.image },
-            flags: { isSold: one.stock === 0, isPreorder: false, isWholesale: false, isWishlist: false },
-            campaign: { discounted_percentage: one.discount, original_price_fmt: rupiah(one.before) },
+            flags: {
+              isSold: one.stock === 0,
+              isPreorder: false,
+              isWholesale: false,
+              isWishlist: false,
+            },
+            campaign: {
+              discounted_percentage: one.discount,
+              original_price_fmt: rupiah(one.before),
+            },
             label_groups: soldLabels(one.sold),
             stats: {
               reviewCount: one.reviews,

@@ -2,7 +2,9 @@ import type { OriginReply, OriginRequest } from '../origin.ts';
 import { signedPage } from '../request-signature.ts';
 import { fakeShop } from './products.ts';
 
-/** Sends an operation as the site's pages do. The query is empty, because the sandbox ignores it. */
+/**
+ * Sends an operation as the site's pages do. The query is empty, because the sandbox ignores it.
+ */
 function operationScript(operationName: string, variables: object): string {
   return `
 await ask('/graphql/${operationName}', {
@@ -14,11 +16,18 @@ await ask('/graphql/${operationName}', {
 
 function search(query: URLSearchParams): string {
   const page = Number(query.get('page') ?? 1);
-  const asked = { q: query.get('q') ?? '', page: String(page), rows: '60', start: String((page - 1) * 60) };
+  const asked = {
+    q: query.get('q') ?? '',
+    page: String(page),
+    rows: '60',
+    start: String((page - 1) * 60),
+  };
   return operationScript('SearchProductV5Query', { params: new URLSearchParams(asked).toString() });
 }
 
-/** Returns the HTML page of a request. Its scripts request the data. Undefined for other requests. */
+/**
+ * Returns the HTML page of a request. Its scripts request the data. Undefined for other requests.
+ */
 export function page(request: OriginRequest): OriginReply | undefined {
   const { method, url } = request;
   const parts = url.pathname.split('/').slice(1).map(decodeURIComponent);
@@ -32,6 +41,12 @@ export function page(request: OriginRequest): OriginReply | undefined {
   }
   const etalaseId = second === 'etalase' ? third : 'etalase';
   const keyword = url.searchParams.get('q') ?? '';
-  const variables = { sid: fakeShop(shop).id, etalaseId, keyword, page: Number(rest.at(-1)), perPage: 80 };
+  const variables = {
+    sid: fakeShop(shop).id,
+    etalaseId,
+    keyword,
+    page: Number(rest.at(-1)),
+    perPage: 80,
+  };
   return show(operationScript('ShopProducts', variables));
 }

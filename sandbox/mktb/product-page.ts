@@ -25,7 +25,13 @@ function variantsOf(goods: MktbGoods) {
         parentID: `${goods.id}0`,
         defaultChild: goods.id,
         variants: [
-          { productVariantID: '70', variantID: '6', name: 'ukuran', identifier: 'size', option: options },
+          {
+            productVariantID: '70',
+            variantID: '6',
+            name: 'ukuran',
+            identifier: 'size',
+            option: options,
+          },
         ],
         children: options.map((option, at) => ({
           productID: at === 0 ? goods.id : `${goods.id}${at}`,
@@ -67,7 +73,11 @@ function componentsOf(goods: MktbGoods, variants: boolean) {
             discPercentage: goods.discount === 0 ? '' : `${goods.discount}%`,
           },
           campaign: noCampaign,
-          stock: { useStock: true, value: String(goods.stock), stockWording: 'Stok <b>terbatas</b>' },
+          stock: {
+            useStock: true,
+            value: String(goods.stock),
+            stockWording: 'Stok <b>terbatas</b>',
+          },
           variant: { isVariant: variants, parentID: variants ? `${goods.id}0` : '0' },
           isWishlist: false,
         },
@@ -91,7 +101,9 @@ function componentsOf(goods: MktbGoods, variants: boolean) {
       name: 'review',
       type: 'review',
       position: '',
-      data: [{ reviews: [{ message: 'Bagus', rating: 5, user: { fullName: 'B*** S***', image: '' } }] }],
+      data: [
+        { reviews: [{ message: 'Bagus', rating: 5, user: { fullName: 'B*** S***', image: '' } }] },
+      ],
     },
   ];
 }
@@ -106,7 +118,12 @@ function countsOf(goods: MktbGoods) {
       paymentVerified: String(goods.sold),
       itemSoldFmt: `${goods.sold}`,
     },
-    stats: { countView: '0', countReview: String(goods.reviews), countTalk: '0', rating: goods.stars },
+    stats: {
+      countView: '0',
+      countReview: String(goods.reviews),
+      countTalk: '0',
+      rating: goods.stars,
+    },
   };
 }
 
@@ -130,7 +147,8 @@ export function productPage(shopDomain: string, productKey: string): Record<stri
     key: productKey.toLowerCase(),
   };
   if (digits === '701') goods.stock = 0;
-  const menu = goods.stock % 2 === 0 ? { id: '0', name: '', url: '' } : { id: '81', name: 'Rumah', url: '' };
+  const menu =
+    goods.stock % 2 === 0 ? { id: '0', name: '', url: '' } : { id: '81', name: 'Rumah', url: '' };
   const basicInfo = {
     alias: goods.key,
     createdAt: '2024-02-03T04:05:06+07:00',

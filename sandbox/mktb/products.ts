@@ -20,7 +20,14 @@ export interface MktbGoods {
   freeShipping: boolean;
 }
 
-const things = ['Lampu Baca', 'Rak Bambu', 'Tikar Pandan', 'Gelas Tanah', 'Sapu Ijuk', 'Kotak Bekal'];
+const things = [
+  'Lampu Baca',
+  'Rak Bambu',
+  'Tikar Pandan',
+  'Gelas Tanah',
+  'Sapu Ijuk',
+  'Kotak Bekal',
+];
 const looks = ['Merah', 'Biru', 'Polos', 'Lipat', 'Mini', 'Besar'];
 const cities = ['Bandung', 'Kab. Sleman', 'Malang', 'Kota Padang'];
 
@@ -28,7 +35,12 @@ const cities = ['Bandung', 'Kab. Sleman', 'Malang', 'Kota Padang'];
 export function fakeShop(name: string): MktbGoods['shop'] {
   const digits = /(\d+)$/.exec(name)?.[1] ?? String(1_000_000 + (hash(name) % 9_000_000));
   const domain = /^\d+$/.test(name) ? `warung-${digits}` : name.toLowerCase();
-  return { id: digits, domain, name: `Warung ${digits}`, city: cities[Number(digits) % cities.length]! };
+  return {
+    id: digits,
+    domain,
+    name: `Warung ${digits}`,
+    city: cities[Number(digits) % cities.length]!,
+  };
 }
 
 /** Returns the product of a seed. The same seed gives the same product, apart from its change. */
@@ -69,7 +81,11 @@ export function rupiah(amount: number): string {
 export function soldLabels(sold: number): { position: string; title: string; type: string }[] {
   if (sold === 0) return [];
   const rough =
-    sold >= 1000 ? `${Math.floor(sold / 1000)}rb+` : sold >= 100 ? `${Math.floor(sold / 100)}00+` : `${sold}`;
+    sold >= 1000
+      ? `${Math.floor(sold / 1000)}rb+`
+      : sold >= 100
+        ? `${Math.floor(sold / 100)}00+`
+        : `${sold}`;
   return [
     { position: 'promo', title: 'Cashback', type: 'lightGreen' },
     {
@@ -83,7 +99,11 @@ export function soldLabels(sold: number): { position: string; title: string; typ
 /** Lower bound that each of `soldLabels` states. */
 export function soldAtLeast(sold: number): number | null {
   if (sold === 0) return null;
-  return sold >= 1000 ? Math.floor(sold / 1000) * 1000 : sold >= 100 ? Math.floor(sold / 100) * 100 : sold;
+  return sold >= 1000
+    ? Math.floor(sold / 1000) * 1000
+    : sold >= 100
+      ? Math.floor(sold / 100) * 100
+      : sold;
 }
 
 /** Returns the products that are not withdrawn. */

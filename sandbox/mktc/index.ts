@@ -18,7 +18,10 @@ function ok(data: unknown): OriginReply {
   return json(200, { code: 200, status: 'OK', data });
 }
 
-/** Returns the product SKU in an id: without its prefix and, for an item's id, without its last group. */
+/**
+ * Returns the product SKU in an id: without its prefix and, for an item's id, without its last
+ * group.
+ */
 function fakeProduct(formattedId: string): { productSku: string; itemSku: string } {
   const [, prefix, id] = /^([a-z]{2})--(.+)$/.exec(formattedId) ?? [];
   if (prefix !== 'is') return { productSku: id ?? formattedId, itemSku: '' };
@@ -66,28 +69,37 @@ function merchantReply(code: string, query: URLSearchParams): OriginReply {
   const page = Number(query.get('page') ?? 1);
   const rows = Number(query.get('itemPerPage') ?? 40);
   if (digits === '800') return json(200, { code: 404, status: 'NOT_FOUND', data: null });
-  if (digits === '801') return ok({ products: [], paging: { page: 1, total_page: 0, total_item: 0 } });
-  if (digits === '817') return json(200, { code: 500, status: 'INTERNAL_SERVER_ERROR', data: null });
+  if (digits === '801')
+    return ok({ products: [], paging: { page: 1, total_page: 0, total_item: 0 } });
+  if (digits === '817')
+    return json(200, { code: 500, status: 'INTERNAL_SERVER_ERROR', data: null });
   if (digits === '820' && page > 1) return errorResponses[807]!;
   // Pages beyond the last one: the sandbox refuses them, except for listings that end in 703.
-  if (digits === '710' && page > 20) return json(400, { code: 400, status: 'BAD_REQUEST', data: null });
+  if (digits === '710' && page > 20)
+    return json(400, { code: 400, status: 'BAD_REQUEST', data: null });
   return ok(listingPage(code, query, page, rows));
 }
 
 function idOf({ url }: OriginRequest): string | undefined {
   const found =
-    summaryPath.exec(url.pathname) ?? descriptionPath.exec(url.pathname) ?? merchantPath.exec(url.pathname);
+    summaryPath.exec(url.pathname) ??
+    descriptionPath.exec(url.pathname) ??
+    merchantPath.exec(url.pathname);
   return found ? decodeURIComponent(found[1]!) : undefined;
 }
 
-/** Marketplace C: invented products and merchants. The subject is the formatted id or merchant code. */
+/**
+ * Marketplace C: invented products and merchants. The subject is the formatted id or merchant code.
+ */
 export const mktc: Origin = {
   market: 'mktc',
   regions: ['id'],
   subject: idOf,
   blocked: () => errorResponses[807]!,
   plain: (request) =>
-    request.url.pathname.startsWith('/backend/') && !isSigned(request) ? errorResponses[807] : undefined,
+    request.url.pathname.startsWith('/backend/') && !isSigned(request)
+      ? errorResponses[807]
+      : undefined,
   respond: (request) => {
     const { pathname, searchParams } = request.url;
     const shown = page(request);

@@ -44,11 +44,16 @@ function filterOf(query: URLSearchParams): ((goods: MktcGoods) => boolean) | und
   const words = query.get('searchTerm')?.toLowerCase();
   const brand = query.get('brand');
   if (words === undefined && brand === null) return undefined;
-  return ({ name, brand: own }) => name.toLowerCase().includes(words ?? '') && own === (brand ?? own);
+  return ({ name, brand: own }) =>
+    name.toLowerCase().includes(words ?? '') && own === (brand ?? own);
 }
 
 /** Returns the products of a merchant that pass a filter. */
-export function filtered(code: string, rows: number, filter: (goods: MktcGoods) => boolean): MktcGoods[] {
+export function filtered(
+  code: string,
+  rows: number,
+  filter: (goods: MktcGoods) => boolean,
+): MktcGoods[] {
   const size = sizeOf(code, rows);
   return Array.from({ length: size }, (_, at) => listed(code, at)).filter(filter);
 }

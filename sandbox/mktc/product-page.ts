@@ -33,11 +33,17 @@ function merchantOf({ merchant: { name, code, official } }: MktcGoods) {
 }
 
 /** Returns the summary's `data` of a product. `digits` select its form (README.md). */
-export function summary(productSku: string, itemSku: string, pickupPointCode: string, digits: string) {
+export function summary(
+  productSku: string,
+  itemSku: string,
+  pickupPointCode: string,
+  digits: string,
+) {
   const goods = fakeProduct(productSku);
   const item = goods.items.includes(itemSku) ? itemSku : goods.items[0]!;
   const url = `https://www.blibli.com/p/barang/ps--${productSku}?pickupPointCode=PP-3000001&ds=${item}`;
-  if (digits === '703') return { itemSku: item, productSku, name: goods.name, price: null, options: null };
+  if (digits === '703')
+    return { itemSku: item, productSku, name: goods.name, price: null, options: null };
   const soldOut = digits === '701';
   return {
     url,
@@ -60,7 +66,11 @@ export function summary(productSku: string, itemSku: string, pickupPointCode: st
     images: [{ full: goods.image, thumbnail: goods.image }],
     tags: soldOut ? ['RETURNABLE', 'OUT_OF_STOCK'] : ['RETURNABLE', 'AVAILABLE'],
     attributes: [
-      { name: 'Warna', type: 'BUTTON', values: goods.items.map((one) => ({ value: one.slice(-1) })) },
+      {
+        name: 'Warna',
+        type: 'BUTTON',
+        values: goods.items.map((one) => ({ value: one.slice(-1) })),
+      },
     ],
     options: digits === '700' ? [] : optionsOf(goods, item),
     categories: categories('RU'),
@@ -70,7 +80,11 @@ export function summary(productSku: string, itemSku: string, pickupPointCode: st
     ...(goods.sold === 0
       ? {}
       : { statistics: { sold: goods.sold, seen: goods.sold * 9, soldLabel: String(goods.sold) } }),
-    shippingAddress: { provinceName: 'DKI Jakarta', cityName: 'Kota Jakarta Barat', postalCode: '11410' },
+    shippingAddress: {
+      provinceName: 'DKI Jakarta',
+      cityName: 'Kota Jakarta Barat',
+      postalCode: '11410',
+    },
     preOrder: { isPreOrder: false },
   };
 }

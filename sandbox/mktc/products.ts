@@ -72,5 +72,7 @@ export function rupiah(amount: number): string {
 
 /** Formats a count rounded as the site does: "1,4 rb". */
 export function rough(amount: number): string {
-  return amount < 1000 ? String(amount) : `${String(Math.floor(amount / 100) / 10).replace('.', ',')} rb`;
+  return amount < 1000
+    ? String(amount)
+    : `${String(Math.floor(amount / 100) / 10).replace('.', ',')} rb`;
 }

@@ -20,12 +20,14 @@ const securityCheck = page(
 );
 
 function idOf({ url }: OriginRequest): string | undefined {
-  return /^\/(?:view\/product|shop\/[a-z]{2}\/pdp(?:\/[^/]+)?)\/(\d{10,20})$/.exec(url.pathname)?.[1];
+  return /^\/(?:view\/product|shop\/[a-z]{2}\/pdp(?:\/[^/]+)?)\/(\d{10,20})$/.exec(
+    url.pathname,
+  )?.[1];
 }
 
 /**
- * Returns product data with missing or wrong parts, by the id's last digits (README.md). Undefined if it is
- * unchanged.
+ * Returns product data with missing or wrong parts, by the id's last digits (README.md). Undefined
+ * if it is unchanged.
  */
 function altered(region: string, id: string): OriginReply | undefined {
   return incomplete(region, id) ?? unusable(region, id);
@@ -76,7 +78,9 @@ function unusable(region: string, id: string): OriginReply | undefined {
   const model = () => modelInfo(product) as Record<string, Record<string, unknown>>;
   switch (getChange('mktd', region, id).isRemoved ? '802' : id.slice(-3)) {
     case '800':
-      return wrap(route(region, id, undefined, { error_code: 23002102, error_message: 'not available' }));
+      return wrap(
+        route(region, id, undefined, { error_code: 23002102, error_message: 'not available' }),
+      );
     case '801':
       return page(
         '<html><head><title>Shop</title></head><body><h1>Product not available in this country or region</h1></body></html>',
@@ -109,7 +113,9 @@ function unusable(region: string, id: string): OriginReply | undefined {
     case '814':
       return wrap({ page_config: { components_map: [] } });
     case '815':
-      return wrap(route(region, id, { ...model(), product_model: { ...model().product_model, name: '' } }));
+      return wrap(
+        route(region, id, { ...model(), product_model: { ...model().product_model, name: '' } }),
+      );
     default:
       return undefined;
   }
@@ -122,7 +128,10 @@ const refusals: Readonly<Record<string, OriginReply>> = {
   816: page('<html><body>Not Found</body></html>', 404),
 };
 
-/** Returns the page that a browser receives first: its script requests the data with the page's seal. */
+/**
+ * Returns the page that a browser receives first: its script requests the data with the page's
+ * seal.
+ */
 const shell = `
 const response = await ask(location.pathname + location.search);
 const { title, body } = new DOMParser().parseFromString(await response.text(), 'text/html');
@@ -130,7 +139,9 @@ document.title = title;
 document.body.innerHTML = body.innerHTML;
 `;
 
-/** Marketplace D: invented products in all six regions, half of them in each generation of pages. */
+/**
+ * Marketplace D: invented products in all six regions, half of them in each generation of pages.
+ */
 export const mktd: Origin = {
   market: 'mktd',
   regions: Object.keys(places),
@@ -145,6 +156,8 @@ export const mktd: Origin = {
     if (reply) return reply;
     const product = fakeProduct(request.region, id);
     const info = hash(id) % 2 === 0 ? baseInfo(product) : modelInfo(product);
-    return page(html(product.title, route(request.region, id, info), short ? keys.short : keys.region));
+    return page(
+      html(product.title, route(request.region, id, info), short ? keys.short : keys.region),
+    );
   },
 };

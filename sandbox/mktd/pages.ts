@@ -83,9 +83,17 @@ export function baseInfo(product: MktdProduct, flat = false): Data {
       stock: sku.stock,
       status: 1,
       price: flat
-        ? { sale_price_decimal: sku.price, origin_price_decimal: sku.original, currency_name: currency }
+        ? {
+            sale_price_decimal: sku.price,
+            origin_price_decimal: sku.original,
+            currency_name: currency,
+          }
         : {
-            real_price: { price_str: shown(product.region, sku.price), price_val: sku.price, currency },
+            real_price: {
+              price_str: shown(product.region, sku.price),
+              price_val: sku.price,
+              currency,
+            },
             original_price: shown(product.region, sku.original),
             original_price_value: sku.original,
           },
@@ -95,7 +103,10 @@ export function baseInfo(product: MktdProduct, flat = false): Data {
       review_count: flat ? String(product.reviews) : product.reviews,
       review_items: [{ review: { rating: 5, display_text: 'Good' }, review_user: reviewer }],
     },
-    shipping: { shipping_to_address_info: { ship_to_address_brief: 'Visitor Street 1' }, logistics: [] },
+    shipping: {
+      shipping_to_address_info: { ship_to_address_brief: 'Visitor Street 1' },
+      logistics: [],
+    },
   };
 }
 
@@ -157,7 +168,10 @@ export function modelInfo(product: MktdProduct): Data {
       },
     },
     seller_model: { shop_name: product.shop, shop_logo: image('logo') },
-    review_model: { product_overall_score: product.rating, product_review_count: String(product.reviews) },
+    review_model: {
+      product_overall_score: product.rating,
+      product_review_count: String(product.reviews),
+    },
   };
 }
 

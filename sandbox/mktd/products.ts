@@ -16,7 +16,12 @@ interface Place {
   things: readonly string[];
 }
 
-const english = { colour: 'Color', colours: ['Moss', 'Rust', 'Chalk', 'Ink'], size: 'Size', brand: 'Brand' };
+const english = {
+  colour: 'Color',
+  colours: ['Moss', 'Rust', 'Chalk', 'Ink'],
+  size: 'Size',
+  brand: 'Brand',
+};
 
 /** Regions by code. */
 export const places: Readonly<Record<string, Place>> = {
@@ -109,7 +114,10 @@ const forms = { soldOut: '706', unrated: '707', many: '708' } as const;
 
 const sizes = ['S', 'M', 'L'];
 
-/** Returns the product with an id. Its values depend on the region, the id, and the product's change only. */
+/**
+ * Returns the product with an id. Its values depend on the region, the id, and the product's change
+ * only.
+ */
 export function fakeProduct(region: string, id: string): MktdProduct {
   const place = places[region]!;
   const draw = random(`${region}/${id}`);
@@ -120,7 +128,8 @@ export function fakeProduct(region: string, id: string): MktdProduct {
     form === forms.many
       ? Array.from({ length: 70 }, (_, at) => `${at + 36}`)
       : sizes.slice(0, draw.integer(1, 3));
-  const amount = () => draw.integer(...place.prices) + (place.decimals === 0 ? 0 : draw.integer(0, 99) / 100);
+  const amount = () =>
+    draw.integer(...place.prices) + (place.decimals === 0 ? 0 : draw.integer(0, 99) / 100);
   const skus = colours.flatMap((colour, first) =>
     second.map((size, other) => {
       const price = changedPrice(amount(), change);

@@ -30,7 +30,10 @@ const refusals: Readonly<Record<string, OriginReply>> = {
     202,
     { 'x-amzn-waf-action': 'challenge' },
   ),
-  811: page('<html><head><title>Sorry! Something went wrong!</title></head><body></body></html>', 503),
+  811: page(
+    '<html><head><title>Sorry! Something went wrong!</title></head><body></body></html>',
+    503,
+  ),
   812: page('<html><head><title>500</title></head><body></body></html>', 500),
   814: page(
     '<!doctype html><html><head><title>Store: online shopping</title></head><body><div id="nav"></div></body></html>',
@@ -46,7 +49,9 @@ const sorryPage = `<!doctype html><html><head><title>Folding lantern: Store</tit
 
 function subject({ url }: OriginRequest): string | undefined {
   const asin = /^\/dp\/([A-Z0-9]{10})$/.exec(url.pathname)?.[1];
-  return asin ?? url.searchParams.get('k') ?? url.searchParams.get('rh')?.replace(/^n:/, '') ?? undefined;
+  return (
+    asin ?? url.searchParams.get('k') ?? url.searchParams.get('rh')?.replace(/^n:/, '') ?? undefined
+  );
 }
 
 function productResponse(region: string, asin: string): OriginReply {
@@ -82,6 +87,10 @@ export const mkte: Origin = {
     const refusal = refusals[about.slice(-3)];
     if (refusal) return refusal;
     if (request.url.pathname !== '/s') return productResponse(request.region, about);
-    return searchResponse(request.region, about, Number(request.url.searchParams.get('page') ?? '1'));
+    return searchResponse(
+      request.region,
+      about,
+      Number(request.url.searchParams.get('page') ?? '1'),
+    );
   },
 };

@@ -128,7 +128,10 @@ function crumbs(): string {
   return '<div id="wayfinding-breadcrumbs_feature_div"><ul><li><a>Home</a></li><li>›</li><li><a> Lighting </a></li></ul></div>';
 }
 
-function modern({ product, store }: Parts, shown = splitPrice(store, product.price, 'priceToPay')): string {
+function modern(
+  { product, store }: Parts,
+  shown = splitPrice(store, product.price, 'priceToPay'),
+): string {
   const price = `<div id="corePriceDisplay_desktop_feature_div">${shown}${unitPrice(store)}${struck(product, store)}</div>`;
   const box = `<div id="desktop_buybox"><div id="corePrice_feature_div">${plainPrice(store, product.price)}</div>${availability(store.inStock)}${form(product)}${seller(product, store)}</div>`;
   return `${crumbs()}${title(product)}${byline(product, store)}${stars(product, store)}${price}${bullets(product)}${overview(product, store)}${imageData(product)}${variantData(product)}${box}
@@ -141,7 +144,9 @@ function accordion({ product, store }: Parts, rows: readonly string[]): string {
     const used = row.startsWith('used');
     const member = row.startsWith('prime') || row.startsWith('sns');
     const amount = used ? product.usedPrice : member ? product.memberPrice : product.price;
-    const person = used ? { ...product, seller: 'Second Hand', sellerId: 'AUSEDSELLER01' } : product;
+    const person = used
+      ? { ...product, seller: 'Second Hand', sellerId: 'AUSEDSELLER01' }
+      : product;
     return {
       centre: `<div id="ppd_${row.replace(/_\d$/, '')}"><div id="corePriceDisplay_desktop_feature_div">${splitPrice(store, amount, 'priceToPay')}${unitPrice(store)}${member ? '' : struck(product, store)}</div></div>`,
       box: `<div id="${row}"><div id="corePrice_feature_div"><div data-csa-c-buying-option-type="${used ? 'USED' : member ? 'PRIME_SAVINGS_UPSELL' : 'NEW'}">${plainPrice(store, amount)}</div></div>${availability(used ? 'Only 1 left.' : store.inStock)}${form(person)}${seller(person, store)}</div>`,

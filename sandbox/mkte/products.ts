@@ -38,14 +38,16 @@ const things = [
 const brands = ['Lumora', 'Tanuki & Sons', 'Verdigris'];
 
 /**
- * Returns the product with an ASIN. Its values depend on the region, the ASIN, and the product's change only.
+ * Returns the product with an ASIN. Its values depend on the region, the ASIN, and the product's
+ * change only.
  */
 export function fakeProduct(region: string, asin: string): MkteProduct {
   const store = stores[region]!;
   const draw = random(`${region}/${asin}`);
   const unit = store.decimals === 0 ? 100 : 1;
   const change = getChange('mkte', region, asin);
-  const amount = draw.integer(4, 2400) * unit + (store.decimals === 0 ? 0 : draw.integer(0, 99) / 100);
+  const amount =
+    draw.integer(4, 2400) * unit + (store.decimals === 0 ? 0 : draw.integer(0, 99) / 100);
   const price = changedPrice(amount, change, store.decimals);
   const brand = draw.pick(brands);
   const thing = draw.pick(things);
@@ -70,7 +72,10 @@ export function fakeProduct(region: string, asin: string): MkteProduct {
       ['Weight', `${draw.integer(1, 9)} kg`],
       ['Model', draw.text(6).toUpperCase()],
     ],
-    images: Array.from({ length: draw.integer(2, 5) }, () => `${draw.integer(41, 91)}${draw.text(9)}`),
+    images: Array.from(
+      { length: draw.integer(2, 5) },
+      () => `${draw.integer(41, 91)}${draw.text(9)}`,
+    ),
     colours: ['Moss', 'Rust', 'Ink'].slice(0, draw.integer(2, 3)),
     sizes: ['S', 'M (38)'].slice(0, draw.integer(1, 2)),
   };

@@ -32,12 +32,20 @@ export function countPages(query: string): number {
 }
 
 /**
- * Returns the results of a page. The first two are sponsored, and the first of them is also a regular result.
+ * Returns the results of a page. The first two are sponsored, and the first of them is also a
+ * regular result.
  */
 export function fakeSearchResults(query: string, page: number): FakeResult[] {
   const place = query.endsWith('703') ? 0 : (page - 1) * perPage;
-  const found = Array.from({ length: perPage }, (_, at) => ({ asin: asinAt(query, place + at), ad: false }));
-  return [{ asin: found[3]!.asin, ad: true }, { asin: asinAt(`${query}/ad`, page), ad: true }, ...found];
+  const found = Array.from({ length: perPage }, (_, at) => ({
+    asin: asinAt(query, place + at),
+    ad: false,
+  }));
+  return [
+    { asin: found[3]!.asin, ad: true },
+    { asin: asinAt(`${query}/ad`, page), ad: true },
+    ...found,
+  ];
 }
 
 function path(asin: string): string {
@@ -53,15 +61,23 @@ function trialOffers(store: FakeMkteStore, asin: string, price: number): string 
   return `<div data-cy="price-recipe">${trial}${other}${offer(asin, 'Audio', money(store, price))}</div>`;
 }
 
-function card(store: FakeMkteStore, region: string, query: string, { asin, ad }: FakeResult): string {
+function card(
+  store: FakeMkteStore,
+  region: string,
+  query: string,
+  { asin, ad }: FakeResult,
+): string {
   const product = fakeProduct(region, asin);
   const bare = query.endsWith('705');
-  const href = ad ? `/sspa/click?ie=UTF8&spc=abc&url=${encodeURIComponent(path(asin))}` : path(asin);
+  const href = ad
+    ? `/sspa/click?ie=UTF8&spc=abc&url=${encodeURIComponent(path(asin))}`
+    : path(asin);
   const heading = `<a class="a-link-normal" href="${escaped(href)}"><h2 aria-label="${ad ? store.adPrefix : ''}${escaped(product.title)}" class="a-size-medium"><span>${escaped(product.title)}</span></h2></a>`;
   const brand = query.endsWith('704')
     ? `<div class="a-row a-color-secondary"><h2 class="a-size-mini s-line-clamp-1"><span>${escaped(product.brand)}</span></h2></div>`
     : '';
-  const short = product.ratings >= 1000 ? `${(product.ratings / 1000).toFixed(1)}K` : String(product.ratings);
+  const short =
+    product.ratings >= 1000 ? `${(product.ratings / 1000).toFixed(1)}K` : String(product.ratings);
   const text = store.rating(decimal(store, product.rating));
   const reviews = bare
     ? ''
@@ -79,7 +95,9 @@ function card(store: FakeMkteStore, region: string, query: string, { asin, ad }:
       ? '<i class="a-icon a-icon-prime a-icon-medium" role="img" aria-label="Amazon Prime"></i>'
       : '';
   const other = `<div data-cy="secondary-offer-recipe"><span class="a-price"><span class="a-offscreen">${money(store, 2)}</span></span></div><h2>Climate certified</h2>`;
-  const label = ad ? `<a class="puis-sponsored-label-text"><span>${store.sponsored}</span></a>` : '';
+  const label = ad
+    ? `<a class="puis-sponsored-label-text"><span>${store.sponsored}</span></a>`
+    : '';
   return `<div data-asin="${asin}" data-component-type="s-search-result" class="s-result-item s-asin${ad ? ' AdHolder' : ''}"><img class="s-image" src="https://m.example-cdn.test/images/I/${product.images[0]}._AC_UL320_.jpg" alt="${escaped(product.title)}">
 <div data-cy="title-recipe">${label}${brand}${heading}</div>${reviews}${price}${prime}${other}</div>`;
 }

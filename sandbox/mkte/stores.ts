@@ -147,7 +147,9 @@ export function digits(store: FakeMkteStore, amount: number): { whole: string; f
 /** Formats a price as the store does. */
 export function money(store: FakeMkteStore, amount: number): string {
   const { whole, fraction } = digits(store, amount);
-  return store.sign.replace('#', () => (fraction === '' ? whole : `${whole}${store.point}${fraction}`));
+  return store.sign.replace('#', () =>
+    fraction === '' ? whole : `${whole}${store.point}${fraction}`,
+  );
 }
 
 /** Formats an integer as the store does. */

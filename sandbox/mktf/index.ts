@@ -10,7 +10,8 @@ const maxPerPage = 250;
 /** Maximum offset that is served, in products. */
 const maxOffset = 25_000;
 
-const cataloguePath = /^(?:\/([a-z]{2}(?:-[a-z]{2})?))?(?:\/collections\/([^/]+))?\/products\.json$/;
+const cataloguePath =
+  /^(?:\/([a-z]{2}(?:-[a-z]{2})?))?(?:\/collections\/([^/]+))?\/products\.json$/;
 const collectionPath = /^(?:\/[a-z]{2}(?:-[a-z]{2})?)?\/collections\/([^/]+)\.json$/;
 
 function json(status: number, value: unknown): OriginReply {
@@ -28,7 +29,10 @@ export function sizeOfCollection(handle: string | null): number {
 
 /** Returns a product of a collection, or of the whole store, in a language. */
 export function listed(handle: string | null, at: number, locale = ''): Record<string, unknown> {
-  return fakeProduct(handle === null || handle === 'all' ? `store ${at}` : `${handle} ${at}`, locale);
+  return fakeProduct(
+    handle === null || handle === 'all' ? `store ${at}` : `${handle} ${at}`,
+    locale,
+  );
 }
 
 function special(handle: string, page: number): OriginReply | undefined {
@@ -42,7 +46,11 @@ function special(handle: string, page: number): OriginReply | undefined {
         body: '<!doctype html><title>404 Not Found – Kiln 9</title><script>captcha</script>',
       };
     case '802':
-      return { status: 430, headers: { 'content-type': 'text/html' }, body: '<title>Shop security</title>' };
+      return {
+        status: 430,
+        headers: { 'content-type': 'text/html' },
+        body: '<title>Shop security</title>',
+      };
     case '803':
       return json(200, { collections: [] });
     case '805':
@@ -73,9 +81,9 @@ function catalogue(handle: string | null, locale: string, query: URLSearchParams
           (_, at) => start + at,
         )
       : windowOf(name, start, rows);
-  const products = (name.endsWith('711') ? [] : numbers.map((at) => listed(handle, at, locale))).filter(
-    ({ id }) => !getChange('mktf', '', Number(id)).isRemoved,
-  );
+  const products = (
+    name.endsWith('711') ? [] : numbers.map((at) => listed(handle, at, locale))
+  ).filter(({ id }) => !getChange('mktf', '', Number(id)).isRemoved);
   return json(200, { products });
 }
 
@@ -104,6 +112,10 @@ export const mktf: Origin = {
       const count = sizeOfCollection(handle);
       return json(200, { collection: { id: 1, handle, title: handle, products_count: count } });
     }
-    return { status: 404, headers: { 'content-type': 'text/html' }, body: '<title>404 Not Found</title>' };
+    return {
+      status: 404,
+      headers: { 'content-type': 'text/html' },
+      body: '<title>404 Not Found</title>',
+    };
   },
 };

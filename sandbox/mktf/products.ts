@@ -71,6 +71,8 @@ export function fakeProduct(seed: string, locale: string): Record<string, unknow
             height: 900,
           },
         ],
-    options: [{ name: sizes[0] === 'Default Title' ? 'Title' : 'Size', position: 1, values: sizes }],
+    options: [
+      { name: sizes[0] === 'Default Title' ? 'Title' : 'Size', position: 1, values: sizes },
+    ],
   };
 }

@@ -31,7 +31,9 @@ function listing(name: string, { pathname, searchParams }: URL): OriginReply {
   }));
   const list = { '@context': 'https://schema.org', '@type': 'ItemList', itemListElement: elements };
   const next =
-    start + rows < sizeOf(name, rows) ? `<link rel="next" href="${pathname}?page=${page + 1}">` : '';
+    start + rows < sizeOf(name, rows)
+      ? `<link rel="next" href="${pathname}?page=${page + 1}">`
+      : '';
   return html(
     200,
     `<head><title>${name}</title>${next}</head><body><h1>${name}</h1>
@@ -39,7 +41,10 @@ function listing(name: string, { pathname, searchParams }: URL): OriginReply {
   );
 }
 
-/** A declared site: an invented shop with structured data. The subject is a product's id or a listing. */
+/**
+ * A declared site: an invented shop with structured data. The subject is a product's id or a
+ * listing.
+ */
 export const sites: Origin = {
   market: 'sites',
   regions: [region],
@@ -53,7 +58,8 @@ export const sites: Origin = {
     if (error) return error;
     const isMissing = (id ?? name)?.endsWith('800') || (id && changeOf(id).isRemoved);
     if (isMissing || (id ?? name) === undefined) return html(404, '<title>404 Not Found</title>');
-    if (id?.endsWith('801')) return html(200, '<title>Product not found</title><h1>Product not found</h1>');
+    if (id?.endsWith('801'))
+      return html(200, '<title>Product not found</title><h1>Product not found</h1>');
     if (id?.endsWith('803')) return { ...html(302, ''), headers: { location: '/' } };
     return id === undefined ? listing(name!, request.url) : html(200, productPage(id));
   },

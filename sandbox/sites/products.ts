@@ -71,7 +71,10 @@ export function productPage(id: string): string {
   const { name, offers, brand, sku, image, description, aggregateRating: rating } = product;
   const title = `<title>${escapeHtml(name)} – Example Shop</title>`;
   if (hash(id) % 2 === 0) {
-    const data = JSON.stringify({ '@context': 'https://schema.org', ...product }).replaceAll('<', '\\u003c');
+    const data = JSON.stringify({ '@context': 'https://schema.org', ...product }).replaceAll(
+      '<',
+      '\\u003c',
+    );
     return `<head>${title}</head><body><h1>${escapeHtml(name)}</h1><script type="application/ld+json">${data}</script></body>`;
   }
   return `<head>${title}</head><body><div itemscope itemtype="https://schema.org/Product">

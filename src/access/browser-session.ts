@@ -16,18 +16,23 @@ export interface CreatedSession {
 }
 
 /**
- * Creates a session that stands for the principal's API key and expires with it at the latest. Throws
- * `forbidden` for a principal that is a session itself, since sessions must end.
+ * Creates a session that stands for the principal's API key and expires with it at the latest.
+ * Throws `forbidden` for a principal that is a session itself, since sessions must end.
  */
 export async function createBrowserSession(
   store: Pick<Store, 'apiKeys' | 'sessions'>,
   { userId, keyId, session }: { userId: string; keyId: string; session?: object },
   now: number,
 ): Promise<CreatedSession> {
-  if (session !== undefined) throw new Fault('forbidden', 'Signing in needs an API key, not a session.');
+  if (session !== undefined)
+    throw new Fault('forbidden', 'Signing in needs an API key, not a session.');
   const key = (await store.apiKeys.find({ userId })).find(({ id }) => id === keyId);
   const expiresAt = Math.min(now + sessionMs, key?.expiresAt ?? Number.POSITIVE_INFINITY);
   const token = `gls_${randomBytes(32).toString('base64url')}`;
-  await createSession(store, { hash: sha256(token), userId, keyId, createdAt: now, expiresAt }, maxSessions);
+  await createSession(
+    store,
+    { hash: sha256(token), userId, keyId, createdAt: now, expiresAt },
+    maxSessions,
+  );
   return { token, expiresAt };
 }

@@ -7,7 +7,12 @@ import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
 import { listUsers } from '../store/users.ts';
 import { createKey } from './keys.ts';
-import { createOperatorKey, ensureOperator, newOperator, requireOtherOperatorKey } from './operator.ts';
+import {
+  createOperatorKey,
+  ensureOperator,
+  newOperator,
+  requireOtherOperatorKey,
+} from './operator.ts';
 import { createAuthenticator } from './principal.ts';
 
 const now = Date.UTC(2030, 0, 7);
@@ -24,7 +29,8 @@ beforeEach(() => {
   return () => store.close();
 });
 
-const operators = async () => (await listUsers(store, 'operator', { limit: 10, after: null })).items;
+const operators = async () =>
+  (await listUsers(store, 'operator', { limit: 10, after: null })).items;
 const keysOfFirst = async () =>
   store.apiKeys.find({ userId: (await operators())[0]!.id }, { newestFirst: true });
 
@@ -103,12 +109,19 @@ describe('requireOtherOperatorKey()', () => {
   test('does not count expired and revoked keys', async () => {
     await createOperatorKey(store, 'laptop', now);
     const id = await keyId();
-    const expiring = { role: 'operator' as const, name: 'old', createdAt: now - 2, expiresAt: now - 1 };
+    const expiring = {
+      role: 'operator' as const,
+      name: 'old',
+      createdAt: now - 2,
+      expiresAt: now - 1,
+    };
     const userId = (await operators())[0]!.id;
     await createKey(store, { ...expiring, userId });
     const { keyId: revoked } = await createKey(store, { ...expiring, userId, expiresAt: null });
     await revokeApiKey(store, revoked, now);
-    await expect(requireOtherOperatorKey(store, id, now)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(requireOtherOperatorKey(store, id, now)).rejects.toMatchObject({
+      code: 'conflict',
+    });
   });
 
   test('accepts a key if another operator has one', async () => {

@@ -14,7 +14,9 @@ type OperatorKeyStore = Pick<Store, 'apiKeys' | 'users'>;
 /** Id of the first operator. It is fixed so that processes that start together create only one. */
 const firstOperatorId = '00000000-0000-4000-8000-000000000001';
 
-/** Name of the first operator's key, whether it was generated or taken from GLEANER_OPERATOR_KEY. */
+/**
+ * Name of the first operator's key, whether it was generated or taken from GLEANER_OPERATOR_KEY.
+ */
 const firstKeyName = 'first operator';
 
 /** Operators read per page. */
@@ -45,9 +47,9 @@ export const newOperator = (id: string, name: string, now: number): User => ({
 });
 
 /**
- * Ensures that the first operator exists and has a key. With `secret` (GLEANER_OPERATOR_KEY) its key is set
- * to it, and the operator's earlier generated or configured keys are revoked. Without one, a key is generated
- * if the operator has none.
+ * Ensures that the first operator exists and has a key. With `secret` (GLEANER_OPERATOR_KEY) its
+ * key is set to it, and the operator's earlier generated or configured keys are revoked. Without
+ * one, a key is generated if the operator has none.
  */
 export async function ensureOperator(
   store: OperatorKeyStore,
@@ -73,8 +75,9 @@ export async function createOperatorKey(
 }
 
 /**
- * Throws `conflict` if the key is the last one with the role admin, without which nobody could create others.
- * Two concurrent revocations may both pass; `gleaner operator-key` creates a new key in that case.
+ * Throws `conflict` if the key is the last one with the role admin, without which nobody could
+ * create others. Two concurrent revocations may both pass; `gleaner operator-key` creates a new key
+ * in that case.
  */
 export async function requireOtherOperatorKey(
   store: Pick<Store, 'apiKeys' | 'users'>,
@@ -109,7 +112,11 @@ const isUsableAdmin = (key: ApiKey, now: number): boolean =>
   (key.expiresAt === null || key.expiresAt > now);
 
 /** Sets the first operator's key to `secret` and revokes the keys that it replaces. */
-async function configureKey(store: OperatorKeyStore, secret: string, now: number): Promise<EnsuredOperator> {
+async function configureKey(
+  store: OperatorKeyStore,
+  secret: string,
+  now: number,
+): Promise<EnsuredOperator> {
   const hash = sha256(secret);
   await createKey(store, { ...firstKey(now), secret });
   const found = await store.apiKeys.findByHash(hash);

@@ -62,7 +62,15 @@ test('returns the user of a key and the credits of the account', async () => {
 
 test('rejects revoked, expired and unknown keys, and any other credentials', async () => {
   const authenticate = createAuthenticator({ store, clock, log });
-  for (const header of [undefined, null, '', 'Basic YQ==', 'Bearer', 'Bearer gl_unknown', `${bearer} x`]) {
+  for (const header of [
+    undefined,
+    null,
+    '',
+    'Basic YQ==',
+    'Bearer',
+    'Bearer gl_unknown',
+    `${bearer} x`,
+  ]) {
     await expect(authenticate(header)).rejects.toMatchObject({ code: 'unauthenticated' });
   }
   await clock.advance(10 * minute);
@@ -130,6 +138,8 @@ test('a call neither waits for the last use to be written nor fails with it', as
 
 test('says of a key with other characters that it is not valid, and of none that it is missing', async () => {
   const authenticate = createAuthenticator({ store, clock, log });
-  await expect(authenticate('Bearer gl_…')).rejects.toThrow(/^The API key is not valid: it contains/);
+  await expect(authenticate('Bearer gl_…')).rejects.toThrow(
+    /^The API key is not valid: it contains/,
+  );
   await expect(authenticate('Bearer ')).rejects.toThrow('A Bearer token is missing.');
 });

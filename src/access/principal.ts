@@ -22,8 +22,8 @@ const writeIntervalMs = 60_000;
 const maxBytes = 2 * 1024 * 1024;
 
 /**
- * Creates a function that records when a key was used: at most once a minute per key, in the background. It
- * neither delays nor fails the call that used the key.
+ * Creates a function that records when a key was used: at most once a minute per key, in the
+ * background. It neither delays nor fails the call that used the key.
  */
 function createKeyUsage({ store, clock, log }: KeyUsageOptions): (key: ApiKey) => void {
   const written = createBoundedMap<number>({ maxBytes, sizeOf: () => 8 });
@@ -62,9 +62,9 @@ export interface Principal extends Permissions {
 }
 
 /**
- * Returns the caller for an Authorization header: `Bearer` with an API key, `Session` with the token of a
- * browser's session, or `TestSession` with the same token for the test account of the session's user. Throws
- * `unauthenticated`.
+ * Returns the caller for an Authorization header: `Bearer` with an API key, `Session` with the
+ * token of a browser's session, or `TestSession` with the same token for the test account of the
+ * session's user. Throws `unauthenticated`.
  */
 export type Authenticate = (authorization: string | undefined | null) => Promise<Principal>;
 
@@ -73,8 +73,8 @@ export interface AuthenticatorOptions extends KeyUsageOptions {
 }
 
 /**
- * Creates the function that authenticates callers (docs/api.md, "Authentication"). It reads the store for
- * every request, so that revoking a key or suspending a user takes effect immediately.
+ * Creates the function that authenticates callers (docs/api.md, "Authentication"). It reads the
+ * store for every request, so that revoking a key or suspending a user takes effect immediately.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const { store, clock } = options;
@@ -121,8 +121,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
 }
 
 /**
- * Returns the user's test account, or the user itself if it is one. Throws `unauthenticated` if there is
- * none.
+ * Returns the user's test account, or the user itself if it is one. Throws `unauthenticated` if
+ * there is none.
  */
 async function testAccountOf(store: Pick<Store, 'users'>, user: User): Promise<User> {
   if (modeOf(user) === 'test') return user;
@@ -141,13 +141,14 @@ async function holderOf(store: Pick<Store, 'users'>, user: User): Promise<User> 
 
 function requireValid({ revokedAt, expiresAt }: ApiKey, { suspendedAt }: User, now: number): void {
   if (revokedAt !== null) throw new Fault('unauthenticated', 'The API key has been revoked.');
-  if (expiresAt !== null && expiresAt <= now) throw new Fault('unauthenticated', 'The API key has expired.');
+  if (expiresAt !== null && expiresAt <= now)
+    throw new Fault('unauthenticated', 'The API key has expired.');
   if (suspendedAt !== null) throw new Fault('unauthenticated', 'The account is suspended.');
 }
 
 /**
- * Checks again, during a long response, that a caller may still call. Returns the user in its current state.
- * Throws `unauthenticated`.
+ * Checks again, during a long response, that a caller may still call. Returns the user in its
+ * current state. Throws `unauthenticated`.
  */
 export async function requireStillValid(
   store: Pick<Store, 'apiKeys' | 'sessions' | 'users'>,
@@ -159,14 +160,16 @@ export async function requireStillValid(
     store.users.get(userId),
     session && requireSession(store, session.hash),
   ]);
-  if (key === null || user === null) throw new Fault('unauthenticated', 'The API key is not valid.');
+  if (key === null || user === null)
+    throw new Fault('unauthenticated', 'The API key is not valid.');
   requireValid(key, await holderOf(store, user), clock.now());
   if (session !== undefined) requireUnexpired(session, clock.now());
   return user;
 }
 
 /**
- * Returns the session with this hash, its key, and its user. Throws `unauthenticated` if the session ended.
+ * Returns the session with this hash, its key, and its user. Throws `unauthenticated` if the
+ * session ended.
  */
 async function requireSession(
   store: Pick<Store, 'apiKeys' | 'sessions' | 'users'>,
@@ -179,12 +182,13 @@ async function requireSession(
 
 /** Throws the fault `unauthenticated` for an expired session. */
 function requireUnexpired({ expiresAt }: Pick<BrowserSession, 'expiresAt'>, now: number): void {
-  if (expiresAt <= now) throw new Fault('unauthenticated', 'The session has expired. Sign in again.');
+  if (expiresAt <= now)
+    throw new Fault('unauthenticated', 'The session has expired. Sign in again.');
 }
 
 /**
- * Returns the permissions of a key. A key without scopes or operator role allows everything that its role
- * does.
+ * Returns the permissions of a key. A key without scopes or operator role allows everything that
+ * its role does.
  */
 export function permissionsOf({ role, scopes, operatorRole }: ApiKey): Permissions {
   return role === 'user'

@@ -37,7 +37,10 @@ describe('createRateLimit()', () => {
     expect(() => take(ann)).toThrow(
       expect.objectContaining({
         retryAfterMs: 1500,
-        headers: expect.objectContaining({ ratelimit: '"key";r=0;t=2', 'x-credits-remaining': '7' }),
+        headers: expect.objectContaining({
+          ratelimit: '"key";r=0;t=2',
+          'x-credits-remaining': '7',
+        }),
       }),
     );
     clock.move(1500);
@@ -46,7 +49,8 @@ describe('createRateLimit()', () => {
 
   test('check() rejects like take() without counting', () => {
     const { take, check } = createRateLimit({ requestsPerSecond: 2, clock: handClock() });
-    for (let turn = 0; turn < 10; turn += 1) expect(check(ann)).toMatchObject({ ratelimit: '"key";r=2;t=0' });
+    for (let turn = 0; turn < 10; turn += 1)
+      expect(check(ann)).toMatchObject({ ratelimit: '"key";r=2;t=0' });
     takeAll(() => take(ann));
     expect(() => check(ann)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
   });
@@ -55,26 +59,39 @@ describe('createRateLimit()', () => {
     [20, 4, 5],
     [20, 3, 6],
     [2, 5, 1],
-  ])('allows a share of %i requests per second with %i serving processes', (rate, processes, burst) => {
-    const clock = handClock();
-    const { take } = createRateLimit({ requestsPerSecond: rate, clock, processes: () => processes });
-    expect(takeAll(() => take(ann))).toBe(burst);
-    let taken = 0;
-    for (let tick = 0; tick < 1_000; tick += 1) {
-      clock.move(100);
-      taken += takeAll(() => take(ann));
-    }
-    expect(taken * processes).toBeGreaterThan(100 * rate - 2 * processes);
-    expect(taken * processes).toBeLessThan(100 * rate + processes);
-  });
+  ])(
+    'allows a share of %i requests per second with %i serving processes',
+    (rate, processes, burst) => {
+      const clock = handClock();
+      const { take } = createRateLimit({
+        requestsPerSecond: rate,
+        clock,
+        processes: () => processes,
+      });
+      expect(takeAll(() => take(ann))).toBe(burst);
+      let taken = 0;
+      for (let tick = 0; tick < 1_000; tick += 1) {
+        clock.move(100);
+        taken += takeAll(() => take(ann));
+      }
+      expect(taken * processes).toBeGreaterThan(100 * rate - 2 * processes);
+      expect(taken * processes).toBeLessThan(100 * rate + processes);
+    },
+  );
 
   test('adapts when a process starts or ends, and states the quota of all processes', () => {
     const clock = handClock();
     let processes = 1;
     const { take } = createRateLimit({ requestsPerSecond: 10, clock, processes: () => processes });
-    expect(take(ann)).toMatchObject({ ratelimit: '"key";r=9;t=1', 'ratelimit-policy': '"key";q=10;w=1' });
+    expect(take(ann)).toMatchObject({
+      ratelimit: '"key";r=9;t=1',
+      'ratelimit-policy': '"key";q=10;w=1',
+    });
     processes = 2;
-    expect(take(ann)).toMatchObject({ ratelimit: '"key";r=8;t=1', 'ratelimit-policy': '"key";q=10;w=1' });
+    expect(take(ann)).toMatchObject({
+      ratelimit: '"key";r=8;t=1',
+      'ratelimit-policy': '"key";q=10;w=1',
+    });
     expect(takeAll(() => take(ann))).toBe(4);
     processes = 1;
     clock.move(1_000);

@@ -5,7 +5,9 @@ import { creditsHeader } from '../contract/response-headers.ts';
 import type { Principal } from './principal.ts';
 
 export interface RateLimitOptions {
-  /** Requests per second of one user, with all API keys and the test account, across all processes. */
+  /**
+   * Requests per second of one user, with all API keys and the test account, across all processes.
+   */
   requestsPerSecond: number;
   clock: Clock;
   /** Number of processes that serve callers; each allows its share of the rate. Default: 1. */
@@ -15,9 +17,14 @@ export interface RateLimitOptions {
 /** Fields of a caller that determine its limit. */
 type LimitedCaller = Pick<Principal, 'holderId' | 'role' | 'balance'>;
 
-/** Limits the requests of each user: another key or a test account adds none. Operators are not limited. */
+/**
+ * Limits the requests of each user: another key or a test account adds none. Operators are not
+ * limited.
+ */
 export interface RateLimit {
-  /** Counts a request and returns response headers with the remaining quota. Throws `rate_limited`. */
+  /**
+   * Counts a request and returns response headers with the remaining quota. Throws `rate_limited`.
+   */
   take(caller: LimitedCaller): Readonly<Record<string, string>>;
   /** Same as take(), without counting the request. */
   check(caller: LimitedCaller): Readonly<Record<string, string>>;
@@ -33,11 +40,11 @@ const bucketBytes = 32;
 const noHeaders = {};
 
 /**
- * Creates a token bucket per user. A bucket holds the requests of one second (at least one) and refills
- * continuously. Headers: `RateLimit-Policy` and `RateLimit` as structured fields
- * (draft-ietf-httpapi-ratelimit-headers-11: quota and window, remaining requests, and seconds until the quota
- * is full), and `X-RateLimit-…` with the reset in seconds. They state the quota of all processes; the
- * remaining requests are estimated from this process's share.
+ * Creates a token bucket per user. A bucket holds the requests of one second (at least one) and
+ * refills continuously. Headers: `RateLimit-Policy` and `RateLimit` as structured fields
+ * (draft-ietf-httpapi-ratelimit-headers-11: quota and window, remaining requests, and seconds until
+ * the quota is full), and `X-RateLimit-…` with the reset in seconds. They state the quota of all
+ * processes; the remaining requests are estimated from this process's share.
  */
 export function createRateLimit({
   requestsPerSecond,
@@ -60,7 +67,10 @@ export function createRateLimit({
       bucket = { tokens: capacity, at: now };
       buckets.set(holderId, bucket);
     }
-    bucket.tokens = Math.min(capacity, bucket.tokens + (Math.max(0, now - bucket.at) / 1000) * rate);
+    bucket.tokens = Math.min(
+      capacity,
+      bucket.tokens + (Math.max(0, now - bucket.at) / 1000) * rate,
+    );
     bucket.at = now;
     const missing = 1 - bucket.tokens;
     if (missing <= 0) bucket.tokens -= cost;

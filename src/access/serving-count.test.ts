@@ -32,7 +32,13 @@ test('counts the live processes that serve the core, and keeps the count while t
   const stopping = new AbortController();
   const serving = createServingCount({ store: shaky, clock, log });
   expect(serving.current()).toBe(1);
-  for (const [id, role] of Object.entries({ a: 'serve', b: 'api', c: 'core', d: 'worker', e: 'gateway' }))
+  for (const [id, role] of Object.entries({
+    a: 'serve',
+    b: 'api',
+    c: 'core',
+    d: 'worker',
+    e: 'gateway',
+  }))
     await report(id, role);
   const following = serving.follow(stopping.signal);
   await flushTasks();

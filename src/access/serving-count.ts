@@ -16,8 +16,8 @@ export interface ServingCount {
   /** The latest count, including this process. */
   current(): number;
   /**
-   * Counts every 10 seconds until the signal aborts. Never rejects: if the store is unavailable, the count
-   * does not change.
+   * Counts every 10 seconds until the signal aborts. Never rejects: if the store is unavailable,
+   * the count does not change.
    */
   follow(signal: AbortSignal): Promise<void>;
 }
@@ -38,8 +38,8 @@ export async function listServing(
 }
 
 /**
- * Creates a counter based on the reports that processes write to the store. The count is 1 until the first
- * query.
+ * Creates a counter based on the reports that processes write to the store. The count is 1 until
+ * the first query.
  */
 export function createServingCount({ store, clock, log }: ServingCountOptions): ServingCount {
   let count = 1;
@@ -48,7 +48,8 @@ export function createServingCount({ store, clock, log }: ServingCountOptions): 
     if (found !== count) log.info({ processes: found }, 'rate limit shared');
     count = found;
   };
-  const onError = (error: unknown) => log.warn({ error: Fault.from(error).message }, 'processes not counted');
+  const onError = (error: unknown) =>
+    log.warn({ error: Fault.from(error).message }, 'processes not counted');
   return {
     current: () => count,
     follow: (signal) => repeat(look, { clock, intervalMs: followMs, onError }, signal),

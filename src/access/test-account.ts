@@ -7,7 +7,8 @@ import type { Store } from '../store/store.ts';
 export const testAccountId = (userId: string): string => idFromName(`test account of ${userId}`);
 
 /** Returns the mode of an account's keys and jobs. */
-export const modeOf = ({ testOf }: Pick<User, 'testOf'>): Mode => (testOf === null ? 'live' : 'test');
+export const modeOf = ({ testOf }: Pick<User, 'testOf'>): Mode =>
+  testOf === null ? 'live' : 'test';
 
 /** Returns the mode of the keys and jobs of the account with an id. */
 export async function readMode({ users }: Pick<Store, 'users'>, userId: string): Promise<Mode> {
@@ -16,9 +17,9 @@ export async function readMode({ users }: Pick<Store, 'users'>, userId: string):
 }
 
 /**
- * Returns the id of a user's test account, which is created if it does not exist: an account without credits,
- * whose keys and jobs are in test mode. Everything of a user is stored under the account's id, so test data
- * never mixes with live data.
+ * Returns the id of a user's test account, which is created if it does not exist: an account
+ * without credits, whose keys and jobs are in test mode. Everything of a user is stored under the
+ * account's id, so test data never mixes with live data.
  */
 async function ensureTestAccount(
   store: Pick<Store, 'users'>,
@@ -51,8 +52,8 @@ export interface KeyAccountOptions {
 }
 
 /**
- * Returns the account of a key to create, and the secret of a key in test mode. Throws `forbidden` for a live
- * key of a test account, or without a sandbox; `invalid` for a test key of an operator.
+ * Returns the account of a key to create, and the secret of a key in test mode. Throws `forbidden`
+ * for a live key of a test account, or without a sandbox; `invalid` for a test key of an operator.
  */
 export async function keyAccount(
   store: Pick<Store, 'users'>,
@@ -63,15 +64,19 @@ export async function keyAccount(
     throw new Fault('forbidden', 'A test key cannot create live keys. Use a live key.');
   if (!isTestAccount && mode !== 'test') return { userId: user.id };
   if (user.role === 'operator')
-    throw Fault.invalid(['body', 'mode'], 'Value is only allowed for the key of a user', 'value_error');
+    throw Fault.invalid(
+      ['body', 'mode'],
+      'Value is only allowed for the key of a user',
+      'value_error',
+    );
   requireSandbox({ sandbox });
   const userId = isTestAccount ? user.id : await ensureTestAccount(store, user, now);
   return { userId, secret: newTestKey() };
 }
 
 /**
- * Creates the test account of a user, if it does not exist. Throws `forbidden` without a sandbox, and for an
- * operator.
+ * Creates the test account of a user, if it does not exist. Throws `forbidden` without a sandbox,
+ * and for an operator.
  */
 export async function openTestAccount(
   store: Pick<Store, 'users'>,

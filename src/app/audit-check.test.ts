@@ -31,8 +31,8 @@ const values = async ({ gauges }: AuditCheck) =>
   (await gauges.gleaner_audit_disagreements!()).map(({ value }) => value);
 
 /**
- * Starts the check of a process. `results` are the outcomes of its audits: the number of problems, or a
- * fault.
+ * Starts the check of a process. `results` are the outcomes of its audits: the number of problems,
+ * or a fault.
  */
 function startCheck(processId: string, results: (number | Fault)[], exported = Promise.resolve()) {
   const audits: number[] = [];

@@ -40,8 +40,8 @@ const retryMs = 600_000;
 const maxLogged = 10;
 
 /**
- * Creates the check. The process that started first audits, and only it exports the gauge. While processes do
- * not see each other's heartbeats, two may audit, which costs time but is harmless.
+ * Creates the check. The process that started first audits, and only it exports the gauge. While
+ * processes do not see each other's heartbeats, two may audit, which costs time but is harmless.
  */
 export function createAuditCheck(options: AuditCheckOptions): AuditCheck {
   const { store, clock, log, processId, intervalMs } = options;
@@ -62,7 +62,8 @@ export function createAuditCheck(options: AuditCheckOptions): AuditCheck {
     nextAt = clock.steady() + intervalMs;
     const entry = { accounts, jobs, disagreements, ms: clock.steady() - startedAt };
     if (problems.length === 0) log.info(entry, 'audit ended');
-    else log.error({ ...entry, problems: problems.slice(0, maxLogged) }, 'audit found disagreements');
+    else
+      log.error({ ...entry, problems: problems.slice(0, maxLogged) }, 'audit found disagreements');
   };
   return {
     gauges: {
@@ -98,7 +99,8 @@ const priority = 19;
 export async function auditInProcess(options: AuditProcessOptions): Promise<Audit> {
   const { stdout, stderr } = await runProgram(['audit', '--json'], { priority, ...options });
   // It exits with 1 both for problems and for some errors.
-  if (stdout === '') throw new Fault('unavailable', `The audit failed: ${stderr.trim().slice(-1_000)}`);
+  if (stdout === '')
+    throw new Fault('unavailable', `The audit failed: ${stderr.trim().slice(-1_000)}`);
   return JSON.parse(stdout) as Audit;
 }
 

@@ -18,7 +18,13 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test('auditInProcess() finds a wrong balance while the store is open', async () => {
   const store = openSqliteStore({ path: join(folder, storeFile) });
-  const user = { id: 'u1', name: 'Ann', email: 'ann@example.test', role: 'user' as const, createdAt: 1 };
+  const user = {
+    id: 'u1',
+    name: 'Ann',
+    email: 'ann@example.test',
+    role: 'user' as const,
+    createdAt: 1,
+  };
   await store.users.insert({
     ...user,
     balance: 0,
@@ -27,7 +33,14 @@ test('auditInProcess() finds a wrong balance while the store is open', async () 
     erased: false,
     testOf: null,
   });
-  const entry = { userId: 'u1', type: 'grant' as const, jobId: null, keyId: null, note: '', createdAt: 1 };
+  const entry = {
+    userId: 'u1',
+    type: 'grant' as const,
+    jobId: null,
+    keyId: null,
+    note: '',
+    createdAt: 1,
+  };
   await store.ledger.post({ ...entry, key: 'k1', amount: 10 });
   const environment = { GLEANER_DATA_DIR: folder };
   expect(await auditInProcess({ memoryBytes, environment, signal })).toMatchObject({

@@ -6,9 +6,9 @@ import { deriveKey } from '../base/sealing.ts';
 import type { BotIdentity } from '../fetch/web-bot-auth.ts';
 
 /**
- * Returns the identity that signs requests to sites, with keys derived from the secrets of the service, the
- * newest first. Null unless the public URL is https, since sites fetch the keys from it. Loads its code on
- * demand.
+ * Returns the identity that signs requests to sites, with keys derived from the secrets of the
+ * service, the newest first. Null unless the public URL is https, since sites fetch the keys from
+ * it. Loads its code on demand.
  */
 export async function openBotIdentity(
   { linkSecrets, dataDir, publicUrl }: Pick<Config, 'linkSecrets' | 'dataDir' | 'publicUrl'>,
@@ -16,11 +16,15 @@ export async function openBotIdentity(
 ): Promise<BotIdentity | null> {
   if (!publicUrl?.startsWith('https:')) return null;
   const { createBotIdentity } = await import('../fetch/web-bot-auth.ts');
-  const seeds = openSecrets(linkSecrets, dataDir).map((secret) => deriveKey(secret, 'gleaner web bot auth'));
+  const seeds = openSecrets(linkSecrets, dataDir).map((secret) =>
+    deriveKey(secret, 'gleaner web bot auth'),
+  );
   return createBotIdentity({ seeds, agent: new URL(publicUrl).origin, clock });
 }
 
-/** Returns a function that returns the directory of the identity's keys, signed for each response. */
+/**
+ * Returns a function that returns the directory of the identity's keys, signed for each response.
+ */
 export function createKeyDirectory(
   config: Pick<Config, 'linkSecrets' | 'dataDir' | 'publicUrl'>,
   clock: Clock,

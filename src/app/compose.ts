@@ -46,8 +46,8 @@ import { traceQueue, traceStore } from './telemetry.ts';
 /** Interval between synchronizations of the clock, in milliseconds: a third of a claim. */
 const followMs = 5_000;
 /**
- * Maximum wait for the store's time at startup, in milliseconds. After that the process starts with the host
- * clock.
+ * Maximum wait for the store's time at startup, in milliseconds. After that the process starts with
+ * the host clock.
  */
 const maxFirstReadingMs = 3_000;
 
@@ -94,9 +94,32 @@ interface ProgramOptions {
   holder?: string;
 }
 
+/** Parts of a context that depend on the role of the process. */
+type ContextParts = Pick<
+  JobContext,
+  'store' | 'queue' | 'blobs' | 'clock' | 'log' | 'metrics' | 'pages' | 'changes'
+>;
+
+/** Creates the context of the job steps. */
+function createContext(config: Config, signed: SignedLinks, context: ContextParts): JobContext {
+  const { store, blobs, clock, log } = context;
+  return {
+    ...context,
+    disk: diskOf(config, clock, log),
+    newId,
+    random: Math.random,
+    drift: createDriftWatcher({ store, clock, log, shapes: listedFields }),
+    sharedCounts: createSharedCounts(store, clock),
+    jobTypes: configuredJobTypes(config),
+    settings: { ...config, ...config.limits, version: manifest.version },
+    links: jobLinks(signed, blobs),
+    destinations: signed.destinations,
+  };
+}
+
 /**
- * Creates the components from the configuration. `publicUrl` returns the base URL of signed links; it is
- * called late because a port of 0 is resolved late.
+ * Creates the components from the configuration. `publicUrl` returns the base URL of signed links;
+ * it is called late because a port of 0 is resolved late.
  */
 export async function compose(
   config: Config,
@@ -119,28 +142,24 @@ export async function compose(
   const limited = withOriginLimits(traced.store, log);
   const store = observeStore(refuseOtherMoves(limited), changes, metrics);
   const requestCounter = createRequestCounter(clock);
-  const holder = options.holder ?? newId();
-  const pageOptions = { config, store, clock, log, holder, ...pageObservers(requestCounter, metrics) };
-  const fetching = await openPages(options.readsPages ?? false, pageOptions);
-  const context: JobContext = {
+  const fetching = await openPages(options.readsPages ?? false, {
+    config,
+    store,
+    clock,
+    log,
+    holder: options.holder ?? newId(),
+    ...pageObservers(requestCounter, metrics),
+  });
+  const context = createContext(config, signed, {
     store,
     queue,
     blobs: stack.blobs,
-    disk: diskOf(config, clock, log),
     clock,
     log,
     metrics,
-    newId,
-    random: Math.random,
     pages: fetching.pages,
-    drift: createDriftWatcher({ store, clock, log, shapes: listedFields }),
     changes,
-    sharedCounts: createSharedCounts(store, clock),
-    jobTypes: configuredJobTypes(config),
-    settings: { ...config, ...config.limits, version: manifest.version },
-    links: jobLinks(signed, stack.blobs),
-    destinations: signed.destinations,
-  };
+  });
   return {
     config,
     clock,
@@ -201,11 +220,15 @@ function openLinks(config: Config, clock: Clock, publicUrl: () => string): Signe
 }
 
 /** Wraps the store and the queue of a stack to record spans. */
-const traceStack = ({ store, queue }: Stack) => ({ store: traceStore(store), queue: traceQueue(queue) });
+const traceStack = ({ store, queue }: Stack) => ({
+  store: traceStore(store),
+  queue: traceQueue(queue),
+});
 
 /**
- * Returns the job types of all markets, with the hosts of the origins file. Throws a ConfigError if the file
- * names regions that their marketplaces do not have, or if prices are of kinds that do not exist.
+ * Returns the job types of all markets, with the hosts of the origins file. Throws a ConfigError if
+ * the file names regions that their marketplaces do not have, or if prices are of kinds that do not
+ * exist.
  */
 function configuredJobTypes({ origins, prices, environment }: Config): JobContext['jobTypes'] {
   const unknown = findUnknownRegions(origins, markets);
@@ -220,7 +243,10 @@ function configuredJobTypes({ origins, prices, environment }: Config): JobContex
 }
 
 /** Creates the links and tokens of results. */
-function jobLinks({ links, secrets, images }: SignedLinks, blobs: Stack['blobs']): JobContext['links'] {
+function jobLinks(
+  { links, secrets, images }: SignedLinks,
+  blobs: Stack['blobs'],
+): JobContext['links'] {
   const optionsOf = ({ userId }: Job, { bytes, sha256 }: StoredFile, bearer: boolean) => ({
     record: { bytes, sha256 },
     ...(bearer ? { bearerOf: userId } : {}),
@@ -236,7 +262,11 @@ function jobLinks({ links, secrets, images }: SignedLinks, blobs: Stack['blobs']
       if (bearer) return linkOf(job, file, true);
       // The storage engine would answer 404, the service 410.
       if (job.filesDeletedAt !== null || isBatchFile(path)) return linkOf(job, file, false);
-      const presigned = await blobs.presign(path, path.slice(path.lastIndexOf('/') + 1), linkSeconds);
+      const presigned = await blobs.presign(
+        path,
+        path.slice(path.lastIndexOf('/') + 1),
+        linkSeconds,
+      );
       return presigned ?? linkOf(job, file, false);
     },
     itemToken: (jobId, batchId, index) => writeItemToken(secrets, jobId, { batchId, index }),
@@ -245,9 +275,9 @@ function jobLinks({ links, secrets, images }: SignedLinks, blobs: Stack['blobs']
 }
 
 /**
- * Follows the store's time: that of this host on the embedded stack. Resolves after the first reading, so
- * that no lease is taken before it, or after a short timeout if the store is unavailable. Returns a function
- * that waits for the end.
+ * Follows the store's time: that of this host on the embedded stack. Resolves after the first
+ * reading, so that no lease is taken before it, or after a short timeout if the store is
+ * unavailable. Returns a function that waits for the end.
  */
 async function followTime(clock: SharedClock, signal: AbortSignal): Promise<() => Promise<void>> {
   const first = new AbortController();

@@ -18,9 +18,9 @@ export async function openExistingStore(config: Config): Promise<Store> {
 }
 
 /**
- * Locks the data folder of the embedded stack against a second service or a command that writes to it.
- * Returns a function that releases the lock. The distributed stack needs no lock. Throws a ConfigError that
- * names the process holding the lock and the remedy.
+ * Locks the data folder of the embedded stack against a second service or a command that writes to
+ * it. Returns a function that releases the lock. The distributed stack needs no lock. Throws a
+ * ConfigError that names the process holding the lock and the remedy.
  */
 export async function lockData(
   { mongoUri, dataDir }: Config,
@@ -38,8 +38,8 @@ export async function lockData(
 export const dataFolderRemedy = 'Set GLEANER_DATA_DIR to a folder that this user can write.';
 
 /**
- * Calls a function that writes to the data folder. Throws a ConfigError if the folder cannot be created or
- * written.
+ * Calls a function that writes to the data folder. Throws a ConfigError if the folder cannot be
+ * created or written.
  */
 function inDataFolder<T>(dataDir: string, write: () => T): T {
   try {
@@ -56,8 +56,8 @@ const missingDataRemedy =
   'Run the command in the folder where the service was started, or set GLEANER_DATA_DIR.';
 
 /**
- * Throws a ConfigError with a remedy if there is no store, and an UnknownInstallationError if it does not
- * belong to the data folder.
+ * Throws a ConfigError with a remedy if there is no store, and an UnknownInstallationError if it
+ * does not belong to the data folder.
  */
 export async function requireData(config: Config, remedy = missingDataRemedy): Promise<void> {
   if (!hasData(config)) throw new ConfigError(`No Gleaner data in ${config.dataDir}. ${remedy}`);
@@ -65,8 +65,9 @@ export async function requireData(config: Config, remedy = missingDataRemedy): P
 }
 
 /**
- * Opens the store in which workers share request limits, so that a single request stays within them. Returns
- * a store in memory if there is none or it does not respond; `note` receives a warning in that case.
+ * Opens the store in which workers share request limits, so that a single request stays within
+ * them. Returns a store in memory if there is none or it does not respond; `note` receives a
+ * warning in that case.
  */
 export async function openPageStore(config: Config, note: (line: string) => void): Promise<Store> {
   if (hasData(config)) {

@@ -20,8 +20,8 @@ export interface DevOptions {
 const userName = 'dev';
 
 /**
- * Commands of the first example, which the README has too: they submit two products of the sandbox, wait for
- * their job, and read the records as a table. They need `URL` and `KEY`.
+ * Commands of the first example, which the README has too: they submit two products of the sandbox,
+ * wait for their job, and read the records as a table. They need `URL` and `KEY`.
  */
 const firstExample: readonly string[] = [
   `JOB=$(curl -s -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,
@@ -32,8 +32,9 @@ const firstExample: readonly string[] = [
 ];
 
 /**
- * Runs the whole service on this machine without any live origin, creates a test key, prints a request to
- * try, and resolves when it is stopped. Settings of a real service are ignored (isolatedEnvironment()).
+ * Runs the whole service on this machine without any live origin, creates a test key, prints a
+ * request to try, and resolves when it is stopped. Settings of a real service are ignored
+ * (isolatedEnvironment()).
  */
 export async function dev({ dataDir, port, io }: DevOptions): Promise<void> {
   const folder = dataDir ?? (await createProcessFolder('dev'));

@@ -3,8 +3,8 @@ export interface Diagnosis {
   /** Subject: "node", "browser", "HTTP port". */
   name: string;
   /**
-   * `warning`: the service works, but not everything that is configured. `error`: it does not start or does
-   * not work.
+   * `warning`: the service works, but not everything that is configured. `error`: it does not start
+   * or does not work.
    */
   state: 'ok' | 'warning' | 'error';
   message: string;
@@ -12,7 +12,12 @@ export interface Diagnosis {
   remedy: string;
 }
 
-export const ok = (name: string, message: string): Diagnosis => ({ name, state: 'ok', message, remedy: '' });
+export const ok = (name: string, message: string): Diagnosis => ({
+  name,
+  state: 'ok',
+  message,
+  remedy: '',
+});
 
 export const warning = (name: string, message: string, remedy: string): Diagnosis => ({
   name,

@@ -7,7 +7,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Config, loadConfig } from '../base/config.ts';
 import { parseOrigins } from '../base/origins.ts';
 import type { Diagnosis } from './diagnosis.ts';
-import { diagnose, diagnoseBrowser, diagnoseClock, diagnoseNode, diagnoseSettings } from './doctor.ts';
+import {
+  diagnose,
+  diagnoseBrowser,
+  diagnoseClock,
+  diagnoseNode,
+  diagnoseSettings,
+} from './doctor.ts';
 
 let folder: string;
 let config: Config;
@@ -19,7 +25,8 @@ afterEach(() => rm(folder, { recursive: true }));
 
 async function diagnoseAll(changes: Partial<Config> = {}): Promise<Map<string, Diagnosis>> {
   const found = new Map<string, Diagnosis>();
-  for await (const one of diagnose({ ...config, ...changes }, { offline: true })) found.set(one.name, one);
+  for await (const one of diagnose({ ...config, ...changes }, { offline: true }))
+    found.set(one.name, one);
   return found;
 }
 
@@ -70,7 +77,9 @@ describe('diagnose()', () => {
     await writeFile(path, 'x', { mode: 0o600 });
     const secretFiles = [{ name: 'MONGODB_URI', path }] as const;
     const dotEnv = { path, values: { GLEANER_HTTP_PORT: '1' }, ignored: ['PATH'] };
-    expect(diagnoseSettings({ secretFiles: [] }, null)).toMatchObject({ message: 'from the environment' });
+    expect(diagnoseSettings({ secretFiles: [] }, null)).toMatchObject({
+      message: 'from the environment',
+    });
     expect(diagnoseSettings({ secretFiles }, dotEnv)).toMatchObject({
       state: 'ok',
       message: `from files: 1 in ${path} (not loaded: PATH); MONGODB_URI in ${path}`,
@@ -89,7 +98,10 @@ describe('diagnose()', () => {
     const { port } = server.address() as AddressInfo;
     const found = await diagnoseAll({ httpPort: port });
     server.close();
-    expect(found.get('HTTP port')).toMatchObject({ state: 'warning', message: `${port} is in use` });
+    expect(found.get('HTTP port')).toMatchObject({
+      state: 'warning',
+      message: `${port} is in use`,
+    });
   });
 
   test('reports a data folder that cannot be created, and a full disk', async () => {
@@ -99,9 +111,11 @@ describe('diagnose()', () => {
       state: 'error',
     });
     expect(
-      (await diagnoseAll({ limits: { ...config.limits, minFreeDiskBytes: Number.MAX_SAFE_INTEGER } })).get(
-        'disk',
-      ),
+      (
+        await diagnoseAll({
+          limits: { ...config.limits, minFreeDiskBytes: Number.MAX_SAFE_INTEGER },
+        })
+      ).get('disk'),
     ).toMatchObject({
       state: 'error',
       message: expect.stringMatching(/only [\d,]+ MiB free$/),
@@ -117,7 +131,10 @@ describe('diagnose()', () => {
       state: 'error',
       remedy: expect.stringContaining('MONGODB_URI'),
     });
-    expect(found.get('queue')).toMatchObject({ state: 'error', remedy: expect.stringContaining('NATS_URL') });
+    expect(found.get('queue')).toMatchObject({
+      state: 'error',
+      remedy: expect.stringContaining('NATS_URL'),
+    });
   });
 });
 
@@ -136,7 +153,9 @@ test.each([
   [null, '{"mkta": {}}', 'ok'],
   ['/usr/bin/chromium', '{"mkta": {"fetch": "browser"}}', 'ok'],
 ])('diagnoseBrowser() with browser %s and origins %s reports %s', (browser, origins, state) => {
-  expect(diagnoseBrowser({ browser, browserUrls: [], origins: parseOrigins(origins) }).state).toBe(state);
+  expect(diagnoseBrowser({ browser, browserUrls: [], origins: parseOrigins(origins) }).state).toBe(
+    state,
+  );
 });
 
 test('diagnoseClock() warns of a difference above the maximum', () => {

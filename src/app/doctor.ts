@@ -29,8 +29,8 @@ const engineMs = 5_000;
 const maxSkewMs = { store: 1_000, site: 120_000 };
 
 /**
- * Checks an installation: Node, browser, ports, disk, engines, clock, and, unless `offline`, one page of each
- * configured site. Creates no data. Returns failed checks instead of throwing.
+ * Checks an installation: Node, browser, ports, disk, engines, clock, and, unless `offline`, one
+ * page of each configured site. Creates no data. Returns failed checks instead of throwing.
  */
 export async function* diagnose(
   config: Config,
@@ -78,7 +78,10 @@ export function diagnoseSettings(
       `every user of this host can read ${readable.join(', ')}`,
       `Run chmod o= ${readable.join(' ')}`,
     );
-  return ok('settings', sources.length === 0 ? 'from the environment' : `from files: ${sources.join('; ')}`);
+  return ok(
+    'settings',
+    sources.length === 0 ? 'from the environment' : `from files: ${sources.join('; ')}`,
+  );
 }
 
 function describeDotEnv({ path, values, ignored }: DotEnv): string {
@@ -87,13 +90,17 @@ function describeDotEnv({ path, values, ignored }: DotEnv): string {
 }
 
 /** Checks that there is a browser if the origins file needs one. */
-export function diagnoseBrowser(config: Pick<Config, 'browser' | 'browserUrls' | 'origins'>): Diagnosis {
+export function diagnoseBrowser(
+  config: Pick<Config, 'browser' | 'browserUrls' | 'origins'>,
+): Diagnosis {
   const { browser, browserUrls, origins } = config;
   if (browserUrls.length > 0)
     return ok('browser', browserUrls.map((url) => `at ${new URL(url).origin}`).join(', '));
   if (browser !== null) return ok('browser', browser);
   const markets = [...origins]
-    .filter(([market, { fetch }]) => fetch === 'browser' && browserUrlsOf(config, market).length === 0)
+    .filter(
+      ([market, { fetch }]) => fetch === 'browser' && browserUrlsOf(config, market).length === 0,
+    )
     .map(([market]) => market);
   return markets.length === 0
     ? ok('browser', 'none found, and no market needs one')
@@ -110,7 +117,11 @@ function diagnoseSites(siteFiles: NonNullable<Config['siteFiles']>): Diagnosis {
     return ok('declared sites', [...parseSiteFiles(siteFiles).keys()].join(', '));
   } catch (thrown) {
     const { message } = thrown as Error;
-    return error('declared sites', message, 'Correct the file, and check it with `gleaner site check`.');
+    return error(
+      'declared sites',
+      message,
+      'Correct the file, and check it with `gleaner site check`.',
+    );
   }
 }
 
@@ -143,15 +154,25 @@ async function diagnoseDisk({ dataDir, limits }: Config): Promise<Diagnosis> {
     const freeBytes = await readFreeBytes(folder);
     const free = `${Math.floor(freeBytes / 1024 ** 2).toLocaleString('en-US')} MiB free`;
     return freeBytes < limits.minFreeDiskBytes
-      ? error('disk', `${dataDir}: only ${free}`, 'Free some space: no work is accepted below 512 MiB.')
+      ? error(
+          'disk',
+          `${dataDir}: only ${free}`,
+          'Free some space: no work is accepted below 512 MiB.',
+        )
       : ok('disk', `${dataDir}: ${free}`);
   } catch (thrown) {
-    return error('disk', `${dataDir} cannot be written: ${(thrown as Error).message}`, dataFolderRemedy);
+    return error(
+      'disk',
+      `${dataDir} cannot be written: ${(thrown as Error).message}`,
+      dataFolderRemedy,
+    );
   }
 }
 
 function existingParent(folder: string): string {
-  return existsSync(folder) || dirname(folder) === folder ? folder : existingParent(dirname(folder));
+  return existsSync(folder) || dirname(folder) === folder
+    ? folder
+    : existingParent(dirname(folder));
 }
 
 /** Compares the result files with their records. */
@@ -160,7 +181,8 @@ async function diagnoseFiles({ store, blobs }: Pick<Stack, 'store' | 'blobs'>): 
     const { files, read, damaged, damagedCount } = await checkStoredFiles(store, blobs);
     if (damagedCount === 0)
       return ok('result files', `${files} as they were written (${read} compared by content)`);
-    const remainder = damagedCount > damaged.length ? `, and ${damagedCount - damaged.length} more` : '';
+    const remainder =
+      damagedCount > damaged.length ? `, and ${damagedCount - damaged.length} more` : '';
     return error(
       'result files',
       `${damagedCount} of ${files} missing or changed: ${damaged.join(', ')}${remainder}`,
@@ -190,11 +212,15 @@ async function* diagnoseEngines(config: Config): AsyncGenerator<Diagnosis> {
     return;
   }
   const settings = { store: 'MONGODB_URI', queue: 'NATS_URL', 'result storage': 'GLEANER_S3_URL' };
-  const stack = await openStack(config, systemClock, createLog('silent', 'doctor')).catch((thrown: unknown) =>
-    Fault.from(thrown),
+  const stack = await openStack(config, systemClock, createLog('silent', 'doctor')).catch(
+    (thrown: unknown) => Fault.from(thrown),
   );
   if (stack instanceof Fault) {
-    yield error('store', stack.message, 'Check MONGODB_URI, NATS_URL, GLEANER_S3_URL, and GLEANER_DATA_DIR.');
+    yield error(
+      'store',
+      stack.message,
+      'Check MONGODB_URI, NATS_URL, GLEANER_S3_URL, and GLEANER_DATA_DIR.',
+    );
     return;
   }
   try {
@@ -214,7 +240,8 @@ async function* diagnoseEngines(config: Config): AsyncGenerator<Diagnosis> {
     }
     const before = Date.now();
     const time = await store.ping().catch(() => null);
-    if (time !== null) yield diagnoseClock((before + Date.now()) / 2 - time, maxSkewMs.store, 'the store');
+    if (time !== null)
+      yield diagnoseClock((before + Date.now()) / 2 - time, maxSkewMs.store, 'the store');
     yield await diagnoseFiles(stack);
   } finally {
     await stack.close().catch(() => {});
@@ -261,7 +288,15 @@ async function* diagnoseOrigins(config: Config, offline: boolean): AsyncGenerato
   if (skew !== undefined) yield diagnoseClock(skew, maxSkewMs.site, 'the sites');
 }
 
-function diagnoseOrigin({ market, result, status, fields, message, remedy }: OriginCheck): Diagnosis {
-  if (result === 'ok') return ok(market, `status ${status}, ${fields.read} of ${fields.listed} fields read`);
+function diagnoseOrigin({
+  market,
+  result,
+  status,
+  fields,
+  message,
+  remedy,
+}: OriginCheck): Diagnosis {
+  if (result === 'ok')
+    return ok(market, `status ${status}, ${fields.read} of ${fields.listed} fields read`);
   return warning(market, result === 'skipped' ? message : `${result}: ${message}`, remedy);
 }

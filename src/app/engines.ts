@@ -19,7 +19,9 @@ export interface LocalEngines {
  */
 export async function startEngines(environment: Environment): Promise<LocalEngines> {
   if (programs.engines === null)
-    throw new Error('Local engines are available only in a checkout: set MONGODB_URI and NATS_URL.');
+    throw new Error(
+      'Local engines are available only in a checkout: set MONGODB_URI and NATS_URL.',
+    );
   const child = spawn(process.execPath, [programs.engines], {
     env: isolatedEnvironment(environment),
     stdio: ['pipe', 'pipe', 'inherit'],

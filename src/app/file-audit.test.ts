@@ -24,10 +24,15 @@ test('auditFiles() finds files that no job refers to', async () => {
   const { store, blobs } = fixture.context;
   const [kept, deleted] = [await endedJob(), await endedJob()];
   await deleteFiles(fixture.context, deleted);
-  const { jobId: waiting } = await fixture.submit(kept.userId, 'SubmitVariantSold', variantSoldRequest(1));
+  const { jobId: waiting } = await fixture.submit(
+    kept.userId,
+    'SubmitVariantSold',
+    variantSoldRequest(1),
+  );
   expect((await auditFiles(store, blobs)).problems).toEqual([]);
   const gone = newId();
-  const write = (path: string) => blobs.write(path, 'text/plain', (async function* () {})(), () => 0);
+  const write = (path: string) =>
+    blobs.write(path, 'text/plain', (async function* () {})(), () => 0);
   for (const folder of [kept.id, deleted.id, waiting, gone, 'notes']) await write(`${folder}/late`);
   const { files, problems } = await auditFiles(store, blobs);
   expect(files).toBe((await blobs.listJob(kept.id)).length + 4);

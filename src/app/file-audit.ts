@@ -15,9 +15,9 @@ export interface FileAudit {
 const jobId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Finds files in the result storage that no job refers to: of deleted jobs, of jobs whose files were deleted,
- * and of lost attempts at a batch. Skips running jobs, whose files are being written, and what the service
- * did not write. Throws `unavailable`.
+ * Finds files in the result storage that no job refers to: of deleted jobs, of jobs whose files
+ * were deleted, and of lost attempts at a batch. Skips running jobs, whose files are being written,
+ * and what the service did not write. Throws `unavailable`.
  */
 export async function auditFiles(store: Store, blobs: Blobs): Promise<FileAudit> {
   const result: FileAudit = { files: 0, problems: [] };

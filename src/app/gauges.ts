@@ -10,7 +10,9 @@ import type { Store } from '../store/store.ts';
 import type { GaugeReaders } from '../telemetry/metrics.ts';
 import type { WorkerSlots } from '../worker/pool.ts';
 
-/** Share of the newest pages from which a field counts as gone: a few of them are older versions. */
+/**
+ * Share of the newest pages from which a field counts as gone: a few of them are older versions.
+ */
 const goneShare = 0.98;
 
 /** Kinds of jobs. */
@@ -24,10 +26,15 @@ export interface StoreGaugeOptions {
 }
 
 /**
- * Creates the gauges of state that all processes share. They are read from the store when they are collected,
- * and reused for some seconds, so that several scrapers cost one query.
+ * Creates the gauges of state that all processes share. They are read from the store when they are
+ * collected, and reused for some seconds, so that several scrapers cost one query.
  */
-export function storeGauges({ store, sharedCounts, clock, origins }: StoreGaugeOptions): GaugeReaders {
+export function storeGauges({
+  store,
+  sharedCounts,
+  clock,
+  origins,
+}: StoreGaugeOptions): GaugeReaders {
   const jobs = cacheReading(clock, () =>
     store.jobs.countBy({ state: { in: openStates } }, ['mode', 'kind', 'state']),
   );
@@ -75,14 +82,16 @@ export function storeGauges({ store, sharedCounts, clock, origins }: StoreGaugeO
     gleaner_origin_paused: async () => {
       // Sites that clients name belong to no configured market.
       const now = clock.steady();
-      const paused = new Set((await pauses()).filter(({ until }) => until > now).map(({ origin }) => origin));
+      const paused = new Set(
+        (await pauses()).filter(({ until }) => until > now).map(({ origin }) => origin),
+      );
       const counts = [...origins].map(([market, settings]) => {
         const own = originsOf(settings).filter((origin) => paused.has(origin));
         return { labels: { market }, value: own.length };
       });
       const configured = new Set([...origins.values()].flatMap(originsOf));
-      const unconfigured = [...paused].filter((origin) => !configured.has(origin)).length;
-      return [...counts, { labels: { market: 'other' }, value: unconfigured }];
+      const otherCount = [...paused].filter((origin) => !configured.has(origin)).length;
+      return [...counts, { labels: { market: 'other' }, value: otherCount }];
     },
   };
 }

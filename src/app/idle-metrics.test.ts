@@ -27,7 +27,12 @@ test('a process without work exposes every counter, duration, and gauge of jobs,
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const found = await scrape(url);
     const names = namesOf(found);
-    const expected = [...Object.keys(counters), 'gleaner_jobs', 'gleaner_batches', 'gleaner_drift_fields'];
+    const expected = [
+      ...Object.keys(counters),
+      'gleaner_jobs',
+      'gleaner_batches',
+      'gleaner_drift_fields',
+    ];
     expect(expected.filter((name) => !names.has(name))).toEqual([]);
     expect(Object.keys(durations).filter((name) => !names.has(`${name}_bucket`))).toEqual([]);
     for (const { market, kind } of jobTypes) {

@@ -5,7 +5,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqliteStore } from '../store/sqlite/open.ts';
-import { installationFile, markInstallation, matchFolder, requireInstallation } from './installation.ts';
+import {
+  installationFile,
+  markInstallation,
+  matchFolder,
+  requireInstallation,
+} from './installation.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -28,7 +33,10 @@ async function install(name: string): Promise<string> {
 
 const check = (dataDir: string) => requireInstallation({ mongoUri: null, dataDir });
 const refused = (problem: string | RegExp) =>
-  expect.objectContaining({ name: 'UnknownInstallationError', message: expect.stringMatching(problem) });
+  expect.objectContaining({
+    name: 'UnknownInstallationError',
+    message: expect.stringMatching(problem),
+  });
 
 describe('requireInstallation()', () => {
   test('accepts a folder that does not exist, and creates nothing', async () => {
@@ -69,7 +77,9 @@ describe('requireInstallation()', () => {
     damage(pathOf(dataDir));
     const before = existsSync(pathOf(dataDir));
     await expect(check(dataDir)).rejects.toEqual(
-      refused(`gleaner.db is ${state}, but the folder has installation.json, secrets.txt, results: put`),
+      refused(
+        `gleaner.db is ${state}, but the folder has installation.json, secrets.txt, results: put`,
+      ),
     );
     expect(existsSync(pathOf(dataDir))).toBe(before);
   });
@@ -99,7 +109,9 @@ describe('requireInstallation()', () => {
   test('refuses a new database beside the results of an installation without a marker', async () => {
     const dataDir = await install('data');
     rmSync(pathOf(dataDir, installationFile));
-    await expect(check(dataDir)).rejects.toEqual(refused('another installation than secrets.txt, results'));
+    await expect(check(dataDir)).rejects.toEqual(
+      refused('another installation than secrets.txt, results'),
+    );
   });
 
   test('refuses a marker that cannot be read', async () => {

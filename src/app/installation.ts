@@ -12,9 +12,9 @@ export const installationFile = 'installation.json';
 type Place = Pick<Config, 'mongoUri' | 'dataDir'>;
 
 /**
- * Checks that the data folder of the embedded stack and its database belong together, before anything is
- * created: a folder that an installation has used must not become a new one because its database was lost or
- * replaced. Throws an UnknownInstallationError, and a DamagedDataError.
+ * Checks that the data folder of the embedded stack and its database belong together, before
+ * anything is created: a folder that an installation has used must not become a new one because its
+ * database was lost or replaced. Throws an UnknownInstallationError, and a DamagedDataError.
  */
 export async function requireInstallation({ mongoUri, dataDir }: Place): Promise<void> {
   if (mongoUri !== null || !existsSync(dataDir)) return;
@@ -24,21 +24,28 @@ export async function requireInstallation({ mongoUri, dataDir }: Place): Promise
   if (found.kind === 'newer') return;
   const folderId = readFolderId(dataDir);
   const traces = findTraces(dataDir, folderId);
-  if (found.kind === 'other') throw new UnknownInstallationError(path, 'is a database of another program');
+  if (found.kind === 'other')
+    throw new UnknownInstallationError(path, 'is a database of another program');
   if (found.kind === 'gleaner') {
     const isOther = folderId !== null && found.installationId !== folderId;
     const knowsNoResults = folderId === null && !found.hasJobs && traces.includes(resultsFolder);
     if (isOther || knowsNoResults)
-      throw new UnknownInstallationError(path, `belongs to another installation than ${traces.join(', ')}`);
+      throw new UnknownInstallationError(
+        path,
+        `belongs to another installation than ${traces.join(', ')}`,
+      );
     return;
   }
   if (traces.length > 0)
-    throw new UnknownInstallationError(path, `is ${found.kind}, but the folder has ${traces.join(', ')}`);
+    throw new UnknownInstallationError(
+      path,
+      `is ${found.kind}, but the folder has ${traces.join(', ')}`,
+    );
 }
 
 /**
- * Checks that a data folder with secrets or results of the distributed stack belongs to the installation of
- * the database, and marks it. Throws an UnknownInstallationError.
+ * Checks that a data folder with secrets or results of the distributed stack belongs to the
+ * installation of the database, and marks it. Throws an UnknownInstallationError.
  */
 export function matchFolder({ dataDir }: Pick<Place, 'dataDir'>, id: string): void {
   const folderId = readFolderId(dataDir);
@@ -74,7 +81,10 @@ function hasResults(folder: string): boolean {
   return existsSync(folder) && readdirSync(folder).some((name) => !name.startsWith('.'));
 }
 
-/** Returns the id in the marker of a data folder: null without a marker, "" for one that cannot be read. */
+/**
+ * Returns the id in the marker of a data folder: null without a marker, "" for one that cannot be
+ * read.
+ */
 function readFolderId(dataDir: string): string | null {
   const file = join(dataDir, installationFile);
   if (!existsSync(file)) return null;

@@ -30,12 +30,16 @@ export interface Moved extends Backup {
 }
 
 /**
- * Copies a stopped embedded service to the distributed stack of the configuration, and verifies the copy. The
- * source is not changed. An interrupted move leaves a database that every role refuses, and continues when it
- * is repeated. Throws a ConfigError if the source has no data, is in use, or has another schema version, or
- * if the target is not empty.
+ * Copies a stopped embedded service to the distributed stack of the configuration, and verifies the
+ * copy. The source is not changed. An interrupted move leaves a database that every role refuses,
+ * and continues when it is repeated. Throws a ConfigError if the source has no data, is in use, or
+ * has another schema version, or if the target is not empty.
  */
-export async function moveData(config: Config, source: string, onStep: OnStep = () => {}): Promise<Moved> {
+export async function moveData(
+  config: Config,
+  source: string,
+  onStep: OnStep = () => {},
+): Promise<Moved> {
   const { mongoUri } = config;
   if (mongoUri === null)
     throw new ConfigError(
@@ -43,7 +47,10 @@ export async function moveData(config: Config, source: string, onStep: OnStep = 
     );
   const from: Config = { ...config, dataDir: resolve(source), mongoUri: null, natsUrl: null };
   await requireData(from, 'Name the data folder of the embedded service.');
-  const unlock = await lockData(from, 'Stop that process: the data must not change while they are copied.');
+  const unlock = await lockData(
+    from,
+    'Stop that process: the data must not change while they are copied.',
+  );
   try {
     await requireCurrentSchema(join(from.dataDir, storeFile));
     const { openImport } = await import('../store/mongo/import.ts');
@@ -60,7 +67,10 @@ export async function moveData(config: Config, source: string, onStep: OnStep = 
   }
 }
 
-/** Throws a NewerDataError or a ConfigError if a data file has another schema version than this program. */
+/**
+ * Throws a NewerDataError or a ConfigError if a data file has another schema version than this
+ * program.
+ */
 async function requireCurrentSchema(path: string): Promise<void> {
   const { readSchemaVersion } = await import('../store/sqlite/export.ts');
   const { found, supported } = readSchemaVersion(path);
@@ -125,9 +135,9 @@ async function copyDocuments(
 const concurrency = 8;
 
 /**
- * Copies the referenced files of a data folder to the result storage of the configuration, and reads every
- * copy back. Files that an interrupted move has copied are not copied again. If both are the same storage,
- * the files are only verified. Throws `malformed` if a copy differs.
+ * Copies the referenced files of a data folder to the result storage of the configuration, and
+ * reads every copy back. Files that an interrupted move has copied are not copied again. If both
+ * are the same storage, the files are only verified. Throws `malformed` if a copy differs.
  */
 async function moveFiles(
   store: Store,
@@ -166,8 +176,15 @@ async function moveFiles(
   }
 }
 
-/** Copies a file that the source has, and returns its digest, or that in the target. Null if neither has it. */
-async function moveFile(file: ReferencedFile, source: Blobs | null, target: Blobs): Promise<Digest | null> {
+/**
+ * Copies a file that the source has, and returns its digest, or that in the target. Null if neither
+ * has it.
+ */
+async function moveFile(
+  file: ReferencedFile,
+  source: Blobs | null,
+  target: Blobs,
+): Promise<Digest | null> {
   const original = source === null ? null : await digestIn(source, file.path);
   if (source === null || original === null) return digestIn(target, file.path);
   await copyFile(source, target, file, original);
@@ -175,7 +192,12 @@ async function moveFile(file: ReferencedFile, source: Blobs | null, target: Blob
 }
 
 /** Copies a file unless the target has it. Throws `malformed` if the copy differs. */
-async function copyFile(source: Blobs, target: Blobs, file: ReferencedFile, expected: Digest): Promise<void> {
+async function copyFile(
+  source: Blobs,
+  target: Blobs,
+  file: ReferencedFile,
+  expected: Digest,
+): Promise<void> {
   const { path, contentType = 'application/octet-stream' } = file;
   if ((await target.size(path)) === expected.bytes) {
     if ((await digestIn(target, path))?.sha256 === expected.sha256) return;

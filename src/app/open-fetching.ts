@@ -101,8 +101,10 @@ export function createMarketFetcher(
 ): Fetcher {
   const fetcherOf = (market: string, region: string) => fetchers[methodOf(market, region)];
   return {
-    for: (market, region, signal, share) => fetcherOf(market, region).for(market, region, signal, share),
-    originOf: (market, region, request) => fetcherOf(market, region).originOf(market, region, request),
+    for: (market, region, signal, share) =>
+      fetcherOf(market, region).for(market, region, signal, share),
+    originOf: (market, region, request) =>
+      fetcherOf(market, region).originOf(market, region, request),
     discardSession: (market, region) => fetcherOf(market, region).discardSession(market, region),
     close: async () => {
       await Promise.all(Object.values(fetchers).map((fetcher) => fetcher.close()));

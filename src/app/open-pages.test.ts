@@ -7,6 +7,8 @@ test('createDisabledScheduler() returns the concurrency of origins and opens no 
     policyOf: () => ({ concurrency: 7, requestsPerSecond: 100 }),
   });
   expect(scheduler.concurrency('mkta', 'id')).toBe(7);
-  expect(() => scheduler.openSession('mkta', 'id')).toThrow('This process fetches no pages of mkta.');
+  expect(() => scheduler.openSession('mkta', 'id')).toThrow(
+    'This process fetches no pages of mkta.',
+  );
   await scheduler.close();
 });

@@ -25,7 +25,8 @@ export function describeListenError(
 }
 
 /**
- * Waits for a server to listen. Throws `unavailable`, which names the setting, if the port cannot be opened.
+ * Waits for a server to listen. Throws `unavailable`, which names the setting, if the port cannot
+ * be opened.
  */
 export async function listening<T>(
   opened: Promise<T>,

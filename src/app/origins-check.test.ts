@@ -28,7 +28,8 @@ afterAll(async () => {
 async function check(options: Partial<OriginCheckOptions> = {}, changes: Partial<Config> = {}) {
   const found: OriginCheck[] = [];
   const note = (line: string) => expect.unreachable(line);
-  for await (const one of checkOrigins({ ...config, ...changes }, { note, ...options })) found.push(one);
+  for await (const one of checkOrigins({ ...config, ...changes }, { note, ...options }))
+    found.push(one);
   return found;
 }
 
@@ -48,7 +49,9 @@ describe('checkOrigins()', () => {
 
   test('fetches the page of an id', async () => {
     const ids = new Map([['mkta', '7/20101']]);
-    expect(await check({ markets: ['mkta'], ids })).toMatchObject([{ page: 'product', result: 'ok' }]);
+    expect(await check({ markets: ['mkta'], ids })).toMatchObject([
+      { page: 'product', result: 'ok' },
+    ]);
   });
 
   test.each([
@@ -57,7 +60,11 @@ describe('checkOrigins()', () => {
     ['7/20902', 'network', /^Check the address/],
   ])('names the remedy for item %s', async (id, result, remedy) => {
     const [found] = await check({ markets: ['mkta'], ids: new Map([['mkta', id]]) });
-    expect(found).toMatchObject({ result, remedy: expect.stringMatching(remedy), fields: { read: 0 } });
+    expect(found).toMatchObject({
+      result,
+      remedy: expect.stringMatching(remedy),
+      fields: { read: 0 },
+    });
     expect(found!.status === null).toBe(result === 'network');
   });
 

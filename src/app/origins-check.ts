@@ -26,7 +26,10 @@ export interface OriginCheck {
   message: string;
   /** Number of listed fields found in at least one record, and of all listed fields. */
   fields: { read: number; listed: number };
-  /** Date of the response minus the clock of this host, in milliseconds, to the second. Null if unknown. */
+  /**
+   * Date of the response minus the clock of this host, in milliseconds, to the second. Null if
+   * unknown.
+   */
   clockSkewMs: number | null;
   /** Remedy. Empty if there is none. */
   remedy: string;
@@ -43,8 +46,9 @@ export interface OriginCheckOptions {
 }
 
 /**
- * Fetches one page of each configured market, one after the other and within the limits shared with workers.
- * Throws a ConfigError if no origins are configured. Throws `invalid` for an unknown market or id.
+ * Fetches one page of each configured market, one after the other and within the limits shared with
+ * workers. Throws a ConfigError if no origins are configured. Throws `invalid` for an unknown
+ * market or id.
  */
 export async function* checkOrigins(
   config: Config,
@@ -114,7 +118,9 @@ const skippedCheck = (market: string, origin: string): OriginCheck => ({
   remedy: `Pass a page of a site: --id ${market}=<URL>`,
 });
 
-/** Returns the origin and status of the page's response, or of the last request if there is none. */
+/**
+ * Returns the origin and status of the page's response, or of the last request if there is none.
+ */
 function responseOf(
   { main }: FetchedReading,
   exchange: RecordedExchange | undefined,
@@ -140,7 +146,8 @@ function skewOf(response: PageResponse | undefined, clock: Clock): number | null
 
 const withBrowser = 'Set "fetch": "browser" for this market in the origins file, or add a "proxy".';
 const withProxy = 'Lower "requests_per_second", or add a "proxy" in the region of the site.';
-const withNetwork = 'Check the address in the origins file, and the network and DNS of this machine.';
+const withNetwork =
+  'Check the address in the origins file, and the network and DNS of this machine.';
 
 const remedies: Readonly<Record<string, string>> = {
   origin_missing: 'Add an address for this market and region to the origins file.',

@@ -11,7 +11,12 @@ import type { BatchReference } from '../store/batches.ts';
 import { sweepMs } from '../sweep/continue-jobs.ts';
 import { flushDriftForever } from '../sweep/sweep.ts';
 import { createMetricsRecorder } from '../telemetry/recorder.ts';
-import { type ParentCalls, reportMs, type WorkerCalls, type WorkerSetup } from '../worker/protocol.ts';
+import {
+  type ParentCalls,
+  reportMs,
+  type WorkerCalls,
+  type WorkerSetup,
+} from '../worker/protocol.ts';
 import { startStallWatch } from '../worker/stall-watch.ts';
 import { startWorker, type Worker } from '../worker/worker.ts';
 import { compose } from './compose.ts';
@@ -19,8 +24,8 @@ import { programs } from './programs.ts';
 import { startTracing } from './telemetry.ts';
 
 /*
- * A worker process: processes batches for its parent (src/worker/pool.ts). It ends only with its parent,
- * because signals of a terminal reach both.
+ * A worker process: processes batches for its parent (src/worker/pool.ts). It ends only with its
+ * parent, because signals of a terminal reach both.
  */
 
 /** Page cache of the embedded store: a worker reads little except what it has just written. */

@@ -51,7 +51,9 @@ describe('runFetch()', () => {
       `GET ${origins.address('mkta', 'sg')}/api/v4/pdp/get_pc?item_id=20702&shop_id=7`,
     );
     expect(said()).toMatch(/^ {2}user-agent: Gleaner/m);
-    expect(said()).toMatch(/^ {2}200 \(.*connect [\d.]+ ms, first byte [\d.]+ ms, total [\d.]+ ms\)$/m);
+    expect(said()).toMatch(
+      /^ {2}200 \(.*connect [\d.]+ ms, first byte [\d.]+ ms, total [\d.]+ ms\)$/m,
+    );
     expect(printed().data.item.item_id).toBe(20702);
     expect(said()).toMatch(/^Missing \d+ of \d+ listed fields: .*data\.item\.models\[\]\.price/m);
     const file = /saved as (.*)$/m.exec(said())![1]!;
@@ -60,7 +62,9 @@ describe('runFetch()', () => {
   });
 
   test('sends the configured user agent', async () => {
-    const { userAgent } = loadConfig({ GLEANER_USER_AGENT: 'Acme/2 (+https://acme.example/robot)' });
+    const { userAgent } = loadConfig({
+      GLEANER_USER_AGENT: 'Acme/2 (+https://acme.example/robot)',
+    });
     await runFetch({ ...config, userAgent }, targetOf('mkta', 'product', '7/20101', 'sg'), {}, say);
     expect(said()).toContain('  user-agent: Acme/2 (+https://acme.example/robot)');
   });
@@ -79,7 +83,9 @@ describe('runFetch()', () => {
 
   test('prints requests over HTTP/2', async () => {
     trustCertificate();
-    const site = createSecureServer(certificate, (_request, response) => response.end('{"products":[]}'));
+    const site = createSecureServer(certificate, (_request, response) =>
+      response.end('{"products":[]}'),
+    );
     await once(site.listen(0, '127.0.0.1'), 'listening');
     const url = `https://127.0.0.1:${(site.address() as AddressInfo).port}/collections/cups`;
     const stores = parseOrigins('{"mktf": {"allow_private": true, "robots": false}}');
@@ -118,7 +124,9 @@ describe('runFetch()', () => {
     ['20807', 'FAULT page_blocked (retried later): '],
     ['20902', 'FAULT network (retried soon): '],
   ])('prints the fault of item %s, and saves the response', async (id, words) => {
-    expect(await runFetch(config, targetOf('mkta', 'product', `7/${id}`, 'id'), {}, say)).toBe(false);
+    expect(await runFetch(config, targetOf('mkta', 'product', `7/${id}`, 'id'), {}, say)).toBe(
+      false,
+    );
     expect(said()).toContain(words);
     expect(lines.some((line) => line.includes('saved as'))).toBe(id !== '20902');
   });
@@ -126,7 +134,9 @@ describe('runFetch()', () => {
   test('reports that no origin is configured', async () => {
     const bare = { ...config, origins: new Map() };
     expect(await runFetch(bare, targetOf('mkta', 'product', '7/4', 'id'), {}, say)).toBe(false);
-    expect(said()).toContain('FAULT origin_missing (not retried): no origin is configured for mkta/id');
+    expect(said()).toContain(
+      'FAULT origin_missing (not retried): no origin is configured for mkta/id',
+    );
   });
 
   test('shares request limits with workers', async () => {
@@ -163,6 +173,8 @@ describe('runExtract()', () => {
 
   test('reports a missing saved page', async () => {
     const target = targetOf('mkte', 'product', 'B000000002', 'us');
-    await expect(runExtract(config, target, undefined, say)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(runExtract(config, target, undefined, say)).rejects.toMatchObject({
+      code: 'not_found',
+    });
   });
 });

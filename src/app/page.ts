@@ -12,7 +12,13 @@ import { openPageStore } from './data-folder.ts';
 import { openFetching } from './open-fetching.ts';
 import { extractPage, type FetchedReading, readPage } from './page/reading.ts';
 import { recordRequests } from './page/request-recorder.ts';
-import { browserLines, exchangeLines, readingLines, responseLine, targetLine } from './page/show.ts';
+import {
+  browserLines,
+  exchangeLines,
+  readingLines,
+  responseLine,
+  targetLine,
+} from './page/show.ts';
 import { type Target, targetOf } from './page/target.ts';
 
 export type Say = (line: string) => void;
@@ -32,8 +38,8 @@ interface FetchOptions {
 }
 
 /**
- * Fetches a page, prints the requests and the result, and saves the body. Returns false if the result is a
- * fault.
+ * Fetches a page, prints the requests and the result, and saves the body. Returns false if the
+ * result is a fault.
  */
 export async function runFetch(
   config: Config,
@@ -42,17 +48,22 @@ export async function runFetch(
   say: Say,
   clock: Clock = systemClock,
 ): Promise<boolean> {
-  const origins = options.browser ? withBrowser(config.origins, target.market.name) : config.origins;
+  const origins = options.browser
+    ? withBrowser(config.origins, target.market.name)
+    : config.origins;
   const wire = recordRequests();
   try {
     say(targetLine(target));
     const started = clock.steady();
-    const [page] = (await readTargets({ ...config, origins }, [target], say, clock)) as [FetchedReading];
+    const [page] = (await readTargets({ ...config, origins }, [target], say, clock)) as [
+      FetchedReading,
+    ];
     const exchanges = wire.exchanges();
     for (const line of exchanges.flatMap(exchangeLines)) say(line);
     const onWire = new Set(exchanges.map(({ url }) => url));
     const byBrowser = page.fetched.filter(({ response }) => !onWire.has(response.url));
-    for (const line of byBrowser.flatMap((page) => browserLines(page, clock.steady() - started))) say(line);
+    for (const line of byBrowser.flatMap((page) => browserLines(page, clock.steady() - started)))
+      say(line);
     const file = resolve(options.save ?? bodyFile(config.dataDir, target));
     if (page.main) {
       await saveResponse(file, page.main.response);
@@ -73,7 +84,12 @@ export async function readTargets(
   clock: Clock,
 ): Promise<FetchedReading[]> {
   const store = await openPageStore(config, say);
-  const { pages, close } = await openFetching({ config, store, clock, log: createLog('silent', 'page') });
+  const { pages, close } = await openFetching({
+    config,
+    store,
+    clock,
+    log: createLog('silent', 'page'),
+  });
   try {
     return await Promise.all(
       targets.map(async (target) => {
@@ -110,7 +126,10 @@ function withBrowser(origins: Origins, market: string): Origins {
   const settings = origins.get(market);
   if (!settings) throw new Fault('origin_missing', `no origin is configured for ${market}`);
   if (settings.sign)
-    throw new Fault('invalid', `--browser: requests to ${market} are signed ("sign" in the origins file)`);
+    throw new Fault(
+      'invalid',
+      `--browser: requests to ${market} are signed ("sign" in the origins file)`,
+    );
   return new Map(origins).set(market, { ...settings, fetch: 'browser' });
 }
 
@@ -130,7 +149,9 @@ function bodyFile(dataDir: string, { market, page, region, input }: Target): str
   return join(dataDir, 'pages', `${name.filter((part) => part !== '').join('-')}.body`);
 }
 
-/** Saves the body of a response, and a metadata file with its status and headers without cookies. */
+/**
+ * Saves the body of a response, and a metadata file with its status and headers without cookies.
+ */
 async function saveResponse(file: string, response: PageResponse): Promise<void> {
   const { body, ...envelope } = response;
   const { 'set-cookie': _, ...headers } = envelope.headers;
@@ -140,13 +161,15 @@ async function saveResponse(file: string, response: PageResponse): Promise<void>
 }
 
 /**
- * Loads a saved response. A body from another source gets status 200 and the time `now`. Throws `not_found`.
+ * Loads a saved response. A body from another source gets status 200 and the time `now`. Throws
+ * `not_found`.
  */
 async function loadResponse(file: string, now: number): Promise<PageResponse> {
   const body = await readFile(file).catch((error: Error) => {
     throw new Fault('not_found', `no saved page: ${error.message}`);
   });
   const text = await readFile(envelopeOf(file), 'utf8').catch(() => null);
-  if (text === null) return { status: 200, headers: {}, url: 'http://saved.invalid/', at: now, body };
+  if (text === null)
+    return { status: 200, headers: {}, url: 'http://saved.invalid/', at: now, body };
   return { ...(JSON.parse(text) as Envelope), body };
 }

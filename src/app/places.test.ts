@@ -4,7 +4,13 @@ import { sandboxQueue } from '../jobs/sandbox.ts';
 import { sampleMessage } from '../queue/conformance.ts';
 import { createPlaces, ownersOf } from './places.ts';
 
-const policies: [title: string, rate: number, concurrency: number, owners: number, fetch?: FetchMethod][] = [
+const policies: [
+  title: string,
+  rate: number,
+  concurrency: number,
+  owners: number,
+  fetch?: FetchMethod,
+][] = [
   ['the default policy', 20, 8, 1],
   ['a slow origin with many requests at once', 20, 2_000, 1],
   ['twice what a process sends', 200, 256, 2],

@@ -1,5 +1,10 @@
 import type { Origins } from '../base/origins.ts';
-import { type FetchMethod, maxConcurrency, type OriginPolicy, originPolicy } from '../fetch/policy.ts';
+import {
+  type FetchMethod,
+  maxConcurrency,
+  type OriginPolicy,
+  originPolicy,
+} from '../fetch/policy.ts';
 import { sandboxQueue } from '../jobs/sandbox.ts';
 import { policyOfMarket } from '../markets/defaults.ts';
 import { storeMarkets } from '../markets/item-place.ts';
@@ -11,12 +16,15 @@ const capacity: Record<FetchMethod, { requestsPerSecond: number; fastSeconds: nu
   // Four pages at once, of half a second to two seconds.
   browser: { requestsPerSecond: 2, fastSeconds: 0.5 },
 };
-/** More processes that share the limits of an origin would write its state more often than they use it. */
+/**
+ * More processes that share the limits of an origin would write its state more often than they use
+ * it.
+ */
 const maxOwners = 64;
 
 /**
- * Returns the number of processes that ask an origin: one unless its limits allow more requests per second
- * than a process can send.
+ * Returns the number of processes that ask an origin: one unless its limits allow more requests per
+ * second than a process can send.
  */
 export function ownersOf(policy: OriginPolicy): number {
   const { requestsPerSecond, fastSeconds } = capacity[policy.fetch];
@@ -25,8 +33,8 @@ export function ownersOf(policy: OriginPolicy): number {
 }
 
 /**
- * Returns the places of messages: the regions of markets, and the stores that callers name. The batches of
- * the sandbox, which asks no origin, have none.
+ * Returns the places of messages: the regions of markets, and the stores that callers name. The
+ * batches of the sandbox, which asks no origin, have none.
  */
 export const createPlaces =
   (origins: Origins): PlaceOf =>

@@ -20,5 +20,10 @@ test.each([
 });
 
 test('isEveryAddress() is false for one address', () => {
-  expect(['0.0.0.0', '::', '127.0.0.1', '::1'].map(isEveryAddress)).toEqual([true, true, false, false]);
+  expect(['0.0.0.0', '::', '127.0.0.1', '::1'].map(isEveryAddress)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
 });

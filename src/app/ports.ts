@@ -7,7 +7,11 @@ import { type RunningServer, startServer } from '../api/rest/server.ts';
 import { createRpcListener } from '../api/rpc/adapter.ts';
 import type { Core } from '../api/rpc/core.ts';
 import { createCoreClient } from '../api/rpc/core-client.ts';
-import { createRemoteExport, createRemoteRestore, routeFileExport } from '../api/rpc/file-export.ts';
+import {
+  createRemoteExport,
+  createRemoteRestore,
+  routeFileExport,
+} from '../api/rpc/file-export.ts';
 import { routeHealth } from '../api/rpc/health.ts';
 import { routeReflection } from '../api/rpc/reflection.ts';
 import { createRemoteCore } from '../api/rpc/remote.ts';
@@ -39,10 +43,12 @@ const everyAddress = new Set(['0.0.0.0', '[::]', '[::ffff:0:0]']);
 export const isEveryAddress = (host: string): boolean => everyAddress.has(hostOf(host));
 
 /** Returns the address at which a port that listens on `host` can be reached from this machine. */
-export const serviceAddress = (host: string, port: number): string => `http://${reachableHost(host)}:${port}`;
+export const serviceAddress = (host: string, port: number): string =>
+  `http://${reachableHost(host)}:${port}`;
 
 /** Returns the host at which a port that listens on `host` can be reached from this machine. */
-export const reachableHost = (host: string): string => (isEveryAddress(host) ? '127.0.0.1' : hostOf(host));
+export const reachableHost = (host: string): string =>
+  isEveryAddress(host) ? '127.0.0.1' : hostOf(host);
 
 /** Returns a host in its normal form within a URL: `[::1]`, and `127.0.0.1` for `127.1`. */
 function hostOf(host: string): string {
@@ -74,7 +80,8 @@ export async function openPorts(
     Object.assign(ports, { http, ready: () => edge.caller.ready() });
   }
   const { http, rpc } = ports;
-  if (http || rpc) telemetry?.observe(servingGauges(options.budget, { http, rpc }, limits.maxConnections));
+  if (http || rpc)
+    telemetry?.observe(servingGauges(options.budget, { http, rpc }, limits.maxConnections));
   return ports;
 }
 
@@ -130,7 +137,9 @@ interface Edge {
   accountOf?: (jobId: string) => Promise<string | null>;
 }
 
-/** Returns the functions that format the records of result files, and restore them, in this process. */
+/**
+ * Returns the functions that format the records of result files, and restore them, in this process.
+ */
 const filesOf = (context: Program['context']) => ({
   exportFile: ((path, options) => exportFile(context, path, options)) satisfies ExportFile,
   restoreFile: ((path) => restoreFile(context, path)) satisfies RestoreFile,
@@ -138,7 +147,11 @@ const filesOf = (context: Program['context']) => ({
 });
 
 /** Creates the edge of a core in another process. */
-function remoteEdge(coreUrl: string, { links, admissions, log }: Program, stopping: AbortSignal): Edge {
+function remoteEdge(
+  coreUrl: string,
+  { links, admissions, log }: Program,
+  stopping: AbortSignal,
+): Edge {
   const core = createRemoteCore(coreUrl, { services, admissions, stopping });
   return {
     caller: createCoreClient(core),
@@ -155,7 +168,9 @@ async function openGateway(
   closers: (() => Promise<unknown>)[],
 ): Promise<RunningServer> {
   // The HTTP client takes a tenth of the start and several megabytes.
-  const pictures = onDemand(async () => (await import('../fetch/image.ts')).createImageFetcher(config));
+  const pictures = onDemand(async () =>
+    (await import('../fetch/image.ts')).createImageFetcher(config),
+  );
   closers.push(pictures.close);
   const conversions = createConversions();
   closers.push(conversions.close);
@@ -174,7 +189,9 @@ async function openGateway(
         : {
             verify: images.verify,
             fetch: async (url, signal) =>
-              isSandboxPicture(url) ? drawSandboxPicture(url) : (await pictures()).fetch(url, signal),
+              isSandboxPicture(url)
+                ? drawSandboxPicture(url)
+                : (await pictures()).fetch(url, signal),
           },
     exportFile: edge.exportFile,
     restoreFile: edge.restoreFile,

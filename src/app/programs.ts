@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../base/config.ts';
 import type { Environment } from '../base/secret-files.ts';
 
-/** The compiled program is one folder of bundles (deploy/build.mjs); a checkout runs its sources. */
+/**
+ * The compiled program is one folder of bundles (deploy/build.mjs); a checkout runs its sources.
+ */
 const isCompiled = extname(import.meta.url) === '.js';
 
 const pathOf = (compiled: string, source: string) =>
@@ -39,8 +41,9 @@ interface RunProgramOptions {
 }
 
 /**
- * Runs a command of this program in a process of low priority, since it would block the calls of this
- * process. Resolves with its output, whatever its exit code. Rejects with the signal's reason if aborted.
+ * Runs a command of this program in a process of low priority, since it would block the calls of
+ * this process. Resolves with its output, whatever its exit code. Rejects with the signal's reason
+ * if aborted.
  */
 export async function runProgram(
   args: readonly string[],
@@ -48,7 +51,9 @@ export async function runProgram(
 ): Promise<{ stdout: string; stderr: string; code: number | null }> {
   signal.throwIfAborted();
   const heap =
-    memoryBytes === undefined ? [] : [`--max-old-space-size=${Math.round(memoryBytes / 1024 ** 2)}`];
+    memoryBytes === undefined
+      ? []
+      : [`--max-old-space-size=${Math.round(memoryBytes / 1024 ** 2)}`];
   const child = spawn(process.execPath, [...process.execArgv, ...heap, programs.main, ...args], {
     env: childEnvironment(environment),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -75,8 +80,8 @@ function lowerPriority(pid: number, priority: number): void {
 }
 
 /**
- * Returns the JSON that a child process prints as its first line, and closes the output, or null if it prints
- * none.
+ * Returns the JSON that a child process prints as its first line, and closes the output, or null if
+ * it prints none.
  */
 export async function readFirstReport(output: Readable): Promise<unknown> {
   let text = '';

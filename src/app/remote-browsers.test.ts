@@ -21,7 +21,11 @@ describe('assertRemoteBrowsers()', () => {
     check({ sites: { kiln: 'https://kiln.example' } }, remote, kiln);
     check({ mktf: { fetch: 'browser' } }, [], kiln);
     check({ mktf: { fetch: 'http' } }, remote);
-    check({ mkta: { sg: 'https://shop.example', fetch: 'browser', browser_url: remote[0] } }, [], kiln);
+    check(
+      { mkta: { sg: 'https://shop.example', fetch: 'browser', browser_url: remote[0] } },
+      [],
+      kiln,
+    );
   });
 
   test.each([

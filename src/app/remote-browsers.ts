@@ -5,9 +5,9 @@ import type { DeclaredSites } from '../markets/declared-sites/declared-sites.ts'
 const explanation = 'a browser that runs elsewhere makes its own connections';
 
 /**
- * Throws a ConfigError if browsers that run elsewhere would load pages whose connections Gleaner has to
- * check or to send through a proxy: of marketplaces and declared shops without an address in the origins
- * file.
+ * Throws a ConfigError if browsers that run elsewhere would load pages whose connections Gleaner
+ * has to check or to send through a proxy: of marketplaces and declared shops without an address in
+ * the origins file.
  */
 export function assertRemoteBrowsers(
   config: Pick<Config, 'origins' | 'browserUrls'>,
@@ -24,9 +24,13 @@ export function assertRemoteBrowsers(
 function problemsOfMarket(market: string, { addresses, proxy }: MarketOrigins): string[] {
   const problems: string[] = [];
   if (addresses.size === 0)
-    problems.push(`${market} has no address: ${explanation}, so it reads only addresses of the origins file`);
+    problems.push(
+      `${market} has no address: ${explanation}, so it reads only addresses of the origins file`,
+    );
   if (proxy !== undefined)
-    problems.push(`${market}.proxy: ${explanation}: remove "proxy", and start that browser with one`);
+    problems.push(
+      `${market}.proxy: ${explanation}: remove "proxy", and start that browser with one`,
+    );
   return problems;
 }
 
@@ -35,7 +39,8 @@ function problemsOfSites(
   settings: MarketOrigins | undefined,
   sites: Pick<DeclaredSites, 'names' | 'find'>,
 ): string[] {
-  const usesBrowser = (name: string) => (settings?.fetch ?? sites.find(name)?.policy.fetch) === 'browser';
+  const usesBrowser = (name: string) =>
+    (settings?.fetch ?? sites.find(name)?.policy.fetch) === 'browser';
   return sites
     .names()
     .filter((name) => usesBrowser(name) && !settings?.addresses.has(name))

@@ -28,9 +28,9 @@ interface SandboxProcess {
 export type SandboxOptions = Omit<SandboxPagesOptions, 'addresses' | 'limitsOf' | 'memory'>;
 
 /**
- * Adds access to the sandbox to a process that reads pages: units of test jobs read its fake marketplaces,
- * all others the origins. The fake marketplaces run in a child process from the first test unit until
- * `close()`. They end with this process, however it ends.
+ * Adds access to the sandbox to a process that reads pages: units of test jobs read its fake
+ * marketplaces, all others the origins. The fake marketplaces run in a child process from the first
+ * test unit until `close()`. They end with this process, however it ends.
  */
 export function withSandbox(
   { pages, memory, close }: Omit<Fetching, 'pages'> & { pages: Pages },
@@ -64,8 +64,8 @@ function createSandboxProcess(log: Log): SandboxProcess {
   let starting: Promise<SandboxAddresses> | null = null;
   let isStopped = false;
   const start = async (): Promise<SandboxAddresses> => {
-    // Nothing of the environment, which has the service's secrets. The end of the standard input ends the
-    // process.
+    // Nothing of the environment, which has the service's secrets. The end of the standard input
+    // ends the process.
     const started = spawn(process.execPath, [programs.sandbox, '--slow-ms', `${slowMs}`], {
       env: {},
       stdio: ['pipe', 'pipe', 'ignore'],

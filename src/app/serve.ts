@@ -31,7 +31,8 @@ import { type StoreCheck, startStoreCheck } from './store-check.ts';
 import { startTelemetry, startTracing } from './telemetry.ts';
 
 /**
- * Role of a process. `serve` does everything; any number of `api` and `worker` processes share the engines.
+ * Role of a process. `serve` does everything; any number of `api` and `worker` processes share the
+ * engines.
  */
 export type ProcessRole = 'serve' | 'api' | 'core' | 'gateway' | 'worker';
 
@@ -46,13 +47,17 @@ const parts: Record<ProcessRole, { gateway: boolean; core: boolean; worker: bool
 
 const operatorRetryMs = 2_000;
 
-/** Duration of a stop after which the store must respond, and the time that it has, in milliseconds. */
+/**
+ * Duration of a stop after which the store must respond, and the time that it has, in milliseconds.
+ */
 const silence = { afterMs: 3_000, responseMs: 2_000 };
 
 export interface Service {
   httpPort: number | null;
   grpcPort: number | null;
-  /** Resolves with an error if the service cannot continue: the data was written by a newer program. */
+  /**
+   * Resolves with an error if the service cannot continue: the data was written by a newer program.
+   */
   refused: Promise<Error>;
   opsPort: number | null;
   /** Resolves when all work in progress has been released and every connection is closed. */
@@ -66,20 +71,79 @@ export interface ServiceOutputs {
   logOutput?: LogOutput;
 }
 
-/**
- * Starts a role. Any number of services can run in one process, on their own data folders and ports. The
- * engines may be unavailable: work starts once they respond. Throws `unavailable` if a port is in use, a
- * ConfigError if another service uses the data folder, and a DataRefusedError if it must not use the data.
- */
-export async function serve(config: Config, role: ProcessRole, outputs: ServiceOutputs): Promise<Service> {
+/** A service whose parts start. `closers` are called in reverse order when it stops. */
+interface StartingService {
+  config: Config;
+  role: ProcessRole;
+  outputs: ServiceOutputs;
+  publicUrl: () => string;
+  program: Program;
+  telemetry: Telemetry | null;
+  stopping: AbortController;
+  closers: (() => Promise<unknown>)[];
+}
+
+/** Starts the parts of a role, and adds their ports to the service. */
+async function startParts(starting: StartingService, service: Service): Promise<void> {
+  const { config, role, outputs, publicUrl, program, telemetry, closers } = starting;
+  const { context, stack } = program;
+  const stopping = starting.stopping.signal;
   const run = parts[role];
+  let ready = () => checkEngines(context);
+  let isOperable = () => false;
+  let working: WorkerPool | null = null;
+  const stats = () => working?.stats();
+  service.refused = (await checkStore(program, stopping, closers)).refused;
+  sayEngines(role, stack, outputs.say);
+  const state = { id: context.newId(), ready: () => ready(), slots: () => stats()?.slots };
+  if (telemetry)
+    service.opsPort = await openOperations(program, run, telemetry, state, stopping, closers);
+  if (stack.name === 'embedded' && run.worker) await resumeBatches(program);
+  if (role === 'serve') closers.push(await startBackups(program, telemetry, stopping));
+  if (run.core || run.worker)
+    startUpkeep(program, { id: state.id, role, stats }, stopping, closers);
+  const core = run.core ? openCore(program, () => isOperable(), stopping, closers) : null;
+  const options = { isGateway: run.gateway, telemetry, publicUrl, stopping };
+  const ports = await openPorts(program, core, options, closers);
+  service.httpPort = ports.http?.port ?? null;
+  service.grpcPort = ports.rpc?.port ?? null;
+  ready = ports.ready ?? ready;
+  sayPorts(service, config.host, outputs.say);
+  if (run.core) {
+    const operator = startOperator(program, stopping, outputs.say, closers);
+    isOperable = operator.exists;
+    service.refused = Promise.race([service.refused, operator.refused]);
+    closers.push(inBackground(notify(program, publicUrl, stopping)));
+  }
+  if (run.worker) {
+    working = await startPageWork(program, role, publicUrl);
+    closers.push(working.stop);
+  }
+}
+
+/**
+ * Starts a role. Any number of services can run in one process, on their own data folders and
+ * ports. The engines may be unavailable: work starts once they respond. Throws `unavailable` if a
+ * port is in use, a ConfigError if another service uses the data folder, and a DataRefusedError if
+ * it must not use the data.
+ */
+export async function serve(
+  config: Config,
+  role: ProcessRole,
+  outputs: ServiceOutputs,
+): Promise<Service> {
   // Requests and links ask for the address, so that its host is parsed once.
   const host = reachableHost(config.host);
-  const publicUrl = () => config.publicUrl ?? `http://${host}:${service.httpPort ?? config.httpPort}`;
-  const { program, telemetry, close } = await openProgram(config, role, publicUrl, outputs.logOutput);
+  const publicUrl = () =>
+    config.publicUrl ?? `http://${host}:${service.httpPort ?? config.httpPort}`;
+  const { program, telemetry, close } = await openProgram(
+    config,
+    role,
+    publicUrl,
+    outputs.logOutput,
+  );
   const { context, stack, log } = program;
   const stopping = new AbortController();
-  let isOperable = () => false;
   const closers: (() => Promise<unknown>)[] = [close];
   const service: Service = {
     httpPort: null,
@@ -96,36 +160,15 @@ export async function serve(config: Config, role: ProcessRole, outputs: ServiceO
       await watching;
     },
   };
-  let ready = () => checkEngines(context);
-  let working: WorkerPool | null = null;
   try {
-    service.refused = (await checkStore(program, stopping.signal, closers)).refused;
-    sayEngines(role, stack, outputs.say);
-    const state = { id: context.newId(), ready: () => ready(), slots: () => working?.stats().slots };
-    if (telemetry)
-      service.opsPort = await openOperations(program, run, telemetry, state, stopping.signal, closers);
-    if (stack.name === 'embedded' && run.worker) await resumeBatches(program);
-    if (role === 'serve') closers.push(await startBackups(program, telemetry, stopping.signal));
-    const stats = () => working?.stats();
-    if (run.core || run.worker) startUpkeep(program, { id: state.id, role, stats }, stopping.signal, closers);
-    const core = run.core ? openCore(program, () => isOperable(), stopping.signal, closers) : null;
-    const options = { isGateway: run.gateway, telemetry, publicUrl, stopping: stopping.signal };
-    const ports = await openPorts(program, core, options, closers);
-    service.httpPort = ports.http?.port ?? null;
-    service.grpcPort = ports.rpc?.port ?? null;
-    ready = ports.ready ?? ready;
-    sayPorts(service, config.host, outputs.say);
-    if (run.core) {
-      const operator = startOperator(program, stopping.signal, outputs.say, closers);
-      isOperable = operator.exists;
-      service.refused = Promise.race([service.refused, operator.refused]);
-      closers.push(inBackground(notify(program, publicUrl, stopping.signal)));
-    }
-    if (run.worker) {
-      working = await startPageWork(program, role, publicUrl);
-      closers.push(working.stop);
-    }
-    log.info({ stack: stack.name, httpPort: service.httpPort, grpcPort: service.grpcPort }, 'started');
+    await startParts(
+      { config, role, outputs, publicUrl, program, telemetry, stopping, closers },
+      service,
+    );
+    log.info(
+      { stack: stack.name, httpPort: service.httpPort, grpcPort: service.grpcPort },
+      'started',
+    );
     return service;
   } catch (error) {
     await service.stop();
@@ -134,8 +177,8 @@ export async function serve(config: Config, role: ProcessRole, outputs: ServiceO
 }
 
 /**
- * Closes the store if it does not respond while the service stops. Calls in progress then fail instead of
- * waiting for the timeouts of its driver, one after the other.
+ * Closes the store if it does not respond while the service stops. Calls in progress then fail
+ * instead of waiting for the timeouts of its driver, one after the other.
  */
 async function closeIfSilent({ stack, clock, log }: Program, stopped: AbortSignal): Promise<void> {
   if (stack.name === 'embedded') return;
@@ -144,7 +187,11 @@ async function closeIfSilent({ stack, clock, log }: Program, stopped: AbortSigna
   } catch {
     return;
   }
-  const responds = await withTimeout(silence.responseMs, 'The check of the store', stack.store.ping()).then(
+  const responds = await withTimeout(
+    silence.responseMs,
+    'The check of the store',
+    stack.store.ping(),
+  ).then(
     () => true,
     () => false,
   );
@@ -154,12 +201,16 @@ async function closeIfSilent({ stack, clock, log }: Program, stopped: AbortSigna
 }
 
 /**
- * Starts the reports of a process, the sweep, and the comparison of jobs: not in workers, which hostile pages
- * can stall.
+ * Starts the reports of a process, the sweep, and the comparison of jobs: not in workers, which
+ * hostile pages can stall.
  */
 function startUpkeep(
   program: Program,
-  { id, role, stats }: { id: string; role: ProcessRole; stats: Parameters<typeof startReporting>[3] },
+  {
+    id,
+    role,
+    stats,
+  }: { id: string; role: ProcessRole; stats: Parameters<typeof startReporting>[3] },
   stopping: AbortSignal,
   closers: (() => Promise<unknown>)[],
 ): void {
@@ -169,7 +220,9 @@ function startUpkeep(
   closers.push(inBackground(maintainForever(program.context, processId, stopping)));
 }
 
-/** Puts the program of a role together. Locks the data folder for `serve`, until `close` is called. */
+/**
+ * Puts the program of a role together. Locks the data folder for `serve`, until `close` is called.
+ */
 async function openProgram(
   config: Config,
   role: ProcessRole,
@@ -212,7 +265,9 @@ async function openProgram(
   return { program, telemetry, close };
 }
 
-/** Republishes the batches of an earlier process. Must run before any batch is submitted or claimed. */
+/**
+ * Republishes the batches of an earlier process. Must run before any batch is submitted or claimed.
+ */
 async function resumeBatches({ context, config, log }: Program): Promise<void> {
   // Without worker processes, a page of these batches may have ended the service.
   if (config.workers > 0) await excuseInterrupted(context.store);
@@ -221,9 +276,8 @@ async function resumeBatches({ context, config, log }: Program): Promise<void> {
 }
 
 /**
- * Adds the gauges of a role, starts audits, and opens the operations port. Returns null if there is no port,
- * or if the default one is in use.
- * The port closes after all others.
+ * Adds the gauges of a role, starts audits, and opens the operations port. Returns null if there is
+ * no port, or if the default one is in use. The port closes after all others.
  */
 async function openOperations(
   program: Program,
@@ -280,7 +334,11 @@ function sayEngines(
 }
 
 /** Prints the addresses of the service. */
-function sayPorts({ httpPort, grpcPort, opsPort }: Service, host: string, say: (line: string) => void): void {
+function sayPorts(
+  { httpPort, grpcPort, opsPort }: Service,
+  host: string,
+  say: (line: string) => void,
+): void {
   for (const [what, port] of [
     ['console (/console), REST, OpenAPI (/docs), files', httpPort],
     ['gRPC, Connect', grpcPort],
@@ -291,7 +349,10 @@ function sayPorts({ httpPort, grpcPort, opsPort }: Service, host: string, say: (
   if (isEveryAddress(host)) say(`  Listens on ${host}: other machines can connect (GLEANER_HOST)`);
 }
 
-/** Creates the rate limit, shared with the other serving processes, or returns null if there is none. */
+/**
+ * Creates the rate limit, shared with the other serving processes, or returns null if there is
+ * none.
+ */
 function openRateLimit(
   { config, context, clock, log }: Program,
   stopping: AbortSignal,
@@ -319,8 +380,8 @@ async function checkStore(
 }
 
 /**
- * Creates the first operator in the background. `exists` returns whether it exists; `refused` resolves with
- * an error if the data cannot be used, and is pending otherwise.
+ * Creates the first operator in the background. `exists` returns whether it exists; `refused`
+ * resolves with an error if the data cannot be used, and is pending otherwise.
  */
 function startOperator(
   program: Program,
@@ -344,8 +405,8 @@ function startOperator(
 }
 
 /**
- * Creates the first operator once the store responds, and shows the key once. Resolves with false if the
- * process stops before. Throws a DataRefusedError if the process must stop.
+ * Creates the first operator once the store responds, and shows the key once. Resolves with false
+ * if the process stops before. Throws a DataRefusedError if the process must stop.
  */
 async function announceOperator(
   { context, config, log, clock }: Program,

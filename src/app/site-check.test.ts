@@ -74,7 +74,9 @@ describe('checkSite()', () => {
     const guarded = { ...config, origins: parseOrigins('{}') };
     expect(await checkSite(guarded, file, `${shop}/p/10001`, say)).toBe(false);
     expect(said()).toMatch(/^FAULT address_refused/m);
-    expect(said()).toContain('set {"sites": {"allow_private": true}} in the file of GLEANER_ORIGINS');
+    expect(said()).toContain(
+      'set {"sites": {"allow_private": true}} in the file of GLEANER_ORIGINS',
+    );
   });
 
   test('names the command that proposes a declaration for a page without structured data', async () => {
@@ -108,7 +110,13 @@ test('contradictionLines() names the sources of a page that disagree, each once,
     source: 'json-ld',
     path: 'offers',
   } as const;
-  const marked = { ...candidate, value: 12.5, rung: 'page', source: 'control', path: 'p.price' } as const;
+  const marked = {
+    ...candidate,
+    value: 12.5,
+    rung: 'page',
+    source: 'control',
+    path: 'p.price',
+  } as const;
   const price = { field: 'price', value: 12.5, candidates: [stated, marked, stated] };
   const soldOut = { ...stated, field: 'availability', value: 'OutOfStock' };
   const availability = { field: 'availability', value: null, candidates: [soldOut] };
@@ -174,8 +182,13 @@ test('proposeSite() takes a member only if it agrees with the values that were d
     ),
   });
   const shown = '<div><p class="price">€ 9,50</p><button>Add to cart</button></div>';
-  const { declaration } = proposeSite([page('Oat mug', 9.5, shown), page('Rye bowl', 12, '')], site!);
-  expect(declaration).toMatchObject({ fields: { price: { json: 'page.offer.price', script: '__STATE__' } } });
+  const { declaration } = proposeSite(
+    [page('Oat mug', 9.5, shown), page('Rye bowl', 12, '')],
+    site!,
+  );
+  expect(declaration).toMatchObject({
+    fields: { price: { json: 'page.offer.price', script: '__STATE__' } },
+  });
 });
 
 test('proposeSite() notes fields for which the pages contradict themselves', () => {
@@ -189,5 +202,7 @@ test('proposeSite() notes fields for which the pages contradict themselves', () 
     ),
   });
   const { notes } = proposeSite([page('Mug'), page('Bowl')], site!);
-  expect(notes).toContainEqual(expect.stringMatching(/^price: sources of the pages contradict each other/));
+  expect(notes).toContainEqual(
+    expect.stringMatching(/^price: sources of the pages contradict each other/),
+  );
 });

@@ -26,9 +26,9 @@ import { readTargets, type Say } from './page.ts';
 const pageOf = (address: string) => targetOf('sites', 'product', address);
 
 /**
- * Reads a product page with the declarations of a file, as a job does. Prints the record, the missing fields,
- * and the source of each field, or the fault of the unit. Returns false for a fault. Throws a ConfigError for
- * a broken file, with the line and column of each problem.
+ * Reads a product page with the declarations of a file, as a job does. Prints the record, the
+ * missing fields, and the source of each field, or the fault of the unit. Returns false for a
+ * fault. Throws a ConfigError for a broken file, with the line and column of each problem.
  */
 export async function checkSite(
   config: Config,
@@ -73,7 +73,9 @@ const maxCandidates = 20;
 export function contradictionLines(contradictions: readonly FieldContradiction[]): string[] {
   if (contradictions.length === 0) return [];
   const lines = contradictions.flatMap(({ field, value, candidates }) => [
-    ...new Set(candidates.slice(0, maxCandidates).map((candidate) => `  ${field}  ${valueLine(candidate)}`)),
+    ...new Set(
+      candidates.slice(0, maxCandidates).map((candidate) => `  ${field}  ${valueLine(candidate)}`),
+    ),
     `  ${field}  ${value === null ? 'null, as the page marks none' : `taken: ${JSON.stringify(value)}`}`,
   ]);
   return [`Contradictions (fields: ${contradictions.length}):`, ...lines];
@@ -88,8 +90,9 @@ function valueLine({ value, rung, source, path }: Candidate): string {
 const maxPages = 5;
 
 /**
- * Fetches two or more product pages of a shop, and prints a declaration for it: a host alone if structured
- * data suffices, otherwise with the fields of embedded state that differ between the pages.
+ * Fetches two or more product pages of a shop, and prints a declaration for it: a host alone if
+ * structured data suffices, otherwise with the fields of embedded state that differ between the
+ * pages.
  */
 export async function learnSite(
   config: Config,
@@ -98,10 +101,17 @@ export async function learnSite(
   clock: Clock = systemClock,
 ): Promise<boolean> {
   if (addresses.length < 2 || addresses.length > maxPages)
-    throw Fault.invalid(['url'], `expected 2 to ${maxPages} product pages of one shop`, 'value_error');
+    throw Fault.invalid(
+      ['url'],
+      `expected 2 to ${maxPages} product pages of one shop`,
+      'value_error',
+    );
   const host = URL.parse(addresses[0]!)?.host.replace(/^www\./, '') ?? '';
   const name = /[a-z][a-z0-9-]{0,39}/.exec(host.replaceAll('.', '-'))?.[0] ?? 'shop';
-  declaredSites.use({ path: '', texts: { learned: JSON.stringify({ [name]: host || 'shop.invalid' }) } });
+  declaredSites.use({
+    path: '',
+    texts: { learned: JSON.stringify({ [name]: host || 'shop.invalid' }) },
+  });
   const readings = await readTargets(config, addresses.map(pageOf), say, clock);
   const responses = readings.map(({ main, fault }) => {
     if (main === null) throw fault;
@@ -113,7 +123,10 @@ export async function learnSite(
   return notes.length === 0;
 }
 
-/** Fields of a product page that a declaration should give, with the names of members that hold them. */
+/**
+ * Fields of a product page that a declaration should give, with the names of members that hold
+ * them.
+ */
 const memberNames: Readonly<Record<string, RegExp>> = {
   title: /^(?:product_?)?(?:title|name)$/i,
   price: /^(?:sale_?|final_?|current_?|selling_?)?price(?:_?(?:amount|value))?$|^amount$/i,
@@ -126,7 +139,9 @@ const memberNames: Readonly<Record<string, RegExp>> = {
 /** Fields that can be the same on all pages. */
 const shared: ReadonlySet<string> = new Set(['currency', 'availability', 'brand']);
 
-/** A page that a declaration is proposed for, and the members of its embedded states by their paths. */
+/**
+ * A page that a declaration is proposed for, and the members of its embedded states by their paths.
+ */
 interface LearnedPage {
   values: ProductValues;
   contradicted: ReadonlySet<string>;
@@ -144,14 +159,18 @@ function learnedPage(response: PageResponse, site: SiteDeclaration): LearnedPage
   };
 }
 
-/** Returns true if a member has the value that a page states for a field, as far as it states one. */
+/**
+ * Returns true if a member has the value that a page states for a field, as far as it states one.
+ */
 function hasStatedValue({ values, members }: LearnedPage, name: string, path: string): boolean {
   const value = values[name] ?? null;
   const member = members.get(path);
   if (value === null || Array.isArray(value)) return true;
-  if (name === 'price') return datumAmounts(member, text(values.currency)).includes(value as number);
+  if (name === 'price')
+    return datumAmounts(member, text(values.currency)).includes(value as number);
   if (name !== 'availability') return text(member) === text(value);
-  const isAvailable = typeof member === 'boolean' ? member : readAvailability(text(member)).available;
+  const isAvailable =
+    typeof member === 'boolean' ? member : readAvailability(text(member)).available;
   return isAvailable === readAvailability(text(value)).available;
 }
 
@@ -169,8 +188,8 @@ function placeOf(pages: readonly LearnedPage[], name: string, pattern: RegExp): 
 }
 
 /**
- * Proposes a declaration from pages of one shop, with a note for each field that it leaves open. A member of
- * embedded state has to agree with the values that were decided for the pages.
+ * Proposes a declaration from pages of one shop, with a note for each field that it leaves open. A
+ * member of embedded state has to agree with the values that were decided for the pages.
  */
 export function proposeSite(
   responses: readonly PageResponse[],
@@ -194,13 +213,19 @@ export function proposeSite(
     notes.push(`${name}: ${reason}; declare {"css": "…"}`);
   }
   const [host] = site.hosts as [string];
-  return { declaration: Object.keys(fields).length === 0 ? host : { hosts: [host], fields }, notes };
+  return {
+    declaration: Object.keys(fields).length === 0 ? host : { hosts: [host], fields },
+    notes,
+  };
 }
 
 /** Maximum depth of a member that is proposed. */
 const maxDepth = 12;
 
-/** Yields the members with a plain value that is not empty, by their paths, and the first of each list. */
+/**
+ * Yields the members with a plain value that is not empty, by their paths, and the first of each
+ * list.
+ */
 function* membersOf(value: Json | undefined, path: readonly string[]): Generator<[string, Json]> {
   if (isObject(value) || Array.isArray(value)) {
     const members = Array.isArray(value) ? value.slice(0, 3) : value;

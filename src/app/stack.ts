@@ -30,8 +30,8 @@ export interface StackOptions {
 }
 
 /**
- * Opens the engines and loads only their drivers. Engines of the distributed stack may be unavailable: they
- * are used once they respond.
+ * Opens the engines and loads only their drivers. Engines of the distributed stack may be
+ * unavailable: they are used once they respond.
  */
 export async function openStack(
   config: Config,
@@ -41,7 +41,9 @@ export async function openStack(
 ): Promise<Stack> {
   const store = await openStore(config, storeCacheBytes);
   const queue =
-    config.natsUrl === null && sharedQueue ? sharedQueue : await openQueue(config, clock, log, store);
+    config.natsUrl === null && sharedQueue
+      ? sharedQueue
+      : await openQueue(config, clock, log, store);
   const blobs = await openBlobs(config);
   return {
     name: config.mongoUri === null ? 'embedded' : 'distributed',
@@ -83,7 +85,14 @@ async function openQueue(config: Config, clock: Clock, log: Log, store: Store): 
     installationId ??= await store.installationId();
     return installationId;
   };
-  return openJetStreamQueue({ url, ...(replicas === null ? {} : { replicas }), owner, placeOf, clock, log });
+  return openJetStreamQueue({
+    url,
+    ...(replicas === null ? {} : { replicas }),
+    owner,
+    placeOf,
+    clock,
+    log,
+  });
 }
 
 /** Opens only the result storage. */

@@ -5,8 +5,8 @@ import { createStallDetector, stallCheckMs } from '../worker/stall-detector.ts';
 import { beatCounter, type StallMemory, unitInProgress } from '../worker/stall-watch.ts';
 
 /*
- * The thread of a worker process that watches its main thread. It reports a stall through a pipe of its own,
- * because the channel to the parent belongs to the main thread, and ends the process.
+ * The thread of a worker process that watches its main thread. It reports a stall through a pipe of
+ * its own, because the channel to the parent belongs to the main thread, and ends the process.
  */
 
 const memory = workerData as StallMemory;

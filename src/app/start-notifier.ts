@@ -15,7 +15,10 @@ const maxUploadsPerUser = maxUploads / 2;
 /** Timeouts for each reply of a mail server and for a whole message, in milliseconds. */
 const mailTimes = { stepMs: 10_000, totalMs: 30_000 };
 
-/** Delivers notifications of jobs until the signal aborts. Resolves when every connection has closed. */
+/**
+ * Delivers notifications of jobs until the signal aborts. Resolves when every connection has
+ * closed.
+ */
 export async function notify(
   { context, config }: Program,
   publicUrl: () => string,
@@ -44,7 +47,10 @@ export async function notify(
   }
 }
 
-/** Creates a poster that loads the HTTP client with the first message: most installations never send one. */
+/**
+ * Creates a poster that loads the HTTP client with the first message: most installations never send
+ * one.
+ */
 function createPosterOnDemand(): Omit<Poster, 'send'> {
   const poster = onDemand(async () =>
     (await import('../fetch/post.ts')).createPoster({ totalMs: responseMs }),

@@ -33,7 +33,11 @@ function maintain(id: string, processId: string | null = id): void {
     sweeps.push(id);
     return store.ping();
   };
-  void maintainForever({ ...fixture.context, store: { ...store, ping } }, processId, stopping.signal);
+  void maintainForever(
+    { ...fixture.context, store: { ...store, ping } },
+    processId,
+    stopping.signal,
+  );
 }
 
 /** Returns the processes that sweep while `ms` pass. */

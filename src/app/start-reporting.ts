@@ -11,8 +11,9 @@ import type { WorkerPoolStats } from '../worker/pool.ts';
 import type { Program } from './compose.ts';
 
 /**
- * Sweeps and compares tracked jobs until the signal is aborted. The processes of an installation share both.
- * `processId` is null for the only process of a store: it does not wait for one that was killed.
+ * Sweeps and compares tracked jobs until the signal is aborted. The processes of an installation
+ * share both. `processId` is null for the only process of a store: it does not wait for one that
+ * was killed.
  */
 export async function maintainForever(
   context: JobContext,
@@ -20,8 +21,12 @@ export async function maintainForever(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock } = context;
-  const share = async () => (processId === null ? wholeShare : readShare(store, processId, clock.now()));
-  await Promise.all([sweepForever(context, sweepMs, signal, share), trackForever(context, trackMs, signal)]);
+  const share = async () =>
+    processId === null ? wholeShare : readShare(store, processId, clock.now());
+  await Promise.all([
+    sweepForever(context, sweepMs, signal, share),
+    trackForever(context, trackMs, signal),
+  ]);
 }
 
 /** Interval between reports of a process, in milliseconds. */
@@ -31,8 +36,9 @@ const reportMs = 10_000;
 const idle = { workers: 0, batches: 0, unitsDone: 0, memoryBytes: 0 };
 
 /**
- * Starts heartbeats of this process. `id`: unique for each start of the process. `work` returns its workers'
- * counts. Returns a function that stops and removes the heartbeat; call it after the worker has stopped.
+ * Starts heartbeats of this process. `id`: unique for each start of the process. `work` returns its
+ * workers' counts. Returns a function that stops and removes the heartbeat; call it after the
+ * worker has stopped.
  */
 export function startReporting(
   { context, clock, skewMs, log, requestCounter }: Program,

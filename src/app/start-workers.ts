@@ -14,7 +14,10 @@ const idle: WorkerPoolStats = {
   memoryBytes: 0,
 };
 
-/** Starts page work, in worker processes or in the thread of this process, as `GLEANER_WORKERS` says. */
+/**
+ * Starts page work, in worker processes or in the thread of this process, as `GLEANER_WORKERS`
+ * says.
+ */
 export async function startPageWork(
   program: Program,
   role: string,
@@ -32,7 +35,10 @@ export async function startPageWork(
       countRequests: requestCounter.putBack,
     });
   // Only this process uses the embedded queue, so no other can publish the first batch.
-  if (config.natsUrl !== null || (await context.store.jobs.count({ state: { in: workingStates } }, 1)) > 0)
+  if (
+    config.natsUrl !== null ||
+    (await context.store.jobs.count({ state: { in: workingStates } }, 1)) > 0
+  )
     return start();
   return startWithFirstBatch(program, start);
 }
@@ -44,7 +50,12 @@ async function workInThread(context: Program['context']): Promise<WorkerPool> {
   return {
     stats: () => {
       const busy = worker.stats.batches > 0 ? 1 : 0;
-      return { workers: 0, memoryBytes: 0, slots: { busy, idle: 1 - busy, stopped: 0 }, ...worker.stats };
+      return {
+        workers: 0,
+        memoryBytes: 0,
+        slots: { busy, idle: 1 - busy, stopped: 0 },
+        ...worker.stats,
+      };
     },
     stop: () => worker.stop(),
   };

@@ -15,9 +15,10 @@ export interface StoreCheck {
 }
 
 /**
- * Checks the data's schema version, which the store migrates on the first call, and that the data folder and
- * the queue belong to the installation of the database. Engines that do not respond yet are checked in the
- * background once they do. Throws a DataRefusedError if the responses arrive within a second.
+ * Checks the data's schema version, which the store migrates on the first call, and that the data
+ * folder and the queue belong to the installation of the database. Engines that do not respond yet
+ * are checked in the background once they do. Throws a DataRefusedError if the responses arrive
+ * within a second.
  */
 export async function startStoreCheck(
   { stack, clock, config }: Pick<Program, 'stack' | 'clock' | 'config'>,
@@ -28,7 +29,8 @@ export async function startStoreCheck(
     while (!signal.aborted) {
       try {
         await stack.store.schemaVersion();
-        if (stack.name === 'distributed') await matchFolder(config, await stack.store.installationId());
+        if (stack.name === 'distributed')
+          await matchFolder(config, await stack.store.installationId());
         await stack.queue.ping();
         return;
       } catch (error) {

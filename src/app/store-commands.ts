@@ -10,12 +10,14 @@ import { openBlobs, openStore } from './stack.ts';
 
 export type { Audit };
 
-/** Result of `gleaner audit`. `files`: number of files in the result storage, if they were audited. */
+/**
+ * Result of `gleaner audit`. `files`: number of files in the result storage, if they were audited.
+ */
 export type CompleteAudit = Audit & Partial<Pick<FileAudit, 'files'>>;
 
 /**
- * Audits the store, and with `withFiles` the result storage, also while a service uses them. Throws a
- * ConfigError if there is no data.
+ * Audits the store, and with `withFiles` the result storage, also while a service uses them. Throws
+ * a ConfigError if there is no data.
  */
 export async function runAudit(config: Config, { withFiles = false } = {}): Promise<CompleteAudit> {
   const store = await openExistingStore(config);
@@ -31,14 +33,17 @@ export async function runAudit(config: Config, { withFiles = false } = {}): Prom
 }
 
 /**
- * Creates another key of the first operator directly in the store, for use when all keys are lost. Throws a
- * ConfigError if there is no data or a service is using the data folder.
+ * Creates another key of the first operator directly in the store, for use when all keys are lost.
+ * Throws a ConfigError if there is no data or a service is using the data folder.
  */
 export async function recoverOperatorKey(config: Config, name: string): Promise<string> {
   return withLockedStore(config, (store) => createOperatorKey(store, name, systemClock.now()));
 }
 
-/** Calls a function with the store of an installation. Throws a ConfigError without data, or while in use. */
+/**
+ * Calls a function with the store of an installation. Throws a ConfigError without data, or while
+ * in use.
+ */
 async function withLockedStore<T>(config: Config, call: (store: Store) => Promise<T>): Promise<T> {
   await requireData(config);
   const release = await lockData(config);
@@ -54,7 +59,10 @@ async function withLockedStore<T>(config: Config, call: (store: Store) => Promis
   }
 }
 
-/** Time between attempts while another process migrates or the store does not respond, in milliseconds. */
+/**
+ * Time between attempts while another process migrates or the store does not respond, in
+ * milliseconds.
+ */
 const retryMs = 1_000;
 
 export interface MigrateStoreOptions {
@@ -64,9 +72,9 @@ export interface MigrateStoreOptions {
 }
 
 /**
- * Migrates the store to this program's schema. Returns the name of the engine and the version. Throws a
- * ConfigError if there is no data or a service uses the data folder, a NewerDataError if a newer program
- * wrote the data, and fault `unavailable` if the store does not respond in time.
+ * Migrates the store to this program's schema. Returns the name of the engine and the version.
+ * Throws a ConfigError if there is no data or a service uses the data folder, a NewerDataError if a
+ * newer program wrote the data, and fault `unavailable` if the store does not respond in time.
  */
 export async function migrateStore(
   config: Config,

@@ -21,8 +21,8 @@ const maxReadBytes = 1024 ** 3;
 const maxListed = 5;
 
 /**
- * Compares the files that jobs refer to with their records: the sizes of all, and the contents of as many as
- * fit into 1 GiB. Throws `unavailable`.
+ * Compares the files that jobs refer to with their records: the sizes of all, and the contents of
+ * as many as fit into 1 GiB. Throws `unavailable`.
  */
 export async function checkStoredFiles(store: Store, blobs: Blobs): Promise<StoredFilesCheck> {
   const check: StoredFilesCheck = { files: 0, read: 0, damaged: [], damagedCount: 0 };

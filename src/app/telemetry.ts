@@ -15,8 +15,8 @@ import type { Tracing } from '../telemetry/tracing.ts';
 import { messageAttributes } from '../worker/message-span.ts';
 
 /**
- * Wraps a fetcher so that each request to an origin has a span. The request carries no trace context: an
- * origin is a stranger (docs/operate.md).
+ * Wraps a fetcher so that each request to an origin has a span. The request carries no trace
+ * context: an origin is a stranger (docs/operate.md).
  */
 export function traceFetcher(fetcher: Fetcher): Fetcher {
   const traced = (market: string, region: string, fetchPage: FetchPage): FetchPage => {
@@ -47,8 +47,8 @@ export function traceFetcher(fetcher: Fetcher): Fetcher {
 }
 
 /**
- * Wraps a queue so that each publish has a span, whose context travels with the message. A message that is
- * published again keeps its context.
+ * Wraps a queue so that each publish has a span, whose context travels with the message. A message
+ * that is published again keeps its context.
  */
 export function traceQueue(queue: Queue): Queue {
   return {
@@ -56,18 +56,22 @@ export function traceQueue(queue: Queue): Queue {
     publish(message) {
       if (message.trace !== undefined) return queue.publish(message);
       const attributes = messageAttributes(queue, message, 'publish');
-      return inSpan(`publish ${message.lane}.${message.market}`, { kind: 'producer', attributes }, () => {
-        const traced = { ...message, trace: currentTrace() };
-        // The in-process queue delivers the message from here, after the caller has continued.
-        return outsideSpans(() => queue.publish(traced));
-      });
+      return inSpan(
+        `publish ${message.lane}.${message.market}`,
+        { kind: 'producer', attributes },
+        () => {
+          const traced = { ...message, trace: currentTrace() };
+          // The in-process queue delivers the message from here, after the caller has continued.
+          return outsideSpans(() => queue.publish(traced));
+        },
+      );
     },
   };
 }
 
 /**
- * Wraps a store so that each of its steps within a recorded span has a span. Steps of background loops, which
- * have no caller, are not recorded, and neither are streams.
+ * Wraps a store so that each of its steps within a recorded span has a span. Steps of background
+ * loops, which have no caller, are not recorded, and neither are streams.
  */
 export function traceStore(store: Store): Store {
   const system = store.engine.toLowerCase();
@@ -85,7 +89,8 @@ export function traceStore(store: Store): Store {
 export const exportsMetrics = ({
   opsPort,
   metricsPushMs,
-}: Pick<Config, 'opsPort' | 'metricsPushMs'>): boolean => opsPort !== null || metricsPushMs !== null;
+}: Pick<Config, 'opsPort' | 'metricsPushMs'>): boolean =>
+  opsPort !== null || metricsPushMs !== null;
 
 const { version } = manifest;
 
@@ -93,9 +98,9 @@ const { version } = manifest;
 const requestOutcomes = ['succeeded', 'refused', 'failed', 'inconclusive'];
 
 /**
- * Creates the series of counters by job type, marketplace, and result, at zero. Of the codes of units, only
- * `ok` has one: most faults never occur for most job types. Contradictions are found on pages of declared
- * sites only.
+ * Creates the series of counters by job type, marketplace, and result, at zero. Of the codes of
+ * units, only `ok` has one: most faults never occur for most job types. Contradictions are found on
+ * pages of declared sites only.
  */
 function startJobSeries({ add }: Pick<Telemetry['metrics'], 'add'>): void {
   for (const { market, kind } of jobTypes) {
@@ -104,17 +109,23 @@ function startJobSeries({ add }: Pick<Telemetry['metrics'], 'add'>): void {
     add('gleaner_jobs_fields_missing_total', { kind, market }, 0);
   }
   for (const market of knownMarkets)
-    for (const outcome of requestOutcomes) add('gleaner_origin_requests_total', { market, outcome }, 0);
+    for (const outcome of requestOutcomes)
+      add('gleaner_origin_requests_total', { market, outcome }, 0);
   for (const field of ['price', 'availability'])
     add('gleaner_contradictions_total', { market: 'sites', field }, 0);
-  for (const market of knownMarkets) add('gleaner_browser_defects_total', { market, defect: 'cached' }, 0);
+  for (const market of knownMarkets)
+    add('gleaner_browser_defects_total', { market, defect: 'cached' }, 0);
   add('gleaner_browser_defects_total', { market: 'sites', defect: 'pending' }, 0);
   for (const result of [...endedStates, 'skipped', 'not_submitted'])
     add('gleaner_schedule_runs_total', { result }, 0);
 }
 
 /** Starts to measure if metrics are exported. */
-export async function startTelemetry(config: Config, role: string, log: Log): Promise<Telemetry | null> {
+export async function startTelemetry(
+  config: Config,
+  role: string,
+  log: Log,
+): Promise<Telemetry | null> {
   if (!exportsMetrics(config)) return null;
   const telemetry = await openTelemetry({ role, version, log, pushMs: config.metricsPushMs });
   startJobSeries(telemetry.metrics);
@@ -123,10 +134,14 @@ export async function startTelemetry(config: Config, role: string, log: Log): Pr
 }
 
 /**
- * Starts to export traces if they are configured; otherwise the SDK is not even loaded. Call it before
- * compose(), whose logger adds the active trace to its lines.
+ * Starts to export traces if they are configured; otherwise the SDK is not even loaded. Call it
+ * before compose(), whose logger adds the active trace to its lines.
  */
-export async function startTracing(config: Config, role: string, log: Log): Promise<Tracing | null> {
+export async function startTracing(
+  config: Config,
+  role: string,
+  log: Log,
+): Promise<Tracing | null> {
   if (!config.exportsTraces) return null;
   const { openTracing } = await import('../telemetry/tracing.ts');
   return openTracing({ role, version, log });

@@ -2,9 +2,9 @@
 const listenersOf = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls `listener` when the signal aborts and returns a function that removes the listener. Use it for
- * signals that many requests wait on: an event listener per request costs several microseconds and 500 bytes.
- * Does nothing if the signal has already aborted.
+ * Calls `listener` when the signal aborts and returns a function that removes the listener. Use it
+ * for signals that many requests wait on: an event listener per request costs several microseconds
+ * and 500 bytes. Does nothing if the signal has already aborted.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   let listeners = listenersOf.get(signal);
@@ -32,9 +32,9 @@ export interface LinkedSignal {
 }
 
 /**
- * Returns a signal that aborts with the first of `sources` and with its reason. Unlike the result of
- * AbortSignal.any(), it is a plain signal: a composite signal checks all its sources on every read of
- * `aborted`.
+ * Returns a signal that aborts with the first of `sources` and with its reason. Unlike the result
+ * of AbortSignal.any(), it is a plain signal: a composite signal checks all its sources on every
+ * read of `aborted`.
  */
 export function linkSignals(...sources: readonly AbortSignal[]): LinkedSignal {
   const controller = new AbortController();
@@ -58,8 +58,14 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Settles like the promise. Rejects after `ms` milliseconds with an error that begins with `what`. */
-export async function withTimeout<Value>(ms: number, what: string, promise: Promise<Value>): Promise<Value> {
+/**
+ * Settles like the promise. Rejects after `ms` milliseconds with an error that begins with `what`.
+ */
+export async function withTimeout<Value>(
+  ms: number,
+  what: string,
+  promise: Promise<Value>,
+): Promise<Value> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms);
   try {

@@ -4,8 +4,8 @@ interface BegunSource<Value> extends AsyncIterableIterator<Value> {
 }
 
 /**
- * Reads the first value of a source, so that its error is thrown here and can be a response. Returns the
- * whole source, which the caller must read to its end or close with `return`.
+ * Reads the first value of a source, so that its error is thrown here and can be a response.
+ * Returns the whole source, which the caller must read to its end or close with `return`.
  */
 export async function begin<Value>(source: AsyncIterable<Value>): Promise<BegunSource<Value>> {
   const values = source[Symbol.asyncIterator]();

@@ -7,8 +7,10 @@ const textMap = (maxBytes: number) =>
 describe('createBoundedMap()', () => {
   test('stays within its byte limit for any keys and values', () => {
     const map = textMap(1_000_000);
-    for (let count = 0; count < 5_000; count += 1) map.set(`key ${count}`, { text: 'x'.repeat(count) });
-    for (let count = 0; count < 20_000; count += 1) map.set('k'.repeat(count % 4_096) + count, { text: '' });
+    for (let count = 0; count < 5_000; count += 1)
+      map.set(`key ${count}`, { text: 'x'.repeat(count) });
+    for (let count = 0; count < 20_000; count += 1)
+      map.set('k'.repeat(count % 4_096) + count, { text: '' });
     expect(map.bytes).toBeLessThanOrEqual(1_000_000);
     expect(map.size).toBeGreaterThan(100);
   });
@@ -19,7 +21,12 @@ describe('createBoundedMap()', () => {
     map.get('a');
     map.peek('b');
     map.set('d', { text: 'x'.repeat(100) });
-    expect(['a', 'b', 'c', 'd'].map((key) => map.peek(key) !== undefined)).toEqual([true, false, true, true]);
+    expect(['a', 'b', 'c', 'd'].map((key) => map.peek(key) !== undefined)).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
   });
 
   test('also evicts above the maximum number of entries', () => {

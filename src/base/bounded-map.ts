@@ -16,8 +16,8 @@ export interface BoundedMap<Value extends NonNullable<unknown>> {
   /** Returns the value without marking it as recently used. */
   peek(key: string): Value | undefined;
   /**
-   * Stores a value, or measures a stored value again after it has grown. Evicts the least recently used
-   * entries.
+   * Stores a value, or measures a stored value again after it has grown. Evicts the least recently
+   * used entries.
    */
   set(key: string, value: Value): void;
   delete(key: string): void;

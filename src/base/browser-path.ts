@@ -28,10 +28,13 @@ function isExecutable(path: string): boolean {
 }
 
 /**
- * Returns the full path of a Chromium-based browser in the folders of `path` (a PATH value) or among
- * `others`, or null if none is found.
+ * Returns the full path of a Chromium-based browser in the folders of `path` (a PATH value) or
+ * among `others`, or null if none is found.
  */
-export function findBrowser(path: string, fallbackPaths: readonly string[] = applications): string | null {
+export function findBrowser(
+  path: string,
+  fallbackPaths: readonly string[] = applications,
+): string | null {
   const folders = path.split(delimiter).filter((folder) => folder !== '');
   const candidates = [
     ...names.flatMap((name) => folders.map((folder) => join(folder, name))),
@@ -46,7 +49,10 @@ export const browserFolder = (dataDir: string): string => join(dataDir, 'browser
 /** Returns the file with the path of the installed browser, relative to its folder. */
 export const browserNote = (dataDir: string): string => join(browserFolder(dataDir), 'path');
 
-/** Returns the path of the browser that `gleaner browser install` downloaded, or null if there is none. */
+/**
+ * Returns the path of the browser that `gleaner browser install` downloaded, or null if there is
+ * none.
+ */
 export function findInstalledBrowser(dataDir: string): string | null {
   try {
     const path = join(browserFolder(dataDir), readFileSync(browserNote(dataDir), 'utf8'));

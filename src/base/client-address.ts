@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 
-/** Header with the addresses of a request's senders, the client's first. Only the last one is certain. */
+/**
+ * Header with the addresses of a request's senders, the client's first. Only the last one is
+ * certain.
+ */
 export const forwardedForHeader = 'x-forwarded-for';
 
 /** Maximum length of the addresses that clientAddress() returns. */
@@ -20,7 +23,8 @@ export function appendPeerAddress(request: IncomingMessage | Http2ServerRequest)
 }
 
 /**
- * Returns the addresses of a request's senders; the end of a long list, which is the part that clients cannot
- * choose.
+ * Returns the addresses of a request's senders; the end of a long list, which is the part that
+ * clients cannot choose.
  */
-export const clientAddress = (header: string | null | undefined): string => (header ?? '').slice(-maxLength);
+export const clientAddress = (header: string | null | undefined): string =>
+  (header ?? '').slice(-maxLength);

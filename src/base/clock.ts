@@ -3,16 +3,19 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** Source of time. Injected everywhere, so that tests control it. */
 export interface Clock {
   /**
-   * Time of day in milliseconds since the epoch, UTC: for times that people read, and for deadlines that
-   * they set. It may be set forward or back.
+   * Time of day in milliseconds since the epoch, UTC: for times that people read, and for deadlines
+   * that they set. It may be set forward or back.
    */
   now(): number;
   /**
-   * Milliseconds of a clock that never steps, for leases, delays, and durations. The processes of an
-   * installation agree on it, also after a restart. It may differ from the time of day by any amount.
+   * Milliseconds of a clock that never steps, for leases, delays, and durations. The processes of
+   * an installation agree on it, also after a restart. It may differ from the time of day by any
+   * amount.
    */
   steady(): number;
-  /** Resolves after `ms` milliseconds. Rejects with the signal's reason if the signal aborts first. */
+  /**
+   * Resolves after `ms` milliseconds. Rejects with the signal's reason if the signal aborts first.
+   */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -63,7 +63,9 @@ test('loadConfig() opens the operations port 9464 by default', () => {
 
 test('loadConfig() starts a worker process per core but one by default, on both stacks', () => {
   const workers = Math.max(1, Math.min(availableParallelism() - 1, 64));
-  expect(loadConfig({ MONGODB_URI: 'mongodb://h/d', NATS_URL: 'nats://h' })).toMatchObject({ workers });
+  expect(loadConfig({ MONGODB_URI: 'mongodb://h/d', NATS_URL: 'nats://h' })).toMatchObject({
+    workers,
+  });
   expect(loadConfig({})).toMatchObject({ workers });
   expect(loadConfig({ GLEANER_WORKERS: '0' }).workers).toBe(0);
   const shown = loadConfig({}).effectiveSettings.find(({ name }) => name === 'GLEANER_WORKERS');
@@ -76,7 +78,9 @@ test('loadConfig() pushes metrics only if the variables of OpenTelemetry say so'
   expect(pushMs({})).toBeNull();
   expect(pushMs(endpoint)).toBe(60_000);
   expect(pushMs({ ...endpoint, OTEL_METRIC_EXPORT_INTERVAL: '5000' })).toBe(5_000);
-  expect(pushMs({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:4318/v1/metrics' })).toBe(60_000);
+  expect(pushMs({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:4318/v1/metrics' })).toBe(
+    60_000,
+  );
   expect(pushMs({ ...endpoint, OTEL_METRICS_EXPORTER: 'none' })).toBeNull();
   expect(pushMs({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).toBeNull();
 });
@@ -86,8 +90,12 @@ test('loadConfig() exports traces only if the variables of OpenTelemetry say so'
   const isTraced = (environment: Record<string, string>) => loadConfig(environment).exportsTraces;
   expect(isTraced({})).toBe(false);
   expect(isTraced(endpoint)).toBe(true);
-  expect(isTraced({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/v1/traces' })).toBe(true);
-  expect(isTraced({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:4318/v1/metrics' })).toBe(false);
+  expect(isTraced({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/v1/traces' })).toBe(
+    true,
+  );
+  expect(
+    isTraced({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:4318/v1/metrics' }),
+  ).toBe(false);
   expect(isTraced({ OTEL_TRACES_EXPORTER: 'otlp' })).toBe(true);
   expect(isTraced({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' })).toBe(false);
   expect(isTraced({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).toBe(false);
@@ -150,7 +158,9 @@ test('loadConfig() accepts signed requests only with an address where sites find
   const load = (url: string) => loadConfig({ GLEANER_ORIGINS: file, GLEANER_PUBLIC_URL: url });
   expect(load('https://gleaner.example').origins.get('mkta')?.sign).toBe(true);
   for (const url of ['', 'http://gleaner.example'])
-    expect(() => load(url)).toThrow('GLEANER_ORIGINS: mkta.sign needs a GLEANER_PUBLIC_URL with https');
+    expect(() => load(url)).toThrow(
+      'GLEANER_ORIGINS: mkta.sign needs a GLEANER_PUBLIC_URL with https',
+    );
   rmSync(folder, { recursive: true });
 });
 
@@ -180,7 +190,9 @@ test('effectiveSettings shows values but no secrets', () => {
 
 describe('variables that are not settings', () => {
   test('are refused with a suggestion', () => {
-    expect(() => loadConfig({ GLEANER_ORIGIN: 'origins.json', GLEANER_COLOUR_OF_LOGS: 'blue' })).toThrow(
+    expect(() =>
+      loadConfig({ GLEANER_ORIGIN: 'origins.json', GLEANER_COLOUR_OF_LOGS: 'blue' }),
+    ).toThrow(
       'GLEANER_ORIGIN is not a setting. Did you mean GLEANER_ORIGINS?\nGLEANER_COLOUR_OF_LOGS is not a setting.',
     );
   });
@@ -188,7 +200,9 @@ describe('variables that are not settings', () => {
   test('are ignored if they are of clients, of other programs, or of a service called gleaner', () => {
     const links = { GLEANER_SERVICE_HOST: '10.0.0.1', GLEANER_PORT: 'tcp://10.0.0.1:8080' };
     const more = { GLEANER_PORT_8080_TCP_ADDR: '10.0.0.1', GLEANER_API_SERVICE_PORT_HTTP: '8080' };
-    expect(() => loadConfig({ ...links, ...more, GLEANER_URL: 'http://here', HOME: '/root' })).not.toThrow();
+    expect(() =>
+      loadConfig({ ...links, ...more, GLEANER_URL: 'http://here', HOME: '/root' }),
+    ).not.toThrow();
   });
 });
 

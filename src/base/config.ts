@@ -32,8 +32,8 @@ export interface Config {
   /** Address to listen on. */
   host: string;
   /**
-   * Secrets from which keys are derived, newest first, for replicas without a shared data folder. null:
-   * generated in the data folder.
+   * Secrets from which keys are derived, newest first, for replicas without a shared data folder.
+   * null: generated in the data folder.
    */
   linkSecrets: readonly [string, ...string[]] | null;
   /** Base URL of signed links. Null: derived from the HTTP port. */
@@ -51,7 +51,10 @@ export interface Config {
   approval: boolean;
   /** null: no restriction. */
   workingHours: WorkingHours | null;
-  /** Cache lifetimes in milliseconds while a job is processing and after it completed. Null: no cache. */
+  /**
+   * Cache lifetimes in milliseconds while a job is processing and after it completed. Null: no
+   * cache.
+   */
   retrieveCache: { processingMs: number; completedMs: number } | null;
   /** Credits per unit by `kind` or `market.kind`; override the defaults of the kinds. */
   prices: ReadonlyMap<string, number>;
@@ -85,7 +88,9 @@ export interface Config {
   logLevel: string;
   /** Port for metrics and probes. Null: none. */
   opsPort: number | null;
-  /** Interval between pushes of metrics over OTLP, in milliseconds. Null: metrics are not pushed. */
+  /**
+   * Interval between pushes of metrics over OTLP, in milliseconds. Null: metrics are not pushed.
+   */
   metricsPushMs: number | null;
   /** True if traces are exported over OTLP. */
   exportsTraces: boolean;
@@ -106,9 +111,10 @@ export { ConfigError };
 const clientSettings = ['GLEANER_URL', 'GLEANER_API_KEY', 'GLEANER_CONFIG', 'GLEANER_PROFILE'];
 
 /**
- * Returns the environment with the settings of the `.env` file in `folder`, for a service. A setting that the
- * environment has already, directly or by `<name>_FILE`, keeps its value. Returns the environment itself if
- * GLEANER_DOTENV is off. Throws ConfigError for a file that cannot be read.
+ * Returns the environment with the settings of the `.env` file in `folder`, for a service. A
+ * setting that the environment has already, directly or by `<name>_FILE`, keeps its value. Returns
+ * the environment itself if GLEANER_DOTENV is off. Throws ConfigError for a file that cannot be
+ * read.
  */
 export function withDotEnv(environment: Environment, folder: string): Environment {
   if (environment.GLEANER_DOTENV === 'off') return environment;
@@ -121,7 +127,8 @@ export function withDotEnv(environment: Environment, folder: string): Environmen
 }
 
 /**
- * Names of variables that are not settings of a service: of clients, of the compose file, and of the tests.
+ * Names of variables that are not settings of a service: of clients, of the compose file, and of
+ * the tests.
  */
 export const otherNames = [
   ...clientSettings,
@@ -149,9 +156,9 @@ function findUnknownSettings(environment: Environment): string[] {
 }
 
 /**
- * Reads the configuration from environment variables. Relative paths in them start at `folder`, by default
- * the current one. Throws a ConfigError with a line for each problem, which names the variable and its value.
- * Variables that look like settings and are none are problems too.
+ * Reads the configuration from environment variables. Relative paths in them start at `folder`, by
+ * default the current one. Throws a ConfigError with a line for each problem, which names the
+ * variable and its value. Variables that look like settings and are none are problems too.
  */
 export function loadConfig(variables: Environment, folder = '.'): Config {
   const environment = readSecretFiles(variables, folder);
@@ -166,7 +173,10 @@ export function loadConfig(variables: Environment, folder = '.'): Config {
   return config;
 }
 
-/** Adds the error of `build` to the problems and returns null, unless it follows from an invalid setting. */
+/**
+ * Adds the error of `build` to the problems and returns null, unless it follows from an invalid
+ * setting.
+ */
 function collectProblems(problems: string[], build: () => Config): Config | null {
   try {
     return build();
@@ -228,7 +238,10 @@ function buildConfig(
 }
 
 /** Returns the addresses of the engines. Throws ConfigError for half of the distributed stack. */
-function readEngines({ MONGODB_URI, NATS_URL }: SettingValues): Pick<Config, 'mongoUri' | 'natsUrl'> {
+function readEngines({
+  MONGODB_URI,
+  NATS_URL,
+}: SettingValues): Pick<Config, 'mongoUri' | 'natsUrl'> {
   if ((MONGODB_URI === null) !== (NATS_URL === null)) {
     throw new ConfigError(
       `MONGODB_URI and NATS_URL go together: ${MONGODB_URI === null ? 'MONGODB_URI' : 'NATS_URL'} is missing. ` +
@@ -238,7 +251,9 @@ function readEngines({ MONGODB_URI, NATS_URL }: SettingValues): Pick<Config, 'mo
   return { mongoUri: MONGODB_URI, natsUrl: NATS_URL };
 }
 
-/** Returns the origins. Throws ConfigError if requests are signed and sites could not find the keys. */
+/**
+ * Returns the origins. Throws ConfigError if requests are signed and sites could not find the keys.
+ */
 function readOrigins({ GLEANER_ORIGINS, GLEANER_PUBLIC_URL: url }: SettingValues): Origins {
   const origins: Origins = GLEANER_ORIGINS ?? new Map();
   for (const [market, { sign }] of origins) {
@@ -251,15 +266,17 @@ function readOrigins({ GLEANER_ORIGINS, GLEANER_PUBLIC_URL: url }: SettingValues
 }
 
 /**
- * One worker process per core, less one: a busy worker also uses threads for files and garbage, and its
- * parent process, or an engine on the same machine, needs a core too.
+ * One worker process per core, less one: a busy worker also uses threads for files and garbage, and
+ * its parent process, or an engine on the same machine, needs a core too.
  */
 const defaultWorkers = () => Math.max(1, Math.min(64, availableParallelism() - 1));
 
 function readBackupPlace(values: SettingValues): string | null {
   const { GLEANER_BACKUP_TO: to } = values;
   if (to !== null && values.MONGODB_URI !== null)
-    throw new ConfigError('GLEANER_BACKUP_TO=…: back up MongoDB with its own tools, and unset this');
+    throw new ConfigError(
+      'GLEANER_BACKUP_TO=…: back up MongoDB with its own tools, and unset this',
+    );
   return to;
 }
 
@@ -276,19 +293,22 @@ function readNotices(values: SettingValues): NoticeSettings {
 }
 
 /**
- * Reads the standard variables of OpenTelemetry that decide whether metrics are pushed and traces are
- * exported.
+ * Reads the standard variables of OpenTelemetry that decide whether metrics are pushed and traces
+ * are exported.
  */
 function readTelemetry(environment: Environment): Pick<Config, 'metricsPushMs' | 'exportsTraces'> {
   const read = (name: string) => environment[`OTEL_${name}`] || null;
   const protocol = read('EXPORTER_OTLP_PROTOCOL') ?? 'http/protobuf';
   if (protocol !== 'http/protobuf')
-    throw new ConfigError(`OTEL_EXPORTER_OTLP_PROTOCOL=${protocol}: only http/protobuf is supported`);
+    throw new ConfigError(
+      `OTEL_EXPORTER_OTLP_PROTOCOL=${protocol}: only http/protobuf is supported`,
+    );
   const isDisabled = read('SDK_DISABLED') === 'true';
   const shared = read('EXPORTER_OTLP_ENDPOINT');
   const metrics = shared ?? read('EXPORTER_OTLP_METRICS_ENDPOINT');
   const traces = shared ?? read('EXPORTER_OTLP_TRACES_ENDPOINT');
-  const isPushed = metrics !== null && !isDisabled && (read('METRICS_EXPORTER') ?? 'otlp') === 'otlp';
+  const isPushed =
+    metrics !== null && !isDisabled && (read('METRICS_EXPORTER') ?? 'otlp') === 'otlp';
   // The SDK's default endpoint is a collector on this host.
   const tracesExporter = read('TRACES_EXPORTER') ?? (traces === null ? 'none' : 'otlp');
   return {
@@ -312,14 +332,16 @@ export interface ClientEnvironment {
   profile: string | null;
   /** Absolute path of the file with profiles, which may not exist. */
   configFile: string;
-  /** Address and keys in the `.env` file of the current folder, which may belong to someone else. */
+  /**
+   * Address and keys in the `.env` file of the current folder, which may belong to someone else.
+   */
   dotEnv: Pick<ClientEnvironment, 'url' | 'apiKey' | 'operatorKey'>;
 }
 
 /**
- * Reads the client settings of the command line; those of the `.env` file in `folder` apart, because it may
- * come from someone else. They are validated where they are used, because flags override them. Throws
- * ConfigError for a secret's file that cannot be read.
+ * Reads the client settings of the command line; those of the `.env` file in `folder` apart,
+ * because it may come from someone else. They are validated where they are used, because flags
+ * override them. Throws ConfigError for a secret's file that cannot be read.
  */
 export function clientEnvironment(
   variables: Environment,
@@ -332,7 +354,10 @@ export function clientEnvironment(
     ...addressOf(environment),
     dotEnv: addressOf(readSecretFiles(dotEnv?.values ?? {}, folder)),
     profile: environment.GLEANER_PROFILE || null,
-    configFile: resolve(folder, environment.GLEANER_CONFIG || join(settingsFolder, 'gleaner', 'config.json')),
+    configFile: resolve(
+      folder,
+      environment.GLEANER_CONFIG || join(settingsFolder, 'gleaner', 'config.json'),
+    ),
   };
 }
 
@@ -345,9 +370,13 @@ function addressOf(environment: Environment): ClientEnvironment['dotEnv'] {
 }
 
 /**
- * Returns the environment of a child process: `environment` is complete, so the child reads no `.env` file.
+ * Returns the environment of a child process: `environment` is complete, so the child reads no
+ * `.env` file.
  */
-export function childEnvironment(environment: Environment, settings: Environment = {}): Environment {
+export function childEnvironment(
+  environment: Environment,
+  settings: Environment = {},
+): Environment {
   return { ...environment, ...settings, GLEANER_DOTENV: 'off' };
 }
 
@@ -368,11 +397,14 @@ const harmless = [
 ];
 
 /**
- * Returns an environment of only the harmless variables of `variables` and of `settings`, for a service for
- * trials: it must never reach the data, the engines, or the receivers of a real one. `variables` has nothing of a
- * `.env` file.
+ * Returns an environment of only the harmless variables of `variables` and of `settings`, for a
+ * service for trials: it must never reach the data, the engines, or the receivers of a real one.
+ * `variables` has nothing of a `.env` file.
  */
-export function isolatedEnvironment(variables: Environment, settings: Environment = {}): Environment {
+export function isolatedEnvironment(
+  variables: Environment,
+  settings: Environment = {},
+): Environment {
   const allowed = harmless.flatMap((name) =>
     variables[name] === undefined ? [] : [[name, variables[name]] as const],
   );

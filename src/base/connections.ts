@@ -14,11 +14,14 @@ import { createPortShares, type PortShares } from './port-shares.ts';
 /** Limits of the connections of one port. */
 export interface ConnectionLimits {
   /**
-   * Maximum number of open connections. A further one replaces one without an accepted request in progress;
-   * if all have one, it is closed. Also the number of requests in progress of which accounts have shares.
+   * Maximum number of open connections. A further one replaces one without an accepted request in
+   * progress; if all have one, it is closed. Also the number of requests in progress of which
+   * accounts have shares.
    */
   maxConnections: number;
-  /** Timeout for the headers of a request and for the first byte of a connection, in milliseconds. */
+  /**
+   * Timeout for the headers of a request and for the first byte of a connection, in milliseconds.
+   */
   headersMs: number;
   /** Timeout for a whole request with its body, in milliseconds. */
   requestMs: number;
@@ -27,20 +30,20 @@ export interface ConnectionLimits {
   /** Interval at which connections are checked, in milliseconds. */
   checkMs: number;
   /**
-   * Maximum bytes that a connection may send between accepted requests, in refused requests or outside any
-   * request.
+   * Maximum bytes that a connection may send between accepted requests, in refused requests or
+   * outside any request.
    */
   maxRefusedBytes: number;
   /** Maximum concurrent streams of an HTTP/2 connection. */
   maxStreams: number;
   /**
-   * Maximum concurrent streams of all HTTP/2 connections. A further one replaces the oldest without an
-   * accepted request; if all have one, it is refused.
+   * Maximum concurrent streams of all HTTP/2 connections. A further one replaces the oldest without
+   * an accepted request; if all have one, it is refused.
    */
   maxPortStreams: number;
   /**
-   * Streams without an accepted request that an HTTP/2 connection may reset in a burst, and per second after
-   * that. Those of a gateway are accepted: it resets them for clients that leave.
+   * Streams without an accepted request that an HTTP/2 connection may reset in a burst, and per
+   * second after that. Those of a gateway are accepted: it resets them for clients that leave.
    */
   maxResets: { burst: number; perSecond: number };
 }
@@ -65,8 +68,8 @@ type Response = ServerResponse | Http2ServerResponse;
 /** State of a connection, stored on its socket and, for HTTP/2, on its streams. */
 const connectionKey = Symbol('connection');
 /**
- * Result of authentication, stored on the request or its stream: WeakMaps of requests cost too much garbage
- * collection.
+ * Result of authentication, stored on the request or its stream: WeakMaps of requests cost too much
+ * garbage collection.
  */
 const admission = Symbol('admission');
 /** Function that ends an accepted request in the shares of its port, stored in the same place. */
@@ -81,7 +84,10 @@ interface Connection {
   active: number;
   /** Responses in progress, also to requests that were not accepted. */
   responses: number;
-  /** Streams that were reset without an accepted request, less those that `maxResets` allows per second. */
+  /**
+   * Streams that were reset without an accepted request, less those that `maxResets` allows per
+   * second.
+   */
   resets: number;
   /** Bytes that the connection had sent when its last accepted request ended. */
   acceptedBytes: number;
@@ -96,7 +102,8 @@ const connectionOf = (request: Request): Connection | undefined =>
   (('stream' in request ? request.stream : request.socket) as Carrier | undefined)?.[connectionKey];
 
 /** Returns the object that stores the admission of a request. */
-const admittedOf = (request: Request) => ('stream' in request ? request.stream : request) as Admitted;
+const admittedOf = (request: Request) =>
+  ('stream' in request ? request.stream : request) as Admitted;
 
 /** Options for node:http that enforce the limits on HTTP/1.1. */
 export const httpOptions = ({ headersMs, requestMs, idleMs, checkMs }: ConnectionLimits) => ({
@@ -108,8 +115,8 @@ export const httpOptions = ({ headersMs, requestMs, idleMs, checkMs }: Connectio
 });
 
 /**
- * Marks a request whose caller was authenticated. Its connection may send any amount until the request ends.
- * `account`: what the caller's requests are counted by.
+ * Marks a request whose caller was authenticated. Its connection may send any amount until the
+ * request ends. `account`: what the caller's requests are counted by.
  */
 export function acceptRequest(request: Request, account?: string): void {
   const connection = connectionOf(request);
@@ -127,9 +134,9 @@ export function acceptRequest(request: Request, account?: string): void {
 const never = new AbortController().signal;
 
 /**
- * Counts an accepted request that may last long, until its response is closed. Returns a signal that aborts
- * when its wait should end early. Throws `rate_limited` if the account has its share of the port, later if
- * many requests were refused.
+ * Counts an accepted request that may last long, until its response is closed. Returns a signal
+ * that aborts when its wait should end early. Throws `rate_limited` if the account has its share of
+ * the port, later if many requests were refused.
  */
 export async function beginLongRequest(
   request: Request,
@@ -196,15 +203,17 @@ export function watchRequest(request: Request, response: Response): void {
 }
 
 /**
- * Returns a function that counts an HTTP/2 request against `maxPortStreams`, and returns false if it refused
- * the request.
+ * Returns a function that counts an HTTP/2 request against `maxPortStreams`, and returns false if
+ * it refused the request.
  */
 export function createStreamLimit({ maxPortStreams }: ConnectionLimits) {
   /** In the order in which they arrived. */
   const open = new Set<Http2ServerRequest>();
   return (request: Http2ServerRequest): boolean => {
     if (open.size >= maxPortStreams) {
-      const replaced = open.values().find((request) => admittedOf(request)[admission] !== 'accepted');
+      const replaced = open
+        .values()
+        .find((request) => admittedOf(request)[admission] !== 'accepted');
       open.delete(replaced ?? request);
       // The client may repeat a refused request: nothing has been done for it.
       admittedOf(replaced ?? request)[admission] = 'replaced';
@@ -217,7 +226,9 @@ export function createStreamLimit({ maxPortStreams }: ConnectionLimits) {
   };
 }
 
-/** Associates the streams of an HTTP/2 session with its socket, and limits how many it may reset. */
+/**
+ * Associates the streams of an HTTP/2 session with its socket, and limits how many it may reset.
+ */
 export function bindSession(
   session: ServerHttp2Session,
   socket: Socket,
@@ -241,9 +252,9 @@ export function bindSession(
 }
 
 /**
- * Returns the connection that a further one replaces, so that clients that only hold connections keep nobody
- * else out: the oldest that never had an accepted request, or else the oldest idle one of the owner with the
- * most connections, so that others keep theirs. Null if all are in use.
+ * Returns the connection that a further one replaces, so that clients that only hold connections
+ * keep nobody else out: the oldest that never had an accepted request, or else the oldest idle one
+ * of the owner with the most connections, so that others keep theirs. Null if all are in use.
  */
 function replaceable(open: Iterable<Connection>): Connection | null {
   const byOwner = new Map<string, { count: number; idle: Connection | null }>();
@@ -262,8 +273,9 @@ function replaceable(open: Iterable<Connection>): Connection | null {
 }
 
 /**
- * Enforces the limits that node:http does not: the number of connections, connections that send nothing, and
- * connections that send many bytes without an accepted request. Returns the open sockets.
+ * Enforces the limits that node:http does not: the number of connections, connections that send
+ * nothing, and connections that send many bytes without an accepted request. Returns the open
+ * sockets.
  */
 export function guardConnections(server: Server, limits: ConnectionLimits): ReadonlySet<Socket> {
   /** In the order in which they were opened. */

@@ -2,13 +2,20 @@ import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { csvField, csvLine, plainJson, plainText } from './csv.ts';
 
-test.each(['', 'plain', 'a,b', 'say "hi"', '"', 'two\nlines', 'two\r\nlines', ' space ', "it's; fine\t☃"])(
-  'readCsvField() restores a field: %j',
-  (text) => {
-    const rows = parse(`${csvField(text)},${csvField('next')}\r\n`, { record_delimiter: '\r\n' });
-    expect(rows).toEqual([[text, 'next']]);
-  },
-);
+test.each([
+  '',
+  'plain',
+  'a,b',
+  'say "hi"',
+  '"',
+  'two\nlines',
+  'two\r\nlines',
+  ' space ',
+  "it's; fine\t☃",
+])('readCsvField() restores a field: %j', (text) => {
+  const rows = parse(`${csvField(text)},${csvField('next')}\r\n`, { record_delimiter: '\r\n' });
+  expect(rows).toEqual([[text, 'next']]);
+});
 
 test('csvField() does not quote a field without need', () => {
   expect(csvField('mkta/sg 5')).toBe('mkta/sg 5');
@@ -32,9 +39,12 @@ test.each([
   expect(plainText(plain)).toBe(plain);
 });
 
-test.each(['', 'a=1', ' =1', 'wel$come', '(x)', 'a;b', 'x|y', 'a; -1'])('%j stays as it is', (text) => {
-  expect(plainText(text)).toBe(text);
-});
+test.each(['', 'a=1', ' =1', 'wel$come', '(x)', 'a;b', 'x|y', 'a; -1'])(
+  '%j stays as it is',
+  (text) => {
+    expect(plainText(text)).toBe(text);
+  },
+);
 
 test('plainJson() keeps the value, without a formula after a semicolon or a bar', () => {
   const value = { a: 'x;=1|@y', 'k;-1': -1, b: ['＝', ';＝'] };

@@ -8,23 +8,23 @@ export function readCsvField(field: string): string {
 }
 
 /**
- * Position at which a spreadsheet would start a formula: at the start, and after a character that separates
- * cells in some language or ends a line. Full-width forms count as signs, too. A tab or line end at the start
- * would be part of the previous cell.
+ * Position at which a spreadsheet would start a formula: at the start, and after a character that
+ * separates cells in some language or ends a line. Full-width forms count as signs, too. A tab or
+ * line end at the start would be part of the previous cell.
  */
 const formula = /(?<=^|[;|\t\r\n])(?=[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
 
 /**
- * Returns user-supplied text that a spreadsheet does not evaluate as a formula: inserts an apostrophe, which
- * most spreadsheets hide, before what looks like one.
+ * Returns user-supplied text that a spreadsheet does not evaluate as a formula: inserts an
+ * apostrophe, which most spreadsheets hide, before what looks like one.
  */
 export function plainText(text: string): string {
   return text.replace(formula, "'");
 }
 
 /**
- * Returns JSON of the same value that a spreadsheet does not evaluate as a formula: escapes the sign of a
- * formula within strings. JSON has semicolons and bars in strings only.
+ * Returns JSON of the same value that a spreadsheet does not evaluate as a formula: escapes the
+ * sign of a formula within strings. JSON has semicolons and bars in strings only.
  */
 export function plainJson(json: string): string {
   return json.replace(
@@ -34,14 +34,14 @@ export function plainJson(json: string): string {
 }
 
 /**
- * Value of a cell. Objects and lists are written as JSON. Null is an empty field, and the empty string is
- * `""`.
+ * Value of a cell. Objects and lists are written as JSON. Null is an empty field, and the empty
+ * string is `""`.
  */
 export type CsvValue = string | number | bigint | boolean | object | null;
 
 /**
- * Formats a line of a CSV file. Texts that a spreadsheet would evaluate are made plain; numbers are as they
- * are.
+ * Formats a line of a CSV file. Texts that a spreadsheet would evaluate are made plain; numbers are
+ * as they are.
  */
 export function csvLine(values: readonly CsvValue[]): string {
   return `${values.map(csvCell).join(',')}\r\n`;

@@ -5,9 +5,9 @@ const sticky = 0o1000;
 const groupAndOthers = 0o077;
 
 /**
- * Creates a folder that only the current user may read, and makes an existing one private (mode 0700). Leaves
- * a folder with the sticky bit, such as /tmp, unchanged. Throws an Error that names the folder if it cannot
- * be created.
+ * Creates a folder that only the current user may read, and makes an existing one private (mode
+ * 0700). Leaves a folder with the sticky bit, such as /tmp, unchanged. Throws an Error that names
+ * the folder if it cannot be created.
  */
 export function openPrivateFolder(path: string): void {
   createFolder(path);
@@ -16,8 +16,8 @@ export function openPrivateFolder(path: string): void {
 }
 
 /**
- * Creates a folder and its parents. The recursive mkdirSync() of Node never returns for a folder that cannot
- * exist, such as /proc/nope: it repeats while the error is ENOENT.
+ * Creates a folder and its parents. The recursive mkdirSync() of Node never returns for a folder
+ * that cannot exist, such as /proc/nope: it repeats while the error is ENOENT.
  */
 function createFolder(path: string): void {
   try {

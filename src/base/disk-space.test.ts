@@ -78,6 +78,8 @@ describe('createDiskSpace()', () => {
 describe('readFreeBytes()', () => {
   test('returns the free space of the folder’s disk', async () => {
     expect(await readFreeBytes(tmpdir())).toBeGreaterThan(0);
-    await expect(readFreeBytes(join(tmpdir(), 'gleaner-missing', 'folder'))).rejects.toThrow('ENOENT');
+    await expect(readFreeBytes(join(tmpdir(), 'gleaner-missing', 'folder'))).rejects.toThrow(
+      'ENOENT',
+    );
   });
 });

@@ -5,8 +5,8 @@ import type { Log } from './log.ts';
 /** Reports whether the data folder's disk has space for more work. */
 export interface DiskSpace {
   /**
-   * Returns true once free space falls below the minimum, until it exceeds the minimum by 25 %. Never
-   * rejects.
+   * Returns true once free space falls below the minimum, until it exceeds the minimum by 25 %.
+   * Never rejects.
    */
   isLow(): Promise<boolean>;
 }
@@ -24,8 +24,8 @@ export interface DiskSpaceOptions {
 const readingMs = 5_000;
 
 /**
- * Free space required to resume, relative to the minimum. Without a margin the state would change with every
- * file.
+ * Free space required to resume, relative to the minimum. Without a margin the state would change
+ * with every file.
  */
 const recovery = 1.25;
 
@@ -33,7 +33,12 @@ const recovery = 1.25;
 export const unusedDisk: DiskSpace = { isLow: async () => false };
 
 /** Creates a disk monitor. It reads the free space on demand, at most every 5 seconds. */
-export function createDiskSpace({ readFree, minFreeBytes, clock, log }: DiskSpaceOptions): DiskSpace {
+export function createDiskSpace({
+  readFree,
+  minFreeBytes,
+  clock,
+  log,
+}: DiskSpaceOptions): DiskSpace {
   let low = false;
   let readAt = Number.NEGATIVE_INFINITY;
   let pending: Promise<void> | undefined;
@@ -42,7 +47,8 @@ export function createDiskSpace({ readFree, minFreeBytes, clock, log }: DiskSpac
       const freeBytes = await readFree();
       const isLow = freeBytes < (low ? minFreeBytes * recovery : minFreeBytes);
       if (isLow && !low) log.error({ freeBytes, minFreeBytes }, 'disk almost full, work paused');
-      if (!isLow && low) log.info({ freeBytes, minFreeBytes }, 'disk space available, work resumed');
+      if (!isLow && low)
+        log.info({ freeBytes, minFreeBytes }, 'disk space available, work resumed');
       low = isLow;
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'free disk space not read');

@@ -13,13 +13,15 @@ export interface DotEnv {
 }
 
 /**
- * Variables that may come from a `.env` file. A file of another program must not change PATH or NODE_OPTIONS.
+ * Variables that may come from a `.env` file. A file of another program must not change PATH or
+ * NODE_OPTIONS.
  */
-const isSetting = (name: string) => /^(?:GLEANER|OTEL)_|^(?:MONGODB_URI|NATS_URL)(?:_FILE)?$/.test(name);
+const isSetting = (name: string) =>
+  /^(?:GLEANER|OTEL)_|^(?:MONGODB_URI|NATS_URL)(?:_FILE)?$/.test(name);
 
 /**
- * Reads the `.env` file of a folder. Returns null if there is none. Throws a ConfigError for a file that
- * cannot be read.
+ * Reads the `.env` file of a folder. Returns null if there is none. Throws a ConfigError for a file
+ * that cannot be read.
  */
 export function readDotEnv(folder: string): DotEnv | null {
   const path = resolve(folder, '.env');

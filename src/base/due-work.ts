@@ -5,11 +5,13 @@ import type { Clock } from './clock.ts';
 /** Documents that are due, and how to process them. */
 export interface DueWork<T> {
   /**
-   * Returns up to `limit` documents, the longest due first, and none a second time in a round: because it
-   * claims them, or because processing makes them due later.
+   * Returns up to `limit` documents, the longest due first, and none a second time in a round:
+   * because it claims them, or because processing makes them due later.
    */
   claim(limit: number): Promise<T[]>;
-  /** Documents claimed at once. Those that a stopped process leaves wait until they are due again. */
+  /**
+   * Documents claimed at once. Those that a stopped process leaves wait until they are due again.
+   */
   claimSize: number;
   /** Documents processed at the same time. */
   concurrency: number;
@@ -21,8 +23,9 @@ export interface DueWork<T> {
 }
 
 /**
- * Runs a round: processes the documents that are due, until none is left or the signal is aborted. Returns
- * the number of documents. Throws what claim() and onError() throw, once no document is in progress.
+ * Runs a round: processes the documents that are due, until none is left or the signal is aborted.
+ * Returns the number of documents. Throws what claim() and onError() throw, once no document is in
+ * progress.
  */
 export async function processDue<T>(
   { claim, claimSize, concurrency, maxMs, process, onError }: DueWork<T>,
@@ -74,8 +77,8 @@ export interface RepeatOptions {
 }
 
 /**
- * Runs rounds until the signal is aborted, and resolves when the last one has ended. The next round follows
- * after a pause; at once if the round returned true; after a growing pause if it failed.
+ * Runs rounds until the signal is aborted, and resolves when the last one has ended. The next round
+ * follows after a pause; at once if the round returned true; after a growing pause if it failed.
  */
 export async function repeat(
   run: () => Promise<unknown>,

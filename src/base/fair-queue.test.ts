@@ -10,7 +10,8 @@ function add(line: FairQueue<string>, name: string, count: number, backlog = 0):
 
 function takeAll(line: FairQueue<string>, isAllowed?: (userId: string) => boolean): string[] {
   const taken: string[] = [];
-  for (let entry = line.take(isAllowed); entry !== undefined; entry = line.take(isAllowed)) taken.push(entry);
+  for (let entry = line.take(isAllowed); entry !== undefined; entry = line.take(isAllowed))
+    taken.push(entry);
   return taken;
 }
 

@@ -9,9 +9,10 @@ export interface Owner {
 }
 
 /**
- * Queue of waiting entries, taken round-robin by user, and by job within a user; those of a job in their
- * order, and equal ones as they were added. In three of four turns, users whose backlog is smaller by an
- * order of magnitude go first, so that a small job does not wait for another user's large ones.
+ * Queue of waiting entries, taken round-robin by user, and by job within a user; those of a job in
+ * their order, and equal ones as they were added. In three of four turns, users whose backlog is
+ * smaller by an order of magnitude go first, so that a small job does not wait for another user's
+ * large ones.
  */
 export interface FairQueue<Entry> {
   readonly size: number;
@@ -20,8 +21,8 @@ export interface FairQueue<Entry> {
   /** Removes an entry. Does nothing if the entry was already taken. */
   remove(entry: Entry, owner: Owner): void;
   /**
-   * Removes and returns the next entry of a user for whom `isAllowed` returns true, or undefined if there is
-   * none.
+   * Removes and returns the next entry of a user for whom `isAllowed` returns true, or undefined if
+   * there is none.
    */
   take(isAllowed?: (userId: string) => boolean): Entry | undefined;
   /** Returns every entry, in no particular order. */

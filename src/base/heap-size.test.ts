@@ -3,8 +3,9 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 /**
- * Retains 100 MB of small objects, one megabyte at a time, and prints the size of the young generation in MB.
- * Collections are reported some turns later, so twenty turns pass after each megabyte.
+ * Retains 100 MB of small objects, one megabyte at a time, and prints the size of the young
+ * generation in MB. Collections are reported some turns later, so twenty turns pass after each
+ * megabyte.
  */
 const program = (start: string) => `
   import v8 from 'node:v8';
@@ -27,6 +28,7 @@ async function youngGenerationMb(start: string): Promise<number> {
 test('limitHeapGrowth() keeps the young generation small while objects survive', async () => {
   // V8 doubles the size while objects survive collections, to 64 or 128 MB.
   const unlimited = await youngGenerationMb('releaseYoungGeneration');
-  // The limit is 8 MB, but the size can double until a collection is reported: to 33 MB on a busy machine.
+  // The limit is 8 MB, but the size can double until a collection is reported: to 33 MB on a busy
+  // machine.
   expect(await youngGenerationMb('limitHeapGrowth')).toBeLessThan(unlimited);
 });

@@ -3,10 +3,10 @@ import v8 from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /*
- * By default V8 trades memory for speed: the young generation grows to 128 MB with the surviving objects, and
- * the old generation is collected only when it reaches a multiple of the live objects. In a service process
- * most survivors come from loading modules, whose garbage collectGarbage() returns after the start, and from
- * reading a large submit, which would enlarge the heap for hours.
+ * By default V8 trades memory for speed: the young generation grows to 128 MB with the surviving
+ * objects, and the old generation is collected only when it reaches a multiple of the live objects.
+ * In a service process most survivors come from loading modules, whose garbage collectGarbage()
+ * returns after the start, and from reading a large submit, which would enlarge the heap for hours.
  */
 
 /** Lets the young generation grow on demand by V8's default factor. */
@@ -15,23 +15,27 @@ export function releaseYoungGeneration(): void {
 }
 
 /**
- * Maximum size of a semi-space in bytes, half of the size in worker processes. The young generation has two
- * semi-spaces.
+ * Maximum size of a semi-space in bytes, half of the size in worker processes. The young generation
+ * has two semi-spaces.
  */
 const maxSemiSpaceBytes = 4 * 1024 ** 2;
 
-/** Garbage in the old generation that triggers a full collection, in percent of the live objects. */
+/**
+ * Garbage in the old generation that triggers a full collection, in percent of the live objects.
+ */
 const maxGarbagePercent = 50;
 
 /**
- * Lets the young generation grow to two semi-spaces of 4 MB, and has the old generation collected once it has
- * grown by half. The size is checked after collections, so a burst within one turn of the event loop can
- * exceed it.
+ * Lets the young generation grow to two semi-spaces of 4 MB, and has the old generation collected
+ * once it has grown by half. The size is checked after collections, so a burst within one turn of
+ * the event loop can exceed it.
  */
 export function limitHeapGrowth(): void {
   v8.setFlagsFromString(`--heap-growing-percent=${maxGarbagePercent}`);
   const limit = () => {
-    const { space_size } = v8.getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')!;
+    const { space_size } = v8
+      .getHeapSpaceStatistics()
+      .find(({ space_name }) => space_name === 'new_space')!;
     if (space_size <= maxSemiSpaceBytes) releaseYoungGeneration();
     else v8.setFlagsFromString('--semi-space-growth-factor=1');
   };

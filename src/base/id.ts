@@ -24,7 +24,10 @@ export function newTestKey(): string {
   return `gl_test_${randomBytes(32).toString('base64url')}`;
 }
 
-/** Returns the SHA-256 hash in hexadecimal. Keys are stored, and request bodies compared, by this hash. */
+/**
+ * Returns the SHA-256 hash in hexadecimal. Keys are stored, and request bodies compared, by this
+ * hash.
+ */
 export function sha256(data: string | Uint8Array): string {
   return hash('sha256', data, 'hex');
 }

@@ -27,7 +27,10 @@ function connect() {
   const service: Service = {
     double: async (value) => value * 2,
     refuse: async () => {
-      throw new Fault('unavailable', 'the store is away', { component: 'store', retryAfterMs: 700 });
+      throw new Fault('unavailable', 'the store is away', {
+        component: 'store',
+        retryAfterMs: 700,
+      });
     },
     hear: (value) => {
       heard.push(value);
@@ -40,7 +43,9 @@ function connect() {
 
 test('call() returns the result of the remote function, also for concurrent calls', async () => {
   const { channel } = connect();
-  expect(await Promise.all([channel.call('double', 2), channel.call('double', 5)])).toEqual([4, 10]);
+  expect(await Promise.all([channel.call('double', 2), channel.call('double', 5)])).toEqual([
+    4, 10,
+  ]);
 });
 
 test('call() rejects with the code, message, and details of the remote fault', async () => {
@@ -62,7 +67,9 @@ test('notify() sends a call without waiting for it', async () => {
 
 test('call() rejects for an unknown function', async () => {
   const { channel } = connect();
-  await expect(channel.call('toString' as 'hang', null)).rejects.toMatchObject({ code: 'internal' });
+  await expect(channel.call('toString' as 'hang', null)).rejects.toMatchObject({
+    code: 'internal',
+  });
 });
 
 test('close() rejects pending and later calls', async () => {

@@ -19,7 +19,8 @@ export interface IpcChannel<Theirs extends Calls<Theirs>> {
   /** True once the other end is closed. */
   readonly closed: boolean;
   /**
-   * Calls a remote function. Rejects with its fault, or with fault `unavailable` if the other end is closed.
+   * Calls a remote function. Rejects with its fault, or with fault `unavailable` if the other end
+   * is closed.
    */
   call<Name extends keyof Theirs & string>(
     name: Name,
@@ -39,8 +40,9 @@ type Message =
   | { type: 'fault'; id: number; code: FaultCode; message: string; details: FaultDetails };
 
 /**
- * Creates a peer. `ours` holds the functions that the other end may call. Messages of one turn of the event
- * loop are sent together, because each send costs both processes a system call and a serializer.
+ * Creates a peer. `ours` holds the functions that the other end may call. Messages of one turn of
+ * the event loop are sent together, because each send costs both processes a system call and a
+ * serializer.
  */
 export function createIpcChannel<Theirs extends Calls<Theirs>, Ours extends Calls<Ours>>(
   channel: Channel,

@@ -20,10 +20,10 @@ const lenient = { allowTrailingComma: true };
 type Path = readonly PropertyKey[];
 
 /**
- * Parses JSON with comments and trailing commas by a schema. `positionAt` returns the position of a value, or
- * of the innermost one around it that the text has: "line 3, column 7". Throws an Error with the position of
- * a mistake, or with a line for each problem: its position, and its key. `unknownKey` returns the message
- * about a key that the schema does not have, which ends its path.
+ * Parses JSON with comments and trailing commas by a schema. `positionAt` returns the position of a
+ * value, or of the innermost one around it that the text has: "line 3, column 7". Throws an Error
+ * with the position of a mistake, or with a line for each problem: its position, and its key.
+ * `unknownKey` returns the message about a key that the schema does not have, which ends its path.
  */
 export function readJsonc<T>(
   text: string,
@@ -45,7 +45,8 @@ export function readJsonc<T>(
   if (parsed.success) return { value: parsed.data, positionAt };
   const problems = parsed.error.issues.flatMap((issue): { path: Path; message: string }[] => {
     const { path, message } = issue;
-    if (issue.code === 'invalid_key') return [{ path, message: issue.issues[0]?.message ?? message }];
+    if (issue.code === 'invalid_key')
+      return [{ path, message: issue.issues[0]?.message ?? message }];
     if (issue.code !== 'unrecognized_keys') return [{ path, message }];
     return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey([...path, key]) }));
   });

@@ -5,8 +5,8 @@ const mebibyte = 1024 ** 2;
 const dayMs = 86_400_000;
 
 /**
- * Time that records are kept, in milliseconds. Null: without limit. Jobs and results count from the end of
- * the job, observations from the one that followed.
+ * Time that records are kept, in milliseconds. Null: without limit. Jobs and results count from the
+ * end of the job, observations from the one that followed.
  */
 export type Retention = Record<
   'resultsMs' | 'jobsMs' | 'deliveriesMs' | 'auditLogMs' | 'historyMs',
@@ -22,11 +22,16 @@ export const recordRetention = {
 
 /** Limits that are the same everywhere, or follow from the cores and the memory of the machine. */
 export interface Limits {
-  /** Maximum concurrent batches per job and region; raised if the `concurrency` of the origin needs more. */
+  /**
+   * Maximum concurrent batches per job and region; raised if the `concurrency` of the origin needs
+   * more.
+   */
   jobWindow: number;
   /** Maximum open connections of each port. */
   maxConnections: number;
-  /** Free bytes on the data folder's disk below which no work is accepted or started; 0: no limit. */
+  /**
+   * Free bytes on the data folder's disk below which no work is accepted or started; 0: no limit.
+   */
   minFreeDiskBytes: number;
   /** Replicas of the NATS stream. Null: 3 on a cluster, 1 on a single server. */
   natsReplicas: number | null;
@@ -40,7 +45,10 @@ export interface Limits {
   keptPageBytes: number;
   /** Heap limit of a worker process, in bytes. */
   workerMemoryBytes: number;
-  /** Maximum bytes of decoded pages, and of records not stored yet, that a process holds at the same time. */
+  /**
+   * Maximum bytes of decoded pages, and of records not stored yet, that a process holds at the same
+   * time.
+   */
   pageMemoryBytes: number;
   /** Maximum pages that a process opens in its browsers at the same time. */
   browserPages: number;
@@ -49,8 +57,8 @@ export interface Limits {
 }
 
 /**
- * Returns the limits for a number of worker processes. `overrides`: JSON of limits that tests change, since
- * no machine of theirs is full or has little memory.
+ * Returns the limits for a number of worker processes. `overrides`: JSON of limits that tests
+ * change, since no machine of theirs is full or has little memory.
  */
 export function readLimits(workers: number, overrides = '{}'): Limits {
   const overridden: Partial<Limits> = JSON.parse(overrides || '{}');

@@ -6,7 +6,10 @@ import { createIsoTime } from './log.ts';
 
 const module = new URL('./log.ts', import.meta.url).href;
 
-/** Runs a program that logs, with standard error as a pipe or, as far as the program sees, as a terminal. */
+/**
+ * Runs a program that logs, with standard error as a pipe or, as far as the program sees, as a
+ * terminal.
+ */
 function runLogger(isTerminal: boolean, prepare = '') {
   const program = `
     import { createRequire } from 'node:module';
@@ -21,9 +24,13 @@ function runLogger(isTerminal: boolean, prepare = '') {
       const loaded = Object.keys(createRequire(import.meta.url).cache).some((path) => path.includes('pino-pretty'));
       console.log(loaded);
     });`;
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
-    encoding: 'utf8',
-  });
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '--eval', program],
+    {
+      encoding: 'utf8',
+    },
+  );
   return { lines: stderr.trimEnd().split('\n'), isFormatterLoaded: stdout.trim() };
 }
 

@@ -11,18 +11,22 @@ export interface LogOutput {
 }
 
 /**
- * Creates the logger of a service. `level` is a pino level: trace, debug, info, warn, error, fatal, or
- * silent. By default it writes to standard error: JSON lines, or readable lines if that is a terminal.
+ * Creates the logger of a service. `level` is a pino level: trace, debug, info, warn, error, fatal,
+ * or silent. By default it writes to standard error: JSON lines, or readable lines if that is a
+ * terminal.
  */
 export function createLog(level: string, role: string, to?: LogOutput): Log {
   if (to === undefined) output ??= createOutput();
   const mixin = readFields === undefined ? {} : { mixin: readFields };
-  return pino({ level, base: { role }, timestamp: createIsoTime(Date.now), ...mixin }, to ?? output!);
+  return pino(
+    { level, base: { role }, timestamp: createIsoTime(Date.now), ...mixin },
+    to ?? output!,
+  );
 }
 
 /**
- * Creates the function that returns the time of a line in ISO 8601, as pino writes it. Formats each second
- * once, because Date.toISOString() takes a quarter of the time of a line.
+ * Creates the function that returns the time of a line in ISO 8601, as pino writes it. Formats each
+ * second once, because Date.toISOString() takes a quarter of the time of a line.
  */
 export function createIsoTime(now: () => number): () => string {
   let start = Number.NaN;
@@ -51,8 +55,8 @@ const maxDelayMs = 10;
 const warnLevel = 40;
 
 /**
- * Creates the stream that all loggers of the process write to. It groups lines into one write: a write per
- * line takes a sixth of a busy gateway's CPU time.
+ * Creates the stream that all loggers of the process write to. It groups lines into one write: a
+ * write per line takes a sixth of a busy gateway's CPU time.
  */
 function createOutput() {
   const plain = createPlainOutput();
@@ -93,9 +97,9 @@ const maxWaiting = 16 * 1024 * 1024;
 const fullMs = 50;
 
 /**
- * Creates a stream to standard error that never blocks. Lines that cannot be written are lost: neither a
- * terminal or a reader that has gone, nor a full disk stops the service. (pino's own stream repeats such a
- * write forever at the end of the process, and a full disk ends the process.)
+ * Creates a stream to standard error that never blocks. Lines that cannot be written are lost:
+ * neither a terminal or a reader that has gone, nor a full disk stops the service. (pino's own
+ * stream repeats such a write forever at the end of the process, and a full disk ends the process.)
  */
 function createPlainOutput(): LineOutput {
   let waiting = '';
@@ -130,9 +134,14 @@ function createPlainOutput(): LineOutput {
   };
 }
 
-/** Creates a stream that formats lines for a terminal. Loads the formatter, which no other process needs. */
+/**
+ * Creates a stream that formats lines for a terminal. Loads the formatter, which no other process
+ * needs.
+ */
 function createReadable({ write, flushSync }: LineOutput): LineOutput {
-  const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
+  const { prettyFactory } = createRequire(import.meta.url)(
+    'pino-pretty',
+  ) as typeof import('pino-pretty');
   const format = prettyFactory(readableLog(process.stderr.hasColors()));
   return {
     write: (lines) => {
@@ -144,8 +153,8 @@ function createReadable({ write, flushSync }: LineOutput): LineOutput {
 }
 
 /**
- * Options that format log lines for people: the time of day, the level, the role, the message, and its
- * fields.
+ * Options that format log lines for people: the time of day, the level, the role, the message, and
+ * its fields.
  */
 export const readableLog = (hasColors: boolean): PrettyOptions => ({
   colorize: hasColors,

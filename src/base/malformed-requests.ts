@@ -11,8 +11,8 @@ import type { Duplex } from 'node:stream';
 export type FormatRefusal = (status: number, message: string) => string;
 
 /**
- * Response to the last request of a connection, stored on its socket: a WeakMap costs too much garbage
- * collection.
+ * Response to the last request of a connection, stored on its socket: a WeakMap costs too much
+ * garbage collection.
  */
 const latestResponse = Symbol('latest response');
 interface Responding {
@@ -20,9 +20,9 @@ interface Responding {
 }
 
 /**
- * Returns the listener of an HTTP/1.1 server that refuses malformed requests, in the shape of the port's
- * other errors, and calls `listener` for the others. Create the server with `requireHostHeader: false`: Node
- * would respond to a missing Host without a body.
+ * Returns the listener of an HTTP/1.1 server that refuses malformed requests, in the shape of the
+ * port's other errors, and calls `listener` for the others. Create the server with
+ * `requireHostHeader: false`: Node would respond to a missing Host without a body.
  */
 export function refuseMalformed(
   server: Server,
@@ -33,8 +33,8 @@ export function refuseMalformed(
     const response = socket[latestResponse];
     const isPending = response !== undefined && !response.closed && response.req.complete;
     if (!isPending || error.code === 'ECONNRESET') refuseConnection(error, socket, format);
-    // What follows a complete request must not take the place of its response. After `Connection: close`, the
-    // connection ends with it.
+    // What follows a complete request must not take the place of its response. After
+    // `Connection: close`, the connection ends with it.
     else if (error.code !== 'HPE_CLOSED_CONNECTION')
       response.once('close', () => refuseConnection(error, socket, format));
   };
@@ -50,8 +50,9 @@ export function refuseMalformed(
 }
 
 /**
- * Returns true for a request that a proxy may have read in another way (RFC 9112, sections 3.2 and 6.1): with
- * another number of Host headers than one, an invalid one, or a transfer coding besides `chunked`.
+ * Returns true for a request that a proxy may have read in another way (RFC 9112, sections 3.2 and
+ * 6.1): with another number of Host headers than one, an invalid one, or a transfer coding besides
+ * `chunked`.
  */
 function isAmbiguous({ rawHeaders, headers, httpVersion }: IncomingMessage): boolean {
   let hosts = 0;
@@ -74,12 +75,20 @@ const messageOf = (status: number): string => `${STATUS_CODES[status]}: the requ
 /** Refuses a malformed request whose headers could be read. */
 function refuse(response: ServerResponse, status: number, format: FormatRefusal): void {
   const body = format(status, messageOf(status));
-  const headers = { 'content-type': 'application/json', 'content-length': body.length, connection: 'close' };
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': body.length,
+    connection: 'close',
+  };
   response.writeHead(status, headers).end(body);
 }
 
 /** Responds to a request that could not be parsed, and ends the connection. */
-function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex, format: FormatRefusal): void {
+function refuseConnection(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  format: FormatRefusal,
+): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;

@@ -1,6 +1,7 @@
 /**
- * Connection options that the store sets itself, by lower-case name, with the values that a URI may repeat.
- * Each step reads what the previous step wrote, and an acknowledged charge must survive a failover.
+ * Connection options that the store sets itself, by lower-case name, with the values that a URI may
+ * repeat. Each step reads what the previous step wrote, and an acknowledged charge must survive a
+ * failover.
  */
 const pinned: Readonly<Record<string, { name: string; allowed: readonly string[] }>> = {
   readpreference: { name: 'readPreference', allowed: ['primary'] },
@@ -13,8 +14,8 @@ const pinned: Readonly<Record<string, { name: string; allowed: readonly string[]
 };
 
 /**
- * Returns a valid MongoDB connection string unchanged. Throws an Error that names the first option that would
- * weaken the store's consistency.
+ * Returns a valid MongoDB connection string unchanged. Throws an Error that names the first option
+ * that would weaken the store's consistency.
  */
 export function parseMongoUri(uri: string): string {
   if (!/^mongodb(\+srv)?:\/\//i.test(uri))
@@ -23,7 +24,8 @@ export function parseMongoUri(uri: string): string {
   for (const [key, value] of new URLSearchParams(query < 0 ? '' : uri.slice(query + 1))) {
     const option = pinned[key.toLowerCase()];
     if (option === undefined || option.allowed.includes(value.toLowerCase())) continue;
-    const remedy = option.allowed.length === 0 ? 'remove it' : `remove it or set it to ${option.allowed[0]}`;
+    const remedy =
+      option.allowed.length === 0 ? 'remove it' : `remove it or set it to ${option.allowed[0]}`;
     throw new Error(
       `the option ${option.name}=${value} weakens the consistency that the store requires; ${remedy}`,
     );

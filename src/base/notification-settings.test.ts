@@ -14,7 +14,11 @@ const email = {
 };
 
 test('loadConfig() configures no notifications by default', () => {
-  expect(loadConfig({}).notices).toEqual({ operatorWebhook: null, email: null, privateWebhooks: false });
+  expect(loadConfig({}).notices).toEqual({
+    operatorWebhook: null,
+    email: null,
+    privateWebhooks: false,
+  });
 });
 
 test('loadConfig() reads the recipients of operator notifications', () => {
@@ -45,10 +49,13 @@ test.each([
   expect(parseSmtp(text)).toMatchObject(expected);
 });
 
-test.each(Object.keys({ ...webhook, ...email }))('%s is missed where the others are set', (name) => {
-  const { [name]: _, ...others } = { ...webhook, ...email } as Record<string, string>;
-  expect(() => loadConfig(others)).toThrow(new RegExp(`go together: ${name} is missing`));
-});
+test.each(Object.keys({ ...webhook, ...email }))(
+  '%s is missed where the others are set',
+  (name) => {
+    const { [name]: _, ...others } = { ...webhook, ...email } as Record<string, string>;
+    expect(() => loadConfig(others)).toThrow(new RegExp(`go together: ${name} is missing`));
+  },
+);
 
 test.each([
   ['GLEANER_OPERATOR_WEBHOOK_URL', 'example.org/hook'],

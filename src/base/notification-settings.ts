@@ -12,17 +12,17 @@ export interface SmtpSettings {
   host: string;
   port: number;
   /**
-   * `always`: TLS from the first byte. `required`: STARTTLS, or nothing is sent. `offered`: STARTTLS if the
-   * server offers it. `off`: no TLS.
+   * `always`: TLS from the first byte. `required`: STARTTLS, or nothing is sent. `offered`:
+   * STARTTLS if the server offers it. `off`: no TLS.
    */
   tls: 'always' | 'required' | 'offered' | 'off';
   login: { user: string; password: string } | null;
 }
 
 /**
- * Parses `smtp://` or `smtps://` with percent-encoded user and password, and `?tls=required`, `offered`, or
- * `off`. A password is sent only over TLS unless `tls` says otherwise. Throws an Error that states the
- * problem.
+ * Parses `smtp://` or `smtps://` with percent-encoded user and password, and `?tls=required`,
+ * `offered`, or `off`. A password is sent only over TLS unless `tls` says otherwise. Throws an
+ * Error that states the problem.
  */
 export function parseSmtp(text: string): SmtpSettings {
   const url = /^smtps?:\/\//.test(text) ? URL.parse(text) : null;
@@ -85,8 +85,10 @@ export function parseWebhookSecret(text: string): string {
 /** Parses the URL of a webhook that operators configure: any http or https URL. */
 export function parseWebhookUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new Error('expected an http or https URL');
-  if (url.username !== '' || url.password !== '') throw new Error('expected no user name or password in it');
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new Error('expected an http or https URL');
+  if (url.username !== '' || url.password !== '')
+    throw new Error('expected no user name or password in it');
   url.hash = '';
   return url.href;
 }

@@ -1,4 +1,7 @@
-/** Returns the value that `load` loads once, when it is first needed. `close` closes it if it was loaded. */
+/**
+ * Returns the value that `load` loads once, when it is first needed. `close` closes it if it was
+ * loaded.
+ */
 export function onDemand<Value extends { close(): Promise<void> }>(
   load: () => Promise<Value>,
 ): (() => Promise<Value>) & { close(): Promise<void> } {

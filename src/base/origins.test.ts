@@ -36,7 +36,10 @@ test.each([
   ['{\n  "mkta": {"concurrency": 0}}', 'line 2, column 27: mkta.concurrency: Too small'],
   ['{"mkta": {"concurrency": 100001}}', 'mkta.concurrency: Too big'],
   ['{"mkta": {"requests_per_second": 100001}}', 'mkta.requests_per_second: Too big'],
-  ['{"mkta": {"concurrent": 5}}', 'mkta.concurrent: no setting and no region. Did you mean concurrency?'],
+  [
+    '{"mkta": {"concurrent": 5}}',
+    'mkta.concurrent: no setting and no region. Did you mean concurrency?',
+  ],
   ['{"shop": "https://x.example"}', 'line 1, column 10: shop: not a marketplace.'],
   ['{"mkta": 5, "mktb": {"id": 5}}', /mkta: .*\n.*mktb\.id: /],
   [
@@ -55,7 +58,8 @@ test.each([
 });
 
 test('parseOrigins() accepts comments and trailing commas', () => {
-  const text = '{\n  // One address for every region.\n  "mktd": "https://d.example/*", /* fine */\n}';
+  const text =
+    '{\n  // One address for every region.\n  "mktd": "https://d.example/*", /* fine */\n}';
   expect(parseOrigins(text).get('mktd')?.addresses.get('')).toBe('https://d.example');
 });
 
@@ -73,7 +77,10 @@ test('origins.example.json is valid and contains every marketplace and setting',
   expect([...origins.keys()]).toEqual(['mkta', 'mktb', 'mktc', 'mktd', 'mkte', 'mktf']);
   const configured = markets.filter(({ regionPolicy }) => regionPolicy === undefined);
   const regions = configured.map(({ name, regions: names }) => [name, [...names].sort()]);
-  const addresses = [...origins].map(([name, { addresses: known }]) => [name, [...known.keys()].sort()]);
+  const addresses = [...origins].map(([name, { addresses: known }]) => [
+    name,
+    [...known.keys()].sort(),
+  ]);
   expect(addresses).toEqual(regions);
   const settings =
     'fetch concurrency requests_per_second hosts proxy robots sign browser_url keep_pages allow_private'.split(

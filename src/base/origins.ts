@@ -11,7 +11,10 @@ const address = z
   })
   .transform((text) => new URL(text).origin);
 
-const proxy = z.url({ protocol: /^(?:https?|socks5)$/, error: 'expected http://, https:// or socks5://' });
+const proxy = z.url({
+  protocol: /^(?:https?|socks5)$/,
+  error: 'expected http://, https:// or socks5://',
+});
 
 /** Converts addresses separated by commas for zod. */
 function readUrls(text: string, context: z.RefinementCtx): string[] {
@@ -24,8 +27,8 @@ function readUrls(text: string, context: z.RefinementCtx): string[] {
 }
 
 /**
- * Maximum concurrent requests, and requests per second, of an origin: four times the peak of the plan in
- * docs/scaling.md.
+ * Maximum concurrent requests, and requests per second, of an origin: four times the peak of the
+ * plan in docs/scaling.md.
  */
 const maxOriginLimit = 100_000;
 
@@ -87,11 +90,16 @@ export interface MarketOrigins {
   sign: boolean;
   /** DevTools addresses of browsers that run elsewhere. Undefined: those of GLEANER_BROWSER_URL. */
   browserUrls?: readonly string[] | undefined;
-  /** Value of the option `keep_pages` for live jobs that have none. Undefined: pages are not kept. */
+  /**
+   * Value of the option `keep_pages` for live jobs that have none. Undefined: pages are not kept.
+   */
   keepPages?: string | undefined;
 }
 
-/** Origins by market, from GLEANER_ORIGINS (docs/fetching.md). Units of a market without an entry fail. */
+/**
+ * Origins by market, from GLEANER_ORIGINS (docs/fetching.md). Units of a market without an entry
+ * fail.
+ */
 export type Origins = ReadonlyMap<string, MarketOrigins>;
 
 /** Returns the DevTools addresses of the browsers of a market that run elsewhere. */
@@ -103,8 +111,8 @@ export function browserUrlsOf(
 }
 
 /**
- * Parses an origins file: JSON with comments and trailing commas. Throws an Error with a line for each
- * problem: its line, column, and key.
+ * Parses an origins file: JSON with comments and trailing commas. Throws an Error with a line for
+ * each problem: its line, column, and key.
  */
 export function parseOrigins(text: string): Origins {
   const { value, positionAt } = readJsonc(text, file, noSetting);

@@ -2,7 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { createPortShares, type LongRequest, type PortShares } from './port-shares.ts';
 
 /** Accepts requests of an account that may last long, as a port does. */
-function begin(shares: PortShares, account: string, count: number, kind: 'wait' | 'download' = 'wait') {
+function begin(
+  shares: PortShares,
+  account: string,
+  count: number,
+  kind: 'wait' | 'download' = 'wait',
+) {
   return Array.from({ length: count }, () => {
     const end = shares.accept();
     const request: LongRequest = shares.begin(account, kind);
@@ -21,7 +26,9 @@ describe('createPortShares()', () => {
   test('limits the requests of one kind of an account to a tenth of the port', () => {
     const shares = createPortShares(100);
     const waits = begin(shares, 'ana', 10);
-    expect(() => shares.begin('ana', 'wait')).toThrow('More than 10 waiting requests of the account');
+    expect(() => shares.begin('ana', 'wait')).toThrow(
+      'More than 10 waiting requests of the account',
+    );
     begin(shares, 'ana', 10, 'download');
     begin(shares, 'ben', 10);
     waits[3]!.close();

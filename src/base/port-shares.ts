@@ -13,13 +13,13 @@ export interface PortShares {
   /** Counts an accepted request of any kind. Returns the function that ends it. */
   accept(): () => void;
   /**
-   * Counts an accepted request that may last long. Throws `rate_limited` if the account has its share of the
-   * kind, or if only the reserve is left.
+   * Counts an accepted request that may last long. Throws `rate_limited` if the account has its
+   * share of the kind, or if only the reserve is left.
    */
   begin(account: string, kind: LongRequestKind): LongRequest;
   /**
-   * Returns the delay of the response to a refused request, in milliseconds: 0 unless many were refused.
-   * `now`: milliseconds of a clock that never decreases.
+   * Returns the delay of the response to a refused request, in milliseconds: 0 unless many were
+   * refused. `now`: milliseconds of a clock that never decreases.
    */
   delayRefusal(now: number): number;
   /** True while waits are ended early. */
@@ -35,8 +35,8 @@ const reservedPart = 1 / 40;
 /** `Retry-After` of a request beyond a share, in milliseconds. */
 const retryAfterMs = 1_000;
 /**
- * Responses per second to refused requests. Clients that repeat their requests at the same time would
- * otherwise do so forever, and delay others each time.
+ * Responses per second to refused requests. Clients that repeat their requests at the same time
+ * would otherwise do so forever, and delay others each time.
  */
 const refusalsPerSecond = 400;
 

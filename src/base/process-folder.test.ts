@@ -12,7 +12,10 @@ beforeEach(() => {
 });
 
 test('createProcessFolder() creates an empty folder that names the process', async () => {
-  const [one, other] = [await createProcessFolder('dev', folder), await createProcessFolder('dev', folder)];
+  const [one, other] = [
+    await createProcessFolder('dev', folder),
+    await createProcessFolder('dev', folder),
+  ];
   expect(one).not.toBe(other);
   expect([dirname(one), readdirSync(one)]).toEqual([folder, []]);
   expect(basename(one)).toMatch(new RegExp(`^gleaner-dev-[0-9a-f]{6}-${process.pid}-\\w{6}$`));

@@ -13,9 +13,9 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * Returns true if the process that created a folder has ended. In a container, a restarted process may get
- * the same id again; a folder with this process's id that is older than the process belongs to its
- * predecessor.
+ * Returns true if the process that created a folder has ended. In a container, a restarted process
+ * may get the same id again; a folder with this process's id that is older than the process belongs
+ * to its predecessor.
  */
 async function isOrphaned(path: string, pid: number): Promise<boolean> {
   if (pid !== process.pid) return !isAlive(pid);
@@ -28,8 +28,8 @@ export async function removeProcessFolder(path: string): Promise<void> {
 }
 
 /**
- * Returns how the names of a machine's folders begin, since containers may share a folder for temporary
- * files. The digest keeps paths short, also with the long names of pods.
+ * Returns how the names of a machine's folders begin, since containers may share a folder for
+ * temporary files. The digest keeps paths short, also with the long names of pods.
  */
 const prefixOf = (purpose: string) => `gleaner-${purpose}-${sha256(hostname()).slice(0, 6)}-`;
 
@@ -37,13 +37,15 @@ const prefixOf = (purpose: string) => `gleaner-${purpose}-${sha256(hostname()).s
 export const processFolderPrefix = (purpose: string, pid: number) => `${prefixOf(purpose)}${pid}-`;
 
 /**
- * Creates an empty temporary folder of this process, `gleaner-<purpose>-<machine>-<pid>-…`, and removes the
- * folders of the same purpose whose processes have ended or were killed.
+ * Creates an empty temporary folder of this process, `gleaner-<purpose>-<machine>-<pid>-…`, and
+ * removes the folders of the same purpose whose processes have ended or were killed.
  */
 export async function createProcessFolder(purpose: string, folder = tmpdir()): Promise<string> {
   const prefix = prefixOf(purpose);
   for (const name of await readdir(folder)) {
-    const pid = name.startsWith(prefix) ? /^(\d+)-/.exec(name.slice(prefix.length))?.[1] : undefined;
+    const pid = name.startsWith(prefix)
+      ? /^(\d+)-/.exec(name.slice(prefix.length))?.[1]
+      : undefined;
     if (pid === undefined) continue;
     const path = join(folder, name);
     // Another process may remove the folder first.

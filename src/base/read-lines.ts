@@ -1,6 +1,6 @@
 /**
- * Splits UTF-8 text into lines at "\n" only: JSON texts may contain other line separators. Yields the lines
- * without their ends; the last one only if it is not empty.
+ * Splits UTF-8 text into lines at "\n" only: JSON texts may contain other line separators. Yields
+ * the lines without their ends; the last one only if it is not empty.
  */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let open: Uint8Array[] = [];

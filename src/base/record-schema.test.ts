@@ -24,7 +24,9 @@ describe('findMismatches()', () => {
   });
 
   test('names fields that are missing, of another type, or below a missing parent', () => {
-    expect(findMismatches({ a: 1, list: [{ n: 1 }, { n: '2' }, {}], by: null, o: {} }, shape)).toEqual([
+    expect(
+      findMismatches({ a: 1, list: [{ n: 1 }, { n: '2' }, {}], by: null, o: {} }, shape),
+    ).toEqual([
       'a is 1, not string',
       'b.c is undefined, not integer?',
       'list[].n is "2", not number',
@@ -49,15 +51,19 @@ describe('findMismatches()', () => {
   test('skips fields below a nullable field that is null', () => {
     const record = { a: '', b: { c: 1 }, list: [], by: {}, any: 1, o: null };
     expect(findMismatches(record, shape)).toEqual([]);
-    expect(findMismatches({ ...record, b: null }, shape)).toEqual(['b.c is undefined, not integer?']);
+    expect(findMismatches({ ...record, b: null }, shape)).toEqual([
+      'b.c is undefined, not integer?',
+    ]);
   });
 
   test('names fields below a parent that is missing or null without being nullable', () => {
     expect(findMismatches({ a: {} }, 'a.b.c: string')).toEqual(['a.b.c is undefined, not string']);
-    expect(findMismatches({ a: { b: null } }, 'a.b.c: string')).toEqual(['a.b.c is undefined, not string']);
-    expect(findMismatches({ a: [{ b: null }, { b: { c: 1 } }] }, 'a[].b: object?; a[].b.c: string')).toEqual([
-      'a[].b.c is 1, not string',
+    expect(findMismatches({ a: { b: null } }, 'a.b.c: string')).toEqual([
+      'a.b.c is undefined, not string',
     ]);
+    expect(
+      findMismatches({ a: [{ b: null }, { b: { c: 1 } }] }, 'a[].b: object?; a[].b.c: string'),
+    ).toEqual(['a[].b.c is 1, not string']);
     expect(findMismatches({}, 'a[].b: string')).toEqual(['a[].b is undefined, not string']);
   });
 
@@ -86,7 +92,9 @@ describe('missingShares()', () => {
     [{ l: [] }, 'l[].a', null],
     [{ l: null }, 'l[].a', null],
     [{}, 'k.l[].a', null],
-  ])('record %j, path %s: share %j', (record, path, share) => expect(lack(record, path)).toBe(share));
+  ])('record %j, path %s: share %j', (record, path, share) =>
+    expect(lack(record, path)).toBe(share),
+  );
 
   test.each([
     [[], 'array', 1],

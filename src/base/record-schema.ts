@@ -12,9 +12,9 @@ export interface Field {
 }
 
 /**
- * Parses a list of fields, written as `path: type` and separated by semicolons. `[]` in a path matches every
- * element and `*` every member. `?` after a type allows null; `any` allows any value, including null. A
- * `timestamp` is text in ISO 8601.
+ * Parses a list of fields, written as `path: type` and separated by semicolons. `[]` in a path
+ * matches every element and `*` every member. `?` after a type allows null; `any` allows any value,
+ * including null. A `timestamp` is text in ISO 8601.
  */
 export function parseFields(shape: string): Field[] {
   return shape.split(';').map((line) => {
@@ -30,7 +30,10 @@ export function parseFields(shape: string): Field[] {
   });
 }
 
-/** Prefixes every path of a list of fields: prefixFields('data', 'a: string') returns `data.a: string`. */
+/**
+ * Prefixes every path of a list of fields: prefixFields('data', 'a: string') returns
+ * `data.a: string`.
+ */
 export function prefixFields(prefix: string, shape: string): string {
   return parseFields(shape)
     .map(({ path, notation }) => `${prefix}.${path}: ${notation}`)
@@ -38,8 +41,8 @@ export function prefixFields(prefix: string, shape: string): string {
 }
 
 /**
- * Returns one sentence per field that is missing from a record or has another type. Skips fields below a
- * nullable field that is null.
+ * Returns one sentence per field that is missing from a record or has another type. Skips fields
+ * below a nullable field that is null.
  */
 export function findMismatches(record: unknown, shape: string): string[] {
   const fields = parseFields(shape);
@@ -57,10 +60,11 @@ export function findMismatches(record: unknown, shape: string): string[] {
 type Mismatch = [index: number, value: unknown];
 
 /**
- * Places that records have for each field of a list, by the position of the field, and those of them that
- * have no value or one of another type. Null, an absent member, and an empty string, array, or object count
- * as no value: readers write them for data that a page does not have. A record has no place for a field whose
- * array is empty. Counts only the first 10 elements of an array.
+ * Places that records have for each field of a list, by the position of the field, and those of
+ * them that have no value or one of another type. Null, an absent member, and an empty string,
+ * array, or object count as no value: readers write them for data that a page does not have. A
+ * record has no place for a field whose array is empty. Counts only the first 10 elements of an
+ * array.
  */
 interface FieldPlaces {
   places: Uint32Array;
@@ -71,11 +75,16 @@ interface FieldPlaces {
 export interface RecordCheck {
   /** Places of the record that was checked last. */
   readonly found: FieldPlaces;
-  /** Counts the places of a record. Returns true if it has no mismatch, and adds mismatches to `misses`. */
+  /**
+   * Counts the places of a record. Returns true if it has no mismatch, and adds mismatches to
+   * `misses`.
+   */
   check(record: unknown, misses?: Mismatch[]): boolean;
 }
 
-/** Node of the tree of paths: a place in records where paths of fields have the same steps so far. */
+/**
+ * Node of the tree of paths: a place in records where paths of fields have the same steps so far.
+ */
 interface PathNode {
   step: string;
   /** Fields that end here, with their positions in the list. */
@@ -142,7 +151,8 @@ function checkNode(
   misses: Mismatch[] | undefined,
 ): boolean {
   let isValid = checkEnds(node, value, found, misses);
-  for (const child of node.children) if (!checkChild(node, child, value, found, misses)) isValid = false;
+  for (const child of node.children)
+    if (!checkChild(node, child, value, found, misses)) isValid = false;
   return isValid;
 }
 
@@ -174,7 +184,8 @@ function checkChild(
   found: FieldPlaces | null,
   misses: Mismatch[] | undefined,
 ): boolean {
-  if (typeof value !== 'object' || value === null) return checkAbsent(node, child, value, found, misses);
+  if (typeof value !== 'object' || value === null)
+    return checkAbsent(node, child, value, found, misses);
   switch (child.step) {
     case '[]':
       if (!Array.isArray(value)) return checkAbsent(node, child, value, found, misses);
@@ -221,7 +232,8 @@ function checkMembers(
   misses: Mismatch[] | undefined,
 ): boolean {
   let isValid = true;
-  for (const member of Object.values(value)) if (!checkNode(node, member, found, misses)) isValid = false;
+  for (const member of Object.values(value))
+    if (!checkNode(node, member, found, misses)) isValid = false;
   return isValid;
 }
 
@@ -231,10 +243,13 @@ function countPlace({ places, lacking }: FieldPlaces, index: number, isLacking: 
 }
 
 /**
- * Returns the mean share, from 0 to 1, of each field's places in records that have no value. Null if no
- * record has a place for the field.
+ * Returns the mean share, from 0 to 1, of each field's places in records that have no value. Null
+ * if no record has a place for the field.
  */
-export function missingShares({ found, check }: RecordCheck, records: readonly unknown[]): (number | null)[] {
+export function missingShares(
+  { found, check }: RecordCheck,
+  records: readonly unknown[],
+): (number | null)[] {
   const sums = Array.from(found.places, () => ({ share: 0, records: 0 }));
   for (const record of records) {
     check(record);

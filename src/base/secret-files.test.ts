@@ -58,8 +58,12 @@ describe('readSecretFiles()', () => {
 
   test('the command line reads keys from files', () => {
     const path = fileWith('gl_key-of-a-user\r\n');
-    expect(clientEnvironment({ GLEANER_API_KEY_FILE: path })).toMatchObject({ apiKey: 'gl_key-of-a-user' });
-    expect(clientEnvironment({ GLEANER_OPERATOR_KEY_FILE: path }).operatorKey).toBe('gl_key-of-a-user');
+    expect(clientEnvironment({ GLEANER_API_KEY_FILE: path })).toMatchObject({
+      apiKey: 'gl_key-of-a-user',
+    });
+    expect(clientEnvironment({ GLEANER_OPERATOR_KEY_FILE: path }).operatorKey).toBe(
+      'gl_key-of-a-user',
+    );
   });
 
   test('rejects a secret that is set directly and by a file', () => {
@@ -68,15 +72,21 @@ describe('readSecretFiles()', () => {
       GLEANER_OPERATOR_KEY_FILE: fileWith('other'),
     };
     expect(() => loadConfig(given)).toThrow(
-      new ConfigError('GLEANER_OPERATOR_KEY and GLEANER_OPERATOR_KEY_FILE are both set. Remove one of them.'),
+      new ConfigError(
+        'GLEANER_OPERATOR_KEY and GLEANER_OPERATOR_KEY_FILE are both set. Remove one of them.',
+      ),
     );
   });
 
   test('an error for a file names the variable and the path, but no contents', () => {
     const missing = join(folder, 'missing');
     const load = (path: string) => () => loadConfig({ GLEANER_OPERATOR_KEY_FILE: path });
-    expect(load(missing)).toThrow(`GLEANER_OPERATOR_KEY_FILE=${missing}: the file cannot be read (ENOENT)`);
-    expect(load(folder)).toThrow(`GLEANER_OPERATOR_KEY_FILE=${folder}: the file cannot be read (EISDIR)`);
+    expect(load(missing)).toThrow(
+      `GLEANER_OPERATOR_KEY_FILE=${missing}: the file cannot be read (ENOENT)`,
+    );
+    expect(load(folder)).toThrow(
+      `GLEANER_OPERATOR_KEY_FILE=${folder}: the file cannot be read (EISDIR)`,
+    );
     expect(load(fileWith('\n'))).toThrow(/^GLEANER_OPERATOR_KEY_FILE=.*: the file is empty$/);
     expect(load(fileWith('short'))).toThrow('GLEANER_OPERATOR_KEY=…: expected 8 to 200');
   });

@@ -19,23 +19,25 @@ export function canBeFile(name: SettingName): boolean {
 }
 
 /**
- * Returns the files that the environment names for secrets, by `<name>_FILE`. Relative paths start at
- * `folder`.
+ * Returns the files that the environment names for secrets, by `<name>_FILE`. Relative paths start
+ * at `folder`.
  */
 export function listSecretFiles(environment: Environment, folder: string): SecretFile[] {
   return (Object.keys(settings) as SettingName[]).flatMap((name) => {
     const path = environment[name + suffix];
     if (!path) return [];
     if (!canBeFile(name))
-      throw new ConfigError(`${name}${suffix}=${path}: only secrets are read from files. Set ${name}.`);
+      throw new ConfigError(
+        `${name}${suffix}=${path}: only secrets are read from files. Set ${name}.`,
+      );
     return [{ name, path: resolve(folder, path) }];
   });
 }
 
 /**
- * Returns the environment with the secrets of files that `<name>_FILE` names. A line break at the end of a
- * file is not part of its secret. Throws a ConfigError, which names the variable, if a file cannot be read or
- * is empty, or if a secret is also set directly.
+ * Returns the environment with the secrets of files that `<name>_FILE` names. A line break at the
+ * end of a file is not part of its secret. Throws a ConfigError, which names the variable, if a
+ * file cannot be read or is empty, or if a secret is also set directly.
  */
 export function readSecretFiles(environment: Environment, folder: string): Environment {
   const files = listSecretFiles(environment, folder);

@@ -56,7 +56,9 @@ export function httpUrl(value: string): string {
   return value;
 }
 
-/** Returns the base of addresses: a URL that a path can be appended to, without a slash at its end. */
+/**
+ * Returns the base of addresses: a URL that a path can be appended to, without a slash at its end.
+ */
 export function baseUrl(value: string): string {
   const url = URL.parse(httpUrl(value));
   if (url === null) throw new Error('expected a URL');
@@ -110,7 +112,8 @@ export function twoDurations(value: string): { processingMs: number; completedMs
 }
 
 export function operatorKey(value: string): string {
-  if (!/^[\x21-\x7e]{8,200}$/.test(value)) throw new Error('expected 8 to 200 visible ASCII characters');
+  if (!/^[\x21-\x7e]{8,200}$/.test(value))
+    throw new Error('expected 8 to 200 visible ASCII characters');
   return value;
 }
 
@@ -126,10 +129,13 @@ export function corsOrigins(value: string): string[] {
   const origins = value.split(',').map((origin) => origin.trim());
   // A page's origin has no path, user, or default port, and is in lower case.
   const wrong = origins.find(
-    (origin) => !/^https?:/.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin,
+    (origin) =>
+      !/^https?:/.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin,
   );
   if (wrong === undefined) return origins;
-  throw new Error(`expected * or origins such as https://app.example, separated by commas; not "${wrong}"`);
+  throw new Error(
+    `expected * or origins such as https://app.example, separated by commas; not "${wrong}"`,
+  );
 }
 
 /** Credits per unit by kind, or by market and kind. */

@@ -153,7 +153,8 @@ export const settings = {
   GLEANER_OPERATOR_EMAIL: {
     default: null,
     parse: parseAddresses,
-    about: 'E-mail addresses, separated by commas, that are notified of jobs that wait for approval.',
+    about:
+      'E-mail addresses, separated by commas, that are notified of jobs that wait for approval.',
   },
   GLEANER_OPERATOR_KEY: {
     default: null,
@@ -194,7 +195,8 @@ export const settings = {
   GLEANER_PRIVATE: {
     default: 'off',
     parse: onOff,
-    about: "Whether users' webhooks and destinations may be in private networks, and use http: on or off.",
+    about:
+      "Whether users' webhooks and destinations may be in private networks, and use http: on or off.",
   },
   GLEANER_PROFILE: {
     default: null,
@@ -215,7 +217,8 @@ export const settings = {
   GLEANER_RETAIN_JOBS_DAYS: {
     default: 'off',
     parse: orOff(days),
-    about: 'Days after the end of a job when the job is deleted with its inputs and results; off: never.',
+    about:
+      'Days after the end of a job when the job is deleted with its inputs and results; off: never.',
   },
   GLEANER_RETAIN_RESULTS_DAYS: {
     default: 'off',
@@ -231,7 +234,8 @@ export const settings = {
     default: null,
     parse: httpUrl,
     secret: true,
-    about: 'S3-compatible bucket for the result files, with its credentials; default: the data folder.',
+    about:
+      'S3-compatible bucket for the result files, with its credentials; default: the data folder.',
   },
   GLEANER_SANDBOX: {
     default: 'on',
@@ -241,7 +245,8 @@ export const settings = {
   GLEANER_SITES: {
     default: null,
     parse: (text, folder) => readSiteFiles(path(text, folder)),
-    about: 'JSON file, or folder of files, that declares shops to read; read again when it changes.',
+    about:
+      'JSON file, or folder of files, that declares shops to read; read again when it changes.',
   },
   GLEANER_SMTP_URL: {
     default: null,
@@ -262,7 +267,8 @@ export const settings = {
   GLEANER_WORKERS: {
     default: null,
     parse: integer(0, 64),
-    about: 'Worker processes that serve and worker start, 0 to 64; 0 runs page work in the same process.',
+    about:
+      'Worker processes that serve and worker start, 0 to 64; 0 runs page work in the same process.',
   },
   GLEANER_WORKING_HOURS: {
     default: '08:00-18:00+08:00',
@@ -294,8 +300,8 @@ export type SettingValues = {
 };
 
 /**
- * Returns the values of all settings. Adds a line to `problems` for each invalid one, which names the
- * variable and its value.
+ * Returns the values of all settings. Adds a line to `problems` for each invalid one, which names
+ * the variable and its value.
  */
 export function parseSettings(
   environment: Readonly<Record<string, string | undefined>>,
@@ -326,8 +332,8 @@ export interface EffectiveSetting {
 }
 
 /**
- * Returns every setting with its effective value, sorted by name. `found`: values that the process determined
- * for settings that are not set.
+ * Returns every setting with its effective value, sorted by name. `found`: values that the process
+ * determined for settings that are not set.
  */
 export function listEffectiveSettings(
   environment: Readonly<Record<string, string | undefined>>,

@@ -12,8 +12,15 @@ interface HostOptions {
   isOneHost?: boolean;
 }
 
-/** Creates a shared clock on a host whose clock may be ahead, with a monotonic clock controlled by the test. */
-function onHost({ aheadMs = 0, record = createMemoryClockRecord(), isOneHost = false }: HostOptions = {}) {
+/**
+ * Creates a shared clock on a host whose clock may be ahead, with a monotonic clock controlled by
+ * the test.
+ */
+function onHost({
+  aheadMs = 0,
+  record = createMemoryClockRecord(),
+  isOneHost = false,
+}: HostOptions = {}) {
   const host = createManualClock(start + aheadMs);
   const state = { monotonic: 5_000, shared: start, roundTripMs: 0, slowMs: 0, away: false, odd: 0 };
   const warnings: unknown[] = [];
@@ -44,7 +51,11 @@ function onHost({ aheadMs = 0, record = createMemoryClockRecord(), isOneHost = f
 describe('now()', () => {
   test('shows the host time until it is synchronized, then the shared time', async () => {
     const { clock, warnings } = onHost({ aheadMs: 20_000 });
-    expect([clock.now(), clock.steady(), clock.skewMs()]).toEqual([start + 20_000, start + 20_000, 0]);
+    expect([clock.now(), clock.steady(), clock.skewMs()]).toEqual([
+      start + 20_000,
+      start + 20_000,
+      0,
+    ]);
     await clock.synchronize();
     expect([clock.now(), clock.steady(), clock.skewMs()]).toEqual([start, start, 20_000]);
     expect(warnings).toEqual([['clock skew detected', { skewMs: 20_000 }]]);

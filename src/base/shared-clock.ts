@@ -36,15 +36,21 @@ export interface SharedClockOptions {
 }
 
 /**
- * A clock whose time of day follows that of a shared engine, and whose steady time ignores the steps of every
- * clock, so that processes on different hosts agree on leases.
+ * A clock whose time of day follows that of a shared engine, and whose steady time ignores the
+ * steps of every clock, so that processes on different hosts agree on leases.
  */
 export interface SharedClock extends Clock {
   /** Reads the shared time and adjusts the clock to it. Rejects if it cannot be read. */
   synchronize(): Promise<void>;
-  /** Synchronizes every `intervalMs`, sooner after a failure, until the signal aborts. Never rejects. */
+  /**
+   * Synchronizes every `intervalMs`, sooner after a failure, until the signal aborts. Never
+   * rejects.
+   */
   follow(intervalMs: number, signal: AbortSignal): Promise<void>;
-  /** Time of day of the host minus that of the shared clock, in milliseconds; 0 before the first reading. */
+  /**
+   * Time of day of the host minus that of the shared clock, in milliseconds; 0 before the first
+   * reading.
+   */
   skewMs(): number;
 }
 
@@ -63,11 +69,13 @@ const minLoggedMs = 60_000;
 /** Interval at which `reached` is written. */
 const reachMs = 5_000;
 /**
- * Range around `reached` in which a steady time agrees with the other processes. A process outside of it has
- * a clock of its own that ran wrong, and not the shared one.
+ * Range around `reached` in which a steady time agrees with the other processes. A process outside
+ * of it has a clock of its own that ran wrong, and not the shared one.
  */
 const agreement = { behindMs: 2_000, aheadMs: 2 * reachMs };
-/** Time within which a process that runs moves `reached`, and the interval at which it is read then. */
+/**
+ * Time within which a process that runs moves `reached`, and the interval at which it is read then.
+ */
 const living = { withinMs: reachMs + 1_000, everyMs: 100 };
 
 /** A reading of the shared time of day. */
@@ -79,9 +87,33 @@ interface TimeSample {
   roundTripMs: number;
 }
 
+/**
+ * Returns the state of the processes that run, if any. Without them, a time far beyond the one that
+ * was reached is that during which no process ran; beside them, the clock has stepped.
+ */
+async function findOthers(
+  { host, record }: SharedClockOptions,
+  state: ClockState,
+): Promise<ClockState | null> {
+  for (let waitedMs = 0; waitedMs < living.withinMs; waitedMs += living.everyMs) {
+    await host.sleep(living.everyMs);
+    const next = await record.read();
+    const isSame = next?.reached === state.reached && next.aheadMs === state.aheadMs;
+    if (next !== null && !isSame) return next;
+  }
+  return null;
+}
+
+async function sampleTime({ monotonic, readTime }: SharedClockOptions): Promise<TimeSample> {
+  const before = monotonic();
+  const time = await readTime();
+  const roundTripMs = monotonic() - before;
+  return { time, offset: time - before - roundTripMs / 2, roundTripMs };
+}
+
 /** Creates a clock that shows the host's time until the first synchronization. */
 export function createSharedClock(options: SharedClockOptions): SharedClock {
-  const { host, monotonic, readTime, record, isOneHost, log } = options;
+  const { host, monotonic, record, isOneHost, log } = options;
   /** Steady time minus monotonic time. Null before the first synchronization. */
   let base: number | null = null;
   let aheadMs = 0;
@@ -94,31 +126,29 @@ export function createSharedClock(options: SharedClockOptions): SharedClock {
   const now = () => (base === null ? host.now() : Math.round(monotonic() + base - aheadMs));
   const skewMs = () => (base === null ? 0 : host.now() - now());
 
-  const read = async (): Promise<TimeSample> => {
-    const before = monotonic();
-    const time = await readTime();
-    const roundTripMs = monotonic() - before;
-    return { time, offset: time - before - roundTripMs / 2, roundTripMs };
-  };
   const deviationOf = ({ offset }: TimeSample, state: ClockState) =>
     base === null ? 0 : offset + state.aheadMs - base;
   const isDrift = (sample: TimeSample, state: ClockState) =>
     Math.abs(deviationOf(sample, state)) <= maxDriftMs + sample.roundTripMs / 2;
 
-  /** Returns a reading that is not odd: one that agrees with the monotonic clock, or the median of three. */
+  /**
+   * Returns a reading that is not odd: one that agrees with the monotonic clock, or the median of
+   * three.
+   */
   const readCarefully = async (): Promise<[TimeSample, ClockState]> => {
-    const first = await read();
+    const first = await sampleTime(options);
     const state = await readState(first);
     if (base !== null && isDrift(first, state)) return [first, state];
     const all = [first];
-    while (all.length < readings) all.push(await read());
+    while (all.length < readings) all.push(await sampleTime(options));
     all.sort((one, other) => one.offset - other.offset);
     return [all[(readings - 1) / 2]!, await readState(first)];
   };
   const readState = async ({ time }: TimeSample): Promise<ClockState> => {
     const stored = await record.read();
     if (stored !== null) return stored;
-    // The offset of a first reading, whose round trip begins with the connection, can be seconds ahead.
+    // The offset of a first reading, whose round trip begins with the connection, can be seconds
+    // ahead.
     await record.create({ aheadMs: 0, reached: Math.round(time) });
     return (await record.read()) ?? { aheadMs: 0, reached: 0 };
   };
@@ -129,7 +159,7 @@ export function createSharedClock(options: SharedClockOptions): SharedClock {
     const isChanged = await record.change(state.aheadMs, next);
     const agreed = isChanged ? next : (await readState(sample)).aheadMs;
     const ms = state.aheadMs - next;
-    // A clock that runs at a wrong speed steps with each reading.
+    // A clock at a wrong speed steps with each reading.
     if (isChanged && (Math.abs(ms) >= minLoggedMs || monotonic() - loggedAt >= minLoggedMs)) {
       loggedAt = monotonic();
       log.warn({ ms }, 'clock step detected');
@@ -141,29 +171,16 @@ export function createSharedClock(options: SharedClockOptions): SharedClock {
   const progressOf = ({ offset }: TimeSample, { aheadMs: ahead, reached: passed }: ClockState) =>
     monotonic() + offset + ahead - passed;
 
-  /**
-   * Returns the state of the processes that run, if any. Without them, a time far beyond the one that was
-   * reached is that during which no process ran; beside them, the clock has stepped.
-   */
-  const findOthers = async (state: ClockState): Promise<ClockState | null> => {
-    for (let waitedMs = 0; waitedMs < living.withinMs; waitedMs += living.everyMs) {
-      await host.sleep(living.everyMs);
-      const next = await record.read();
-      const isSame = next?.reached === state.reached && next.aheadMs === state.aheadMs;
-      if (next !== null && !isSame) return next;
-    }
-    return null;
-  };
-
   const start = async (sample: TimeSample, found: ClockState): Promise<void> => {
     const isFarAhead = !isOneHost && progressOf(sample, found) > agreement.aheadMs;
-    const otherState = isFarAhead ? await findOthers(found) : null;
+    const otherState = isFarAhead ? await findOthers(options, found) : null;
     const state = otherState ?? found;
     const progress = progressOf(sample, state);
-    const isStep = progress < -agreement.behindMs || (otherState !== null && progress > agreement.aheadMs);
+    const isStep =
+      progress < -agreement.behindMs || (otherState !== null && progress > agreement.aheadMs);
     if (isStep) return step(sample, state, state.reached - monotonic());
-    // The engine read its clock at an unknown moment within the round trip, so smaller differences mean
-    // nothing: hosts whose clocks agree keep their time, however slow the first reading.
+    // The engine read its clock at an unknown moment within the round trip, so smaller differences
+    // mean nothing: hosts whose clocks agree keep their time, however slow the first reading.
     const own = host.now() - monotonic();
     const isOwn = Math.abs(sample.offset - own) <= sample.roundTripMs / 2 + 1;
     base = (isOwn ? own : sample.offset) + state.aheadMs;

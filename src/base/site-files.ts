@@ -13,7 +13,10 @@ export interface SiteFiles {
 const maxFiles = 500;
 const maxBytes = 1024 ** 2;
 
-/** Returns the paths of the files: the path itself, or the files `*.json` and `*.jsonc` of the folder. */
+/**
+ * Returns the paths of the files: the path itself, or the files `*.json` and `*.jsonc` of the
+ * folder.
+ */
 function pathsOf(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path];
   const names = readdirSync(path).filter((name) => /^[^.].*\.jsonc?$/.test(name));

@@ -7,7 +7,8 @@ export interface TrackedVariant {
 }
 
 /**
- * Values of an item whose history is kept. Null: not stated, and not compared. Prices are in currency units.
+ * Values of an item whose history is kept. Null: not stated, and not compared. Prices are in
+ * currency units.
  */
 export interface TrackedValues {
   title: string | null;

@@ -36,9 +36,13 @@ test.each(['08:00-18:00+08:00', '22:30-06:00-03:30', '00:00-24:00+00:00'])(
   },
 );
 
-test.each(['8-18', '08:00-08:00+08:00', '08:61-18:00+08:00', '08:00-25:00+08:00', '08:00-18:00', ''])(
-  'parseWorkingHours() rejects %j',
-  (text) => {
-    expect(() => parseWorkingHours(text)).toThrow(/expected a window/);
-  },
-);
+test.each([
+  '8-18',
+  '08:00-08:00+08:00',
+  '08:61-18:00+08:00',
+  '08:00-25:00+08:00',
+  '08:00-18:00',
+  '',
+])('parseWorkingHours() rejects %j', (text) => {
+  expect(() => parseWorkingHours(text)).toThrow(/expected a window/);
+});

@@ -1,4 +1,7 @@
-/** A daily window in one time zone, outside of which work of kinds with working hours does not start. */
+/**
+ * A daily window in one time zone, outside of which work of kinds with working hours does not
+ * start.
+ */
 export interface WorkingHours {
   /** Minutes after midnight in the zone; the end is exclusive. */
   startMinute: number;
@@ -31,7 +34,11 @@ export function parseWorkingHours(text: string): WorkingHours {
 }
 
 /** Formats working hours as parseWorkingHours() reads them. */
-export function formatWorkingHours({ startMinute, endMinute, offsetMinutes }: WorkingHours): string {
+export function formatWorkingHours({
+  startMinute,
+  endMinute,
+  offsetMinutes,
+}: WorkingHours): string {
   const text = (minutes: number) =>
     [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':');
   const sign = offsetMinutes < 0 ? '-' : '+';
@@ -47,7 +54,10 @@ export function nextWithin(hours: WorkingHours, now: number): number {
   return start + Math.ceil((now - start) / dayMs) * dayMs;
 }
 
-/** Returns true if `now` (milliseconds since the epoch) is within the window, which may cross midnight. */
+/**
+ * Returns true if `now` (milliseconds since the epoch) is within the window, which may cross
+ * midnight.
+ */
 export function isWithin(hours: WorkingHours, now: number): boolean {
   const minute = (((Math.floor(now / 60_000) + hours.offsetMinutes) % 1440) + 1440) % 1440;
   return hours.startMinute < hours.endMinute

@@ -9,15 +9,15 @@ export interface ByteRange {
 }
 
 /**
- * The port of the result storage. Paths are `<job id>/<file name>`. Methods reject with `not_found` or
- * `unavailable`.
+ * The port of the result storage. Paths are `<job id>/<file name>`. Methods reject with `not_found`
+ * or `unavailable`.
  */
 export interface Blobs {
   /** Display name of the engine: "files", "S3". */
   readonly engine: string;
   /**
-   * Writes a file atomically: readers see either the old or the new content. Computes size and digest while
-   * writing; `items` is called once the chunks have ended.
+   * Writes a file atomically: readers see either the old or the new content. Computes size and
+   * digest while writing; `items` is called once the chunks have ended.
    */
   write(
     path: string,
@@ -30,8 +30,8 @@ export interface Blobs {
   /** Returns the size of a file in bytes, or null if it does not exist. */
   size(path: string): Promise<number | null>;
   /**
-   * Creates a presigned link of the engine, valid for `seconds`. Returns null if the engine has none; the
-   * gateway then serves the file.
+   * Creates a presigned link of the engine, valid for `seconds`. Returns null if the engine has
+   * none; the gateway then serves the file.
    */
   presign(path: string, fileName: string, seconds: number): Promise<string | null>;
   /** Yields the paths of all files, in any order. */
@@ -50,9 +50,10 @@ const part = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N} ._()+,=@-]*$/u;
 const maxPartBytes = 200;
 
 /**
- * Splits a blob path into its two parts, `<job id>/<file name>`. A part starts with a letter, digit or `_`,
- * continues with those, combining marks, spaces and `._()+,=@-`, and has at most 200 bytes of UTF-8, so that
- * no path leaves the folder or bucket. Throws `not_found` for any other path, since no such file can exist.
+ * Splits a blob path into its two parts, `<job id>/<file name>`. A part starts with a letter, digit
+ * or `_`, continues with those, combining marks, spaces and `._()+,=@-`, and has at most 200 bytes
+ * of UTF-8, so that no path leaves the folder or bucket. Throws `not_found` for any other path,
+ * since no such file can exist.
  */
 export function parsePath(path: string): { jobId: string; fileName: string } {
   const parts = path.split('/');
@@ -76,8 +77,8 @@ function isPart(text: string): boolean {
 }
 
 /**
- * Converts the errors that end a stream, such as a connection that is lost before the last byte. Returns the
- * stream.
+ * Converts the errors that end a stream, such as a connection that is lost before the last byte.
+ * Returns the stream.
  */
 export function convertErrors(stream: Readable, convert: (error: Error) => Error): Readable {
   const destroy = stream._destroy;

@@ -10,8 +10,9 @@ export interface BlockTotals {
 }
 
 /**
- * Combines chunks of any size into blocks of up to 256 KiB, none empty, so that many small records need few
- * writes. Strings are encoded as UTF-8. Yielded blocks are never reused. `totals` covers all yielded blocks.
+ * Combines chunks of any size into blocks of up to 256 KiB, none empty, so that many small records
+ * need few writes. Strings are encoded as UTF-8. Yielded blocks are never reused. `totals` covers
+ * all yielded blocks.
  */
 export function toBlocks(chunks: AsyncIterable<Uint8Array | string>): {
   blocks: AsyncGenerator<Buffer, void, void>;

@@ -13,7 +13,9 @@ export interface OpenedBlobs {
 }
 
 /** Yields the chunks. */
-export async function* chunksOf(...chunks: (string | Uint8Array)[]): AsyncGenerator<string | Uint8Array> {
+export async function* chunksOf(
+  ...chunks: (string | Uint8Array)[]
+): AsyncGenerator<string | Uint8Array> {
   yield* chunks;
 }
 
@@ -56,7 +58,13 @@ export function blobsConformance(open: () => Promise<OpenedBlobs>): void {
     const stored = await blobs.write(path, 'application/json', chunks(), () => (ended ? 2 : -1));
     const whole = '[{"name":"ก๋วยเตี๋ยว"},\n{"name":"bánh mì"}]';
     const bytes = Buffer.byteLength(whole);
-    expect(stored).toEqual({ path, contentType: 'application/json', items: 2, bytes, sha256: sha256(whole) });
+    expect(stored).toEqual({
+      path,
+      contentType: 'application/json',
+      items: 2,
+      bytes,
+      sha256: sha256(whole),
+    });
     expect(await content(path)).toBe(whole);
     expect(await blobs.size(path)).toBe(bytes);
   });
@@ -133,7 +141,9 @@ export function blobsConformance(open: () => Promise<OpenedBlobs>): void {
 
   test('concurrent writes of one file leave the complete content of one of them', async () => {
     const fill = (letter: string) => Array.from({ length: 40 }, () => letter.repeat(50_000));
-    const stored = await Promise.all(['a', 'b', 'c'].map((letter) => write(`${job}/file`, ...fill(letter))));
+    const stored = await Promise.all(
+      ['a', 'b', 'c'].map((letter) => write(`${job}/file`, ...fill(letter))),
+    );
     const digest = sha256(await buffer(await blobs.read(`${job}/file`)));
     expect(stored.map((file) => file.sha256)).toContain(digest);
   });
@@ -153,7 +163,11 @@ export function blobsConformance(open: () => Promise<OpenedBlobs>): void {
     }
     const before = bufferBytes();
     const stored = await blobs.write(path, 'application/jsonl', records(), () => count);
-    expect(stored).toMatchObject({ bytes: count * record.length, items: count, sha256: hash.digest('hex') });
+    expect(stored).toMatchObject({
+      bytes: count * record.length,
+      items: count,
+      sha256: hash.digest('hex'),
+    });
     expect(await computeDigest(await blobs.read(path))).toBe(stored.sha256);
     expect(most - before).toBeLessThan(45_000_000);
   }, 30_000);

@@ -16,7 +16,10 @@ test.each([
   ['keys create ci --test', 'key create ci --test'],
   ['history mkta id 7 --fields price', 'item history mkta id 7 --fields price'],
   ['history mkta --series daily', 'item list mkta --series daily'],
-  [`rules replace ${id} changes --field title`, `rule create --replace ${id} changes --field title`],
+  [
+    `rules replace ${id} changes --field title`,
+    `rule create --replace ${id} changes --field title`,
+  ],
   ['rules list', 'rule list'],
   ['account --export -o all.jsonl', 'account export -o all.jsonl'],
   ['account', 'account show'],

@@ -1,7 +1,7 @@
 /**
- * Former commands, and what they are now. Arguments of a form: `<job>` a reference to a job, `<id>` a UUID,
- * another name any argument; `[options]` no argument but options; `--flag` an option anywhere. The first form
- * that fits applies.
+ * Former commands, and what they are now. Arguments of a form: `<job>` a reference to a job, `<id>`
+ * a UUID, another name any argument; `[options]` no argument but options; `--flag` an option
+ * anywhere. The first form that fits applies.
  */
 const aliases: readonly (readonly [former: string, command: string])[] = [
   ['submit', 'job submit'],
@@ -56,7 +56,9 @@ const aliases: readonly (readonly [former: string, command: string])[] = [
 /** Returns the arguments of a run with the command that a former one is now. */
 export function withoutAlias(given: readonly string[]): string[] {
   const isOperator = given.includes('--operator');
-  const args = isOperator ? [...given.filter((arg) => arg !== '--operator'), '--user', 'all'] : [...given];
+  const args = isOperator
+    ? [...given.filter((arg) => arg !== '--operator'), '--user', 'all']
+    : [...given];
   for (const [former, command] of aliases) {
     const found = match(former.split(' '), args);
     if (found === undefined) continue;
@@ -72,7 +74,8 @@ const argumentForms: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * Returns the values of the arguments of a form, and the other arguments; undefined if the form does not fit.
+ * Returns the values of the arguments of a form, and the other arguments; undefined if the form
+ * does not fit.
  */
 function match(form: readonly string[], args: readonly string[]) {
   const values = new Map<string, string>();
@@ -85,10 +88,12 @@ function match(form: readonly string[], args: readonly string[]) {
     }
     const next = rest[0];
     if (word === '[options]') {
-      if (next !== undefined && (!next.startsWith('-') || /^(?:-h|--help)$/.test(next))) return undefined;
+      if (next !== undefined && (!next.startsWith('-') || /^(?:-h|--help)$/.test(next)))
+        return undefined;
       continue;
     }
-    if (next === undefined || (word.startsWith('<') ? !fits(word, next) : next !== word)) return undefined;
+    if (next === undefined || (word.startsWith('<') ? !fits(word, next) : next !== word))
+      return undefined;
     if (word.startsWith('<')) values.set(word, next);
     rest = rest.slice(1);
   }

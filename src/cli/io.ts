@@ -29,11 +29,17 @@ export interface RunOptions {
   folder: string;
   /** Home folder of the user. */
   home: string;
-  /** Stops the command, with an Interrupted as its reason. Only commands that can stop read this property. */
+  /**
+   * Stops the command, with an Interrupted as its reason. Only commands that can stop read this
+   * property.
+   */
   readonly signal: AbortSignal;
   /** Receives the log of a service; by default the standard error of the process. */
   logOutput?: LogOutput;
-  /** Called by a role of the service: its process outlives its terminal and the readers of its output. */
+  /**
+   * Called by a role of the service: its process outlives its terminal and the readers of its
+   * output.
+   */
   becomeRole?(): void;
 }
 
@@ -77,7 +83,10 @@ export function createIo(options: RunOptions): Io {
     },
     ...(logOutput === undefined ? {} : { logOutput }),
     ...(options.becomeRole === undefined ? {} : { becomeRole: () => options.becomeRole?.() }),
-    display: createDisplay({ isTerminal: stdout.isTTY === true, hasColors: hasColors(stdout, env) }),
+    display: createDisplay({
+      isTerminal: stdout.isTTY === true,
+      hasColors: hasColors(stdout, env),
+    }),
     say: (line) => void stdout.write(`${line}\n`),
     note: (line) => void stderr.write(`${line}\n`),
     async write(text) {
@@ -93,8 +102,8 @@ export function createIo(options: RunOptions): Io {
 }
 
 /**
- * Returns true if a stream shows colors: a terminal, unless NO_COLOR is set, and every stream if FORCE_COLOR
- * is set.
+ * Returns true if a stream shows colors: a terminal, unless NO_COLOR is set, and every stream if
+ * FORCE_COLOR is set.
  */
 function hasColors(stream: CommandOutput, env: Environment): boolean {
   if (stream.isTTY !== true && env.FORCE_COLOR === undefined) return false;

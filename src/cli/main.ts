@@ -10,8 +10,8 @@ if (major < 24 || (major === 24 && minor < 12)) {
   console.error(`Gleaner needs Node 24.12 or newer; this is ${process.version}.`);
   process.exit(1);
 }
-// Saves a fifth of the start; worker processes inherit it. Without a folder that can be written, nothing is
-// kept.
+// Saves a fifth of the start; worker processes inherit it. Without a folder that can be written,
+// nothing is kept.
 process.env.NODE_COMPILE_CACHE ||= join(
   process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
   'gleaner',
@@ -24,7 +24,9 @@ if (!process.channel) onStarterExit(() => process.kill(process.pid, 'SIGTERM'));
 const { exitCodes, Interrupted } = await import('./commands/exit.ts');
 const { runCli } = await import('./run.ts');
 
-/** True for a role of the service, which outlives its terminal, its pipes, and the disk of its log. */
+/**
+ * True for a role of the service, which outlives its terminal, its pipes, and the disk of its log.
+ */
 let isRole = false;
 
 // What standard error cannot show is lost. The exit code still says what happened.
@@ -38,8 +40,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 /**
- * Time after a signal in which another one is the same: a launcher forwards the Ctrl-C that the terminal also
- * sends.
+ * Time after a signal in which another one is the same: a launcher forwards the Ctrl-C that the
+ * terminal also sends.
  */
 const sameSignalMs = 500;
 let stop: AbortSignal | null = null;

@@ -14,8 +14,9 @@ export class CommandProgram extends Command {
 }
 
 /**
- * Sets what a command does. `run` gets the streams, the arguments, and the options with those of parent
- * commands: a parent consumes the options that both have, such as --json. It may return an exit code.
+ * Sets what a command does. `run` gets the streams, the arguments, and the options with those of
+ * parent commands: a parent consumes the options that both have, such as --json. It may return an
+ * exit code.
  */
 export function onRun(
   command: Command,

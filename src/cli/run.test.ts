@@ -23,7 +23,14 @@ async function run(
   const [stdout, stderr]: CommandOutput[] = [new PassThrough(), new PassThrough()];
   const printed = Promise.all([text(stdout as PassThrough), text(stderr as PassThrough)]);
   const { signal } = new AbortController();
-  const given = { stdin: Readable.from([]), stdout: stdout!, stderr: stderr!, env: {}, home: folder, signal };
+  const given = {
+    stdin: Readable.from([]),
+    stdout: stdout!,
+    stderr: stderr!,
+    env: {},
+    home: folder,
+    signal,
+  };
   const code = await runCli(args, { ...given, folder, ...options });
   stdout!.end();
   stderr!.end();
@@ -33,7 +40,11 @@ async function run(
 describe('runCli()', () => {
   test('returns the exit code, and writes results and errors to their streams', async () => {
     expect(await run(['--version'])).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/), '']);
-    expect(await run(['job', 'list', '--nope'])).toEqual([2, '', "gleaner: unknown option '--nope'\n"]);
+    expect(await run(['job', 'list', '--nope'])).toEqual([
+      2,
+      '',
+      "gleaner: unknown option '--nope'\n",
+    ]);
     expect(await run(['job', 'help', 'wait'])).toEqual([
       0,
       expect.stringContaining('Usage: gleaner job wait'),
@@ -42,7 +53,9 @@ describe('runCli()', () => {
     expect(await run(['kind', 'list', 'nowhere'])).toEqual([
       2,
       '',
-      expect.stringContaining('gleaner: No market "nowhere" (mkta Shopee, mktb Tokopedia, mktc Blibli, '),
+      expect.stringContaining(
+        'gleaner: No market "nowhere" (mkta Shopee, mktb Tokopedia, mktc Blibli, ',
+      ),
     ]);
   });
 
@@ -54,20 +67,32 @@ describe('runCli()', () => {
       expect.stringContaining(`No Gleaner data in ${join(folder, 'from-file')}.`),
     ]);
     writeFileSync(join(folder, 'service.log'), '{"level":30,"msg":"started"}\n');
-    expect(await run(['logs', 'service.log', '--json'])).toEqual([0, '{"level":30,"msg":"started"}\n', '']);
+    expect(await run(['logs', 'service.log', '--json'])).toEqual([
+      0,
+      '{"level":30,"msg":"started"}\n',
+      '',
+    ]);
   });
 
   test('keeps the folders and variables of concurrent runs apart', async () => {
     const homes = ['ann', 'bob'].map((name) => join(folder, name));
-    const set = (home: string) => run(['config', 'set', 'url', `http://${home.slice(-3)}.example`], { home });
+    const set = (home: string) =>
+      run(['config', 'set', 'url', `http://${home.slice(-3)}.example`], { home });
     expect(await Promise.all(homes.map(set))).toEqual([
       [0, '', ''],
       [0, '', ''],
     ]);
-    const shown = await Promise.all(homes.map((home) => run(['config', 'show', '--json'], { home })));
-    expect(shown.map(([, out]) => JSON.parse(out).url)).toEqual(['http://ann.example', 'http://bob.example']);
+    const shown = await Promise.all(
+      homes.map((home) => run(['config', 'show', '--json'], { home })),
+    );
+    expect(shown.map(([, out]) => JSON.parse(out).url)).toEqual([
+      'http://ann.example',
+      'http://bob.example',
+    ]);
     const env = { GLEANER_URL: 'http://cleo.example' };
-    expect(JSON.parse((await run(['config', 'show', '--json'], { env }))[1]).url).toBe('http://cleo.example');
+    expect(JSON.parse((await run(['config', 'show', '--json'], { env }))[1]).url).toBe(
+      'http://cleo.example',
+    );
   });
 
   test('asks for a file where standard input is a terminal', async () => {
@@ -82,7 +107,9 @@ describe('runCli()', () => {
   ])('colors what a terminal shows, with the environment %o: %s', async (env, isColored) => {
     const stdout: CommandOutput = Object.assign(new PassThrough(), { isTTY: true });
     const shown = text(stdout as PassThrough);
-    expect((await run(['config', 'show'], { stdout, env: { TERM: 'xterm-256color', ...env } }))[0]).toBe(0);
+    expect(
+      (await run(['config', 'show'], { stdout, env: { TERM: 'xterm-256color', ...env } }))[0],
+    ).toBe(0);
     stdout.end();
     expect((await shown).startsWith('\u001b[2m')).toBe(isColored);
   });

@@ -7,8 +7,8 @@ import { createIo, type Io, type RunOptions } from './io.ts';
 import { CommandProgram } from './program.ts';
 
 /**
- * Runs the command line, and returns the exit code. It reads and writes only what the options name, so that
- * any number of runs can share a process. Errors are written to standard error.
+ * Runs the command line, and returns the exit code. It reads and writes only what the options name,
+ * so that any number of runs can share a process. Errors are written to standard error.
  */
 export async function runCli(given: readonly string[], options: RunOptions): Promise<number> {
   const io = createIo(options);
@@ -18,15 +18,16 @@ export async function runCli(given: readonly string[], options: RunOptions): Pro
     await program.parseAsync(args, { from: 'user' });
     return program.exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     for (const line of errorLines(error)) io.note(line);
     return exitCodeOf(error);
   }
 }
 
 /**
- * Creates the program with all commands; with those of the service only, to run one that does not need the
- * others.
+ * Creates the program with all commands; with those of the service only, to run one that does not
+ * need the others.
  */
 export async function createProgram(io: Io, name?: string): Promise<CommandProgram> {
   const program = configure(new CommandProgram(io));

@@ -1,5 +1,5 @@
-// Detects that npm, which started this process, was killed. Killing npm ends neither its shell nor this
-// process, and sends no signal.
+// Detects that npm, which started this process, was killed. Killing npm ends neither its shell nor
+// this process, and sends no signal.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -8,8 +8,8 @@ const everyMs = 250;
 const starter = process.env.npm_lifecycle_event === undefined ? null : findStarter();
 
 /**
- * Calls `gone` once when the npm that runs this process as a script has ended. Does not keep the process
- * alive.
+ * Calls `gone` once when the npm that runs this process as a script has ended. Does not keep the
+ * process alive.
  */
 export function onStarterExit(gone) {
   if (starter === null) return;
@@ -25,7 +25,9 @@ export function onStarterExit(gone) {
 function findStarter() {
   const parent = look(process.ppid);
   if (parent === null) return null;
-  return /^-?(?:sh|dash|ash|bash|ksh|zsh|busybox)$/.test(parent.name) ? parent.parent : process.ppid;
+  return /^-?(?:sh|dash|ash|bash|ksh|zsh|busybox)$/.test(parent.name)
+    ? parent.parent
+    : process.ppid;
 }
 
 function isAlive(pid) {

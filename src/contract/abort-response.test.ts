@@ -1,6 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { connect as connectHttp2, createServer as createHttp2Server, type Http2Server } from 'node:http2';
+import {
+  connect as connectHttp2,
+  createServer as createHttp2Server,
+  type Http2Server,
+} from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { abortResponse } from './abort-response.ts';

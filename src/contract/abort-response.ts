@@ -14,9 +14,9 @@ interface OpenResponse {
 const internalError = 2;
 
 /**
- * Breaks off a response of which a part may have been sent. Resets its connection, or its stream of HTTP/2:
- * for a client of HTTP/1.0, and for a proxy that speaks it, a connection that is closed normally ends a
- * complete response.
+ * Breaks off a response of which a part may have been sent. Resets its connection, or its stream of
+ * HTTP/2: for a client of HTTP/1.0, and for a proxy that speaks it, a connection that is closed
+ * normally ends a complete response.
  */
 export function abortResponse(response: OpenResponse): void {
   if (response.stream !== undefined) response.stream.close(internalError);
@@ -26,7 +26,8 @@ export function abortResponse(response: OpenResponse): void {
 
 /** Ends a connection with a reset at once, and discards what the client has not read. */
 export function resetConnection(socket: Connection): void {
-  // resetAndDestroy() would first wait until the client has read everything, which may never happen.
+  // resetAndDestroy() would first wait until the client has read everything, which may never
+  // happen.
   Object.assign(socket, { resetAndClosing: true });
   socket.destroy();
 }

@@ -7,11 +7,14 @@ export interface BodyBudgetLimits {
   userBytes: number;
 }
 
-/** Memory for request bodies that are being read, decoded, and handled, shared by all edges of a process. */
+/**
+ * Memory for request bodies that are being read, decoded, and handled, shared by all edges of a
+ * process.
+ */
 export interface BodyBudget {
   /**
-   * Waits until `bytes` are free and reserves them. Returns an idempotent function that frees them. Rejects
-   * with the signal's reason if the signal aborts first.
+   * Waits until `bytes` are free and reserves them. Returns an idempotent function that frees them.
+   * Rejects with the signal's reason if the signal aborts first.
    */
   reserve(userId: string, bytes: number, signal: AbortSignal): Promise<() => void>;
   /** Returns the bytes that are reserved, and the limit. */
@@ -19,7 +22,8 @@ export interface BodyBudget {
 }
 
 /**
- * Default limits. A body of unknown length reserves the method's whole limit, so three are handled at a time.
+ * Default limits. A body of unknown length reserves the method's whole limit, so three are handled
+ * at a time.
  */
 const defaultBodyBudget: BodyBudgetLimits = {
   totalBytes: 48 * 1024 * 1024,
@@ -33,8 +37,8 @@ interface Waiter {
 }
 
 /**
- * Creates a budget. Reservations are served in order of arrival, but a user at their limit does not block
- * other users. A body larger than a limit waits until nothing else is held under that limit.
+ * Creates a budget. Reservations are served in order of arrival, but a user at their limit does not
+ * block other users. A body larger than a limit waits until nothing else is held under that limit.
  */
 export function createBodyBudget({
   totalBytes,

@@ -1,4 +1,9 @@
-import { EmptySchema, SourceCodeInfoSchema, StructSchema, ValueSchema } from '@bufbuild/protobuf/wkt';
+import {
+  EmptySchema,
+  SourceCodeInfoSchema,
+  StructSchema,
+  ValueSchema,
+} from '@bufbuild/protobuf/wkt';
 import { expect, test } from 'vitest';
 import { checkBinarySize, checkJsonSize } from './body-content.ts';
 
@@ -8,7 +13,9 @@ test('accepts 50,000 items of eight fields', () => {
   const items = Array.from({ length: 50_000 }, () => item).join();
   expect(() => checkJsonSize(Buffer.from(`{"items":[${items}]}`))).not.toThrow();
   // Field 1 of three bytes.
-  const binary = Buffer.concat(Array.from({ length: 50_000 }, () => Buffer.from([0x0a, 3, 1, 2, 3])));
+  const binary = Buffer.concat(
+    Array.from({ length: 50_000 }, () => Buffer.from([0x0a, 3, 1, 2, 3])),
+  );
   expect(() => checkBinarySize(binary, EmptySchema)).not.toThrow();
 });
 
@@ -58,7 +65,8 @@ test('counts the values of nested messages, maps, and packed lists', () => {
   const entry = lengthPrefixed(1, lengthPrefixed(2, values));
   expect(() => checkBinarySize(entry, StructSchema)).toThrow('more values');
   let deep = Buffer.alloc(0);
-  for (let level = 0; level < 60; level += 1) deep = lengthPrefixed(6, lengthPrefixed(1, deep)) as never;
+  for (let level = 0; level < 60; level += 1)
+    deep = lengthPrefixed(6, lengthPrefixed(1, deep)) as never;
   expect(() => checkBinarySize(deep, ValueSchema)).toThrow('100 levels');
 });
 

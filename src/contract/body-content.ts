@@ -2,19 +2,21 @@ import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf
 import { Fault } from './fault.ts';
 
 /**
- * Maximum number of objects and arrays in a JSON body, and in a binary one of values that add to the message.
+ * Maximum number of objects and arrays in a JSON body, and in a binary one of values that add to
+ * the message.
  */
 const maxMessages = 120_000;
 
 /**
- * Maximum number of braces, brackets, colons and commas in a JSON body, and of single values in a binary one.
+ * Maximum number of braces, brackets, colons and commas in a JSON body, and of single values in a
+ * binary one.
  */
 const maxTokens = 1_200_000;
 
 /**
- * Throws `too_large` for a JSON body with more values than any valid request has. Called before the body is
- * parsed: 16 MB of `{},` take seconds and hundreds of megabytes to parse. 50,000 items of eight fields are
- * accepted.
+ * Throws `too_large` for a JSON body with more values than any valid request has. Called before the
+ * body is parsed: 16 MB of `{},` take seconds and hundreds of megabytes to parse. 50,000 items of
+ * eight fields are accepted.
  */
 export function checkJsonSize(body: Uint8Array): void {
   let opening = 0;
@@ -34,10 +36,10 @@ const maxDepth = 100;
 const fixedBytes: Readonly<Record<number, number>> = { 1: 8, 5: 4 };
 
 /**
- * Checks like checkJsonSize(), for a binary message of a type: counts its fields, the fields of nested
- * messages, and the elements of packed lists. Fields with a single value have a separate limit, since a
- * repetition replaces the value. Throws `malformed` for input that no encoder writes: a group, a varint of
- * more than 10 bytes, or a field that ends after its message.
+ * Checks like checkJsonSize(), for a binary message of a type: counts its fields, the fields of
+ * nested messages, and the elements of packed lists. Fields with a single value have a separate
+ * limit, since a repetition replaces the value. Throws `malformed` for input that no encoder
+ * writes: a group, a varint of more than 10 bytes, or a field that ends after its message.
  */
 export function checkBinarySize(body: Uint8Array, type: DescMessage): void {
   new BinarySizeCheck(body).message(parseFields(type), body.length, 1);
@@ -104,7 +106,8 @@ class BinarySizeCheck {
 }
 
 /**
- * Contents of a field: a single value, the elements of a packed list, or a message with the returned fields.
+ * Contents of a field: a single value, the elements of a packed list, or a message with the
+ * returned fields.
  */
 type Content = 'single' | 'packed' | (() => Fields);
 /** Known fields, by number. */

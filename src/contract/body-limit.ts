@@ -8,8 +8,9 @@ const submitBytes = 16 * 1024 * 1024;
 export const smallBodyBytes = 64 * 1024;
 
 /**
- * Returns the maximum request body of a method in bytes, on every edge, before and after decompression: the
- * option `max_body_bytes`, 16 MB for methods that submit, and 64 KB for other methods.
+ * Returns the maximum request body of a method in bytes, on every edge, before and after
+ * decompression: the option `max_body_bytes`, 16 MB for methods that submit, and 64 KB for other
+ * methods.
  */
 export function maxBodyBytes(method: DescMethod): number {
   const declared = Number(getOption(method, rest).maxBodyBytes);

@@ -22,11 +22,13 @@ export interface GatewayLog {
 /** Memory for request bodies, shared by everything that reads bodies in the process. */
 export type GatewayBudget = Pick<BodyBudget, 'reserve'>;
 
-/** Access to the services, in the same process or by RPC. Every error is a `Fault` of the contract. */
+/**
+ * Access to the services, in the same process or by RPC. Every error is a `Fault` of the contract.
+ */
 export interface Caller {
   /**
-   * Checks the credentials of a request before its body is read; a fault `unauthenticated` or `forbidden`
-   * without valid ones. `method` is the method that the request calls, if it calls one.
+   * Checks the credentials of a request before its body is read; a fault `unauthenticated` or
+   * `forbidden` without valid ones. `method` is the method that the request calls, if it calls one.
    */
   authenticate(headers: Headers, method?: DescMethod): Promise<Session>;
 }
@@ -39,15 +41,15 @@ export interface Session {
   /** True if the service must see every call of this caller: no response comes from the cache. */
   readonly isUncached?: boolean;
   /**
-   * Counts the request against the caller's limits if no call did, and returns headers of the response.
-   * Absent if authenticate() counts requests. A fault if a limit is exceeded.
+   * Counts the request against the caller's limits if no call did, and returns headers of the
+   * response. Absent if authenticate() counts requests. A fault if a limit is exceeded.
    */
   count?(): Promise<Readonly<Record<string, string>>>;
   /** Returns true if the caller may call a method. Absent if every caller may call every method. */
   allows?(method: DescMethod): Promise<boolean>;
   /**
-   * Calls a unary method with a message of its input type, which the service validates. A response that the
-   * service returns again may be frozen: it is then written as JSON only once.
+   * Calls a unary method with a message of its input type, which the service validates. A response
+   * that the service returns again may be frozen: it is then written as JSON only once.
    */
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethod & { input: I; output: O },
@@ -63,8 +65,9 @@ export interface Session {
 }
 
 /**
- * Kind of a request that may last long: one that waits for a change, a stream of changes, another stream, the
- * download of a file, or a message of an agent. Those of an account have a limit of their own.
+ * Kind of a request that may last long: one that waits for a change, a stream of changes, another
+ * stream, the download of a file, or a message of an agent. Those of an account have a limit of
+ * their own.
  */
 export type LongRequestKind = 'wait' | 'watch' | 'stream' | 'download' | 'agent';
 

@@ -39,13 +39,18 @@ export interface Endpoint {
   workingHours: boolean;
   /** The response is a stream of bytes. */
   streams: boolean;
-  /** Query parameters that a request to `path` must have, although the message may lack the fields. */
+  /**
+   * Query parameters that a request to `path` must have, although the message may lack the fields.
+   */
   requiredParameters: readonly string[];
   /** Method that serves requests whose query has `format`. Null if there is none. */
   withFormat: DescMethod | null;
 }
 
-/** Returns the endpoints of services. Throws an Error that names the method whose declaration is invalid. */
+/**
+ * Returns the endpoints of services. Throws an Error that names the method whose declaration is
+ * invalid.
+ */
 export function endpointsOf(services: readonly DescService[]): Endpoint[] {
   return services.flatMap((service) =>
     service.methods.map(endpointOf).filter((endpoint) => endpoint !== undefined),
@@ -55,8 +60,8 @@ export function endpointsOf(services: readonly DescService[]): Endpoint[] {
 const derived = new WeakMap<DescMethod, Endpoint>();
 
 /**
- * Returns the endpoint of a method, or undefined if there is no REST path. Throws an Error for an invalid
- * declaration.
+ * Returns the endpoint of a method, or undefined if there is no REST path. Throws an Error for an
+ * invalid declaration.
  */
 export function endpointOf(method: DescMethod): Endpoint | undefined {
   if (!hasOption(method, http)) return undefined;
@@ -100,7 +105,10 @@ function derive(method: DescMethod): Endpoint {
   };
 }
 
-/** Returns the rule of a method's REST path. Throws an Error for a form of rules that is not supported. */
+/**
+ * Returns the rule of a method's REST path. Throws an Error for a form of rules that is not
+ * supported.
+ */
 function httpRule(method: DescMethod): Pick<Endpoint, 'verb' | 'path' | 'body'> {
   const { pattern, body, additionalBindings, responseBody } = getOption(method, http);
   if (additionalBindings.length > 0) throw refusal(method, 'additional_bindings are not supported');
@@ -108,7 +116,8 @@ function httpRule(method: DescMethod): Pick<Endpoint, 'verb' | 'path' | 'body'> 
   if (body !== '' && body !== '*' && method.input.fields.every(({ name }) => name !== body))
     throw refusal(method, `no field ${body} for the body`);
   if (pattern.case === undefined) throw refusal(method, 'google.api.http has no path');
-  if (pattern.case === 'custom') return { verb: pattern.value.kind, path: pattern.value.path, body };
+  if (pattern.case === 'custom')
+    return { verb: pattern.value.kind, path: pattern.value.path, body };
   return { verb: pattern.case.toUpperCase(), path: pattern.value, body };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Every code of a fault with its retry rule: see docs/faults.md. `never`: a retry has the same result.
- * `soon`: retry after a short back-off. `later`: the other side asks for a longer pause.
+ * Every code of a fault with its retry rule: see docs/faults.md. `never`: a retry has the same
+ * result. `soon`: retry after a short back-off. `later`: the other side asks for a longer pause.
  */
 export const faultCodes = {
   // Errors of callers.
@@ -76,15 +76,17 @@ const maxSummarized = 3;
 
 /** Returns the first three problems as one line: `items[3].country: … ; and 4 more problems`. */
 export function summarizeProblems(problems: readonly Pick<Problem, 'loc' | 'msg'>[]): string {
-  const summaries = problems.slice(0, maxSummarized).map(({ loc, msg }) => `${fieldPath(loc)}: ${msg}`);
+  const summaries = problems
+    .slice(0, maxSummarized)
+    .map(({ loc, msg }) => `${fieldPath(loc)}: ${msg}`);
   const more = problems.length - summaries.length;
   if (more > 0) summaries.push(`and ${more} more ${more === 1 ? 'problem' : 'problems'}`);
   return summaries.join('; ');
 }
 
 /**
- * Returns the field of a problem as a path: `items[3].country`; the part of the request if the problem
- * concerns all of it.
+ * Returns the field of a problem as a path: `items[3].country`; the part of the request if the
+ * problem concerns all of it.
  */
 export function fieldPath([part, ...steps]: readonly (string | number)[]): string {
   const path = steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
@@ -105,12 +107,15 @@ export interface FaultDetails {
   retryAfterMs?: number;
   /** Response headers of the error, lower-case names. */
   headers?: Readonly<Record<string, string>>;
-  /** The component that is unavailable. Clients receive its name only; the message is for the log. */
+  /**
+   * The component that is unavailable. Clients receive its name only; the message is for the log.
+   */
   component?: Component;
   /** True if a retry has the same result, regardless of the code's rule. */
   final?: boolean;
   /**
-   * True if the call may have taken effect: its connection to the core was lost. The client gets no response.
+   * True if the call may have taken effect: its connection to the core was lost. The client gets no
+   * response.
    */
   unknownOutcome?: boolean;
   cause?: unknown;
@@ -124,8 +129,8 @@ export const unavailableMessage = (component: Component) =>
   component === 'disk' ? 'The disk is almost full.' : `The ${component} is unavailable.`;
 
 /**
- * The one error class of the service: a code, a message for clients, and a retry rule that follows from the
- * code.
+ * The one error class of the service: a code, a message for clients, and a retry rule that follows
+ * from the code.
  */
 export class Fault extends Error {
   readonly code: FaultCode;
@@ -155,7 +160,9 @@ export class Fault extends Error {
     return this.component === undefined ? this.message : unavailableMessage(this.component);
   }
 
-  /** True if an engine of the service failed, which says nothing about the work that met the fault. */
+  /**
+   * True if an engine of the service failed, which says nothing about the work that met the fault.
+   */
   get isOutage(): boolean {
     return this.code === 'unavailable' || this.component !== undefined;
   }

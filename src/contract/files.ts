@@ -5,7 +5,10 @@ export interface FileRecord {
   sha256: string;
 }
 
-/** Where the contents of a file are that is not stored by itself: `head`, bytes of another file, `tail`. */
+/**
+ * Where the contents of a file are that is not stored by itself: `head`, bytes of another file,
+ * `tail`.
+ */
 export interface FilePlace {
   head: string;
   /** `<job id>/<file name>` of the other file. */
@@ -20,8 +23,8 @@ export interface FilePlace {
 export const batchFilePrefix = 'batch_';
 
 /**
- * Returns true for the file of a batch. Its rows move to the merged file when the job ends, so that a link of
- * the storage engine would end with the job.
+ * Returns true for the file of a batch. Its rows move to the merged file when the job ends, so that
+ * a link of the storage engine would end with the job.
  */
 export const isBatchFile = (path: string): boolean =>
   path.slice(path.lastIndexOf('/') + 1).startsWith(batchFilePrefix);
@@ -36,7 +39,9 @@ export interface SignedFile {
   bearer: boolean;
   /** Owner of the file. Empty if the link alone grants access. */
   userId: string;
-  /** Format to convert the records to, as the name in the link says. Absent for the file as it is. */
+  /**
+   * Format to convert the records to, as the name in the link says. Absent for the file as it is.
+   */
   format?: string | undefined;
   /** What the file must be. Absent in links of earlier versions. */
   record?: FileRecord | undefined;

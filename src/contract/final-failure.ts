@@ -11,7 +11,7 @@ const finalCodes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns true if a new job with a failed unit fails again with this code, so that a retry leaves the unit
- * out.
+ * Returns true if a new job with a failed unit fails again with this code, so that a retry leaves
+ * the unit out.
  */
 export const isFinalFailure = (code: string): boolean => finalCodes.has(code);

@@ -8,7 +8,10 @@ const visible = /^[\x21-\x7e]+$/;
 /** Metadata of an RPC may contain spaces. */
 const printable = /^[\x20-\x7e]+$/;
 
-/** Returns the problems of an `Idempotency-Key` of a REST request, or none for a valid or absent key. */
+/**
+ * Returns the problems of an `Idempotency-Key` of a REST request, or none for a valid or absent
+ * key.
+ */
 export function problemsOfIdempotencyKey(key: string | undefined): Problem[] {
   return problemsOf(key, visible, 'visible');
 }

@@ -2,7 +2,10 @@ import type { DescMessage } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { SubmitGetPcRequestSchema } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { PdpItemSchema as B } from '../../gen/gleaner/mktb/v1/mktb_pb.ts';
-import { PdpItemSchema as C, SubmitPdpBulkRequestSchema } from '../../gen/gleaner/mktc/v1/mktc_pb.ts';
+import {
+  PdpItemSchema as C,
+  SubmitPdpBulkRequestSchema,
+} from '../../gen/gleaner/mktc/v1/mktc_pb.ts';
 import { PdpItemSchema as D } from '../../gen/gleaner/mktd/v1/mktd_pb.ts';
 import { PdpItemSchema as E } from '../../gen/gleaner/mkte/v1/mkte_pb.ts';
 import { parseItemText } from './item-text.ts';
@@ -38,13 +41,20 @@ const cases: [DescMessage, text: string, fields: Record<string, string> | null][
   [D, 'https://d.example/view/product/1729000076001?region=TH', { product_id: '1729000076001' }],
   [D, '1729000076001', { product_id: '1729000076001' }],
   [D, 'lamp', null],
-  [E, 'https://www.e.example.co.jp/Lamp/dp/B0GLN01001/ref=x', { country: 'jp', asin: 'B0GLN01001' }],
+  [
+    E,
+    'https://www.e.example.co.jp/Lamp/dp/B0GLN01001/ref=x',
+    { country: 'jp', asin: 'B0GLN01001' },
+  ],
   [E, 'https://www.e.example.com/gp/product/B0GLN01001', { asin: 'B0GLN01001' }],
   [E, 'B0GLN01001', { asin: 'B0GLN01001' }],
   [E, 'B0GLN0100', null],
   [SubmitPdpBulkRequestSchema, 'toko-7/barang-1', null],
 ];
 
-test.each(cases)('parseItemText(%o, %j) returns the fields of the item', (message, text, fields) => {
-  expect(parseItemText(message, text)).toEqual(fields);
-});
+test.each(cases)(
+  'parseItemText(%o, %j) returns the fields of the item',
+  (message, text, fields) => {
+    expect(parseItemText(message, text)).toEqual(fields);
+  },
+);

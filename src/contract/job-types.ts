@@ -6,7 +6,11 @@ import {
   getOption,
   ScalarType,
 } from '@bufbuild/protobuf';
-import { job as jobOption, market as marketOption, Step } from '../../gen/gleaner/options/v1/options_pb.ts';
+import {
+  job as jobOption,
+  market as marketOption,
+  Step,
+} from '../../gen/gleaner/options/v1/options_pb.ts';
 import { marketServices } from '../../gen/services.ts';
 import { type Endpoint, endpointOf } from './endpoint.ts';
 
@@ -20,8 +24,8 @@ export interface JobType {
   /** REST form of the method. */
   endpoint: Endpoint;
   /**
-   * Field of the request that holds the units: a list of messages or of strings, or a CSV file. Undefined if
-   * the request is the unit.
+   * Field of the request that holds the units: a list of messages or of strings, or a CSV file.
+   * Undefined if the request is the unit.
    */
   units: DescField | undefined;
   /** Other fields than `units`. */
@@ -42,7 +46,9 @@ export const knownMarkets: readonly string[] = [...new Set(jobTypes.map(({ marke
 
 function jobTypeOf(method: DescMethodUnary): JobType {
   const { fields } = method.input;
-  const units = fields.find((field) => field.fieldKind === 'list' || field.scalar === ScalarType.BYTES);
+  const units = fields.find(
+    (field) => field.fieldKind === 'list' || field.scalar === ScalarType.BYTES,
+  );
   const endpoint = endpointOf(method);
   if (endpoint === undefined) throw new Error(`${method}: a submit needs a REST path`);
   return {
@@ -55,8 +61,13 @@ function jobTypeOf(method: DescMethodUnary): JobType {
   };
 }
 
-/** Returns the fields of one unit of a job type, or none if units are strings or the rows of a file. */
-export function unitFields({ units, method }: Pick<JobType, 'units' | 'method'>): readonly DescField[] {
+/**
+ * Returns the fields of one unit of a job type, or none if units are strings or the rows of a file.
+ */
+export function unitFields({
+  units,
+  method,
+}: Pick<JobType, 'units' | 'method'>): readonly DescField[] {
   if (units === undefined) return method.input.fields;
   return units.fieldKind === 'list' && units.listKind === 'message' ? units.message.fields : [];
 }
@@ -65,16 +76,24 @@ export function unitFields({ units, method }: Pick<JobType, 'units' | 'method'>)
 export const unitMessage = ({ units, method }: Pick<JobType, 'units' | 'method'>): DescMessage =>
   units?.message ?? method.input;
 
-/** Returns true if the results of the units that a method submits are records. Others have a file each. */
-export const hasUnitRecords = (method: DescMethod): boolean => getOption(method, jobOption).result === '';
+/**
+ * Returns true if the results of the units that a method submits are records. Others have a file
+ * each.
+ */
+export const hasUnitRecords = (method: DescMethod): boolean =>
+  getOption(method, jobOption).result === '';
 
 /** Returns true if the units of a job type are strings. */
 export const hasTextUnits = ({ units }: Pick<JobType, 'units'>): boolean =>
   units?.fieldKind === 'list' && units.listKind === 'scalar';
 
 /** Returns true if the units of a job type are rows of a CSV file. */
-export const hasFileUnits = ({ units }: Pick<JobType, 'units'>): boolean => units?.fieldKind === 'scalar';
+export const hasFileUnits = ({ units }: Pick<JobType, 'units'>): boolean =>
+  units?.fieldKind === 'scalar';
 
 /** Returns the job type of a kind on a marketplace, or undefined if there is none. */
-export const findJobType = ({ market, kind }: Pick<JobType, 'market' | 'kind'>): JobType | undefined =>
+export const findJobType = ({
+  market,
+  kind,
+}: Pick<JobType, 'market' | 'kind'>): JobType | undefined =>
   jobTypes.find((jobType) => jobType.market === market && jobType.kind === kind);

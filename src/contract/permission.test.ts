@@ -20,7 +20,8 @@ import { marketServices, services } from './services.ts';
 
 const methods: readonly DescMethod[] = services.flatMap((service) => service.methods);
 const userKey = (...scopes: KeyScope[]) => ({ role: 'user', scopes, operatorRole: null }) as const;
-const operatorKey = (operatorRole: OperatorRole) => ({ role: 'operator', scopes: [], operatorRole }) as const;
+const operatorKey = (operatorRole: OperatorRole) =>
+  ({ role: 'operator', scopes: [], operatorRole }) as const;
 const allowed = (names: readonly DescMethod[], key: Parameters<typeof refusalOf>[1]) =>
   names.filter((method) => refusalOf(method, key) === null).map(({ name }) => name);
 
@@ -55,7 +56,8 @@ describe('every method', () => {
     };
     for (const method of methods) {
       const { step } = getOption(method, job);
-      if (step !== Step.UNSPECIFIED) expect(requiredRole(method), method.name).toBe(roles[step] ?? null);
+      if (step !== Step.UNSPECIFIED)
+        expect(requiredRole(method), method.name).toBe(roles[step] ?? null);
     }
   });
 
@@ -64,7 +66,9 @@ describe('every method', () => {
     const named = OperatorService.methods.filter(
       ({ name }) => /^(Get|List|Export)[A-Z]/.test(name) && !userData.includes(name),
     );
-    expect(allowed(OperatorService.methods, operatorKey('viewer'))).toEqual(named.map(({ name }) => name));
+    expect(allowed(OperatorService.methods, operatorKey('viewer'))).toEqual(
+      named.map(({ name }) => name),
+    );
   });
 });
 
@@ -131,7 +135,9 @@ describe('refusalOf()', () => {
     expect(allowed(OperatorService.methods, operatorKey('admin'))).toHaveLength(
       OperatorService.methods.length,
     );
-    const refused = JobService.methods.filter((method) => refusalOf(method, operatorKey('admin')) !== null);
+    const refused = JobService.methods.filter(
+      (method) => refusalOf(method, operatorKey('admin')) !== null,
+    );
     expect(refused.map(({ name }) => name)).toEqual(['DeleteFiles']);
     expect(allowed(ScheduleService.methods, operatorKey('admin'))).toEqual([
       'ListSchedules',
@@ -163,7 +169,9 @@ describe('refusalOf()', () => {
     expect(refusalOf(OperatorService.method.grantCredits, operatorKey('approver'))).toBe(
       "This call needs an operator key with the role 'admin'; this key has the role 'approver'.",
     );
-    expect(refusalOf(createApiKey, operatorKey('admin'))).toBe('This call needs the key of a user.');
+    expect(refusalOf(createApiKey, operatorKey('admin'))).toBe(
+      'This call needs the key of a user.',
+    );
     expect(refusalOf(OperatorService.method.getUser, userKey('read'))).toBe(
       'This call needs the key of an operator.',
     );

@@ -30,7 +30,8 @@ export interface Permissions {
 }
 
 /**
- * Permissions that a method requires, as declared by its options (proto/gleaner/options/v1/options.proto).
+ * Permissions that a method requires, as declared by its options
+ * (proto/gleaner/options/v1/options.proto).
  */
 interface Requirement {
   access: Access;
@@ -50,21 +51,24 @@ const undeclared = 'This call does not declare which keys allow it, so none does
 const requirements = new WeakMap<DescMethod, Requirement>();
 
 /**
- * Returns the scopes that a method requires of a user's key, or null if it declares none, so that no key
- * allows it.
+ * Returns the scopes that a method requires of a user's key, or null if it declares none, so that
+ * no key allows it.
  */
 export function requiredScopes(method: DescMethod): readonly KeyScope[] | null {
   return scopesOf[requirementOf(method).scope] ?? null;
 }
 
-/** Returns the minimum role that a method requires of an operator's key, or null if it declares none. */
+/**
+ * Returns the minimum role that a method requires of an operator's key, or null if it declares
+ * none.
+ */
 export function requiredRole(method: DescMethod): OperatorRole | null {
   return operatorRoles[requirementOf(method).operatorRole - 1] ?? null;
 }
 
 /**
- * Returns one sentence that says why a key does not allow a call, or null if it does. Every call of the
- * service is checked here, and the console disables what this function refuses.
+ * Returns one sentence that says why a key does not allow a call, or null if it does. Every call of
+ * the service is checked here, and the console disables what this function refuses.
  */
 export function refusalOf(method: DescMethod, permissions: Permissions): string | null {
   const { access } = requirementOf(method);
@@ -72,7 +76,8 @@ export function refusalOf(method: DescMethod, permissions: Permissions): string 
   if (access === Access.PUBLIC) return null;
   if (access === Access.USER && role !== 'user' && requiredRole(method) === null)
     return 'This call needs the key of a user.';
-  if (access === Access.OPERATOR && role !== 'operator') return 'This call needs the key of an operator.';
+  if (access === Access.OPERATOR && role !== 'operator')
+    return 'This call needs the key of an operator.';
   if (access === Access.UNSPECIFIED) return undeclared;
   return role === 'user' ? scopeRefusal(method, permissions) : roleRefusal(method, permissions);
 }
@@ -94,7 +99,10 @@ function roleRefusal(method: DescMethod, { operatorRole }: Permissions): string 
   return `This call needs an operator key with the role '${required}'; this key has the role '${operatorRole}'.`;
 }
 
-/** Returns the permissions that a method requires. Reading its options each time would take microseconds. */
+/**
+ * Returns the permissions that a method requires. Reading its options each time would take
+ * microseconds.
+ */
 export function requirementOf(method: DescMethod): Requirement {
   const cached = requirements.get(method);
   if (cached !== undefined) return cached;

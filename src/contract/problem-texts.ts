@@ -67,7 +67,10 @@ const characterNames: ReadonlyMap<string, string> = new Map([
 
 /** Patterns of the contract that are not one class of characters, in words with an example. */
 const patternWords: ReadonlyMap<string, string> = new Map([
-  ['([0-9]{1,16}(\\.[0-9]{1,9})?-[A-Za-z0-9_-]{1,1000})?', 'the next_page_token of an earlier response'],
+  [
+    '([0-9]{1,16}(\\.[0-9]{1,9})?-[A-Za-z0-9_-]{1,1000})?',
+    'the next_page_token of an earlier response',
+  ],
   ['([0-9]{1,9}\\.[0-9]{1,9})?', 'the next_page_token of an earlier response'],
   [
     '([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9]{1,15})',
@@ -79,7 +82,10 @@ const patternWords: ReadonlyMap<string, string> = new Map([
     '([A-Za-z0-9][A-Za-z0-9._-]{0,63})?',
     'a name of at most 64 letters, digits, dots, hyphens, and underscores, such as weekly-prices',
   ],
-  ['([A-Za-z0-9_-]{1,64}(,[A-Za-z0-9_-]{1,64})*)?', 'names separated by commas, such as archive,backup'],
+  [
+    '([A-Za-z0-9_-]{1,64}(,[A-Za-z0-9_-]{1,64})*)?',
+    'names separated by commas, such as archive,backup',
+  ],
   [
     '([A-Za-z0-9_.*\\[\\]-]+:[0-9]{1,3}(\\.[0-9]{1,2})?(,[A-Za-z0-9_.*\\[\\]-]+:[0-9]{1,3}(\\.[0-9]{1,2})?)*)?',
     'fields with percentages, such as price.amount:95,title:99',
@@ -88,7 +94,10 @@ const patternWords: ReadonlyMap<string, string> = new Map([
     '[a-z0-9][a-z0-9_-]{0,63}',
     'at most 64 lowercase letters, digits, hyphens, and underscores, such as weekly-prices',
   ],
-  ['([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])?', 'the name of a bucket in lowercase, such as acme-results'],
+  [
+    '([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])?',
+    'the name of a bucket in lowercase, such as acme-results',
+  ],
   ["[A-Za-z0-9!#$%&'*+.^_`|~-]+", 'the name of a header, such as Authorization'],
   ['[!-~]([ -~]*[!-~])?', 'ASCII characters without spaces at the ends, such as Bearer abc'],
   [
@@ -98,8 +107,8 @@ const patternWords: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns a pattern in words: "1 to 20 digits". Null for a pattern that is neither one class of characters
- * nor known.
+ * Returns a pattern in words: "1 to 20 digits". Null for a pattern that is neither one class of
+ * characters nor known.
  */
 export function describePattern(pattern: string): string | null {
   const words = patternWords.get(pattern.slice(1, -1));
@@ -114,7 +123,8 @@ export function describePattern(pattern: string): string | null {
 }
 
 /** Returns a value for a message, truncated to 100 characters. */
-export const shorten = (value: string): string => (value.length > 100 ? `${value.slice(0, 100)}…` : value);
+export const shorten = (value: string): string =>
+  value.length > 100 ? `${value.slice(0, 100)}…` : value;
 
 /** Quotes a value for a message, truncated to 100 characters. */
 export function quote(value: string): string {

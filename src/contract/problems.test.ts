@@ -58,7 +58,9 @@ function patternsOf(message: DescMessage, seen = new Set<DescMessage>()): string
 
 test('describes every pattern of the contract in words', () => {
   const inputs = services.flatMap(({ methods }) => methods.map(({ input }) => input));
-  const patterns = [SubmitOptionsSchema, ...inputs].flatMap((input) => patternsOf(input)).filter(Boolean);
+  const patterns = [SubmitOptionsSchema, ...inputs]
+    .flatMap((input) => patternsOf(input))
+    .filter(Boolean);
   expect(patterns.length).toBeGreaterThan(20);
   expect(patterns.filter((pattern) => describePattern(pattern) === null)).toEqual([]);
 });
@@ -71,7 +73,9 @@ test('reports lists that are too short or too long', () => {
       msg: 'List should have at least 1 item after validation, not 0',
     },
   ]);
-  const items = Array.from({ length: 50_001 }, () => create(submit.input.field.items.message!, item));
+  const items = Array.from({ length: 50_001 }, () =>
+    create(submit.input.field.items.message!, item),
+  );
   expect(problemsOf(submit, create(submit.input, { items } as never))).toEqual([
     {
       loc: ['body', 'items'],
@@ -84,9 +88,10 @@ test('reports lists that are too short or too long', () => {
 test('locates path fields in the path', () => {
   const method = MktaService.method.downloadVariantSoldItem;
   expect(
-    problemsOf(method, create(DownloadVariantSoldItemRequestSchema, { jobId: 'x', itemId: '' })).map(
-      ({ loc, type }) => [...loc, type],
-    ),
+    problemsOf(
+      method,
+      create(DownloadVariantSoldItemRequestSchema, { jobId: 'x', itemId: '' }),
+    ).map(({ loc, type }) => [...loc, type]),
   ).toEqual([
     ['path', 'job_id', 'uuid_parsing'],
     ['path', 'item_id', 'string_too_short'],
@@ -127,7 +132,10 @@ test('describes bounds and lengths of other types', () => {
 });
 
 test('truncates values in messages', () => {
-  const [problem] = problemsOf(submit, create(submit.input, { country: 'y'.repeat(5000), items: [item] }));
+  const [problem] = problemsOf(
+    submit,
+    create(submit.input, { country: 'y'.repeat(5000), items: [item] }),
+  );
   expect(problem!.msg.length).toBeLessThan(200);
 });
 
@@ -150,7 +158,9 @@ test('placeProblems() moves problems to the location of their fields and returns
   expect(placed(listLedgerEntries, found('body', 'page_token'))).toEqual([['query', 'page_token']]);
   expect(placed(revokeApiKey, found('body', 'key_id', 3))).toEqual([['path', 'key_id', 3]]);
   expect(placed(createApiKey, found('body', 'name'))).toEqual([['body', 'name']]);
-  expect(placed(listLedgerEntries, found('header', 'page_token'))).toEqual([['header', 'page_token']]);
+  expect(placed(listLedgerEntries, found('header', 'page_token'))).toEqual([
+    ['header', 'page_token'],
+  ]);
   expect(placed(listLedgerEntries, found('body', 'other'))).toEqual([['body', 'other']]);
   for (const thrown of [new Fault('not_found', 'None.'), new Error('x'), 'text'])
     expect(placeProblems(listLedgerEntries, thrown)).toBe(thrown);

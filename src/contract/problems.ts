@@ -21,13 +21,16 @@ import { maxProblems, type ProblemText, problemText, quote } from './problem-tex
 import { type Binding, bindingOf, placeOf, restName } from './rest-form.ts';
 import { compilePattern, rulesOf } from './rules.ts';
 
-// Patterns come from the project's contract, and the platform's engine is many times faster than the
-// validator's.
-const validator = createValidator({ regexMatch: (pattern, text) => compilePattern(pattern).test(text) });
+// Patterns come from the project's contract, and the platform's engine is many times faster than
+// the validator's.
+const validator = createValidator({
+  regexMatch: (pattern, text) => compilePattern(pattern).test(text),
+});
 
 /**
- * Validates a message against the rules of the contract. Returns up to 100 problems in FastAPI's terms, one
- * per `loc`, or none for a valid message. `locationOf` returns the first steps of the `loc` of a top-level field.
+ * Validates a message against the rules of the contract. Returns up to 100 problems in FastAPI's
+ * terms, one per `loc`, or none for a valid message. `locationOf` returns the first steps of the
+ * `loc` of a top-level field.
  */
 export function validateMessage(
   schema: DescMessage,
@@ -55,7 +58,10 @@ export function validateMessage(
   return [...problems.values()];
 }
 
-/** Validates a request as validateMessage() does, with each `loc` relative to the method's REST form. */
+/**
+ * Validates a request as validateMessage() does, with each `loc` relative to the method's REST
+ * form.
+ */
 export function problemsOf(method: DescMethod, message: Message): Problem[] {
   let binding: Binding | undefined;
   return validateMessage(method.input, message, (field) => {
@@ -66,10 +72,13 @@ export function problemsOf(method: DescMethod, message: Message): Problem[] {
 }
 
 /**
- * Returns the problems found while reading a message, one per `loc`, and violations of rules elsewhere. A
- * field that could not be read violates rules as well.
+ * Returns the problems found while reading a message, one per `loc`, and violations of rules
+ * elsewhere. A field that could not be read violates rules as well.
  */
-export function mergeProblems(found: readonly Problem[], violations: readonly Problem[]): Problem[] {
+export function mergeProblems(
+  found: readonly Problem[],
+  violations: readonly Problem[],
+): Problem[] {
   const keys = new Map(found.map((problem) => [JSON.stringify(problem.loc), problem]));
   const isCovered = ({ loc }: Problem) =>
     loc.some((_, end) => keys.has(JSON.stringify(loc.slice(0, end + 1))));
@@ -77,8 +86,8 @@ export function mergeProblems(found: readonly Problem[], violations: readonly Pr
 }
 
 /**
- * Corrects the locations of the problems in an error thrown by a handler, because handlers locate every field
- * in the body. Returns any other error unchanged.
+ * Corrects the locations of the problems in an error thrown by a handler, because handlers locate
+ * every field in the body. Returns any other error unchanged.
  */
 export function placeProblems(method: DescMethod, thrown: unknown): unknown {
   if (!(thrown instanceof Fault) || thrown.problems.length === 0) return thrown;
@@ -155,9 +164,17 @@ function describeByType(
     case 'string':
       return describeText(ruleId, type.value, String(value));
     case 'int32':
-      return describeNumber(type.value, isFieldSet(type.value, Int32RulesSchema.field.gte), value as number);
+      return describeNumber(
+        type.value,
+        isFieldSet(type.value, Int32RulesSchema.field.gte),
+        value as number,
+      );
     case 'int64':
-      return describeNumber(type.value, isFieldSet(type.value, Int64RulesSchema.field.gte), value as bigint);
+      return describeNumber(
+        type.value,
+        isFieldSet(type.value, Int64RulesSchema.field.gte),
+        value as bigint,
+      );
     case 'repeated':
       return Array.isArray(value) ? describeList(ruleId, type.value, value.length) : null;
     case 'bytes':
@@ -187,7 +204,11 @@ function describeNumber(
   return problemText.tooGreat(lte, value);
 }
 
-function describeList(ruleId: string, { minItems, maxItems }: RepeatedRules, length: number): ProblemText {
+function describeList(
+  ruleId: string,
+  { minItems, maxItems }: RepeatedRules,
+  length: number,
+): ProblemText {
   if (ruleId === 'repeated.min_items') return problemText.tooFew(minItems, length);
   return problemText.tooMany(maxItems, length);
 }

@@ -1,5 +1,8 @@
 import { create, type DescField, type Message } from '@bufbuild/protobuf';
-import { type SubmitOptions, SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
+import {
+  type SubmitOptions,
+  SubmitOptionsSchema,
+} from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import type { Problem } from './fault.ts';
 import { assigner } from './json/message-reader.ts';
 import { createReadState, refuse, refused } from './json/read-state.ts';
@@ -15,7 +18,10 @@ export interface SubmitOptionsResult {
   problems: Problem[];
 }
 
-/** Reader of the text of an option. Control characters are a problem; spaces around a name are removed. */
+/**
+ * Reader of the text of an option. Control characters are a problem; spaces around a name are
+ * removed.
+ */
 interface OptionReader {
   field: DescField;
   read(text: string, problems: Problem[], loc: Problem['loc']): unknown;
@@ -25,8 +31,8 @@ interface OptionReader {
 const readers = submitOptionFields.map(readerOf);
 
 /**
- * Reads the options of a call. `textOf` returns the text of an option, null or undefined if it is absent;
- * `locationOf` returns the `loc` of its problems.
+ * Reads the options of a call. `textOf` returns the text of an option, null or undefined if it is
+ * absent; `locationOf` returns the `loc` of its problems.
  */
 export function readSubmitOptions(
   textOf: (field: DescField) => string | null | undefined,
@@ -41,13 +47,15 @@ export function readSubmitOptions(
     const value = read(text, problems, locationOf(field));
     if (value !== refused) assign(options, value);
   }
-  if (options !== undefined) problems.push(...validateMessage(SubmitOptionsSchema, options, locationOf));
+  if (options !== undefined)
+    problems.push(...validateMessage(SubmitOptionsSchema, options, locationOf));
   return { options, problems };
 }
 
 function readerOf(field: DescField): OptionReader {
   const readText = textReader(field);
-  if (readText === undefined || field.fieldKind === 'list') throw new Error(`${field} has no text form`);
+  if (readText === undefined || field.fieldKind === 'list')
+    throw new Error(`${field} has no text form`);
   const isName = field === SubmitOptionsSchema.field.name;
   return {
     field,

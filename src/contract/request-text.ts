@@ -8,10 +8,15 @@ import { mergeProblems, validateMessage } from './problems.ts';
 import { restName } from './rest-form.ts';
 
 /**
- * Reads a request from the JSON text of its REST body, with the same rules as the endpoint. `location` is the
- * place of the text in a larger request. Throws `invalid` with every problem, up to 100.
+ * Reads a request from the JSON text of its REST body, with the same rules as the endpoint.
+ * `location` is the place of the text in a larger request. Throws `invalid` with every problem, up
+ * to 100.
  */
-export function readRequestText(schema: DescMessage, text: string, location: Problem['loc']): Message {
+export function readRequestText(
+  schema: DescMessage,
+  text: string,
+  location: Problem['loc'],
+): Message {
   const { message, state } = read(schema, text, location, parseJson);
   if (state.numericIdentifiers && mayHoldLiterals(text))
     return checked(schema, location, read(schema, text, location, parseJsonLiterals));

@@ -10,7 +10,9 @@ export const tagHeader = 'etag';
 /** Warning about a call that succeeded, one ASCII sentence: see docs/api.md. */
 export const warningHeader = 'x-gleaner-warning';
 
-/** Names the unknown fields of a request, percent-encoded and separated by commas: see docs/api.md. */
+/**
+ * Names the unknown fields of a request, percent-encoded and separated by commas: see docs/api.md.
+ */
 export const ignoredFieldsHeader = 'x-ignored-fields';
 
 /** Server-Timing: how long a call waited for a job, as `wait;dur=<milliseconds>`. */

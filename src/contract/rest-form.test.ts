@@ -1,5 +1,9 @@
 import { create, createFileRegistry, setExtension } from '@bufbuild/protobuf';
-import { FileDescriptorProtoSchema, type MethodOptions, MethodOptionsSchema } from '@bufbuild/protobuf/wkt';
+import {
+  FileDescriptorProtoSchema,
+  type MethodOptions,
+  MethodOptionsSchema,
+} from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from 'vitest';
 import { file_google_api_annotations, http } from '../../gen/google/api/annotations_pb.ts';
 import { HttpRuleSchema } from '../../gen/google/api/http_pb.ts';
@@ -8,7 +12,9 @@ import { bindingOf, splitRequest } from './rest-form.ts';
 /** Returns a method with a path of a custom HTTP method. */
 function customMethod(path: string) {
   const options: MethodOptions = create(MethodOptionsSchema);
-  const rule = create(HttpRuleSchema, { pattern: { case: 'custom', value: { kind: 'REPORT', path } } });
+  const rule = create(HttpRuleSchema, {
+    pattern: { case: 'custom', value: { kind: 'REPORT', path } },
+  });
   setExtension(options, http, rule);
   const file = create(FileDescriptorProtoSchema, {
     name: 'shelf.proto',
@@ -19,7 +25,12 @@ function customMethod(path: string) {
       {
         name: 'Shelf',
         method: [
-          { name: 'Report', inputType: '.fixture.shelf.Book', outputType: '.fixture.shelf.Book', options },
+          {
+            name: 'Report',
+            inputType: '.fixture.shelf.Book',
+            outputType: '.fixture.shelf.Book',
+            options,
+          },
         ],
       },
     ],

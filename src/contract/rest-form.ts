@@ -7,12 +7,15 @@ import { pathPart } from './path-part.ts';
 /** Location of the fields of a request message in its REST form. */
 export interface Binding {
   path: ReadonlySet<string>;
-  /** `*`: every other field is in the body; a proto name: that field is the body. Empty: no body. */
+  /**
+   * `*`: every other field is in the body; a proto name: that field is the body. Empty: no body.
+   */
   body: string;
 }
 
 /**
- * Returns the REST form of a method by its google.api.http option; without one, every field is in the body.
+ * Returns the REST form of a method by its google.api.http option; without one, every field is in
+ * the body.
  */
 export function bindingOf(method: DescMethod): Binding {
   if (!hasOption(method, http)) return { path: new Set(), body: '*' };
@@ -26,8 +29,8 @@ export function bindingOf(method: DescMethod): Binding {
 }
 
 /**
- * Returns the path of a template with the values of a request's fields, and the other values, which are the
- * body. A field without a value keeps its name in braces, which no resource has.
+ * Returns the path of a template with the values of a request's fields, and the other values, which
+ * are the body. A field without a value keeps its name in braces, which no resource has.
  */
 export function splitRequest(
   template: string,

@@ -19,7 +19,9 @@ const names = (of: readonly DescField[]) => [...new Set(of.map(String))];
 
 test('required fields are marked for API tools, and no others', () => {
   const required = fields.filter(isRequired);
-  const marked = fields.filter((field) => getOption(field, field_behavior).includes(FieldBehavior.REQUIRED));
+  const marked = fields.filter((field) =>
+    getOption(field, field_behavior).includes(FieldBehavior.REQUIRED),
+  );
   expect(required).not.toEqual([]);
   expect(names(marked)).toEqual(names(required));
 });

@@ -12,8 +12,8 @@ export function rulesOf(field: DescField): FieldRules {
 }
 
 /**
- * Returns true if a request without the field is invalid: the field is required, or its rules exclude the
- * zero value of an absent field, and it declares no default.
+ * Returns true if a request without the field is invalid: the field is required, or its rules
+ * exclude the zero value of an absent field, and it declares no default.
  */
 export function isRequired(field: DescField): boolean {
   if (getOption(field, defaultOption) !== '') return false;
@@ -58,6 +58,8 @@ export function boundOf(field: DescField, bound: 'gte' | 'lte'): number | undefi
   if (type.case === 'int32')
     return isFieldSet(type.value, Int32RulesSchema.field[bound]) ? type.value[bound] : undefined;
   if (type.case === 'int64')
-    return isFieldSet(type.value, Int64RulesSchema.field[bound]) ? Number(type.value[bound]) : undefined;
+    return isFieldSet(type.value, Int64RulesSchema.field[bound])
+      ? Number(type.value[bound])
+      : undefined;
   return undefined;
 }

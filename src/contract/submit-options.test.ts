@@ -42,7 +42,9 @@ describe('readSubmitOptions()', () => {
 
   test.each(['6', 'h', '0h', '6 h', '6w', '-1h', '1h30m'])('refuses the max_age %j', (text) => {
     const loc = ['query', 'max_age'];
-    expect(read({ max_age: text }).problems).toMatchObject([{ loc, type: 'string_pattern_mismatch' }]);
+    expect(read({ max_age: text }).problems).toMatchObject([
+      { loc, type: 'string_pattern_mismatch' },
+    ]);
   });
 
   test('reads 0 as a value', () => {
@@ -80,7 +82,11 @@ describe('the name of a job', () => {
     ['', 'string_too_short', 'String should have at least 1 character'],
     ['   ', 'string_too_short', 'String should have at least 1 character'],
     ['x'.repeat(101), 'string_too_long', 'String should have at most 100 characters'],
-    ['a\u0000b', 'string_pattern_mismatch', 'Input should have no control characters, not "a\\u0000b"'],
+    [
+      'a\u0000b',
+      'string_pattern_mismatch',
+      'Input should have no control characters, not "a\\u0000b"',
+    ],
     ['a\n', 'string_pattern_mismatch', 'Input should have no control characters, not "a\\n"'],
     ['\u009b31m', 'string_pattern_mismatch', expect.stringContaining('no control characters')],
   ])('is not %j: %s', (text, type, msg) => {
@@ -93,7 +99,9 @@ describe('the name of a job', () => {
     for (const name of ['', ' \u00a0 ', 'a\u0007', '\n', 'x'.repeat(101)])
       expect(problemsOf(name), JSON.stringify(name)).toMatchObject([{ loc: ['body', 'name'] }]);
     expect(problemsOf(' Übersicht ')).toEqual([]);
-    expect(jobOptionsOf(create(SubmitOptionsSchema, { name: ' Übersicht ' }))).toEqual({ name: 'Übersicht' });
+    expect(jobOptionsOf(create(SubmitOptionsSchema, { name: ' Übersicht ' }))).toEqual({
+      name: 'Übersicht',
+    });
   });
 
   test.each(['Übersicht 価格 🛒', '50% off', '100%25', 'a+b&c=d', '%', '\ud800'])(
@@ -132,7 +140,9 @@ test('no option has the name of a field of a request that it goes with', () => {
     .map(({ input }) => input);
   const options = submitOptionFields.map(({ name }) => name);
   expect(inputs.length).toBeGreaterThan(10);
-  const clashes = inputs.flatMap(({ fields }) => fields.filter(({ name }) => options.includes(name)));
+  const clashes = inputs.flatMap(({ fields }) =>
+    fields.filter(({ name }) => options.includes(name)),
+  );
   expect(clashes.map(String)).toEqual([]);
 });
 
@@ -148,7 +158,9 @@ test('a retry has the maximum cost of its own call, and the other options of the
   expect(retryOptionsOf(source, create(SubmitOptionsSchema, { name: 'Again' }))).toMatchObject({
     name: 'Again',
   });
-  expect(retryOptionsOf({ maxCredits: 5 }, create(SubmitOptionsSchema, { maxCredits: 7 }))).toEqual({
-    maxCredits: 7,
-  });
+  expect(retryOptionsOf({ maxCredits: 5 }, create(SubmitOptionsSchema, { maxCredits: 7 }))).toEqual(
+    {
+      maxCredits: 7,
+    },
+  );
 });

@@ -6,7 +6,10 @@ import {
   isFieldSet,
   type Message,
 } from '@bufbuild/protobuf';
-import { type SubmitOptions, SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
+import {
+  type SubmitOptions,
+  SubmitOptionsSchema,
+} from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { job, rest, Step } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { pathPart } from './path-part.ts';
 
@@ -40,7 +43,8 @@ const encodedInMetadata = /[^\x20-\x24\x26-\x7e]+/gu;
 const encodeMetadata = (value: string) => value.toWellFormed().replace(encodedInMetadata, pathPart);
 
 /**
- * Returns the value of an option in metadata. Sequences that are not percent-encoded UTF-8 stay as they are.
+ * Returns the value of an option in metadata. Sequences that are not percent-encoded UTF-8 stay as
+ * they are.
  */
 export function decodeMetadata(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (encoded) => {
@@ -53,14 +57,19 @@ export function decodeMetadata(text: string): string {
 }
 
 /** Returns the metadata of an RPC with the options. */
-export function writeSubmitOptions(options: SubmitOptionValues | undefined): Record<string, string> {
+export function writeSubmitOptions(
+  options: SubmitOptionValues | undefined,
+): Record<string, string> {
   if (options === undefined) return {};
   const message = create(SubmitOptionsSchema, options);
   const values = message as unknown as Record<string, unknown>;
   return Object.fromEntries(
     submitOptionFields
       .filter((field) => isFieldSet(message, field))
-      .map((field) => [submitOptionMetadata(field), encodeMetadata(String(values[field.localName]))]),
+      .map((field) => [
+        submitOptionMetadata(field),
+        encodeMetadata(String(values[field.localName])),
+      ]),
   );
 }
 
@@ -82,8 +91,8 @@ export function jobOptionsOf(options: SubmitOptions | undefined): JobOptions {
 const maxNameLength = 100;
 
 /**
- * Returns a text as the name of a job: shortened and without control characters. Undefined if nothing is
- * left.
+ * Returns a text as the name of a job: shortened and without control characters. Undefined if
+ * nothing is left.
  */
 export function toJobName(text: string): string | undefined {
   const plain = text.replace(/\p{Cc}+/gu, ' ').trim();
@@ -91,8 +100,8 @@ export function toJobName(text: string): string | undefined {
 }
 
 /**
- * Returns the options of a retry: the options of the call, or the retried job's where the call has none. A
- * maximum cost applies to one submission only.
+ * Returns the options of a retry: the options of the call, or the retried job's where the call has
+ * none. A maximum cost applies to one submission only.
  */
 export function retryOptionsOf(source: JobOptions, options: SubmitOptions | undefined): JobOptions {
   const { maxCredits: _, ...inherited } = source;

@@ -1,17 +1,25 @@
-/** Returns the known name that a misspelled name most likely stands for, or undefined if none is close. */
+/**
+ * Returns the known name that a misspelled name most likely stands for, or undefined if none is
+ * close.
+ */
 export function suggest(name: string, names: Iterable<string>): string | undefined {
   const lowerCaseName = name.slice(0, maxLength).toLowerCase();
   let best: { name: string; distance: number } | undefined;
   for (const candidate of names) {
     const length = Math.max(lowerCaseName.length, candidate.length);
     const distance = distanceOf(lowerCaseName, candidate.toLowerCase());
-    if (distance <= Math.min(maxDistance, length * maxShare) && distance < (best?.distance ?? Infinity))
+    if (
+      distance <= Math.min(maxDistance, length * maxShare) &&
+      distance < (best?.distance ?? Infinity)
+    )
       best = { name: candidate, distance };
   }
   return best?.name;
 }
 
-/** Returns the question " Did you mean …?", with a leading space, or '' if no known name is close. */
+/**
+ * Returns the question " Did you mean …?", with a leading space, or '' if no known name is close.
+ */
 export function didYouMean(name: string, names: Iterable<string>): string {
   const suggestion = suggest(name, names);
   return suggestion === undefined ? '' : ` Did you mean ${suggestion}?`;
@@ -23,7 +31,10 @@ const maxShare = 0.4;
 /** Longer names, which callers can send, are cut: the distance takes quadratic time. */
 const maxLength = 64;
 
-/** Returns the edits between two texts: insertions, deletions, replacements, and swaps of neighbours. */
+/**
+ * Returns the edits between two texts: insertions, deletions, replacements, and swaps of
+ * neighbours.
+ */
 function distanceOf(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -10,8 +10,8 @@ const maxWaitSeconds = 60;
 export const waitMetadata = 'gleaner-wait';
 
 /**
- * Returns true if a method can wait for the job that it shows: read steps do, and methods that declare
- * `waits`.
+ * Returns true if a method can wait for the job that it shows: read steps do, and methods that
+ * declare `waits`.
  */
 export function canWait(method: DescMethod): boolean {
   return getOption(method, job).step === Step.READ || getOption(method, rest).waits;
@@ -23,8 +23,8 @@ export function canAwaitOutcome(method: DescMethod): boolean {
 }
 
 /**
- * Parses a wait in whole seconds, "30" or "30s", at most 60. Returns milliseconds, 0 without a text, or the
- * problem of an invalid value, located at `loc`.
+ * Parses a wait in whole seconds, "30" or "30s", at most 60. Returns milliseconds, 0 without a
+ * text, or the problem of an invalid value, located at `loc`.
  */
 export function readWait(text: string | undefined | null, loc: Problem['loc']): number | Problem {
   if (text == null) return 0;

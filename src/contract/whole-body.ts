@@ -4,11 +4,16 @@ import { whole_body as wholeBodyOption } from '../../gen/gleaner/options/v1/opti
 /** Returns true if a field replaces the whole body in REST responses when it is set. */
 export const isWholeBody = (field: DescField): boolean => getOption(field, wholeBodyOption);
 
-/** Returns the field of a message type that can replace the whole body, or undefined if there is none. */
-export const wholeBodyField = (schema: DescMessage): DescField | undefined => schema.fields.find(isWholeBody);
+/**
+ * Returns the field of a message type that can replace the whole body, or undefined if there is
+ * none.
+ */
+export const wholeBodyField = (schema: DescMessage): DescField | undefined =>
+  schema.fields.find(isWholeBody);
 
 /**
- * Returns the value of the field that replaces the whole body of a response, or undefined if it is not set.
+ * Returns the value of the field that replaces the whole body of a response, or undefined if it is
+ * not set.
  */
 export function wholeBodyOf(field: DescField | undefined, response: Message): Message | undefined {
   return field && (response as unknown as Record<string, Message | undefined>)[field.localName];

@@ -81,7 +81,9 @@ describe('storeOrigin()', () => {
     'shop.example',
     '',
   ])('refuses %j', (origin) => {
-    expect(() => storeOrigin(origin, false)).toThrow(expect.objectContaining({ code: 'address_refused' }));
+    expect(() => storeOrigin(origin, false)).toThrow(
+      expect.objectContaining({ code: 'address_refused' }),
+    );
   });
 
   test('accepts private addresses if they are allowed, but still only http and https', () => {
@@ -117,11 +119,16 @@ describe('guardedLookup()', () => {
 
   test('refuses a name with one private address', async () => {
     const [error] = await lookUp(resolving('8.8.8.8', '10.0.0.5'), true);
-    expect(error).toMatchObject({ code: 'address_refused', message: expect.stringContaining('10.0.0.5') });
+    expect(error).toMatchObject({
+      code: 'address_refused',
+      message: expect.stringContaining('10.0.0.5'),
+    });
   });
 
   test('passes on resolver errors', async () => {
     const missing = Object.assign(new Error('no'), { code: 'ENOTFOUND' });
-    expect((await lookUp((_host, _options, callback) => callback(missing, []), true))[0]).toBe(missing);
+    expect((await lookUp((_host, _options, callback) => callback(missing, []), true))[0]).toBe(
+      missing,
+    );
   });
 });

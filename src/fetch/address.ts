@@ -6,9 +6,10 @@ import { Fault } from '../contract/fault.ts';
 const globalUnicast6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 
 /**
- * Returns true for an address of the public internet. Returns false for loopback, private, link-local (cloud
- * metadata), carrier-grade NAT, multicast, unspecified, reserved, and documentation ranges, and for every
- * IPv6 form that embeds an IPv4 address (mapped, NAT64, 6to4, Teredo).
+ * Returns true for an address of the public internet. Returns false for loopback, private,
+ * link-local (cloud metadata), carrier-grade NAT, multicast, unspecified, reserved, and
+ * documentation ranges, and for every IPv6 form that embeds an IPv4 address (mapped, NAT64, 6to4,
+ * Teredo).
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
@@ -23,9 +24,9 @@ function refused(host: string, address: string): Fault {
 }
 
 /**
- * Returns the normalized origin of a store that a caller named. Throws `address_refused` for schemes other
- * than http and https, for credentials, for ports of other services, and, unless `allowPrivate`, for
- * addresses outside the public internet.
+ * Returns the normalized origin of a store that a caller named. Throws `address_refused` for
+ * schemes other than http and https, for credentials, for ports of other services, and, unless
+ * `allowPrivate`, for addresses outside the public internet.
  */
 export function storeOrigin(text: string, allowPrivate: boolean): string {
   if (!URL.canParse(text)) throw new Fault('address_refused', `${text.slice(0, 200)} is not a URL`);
@@ -34,7 +35,10 @@ export function storeOrigin(text: string, allowPrivate: boolean): string {
     throw new Fault('address_refused', `stores must use http or https, not ${url.protocol}`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new Fault('address_refused', 'the URL of a store must not contain a user name or password');
+    throw new Fault(
+      'address_refused',
+      'the URL of a store must not contain a user name or password',
+    );
   }
   // Ports below 1024 belong to services other than shops.
   const port = url.port === '' ? 443 : Number(url.port);
@@ -54,8 +58,9 @@ export type ResolveName = (
 ) => void;
 
 /**
- * Creates a socket lookup that fails with `address_refused` for names that resolve to any address outside the
- * public internet. The socket connects to the checked addresses, so DNS rebinding has no effect.
+ * Creates a socket lookup that fails with `address_refused` for names that resolve to any address
+ * outside the public internet. The socket connects to the checked addresses, so DNS rebinding has
+ * no effect.
  */
 export function guardedLookup(resolve: ResolveName = dns.lookup): LookupFunction {
   return (host, options, callback) => {
@@ -76,8 +81,8 @@ export function guardedLookup(resolve: ResolveName = dns.lookup): LookupFunction
 }
 
 /**
- * Throws `address_refused` for a URL whose host is an IP address outside of the public internet. Names are
- * checked by guardedLookup().
+ * Throws `address_refused` for a URL whose host is an IP address outside of the public internet.
+ * Names are checked by guardedLookup().
  */
 export function requirePublicHost({ hostname }: URL): void {
   const host = hostname.replace(/^\[|\]$/g, '');

@@ -105,7 +105,10 @@ describe('record()', () => {
       await circuit.record(page, timeout, false);
     expect(circuit.paused).toBe(false);
     await circuit.record('/5', timeout, false);
-    expect(await store.origins.getPause(origin)).toMatchObject({ reason: 'page_timeout', failures: 1 });
+    expect(await store.origins.getPause(origin)).toMatchObject({
+      reason: 'page_timeout',
+      failures: 1,
+    });
   });
 
   test('ignores inconclusive responses', async () => {
@@ -136,8 +139,10 @@ describe('a pause', () => {
   test('counts once for concurrent requests, and lasts as long as the longest requested duration', async () => {
     const circuit = newCircuit();
     const other = newCircuit();
-    for (let page = 0; page < 8; page += 1) await circuit.record(`/${page}`, throttled(5_000), false);
-    for (let page = 8; page < 16; page += 1) await other.record(`/${page}`, throttled(4_000), false);
+    for (let page = 0; page < 8; page += 1)
+      await circuit.record(`/${page}`, throttled(5_000), false);
+    for (let page = 8; page < 16; page += 1)
+      await other.record(`/${page}`, throttled(4_000), false);
     expect(await failureCount()).toBe(1);
     expect(await pausedFor()).toBe(5);
     await other.record('/16', throttled(9_000), false);

@@ -19,14 +19,19 @@ export interface CircuitOptions {
   onPause(): void;
   /** Returns a number from 0 (inclusive) to 1 (exclusive); adds jitter to waits. */
   random: () => number;
-  /** Duration of the first pause if the site names none, in milliseconds. Later pauses double it. */
+  /**
+   * Duration of the first pause if the site names none, in milliseconds. Later pauses double it.
+   */
   firstPauseMs: number;
 }
 
 /** Consecutive pauses that open the circuit, so that only trial requests are sent. */
 const pausesToOpen = 3;
 
-/** Maximum pause if the site names no duration, in milliseconds: limits the effect of a few bad pages. */
+/**
+ * Maximum pause if the site names no duration, in milliseconds: limits the effect of a few bad
+ * pages.
+ */
 const maxPauseMs = 2 * 60_000;
 
 /** Time after a pause until the count of consecutive pauses resets, in milliseconds. */
@@ -42,8 +47,8 @@ const trialPollMs = 5_000;
 const maxAgeMs = 1_000;
 
 /**
- * Circuit breaker of one origin (docs/fetching.md, "When a site refuses"): this process's view of the state
- * that all workers share.
+ * Circuit breaker of one origin (docs/fetching.md, "When a site refuses"): this process's view of
+ * the state that all workers share.
  */
 export class Circuit {
   readonly #options: CircuitOptions;
@@ -66,8 +71,8 @@ export class Circuit {
   }
 
   /**
-   * Resolves when the origin is not paused. Waits for a pause that ends within `maxWaitMs`; rejects with
-   * `origin_paused` and the remaining time for a longer one.
+   * Resolves when the origin is not paused. Waits for a pause that ends within `maxWaitMs`; rejects
+   * with `origin_paused` and the remaining time for a longer one.
    */
   async wait(maxWaitMs: number, signal?: AbortSignal): Promise<void> {
     const { clock, name, origin, store } = this.#options;
@@ -88,8 +93,8 @@ export class Circuit {
   }
 
   /**
-   * Waits like `wait`, and resolves when a request for a page may be sent. Resolves with true for the trial
-   * request of a half-open circuit; other requests wait for its outcome.
+   * Waits like `wait`, and resolves when a request for a page may be sent. Resolves with true for
+   * the trial request of a half-open circuit; other requests wait for its outcome.
    */
   async admit(page: string, maxWaitMs: number, signal?: AbortSignal): Promise<boolean> {
     const { clock, origin, store } = this.#options;
@@ -102,21 +107,25 @@ export class Circuit {
         yields = false;
         await clock.sleep(Math.min(trialPollMs, maxWaitMs), signal);
         this.#apply(await store.origins.getPause(origin));
-      } else if (await this.#write({ ...this.#pause, until: clock.steady() + trialMs, probing: true })) {
+      } else if (
+        await this.#write({ ...this.#pause, until: clock.steady() + trialMs, probing: true })
+      ) {
         return true;
       }
     }
   }
 
   /**
-   * Records the outcome of a request, and pauses or resumes the origin. `trial` is the value that `admit`
-   * returned for the request. Undefined if the shared pause does not change.
+   * Records the outcome of a request, and pauses or resumes the origin. `trial` is the value that
+   * `admit` returned for the request. Undefined if the shared pause does not change.
    */
   record(page: string, outcome: RequestOutcome, trial: boolean): Promise<void> | undefined {
     switch (outcome.kind) {
       case 'refused': {
         const concernsOrigin = this.#history.refused(page, outcome.explicit);
-        return concernsOrigin || trial ? this.#extend(outcome.reason, outcome.waitMs, trial) : undefined;
+        return concernsOrigin || trial
+          ? this.#extend(outcome.reason, outcome.waitMs, trial)
+          : undefined;
       }
       case 'failed':
         return this.#history.failed(page) || trial
@@ -138,7 +147,8 @@ export class Circuit {
   /** Applies the origin's pause as last read from the store. */
   update(pause: OriginPause): void {
     if (pause.revision > this.#pause.revision) this.#apply(pause);
-    else if (pause.revision === this.#pause.revision) this.#updatedAt = this.#options.clock.steady();
+    else if (pause.revision === this.#pause.revision)
+      this.#updatedAt = this.#options.clock.steady();
   }
 
   #apply(pause: OriginPause): void {
@@ -150,7 +160,10 @@ export class Circuit {
     if (isChanged && pause.until > clock.steady()) onPause();
   }
 
-  /** Replaces the known pause. If another process changed it first, applies that change and returns false. */
+  /**
+   * Replaces the known pause. If another process changed it first, applies that change and returns
+   * false.
+   */
   async #write(next: Omit<OriginPause, 'revision'>): Promise<boolean> {
     const { origin, store } = this.#options;
     const { written, pause } = await store.origins.putPause(origin, {
@@ -163,7 +176,9 @@ export class Circuit {
 
   #waitMs(now: number): number {
     const left = this.#pause.until - now;
-    return this.#pause.probing ? Math.min(left, trialPollMs * (0.5 + this.#options.random() / 2)) : left;
+    return this.#pause.probing
+      ? Math.min(left, trialPollMs * (0.5 + this.#options.random() / 2))
+      : left;
   }
 
   /** Starts a pause, or extends the current one if the site asks for a longer one. */
@@ -189,8 +204,11 @@ export class Circuit {
   ): Pick<OriginPause, 'until' | 'failures' | 'since'> | null {
     const { until, failures, since, probing } = this.#pause;
     const isPaused = until > now && !(probing && trial);
-    const requestedUntil = requestedMs ? Math.ceil(now + Math.min(requestedMs, maxRetryAfterMs)) : 0;
-    // Many requests are in flight when a site starts to refuse them: together they count as one failure.
+    const requestedUntil = requestedMs
+      ? Math.ceil(now + Math.min(requestedMs, maxRetryAfterMs))
+      : 0;
+    // Many requests are in flight when a site starts to refuse them: together they count as one
+    // failure.
     if (isPaused) return requestedUntil > until ? { until: requestedUntil, failures, since } : null;
     const isFirst = this.#isFirst(now, trial);
     const failureCount = isFirst ? 1 : failures + 1;
@@ -210,7 +228,9 @@ export class Circuit {
   #backOffMs(failures: number): number {
     const { firstPauseMs, random } = this.#options;
     // The random part is added, so that no request comes before the pause ends.
-    return backOffMs({ firstMs: firstPauseMs, maxMs: maxPauseMs }, failures, 0) * (1 + random() / 4);
+    return (
+      backOffMs({ firstMs: firstPauseMs, maxMs: maxPauseMs }, failures, 0) * (1 + random() / 4)
+    );
   }
 
   /** Ends the trial without a result, so that another request becomes the trial. */

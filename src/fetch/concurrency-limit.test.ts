@@ -94,7 +94,10 @@ test('alternates between users, and between the jobs of a user', async () => {
 });
 
 describe('createConcurrencyLimit() with urgent work', () => {
-  /** Returns the number of permits that 100 waiting callers get while a task is in progress, and after it. */
+  /**
+   * Returns the number of permits that 100 waiting callers get while a task is in progress, and
+   * after it.
+   */
   async function granted(permits: number): Promise<[during: number, after: number]> {
     const work = createUrgentTasks(createManualClock(0));
     const limit = createConcurrencyLimit(permits, work);
@@ -131,7 +134,8 @@ describe('createConcurrencyLimit() with urgent work', () => {
 
 test('leaves permits to other users at a maximum per user', async () => {
   const limit = createConcurrencyLimit(4, undefined, 2);
-  const acquire = (userId: string) => limit.acquire(undefined, { owner: { userId, jobId: userId } });
+  const acquire = (userId: string) =>
+    limit.acquire(undefined, { owner: { userId, jobId: userId } });
   const [first] = await Promise.all([acquire('a'), acquire('a')]);
   let granted = false;
   const third = acquire('a').then((release) => {

@@ -7,20 +7,20 @@ export interface AcquireOptions {
   /** True for a caller that takes precedence over callers that are not urgent. */
   urgent?: boolean;
   /**
-   * User and job of the caller; permits alternate between users, and between the jobs of a user. By default,
-   * all callers belong to one user.
+   * User and job of the caller; permits alternate between users, and between the jobs of a user. By
+   * default, all callers belong to one user.
    */
   owner?: Owner;
 }
 
 /**
- * Limit on concurrent callers. Users, and the jobs of a user, get equal shares; callers of one job are served
- * in the order of their owner, and as they came.
+ * Limit on concurrent callers. Users, and the jobs of a user, get equal shares; callers of one job
+ * are served in the order of their owner, and as they came.
  */
 export interface ConcurrencyLimit {
   /**
-   * Resolves with the release function of a permit once one is free. Rejects with the signal's reason if
-   * aborted.
+   * Resolves with the release function of a permit once one is free. Rejects with the signal's
+   * reason if aborted.
    */
   acquire(signal?: AbortSignal, options?: AcquireOptions): Promise<() => void>;
   /** Changes the number of permits. Permits in use remain valid. */
@@ -42,17 +42,17 @@ interface Waiter {
 }
 
 /**
- * While urgent work is in progress, this many permits are withheld from callers that are not urgent, so that
- * a process whose processor is the bottleneck responds faster. Origins that are slow enough for more permits
- * lose little.
+ * While urgent work is in progress, this many permits are withheld from callers that are not
+ * urgent, so that a process whose processor is the bottleneck responds faster. Origins that are
+ * slow enough for more permits lose little.
  */
 const maxWithheld = 64;
 /** Permits that are never withheld. */
 const minShared = 4;
 
 /**
- * Creates a limit with this number of permits. A user holds at most `maxPerUser` of them at a time. With
- * `urgentTasks`, its tasks reduce the permits of other callers.
+ * Creates a limit with this number of permits. A user holds at most `maxPerUser` of them at a time.
+ * With `urgentTasks`, its tasks reduce the permits of other callers.
  */
 export function createConcurrencyLimit(
   permits: number,
@@ -74,7 +74,8 @@ export function createConcurrencyLimit(
 
   const grantFree = () => {
     while (inUse < permits) {
-      const waiter = urgentWaiting.take(mayHold) ?? (isShared() ? waiting.take(mayHold) : undefined);
+      const waiter =
+        urgentWaiting.take(mayHold) ?? (isShared() ? waiting.take(mayHold) : undefined);
       if (waiter === undefined) return;
       waiter.grant();
     }

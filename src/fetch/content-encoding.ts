@@ -28,13 +28,15 @@ const decoders: Readonly<Record<string, Decoder>> = {
 const maxLayers = 3;
 
 /**
- * Maximum size of a body that is decoded synchronously, in bytes: passing a small one to a thread costs more.
+ * Maximum size of a body that is decoded synchronously, in bytes: passing a small one to a thread
+ * costs more.
  */
 const smallBytes = 64 * 1024;
 
 /**
- * Decodes a body by its content-encoding. Rejects with `page_too_large` if the result would exceed `limit`
- * bytes, and with `network` if the body is truncated, corrupt, or in an encoding that was not requested.
+ * Decodes a body by its content-encoding. Rejects with `page_too_large` if the result would exceed
+ * `limit` bytes, and with `network` if the body is truncated, corrupt, or in an encoding that was
+ * not requested.
  */
 export async function decodeBody(
   body: Buffer,
@@ -42,13 +44,19 @@ export async function decodeBody(
   limit: number,
 ): Promise<Buffer> {
   const names = (contentEncoding ?? '').toLowerCase().split(',');
-  const layers = names.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
-  if (layers.length > maxLayers) throw new Fault('network', 'the response has too many content encodings');
+  const layers = names
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity');
+  if (layers.length > maxLayers)
+    throw new Fault('network', 'the response has too many content encodings');
   let plain = body;
   for (const name of layers.reverse()) {
     const decoder = Object.hasOwn(decoders, name) ? decoders[name]! : undefined;
     if (!decoder)
-      throw new Fault('network', `the response has the unsupported content encoding ${name.slice(0, 40)}`);
+      throw new Fault(
+        'network',
+        `the response has the unsupported content encoding ${name.slice(0, 40)}`,
+      );
     if (plain.length === 0) return plain;
     plain = await decodeLayer(plain, name, decoder, limit);
   }
@@ -56,7 +64,12 @@ export async function decodeBody(
 }
 
 /** Decodes one encoding of a body. Rejects as decodeBody() does. */
-async function decodeLayer(body: Buffer, name: string, decoder: Decoder, limit: number): Promise<Buffer> {
+async function decodeLayer(
+  body: Buffer,
+  name: string,
+  decoder: Decoder,
+  limit: number,
+): Promise<Buffer> {
   const options = { maxOutputLength: limit };
   try {
     if (body.length <= smallBytes) return decoder.decodeSync(body, options);
@@ -64,6 +77,8 @@ async function decodeLayer(body: Buffer, name: string, decoder: Decoder, limit: 
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
       throw new Fault('page_too_large', `the page is larger than ${limit} bytes`);
-    throw new Fault('network', `the ${name}-encoded response is corrupt or truncated`, { cause: error });
+    throw new Fault('network', `the ${name}-encoded response is corrupt or truncated`, {
+      cause: error,
+    });
   }
 }

@@ -19,7 +19,10 @@ describe('createCookieStore()', () => {
       'old=4; Expires=Thu, 01 Jan 1998 00:00:00 GMT',
     ]);
     expect(store.header(site, page)?.split('; ').sort()).toEqual(['step=2', 'visitor=1']);
-    expect(store.header(site, `${site.origin}/cart`)?.split('; ').sort()).toEqual(['cart=3', 'visitor=1']);
+    expect(store.header(site, `${site.origin}/cart`)?.split('; ').sort()).toEqual([
+      'cart=3',
+      'visitor=1',
+    ]);
     store.save(site, page, ['visitor=; Path=/; Max-Age=0']);
     expect(store.header(site, page)).toBe('step=2');
   });
@@ -82,7 +85,11 @@ describe('createCookieStore()', () => {
 
 test('createScopedCache() evicts the least recently used origin', () => {
   const values = createScopedCache<number>(() => 8);
-  const scope = (at: number) => ({ market: 'mktf', region: '', origin: `https://store${at}.example` });
+  const scope = (at: number) => ({
+    market: 'mktf',
+    region: '',
+    origin: `https://store${at}.example`,
+  });
   for (let at = 0; at < 1_000; at += 1) values.set(scope(at), at);
   expect(values.get(scope(0))).toBe(0);
   values.set(scope(1_000), 1_000);
@@ -94,8 +101,11 @@ test('createCookieStore() evicts the origins that were used least recently', () 
   const store = createCookieStore();
   const origin = (at: number) => `https://shop-${at}.example`;
   const scope = (at: number) => ({ market: 'mktf', region: '', origin: origin(at) });
-  for (let at = 0; at < 1_100; at += 1) store.save(scope(at), `${origin(at)}/`, [`c=${at}; Path=/`]);
-  const values = Array.from({ length: 1_100 }, (_, at) => store.header(scope(at), `${origin(at)}/`));
+  for (let at = 0; at < 1_100; at += 1)
+    store.save(scope(at), `${origin(at)}/`, [`c=${at}; Path=/`]);
+  const values = Array.from({ length: 1_100 }, (_, at) =>
+    store.header(scope(at), `${origin(at)}/`),
+  );
   expect(values.at(-1)).toBe('c=1099');
   expect(values.filter((header) => header !== undefined)).toHaveLength(1_000);
 });

@@ -19,8 +19,8 @@ export interface ScopedCache<Value> {
 /** Cookies by session scope, kept in memory. */
 export interface CookieStore {
   /**
-   * Returns the `cookie` header for a URL of the origin, or undefined if there are no cookies. `preferences`:
-   * initial cookies by name.
+   * Returns the `cookie` header for a URL of the origin, or undefined if there are no cookies.
+   * `preferences`: initial cookies by name.
    */
   header(
     scope: SessionScope,
@@ -49,8 +49,8 @@ export interface CookieText {
 }
 
 /**
- * Returns true if a session has more cookies than sites accept. The caller restarts the session: a site that
- * keeps adding cookies would reject every later request.
+ * Returns true if a session has more cookies than sites accept. The caller restarts the session: a
+ * site that keeps adding cookies would reject every later request.
  */
 export function hasTooManyCookies(cookies: readonly CookieText[]): boolean {
   const length = cookies.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
@@ -85,8 +85,8 @@ function bytesOf(jar: CookieJar): number {
 }
 
 /**
- * Creates an empty cookie store with one jar per scope. A cookie is only sent to the exact origin that set
- * it, subject to its path, expiry, and `secure` attributes, whatever domain it names.
+ * Creates an empty cookie store with one jar per scope. A cookie is only sent to the exact origin
+ * that set it, subject to its path, expiry, and `secure` attributes, whatever domain it names.
  */
 export function createCookieStore(): CookieStore {
   const jars = createScopedCache<CookieJar>(bytesOf);

@@ -22,10 +22,15 @@ export interface DispatcherOptions {
 }
 
 /**
- * Creates pools of persistent connections, one for direct ones and one per proxy, with HTTP/2 for https sites
- * that job type it.
+ * Creates pools of persistent connections, one for direct ones and one per proxy, with HTTP/2 for
+ * https sites that job type it.
  */
-export function createDispatchers({ origins, connectMs, idleMs, resolve }: DispatcherOptions): Dispatchers {
+export function createDispatchers({
+  origins,
+  connectMs,
+  idleMs,
+  resolve,
+}: DispatcherOptions): Dispatchers {
   const lookup = guardedLookup(resolve);
   const createAgent = (connect: NonNullable<Agent.Options['connect']>) =>
     new Agent({

@@ -21,7 +21,9 @@ describe('createFailureHistory()', () => {
     const history = createFailureHistory();
     const path = (at: number) => `/${'x'.repeat(4_000)}${at}`;
     for (let at = 0; at < 1_000; at += 1) history.refused(path(at), false);
-    const remembered = Array.from({ length: 1_000 }, (_, at) => at).filter((at) => history.has(path(at)));
+    const remembered = Array.from({ length: 1_000 }, (_, at) => at).filter((at) =>
+      history.has(path(at)),
+    );
     expect(remembered.length).toBeGreaterThan(0);
     expect(remembered.length).toBeLessThan(20);
     expect(remembered.at(-1)).toBe(999);

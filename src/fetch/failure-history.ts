@@ -5,8 +5,8 @@ export interface FailureHistory {
   /** Records a page that was fetched successfully. */
   succeeded(page: string): void;
   /**
-   * Records a refused page. Returns true if the whole origin is affected. `explicit`: the site asked for a
-   * pause, so that one refusal is enough.
+   * Records a refused page. Returns true if the whole origin is affected. `explicit`: the site
+   * asked for a pause, so that one refusal is enough.
    */
   refused(page: string, explicit: boolean): boolean;
   /** Records a page without a usable response. Returns true if the whole origin is affected. */
@@ -25,7 +25,10 @@ const successesBetween = 3;
 /** Successes after a pause until the origin counts as recovered. */
 const successesToRecover = 10;
 
-/** Distinct pages that must be refused, or fail, in a row before the whole origin counts as affected. */
+/**
+ * Distinct pages that must be refused, or fail, in a row before the whole origin counts as
+ * affected.
+ */
 const refusedInRow = 2;
 const failedInRow = 5;
 
@@ -34,9 +37,10 @@ const maxEntries = 1_000;
 const maxBytes = 128 * 1024;
 
 /**
- * Creates an empty history. It distinguishes an origin that refuses requests from a single page that does:
- * one page never implicates the origin, however often it is retried, unless the site asks for a pause. Even
- * then, a page that is refused again while others succeed implicates only itself.
+ * Creates an empty history. It distinguishes an origin that refuses requests from a single page
+ * that does: one page never implicates the origin, however often it is retried, unless the site
+ * asks for a pause. Even then, a page that is refused again while others succeed implicates only
+ * itself.
  */
 export function createFailureHistory(): FailureHistory {
   let successes = 0;

@@ -14,8 +14,8 @@ import { classifyFault, classifyStatus, type RequestOutcome } from './request-ou
 /** Usage of a market's limits by one unit. */
 export interface UnitUsage {
   /**
-   * Adds a request that took `ms` and returned a page of `bytes`. Throws `page_too_large` or `page_timeout`
-   * if a limit is exceeded; neither is retried.
+   * Adds a request that took `ms` and returned a page of `bytes`. Throws `page_too_large` or
+   * `page_timeout` if a limit is exceeded; neither is retried.
    */
   add(bytes: number, ms: number): void;
 }
@@ -37,7 +37,10 @@ export function createUnitUsage(market: string, limits: MarketLimits): UnitUsage
         throw exceeded('page_too_large', `the pages of the unit exceed ${limits.unitBytes} bytes`);
       }
       if (ms > limits.unitMs) {
-        throw exceeded('page_timeout', `the requests of the unit took longer than ${limits.unitMs / 1000} s`);
+        throw exceeded(
+          'page_timeout',
+          `the requests of the unit took longer than ${limits.unitMs / 1000} s`,
+        );
       }
     },
   };
@@ -47,9 +50,9 @@ export function createUnitUsage(market: string, limits: MarketLimits): UnitUsage
 export interface FetchSession {
   fetch: FetchPage;
   /**
-   * Ends the session: null if the reader accepted all responses, otherwise its fault. Refusals and failures
-   * pause the origin (docs/fetching.md, "When a site refuses"), and a block discards its cookies. Never
-   * rejects.
+   * Ends the session: null if the reader accepted all responses, otherwise its fault. Refusals and
+   * failures pause the origin (docs/fetching.md, "When a site refuses"), and a block discards its
+   * cookies. Never rejects.
    */
   end(fault: Fault | null): Promise<void>;
 }
@@ -72,8 +75,8 @@ export interface FetchSessionOptions {
 }
 
 /**
- * Maximum wait for a paused origin in milliseconds: for the first page of a session, and for the following
- * ones.
+ * Maximum wait for a paused origin in milliseconds: for the first page of a session, and for the
+ * following ones.
  */
 const maxPauseWaitMs = { first: 5_000, following: 60_000 };
 
@@ -168,15 +171,25 @@ class ThrottledSession implements FetchSession {
     const release = await throttle.permits.acquire(signal, acquire);
     try {
       const trial = await this.#admit(throttle, page, maxWaitMs);
-      const target = { origin: this.#options.fetcher.originOf(market, region, request), market, region };
+      const target = {
+        origin: this.#options.fetcher.originOf(market, region, request),
+        market,
+        region,
+      };
       return await this.#sendAdmitted(request, { throttle, target, page, trial, recorded: false });
     } finally {
       release();
     }
   }
 
-  /** Resolves once the circuit and the rate limit admit a request; with true for a trial request. */
-  async #admit({ circuit, tokens }: OriginThrottle, page: string, maxWaitMs: number): Promise<boolean> {
+  /**
+   * Resolves once the circuit and the rate limit admit a request; with true for a trial request.
+   */
+  async #admit(
+    { circuit, tokens }: OriginThrottle,
+    page: string,
+    maxWaitMs: number,
+  ): Promise<boolean> {
     const { signal } = this.#options;
     let trial = !circuit.closed && (await circuit.admit(page, maxWaitMs, signal));
     while (!trial) {

@@ -13,11 +13,16 @@ export interface WireResponse {
 
 /** A request in progress. */
 export interface HttpExchange {
-  /** Rejects with the errors of undici and the socket, the reason of `abort`, or `page_too_large`. */
+  /**
+   * Rejects with the errors of undici and the socket, the reason of `abort`, or `page_too_large`.
+   */
   response: Promise<WireResponse>;
   /** Aborts the request; `response` rejects with the reason. */
   abort(reason: unknown): void;
-  /** Returns the bytes of the body received so far, and the milliseconds since its headers; 0 before them. */
+  /**
+   * Returns the bytes of the body received so far, and the milliseconds since its headers; 0 before
+   * them.
+   */
   received(): { bytes: number; ms: number };
 }
 
@@ -26,7 +31,9 @@ export const maxHeaderBytes = 64 * 1024;
 
 type Request = Dispatcher.DispatchOptions & { origin: string };
 
-function joinValues(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+function joinValues(
+  headers: Record<string, string | string[] | undefined>,
+): Record<string, string> {
   const result: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
@@ -38,8 +45,8 @@ function joinValues(headers: Record<string, string | string[] | undefined>): Rec
 }
 
 /**
- * Returns the size of headers in bytes. For HTTP/2, undici limits only the size of each header, and their
- * number to 128.
+ * Returns the size of headers in bytes. For HTTP/2, undici limits only the size of each header, and
+ * their number to 128.
  */
 function headerBytes(headers: Record<string, string | string[] | undefined>): number {
   let bytes = 0;
@@ -52,9 +59,9 @@ function headerBytes(headers: Record<string, string | string[] | undefined>): nu
 }
 
 /**
- * Sends a request and collects its response, with a body of up to `limit` bytes and headers of up to 64 KB.
- * It handles undici's events directly, because a stream and an abort signal per request would dominate the
- * cost.
+ * Sends a request and collects its response, with a body of up to `limit` bytes and headers of up
+ * to 64 KB. It handles undici's events directly, because a stream and an abort signal per request
+ * would dominate the cost.
  */
 export function sendRequest(dispatcher: Dispatcher, request: Request, limit: number): HttpExchange {
   const { promise, resolve, reject } = Promise.withResolvers<WireResponse>();
@@ -92,7 +99,8 @@ export function sendRequest(dispatcher: Dispatcher, request: Request, limit: num
     },
     onResponseData(_controller, chunk) {
       length += chunk.length;
-      if (length > limit) abort(new Fault('page_too_large', `the page is larger than ${limit} bytes`));
+      if (length > limit)
+        abort(new Fault('page_too_large', `the page is larger than ${limit} bytes`));
       else chunks.push(chunk);
     },
     onResponseEnd() {
@@ -103,6 +111,9 @@ export function sendRequest(dispatcher: Dispatcher, request: Request, limit: num
       reject(error);
     },
   });
-  const received = () => ({ bytes: length, ms: startedAt === null ? 0 : performance.now() - startedAt });
+  const received = () => ({
+    bytes: length,
+    ms: startedAt === null ? 0 : performance.now() - startedAt,
+  });
   return { response: promise, abort, received };
 }

@@ -107,9 +107,11 @@ function fetcher(
   return made;
 }
 
-const following = (market: string, region: string) => followRedirects(fetcher().for(market, region));
+const following = (market: string, region: string) =>
+  followRedirects(fetcher().for(market, region));
 
-const get = (path: string, limits: Partial<FetchLimits> = {}) => fetcher(limits).for('mkta', 'sg')({ path });
+const get = (path: string, limits: Partial<FetchLimits> = {}) =>
+  fetcher(limits).for('mkta', 'sg')({ path });
 
 beforeAll(async () => {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -133,9 +135,12 @@ describe('a response', () => {
     });
   });
 
-  test.each(['gzip', 'br', 'zstd', 'deflate', 'deflate-raw', 'twice'])('is decoded: %s', async (encoding) => {
-    expect((await get(`/${encoding}`)).body.toString()).toBe(text);
-  });
+  test.each(['gzip', 'br', 'zstd', 'deflate', 'deflate-raw', 'twice'])(
+    'is decoded: %s',
+    async (encoding) => {
+      expect((await get(`/${encoding}`)).body.toString()).toBe(text);
+    },
+  );
 
   test.each(['large', 'gzip'])('is rejected beyond the limit of its market: %s', async (path) => {
     const limit = (market: string) => (market === 'mkta' ? text.length - 1 : text.length);
@@ -161,7 +166,8 @@ describe('a response', () => {
     const fetch = fetcher({}, true, () => 120_000);
     const [one, other, third] = [memory.share(), memory.share(), memory.share()];
     await fetch.for('mkta', 'sg', undefined, one)({ path: '/gzip' });
-    // 100,000 of 150,000 bytes are reserved: 50,000 more fit, but not an encoded page of up to 120,000.
+    // 100,000 of 150,000 bytes are reserved: 50,000 more fit, but not an encoded page of up to
+    // 120,000.
     await other.reserve(50_000);
     other.release();
     let isFetched = false;
@@ -190,7 +196,8 @@ describe('a response', () => {
     const page = fetcher().for('mkta', 'sg');
     for (let turn = 0; turn < 20; turn += 1) await page({ path: '/ok' });
     server.off('connection', count);
-    // A request may start while the first connection is still busy with the end of the previous response.
+    // A request may start while the first connection is still busy with the end of the previous
+    // response.
     expect(connections).toBeLessThanOrEqual(2);
   });
 
@@ -201,7 +208,11 @@ describe('a response', () => {
     )({ path: '/echo', method: 'POST', body: '{}', headers: { 'x-a': 'b' } });
     expect(response.body.toString()).toBe('POST /echo');
     const { headers } = seen.findLast(({ url }) => url === '/echo')!;
-    expect(headers).toMatchObject({ 'user-agent': 'Gleaner/test', 'x-a': 'b', 'content-length': '2' });
+    expect(headers).toMatchObject({
+      'user-agent': 'Gleaner/test',
+      'x-a': 'b',
+      'content-length': '2',
+    });
     expect(headers).not.toHaveProperty('cookie');
   });
 });
@@ -220,8 +231,12 @@ describe('a failed request', () => {
   });
 
   test('is rejected if its body is too large, encoded or decoded', async () => {
-    await expect(get('/large', { wireBytes: 99_999 })).rejects.toMatchObject({ code: 'page_too_large' });
-    await expect(get('/bomb', { bytes: 1_000_000 })).rejects.toMatchObject({ code: 'page_too_large' });
+    await expect(get('/large', { wireBytes: 99_999 })).rejects.toMatchObject({
+      code: 'page_too_large',
+    });
+    await expect(get('/bomb', { bytes: 1_000_000 })).rejects.toMatchObject({
+      code: 'page_too_large',
+    });
     expect((await get('/large', { wireBytes: 100_000 })).body).toHaveLength(100_000);
   });
 
@@ -296,7 +311,9 @@ describe('followRedirects()', () => {
     await expect(
       following('mkta', 'sg')({ path: to(other), redirects: 'robots_file' }),
     ).rejects.toMatchObject({ code: 'address_refused' });
-    expect(await following('mkta', 'sg')({ path: to('/end'), redirects: 'robots_file' })).toMatchObject({
+    expect(
+      await following('mkta', 'sg')({ path: to('/end'), redirects: 'robots_file' }),
+    ).toMatchObject({
       status: 200,
     });
   });
@@ -306,7 +323,9 @@ describe('followRedirects()', () => {
     const other = `${address.replace('127.0.0.1', 'localhost')}/moved`;
     const response = await page({ origin: address, path: to(other), redirects: 'anywhere' });
     expect(response).toMatchObject({ status: 200, url: other });
-    expect(await page({ origin: address, path: to(other), redirects: 'same_origin' })).toMatchObject({
+    expect(
+      await page({ origin: address, path: to(other), redirects: 'same_origin' }),
+    ).toMatchObject({
       status: 302,
     });
     const within = (...hosts: string[]) => ({
@@ -369,6 +388,8 @@ describe('a store named by a caller', () => {
   });
 
   test('is fetched from a private address if allow_private is set', async () => {
-    expect(await fetcher().for('mktf', '')({ origin: address, path: '/ok' })).toMatchObject({ status: 200 });
+    expect(await fetcher().for('mktf', '')({ origin: address, path: '/ok' })).toMatchObject({
+      status: 200,
+    });
   });
 });

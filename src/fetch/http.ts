@@ -25,8 +25,8 @@ export interface TransferLimits {
 }
 
 /**
- * Watches a request, and calls `end` with `page_timeout` if it takes too long or its body arrives too slowly.
- * Returns a function that stops watching.
+ * Watches a request, and calls `end` with `page_timeout` if it takes too long or its body arrives
+ * too slowly. Returns a function that stops watching.
  */
 function watchTransfer(
   exchange: Pick<HttpExchange, 'received'>,
@@ -40,10 +40,14 @@ function watchTransfer(
   };
   const check = () => {
     const leftMs = totalMs - (performance.now() - startedAt);
-    if (leftMs <= 0) return end(new Fault('page_timeout', `the page took longer than ${totalMs} ms`));
+    if (leftMs <= 0)
+      return end(new Fault('page_timeout', `the page took longer than ${totalMs} ms`));
     if (isSlow()) {
       return end(
-        new Fault('page_timeout', `the page arrived at less than ${minBytesPerSecond} bytes per second`),
+        new Fault(
+          'page_timeout',
+          `the page arrived at less than ${minBytesPerSecond} bytes per second`,
+        ),
       );
     }
     timer = setTimeout(check, Math.min(1000, slowMs, leftMs));
@@ -87,7 +91,9 @@ export interface HttpFetcherOptions {
   log: Log;
   userAgent: string;
   limits?: Partial<FetchLimits>;
-  /** Returns the maximum bytes of a market's page, encoded and decoded, if less than `limits` allow. */
+  /**
+   * Returns the maximum bytes of a market's page, encoded and decoded, if less than `limits` allow.
+   */
   maxPageBytes?: (market: string) => number;
   /** Resolves the host names of stores named by callers; `dns.lookup` by default. */
   resolve?: ResolveName;
@@ -98,13 +104,14 @@ export interface HttpFetcherOptions {
 /** Fetches pages of all markets. */
 export interface Fetcher {
   /**
-   * Returns a function that fetches pages of one market and region, without following redirects. It rejects
-   * with the signal's reason if aborted. Bodies are reserved in `share` before they are decoded; the caller
-   * releases them.
+   * Returns a function that fetches pages of one market and region, without following redirects. It
+   * rejects with the signal's reason if aborted. Bodies are reserved in `share` before they are
+   * decoded; the caller releases them.
    */
   for(market: string, region: string, signal?: AbortSignal, share?: PageShare): FetchPage;
   /**
-   * Returns the scheme, host, and port of a request's target. Throws `origin_missing` or `address_refused`.
+   * Returns the scheme, host, and port of a request's target. Throws `origin_missing` or
+   * `address_refused`.
    */
   originOf: ResolveOrigin;
   /** Discards the cookies of a market's region, because the site blocked their session. */
@@ -124,9 +131,9 @@ interface FetcherContext
 }
 
 /**
- * Creates a fetcher that uses HTTP: persistent connections, decoding within limits, cookies per origin, no
- * credentials, an honest User-Agent, and the market's proxy. The addresses of stores named by callers are
- * checked when the connection is made. Redirects are returned as responses.
+ * Creates a fetcher that uses HTTP: persistent connections, decoding within limits, cookies per
+ * origin, no credentials, an honest User-Agent, and the market's proxy. The addresses of stores
+ * named by callers are checked when the connection is made. Redirects are returned as responses.
  */
 export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
   const { origins, clock, log, userAgent, resolve, signRequest } = options;
@@ -181,7 +188,10 @@ function createFetchPage(
       if (signal?.aborted) throw signal.reason;
       const name = request.origin ?? originName(market, region);
       const fault = networkFault(aborted ? aborted.reason : error, name);
-      log.debug({ market, region, path: request.path, code: fault.code, err: fault.cause }, fault.message);
+      log.debug(
+        { market, region, path: request.path, code: fault.code, err: fault.cause },
+        fault.message,
+      );
       throw fault;
     } finally {
       stopWatching();

@@ -62,7 +62,10 @@ function respond(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHea
         Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`x-${at}`, 'y'.repeat(2_000)])),
       );
     case '/many-headers':
-      return send('x', Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`x-${at}`, 'y'])));
+      return send(
+        'x',
+        Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`x-${at}`, 'y'])),
+      );
     case '/held':
       return held.promise.then(() => stream.destroyed || send('held'));
     case '/silent':
@@ -79,7 +82,8 @@ function respond(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHea
     case '/refuse':
       return stream.close(constants.NGHTTP2_REFUSED_STREAM);
     case '/refuse-once':
-      if (requests.filter(({ ':path': path }) => path === '/refuse-once').length > 1) return send('taken');
+      if (requests.filter(({ ':path': path }) => path === '/refuse-once').length > 1)
+        return send('taken');
       return stream.close(constants.NGHTTP2_REFUSED_STREAM);
     case '/leave':
       session.goaway(constants.NGHTTP2_NO_ERROR, stream.id);
@@ -164,7 +168,13 @@ describe('a site with HTTP/2', () => {
     const common = { ':scheme': 'https', ':authority': new URL(address).host, ...defaults };
     expect(requests.map((request) => Object.fromEntries(Object.entries(request)))).toEqual([
       { ...common, ':method': 'GET', ':path': '/a?b=1' },
-      { ...common, ':method': 'POST', ':path': '/a', cookie: 'visitor=7; step=1', 'content-length': '2' },
+      {
+        ...common,
+        ':method': 'POST',
+        ':path': '/a',
+        cookie: 'visitor=7; step=1',
+        'content-length': '2',
+      },
     ]);
   });
 
@@ -265,11 +275,14 @@ describe('a failing HTTP/2 site', () => {
     ['drops the connection', '/drop'],
     ['refuses the request', '/refuse'],
     ['closes the session with ENHANCE_YOUR_CALM', '/away', 'page_throttled'],
-  ])('causes a fault if it %s, and the next request succeeds', async (_how, path, code = 'network') => {
-    const page = pages();
-    await expect(page(path)).rejects.toMatchObject({ code });
-    expect((await page('/')).body.toString()).toBe('hello');
-  });
+  ])(
+    'causes a fault if it %s, and the next request succeeds',
+    async (_how, path, code = 'network') => {
+      const page = pages();
+      await expect(page(path)).rejects.toMatchObject({ code });
+      expect((await page('/')).body.toString()).toBe('hello');
+    },
+  );
 
   test('receives a request that it refused unprocessed once more', async () => {
     const page = pages();
@@ -308,7 +321,9 @@ describe('a failing HTTP/2 site', () => {
       socket.once('data', () => socket.write(reply));
     });
     const page = fetcher({ idleMs: 100, totalMs: 500 }, await listening(odd)).for('mkta', 'sg');
-    const faults = await Promise.all([1, 2, 3].map(() => page({ path: '/' }).catch(({ code }) => code)));
+    const faults = await Promise.all(
+      [1, 2, 3].map(() => page({ path: '/' }).catch(({ code }) => code)),
+    );
     for (const code of faults) expect(['network', 'page_timeout']).toContain(code);
   });
 });

@@ -23,7 +23,12 @@ async function site(respond: RequestListener): Promise<string> {
 }
 
 function open(options: Partial<Parameters<typeof createImageFetcher>[0]> = {}): ImageFetcher {
-  const fetcher = createImageFetcher({ userAgent: 'test', allowPrivate: true, maxBytes: 10_000, ...options });
+  const fetcher = createImageFetcher({
+    userAgent: 'test',
+    allowPrivate: true,
+    maxBytes: 10_000,
+    ...options,
+  });
   fetchers.push(fetcher);
   return fetcher;
 }
@@ -35,7 +40,10 @@ test('returns a picture with the type of its bytes, and sends no credentials', a
     seen.push(...Object.keys(request.headers));
     response.setHeader('content-type', 'text/html').end(png);
   });
-  expect(await open().fetch(`${url}/a.jpg`, signal)).toEqual({ contentType: 'image/png', bytes: png });
+  expect(await open().fetch(`${url}/a.jpg`, signal)).toEqual({
+    contentType: 'image/png',
+    bytes: png,
+  });
   expect(seen.filter((name) => /cookie|authorization|referer/.test(name))).toEqual([]);
 });
 
@@ -91,7 +99,8 @@ describe('an address outside of the public internet is refused', () => {
 test.each<[string, RequestListener, string]>([
   [
     'SVG',
-    (_, response) => response.setHeader('content-type', 'image/png').end('<svg onload="alert(1)"/>'),
+    (_, response) =>
+      response.setHeader('content-type', 'image/png').end('<svg onload="alert(1)"/>'),
     'page_unreadable',
   ],
   [
@@ -128,7 +137,9 @@ test('stops to read a body without an end', async () => {
 test('times out, and refuses more than 16 concurrent image requests', async () => {
   const url = await site(() => {});
   const fetcher = open({ totalMs: 300 });
-  const results = await Promise.allSettled(Array.from({ length: 17 }, () => fetcher.fetch(url, signal)));
+  const results = await Promise.allSettled(
+    Array.from({ length: 17 }, () => fetcher.fetch(url, signal)),
+  );
   const codes = results.map((result) => (result as PromiseRejectedResult).reason.code as string);
   expect(codes.filter((code) => code === 'page_throttled')).toHaveLength(1);
   expect(codes.filter((code) => code === 'page_timeout')).toHaveLength(16);

@@ -12,9 +12,9 @@ export interface Picture {
 /** Fetches pictures from addresses that sites wrote into their pages. */
 export interface ImageFetcher {
   /**
-   * Returns the picture at an address. Throws `address_refused` for one outside of the public internet,
-   * `page_too_large`, `page_unreadable` for another status or content than a picture, `page_throttled` while
-   * too many are fetched, `page_timeout`, and `network`.
+   * Returns the picture at an address. Throws `address_refused` for one outside of the public
+   * internet, `page_too_large`, `page_unreadable` for another status or content than a picture,
+   * `page_throttled` while too many are fetched, `page_timeout`, and `network`.
    */
   fetch(url: string, signal: AbortSignal): Promise<Picture>;
   /** Closes all connections. */
@@ -40,8 +40,8 @@ const maxRedirects = 3;
 const maxConcurrent = 16;
 
 /**
- * Creates a fetcher. Sends no cookies, credentials, or referrer, and does not follow robots.txt: a person
- * looks at the page.
+ * Creates a fetcher. Sends no cookies, credentials, or referrer, and does not follow robots.txt: a
+ * person looks at the page.
  */
 export function createImageFetcher({
   userAgent,
@@ -59,7 +59,11 @@ export function createImageFetcher({
   });
   let running = 0;
 
-  const request = async (address: string, signal: AbortSignal, redirects: number): Promise<Picture> => {
+  const request = async (
+    address: string,
+    signal: AbortSignal,
+    redirects: number,
+  ): Promise<Picture> => {
     const origin = storeOrigin(address, allowPrivate);
     const { pathname, search, host } = new URL(address);
     const headers = {
@@ -67,7 +71,13 @@ export function createImageFetcher({
       'user-agent': userAgent,
       'accept-encoding': 'identity',
     };
-    const response = await agent.request({ origin, path: pathname + search, method: 'GET', headers, signal });
+    const response = await agent.request({
+      origin,
+      path: pathname + search,
+      method: 'GET',
+      headers,
+      signal,
+    });
     const { statusCode, body } = response;
     try {
       if (statusCode >= 300 && statusCode < 400 && response.headers.location !== undefined) {
@@ -78,7 +88,8 @@ export function createImageFetcher({
       if (statusCode !== 200) throw new Fault('page_unreadable', `${host}: status ${statusCode}`);
       const bytes = await readBytes(body, maxBytes, host);
       const contentType = pictureType(bytes);
-      if (contentType === null) throw new Fault('page_unreadable', `${host}: the content is not a picture`);
+      if (contentType === null)
+        throw new Fault('page_unreadable', `${host}: the content is not a picture`);
       return { contentType, bytes };
     } finally {
       body.on('error', () => {}).destroy();
@@ -86,7 +97,8 @@ export function createImageFetcher({
   };
   return {
     async fetch(url, caller) {
-      if (running >= maxConcurrent) throw new Fault('page_throttled', 'too many concurrent image requests');
+      if (running >= maxConcurrent)
+        throw new Fault('page_throttled', 'too many concurrent image requests');
       running += 1;
       const timeout = AbortSignal.timeout(totalMs);
       try {
@@ -103,7 +115,11 @@ export function createImageFetcher({
   };
 }
 
-async function readBytes(body: AsyncIterable<Buffer>, maxBytes: number, host: string): Promise<Buffer> {
+async function readBytes(
+  body: AsyncIterable<Buffer>,
+  maxBytes: number,
+  host: string,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body) {
@@ -118,8 +134,8 @@ async function readBytes(body: AsyncIterable<Buffer>, maxBytes: number, host: st
 const pictureTypes = ['image/avif', 'image/webp', 'image/png', 'image/jpeg', 'image/gif'];
 
 /**
- * Returns the media type of a picture by its first bytes, or null for other content, such as SVG, which can
- * contain scripts.
+ * Returns the media type of a picture by its first bytes, or null for other content, such as SVG,
+ * which can contain scripts.
  */
 export function pictureType(bytes: Uint8Array): string | null {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1');

@@ -6,7 +6,10 @@ export interface MarketLimits {
   unitBytes: number;
   /** Records of one unit. */
   unitRecords: number;
-  /** Total duration of the requests of one unit, in milliseconds, excluding the service's own rate limits. */
+  /**
+   * Total duration of the requests of one unit, in milliseconds, excluding the service's own rate
+   * limits.
+   */
   unitMs: number;
 }
 

@@ -28,9 +28,9 @@ function codeOf(thrown: unknown): string {
 const enhanceYourCalm = 11;
 
 /**
- * Converts an error of undici, a socket, DNS, or TLS to a fault: `page_timeout`, `page_too_large` for
- * oversized headers, `page_throttled` if the site closed the connection because of too many requests,
- * otherwise `network`. Returns faults unchanged.
+ * Converts an error of undici, a socket, DNS, or TLS to a fault: `page_timeout`, `page_too_large`
+ * for oversized headers, `page_throttled` if the site closed the connection because of too many
+ * requests, otherwise `network`. Returns faults unchanged.
  */
 export function networkFault(thrown: unknown, address: string): Fault {
   if (thrown instanceof Fault) return thrown;
@@ -38,22 +38,27 @@ export function networkFault(thrown: unknown, address: string): Fault {
   if (error.cause instanceof Fault) return error.cause;
   const code = codeOf(thrown);
   const timeout = timeouts[code];
-  if (timeout !== undefined) return new Fault('page_timeout', `${address}: ${timeout}`, { cause: thrown });
+  if (timeout !== undefined)
+    return new Fault('page_timeout', `${address}: ${timeout}`, { cause: thrown });
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
     return new Fault('page_too_large', `${address}: the headers of the response are too large`, {
       cause: thrown,
     });
   }
-  // Only for sessions: for a single stream, it may also be this side's rejection of too many headers.
+  // Only for sessions: for a single stream, it may also be this side's rejection of too many
+  // headers.
   if (
     code === 'ERR_HTTP2_SESSION_ERROR' &&
     (error as { http2ErrorCode?: number }).http2ErrorCode === enhanceYourCalm
   ) {
-    return new Fault('page_throttled', `${address}: the site received too many requests`, { cause: thrown });
+    return new Fault('page_throttled', `${address}: the site received too many requests`, {
+      cause: thrown,
+    });
   }
   const tls = /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(code)
     ? `TLS: ${error.message}`
     : undefined;
-  const reason = reasons[code] ?? tls ?? (code === '' ? error.message : `${error.message} (${code})`);
+  const reason =
+    reasons[code] ?? tls ?? (code === '' ? error.message : `${error.message} (${code})`);
   return new Fault('network', `${address}: ${reason}`, { cause: thrown });
 }

@@ -3,23 +3,32 @@ import { Fault } from '../contract/fault.ts';
 import { storeOrigin } from './address.ts';
 import type { FetchPage, PageRequest, PageResponse } from './page.ts';
 
-/** Returns the scheme, host, and port of a request's target. Throws `origin_missing` or `address_refused`. */
-export type ResolveOrigin = (market: string, region: string, request: Pick<PageRequest, 'origin'>) => string;
+/**
+ * Returns the scheme, host, and port of a request's target. Throws `origin_missing` or
+ * `address_refused`.
+ */
+export type ResolveOrigin = (
+  market: string,
+  region: string,
+  request: Pick<PageRequest, 'origin'>,
+) => string;
 
 /** Creates a resolver of the origins file's origins, and of stores that callers name. */
 export function createOriginResolver(origins: Origins): ResolveOrigin {
   return (market, region, request) => {
     const settings = origins.get(market);
-    if (request.origin !== undefined) return storeOrigin(request.origin, settings?.allowPrivate ?? false);
+    if (request.origin !== undefined)
+      return storeOrigin(request.origin, settings?.allowPrivate ?? false);
     const address = settings?.addresses.get(region);
-    if (address === undefined) throw new Fault('origin_missing', missingOriginMessage(market, region));
+    if (address === undefined)
+      throw new Fault('origin_missing', missingOriginMessage(market, region));
     return address;
   };
 }
 
 /**
- * Wraps a fetch function so that requests for a named origin are sent to the origins file's address of the
- * region. Responses have the addresses of the named origin.
+ * Wraps a fetch function so that requests for a named origin are sent to the origins file's address
+ * of the region. Responses have the addresses of the named origin.
  */
 export function atOriginOf(fetch: FetchPage): FetchPage {
   const fetchFrom = async ({ origin, isReady, ...request }: PageRequest) => {
@@ -30,9 +39,12 @@ export function atOriginOf(fetch: FetchPage): FetchPage {
   return (request) => (request.origin === undefined ? fetch(request) : fetchFrom(request));
 }
 
-/** Returns why units of a market and region fail without an origin, and how an operator can fix it. */
+/**
+ * Returns why units of a market and region fail without an origin, and how an operator can fix it.
+ */
 function missingOriginMessage(market: string, region: string): string {
   const name = region === '' ? market : `${market}/${region}`;
-  const key = region === '' ? `"${market}": "https://…"` : `"${market}": {"${region}": "https://…"}`;
+  const key =
+    region === '' ? `"${market}": "https://…"` : `"${market}": {"${region}": "https://…"}`;
   return `no origin is configured for ${name}: an operator must add ${key} to the file of GLEANER_ORIGINS and restart the service`;
 }

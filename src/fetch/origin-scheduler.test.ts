@@ -43,9 +43,17 @@ const fetcher: Fetcher = {
     peak = Math.max(peak, open);
     if (latencyMs > 0) await clock.sleep(latencyMs);
     open -= 1;
-    const reply = replies[url] ?? (request.path === '/robots.txt' ? { status: 404 } : (replies['*'] ?? {}));
+    const reply =
+      replies[url] ?? (request.path === '/robots.txt' ? { status: 404 } : (replies['*'] ?? {}));
     if (reply instanceof Fault) throw reply;
-    const response = { status: 200, headers: {}, body: Buffer.alloc(0), url, at: clock.now(), ...reply };
+    const response = {
+      status: 200,
+      headers: {},
+      body: Buffer.alloc(0),
+      url,
+      at: clock.now(),
+      ...reply,
+    };
     await share?.reserve(response.body.length, signal);
     return response;
   },
@@ -55,7 +63,10 @@ const fetcher: Fetcher = {
   close: async () => {},
 };
 
-function newScheduler(settings: object = {}, options: Partial<OriginSchedulerOptions> = {}): OriginScheduler {
+function newScheduler(
+  settings: object = {},
+  options: Partial<OriginSchedulerOptions> = {},
+): OriginScheduler {
   return createOriginScheduler({
     policyOf: policyOfMarket,
     fetcher,
@@ -118,7 +129,10 @@ afterEach(() => store.close());
 
 describe('fetch()', () => {
   test('obeys the rate limit of the origins file over all processes', async () => {
-    const [one, other] = [newScheduler({ requests_per_second: 4 }), newScheduler({ requests_per_second: 4 })];
+    const [one, other] = [
+      newScheduler({ requests_per_second: 4 }),
+      newScheduler({ requests_per_second: 4 }),
+    ];
     const sessions = [one, other, one, other, one, other].map((scheduler) =>
       scheduler.openSession('mkta', 'id').fetch({ path: '/' }),
     );
@@ -138,7 +152,10 @@ describe('fetch()', () => {
   });
 
   test('obeys a changed policy of a region without a restart', async () => {
-    const policies = { fast: { concurrency: 4, requestsPerSecond: 10 }, slow: { requestsPerSecond: 2 } };
+    const policies = {
+      fast: { concurrency: 4, requestsPerSecond: 10 },
+      slow: { requestsPerSecond: 2 },
+    };
     let policy: object = policies.fast;
     const scheduler = newScheduler({ requests_per_second: undefined }, { policyOf: () => policy });
     for (let page = 0; page < 2; page += 1) await get(scheduler, { path: '/' });
@@ -150,7 +167,11 @@ describe('fetch()', () => {
   });
 
   test('sends requests for a named origin to the address of the region, if the file has one', async () => {
-    const request = { path: '/p/1', origin: 'https://shop.example', redirects: 'anywhere' } as const;
+    const request = {
+      path: '/p/1',
+      origin: 'https://shop.example',
+      redirects: 'anywhere',
+    } as const;
     const response = await get(newScheduler(), request);
     expect(sent.map(({ url }) => url)).toEqual([`${origin}/p/1`]);
     expect(response.url).toBe('https://shop.example/p/1');
@@ -222,7 +243,12 @@ describe('fetch()', () => {
 });
 
 describe('end()', () => {
-  const readPage = async (scheduler: OriginScheduler, path: string, fault: Fault | null, store?: string) => {
+  const readPage = async (
+    scheduler: OriginScheduler,
+    path: string,
+    fault: Fault | null,
+    store?: string,
+  ) => {
     const { fetch, end } =
       store === undefined ? scheduler.openSession('mkta', 'id') : scheduler.openSession('mktf', '');
     await run(fetch({ path, ...(store === undefined ? {} : { origin: store }) }));
@@ -269,7 +295,10 @@ describe('end()', () => {
     const scheduler = newScheduler();
     replies['*'] = { status: 503, headers: { 'retry-after': '2' } };
     await readPage(scheduler, '/1', new Fault('page_throttled', 'no', { retryAfterMs: 2_000 }));
-    expect(await store.origins.getPause(origin)).toMatchObject({ failures: 1, reason: 'status 503' });
+    expect(await store.origins.getPause(origin)).toMatchObject({
+      failures: 1,
+      reason: 'status 503',
+    });
   });
 
   test('pauses an origin that does not respond', async () => {
@@ -302,8 +331,12 @@ describe('end()', () => {
 
 describe('robots.txt', () => {
   const rules = (text: string) => ({ body: Buffer.from(text) });
-  const read = (scheduler: OriginScheduler, path: string, place = shop, more: Partial<PageRequest> = {}) =>
-    run(scheduler.openSession('mktf', '').fetch({ path, origin: place, ...more }));
+  const read = (
+    scheduler: OriginScheduler,
+    path: string,
+    place = shop,
+    more: Partial<PageRequest> = {},
+  ) => run(scheduler.openSession('mktf', '').fetch({ path, origin: place, ...more }));
 
   test('is obeyed for stores named by callers, and fetched once', async () => {
     replies[`${shop}/robots.txt`] = rules('User-agent: *\nDisallow: /private');
@@ -349,7 +382,11 @@ describe('robots.txt', () => {
     await expect(read(newScheduler(), '/', shop, { redirects: 'anywhere' })).rejects.toMatchObject({
       code: 'robots_disallowed',
     });
-    expect(sent.map(({ url }) => url)).toEqual([`${shop}/robots.txt`, `${shop}/`, `${other}/robots.txt`]);
+    expect(sent.map(({ url }) => url)).toEqual([
+      `${shop}/robots.txt`,
+      `${shop}/`,
+      `${other}/robots.txt`,
+    ]);
   });
 
   test.each([
@@ -430,13 +467,16 @@ describe('a session', () => {
     const scheduler = newScheduler({}, { memory });
     const sessions = [1, 2, 3].map(() => scheduler.openSession('mkta', 'id'));
     const arrived: number[] = [];
-    const fetches = sessions.map(({ fetch }, at) => fetch({ path: '/' }).then(() => arrived.push(at)));
+    const fetches = sessions.map(({ fetch }, at) =>
+      fetch({ path: '/' }).then(() => arrived.push(at)),
+    );
     const aWhile = async () => {
       for (let turn = 0; turn < 8; turn += 1) await clock.advance(500);
     };
     await aWhile();
     expect(arrived).toHaveLength(2);
-    // A session that fetches its next page releases the previous one, and waits behind the third session.
+    // A session that fetches its next page releases the previous one, and waits behind the third
+    // session.
     const next = sessions[arrived[0]!]!.fetch({ path: '/next' });
     await aWhile();
     expect(arrived).toHaveLength(3);
@@ -473,7 +513,10 @@ describe('the request observer', () => {
 
   test('receives the duration of successful requests', async () => {
     latencyMs = 150;
-    expect(await observe({}, null)).toEqual(['mkta/id http://origin.example 150 ms', 'mkta/id succeeded']);
+    expect(await observe({}, null)).toEqual([
+      'mkta/id http://origin.example 150 ms',
+      'mkta/id succeeded',
+    ]);
   });
 
   test.each([
@@ -483,7 +526,10 @@ describe('the request observer', () => {
     ['a server error', { status: 500 }, new Fault('page_failed', '500'), 'failed'],
     ['no response', new Fault('network', 'reset'), new Fault('network', 'reset'), 'failed'],
   ] as const)('receives one classification of %s', async (_what, reply, fault, kind) => {
-    expect(await observe(reply, fault)).toEqual(['mkta/id http://origin.example 0 ms', `mkta/id ${kind}`]);
+    expect(await observe(reply, fault)).toEqual([
+      'mkta/id http://origin.example 0 ms',
+      `mkta/id ${kind}`,
+    ]);
   });
 
   test('receives nothing for requests that were not sent', async () => {

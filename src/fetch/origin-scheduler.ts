@@ -6,9 +6,18 @@ import { createFetchSession, type FetchSession } from './fetch-session.ts';
 import type { Fetcher } from './http.ts';
 import { defaultMarketLimits, type MarketLimits } from './limits.ts';
 import { atOriginOf } from './origin-resolver.ts';
-import { createOriginThrottles, type OriginThrottle, type OriginThrottleOptions } from './origin-throttle.ts';
+import {
+  createOriginThrottles,
+  type OriginThrottle,
+  type OriginThrottleOptions,
+} from './origin-throttle.ts';
 import type { FetchPage, PageRequest, PageResponse } from './page.ts';
-import { createPageMemory, type PageMemory, type PageShare, type RecordMemory } from './page-memory.ts';
+import {
+  createPageMemory,
+  type PageMemory,
+  type PageShare,
+  type RecordMemory,
+} from './page-memory.ts';
 import { maxConcurrency, type OriginPolicy, originPolicy } from './policy.ts';
 import { followRedirects } from './redirects.ts';
 import type { RequestObserver } from './request-observer.ts';
@@ -16,7 +25,8 @@ import { createRobots, type Robots } from './robots.ts';
 import { createUrgentTasks } from './urgent-tasks.ts';
 
 /** Options for createOriginScheduler(). */
-export interface OriginSchedulerOptions extends Pick<OriginThrottleOptions, 'store' | 'clock' | 'log'> {
+export interface OriginSchedulerOptions
+  extends Pick<OriginThrottleOptions, 'store' | 'clock' | 'log'> {
   fetcher: Fetcher;
   origins: Origins;
   /** User-Agent; its product name selects the group of a robots.txt. */
@@ -38,17 +48,24 @@ export interface OriginSchedulerOptions extends Pick<OriginThrottleOptions, 'sto
 /** Access to all origins within the limits of their policies. */
 export interface OriginScheduler {
   /**
-   * Opens a session that reads one unit from a market's origin of a region, or from a store given by a
-   * caller. Urgent callers get permits of the origin first, and users get equal shares.
+   * Opens a session that reads one unit from a market's origin of a region, or from a store given
+   * by a caller. Urgent callers get permits of the origin first, and users get equal shares.
    */
-  openSession(market: string, region: string, signal?: AbortSignal, caller?: AcquireOptions): FetchSession;
-  /** Returns the maximum concurrent requests to one origin of the market's region, over all workers. */
+  openSession(
+    market: string,
+    region: string,
+    signal?: AbortSignal,
+    caller?: AcquireOptions,
+  ): FetchSession;
+  /**
+   * Returns the maximum concurrent requests to one origin of the market's region, over all workers.
+   */
   concurrency(market: string, region: string): number;
   /** Memory for records, which they share with the pages. */
   records: RecordMemory;
   /**
-   * Starts an urgent task, which temporarily lowers the concurrency of this process's other requests. Returns
-   * the function that ends it.
+   * Starts an urgent task, which temporarily lowers the concurrency of this process's other
+   * requests. Returns the function that ends it.
    */
   beginUrgent(): () => void;
   /** Releases all permits. */
@@ -70,9 +87,10 @@ type ThrottleOf = (market: string, region: string, request: PageRequest) => Orig
 
 /**
  * Creates a scheduler over a fetcher. It applies each origin's concurrency, rate limit, pauses, and
- * robots.txt rules over all workers (docs/fetching.md, "Limits of an origin"). A fetch rejects with the
- * signal's reason if aborted while it waits, and with these faults besides the fetcher's: `origin_paused` if
- * a pause exceeds the maximum wait, `robots_disallowed`, and `unavailable` if the store does not respond.
+ * robots.txt rules over all workers (docs/fetching.md, "Limits of an origin"). A fetch rejects with
+ * the signal's reason if aborted while it waits, and with these faults besides the fetcher's:
+ * `origin_paused` if a pause exceeds the maximum wait, `robots_disallowed`, and `unavailable` if
+ * the store does not respond.
  */
 export function createOriginScheduler(options: OriginSchedulerOptions): OriginScheduler {
   const { fetcher, origins, clock, log, userAgent, observer } = options;
@@ -98,7 +116,13 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
     const name = request.origin === undefined ? regionName : origin;
     return throttles.at(origin, name, policyOf(market, region));
   };
-  const openSession: OpenSession = (market, region, signal, acquire = {}, share = memory.share()) => {
+  const openSession: OpenSession = (
+    market,
+    region,
+    signal,
+    acquire = {},
+    share = memory.share(),
+  ) => {
     const limits = limitsOf(market);
     const shared = { fetcher, throttleOf, observer, clock, log };
     return createFetchSession({ ...shared, market, region, signal, acquire, share, limits });
@@ -110,10 +134,18 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
       const { fetch, end } = openSession(market, region, signal, caller, share);
       const hasAddress = region !== '' && origins.get(market)?.addresses.has(region);
       const atAddress = hasAddress ? atOriginOf : (fetchPage: FetchPage) => fetchPage;
-      if (!policyOf(market, region).robots) return { fetch: followRedirects(atAddress(fetch)), end };
-      const check = createRobotsCheck(robots, { fetcher, throttleOf, openSession }, market, region, signal);
+      if (!policyOf(market, region).robots)
+        return { fetch: followRedirects(atAddress(fetch)), end };
+      const check = createRobotsCheck(
+        robots,
+        { fetcher, throttleOf, openSession },
+        market,
+        region,
+        signal,
+      );
       const allowed: FetchPage = async (request) => {
-        // Fetching a robots.txt reserves memory too, so sessions that kept their pages could deadlock.
+        // Fetching a robots.txt reserves memory too, so sessions that kept their pages could
+        // deadlock.
         share.release();
         return fetch({ ...request, assertAllowed: await check(request) });
       };
@@ -151,8 +183,8 @@ async function fetchRobots(
 }
 
 /**
- * Creates the robots.txt check of a session. It rejects with `robots_disallowed` or applies the crawl delay,
- * and resolves with the check of further paths on the same origin.
+ * Creates the robots.txt check of a session. It rejects with `robots_disallowed` or applies the
+ * crawl delay, and resolves with the check of further paths on the same origin.
  */
 function createRobotsCheck(
   robots: Robots,

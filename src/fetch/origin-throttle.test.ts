@@ -22,13 +22,20 @@ test('createOriginThrottles() evicts paused origins beyond 1,000, but the store 
   const busy = at(1);
   const release = await busy.permits.acquire();
   for (let number = 0; number < 1_200; number += 1) {
-    const outcome = { kind: 'refused', reason: 'page_throttled', explicit: true, waitMs: undefined } as const;
+    const outcome = {
+      kind: 'refused',
+      reason: 'page_throttled',
+      explicit: true,
+      waitMs: undefined,
+    } as const;
     await at(number).circuit.record('/', outcome, false);
   }
   expect(first.circuit.paused).toBe(true);
   expect(at(1)).toBe(busy);
   expect(at(0)).not.toBe(first);
-  expect((await store.origins.getPause('https://store0.example')).until).toBeGreaterThan(clock.now());
+  expect((await store.origins.getPause('https://store0.example')).until).toBeGreaterThan(
+    clock.now(),
+  );
   release();
   await all.close();
   await store.close();
@@ -37,7 +44,13 @@ test('createOriginThrottles() evicts paused origins beyond 1,000, but the store 
 test('an origin keeps its concurrency in processes with more than 1,000 origins', async () => {
   const store = openSqliteStore({ path: ':memory:' });
   const clock = createManualClock(Date.UTC(2030, 0, 7));
-  const options = { store, clock, log: createLog('silent', 'test'), random: () => 0, firstPauseMs: 1_000 };
+  const options = {
+    store,
+    clock,
+    log: createLog('silent', 'test'),
+    random: () => 0,
+    firstPauseMs: 1_000,
+  };
   const processes = ['one', 'two'].map((holder) => createOriginThrottles({ ...options, holder }));
   const limits = { ...policy, concurrency: 4, requestsPerSecond: 1_000 };
   const at = (throttles: OriginThrottles, number: number) =>

@@ -13,8 +13,8 @@ export interface OriginThrottle {
   tokens: Members<TokenBucket>;
   circuit: Members<Circuit>;
   /**
-   * Sets the minimum interval between requests that the origin asks for, in milliseconds. A policy with a
-   * longer interval takes precedence.
+   * Sets the minimum interval between requests that the origin asks for, in milliseconds. A policy
+   * with a longer interval takes precedence.
    */
   slowDown(intervalMs: number): void;
   /** Applies the limits of a changed policy. */
@@ -30,8 +30,8 @@ export interface OriginThrottleOptions
 
 export interface OriginThrottles {
   /**
-   * Returns the throttle of an origin; creates it for the first request. `name`: name of the origin in
-   * faults.
+   * Returns the throttle of an origin; creates it for the first request. `name`: name of the origin
+   * in faults.
    */
   at(origin: string, name: string, policy: OriginPolicy): OriginThrottle;
   /** Releases all permits. */
@@ -92,8 +92,8 @@ function createOriginThrottle(
 }
 
 /**
- * Creates an empty collection of throttles. Beyond 1,000 origins, those that are idle are evicted, the least
- * recently used first.
+ * Creates an empty collection of throttles. Beyond 1,000 origins, those that are idle are evicted,
+ * the least recently used first.
  */
 export function createOriginThrottles(options: OriginThrottleOptions): OriginThrottles {
   const throttles = new Map<string, OriginThrottle>();

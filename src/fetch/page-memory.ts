@@ -2,9 +2,9 @@ import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 
 /**
- * Memory limit for the decoded pages of a process and for the records read from them. Parsing multiplies the
- * size of a page: 22 times for one of empty JSON objects. Reservations that do not fit wait, first come,
- * first served.
+ * Memory limit for the decoded pages of a process and for the records read from them. Parsing
+ * multiplies the size of a page: 22 times for one of empty JSON objects. Reservations that do not
+ * fit wait, first come, first served.
  */
 export interface PageMemory {
   /** Creates an empty share. */
@@ -13,13 +13,16 @@ export interface PageMemory {
 }
 
 /**
- * The part of the page memory that records take until they are stored. Pages get the rest, and one page at
- * least.
+ * The part of the page memory that records take until they are stored. Pages get the rest, and one
+ * page at least.
  */
 export interface RecordMemory {
   add(bytes: number): void;
   remove(bytes: number): void;
-  /** True if records take at least half of the memory. They are then stored early, and not kept in memory. */
+  /**
+   * True if records take at least half of the memory. They are then stored early, and not kept in
+   * memory.
+   */
   readonly isFull: boolean;
 }
 
@@ -65,7 +68,10 @@ class MemoryPool {
     };
   }
 
-  /** Reserves bytes if none are waited for and they fit, or if `unconditional`. Returns false otherwise. */
+  /**
+   * Reserves bytes if none are waited for and they fit, or if `unconditional`. Returns false
+   * otherwise.
+   */
   tryReserve(bytes: number, unconditional: boolean): boolean {
     if (!unconditional && (this.#waiting.size > 0 || !this.#fits(bytes))) return false;
     this.#reserved += bytes;
@@ -129,8 +135,9 @@ export class PageShare {
   }
 
   /**
-   * Resolves once `bytes` more are reserved. A share that holds memory is granted more without waiting, since
-   * shares that wait for each other would deadlock. Rejects with the signal's reason.
+   * Resolves once `bytes` more are reserved. A share that holds memory is granted more without
+   * waiting, since shares that wait for each other would deadlock. Rejects with the signal's
+   * reason.
    */
   reserve(bytes: number, signal?: AbortSignal): Promise<void> {
     const isReserved = !signal?.aborted && this.#pool.tryReserve(bytes, this.#bytes > 0);

@@ -73,7 +73,11 @@ function process(
 
 const held = async () => {
   const request = { holder: 'observer', busy: 0, wanted: 0, limit: 1_000, until: clock.now() + 1 };
-  const { permits } = await store.origins.lease(origin, { ...request, wanted: 1_000, now: clock.now() });
+  const { permits } = await store.origins.lease(origin, {
+    ...request,
+    wanted: 1_000,
+    now: clock.now(),
+  });
   await store.origins.lease(origin, { ...request, now: clock.now() });
   return 1_000 - permits;
 };
@@ -156,7 +160,8 @@ describe('several processes', () => {
   test('send together at most as many concurrent requests as the limit', async () => {
     const workers = ['a', 'b', 'c'].map((name) => process(name));
     let peak = 0;
-    for (const worker of workers) for (let request = 0; request < 60; request += 1) worker.work(200);
+    for (const worker of workers)
+      for (let request = 0; request < 60; request += 1) worker.work(200);
     for (let step = 0; step < 300; step += 1) {
       await pass(100);
       peak = Math.max(
@@ -192,7 +197,14 @@ describe('several processes', () => {
   test('get the permits of a process that died once its lease has expired', async () => {
     const [now, limit] = [clock.now(), 4];
     const until = now + permitLeaseMs;
-    await store.origins.lease(origin, { holder: 'dead', busy: 0, wanted: limit, limit, now, until });
+    await store.origins.lease(origin, {
+      holder: 'dead',
+      busy: 0,
+      wanted: limit,
+      limit,
+      now,
+      until,
+    });
     const worker = process('b');
     worker.work(100);
     await pass(permitLeaseMs - 1);
@@ -203,7 +215,8 @@ describe('several processes', () => {
 
   test('alternate if there are fewer permits than processes', async () => {
     const workers = ['a', 'b', 'c', 'd', 'e'].map((name) => process(name, 2));
-    for (const worker of workers) for (let request = 0; request < 1_000; request += 1) worker.work(200);
+    for (const worker of workers)
+      for (let request = 0; request < 1_000; request += 1) worker.work(200);
     let peak = 0;
     for (let step = 0; step < 400; step += 1) {
       await pass(100);

@@ -1,7 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../contract/fault.ts';
 import type { OriginPause, OriginStore } from '../store/origin-state.ts';
-import { type AcquireOptions, type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
+import {
+  type AcquireOptions,
+  type ConcurrencyLimit,
+  createConcurrencyLimit,
+} from './concurrency-limit.ts';
 import type { UrgentTasks } from './urgent-tasks.ts';
 
 /** Options of Permits. */
@@ -19,7 +23,9 @@ export interface PermitsOptions {
   urgentTasks?: UrgentTasks;
 }
 
-/** Duration of a lease in milliseconds: permits of a process that dies become free after this time. */
+/**
+ * Duration of a lease in milliseconds: permits of a process that dies become free after this time.
+ */
 export const permitLeaseMs = 6_000;
 
 /** Interval between renewals in milliseconds: two of them may fail before the lease expires. */
@@ -29,22 +35,23 @@ const renewMs = 2_000;
 const pollMs = 500;
 
 /**
- * Interval of the first lease request after the number of leased permits changed, in milliseconds; doubles
- * until the intervals above. Processes that start to use an origin together thus get their shares within a
- * fraction of a second.
+ * Interval of the first lease request after the number of leased permits changed, in milliseconds;
+ * doubles until the intervals above. Processes that start to use an origin together thus get their
+ * shares within a fraction of a second.
  */
 const firstPollMs = 100;
 
 /**
- * Reason for an early renewal. Requests give it often, and abort() without a reason creates an exception with
- * a stack.
+ * Reason for an early renewal. Requests give it often, and abort() without a reason creates an
+ * exception with a stack.
  */
 const moreNeeded = new Error('more permits are needed');
 
 /**
- * This process's share of the permits of one origin, which all workers share. It leases as many as are
- * needed, renews the lease every two seconds regardless of the number of requests, and releases permits that
- * are no longer used. While the store does not respond, no request starts after the lease has expired.
+ * This process's share of the permits of one origin, which all workers share. It leases as many as
+ * are needed, renews the lease every two seconds regardless of the number of requests, and releases
+ * permits that are no longer used. While the store does not respond, no request starts after the
+ * lease has expired.
  */
 export class Permits {
   readonly #options: PermitsOptions;
@@ -86,9 +93,9 @@ export class Permits {
   }
 
   /**
-   * Resolves with the release function of a permit. Urgent callers come first, and users get equal shares
-   * (./concurrency-limit.ts). Rejects with the signal's reason if aborted, and with the store's fault if it
-   * fails.
+   * Resolves with the release function of a permit. Urgent callers come first, and users get equal
+   * shares (./concurrency-limit.ts). Rejects with the signal's reason if aborted, and with the
+   * store's fault if it fails.
    */
   acquire(signal?: AbortSignal, options?: AcquireOptions): Promise<() => void> {
     if (this.#closed) return Promise.reject(this.#closedFault());

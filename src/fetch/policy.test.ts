@@ -17,7 +17,10 @@ test('originPolicy() lowers the default limits for a browser, unless the origins
   const browser = originPolicy({}, settings({ fetch: 'browser' }));
   expect(browser.concurrency).toBeLessThan(plain.concurrency);
   expect(browser.requestsPerSecond).toBeLessThan(plain.requestsPerSecond);
-  const store = originPolicy({ concurrency: 2, requestsPerSecond: 1 }, settings({ fetch: 'browser' }));
+  const store = originPolicy(
+    { concurrency: 2, requestsPerSecond: 1 },
+    settings({ fetch: 'browser' }),
+  );
   expect(store).toMatchObject({ concurrency: 2, requestsPerSecond: 1 });
   expect(
     originPolicy({}, settings({ fetch: 'browser', concurrency: 9, requests_per_second: 30 })),
@@ -29,7 +32,11 @@ test('originPolicy() lowers the default limits for a browser, unless the origins
 
 test.each([
   ['the concurrency', { concurrency: 2_000, requests_per_second: 5_000 }, 2_000],
-  ['the requests that the rate limit allows in 20 s', { concurrency: 2_000, requests_per_second: 3 }, 60],
+  [
+    'the requests that the rate limit allows in 20 s',
+    { concurrency: 2_000, requests_per_second: 3 },
+    60,
+  ],
   ['at least 1', { concurrency: 5, requests_per_second: 0.01 }, 1],
 ])('maxConcurrency() returns %s', (_name, given, expected) => {
   expect(maxConcurrency(originPolicy({}, settings(given)))).toBe(expected);

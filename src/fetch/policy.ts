@@ -12,17 +12,23 @@ export interface OriginPolicy {
 }
 
 /** Policy of an origin whose market and settings declare no other. */
-const defaultPolicy: OriginPolicy = { concurrency: 8, requestsPerSecond: 20, robots: false, fetch: 'http' };
+const defaultPolicy: OriginPolicy = {
+  concurrency: 8,
+  requestsPerSecond: 20,
+  robots: false,
+  fetch: 'http',
+};
 
 /**
- * Upper bounds of the default limits with a browser: a page sends dozens of requests where plain HTTP sends
- * one.
+ * Upper bounds of the default limits with a browser: a page sends dozens of requests where plain
+ * HTTP sends one.
  */
 const browserMaximum = { concurrency: 4, requestsPerSecond: 2 };
 
 /**
- * Method of fetching a market's pages: plain HTTP requests, or a browser that loads them. No market defaults
- * to a browser, which costs a hundred times as much and may not be needed (docs/fetching.md).
+ * Method of fetching a market's pages: plain HTTP requests, or a browser that loads them. No market
+ * defaults to a browser, which costs a hundred times as much and may not be needed
+ * (docs/fetching.md).
  */
 export type FetchMethod = NonNullable<MarketOrigins['fetch']>;
 
@@ -30,16 +36,16 @@ export type FetchMethod = NonNullable<MarketOrigins['fetch']>;
 const maxResponseSeconds = 20;
 
 /**
- * Returns the maximum concurrent requests to an origin: its concurrency, or less if its rate limit does not
- * reach that number even with the slowest responses.
+ * Returns the maximum concurrent requests to an origin: its concurrency, or less if its rate limit
+ * does not reach that number even with the slowest responses.
  */
 export function maxConcurrency({ concurrency, requestsPerSecond }: OriginPolicy): number {
   return Math.min(concurrency, Math.ceil(requestsPerSecond * maxResponseSeconds));
 }
 
 /**
- * Returns the policy of an origin: the origins file's settings, otherwise the market's, otherwise the
- * defaults.
+ * Returns the policy of an origin: the origins file's settings, otherwise the market's, otherwise
+ * the defaults.
  */
 export function originPolicy(
   market: Partial<OriginPolicy>,

@@ -28,16 +28,24 @@ const message = (url: string, guarded = false) => ({
 });
 
 test('post() sends a message and returns the response', async () => {
-  receiver.respondWith((_request, response) => response.writeHead(202, { 'x-a': 'b' }).end('thanks'));
+  receiver.respondWith((_request, response) =>
+    response.writeHead(202, { 'x-a': 'b' }).end('thanks'),
+  );
   const response = await poster().post(message(`${receiver.url}?token=1`), never);
   expect(response).toMatchObject({ status: 202, text: 'thanks', headers: { 'x-a': 'b' } });
   expect(receiver.received).toMatchObject([
-    { path: '/hook?token=1', body: '{"a":"☃"}', headers: { 'webhook-id': 'x', 'content-length': '11' } },
+    {
+      path: '/hook?token=1',
+      body: '{"a":"☃"}',
+      headers: { 'webhook-id': 'x', 'content-length': '11' },
+    },
   ]);
 });
 
 test('post() returns redirects', async () => {
-  receiver.respondWith((_request, response) => response.writeHead(307, { location: receiver.url }).end());
+  receiver.respondWith((_request, response) =>
+    response.writeHead(307, { location: receiver.url }).end(),
+  );
   expect(await poster().post(message(receiver.url), never)).toMatchObject({ status: 307 });
   expect(receiver.received).toHaveLength(1);
 });
@@ -61,7 +69,10 @@ test('post() reads only the start of an endless response', async () => {
 
 test('post() returns the status of a response that stalls', async () => {
   receiver.respondWith((_request, response) => void response.writeHead(200).write('slow'));
-  expect(await poster(100).post(message(receiver.url), never)).toMatchObject({ status: 200, text: 'slow' });
+  expect(await poster(100).post(message(receiver.url), never)).toMatchObject({
+    status: 200,
+    text: 'slow',
+  });
 });
 
 test('post() rejects with page_timeout if the receiver does not respond', async () => {
@@ -76,7 +87,9 @@ test('post() rejects with network if the connection is reset or refused', async 
   receiver.respondWith((request) => request.socket.resetAndDestroy());
   const { post } = poster();
   await expect(post(message(receiver.url), never)).rejects.toMatchObject({ code: 'network' });
-  await expect(post(message('http://127.0.0.1:1/'), never)).rejects.toMatchObject({ code: 'network' });
+  await expect(post(message('http://127.0.0.1:1/'), never)).rejects.toMatchObject({
+    code: 'network',
+  });
 });
 
 test('post() rejects with the reason of an aborted signal', async () => {

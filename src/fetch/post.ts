@@ -35,8 +35,8 @@ export interface PostResponse {
 /** HTTP client that sends files. */
 export interface FileSender {
   /**
-   * Sends or deletes a file, with the faults of post(). An error of the body aborts the request and is
-   * thrown.
+   * Sends or deletes a file, with the faults of post(). An error of the body aborts the request and
+   * is thrown.
    */
   send(request: FileRequest, signal: AbortSignal): Promise<PostResponse>;
 }
@@ -44,8 +44,8 @@ export interface FileSender {
 /** HTTP client that sends messages and files. */
 export interface Poster extends FileSender {
   /**
-   * Posts a message. Rejects with `address_refused` if a guarded message has a private address, with
-   * `page_timeout` or `network`, or with the signal's reason if aborted.
+   * Posts a message. Rejects with `address_refused` if a guarded message has a private address,
+   * with `page_timeout` or `network`, or with the signal's reason if aborted.
    */
   post(message: PostMessage, signal: AbortSignal): Promise<PostResponse>;
   /** Closes all connections. */
@@ -54,7 +54,10 @@ export interface Poster extends FileSender {
 
 /** Options for createPoster(). */
 export interface PosterOptions {
-  /** Timeout of a response to a message, and of a receiver that stalls during a file, in milliseconds. */
+  /**
+   * Timeout of a response to a message, and of a receiver that stalls during a file, in
+   * milliseconds.
+   */
   totalMs: number;
   /** Resolves the host names of guarded messages; `dns.lookup` by default. */
   resolve?: ResolveName;
@@ -64,8 +67,8 @@ export interface PosterOptions {
 const maxTextBytes = 8 * 1024;
 
 /**
- * Creates a client that sends over HTTP/1.1. The address of a guarded request is checked when the connection
- * is made. A long or stalled body does not fail a request whose status has arrived.
+ * Creates a client that sends over HTTP/1.1. The address of a guarded request is checked when the
+ * connection is made. A long or stalled body does not fail a request whose status has arrived.
  */
 export function createPoster({ totalMs, resolve }: PosterOptions): Poster {
   const pool = {
@@ -75,7 +78,10 @@ export function createPoster({ totalMs, resolve }: PosterOptions): Poster {
     allowH2: false,
   };
   const open = new Agent({ ...pool, connect: { timeout: totalMs } });
-  const guarded = new Agent({ ...pool, connect: { timeout: totalMs, lookup: guardedLookup(resolve) } });
+  const guarded = new Agent({
+    ...pool,
+    connect: { timeout: totalMs, lookup: guardedLookup(resolve) },
+  });
 
   const request = async (
     { guarded: isGuarded, ...outgoing }: Outgoing & { guarded: boolean },
@@ -88,11 +94,18 @@ export function createPoster({ totalMs, resolve }: PosterOptions): Poster {
     if (isGuarded) requirePublicHost(url);
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
-      return await send(isGuarded ? guarded : open, url, outgoing, AbortSignal.any([timeout, signal]));
+      return await send(
+        isGuarded ? guarded : open,
+        url,
+        outgoing,
+        AbortSignal.any([timeout, signal]),
+      );
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (timeout.aborted) {
-        throw new Fault('page_timeout', `${url.host}: no response within ${timeoutMs} ms`, { cause: error });
+        throw new Fault('page_timeout', `${url.host}: no response within ${timeoutMs} ms`, {
+          cause: error,
+        });
       }
       throw networkFault(error, url.host);
     }
@@ -136,13 +149,21 @@ async function* observeErrors(
   }
 }
 
-function send(dispatcher: Agent, url: URL, outgoing: Outgoing, signal: AbortSignal): Promise<PostResponse> {
+function send(
+  dispatcher: Agent,
+  url: URL,
+  outgoing: Outgoing,
+  signal: AbortSignal,
+): Promise<PostResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<PostResponse>();
   const chunks: Buffer[] = [];
   let length = 0;
   let head: Omit<PostResponse, 'text'> | null = null;
   let abort = () => {};
-  /** Settles with the response received so far: once the status is known, later errors do not matter. */
+  /**
+   * Settles with the response received so far: once the status is known, later errors do not
+   * matter.
+   */
   const settle = (error: unknown) => {
     signal.removeEventListener('abort', aborted);
     if (head === null) reject(error);
@@ -167,7 +188,9 @@ function send(dispatcher: Agent, url: URL, outgoing: Outgoing, signal: AbortSign
       onResponseStart(_controller, status, received) {
         // 1xx: the final response follows.
         if (status < 200) return;
-        const lines = Object.entries(received).map(([name, value]) => [name, String(value)] as const);
+        const lines = Object.entries(received).map(
+          ([name, value]) => [name, String(value)] as const,
+        );
         head = { status, headers: Object.fromEntries(lines) };
       },
       onResponseData(_controller, chunk) {

@@ -34,7 +34,10 @@ beforeEach(async () => {
   await Promise.all(
     servers.map((server) => new Promise<void>((done) => server.listen(0, '127.0.0.1', done))),
   );
-  [plain, secure] = servers.map((server) => (server.address() as AddressInfo).port) as [number, number];
+  [plain, secure] = servers.map((server) => (server.address() as AddressInfo).port) as [
+    number,
+    number,
+  ];
   resolvedAddress = '93.184.216.34';
   resolved = [];
   seen.length = 0;
@@ -90,7 +93,9 @@ describe.each(schemes)('through %s', (scheme, startProxy) => {
     const proxy = await started(startProxy({ to: plain }));
     const page = fetcherThrough(`${scheme}://${proxy.address}`).for('mkta', 'sg');
     expect((await page({ path: '/a?b=1' })).body.toString()).toBe('GET /a?b=1');
-    expect((await page({ path: '/a', method: 'POST', body: '{}' })).body.toString()).toBe('POST /a');
+    expect((await page({ path: '/a', method: 'POST', body: '{}' })).body.toString()).toBe(
+      'POST /a',
+    );
     for (let turn = 0; turn < 10; turn += 1) await page({ path: '/' });
     expect(proxy.targets.length).toBeLessThanOrEqual(2);
     expect(proxy.targets[0]).toBe('site.example:80');
@@ -104,7 +109,10 @@ describe.each(schemes)('through %s', (scheme, startProxy) => {
 
   test('the credentials are only sent to the proxy', async () => {
     const proxy = await started(startProxy({ to: plain, login: 'me@here:s:cret' }));
-    const page = fetcherThrough(`${scheme}://me%40here:s%3Acret@${proxy.address}`).for('mkta', 'sg');
+    const page = fetcherThrough(`${scheme}://me%40here:s%3Acret@${proxy.address}`).for(
+      'mkta',
+      'sg',
+    );
     await page({ path: '/' });
     expect(proxy.logins).toEqual(['me@here:s:cret']);
     expect(JSON.stringify(seen)).not.toMatch(/proxy|authorization|cret/i);
@@ -116,7 +124,9 @@ describe.each(schemes)('through %s', (scheme, startProxy) => {
       const page = fetcherThrough(`${scheme}://${login}${proxy.address}`).for('mkta', 'sg');
       await expect(page({ path: '/' })).rejects.toMatchObject({
         code: 'proxy_failed',
-        message: expect.stringMatching(new RegExp(`^the proxy ${scheme}://${proxy.address} failed: `)),
+        message: expect.stringMatching(
+          new RegExp(`^the proxy ${scheme}://${proxy.address} failed: `),
+        ),
       });
       const fault = await page({ path: '/' }).catch((error) => error);
       expect(`${fault.stack} ${fault.cause?.stack}`).not.toContain('wrong');
@@ -128,7 +138,9 @@ describe.each(schemes)('through %s', (scheme, startProxy) => {
     const proxy = await started(startProxy({ to: secure }));
     const fetcher = fetcherThrough(`${scheme}://${proxy.address}`);
     const page = fetcher.for('mktf', '');
-    expect((await page({ origin: 'https://shop.example', path: '/safe' })).body.toString()).toBe('GET /safe');
+    expect((await page({ origin: 'https://shop.example', path: '/safe' })).body.toString()).toBe(
+      'GET /safe',
+    );
     expect(proxy.targets).toEqual([`${resolvedAddress}:443`]);
     // The connection uses HTTP/2, which the site offers.
     expect(seen[0]).toMatchObject({ ':authority': 'shop.example', ':path': '/safe' });
@@ -176,7 +188,11 @@ describe.each(schemes)('through %s', (scheme, startProxy) => {
   test.each([
     ['does not reply', 'nothing' as const, 'timed out'],
     ['closes the connection', 'end' as const, /socket hang up|socket closed/i],
-    ['uses another protocol', Buffer.from('220 mail.example ESMTP\r\n\r\n'), /Expected HTTP|socks version/],
+    [
+      'uses another protocol',
+      Buffer.from('220 mail.example ESMTP\r\n\r\n'),
+      /Expected HTTP|socks version/,
+    ],
     ['sends an endless reply', Buffer.alloc(100_000, 5), /Expected HTTP|authentication/],
   ])('a proxy that %s causes proxy_failed', async (_name, replies, words) => {
     const proxy = await started(startProxy({ to: plain, replies }));

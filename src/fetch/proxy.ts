@@ -10,16 +10,16 @@ export interface ProxyConnectOptions {
   /** Timeout in milliseconds. */
   connectMs: number;
   /**
-   * Resolves and checks names locally, so that the proxy only gets addresses; by default, the proxy resolves
-   * them.
+   * Resolves and checks names locally, so that the proxy only gets addresses; by default, the proxy
+   * resolves them.
    */
   lookup?: LookupFunction | undefined;
 }
 
 /**
  * Connects to a host and port through a proxy of the origins file: `http:` and `https:` by CONNECT,
- * `socks5:`. Fails with `proxy_failed`, without the credentials, if the proxy cannot be reached or refuses,
- * and with the errors of `lookup`.
+ * `socks5:`. Fails with `proxy_failed`, without the credentials, if the proxy cannot be reached or
+ * refuses, and with the errors of `lookup`.
  */
 export async function connectThroughProxy(
   proxy: string,
@@ -41,11 +41,14 @@ export async function connectThroughProxy(
 }
 
 /**
- * Creates an undici connector that tunnels through a proxy, plain HTTP too, so that the proxy connects to the
- * checked address and cannot cache or rewrite requests. Secure connections are end to end, with HTTP/2 if the
- * site offers it.
+ * Creates an undici connector that tunnels through a proxy, plain HTTP too, so that the proxy
+ * connects to the checked address and cannot cache or rewrite requests. Secure connections are end
+ * to end, with HTTP/2 if the site offers it.
  */
-export function createProxyConnector(proxy: string, options: ProxyConnectOptions): buildConnector.connector {
+export function createProxyConnector(
+  proxy: string,
+  options: ProxyConnectOptions,
+): buildConnector.connector {
   const secure = buildConnector({ timeout: options.connectMs, allowH2: true, preferH2: true });
   return (target, callback) => {
     const { protocol, hostname, port } = target;
@@ -60,7 +63,11 @@ export function createProxyConnector(proxy: string, options: ProxyConnectOptions
   };
 }
 
-const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'socks5:': 1080 };
+const defaultPorts: Readonly<Record<string, number>> = {
+  'http:': 80,
+  'https:': 443,
+  'socks5:': 1080,
+};
 
 function portOf({ protocol, port }: URL): number {
   return port === '' ? defaultPorts[protocol]! : Number(port);
@@ -90,7 +97,9 @@ function connectByHttp(url: URL, host: string, port: number, timeoutMs: number):
     path: target,
     headers: {
       host: target,
-      ...(login === ':' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` }),
+      ...(login === ':'
+        ? {}
+        : { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` }),
     },
     agent: false,
   });
@@ -104,13 +113,20 @@ function connectByHttp(url: URL, host: string, port: number, timeoutMs: number):
       return resolve((socket as Socket).setNoDelay());
     }
     socket.destroy();
-    reject(new Error(statusCode === 407 ? 'user name or password rejected' : `status ${statusCode}`));
+    reject(
+      new Error(statusCode === 407 ? 'user name or password rejected' : `status ${statusCode}`),
+    );
   });
   request.end();
   return promise;
 }
 
-async function connectBySocks(url: URL, host: string, port: number, timeoutMs: number): Promise<Socket> {
+async function connectBySocks(
+  url: URL,
+  host: string,
+  port: number,
+  timeoutMs: number,
+): Promise<Socket> {
   const { socket } = await SocksClient.createConnection({
     command: 'connect',
     proxy: {

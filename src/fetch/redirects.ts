@@ -8,10 +8,13 @@ const statuses: readonly number[] = [301, 302, 303, 307, 308];
 /** Headers that must not be sent to another origin. */
 const sameOriginHeaders: readonly string[] = ['cookie', 'authorization', 'origin', 'referer'];
 
-/** Returns the request that follows a redirect, or null if the response is not a redirect to follow. */
+/**
+ * Returns the request that follows a redirect, or null if the response is not a redirect to follow.
+ */
 function nextRequest(request: PageRequest, response: PageResponse): PageRequest | null {
   const { location } = response.headers;
-  if (!request.redirects || !statuses.includes(response.status) || location === undefined) return null;
+  if (!request.redirects || !statuses.includes(response.status) || location === undefined)
+    return null;
   const here = new URL(response.url);
   const target = URL.parse(location, response.url);
   if (!target) return null;
@@ -36,8 +39,8 @@ function nextRequest(request: PageRequest, response: PageResponse): PageRequest 
 }
 
 /**
- * Wraps a fetch function so that it follows redirects as `request.redirects` says. Each hop is a separate
- * request, subject to the same address checks, rate limits, and robots.txt rules.
+ * Wraps a fetch function so that it follows redirects as `request.redirects` says. Each hop is a
+ * separate request, subject to the same address checks, rate limits, and robots.txt rules.
  */
 export function followRedirects(fetch: FetchPage, max: number = maxRedirects): FetchPage {
   const follow: FetchPage = async (first) => {

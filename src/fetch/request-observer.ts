@@ -7,7 +7,9 @@ export interface RequestTarget {
   region: string;
 }
 
-/** Outcome of a request for its origin. `inconclusive`: the response says nothing about the origin. */
+/**
+ * Outcome of a request for its origin. `inconclusive`: the response says nothing about the origin.
+ */
 export type RequestKind = 'succeeded' | 'refused' | 'failed' | 'inconclusive';
 
 /** Observer of all requests to sites. Its methods must not throw or block. */

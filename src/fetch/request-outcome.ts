@@ -7,8 +7,8 @@ export type RequestOutcome =
   /** The site works, even if the requested page does not exist. */
   | { kind: 'succeeded' }
   /**
-   * The site throttled or blocked the request. `explicit`: it asked for a pause, for `waitMs` if it named a
-   * duration.
+   * The site throttled or blocked the request. `explicit`: it asked for a pause, for `waitMs` if it
+   * named a duration.
    */
   | { kind: 'refused'; reason: string; explicit: boolean; waitMs: number | undefined }
   /** No response arrived, or the site reported a failure. */
@@ -41,14 +41,22 @@ export function classifyFault(fault: Fault): RequestOutcome {
   if (kind === 'failed') return { kind, reason: fault.code };
   if (kind !== 'refused') return { kind };
   const { code: reason, retryAfterMs: waitMs } = fault;
-  return { kind, reason, explicit: fault.code === 'page_throttled' && waitMs !== undefined, waitMs };
+  return {
+    kind,
+    reason,
+    explicit: fault.code === 'page_throttled' && waitMs !== undefined,
+    waitMs,
+  };
 }
 
 /**
- * Classifies a status that means throttling on any page: 429, 430, or 503 with Retry-After. Returns null for
- * others.
+ * Classifies a status that means throttling on any page: 429, 430, or 503 with Retry-After. Returns
+ * null for others.
  */
-export function classifyStatus({ status, headers }: PageResponse, now: number): RequestOutcome | null {
+export function classifyStatus(
+  { status, headers }: PageResponse,
+  now: number,
+): RequestOutcome | null {
   const throttles = status === 429 || status === 430 || (status === 503 && headers['retry-after']);
   if (!throttles) return null;
   return {
@@ -67,6 +75,7 @@ const descriptions: Readonly<Record<string, string>> = {
 
 /** Returns a human-readable reason for a pause: "blocked (page_blocked)". */
 export function describePauseReason(reason: string): string {
-  const description = descriptions[reason] ?? (reason.startsWith('status') ? 'throttled' : 'not responding');
+  const description =
+    descriptions[reason] ?? (reason.startsWith('status') ? 'throttled' : 'not responding');
   return `${description} (${reason})`;
 }

@@ -4,7 +4,10 @@ import type { PostResponse } from './post.ts';
 const maxShownLength = 200;
 
 /** Returns the error of a response that is not a success: its status and the start of its text. */
-export function formatResponseError({ status, text }: Pick<PostResponse, 'status' | 'text'>): string {
+export function formatResponseError({
+  status,
+  text,
+}: Pick<PostResponse, 'status' | 'text'>): string {
   if (status >= 300 && status < 400) return `HTTP ${status}: redirects are not followed`;
   const excerpt = text
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters to remove them.

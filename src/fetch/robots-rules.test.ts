@@ -38,7 +38,11 @@ describe('the group of a robot', () => {
     const text =
       'User-agent: a\n\n# both\nUser-agent: gleaner\n\nSitemap: https://x.example/map.xml\nCrawl-delay: 1\nHost: x.example\n\nDisallow: /1\n\nAllow: /1/2\nUser-agent: b\nDisallow: /3';
     expect(['/1', '/1/2', '/3'].map((path) => allows(text, path))).toEqual([false, true, true]);
-    expect(['/1', '/1/2', '/3'].map((path) => allows(text, path, 'a'))).toEqual([false, true, true]);
+    expect(['/1', '/1/2', '/3'].map((path) => allows(text, path, 'a'))).toEqual([
+      false,
+      true,
+      true,
+    ]);
   });
 
   test('is combined of all groups of the robot, but not with that for all robots', () => {
@@ -137,7 +141,9 @@ describe('an unusual file', () => {
   });
 
   test('allows everything if it is not a robots.txt', () => {
-    expect(allows('<!doctype html><html><body>Disallow: / everything</body></html>', '/x')).toBe(true);
+    expect(allows('<!doctype html><html><body>Disallow: / everything</body></html>', '/x')).toBe(
+      true,
+    );
     expect(parseRobots(Buffer.from([0xff, 0xfe, 0x00, 0x3a]), 'x').allows('/')).toBe(true);
   });
 

@@ -31,7 +31,9 @@ interface Group {
 /** Maximum bytes parsed; RFC 9309 requires at least this many. */
 const maxBytes = 500 * 1024;
 
-/** Normalizes the percent encoding of a path or pattern: upper-case, and only where it is needed. */
+/**
+ * Normalizes the percent encoding of a path or pattern: upper-case, and only where it is needed.
+ */
 function normalize(text: string): string {
   return text
     .replace(/[^\x21-\x7e]+/g, (other) => pathPart(other))
@@ -42,8 +44,8 @@ function normalize(text: string): string {
 }
 
 /**
- * Encodes the characters that are special in patterns, so that a pattern can name them by their codes
- * (section 2.2.3).
+ * Encodes the characters that are special in patterns, so that a pattern can name them by their
+ * codes (section 2.2.3).
  */
 const encodeSpecial = (text: string) => text.replaceAll('*', '%2A').replaceAll('$', '%24');
 
@@ -77,35 +79,44 @@ function matches({ parts, toEnd }: Rule, path: string): boolean {
 
 /** Returns the robot of a user-agent line, in lower case. */
 function parseRobot(value: string): string {
-  return value === '*' || value.startsWith('* ') ? '*' : (/^[a-z_-]*/i.exec(value)?.[0] ?? '').toLowerCase();
+  return value === '*' || value.startsWith('* ')
+    ? '*'
+    : (/^[a-z_-]*/i.exec(value)?.[0] ?? '').toLowerCase();
 }
 
 /**
- * Parses a robots.txt (RFC 9309) and returns the rules for a robot: the rules of its own groups, or the rules
- * for all robots if it has none. The longest matching rule takes precedence, and allow over disallow. Unknown
- * lines are skipped. The time is linear in the length of the text.
+ * Parses a robots.txt (RFC 9309) and returns the rules for a robot: the rules of its own groups, or
+ * the rules for all robots if it has none. The longest matching rule takes precedence, and allow
+ * over disallow. Unknown lines are skipped. The time is linear in the length of the text.
  */
 export function parseRobots(body: Uint8Array, robot: string): RobotsRules {
   const decoded = new TextDecoder().decode(body.subarray(0, maxBytes));
   // A truncated rule would have another meaning.
-  const text = body.length > maxBytes ? decoded.slice(0, decoded.search(/[\r\n][^\r\n]*$/)) : decoded;
+  const text =
+    body.length > maxBytes ? decoded.slice(0, decoded.search(/[\r\n][^\r\n]*$/)) : decoded;
   const groups = parseGroups(text);
   const groupsOf = (name: string) => groups.filter(({ robots }) => robots.has(name));
   const robotGroups = groupsOf(robot.toLowerCase());
   const applicableGroups = robotGroups.length > 0 ? robotGroups : groupsOf('*');
   const rules = applicableGroups.flatMap((group) => group.rules);
-  const crawlDelayMs = applicableGroups.findLast((group) => group.crawlDelayMs !== undefined)?.crawlDelayMs;
+  const crawlDelayMs = applicableGroups.findLast(
+    (group) => group.crawlDelayMs !== undefined,
+  )?.crawlDelayMs;
   return {
     crawlDelayMs,
     bytes: rules.reduce((sum, rule) => sum + bytesOf(rule), 0),
     allows: (path) => {
       const normalizedPath = encodeSpecial(normalize(path));
-      return normalizedPath === '/robots.txt' || (longestMatch(rules, normalizedPath)?.allow ?? true);
+      return (
+        normalizedPath === '/robots.txt' || (longestMatch(rules, normalizedPath)?.allow ?? true)
+      );
     },
   };
 }
 
-/** Returns the rule that decides on a path: the longest one that matches, and allow over disallow. */
+/**
+ * Returns the rule that decides on a path: the longest one that matches, and allow over disallow.
+ */
 function longestMatch(rules: readonly Rule[], path: string): Rule | undefined {
   let longest: Rule | undefined;
   for (const rule of rules) {
@@ -127,7 +138,8 @@ function parseGroups(text: string): Group[] {
     switch (key.toLowerCase()) {
       case 'user-agent': {
         if (inHeader) group!.robots.add(parseRobot(value));
-        else groups.push({ robots: new Set([parseRobot(value)]), rules: [], crawlDelayMs: undefined });
+        else
+          groups.push({ robots: new Set([parseRobot(value)]), rules: [], crawlDelayMs: undefined });
         inHeader = true;
         break;
       }

@@ -27,7 +27,9 @@ test('check() fetches a robots.txt once a day', async () => {
   const { check } = robots();
   for (let hour = 0; hour < 24; hour += 1) {
     await check(origin, '/yes', disallowing);
-    await expect(check(origin, '/no', disallowing)).rejects.toMatchObject({ code: 'robots_disallowed' });
+    await expect(check(origin, '/no', disallowing)).rejects.toMatchObject({
+      code: 'robots_disallowed',
+    });
     now += hourMs;
   }
   expect(reads).toBe(1);
@@ -42,9 +44,12 @@ test('check() fetches a robots.txt once for concurrent calls, and separately for
   expect(reads).toBe(2);
 });
 
-test.each([400, 401, 403, 404, 410, 301])('status %d of a robots.txt allows everything', async (status) => {
-  await robots().check(origin, '/no', responding(status, 'User-agent: *\nDisallow: /'));
-});
+test.each([400, 401, 403, 404, 410, 301])(
+  'status %d of a robots.txt allows everything',
+  async (status) => {
+    await robots().check(origin, '/no', responding(status, 'User-agent: *\nDisallow: /'));
+  },
+);
 
 test.each([500, 502, 503, 429])(
   'status %d of a robots.txt disallows everything until it is fetched again',
@@ -77,7 +82,9 @@ test('check() uses the expired rules while the site fails', async () => {
   const { check } = robots();
   await check(origin, '/yes', disallowing);
   now += 25 * hourMs;
-  await expect(check(origin, '/no', responding(500))).rejects.toMatchObject({ code: 'robots_disallowed' });
+  await expect(check(origin, '/no', responding(500))).rejects.toMatchObject({
+    code: 'robots_disallowed',
+  });
   now += hourMs;
   const gone = async () => {
     reads += 1;
@@ -114,9 +121,9 @@ test('check() rejects with the reason of an aborted signal, without affecting ot
 test('check() returns the crawl delay, up to 30 seconds', async () => {
   const { check } = robots();
   expect(await check(origin, '/', responding(200, 'User-agent: *\nCrawl-delay: 2'))).toBe(2_000);
-  expect(await check('https://b.example', '/', responding(200, 'User-agent: *\nCrawl-delay: 600'))).toBe(
-    30_000,
-  );
+  expect(
+    await check('https://b.example', '/', responding(200, 'User-agent: *\nCrawl-delay: 600')),
+  ).toBe(30_000);
   expect(await check('https://c.example', '/', responding(404))).toBeUndefined();
 });
 

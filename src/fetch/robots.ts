@@ -8,10 +8,10 @@ import { parseRobots, type RobotsRules } from './robots-rules.ts';
 /** Rules for this crawler in the robots.txt files of all sites. */
 export interface Robots {
   /**
-   * Resolves if a path of an origin may be fetched, with the crawl delay in milliseconds if the origin
-   * declares one. Calls `read` to fetch the robots.txt if it is not cached. Rejects with `robots_disallowed`;
-   * with `page_failed` while the site fails to return a robots.txt; with the faults of `read`; with the
-   * signal's reason if aborted.
+   * Resolves if a path of an origin may be fetched, with the crawl delay in milliseconds if the
+   * origin declares one. Calls `read` to fetch the robots.txt if it is not cached. Rejects with
+   * `robots_disallowed`; with `page_failed` while the site fails to return a robots.txt; with the
+   * faults of `read`; with the signal's reason if aborted.
    */
   check(
     origin: string,
@@ -66,7 +66,8 @@ function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Pro
 }
 
 /**
- * Stores the response to a robots.txt request (RFC 9309, section 2.3.1). Returns false if the site failed.
+ * Stores the response to a robots.txt request (RFC 9309, section 2.3.1). Returns false if the site
+ * failed.
  */
 function storeResponse(
   origin: string,
@@ -88,9 +89,9 @@ function storeResponse(
 }
 
 /**
- * Creates a cache of robots.txt files, each fetched once per day and process. A missing file (4xx) allows
- * everything. While the site fails (5xx, 429), nothing is allowed unless an older file is cached (RFC 9309,
- * section 2.3.1).
+ * Creates a cache of robots.txt files, each fetched once per day and process. A missing file (4xx)
+ * allows everything. While the site fails (5xx, 429), nothing is allowed unless an older file is
+ * cached (RFC 9309, section 2.3.1).
  */
 export function createRobots({ clock, userAgent }: { clock: Clock; userAgent: string }): Robots {
   const robot = robotName(userAgent);
@@ -101,12 +102,22 @@ export function createRobots({ clock, userAgent }: { clock: Clock; userAgent: st
   });
 
   const entryOf = (origin: string): CachedRobots => {
-    const cached = cache.get(origin) ?? { rules: null, until: 0, retryAt: 0, failure: '', reading: null };
+    const cached = cache.get(origin) ?? {
+      rules: null,
+      until: 0,
+      retryAt: 0,
+      failure: '',
+      reading: null,
+    };
     cache.set(origin, cached);
     return cached;
   };
 
-  const refresh = async (origin: string, cached: CachedRobots, read: () => Promise<PageResponse>) => {
+  const refresh = async (
+    origin: string,
+    cached: CachedRobots,
+    read: () => Promise<PageResponse>,
+  ) => {
     try {
       const isStored = storeResponse(origin, cached, await read(), robot, clock);
       // The rules changed the size of the entry.
@@ -137,7 +148,9 @@ export function createRobots({ clock, userAgent }: { clock: Clock; userAgent: st
         await abortable(cached.reading, signal);
       }
       if (!cached.rules) {
-        throw new Fault('page_failed', cached.failure, { retryAfterMs: cached.retryAt - clock.steady() });
+        throw new Fault('page_failed', cached.failure, {
+          retryAfterMs: cached.retryAt - clock.steady(),
+        });
       }
       assertAllowed(origin, path);
       const { crawlDelayMs } = cached.rules;

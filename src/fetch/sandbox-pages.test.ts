@@ -37,7 +37,9 @@ afterEach(async () => {
 });
 
 const session = (userId: string) =>
-  sandbox.openSession('mkta', 'sg', new AbortController().signal, { owner: { userId, jobId: userId } });
+  sandbox.openSession('mkta', 'sg', new AbortController().signal, {
+    owner: { userId, jobId: userId },
+  });
 
 test('a process reads at most eight pages of test jobs at a time, in turn for each account', async () => {
   await open();
@@ -50,7 +52,9 @@ test('a process reads at most eight pages of test jobs at a time, in turn for ea
   let answered = 0;
   while (answered < reads.length) {
     const expected = Math.min(8, reads.length - answered);
-    await until('the pages are requested', () => held.length >= expected || undefined, { withinMs: 5_000 });
+    await until('the pages are requested', () => held.length >= expected || undefined, {
+      withinMs: 5_000,
+    });
     expect(held).toHaveLength(expected);
     answered += expected;
     for (const response of held.splice(0)) response.end(page);

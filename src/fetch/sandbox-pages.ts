@@ -2,7 +2,11 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { MarketOrigins, Origins } from '../base/origins.ts';
 import { storeOrigin } from './address.ts';
-import { type AcquireOptions, type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
+import {
+  type AcquireOptions,
+  type ConcurrencyLimit,
+  createConcurrencyLimit,
+} from './concurrency-limit.ts';
 import { createFetchSession, type FetchSession } from './fetch-session.ts';
 import { createHttpFetcher, type Fetcher } from './http.ts';
 import type { MarketLimits } from './limits.ts';
@@ -42,15 +46,18 @@ export interface SandboxPages {
 }
 
 /**
- * Delay between the attempts at a unit, in milliseconds: a test should not wait for the back-offs of real
- * sites.
+ * Delay between the attempts at a unit, in milliseconds: a test should not wait for the back-offs
+ * of real sites.
  */
 const retryMs = 100;
 
 /** Time after which a response that stalls fails, in milliseconds. */
 const idleMs = 2_000;
 
-/** Pages of test jobs that a process reads at a time, so that they leave its processor time to live jobs. */
+/**
+ * Pages of test jobs that a process reads at a time, so that they leave its processor time to live
+ * jobs.
+ */
 const maxPages = 8;
 
 /** Decoded bytes of all pages of a test unit: enough for a listing of some thousand products. */
@@ -73,8 +80,8 @@ const createThrottle = ({ acquire }: ConcurrencyLimit): OriginThrottle => ({
 });
 
 /**
- * Creates access to the fake marketplaces. A request goes to the address of its market and region, whatever
- * store or redirect it names, so that no input reaches another origin.
+ * Creates access to the fake marketplaces. A request goes to the address of its market and region,
+ * whatever store or redirect it names, so that no input reaches another origin.
  */
 export function createSandboxPages(options: SandboxPagesOptions): SandboxPages {
   const { clock, log, memory } = options;
@@ -105,7 +112,13 @@ export function createSandboxPages(options: SandboxPagesOptions): SandboxPages {
   };
 }
 
-function createSandboxFetcher({ addresses, clock, log, userAgent, limitsOf }: SandboxPagesOptions): Fetcher {
+function createSandboxFetcher({
+  addresses,
+  clock,
+  log,
+  userAgent,
+  limitsOf,
+}: SandboxPagesOptions): Fetcher {
   let current: { addresses: SandboxAddresses; http: Fetcher } | null = null;
   const httpFetcher = async (): Promise<Fetcher> => {
     const found = await addresses();

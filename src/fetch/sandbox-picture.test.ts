@@ -9,7 +9,9 @@ const draw = (market: string, item: string) => {
 test('drawSandboxPicture() draws the same picture of an item, and another one of each item', () => {
   const { contentType, svg } = draw('mkte', 'B0GLN01001');
   expect(contentType).toBe('image/svg+xml');
-  expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" .*<path d="M[^"]+".*<\/svg>\n$/s);
+  expect(svg).toMatch(
+    /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" .*<path d="M[^"]+".*<\/svg>\n$/s,
+  );
   expect(draw('mkte', 'B0GLN01001').svg).toBe(svg);
   const others = Array.from({ length: 50 }, (_, at) => draw('mkte', `B0GLN0${at}`).svg);
   expect(new Set(others).size).toBe(50);

@@ -24,7 +24,10 @@ export const sandboxPictureUrl = (market: string, item: string): string =>
 /** Returns whether an address is that of a picture of the sandbox. */
 export const isSandboxPicture = (url: string): boolean => url.startsWith(scheme);
 
-/** Draws the picture at an address of the sandbox: always the same one, and another one for each item. */
+/**
+ * Draws the picture at an address of the sandbox: always the same one, and another one for each
+ * item.
+ */
 export function drawSandboxPicture(url: string): { contentType: string; bytes: Uint8Array } {
   const [hue = 0, shade = 0, outline = 0, turn = 0] = createHash('sha256').update(url).digest();
   const productHue = Math.round((hue / 255) * 359);

@@ -54,7 +54,9 @@ test('take() resolves one interval apart, and reserves the slots that it needs',
     await bucket.take();
     times.push(now);
   }
-  expect(times.map((time) => time - start)).toEqual(Array.from({ length: 30 }, (_, turn) => turn * 100));
+  expect(times.map((time) => time - start)).toEqual(
+    Array.from({ length: 30 }, (_, turn) => turn * 100),
+  );
   expect(reserved.map(({ slots }) => slots)).toEqual(Array(30).fill(1));
   expect(pauses).toHaveLength(30);
 });

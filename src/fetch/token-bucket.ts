@@ -15,18 +15,20 @@ export interface TokenBucketOptions {
   clock: Clock;
 }
 
-/** Maximum time that one reservation covers in milliseconds, so that other workers get slots too. */
+/**
+ * Maximum time that one reservation covers in milliseconds, so that other workers get slots too.
+ */
 const maxAheadMs = 1000;
 
 /**
- * Time of slots that are reserved for requests still to come, in milliseconds. Timers cannot tell such slots
- * apart, and a fast origin costs fewer reservations.
+ * Time of slots that are reserved for requests still to come, in milliseconds. Timers cannot tell
+ * such slots apart, and a fast origin costs fewer reservations.
  */
 const spareMs = 5;
 
 /**
- * Time before the last reserved slot at which the next ones are reserved, in milliseconds: longer than the
- * store takes, so that no slot passes unreserved while requests wait.
+ * Time before the last reserved slot at which the next ones are reserved, in milliseconds: longer
+ * than the store takes, so that no slot passes unreserved while requests wait.
  */
 const leadMs = 250;
 
@@ -40,10 +42,10 @@ interface Waiter {
 }
 
 /**
- * Rate limit of one origin: a token bucket whose slots are one interval apart over all workers. It reserves
- * as many slots as requests wait, so that the slots that it does not need are left to other workers; without
- * others, those of a second. What waits while slots lie ahead is reserved at once shortly before the last of
- * them. A request that is aborted returns its slot to the next one.
+ * Rate limit of one origin: a token bucket whose slots are one interval apart over all workers. It
+ * reserves as many slots as requests wait, so that the slots that it does not need are left to
+ * other workers; without others, those of a second. What waits while slots lie ahead is reserved at
+ * once shortly before the last of them. A request that is aborted returns its slot to the next one.
  */
 export class TokenBucket {
   readonly #options: TokenBucketOptions;
@@ -62,8 +64,8 @@ export class TokenBucket {
   }
 
   /**
-   * Resolves when one request may be sent; undefined if it may be sent at once. Rejects with the signal's
-   * reason if aborted.
+   * Resolves when one request may be sent; undefined if it may be sent at once. Rejects with the
+   * signal's reason if aborted.
    */
   take(signal?: AbortSignal): Promise<void> | undefined {
     if (signal?.aborted) return Promise.reject(signal.reason);
@@ -91,8 +93,8 @@ export class TokenBucket {
   }
 
   /**
-   * Changes the interval between requests, in milliseconds, from the next reservation on. A longer one
-   * discards reserved slots.
+   * Changes the interval between requests, in milliseconds, from the next reservation on. A longer
+   * one discards reserved slots.
    */
   setInterval(intervalMs: number): void {
     if (intervalMs > this.#intervalMs) this.clear();

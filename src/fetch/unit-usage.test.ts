@@ -3,10 +3,20 @@ import { createUnitUsage } from './fetch-session.ts';
 import { defaultMarketLimits } from './limits.ts';
 
 const usage = () =>
-  createUnitUsage('mktf', { ...defaultMarketLimits, pageBytes: 50, unitBytes: 100, unitMs: 60_000 });
+  createUnitUsage('mktf', {
+    ...defaultMarketLimits,
+    pageBytes: 50,
+    unitBytes: 100,
+    unitMs: 60_000,
+  });
 
 test.each([
-  ['an oversized page', [[51, 0]], 'page_too_large', 'the page is larger than 50 bytes, the limit of mktf'],
+  [
+    'an oversized page',
+    [[51, 0]],
+    'page_too_large',
+    'the page is larger than 50 bytes, the limit of mktf',
+  ],
   [
     'too many bytes in all pages',
     [

@@ -1,15 +1,15 @@
 import type { Clock } from '../base/clock.ts';
 
 /**
- * Urgent tasks that this process works on. Other requests make room for them, because they share its event
- * loop.
+ * Urgent tasks that this process works on. Other requests make room for them, because they share
+ * its event loop.
  */
 export interface UrgentTasks {
   /** True while a task is in progress. */
   readonly isActive: boolean;
   /**
-   * Starts a task. Returns the function that ends it. A task ends automatically after 250 ms, because longer
-   * ones wait for sites.
+   * Starts a task. Returns the function that ends it. A task ends automatically after 250 ms,
+   * because longer ones wait for sites.
    */
   begin(): () => void;
   /** Calls `listener` once when no task is in progress any more. */

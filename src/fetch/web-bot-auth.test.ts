@@ -50,7 +50,8 @@ describe('signMessage()', () => {
 
   test('signs the example of the draft with an agent in the dictionary form', () => {
     const agent = 'agent2="https://signature-agent.test"';
-    const nonce = 'n9p433xm+NJ3ph3upfBIGmsuwHw387YV7Q/F+6BSpGCVjYCqQw6rznNA8PVVLySrAWsv0hQtFioQb6E1YsauiA==';
+    const nonce =
+      'n9p433xm+NJ3ph3upfBIGmsuwHw387YV7Q/F+6BSpGCVjYCqQw6rznNA8PVVLySrAWsv0hQtFioQb6E1YsauiA==';
     const { created, expires } = validity;
     const { signature, signatureInput } = signMessage(
       key,
@@ -77,7 +78,9 @@ describe('signMessage()', () => {
   });
 
   test('signs the example of the draft with a directory', () => {
-    const body = JSON.stringify({ keys: [{ kty: 'OKP', crv: 'Ed25519', kid: keyid, x: jwk.x, use: 'sig' }] });
+    const body = JSON.stringify({
+      keys: [{ kty: 'OKP', crv: 'Ed25519', kid: keyid, x: jwk.x, use: 'sig' }],
+    });
     const digest = `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
     expect(digest).toBe('sha-256=:CADMT2aBdV/rqQr/NIru64ERQkCobVvllA4V0fLFDu0=:');
     const url = 'https://signature-agent.test/.well-known/http-message-signatures-directory';
@@ -122,7 +125,9 @@ describe('createBotIdentity()', () => {
     const keys = JSON.parse(body).keys as (typeof jwk & { kid: string })[];
     expect(keys.map(({ kid }) => kid)).toEqual([keyid, createBotKey(older).keyid]);
     expect(headers['content-type']).toBe('application/http-message-signatures-directory+json');
-    expect(headers['content-digest']).toBe(`sha-256=:${createHash('sha256').update(body).digest('base64')}:`);
+    expect(headers['content-digest']).toBe(
+      `sha-256=:${createHash('sha256').update(body).digest('base64')}:`,
+    );
     const request = { method: 'GET', url: 'https://gleaner.example/', headers: {} };
     const keyOf = (id: string) => keys.find(({ kid }) => kid === id);
     const signatures = verifyMessage({ headers, request }, keyOf);
@@ -141,7 +146,12 @@ describe('createBotIdentity()', () => {
       id === keyid ? jwk : undefined,
     );
     const { nonce, ...parameters } = signature!.parameters;
-    expect(parameters).toEqual({ created: 1767225600, expires: 1767225900, keyid, tag: 'web-bot-auth' });
+    expect(parameters).toEqual({
+      created: 1767225600,
+      expires: 1767225900,
+      keyid,
+      tag: 'web-bot-auth',
+    });
     expect(Buffer.from(`${nonce}`, 'base64')).toHaveLength(64);
     expect(headers['signature-agent']).toBe('sig1="https://gleaner.example"');
     expect(identity.signRequest('GET', url)['signature-input']).not.toContain(`${nonce}`);

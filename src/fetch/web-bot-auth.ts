@@ -13,17 +13,23 @@ export type SignRequest = (method: string, url: string) => Record<string, string
 /** Identity of this crawler: its keys, published under its address (Web Bot Auth). */
 export interface BotIdentity {
   /**
-   * Returns the headers that sign a request, for its method, authority, and path. They are valid for 5
-   * minutes.
+   * Returns the headers that sign a request, for its method, authority, and path. They are valid
+   * for 5 minutes.
    */
   signRequest: SignRequest;
-  /** Returns the directory of the public keys, with a signature by each of them that is valid for a day. */
+  /**
+   * Returns the directory of the public keys, with a signature by each of them that is valid for a
+   * day.
+   */
   directory(): { headers: Record<string, string>; body: string };
 }
 
 /** Options for createBotIdentity(). */
 export interface BotIdentityOptions {
-  /** Seeds of the Ed25519 keys, 32 bytes each. The first key signs requests; all are in the directory. */
+  /**
+   * Seeds of the Ed25519 keys, 32 bytes each. The first key signs requests; all are in the
+   * directory.
+   */
   seeds: readonly Buffer[];
   /** Origin of the directory, with https. */
   agent: string;
@@ -42,10 +48,17 @@ const directorySeconds = 86_400;
 /** Label of a request's signature, and key of its member of `Signature-Agent`. */
 const label = 'sig1';
 
-const requestComponents = ['@authority', '@method', '@path', component('signature-agent', { key: label })];
+const requestComponents = [
+  '@authority',
+  '@method',
+  '@path',
+  component('signature-agent', { key: label }),
+];
 const directoryComponents = [component('@authority', { req: true }), 'content-digest'];
 
-/** Creates the identity of this crawler. docs/fetching.md names the draft that defines its headers. */
+/**
+ * Creates the identity of this crawler. docs/fetching.md names the draft that defines its headers.
+ */
 export function createBotIdentity({ seeds, agent, clock }: BotIdentityOptions): BotIdentity {
   const keys = seeds.map(createBotKey);
   const [newest] = keys as [BotKey];
@@ -76,8 +89,8 @@ export function createBotIdentity({ seeds, agent, clock }: BotIdentityOptions): 
       return { 'signature-agent': signatureAgent, 'signature-input': signatureInput, signature };
     },
     directory() {
-      // The authority is this service's own, whatever host a caller names: no other may show these keys as
-      // its own.
+      // The authority is this service's own, whatever host a caller names: no other may show these
+      // keys as its own.
       const request = {
         kind: 'request',
         method: 'GET',
@@ -85,7 +98,10 @@ export function createBotIdentity({ seeds, agent, clock }: BotIdentityOptions): 
         fields: [],
       } as const;
       const fields = [{ name: 'content-digest', value: digest }];
-      const parameters = { ...validity(directorySeconds), tag: 'http-message-signatures-directory' };
+      const parameters = {
+        ...validity(directorySeconds),
+        tag: 'http-message-signatures-directory',
+      };
       const signatures = keys.map((key, index) =>
         signMessage(
           key,
@@ -122,14 +138,22 @@ const pkcs8Start = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** Creates an Ed25519 key from its seed of 32 bytes. */
 export function createBotKey(seed: Buffer): BotKey {
-  const key = createPrivateKey({ key: Buffer.concat([pkcs8Start, seed]), format: 'der', type: 'pkcs8' });
+  const key = createPrivateKey({
+    key: Buffer.concat([pkcs8Start, seed]),
+    format: 'der',
+    type: 'pkcs8',
+  });
   const { x } = createPublicKey(key).export({ format: 'jwk' }) as { x: string };
   const kind = { crv: 'Ed25519', kty: 'OKP' };
   // The members of a thumbprint are in alphabetical order.
   const keyid = createHash('sha256')
     .update(JSON.stringify({ ...kind, x }))
     .digest('base64url');
-  return { keyid, jwk: { ...kind, kid: keyid, x, use: 'sig' }, sign: (data) => sign(null, data, key) };
+  return {
+    keyid,
+    jwk: { ...kind, kid: keyid, x, use: 'sig' },
+    sign: (data) => sign(null, data, key),
+  };
 }
 
 /** Signs components of a message (RFC 9421). */
@@ -138,5 +162,8 @@ export function signMessage(
   message: MessageDescriptor,
   options: Pick<Parameters<typeof createSignatureSync>[1], 'label' | 'components' | 'parameters'>,
 ): SignatureFields {
-  return createSignatureSync(message, { ...options, signer: { algorithm: 'ed25519', sign: key.sign } });
+  return createSignatureSync(message, {
+    ...options,
+    signer: { algorithm: 'ed25519', sign: key.sign },
+  });
 }

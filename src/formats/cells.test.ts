@@ -3,7 +3,11 @@ import { cellReader, pickColumns } from './cells.ts';
 import { type Column, createColumns, othersColumn } from './columns.ts';
 import { type ExactObject, parseExact } from './json-text.ts';
 
-const column = (name: string, type: Column['type']): Column => ({ name, steps: name.split('.'), type });
+const column = (name: string, type: Column['type']): Column => ({
+  name,
+  steps: name.split('.'),
+  type,
+});
 const columns = [
   column('title', 'string'),
   column('price.amount', 'number'),
@@ -45,6 +49,14 @@ test('pickColumns() keeps the structure of the record', () => {
   const columns = createColumns(
     'title: string; price.amount: number; price.currency: string; seller.name: string',
   );
-  const record = { title: 'a', price: { amount: 1, currency: null, more: 2 }, seller: null, other: 1 };
-  expect(pickColumns(record, columns)).toEqual({ title: 'a', price: { amount: 1, currency: null } });
+  const record = {
+    title: 'a',
+    price: { amount: 1, currency: null, more: 2 },
+    seller: null,
+    other: 1,
+  };
+  expect(pickColumns(record, columns)).toEqual({
+    title: 'a',
+    price: { amount: 1, currency: null },
+  });
 });

@@ -14,9 +14,9 @@ interface ColumnNode {
 }
 
 /**
- * Creates the function that reads the cells of rows. A value of another type than its column, and a member
- * without a column, are members of the column of the type `others`, by their paths; without such a column
- * they are dropped.
+ * Creates the function that reads the cells of rows. A value of another type than its column, and a
+ * member without a column, are members of the column of the type `others`, by their paths; without
+ * such a column they are dropped.
  */
 export function cellReader(columns: readonly Column[]): ReadCells {
   if (columns.some(({ type }) => type === 'others')) return completeReader(columns);
@@ -28,8 +28,8 @@ export function cellReader(columns: readonly Column[]): ReadCells {
 }
 
 /**
- * Creates a cell reader for rows with an `others` column, which collects the values that no other column
- * holds.
+ * Creates a cell reader for rows with an `others` column, which collects the values that no other
+ * column holds.
  */
 function completeReader(columns: readonly Column[]): ReadCells {
   const root = columnTree(columns);
@@ -98,10 +98,14 @@ class RowReader {
 }
 
 /**
- * Formats members as a JSON object. Joined from texts: an object would treat a member `__proto__` specially.
+ * Formats members as a JSON object. Joined from texts: an object would treat a member `__proto__`
+ * specially.
  */
 function membersText(members: ReadonlyMap<string, ExactJson>): string {
-  const texts = Array.from(members, ([name, value]) => `${JSON.stringify(name)}:${formatExact(value)}`);
+  const texts = Array.from(
+    members,
+    ([name, value]) => `${JSON.stringify(name)}:${formatExact(value)}`,
+  );
   return `{${texts.join(',')}}`;
 }
 
@@ -126,12 +130,14 @@ const scalarCells: Readonly<Record<ScalarType, (value: ExactJson) => Cell>> = {
     return Number.isFinite(value) ? (value as number) : null;
   },
   boolean: (value) => (typeof value === 'boolean' ? value : null),
-  timestamp: (value) => (typeof value === 'string' && Number.isFinite(Date.parse(value)) ? value : null),
+  timestamp: (value) =>
+    typeof value === 'string' && Number.isFinite(Date.parse(value)) ? value : null,
 };
 
 /** Returns true for a list whose elements are null or have a type. */
 const isListOf = (value: ExactJson, type: ScalarType): boolean =>
-  Array.isArray(value) && value.every((element) => element === null || cellOf(element, { type }) !== null);
+  Array.isArray(value) &&
+  value.every((element) => element === null || cellOf(element, { type }) !== null);
 
 function isObject(value: ExactJson): value is ExactObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

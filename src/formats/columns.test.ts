@@ -13,11 +13,9 @@ describe('createColumns()', () => {
   });
 
   test('returns one column for a list, whatever is listed inside of it', () => {
-    expect(shown('images: array; images[]: string; models[].price: number; a.*.b: string')).toEqual([
-      'images: json',
-      'models: json',
-      'a: json',
-    ]);
+    expect(shown('images: array; images[]: string; models[].price: number; a.*.b: string')).toEqual(
+      ['images: json', 'models: json', 'a: json'],
+    );
   });
 
   test('keeps the type of the elements of a list of scalars', () => {

@@ -1,10 +1,18 @@
 import { type Field, parseFields } from '../base/record-schema.ts';
 
 /**
- * Type of a column's cells. `timestamp`: ISO 8601 text in UTC. `json`: JSON text of a list, of an object
- * without listed members, or of any value. `others`: JSON text of an object with what no other column holds.
+ * Type of a column's cells. `timestamp`: ISO 8601 text in UTC. `json`: JSON text of a list, of an
+ * object without listed members, or of any value. `others`: JSON text of an object with what no
+ * other column holds.
  */
-export type ColumnType = 'string' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'json' | 'others';
+export type ColumnType =
+  | 'string'
+  | 'integer'
+  | 'number'
+  | 'boolean'
+  | 'timestamp'
+  | 'json'
+  | 'others';
 
 export interface Column {
   /** Path of the member in the record: "price.amount". */
@@ -12,14 +20,18 @@ export interface Column {
   /** Member names of the path. */
   steps: readonly string[];
   type: ColumnType;
-  /** For a list of scalars: type of its elements. Cells are JSON text, of which Parquet makes lists. */
+  /**
+   * For a list of scalars: type of its elements. Cells are JSON text, of which Parquet makes lists.
+   */
   elements?: ScalarType;
 }
 
 /** Type of a single value. */
 export type ScalarType = Exclude<ColumnType, 'json' | 'others'>;
 
-/** Last column of every table of records: members of a record that it does not list, by their paths. */
+/**
+ * Last column of every table of records: members of a record that it does not list, by their paths.
+ */
 export const othersColumn: Column = { name: 'other_fields', steps: [], type: 'others' };
 
 /** Creates the column of a member at the top of a row. */
@@ -30,9 +42,9 @@ export function topColumn(name: string, type: ColumnType): Column {
 const scalars = new Set(['string', 'integer', 'number', 'boolean', 'timestamp']);
 
 /**
- * Returns the columns of records with these listed fields, in the notation of parseFields(): one for each
- * field that is not an object with listed members, and one for each list. Fields inside of lists have no
- * columns.
+ * Returns the columns of records with these listed fields, in the notation of parseFields(): one
+ * for each field that is not an object with listed members, and one for each list. Fields inside of
+ * lists have no columns.
  */
 export function createColumns(shape: string): Column[] {
   const columns = new Map<string, Column>();

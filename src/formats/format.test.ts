@@ -63,8 +63,12 @@ describe('csv', () => {
     expect(await lineOf(adversarial[9]!)).toBe(
       '9,,,,,,,,,,"{""title"":12,""sold"":""12"",""price"":""free"",""extra"":{""a.b"":1}}"',
     );
-    expect(await lineOf(adversarial[12]!)).toBe('12,proto,,,,,,,,,"{""__proto__"":{""polluted"":true}}"');
-    expect(await lineOf(adversarial[13]!)).toBe('13,\u0000nul,12,EUR,,,,,,,"{""price.note"":""=1""}"');
+    expect(await lineOf(adversarial[12]!)).toBe(
+      '12,proto,,,,,,,,,"{""__proto__"":{""polluted"":true}}"',
+    );
+    expect(await lineOf(adversarial[13]!)).toBe(
+      '13,\u0000nul,12,EUR,,,,,,,"{""price.note"":""=1""}"',
+    );
   });
 
   test('replaces a lone surrogate, which UTF-8 cannot encode', async () => {

@@ -3,7 +3,10 @@ import { type Cell, cellReader } from './cells.ts';
 import type { Column } from './columns.ts';
 import { type ExactObject, formatExact } from './json-text.ts';
 
-/** Formats of results, in the order of documentation. `csv-bom` is CSV that starts with a byte order mark. */
+/**
+ * Formats of results, in the order of documentation. `csv-bom` is CSV that starts with a byte order
+ * mark.
+ */
 export const formatNames = ['json', 'jsonl', 'csv', 'csv-bom', 'parquet'] as const;
 
 export type FormatName = (typeof formatNames)[number];
@@ -34,8 +37,8 @@ export function isFormatName(text: string): text is FormatName {
 }
 
 /**
- * Creates a writer of rows. `json` and `jsonl` contain the rows as they are; `csv` and `parquet` have the
- * columns. At most one chunk, or one row group of Parquet, is in memory.
+ * Creates a writer of rows. `json` and `jsonl` contain the rows as they are; `csv` and `parquet`
+ * have the columns. At most one chunk, or one row group of Parquet, is in memory.
  */
 export function createFormat(name: FormatName, columns: readonly Column[]): Format {
   switch (name) {
@@ -91,8 +94,8 @@ async function* chunked(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array
 const mark = '\ufeff';
 
 /**
- * Yields rows as CSV (RFC 4180) with a header. Null is an empty field, the empty string is `""`. Strings that
- * a spreadsheet would evaluate are made plain; numbers are as they are.
+ * Yields rows as CSV (RFC 4180) with a header. Null is an empty field, the empty string is `""`.
+ * Strings that a spreadsheet would evaluate are made plain; numbers are as they are.
  */
 async function* csvText(
   columns: readonly Column[],

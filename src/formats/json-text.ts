@@ -11,7 +11,9 @@ export type ExactJson =
 /** Row or record with exact numbers. */
 export type ExactObject = { readonly [key: string]: ExactJson };
 
-/** JSON source text access (TC39), which Node has and the TypeScript library does not describe yet. */
+/**
+ * JSON source text access (TC39), which Node has and the TypeScript library does not describe yet.
+ */
 interface SourceTextJson {
   parse(
     text: string,
@@ -22,16 +24,16 @@ interface SourceTextJson {
 const { parse, rawJSON } = JSON as unknown as SourceTextJson;
 
 /**
- * Matches texts with a number of 16 digits or more before its fraction; also some where a string contains
- * one.
+ * Matches texts with a number of 16 digits or more before its fraction; also some where a string
+ * contains one.
  */
 const longInteger = /(?:^|[:,[\s])-?[0-9]{16}/;
 
 const longDigits = 16;
 
 /**
- * Returns true if a text has 16 digits in a row. Tests every 16th character, of which each such row has one:
- * the expression above takes as long as a quarter of JSON.parse().
+ * Returns true if a text has 16 digits in a row. Tests every 16th character, of which each such row
+ * has one: the expression above takes as long as a quarter of JSON.parse().
  */
 function hasLongDigits(text: string): boolean {
   const isDigit = (at: number) => {

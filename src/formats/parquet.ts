@@ -108,7 +108,9 @@ type Stored = Cell | Stored[] | undefined;
 function storedCell(cell: Cell, { type, elements }: Pick<Column, 'type' | 'elements'>): Stored {
   if (cell === null) return undefined;
   if (elements !== undefined)
-    return (parseExact(String(cell)) as Cell[]).map((element) => storedCell(element, { type: elements }));
+    return (parseExact(String(cell)) as Cell[]).map((element) =>
+      storedCell(element, { type: elements }),
+    );
   if (type === 'timestamp') return BigInt(Date.parse(String(cell)));
   if (typeof cell === 'string') return cell.toWellFormed();
   if (type === 'integer') return BigInt(cell);

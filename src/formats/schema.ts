@@ -13,8 +13,9 @@ interface Node {
 const emptyNode = (): Node => ({ field: null, members: new Map() });
 
 /**
- * Returns the JSON Schema of rows: `columns` at their top, and a record with the listed fields of `shape`, in
- * the notation of parseFields(). Every listed field is required; records may have others.
+ * Returns the JSON Schema of rows: `columns` at their top, and a record with the listed fields of
+ * `shape`, in the notation of parseFields(). Every listed field is required; records may have
+ * others.
  */
 export function rowSchema(
   { id, title }: { id: string; title: string },

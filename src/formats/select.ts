@@ -16,9 +16,13 @@ export interface SelectionText {
 export interface Selection {
   /** True if every row is selected. */
   isAll: boolean;
-  /** Columns that the conditions, the search, and the order read: the others need not be formatted. */
+  /**
+   * Columns that the conditions, the search, and the order read: the others need not be formatted.
+   */
   used: readonly Column[];
-  /** True if failed units are selected by their texts: conditions on columns are never true of them. */
+  /**
+   * True if failed units are selected by their texts: conditions on columns are never true of them.
+   */
   matchesTexts(texts: readonly string[]): boolean;
   /** Returns true if a row is selected, operand its cells of the used columns. */
   matches(cells: readonly Cell[]): boolean;
@@ -47,10 +51,13 @@ export function parseSelection(
     if (!used.includes(column)) used.push(column);
     return used.indexOf(column);
   };
-  const conditions = filter.map((text, index) => conditionOf(text, ['body', 'filter', index], columns, use));
+  const conditions = filter.map((text, index) =>
+    conditionOf(text, ['body', 'filter', index], columns, use),
+  );
   const needle = search.trim().toLowerCase();
   const hasText = (texts: readonly (Cell | string)[]) =>
-    needle === '' || texts.some((text) => typeof text === 'string' && text.toLowerCase().includes(needle));
+    needle === '' ||
+    texts.some((text) => typeof text === 'string' && text.toLowerCase().includes(needle));
   const searched = needle === '' ? [] : columns.filter(({ type }) => type === 'string').map(use);
   const isDescending = sort.startsWith('-');
   const sorted = sort === '' ? null : use(sortColumn(isDescending ? sort.slice(1) : sort, columns));
@@ -59,7 +66,8 @@ export function parseSelection(
     isAll: conditions.length === 0 && needle === '' && sorted === null,
     matchesTexts: (texts) => conditions.length === 0 && hasText(texts),
     matches: (cells) =>
-      conditions.every((holds) => holds(cells)) && hasText(searched.map((index) => cells[index] ?? null)),
+      conditions.every((holds) => holds(cells)) &&
+      hasText(searched.map((index) => cells[index] ?? null)),
     keyOf: sorted === null ? null : (cells) => keyOf(cells[sorted] ?? null),
     compare(one, other) {
       if (one === null || other === null) return Number(one === null) - Number(other === null);
@@ -74,7 +82,8 @@ function keyOf(cell: Cell): SortKey {
   return typeof cell === 'string' ? cell.slice(0, maxKeyLength).toLowerCase() : exact(cell);
 }
 
-const exact = (cell: number | bigint | boolean) => (typeof cell === 'boolean' ? Number(cell) : cell);
+const exact = (cell: number | bigint | boolean) =>
+  typeof cell === 'boolean' ? Number(cell) : cell;
 
 /** Returns the number in a text, as a bigint if only that is exact. NaN for another text. */
 function numberIn(text: string): number | bigint {
@@ -115,7 +124,8 @@ function conditionOf(
   columns: readonly Column[],
   use: (column: Column) => number,
 ): Condition {
-  const [, name = '', operator = '', operand = ''] = /^([^=!<>~]*)(!=|<=|>=|[=<>~])(.*)$/su.exec(text) ?? [];
+  const [, name = '', operator = '', operand = ''] =
+    /^([^=!<>~]*)(!=|<=|>=|[=<>~])(.*)$/su.exec(text) ?? [];
   const wrong = (msg: string) => Fault.invalid(loc, msg, 'value_error');
   if (operator === '')
     throw wrong(
@@ -140,7 +150,9 @@ function conditionOf(
     const cell = cells[index] ?? null;
     if (cell === null) return false;
     const comparable =
-      typeof value === 'string' || typeof cell === 'string' ? String(cell).toLowerCase() : exact(cell);
+      typeof value === 'string' || typeof cell === 'string'
+        ? String(cell).toLowerCase()
+        : exact(cell);
     return holds(comparable, value);
   };
 }

@@ -23,7 +23,9 @@ const maxUnits = 20;
 /** What the items of a run are compared with. */
 export interface Comparison {
   run: TrackingRun;
-  /** True if a run of the series that ended later has been compared. The series then stays as it is. */
+  /**
+   * True if a run of the series that ended later has been compared. The series then stays as it is.
+   */
   isLate: boolean;
   rules: readonly Rule[];
   /** Returns the units of the job that could not be read. */
@@ -46,10 +48,10 @@ interface Effects {
 }
 
 /**
- * Compares items of a run with their stored states and stores the differences: observations and changes,
- * messages of rules, links to units, then the states. Every write is idempotent, and the states come last, so
- * that a repeated call after a crash writes the same, and one after the end writes nothing. An item that the
- * run found before only gets further units.
+ * Compares items of a run with their stored states and stores the differences: observations and
+ * changes, messages of rules, links to units, then the states. Every write is idempotent, and the
+ * states come last, so that a repeated call after a crash writes the same, and one after the end
+ * writes nothing. An item that the run found before only gets further units.
  */
 export async function applySnapshots(
   context: JobContext,
@@ -68,7 +70,8 @@ export async function applySnapshots(
   const counted: string[] = [];
   const repeated: string[] = [];
   for (const snapshot of snapshots) {
-    // Only the series of the run tells which items it found: other runs may have been compared since.
+    // Only the series of the run tells which items it found: other runs may have been compared
+    // since.
     const found = states.get(snapshot.item, series);
     const isFound = found?.foundJob === run.jobId;
     if (isFound) addUnit(comparison, snapshot, effects);
@@ -85,7 +88,9 @@ export async function applySnapshots(
   await store.trackedItems.upsert(states.changed());
   // Those of items whose states were stored before a crash.
   const stored =
-    repeated.length === 0 ? [] : await store.itemChanges.find({ id: { in: repeated } }, { order: [] });
+    repeated.length === 0
+      ? []
+      : await store.itemChanges.find({ id: { in: repeated } }, { order: [] });
   return { counts: countTypes(counted, [...stored, ...effects.changes.values()]), messages };
 }
 
@@ -132,7 +137,11 @@ async function unreadUnitsOf(
 }
 
 /** Adds another unit that listed an item that the run has found. */
-function addUnit({ run, isLate }: Comparison, snapshot: Snapshot, { states, links }: Effects): void {
+function addUnit(
+  { run, isLate }: Comparison,
+  snapshot: Snapshot,
+  { states, links }: Effects,
+): void {
   const { item, unit, readAt } = snapshot;
   const member = isLate || run.series === '' ? undefined : states.get(item, run.series);
   if (!member?.isPresent || Object.hasOwn(member.units, unit)) return;
@@ -151,7 +160,11 @@ const linkOf = ({ userId, series }: TrackingRun, { item, unit }: Snapshot): Item
 });
 
 /** Queues the messages about items. Returns their number. */
-async function notify(context: JobContext, run: TrackingRun, fired: readonly FiredItem[]): Promise<number> {
+async function notify(
+  context: JobContext,
+  run: TrackingRun,
+  fired: readonly FiredItem[],
+): Promise<number> {
   let messages = 0;
   for (const item of fired) {
     if (run.messages + messages >= maxMessages) break;

@@ -42,8 +42,8 @@ export interface ComparedItem {
 }
 
 /**
- * Compares a reading with the item's state for all jobs of the user. The latest reading has the values,
- * whichever job ended last: one that is not later than the state has no news.
+ * Compares a reading with the item's state for all jobs of the user. The latest reading has the
+ * values, whichever job ended last: one that is not later than the state has no news.
  */
 export function compareItem(
   run: TrackingRun,
@@ -79,8 +79,8 @@ export interface ComparedMember {
 }
 
 /**
- * Compares a reading with the item's state in the series of the run. `unreadUnits` are units that listed the
- * item before and could not be read in this run.
+ * Compares a reading with the item's state in the series of the run. `unreadUnits` are units that
+ * listed the item before and could not be read in this run.
  */
 export function compareMember(
   run: TrackingRun,
@@ -110,7 +110,10 @@ export function changeOf(
 }
 
 /** Returns the type of the change between a state and a reading, or null if there is none. */
-export function typeOf(last: TrackedItem | undefined, { changed }: Difference): ItemChange['type'] | null {
+export function typeOf(
+  last: TrackedItem | undefined,
+  { changed }: Difference,
+): ItemChange['type'] | null {
   if (last === undefined) return 'new';
   if (!last.isPresent) return 'back';
   return changed.length > 0 ? 'changed' : null;
@@ -120,17 +123,27 @@ const hasNews = (last: TrackedItem | undefined, readAt: number): boolean =>
   last === undefined || readAt > last.readAt;
 
 function differenceOf(last: TrackedItem | undefined, { values, readAt }: Snapshot): Difference {
-  return compare(last?.values ?? null, last === undefined || hasNews(last, readAt) ? values : last.values);
+  return compare(
+    last?.values ?? null,
+    last === undefined || hasNews(last, readAt) ? values : last.values,
+  );
 }
 
 /** Returns true if the run's job ended after the last job that found the item. */
-function isSeenLater({ jobId }: TrackingRun, { at }: Snapshot, last: TrackedItem | undefined): boolean {
+function isSeenLater(
+  { jobId }: TrackingRun,
+  { at }: Snapshot,
+  last: TrackedItem | undefined,
+): boolean {
   if (last === undefined) return true;
   return last.seenAt < at || (last.seenAt === at && last.seenJob < jobId);
 }
 
 /** Returns true if the unit was read later, without the item, by a run that was compared before. */
-function isRefuted({ unit, readAt, isReused }: Snapshot, { isPresent, units }: TrackedItem): boolean {
+function isRefuted(
+  { unit, readAt, isReused }: Snapshot,
+  { isPresent, units }: TrackedItem,
+): boolean {
   const absentAt = units[unit];
   return !isPresent && !isReused && absentAt !== undefined && readAt <= absentAt;
 }
@@ -165,7 +178,8 @@ function nextState(
 }
 
 /**
- * Evaluates the user's rules. Keeps the states of rules out of scope, and drops the states of deleted rules.
+ * Evaluates the user's rules. Keeps the states of rules out of scope, and drops the states of
+ * deleted rules.
  */
 function evaluateRules(
   run: TrackingRun,

@@ -17,14 +17,17 @@ export interface Difference {
 }
 
 /**
- * Compares the values of a reading with the last known ones, null for an item that was not read before. A
- * value that the reading does not state is no change, because pages of other kinds state other values.
+ * Compares the values of a reading with the last known ones, null for an item that was not read
+ * before. A value that the reading does not state is no change, because pages of other kinds state
+ * other values.
  */
 export function compare(last: TrackedValues | null, current: TrackedValues): Difference {
   const statedFields = trackedFields.filter((field) => current[field] !== null);
   const values = { ...(last ?? current), ...pick(current, statedFields) };
   const changed =
-    last === null ? statedFields : statedFields.filter((field) => !isEqual(last[field], current[field]));
+    last === null
+      ? statedFields
+      : statedFields.filter((field) => !isEqual(last[field], current[field]));
   const reportedFields = trackedFields.filter(
     (field) => changed.includes(field) || (field === 'currency' && changed.includes('price')),
   );

@@ -15,7 +15,8 @@ let fixture: JobFixture;
 afterEach(() => fixture.close());
 
 /**
- * Compares a second run of a series in a process that crashes at its `last`-th call; another process ends it.
+ * Compares a second run of a series in a process that crashes at its `last`-th call; another
+ * process ends it.
  */
 async function compareWithCrash(last: number, when: CallFault) {
   fixture = await openJobFixture();
@@ -52,7 +53,13 @@ async function compareWithCrash(last: number, when: CallFault) {
   const changes = (await listChanges(store, job.id, null, all)).items;
   const histories = await Promise.all(
     items.map((key) =>
-      listObservations(store, { userId, market: 'mkta', region: 'id', key }, 0, Number.MAX_SAFE_INTEGER, all),
+      listObservations(
+        store,
+        { userId, market: 'mkta', region: 'id', key },
+        0,
+        Number.MAX_SAFE_INTEGER,
+        all,
+      ),
     ),
   );
   const { items: deliveries } = await store.deliveries.list({ userId }, all);

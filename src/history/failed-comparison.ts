@@ -11,14 +11,25 @@ import { skipRun } from '../store/tracking-run.ts';
 const tellAfterMs = 10 * 60_000;
 
 /** Tells operators about a run that has failed for minutes, once until it makes progress. */
-export async function tellOperators(context: JobContext, run: TrackingRun, error: Fault): Promise<void> {
+export async function tellOperators(
+  context: JobContext,
+  run: TrackingRun,
+  error: Fault,
+): Promise<void> {
   const { failedAt, jobId } = run;
   if (failedAt === null || context.clock.now() - failedAt < tellAfterMs) return;
-  const message = { notice: failureNotice(run, failedAt, error), email: failureEmail(run, failedAt, error) };
+  const message = {
+    notice: failureNotice(run, failedAt, error),
+    email: failureEmail(run, failedAt, error),
+  };
   await queueForOperators(context, `${jobId}:${failedAt}`, jobId, message);
 }
 
-function failureNotice({ jobId, userId, series }: TrackingRun, failedAt: number, error: Fault): Notice {
+function failureNotice(
+  { jobId, userId, series }: TrackingRun,
+  failedAt: number,
+  error: Fault,
+): Notice {
   return {
     type: 'comparison.failed',
     timestamp: new Date(failedAt).toISOString(),
@@ -27,7 +38,8 @@ function failureNotice({ jobId, userId, series }: TrackingRun, failedAt: number,
 }
 
 function failureEmail({ jobId, series }: TrackingRun, failedAt: number, error: Fault): Email {
-  const behind = series === '' ? '' : ` The jobs of its series ${series} that follow are not compared.`;
+  const behind =
+    series === '' ? '' : ` The jobs of its series ${series} that follow are not compared.`;
   const text = `The comparison of job ${jobId} has failed since ${new Date(failedAt).toISOString()}: ${error.message}.${behind}
 
 If its records cannot be restored, skip it:
@@ -37,14 +49,18 @@ If its records cannot be restored, skip it:
 }
 
 /**
- * Ends the comparison of a job that has failed, without the records that are left. Throws `not_found` for a
- * job without a comparison, and `conflict` for one that has not failed.
+ * Ends the comparison of a job that has failed, without the records that are left. Throws
+ * `not_found` for a job without a comparison, and `conflict` for one that has not failed.
  */
-export async function skipComparison({ store, clock, log }: JobContext, jobId: string): Promise<TrackingRun> {
+export async function skipComparison(
+  { store, clock, log }: JobContext,
+  jobId: string,
+): Promise<TrackingRun> {
   const run = await store.trackingRuns.get(jobId);
   if (run === null) throw noJob(jobId);
   const skipped = await skipRun(store, jobId, clock.now());
-  if (skipped === null) throw new Fault('conflict', `The comparison of job ${jobId} has not failed.`);
+  if (skipped === null)
+    throw new Fault('conflict', `The comparison of job ${jobId} has not failed.`);
   log.warn({ jobId, series: run.series }, 'comparison skipped');
   return skipped;
 }

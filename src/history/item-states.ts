@@ -12,7 +12,10 @@ export interface ItemStates {
   changed(): TrackedItem[];
 }
 
-/** Reads the states of items for all jobs of the user and, unless it is empty, in the series of a run. */
+/**
+ * Reads the states of items for all jobs of the user and, unless it is empty, in the series of a
+ * run.
+ */
 export async function readItemStates(
   { trackedItems }: Pick<Store, 'trackedItems'>,
   { series }: Pick<TrackingRun, 'series'>,

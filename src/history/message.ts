@@ -42,7 +42,12 @@ export function itemNotice({ run, item, rules, before, after, changed, at }: Fir
         before: (before?.[field] ?? null) as Json,
         after: after[field] as Json,
       })),
-      rules: rules.map(({ id, name, condition, threshold }) => ({ rule_id: id, name, condition, threshold })),
+      rules: rules.map(({ id, name, condition, threshold }) => ({
+        rule_id: id,
+        name,
+        condition,
+        threshold,
+      })),
     },
   };
 }
@@ -56,7 +61,9 @@ function priceOf({ price, currency }: TrackedValues): string {
 export function itemEmail({ item, rules, before, after }: FiredItem): Email {
   const { market, region, key } = item;
   const title = oneLine(after.title ?? key);
-  const names = rules.map(({ name, condition }) => oneLine(name === '' ? condition : name)).join(', ');
+  const names = rules
+    .map(({ name, condition }) => oneLine(name === '' ? condition : name))
+    .join(', ');
   const hasNewPrice = before !== null && before.price !== after.price;
   const marketAndRegion = region === '' ? market : `${market} (${region})`;
   const priceBefore = hasNewPrice ? `, before ${priceOf(before)}` : '';

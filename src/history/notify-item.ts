@@ -4,14 +4,16 @@ import { trackedItemId } from '../store/history-ids.ts';
 import { type FiredItem, itemEmail, itemNotice } from './message.ts';
 
 /**
- * Queues the messages about an item: one webhook and one email at most for each job and item, under stable
- * keys. Returns false if none was queued, because the user has no enabled webhook or no address.
+ * Queues the messages about an item: one webhook and one email at most for each job and item, under
+ * stable keys. Returns false if none was queued, because the user has no enabled webhook or no
+ * address.
  */
 export async function notifyOfItem(context: JobContext, fired: FiredItem): Promise<boolean> {
   const { userId } = fired.item;
   const { jobId } = fired.run;
   const about = `${jobId}:${trackedItemId(fired.item, '')}`;
-  const rulesOf = (channel: 'webhook' | 'email') => fired.rules.filter((rule) => rule.channel === channel);
+  const rulesOf = (channel: 'webhook' | 'email') =>
+    fired.rules.filter((rule) => rule.channel === channel);
   let queued = false;
   const byWebhook = rulesOf('webhook');
   if (byWebhook.length > 0) {

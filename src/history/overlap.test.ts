@@ -10,8 +10,14 @@ import { applySnapshots } from './apply-snapshots.ts';
 import { recordMissing } from './record-missing.ts';
 import { addReadings, type UnitReadings } from './unit-readings.ts';
 
-/** A unit of a run: its reading with the prices of the items that it lists, or the code of its fault. */
-type UnitOfRun = { readAt: number; items: Record<string, number>; isReused?: true } | 'gone' | 'failed';
+/**
+ * A unit of a run: its reading with the prices of the items that it lists, or the code of its
+ * fault.
+ */
+type UnitOfRun =
+  | { readAt: number; items: Record<string, number>; isReused?: true }
+  | 'gone'
+  | 'failed';
 
 interface RunOfSeries {
   units: Record<string, UnitOfRun>;
@@ -34,8 +40,14 @@ const outcomeOf = (unit: UnitOfRun): Outcome => {
   return { status: 'FAILED', code, message: '' };
 };
 
-/** Compares a run of the series `daily`, each of whose units is a batch, and returns its changes. */
-async function compareRun({ units, endedAt = 1_000, isLate = false }: RunOfSeries): Promise<string[]> {
+/**
+ * Compares a run of the series `daily`, each of whose units is a batch, and returns its changes.
+ */
+async function compareRun({
+  units,
+  endedAt = 1_000,
+  isLate = false,
+}: RunOfSeries): Promise<string[]> {
   const { context } = fixture;
   const { store } = context;
   const job = aJob({ userId, createdAt: 0, startedAt: endedAt - 1 });
@@ -90,14 +102,22 @@ const listing = (readAt: number, ...items: string[]): UnitOfRun => ({
 });
 
 const presence = async () => {
-  const { items } = await listTrackedItems(fixture.context.store, userId, 'daily', {}, { limit: 100 });
+  const { items } = await listTrackedItems(
+    fixture.context.store,
+    userId,
+    'daily',
+    {},
+    { limit: 100 },
+  );
   return Object.fromEntries(items.map(({ key, isPresent }) => [key, isPresent]));
 };
 
 describe('an overlapping run', () => {
   test('finds items that another run found later', async () => {
     await compareRun({ units: { one: listing(10, 'a'), two: listing(10, 'b') } });
-    expect(await compareRun({ units: { one: listing(30, 'a') }, endedAt: 40 })).toEqual(['1 unchanged']);
+    expect(await compareRun({ units: { one: listing(30, 'a') }, endedAt: 40 })).toEqual([
+      '1 unchanged',
+    ]);
     const slow = { one: listing(20, 'a'), two: listing(50, 'b') };
     expect(await compareRun({ units: slow, endedAt: 60 })).toEqual(['2 unchanged']);
     const next = { one: listing(70, 'a'), two: listing(70, 'b') };
@@ -106,14 +126,20 @@ describe('an overlapping run', () => {
 
   test('does not miss an item that appeared after it had read the unit', async () => {
     await compareRun({ units: { one: listing(10, 'a') } });
-    expect(await compareRun({ units: { one: listing(30, 'a', 'b') } })).toEqual(['new b', '1 unchanged']);
+    expect(await compareRun({ units: { one: listing(30, 'a', 'b') } })).toEqual([
+      'new b',
+      '1 unchanged',
+    ]);
     expect(await compareRun({ units: { one: listing(20, 'a') } })).toEqual(['1 unchanged']);
     expect(await presence()).toEqual({ a: true, b: true });
   });
 
   test('does not bring an item back that a later reading of its unit lacked', async () => {
     await compareRun({ units: { one: listing(10, 'a', 'b') } });
-    expect(await compareRun({ units: { one: listing(30, 'a') } })).toEqual(['missing b', '1 unchanged']);
+    expect(await compareRun({ units: { one: listing(30, 'a') } })).toEqual([
+      'missing b',
+      '1 unchanged',
+    ]);
     expect(await compareRun({ units: { one: listing(20, 'a', 'b') } })).toEqual(['2 unchanged']);
     expect(await presence()).toEqual({ a: true, b: false });
     expect(await compareRun({ units: { two: listing(20, 'b') } })).toEqual(['back b']);
@@ -145,15 +171,22 @@ describe('an item that several units list', () => {
     'is missing once one of them lacks it, in any order (%#)',
     async (units) => {
       await compareRun({ units });
-      expect(await compareRun({ units: { two: listing(20, 'b') } })).toEqual(['new b', 'missing a']);
+      expect(await compareRun({ units: { two: listing(20, 'b') } })).toEqual([
+        'new b',
+        'missing a',
+      ]);
     },
   );
 
   test('is not missing while one of them cannot be read', async () => {
     await compareRun({ units: both });
     expect(await compareRun({ units: { one: listing(20), two: 'failed' } })).toEqual([]);
-    expect(await compareRun({ units: { one: listing(30), two: listing(30, 'a') } })).toEqual(['1 unchanged']);
-    expect(await compareRun({ units: { one: listing(40), two: listing(40) } })).toEqual(['missing a']);
+    expect(await compareRun({ units: { one: listing(30), two: listing(30, 'a') } })).toEqual([
+      '1 unchanged',
+    ]);
+    expect(await compareRun({ units: { one: listing(40), two: listing(40) } })).toEqual([
+      'missing a',
+    ]);
   });
 
   test('is not missing while one that could not be read before fails again', async () => {
@@ -161,7 +194,9 @@ describe('an item that several units list', () => {
     const failing = { one: listing(20, 'a'), two: 'failed' as const };
     expect(await compareRun({ units: failing })).toEqual(['1 unchanged']);
     expect(await compareRun({ units: { one: listing(30), two: 'failed' } })).toEqual([]);
-    expect(await compareRun({ units: { one: listing(40), two: listing(40) } })).toEqual(['missing a']);
+    expect(await compareRun({ units: { one: listing(40), two: listing(40) } })).toEqual([
+      'missing a',
+    ]);
   });
 
   test('is not missing after a retry of the units that failed', async () => {
@@ -189,6 +224,8 @@ describe('a late run', () => {
     const late = { one: listing(20, 'a', 'b'), two: listing(20, 'a') };
     expect(await compareRun({ units: late, endedAt: 25, isLate: true })).toEqual(['2 unchanged']);
     expect(await presence()).toEqual({ a: true });
-    expect(await compareRun({ units: { one: listing(50, 'a') }, endedAt: 60 })).toEqual(['1 unchanged']);
+    expect(await compareRun({ units: { one: listing(50, 'a') }, endedAt: 60 })).toEqual([
+      '1 unchanged',
+    ]);
   });
 });

@@ -22,10 +22,14 @@ export interface FoundReading {
 }
 
 /**
- * Yields the tracked items in the records of a batch, each once for every unit that listed it. Holds one
- * batch of records, or one listing's line.
+ * Yields the tracked items in the records of a batch, each once for every unit that listed it.
+ * Holds one batch of records, or one listing's line.
  */
-export async function* readingsOf(context: JobContext, job: Job, batch: Batch): AsyncGenerator<FoundReading> {
+export async function* readingsOf(
+  context: JobContext,
+  job: Job,
+  batch: Batch,
+): AsyncGenerator<FoundReading> {
   const { market, kind } = context.jobTypes.of(job);
   const readTracked = market.tracked?.[kind.page];
   if (!readTracked) return;
@@ -58,7 +62,9 @@ export async function* readingsOf(context: JobContext, job: Job, batch: Batch): 
 const isIdentified = (item: ItemReading | null): item is FoundReading['reading'] =>
   item !== null && item.key !== null;
 
-/** Yields the records of a batch and the entries of its units' listings, with the index of the unit. */
+/**
+ * Yields the records of a batch and the entries of its units' listings, with the index of the unit.
+ */
 async function* recordsOf(
   context: JobContext,
   pack: UnitFilePack | undefined,

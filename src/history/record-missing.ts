@@ -22,8 +22,8 @@ export interface MissingStage {
 }
 
 /**
- * Records the items that units of a batch listed before, and that this run did not find. Idempotent: a
- * recorded item is absent already, and its links are removed last.
+ * Records the items that units of a batch listed before, and that this run did not find.
+ * Idempotent: a recorded item is absent already, and its links are removed last.
  */
 export async function recordMissing(
   { store }: Pick<JobContext, 'store'>,
@@ -36,7 +36,10 @@ export async function recordMissing(
   const units = [...readings].flatMap(([unit, readAt]) => (readAt === null ? [] : unit));
   let after: ItemUnit | null = null;
   for (;;) {
-    const links: ItemUnit[] = await findItemUnits(store, run.userId, units, { after, limit: pageSize });
+    const links: ItemUnit[] = await findItemUnits(store, run.userId, units, {
+      after,
+      limit: pageSize,
+    });
     const ids = [...new Set(links.map(({ itemId }) => itemId))];
     const items = await store.trackedItems.find({ id: { in: ids } }, { order: [] });
     const absent: TrackedItem[] = [];
@@ -60,7 +63,10 @@ export async function recordMissing(
 const isListed = (item: TrackedItem | undefined, unit: string): boolean =>
   item?.isPresent === true && Object.hasOwn(item.units, unit);
 
-async function removeLinks({ itemUnits }: JobContext['store'], links: readonly ItemUnit[]): Promise<void> {
+async function removeLinks(
+  { itemUnits }: JobContext['store'],
+  links: readonly ItemUnit[],
+): Promise<void> {
   for (const [unit, group] of Map.groupBy(links, (link) => link.unit))
     await itemUnits.remove({ unit, itemId: { in: group.map(({ itemId }) => itemId) } });
 }
@@ -89,9 +95,9 @@ async function absentState(
 }
 
 /**
- * Returns the units of the job that listed an item last, and the times at which they no longer did. Null if
- * one of them may still list the item, since it could not be read, or was read before it last listed the
- * item.
+ * Returns the units of the job that listed an item last, and the times at which they no longer did.
+ * Null if one of them may still list the item, since it could not be read, or was read before it
+ * last listed the item.
  */
 function absencesOf(
   { units, unreadUnits }: TrackedItem,

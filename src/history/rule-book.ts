@@ -38,16 +38,28 @@ const maxThreshold = 1e12;
 /** Returns a user's rule. Throws `not_found`. */
 export async function findRule({ store }: JobContext, userId: string, id: string): Promise<Rule> {
   const rule = await store.rules.get(id.toLowerCase());
-  if (rule === null || rule.userId !== userId) throw new Fault('not_found', `There is no rule '${id}'.`);
+  if (rule === null || rule.userId !== userId)
+    throw new Fault('not_found', `There is no rule '${id}'.`);
   return rule;
 }
 
 /** Creates a rule. Throws `invalid`; `conflict` for a user with the maximum number of rules. */
-export async function addRule(context: JobContext, userId: string, fields: RuleFields): Promise<Rule> {
+export async function addRule(
+  context: JobContext,
+  userId: string,
+  fields: RuleFields,
+): Promise<Rule> {
   const { store, clock, newId } = context;
   await check(context, userId, fields);
   const now = clock.now();
-  const rule = { ...normal(fields), id: newId(), userId, createdAt: now, updatedAt: now, revision: 1 };
+  const rule = {
+    ...normal(fields),
+    id: newId(),
+    userId,
+    createdAt: now,
+    updatedAt: now,
+    revision: 1,
+  };
   if ((await store.rules.find({ userId })).length >= maxRules)
     throw new Fault('conflict', `An account has up to ${maxRules} rules. Delete one first.`);
   await store.rules.insert(rule);
@@ -63,7 +75,12 @@ export async function changeRule(
 ): Promise<Rule> {
   const rule = await findRule(context, userId, id);
   await check(context, userId, fields);
-  const changed = { ...rule, ...normal(fields), updatedAt: context.clock.now(), revision: rule.revision + 1 };
+  const changed = {
+    ...rule,
+    ...normal(fields),
+    updatedAt: context.clock.now(),
+    revision: rule.revision + 1,
+  };
   if (!(await context.store.rules.put(changed)))
     throw new Fault('conflict', 'The rule was changed or deleted concurrently. Try again.');
   return changed;
@@ -84,7 +101,8 @@ const normal = (fields: RuleFields): RuleFields => ({
 type AddProblem = (name: keyof RuleFields, msg: string, type?: string) => void;
 
 /**
- * Checks what the contract's rules cannot express: a rule that can never fire is refused. Throws `invalid`.
+ * Checks what the contract's rules cannot express: a rule that can never fire is refused. Throws
+ * `invalid`.
  */
 async function check(context: JobContext, userId: string, fields: RuleFields): Promise<void> {
   const problems: Problem[] = [];
@@ -100,9 +118,13 @@ async function check(context: JobContext, userId: string, fields: RuleFields): P
 /** Checks which conditions have a threshold or a field. */
 function checkCondition({ condition, threshold, field }: RuleFields, add: AddProblem): void {
   if (onPrices.has(condition)) {
-    if (threshold === null) add('threshold', `Field required for the condition ${condition}`, 'missing');
+    if (threshold === null)
+      add('threshold', `Field required for the condition ${condition}`, 'missing');
     else if (!(threshold > 0 && threshold <= maxThreshold))
-      add('threshold', `Value should be greater than 0 and at most ${maxThreshold}, not ${threshold}`);
+      add(
+        'threshold',
+        `Value should be greater than 0 and at most ${maxThreshold}, not ${threshold}`,
+      );
     else if (condition === 'price_falls_by' && threshold > 100)
       add('threshold', `A price cannot fall by ${threshold} %: the maximum is 100`);
   } else if (threshold !== null) add('threshold', `The condition ${condition} has no threshold`);
@@ -121,17 +143,35 @@ function checkMarketAndRegion({ market, region }: RuleFields, add: AddProblem): 
   }
   if (region === '' || region === noRegion) return;
   const regions = declaredMarket?.regions ?? [...new Set(markets.flatMap((each) => each.regions))];
-  if (regions.length === 0) add('region', `Marketplace ${market} has no regions: leave the region empty`);
+  if (regions.length === 0)
+    add('region', `Marketplace ${market} has no regions: leave the region empty`);
   else if (!regions.includes(region))
-    add('region', unknown(declaredMarket ? `region of ${market}` : 'region', region, regions), 'enum');
+    add(
+      'region',
+      unknown(declaredMarket ? `region of ${market}` : 'region', region, regions),
+      'enum',
+    );
 }
 
-/** Returns the problems of a name that no series can have: a series may get its first job after the rule. */
+/**
+ * Returns the problems of a name that no series can have: a series may get its first job after the
+ * rule.
+ */
 function problemsOfSeries({ series }: RuleFields): Problem[] {
   const loc = ['body', 'series'];
   if (series !== '' && seriesOf(series) !== series)
-    return [{ loc, type: 'value_error', msg: `No series is named ${quote(series)}: leave it empty for all` }];
-  return validateMessage(SubmitOptionsSchema, create(SubmitOptionsSchema, { track: series }), () => loc);
+    return [
+      {
+        loc,
+        type: 'value_error',
+        msg: `No series is named ${quote(series)}: leave it empty for all`,
+      },
+    ];
+  return validateMessage(
+    SubmitOptionsSchema,
+    create(SubmitOptionsSchema, { track: series }),
+    () => loc,
+  );
 }
 
 const unknown = (what: string, value: string, choices: readonly string[]): string =>
@@ -140,7 +180,10 @@ const unknown = (what: string, value: string, choices: readonly string[]): strin
 /** Checks that messages of the channel `email` can be sent to a user. */
 async function checkEmail({ store, settings }: JobContext, userId: string, add: AddProblem) {
   if (settings.notices.email === null)
-    add('channel', 'This service sends no email: its operator has not set GLEANER_SMTP_URL. Use webhook');
+    add(
+      'channel',
+      'This service sends no email: its operator has not set GLEANER_SMTP_URL. Use webhook',
+    );
   else if (!(await store.users.get(userId))?.email)
     add('channel', 'This account has no email address. Ask an operator to add one, or use webhook');
 }

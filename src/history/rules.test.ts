@@ -23,7 +23,12 @@ const marks = (fired: readonly boolean[]) => fired.map((fires) => (fires ? '!' :
 
 describe('evaluate()', () => {
   test.each<[string, Partial<Rule>, Partial<TrackedValues>[], string]>([
-    ['a fall in one step', { condition: 'price_falls_by', threshold: 5 }, prices(100, 95, 95), '.!.'],
+    [
+      'a fall in one step',
+      { condition: 'price_falls_by', threshold: 5 },
+      prices(100, 95, 95),
+      '.!.',
+    ],
     [
       'a fall in small steps',
       { condition: 'price_falls_by', threshold: 5 },
@@ -36,25 +41,68 @@ describe('evaluate()', () => {
       prices(100, 94, 96, 94, 96, 94),
       '.!....',
     ],
-    ['a fall after a rise', { condition: 'price_falls_by', threshold: 5 }, prices(100, 94, 110, 104), '.!.!'],
-    ['an unknown price', { condition: 'price_falls_by', threshold: 5 }, prices(null, 100, null, 90), '...!'],
-    ['a rise', { condition: 'price_rises_by', threshold: 10 }, prices(100, 109, 110, 111, 121), '..!.!'],
-    ['a limit below', { condition: 'price_below', threshold: 10 }, prices(9, 8, 10, 9.99, 9), '!..!.'],
-    ['a limit above', { condition: 'price_above', threshold: 10 }, prices(10, 11, 12, null, 9, 11), '.!...!'],
+    [
+      'a fall after a rise',
+      { condition: 'price_falls_by', threshold: 5 },
+      prices(100, 94, 110, 104),
+      '.!.!',
+    ],
+    [
+      'an unknown price',
+      { condition: 'price_falls_by', threshold: 5 },
+      prices(null, 100, null, 90),
+      '...!',
+    ],
+    [
+      'a rise',
+      { condition: 'price_rises_by', threshold: 10 },
+      prices(100, 109, 110, 111, 121),
+      '..!.!',
+    ],
+    [
+      'a limit below',
+      { condition: 'price_below', threshold: 10 },
+      prices(9, 8, 10, 9.99, 9),
+      '!..!.',
+    ],
+    [
+      'a limit above',
+      { condition: 'price_above', threshold: 10 },
+      prices(10, 11, 12, null, 9, 11),
+      '.!...!',
+    ],
   ])('fires for %s once', (_, fields, readings, expected) => {
     expect(marks(firings(aRule({ field: '', ...fields }), readings))).toBe(expected);
   });
 
   test.each<[Partial<Rule>, Partial<TrackedValues>[], string]>([
-    [{ condition: 'out_of_stock' }, [{ available: true }, { available: false }, { available: false }], '.!.'],
+    [
+      { condition: 'out_of_stock' },
+      [{ available: true }, { available: false }, { available: false }],
+      '.!.',
+    ],
     [{ condition: 'out_of_stock' }, [{ available: false }, { available: null }], '..'],
-    [{ condition: 'back_in_stock' }, [{ available: true }, { available: false }, { available: true }], '..!'],
+    [
+      { condition: 'back_in_stock' },
+      [{ available: true }, { available: false }, { available: true }],
+      '..!',
+    ],
     [{ condition: 'back_in_stock' }, [{ available: null }, { available: true }], '..'],
-    [{ condition: 'changes', field: 'title' }, [{ title: 'a' }, { title: 'a' }, { title: 'b' }], '..!'],
-    [{ condition: 'changes', field: 'rating' }, [{ rating: null }, { rating: 4 }, { rating: 4.5 }], '.!!'],
+    [
+      { condition: 'changes', field: 'title' },
+      [{ title: 'a' }, { title: 'a' }, { title: 'b' }],
+      '..!',
+    ],
+    [
+      { condition: 'changes', field: 'rating' },
+      [{ rating: null }, { rating: 4 }, { rating: 4.5 }],
+      '.!!',
+    ],
     [{ condition: 'changes', field: 'title' }, prices(1, 2), '..'],
   ])('%j fires for a change only', (fields, readings, expected) => {
-    expect(marks(firings(aRule({ threshold: null, field: '', ...fields }), readings))).toBe(expected);
+    expect(marks(firings(aRule({ threshold: null, field: '', ...fields }), readings))).toBe(
+      expected,
+    );
   });
 
   test('discards the state of an earlier revision of the rule', () => {
@@ -86,8 +134,18 @@ describe('evaluate() with prices of several currencies', () => {
   const eur = (price: number | null) => ({ price, currency: 'EUR' });
 
   test.each<[string, Partial<Rule>, Partial<TrackedValues>[], string]>([
-    ['a fall', { condition: 'price_falls_by', threshold: 5 }, [usd(20), eur(18), eur(18), eur(17)], '...!'],
-    ['a rise', { condition: 'price_rises_by', threshold: 5 }, [usd(20), eur(30), eur(31), eur(32)], '...!'],
+    [
+      'a fall',
+      { condition: 'price_falls_by', threshold: 5 },
+      [usd(20), eur(18), eur(18), eur(17)],
+      '...!',
+    ],
+    [
+      'a rise',
+      { condition: 'price_rises_by', threshold: 5 },
+      [usd(20), eur(30), eur(31), eur(32)],
+      '...!',
+    ],
     [
       'a limit',
       { condition: 'price_below', threshold: 19 },
@@ -113,7 +171,9 @@ describe('evaluate() with prices of several currencies', () => {
   test('a new rule does not compare with a price of another currency', () => {
     const [before, after] = [someValues(usd(20)), someValues(eur(18))];
     const input = { before, after, changed: ['price', 'currency'] as const };
-    expect(evaluate(aRule({ condition: 'price_below', threshold: 19 }), undefined, input).fires).toBe(false);
+    expect(
+      evaluate(aRule({ condition: 'price_below', threshold: 19 }), undefined, input).fires,
+    ).toBe(false);
     expect(evaluate(aRule({ condition: 'price_falls_by' }), undefined, input).fires).toBe(false);
   });
 });

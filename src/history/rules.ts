@@ -31,9 +31,9 @@ export function isInScope(rule: Rule, { market, region, key }: ItemKey, series: 
 }
 
 /**
- * Evaluates a rule for a reading. A rule fires once per condition: prices are compared with a reference that
- * follows the price, limits fire again only after the price was on the other side, and the other conditions
- * are changes themselves.
+ * Evaluates a rule for a reading. A rule fires once per condition: prices are compared with a
+ * reference that follows the price, limits fire again only after the price was on the other side,
+ * and the other conditions are changes themselves.
  */
 export function evaluate(rule: Rule, state: RuleState | undefined, input: RuleInput): RuleResult {
   const currentState = state?.revision === rule.revision ? state : null;
@@ -50,11 +50,13 @@ type Evaluator = (rule: Rule, state: RuleState | null, input: RuleInput) => Eval
 const moment = (fires: boolean): Evaluation => ({ fires, nextState: null });
 
 /**
- * Evaluates a condition of prices. Prices of different currencies are not compared: the first one of another
- * currency is evaluated as a new reference, and sends no message.
+ * Evaluates a condition of prices. Prices of different currencies are not compared: the first one
+ * of another currency is evaluated as a new reference, and sends no message.
  */
 const ofPrices =
-  (compare: (threshold: number, state: StateValues | null, input: RuleInput) => Priced): Evaluator =>
+  (
+    compare: (threshold: number, state: StateValues | null, input: RuleInput) => Priced,
+  ): Evaluator =>
   ({ threshold }, state, input) => {
     const { before, after } = input;
     const currency = after.currency ?? state?.currency ?? null;
@@ -72,22 +74,23 @@ type StateValues = Omit<RuleState, 'revision'>;
 type Priced = Pick<StateValues, 'isTrue' | 'reference'> & { fires: boolean };
 
 /**
- * Fires when the price differs from the reference by a percentage; otherwise the reference follows in the
- * other direction.
+ * Fires when the price differs from the reference by a percentage; otherwise the reference follows
+ * in the other direction.
  */
 const trend = (sign: 1 | -1): Evaluator =>
   ofPrices((threshold, state, { before, after: { price } }) => {
     const reference = state?.reference ?? before?.price ?? null;
     if (price === null || reference === null)
       return { fires: false, isTrue: false, reference: reference ?? price };
-    const fires = sign * (price - reference) >= (reference * threshold) / 100 && price !== reference;
+    const fires =
+      sign * (price - reference) >= (reference * threshold) / 100 && price !== reference;
     const followed = sign * (price - reference) < 0;
     return { fires, isTrue: fires, reference: fires || followed ? price : reference };
   });
 
 /**
- * Fires when a limit is passed: on the first reading beyond it, and again only after a reading on the other
- * side.
+ * Fires when a limit is passed: on the first reading beyond it, and again only after a reading on
+ * the other side.
  */
 const limit = (isBeyond: (price: number, threshold: number) => boolean): Evaluator =>
   ofPrices((threshold, state, { after: { price } }) => {

@@ -28,23 +28,42 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-const itemOf = (key: string, owner = userId) => ({ userId: owner, market: 'mkta', region: 'id', key });
+const itemOf = (key: string, owner = userId) => ({
+  userId: owner,
+  market: 'mkta',
+  region: 'id',
+  key,
+});
 const history = async (key: string, owner = userId) =>
-  (await listObservations(fixture.context.store, itemOf(key, owner), 0, Number.MAX_SAFE_INTEGER, all)).items;
+  (
+    await listObservations(
+      fixture.context.store,
+      itemOf(key, owner),
+      0,
+      Number.MAX_SAFE_INTEGER,
+      all,
+    )
+  ).items;
 const changesOf = async (jobId: string) =>
-  (await listChanges(fixture.context.store, jobId, null, all)).items.map(({ key, type, before, after }) => ({
-    key,
-    type,
-    before,
-    after,
-  }));
+  (await listChanges(fixture.context.store, jobId, null, all)).items.map(
+    ({ key, type, before, after }) => ({
+      key,
+      type,
+      before,
+      after,
+    }),
+  );
 
 describe('a job with track=true', () => {
   test('writes an observation of each item only when a value changes', async () => {
     const first = await tracking.run(userId, [lamp, chair]);
     expect(first).toMatchObject({ stage: 'done', dueAt: null, counts: { ...none, new: 2 } });
     expect(await history(lamp)).toMatchObject([
-      { jobId: first.jobId, endedAt: null, values: { title: expect.any(String), price: expect.any(Number) } },
+      {
+        jobId: first.jobId,
+        endedAt: null,
+        values: { title: expect.any(String), price: expect.any(Number) },
+      },
     ]);
     const second = await tracking.run(userId, [lamp, chair]);
     expect(second.counts).toEqual({ ...none, unchanged: 2 });
@@ -56,7 +75,11 @@ describe('a job with track=true', () => {
     expect(third.counts).toEqual({ ...none, changed: 1, unchanged: 1 });
     const [latest, before] = await history(lamp);
     expect(latest!.values.price! / before!.values.price!).toBeCloseTo(0.5);
-    expect(latest).toMatchObject({ jobId: third.jobId, changed: ['price', 'variants'], endedAt: null });
+    expect(latest).toMatchObject({
+      jobId: third.jobId,
+      changed: ['price', 'variants'],
+      endedAt: null,
+    });
     expect(before).toMatchObject({ jobId: first.jobId, endedAt: latest!.at });
     expect(await changesOf(third.jobId)).toMatchObject([
       {
@@ -152,7 +175,9 @@ describe('a job with track=true', () => {
 
   test.each([undefined, '', 'false'])('is not compared with track=%j', async (option) => {
     const job = await tracking.end(userId, [lamp], option ?? '');
-    expect(newTrackingRun({ ...job, options: option === undefined ? {} : { track: option } })).toBeNull();
+    expect(
+      newTrackingRun({ ...job, options: option === undefined ? {} : { track: option } }),
+    ).toBeNull();
   });
 });
 
@@ -162,7 +187,9 @@ describe('a series', () => {
     tracking.changeItem(lamp, { isRemoved: true });
     const second = await tracking.run(userId, [lamp, chair, table], 'daily');
     expect(second.counts).toEqual({ ...none, missing: 1, unchanged: 2 });
-    expect(await changesOf(second.jobId)).toEqual([{ key: lamp, type: 'missing', before: {}, after: {} }]);
+    expect(await changesOf(second.jobId)).toEqual([
+      { key: lamp, type: 'missing', before: {}, after: {} },
+    ]);
     expect((await tracking.run(userId, [lamp, chair, table], 'daily')).counts).toEqual({
       ...none,
       unchanged: 2,
@@ -203,25 +230,28 @@ describe('the jobs of a user', () => {
     return [first, await tracking.end(userId, [lamp], secondTrack)] as const;
   };
 
-  test.each(['daily', 'true'])('are compared in the order of their ends with track=%s', async (option) => {
-    const { store } = fixture.context;
-    const [first, second] = await endTwo(option);
-    await store.trackingRuns.insert({
-      ...newTrackingRun(first)!,
-      dueAt: fixture.clock.now() + 60_000,
-      activeUser: null,
-    });
-    await store.trackingRuns.insert({ ...newTrackingRun(second)!, activeUser: null });
-    await track(fixture.context, signal);
-    expect((await runOf(second.id)).stage).toBe('items');
-    await fixture.clock.advance(60_000);
-    await tracking.compare();
-    expect((await runOf(first.id)).counts).toEqual({ ...none, new: 1 });
-    await fixture.clock.advance(60_000);
-    await tracking.compare();
-    expect((await runOf(second.id)).counts).toEqual({ ...none, changed: 1 });
-    expect((await history(lamp)).map(({ endedAt }) => endedAt !== null)).toEqual([false, true]);
-  });
+  test.each(['daily', 'true'])(
+    'are compared in the order of their ends with track=%s',
+    async (option) => {
+      const { store } = fixture.context;
+      const [first, second] = await endTwo(option);
+      await store.trackingRuns.insert({
+        ...newTrackingRun(first)!,
+        dueAt: fixture.clock.now() + 60_000,
+        activeUser: null,
+      });
+      await store.trackingRuns.insert({ ...newTrackingRun(second)!, activeUser: null });
+      await track(fixture.context, signal);
+      expect((await runOf(second.id)).stage).toBe('items');
+      await fixture.clock.advance(60_000);
+      await tracking.compare();
+      expect((await runOf(first.id)).counts).toEqual({ ...none, new: 1 });
+      await fixture.clock.advance(60_000);
+      await tracking.compare();
+      expect((await runOf(second.id)).counts).toEqual({ ...none, changed: 1 });
+      expect((await history(lamp)).map(({ endedAt }) => endedAt !== null)).toEqual([false, true]);
+    },
+  );
 
   test('are compared one at a time, also one that ended earlier and is known later', async () => {
     const { context, clock } = fixture;
@@ -267,7 +297,10 @@ describe('the jobs of a user', () => {
     release();
     await comparing;
     await tracking.compare();
-    expect(await runOf(second.id)).toMatchObject({ stage: 'done', counts: { ...none, changed: 1 } });
+    expect(await runOf(second.id)).toMatchObject({
+      stage: 'done',
+      counts: { ...none, changed: 1 },
+    });
   });
 
   test('do not wait for another series whose records cannot be read', async () => {
@@ -280,7 +313,10 @@ describe('the jobs of a user', () => {
       if (jobId === first.id) throw new Fault('internal', 'Unreadable.');
       return context.store.batches.read(jobId, wanted);
     };
-    const broken = { ...context, store: replaceMethods(context.store, { batches: { read: readBatches } }) };
+    const broken = {
+      ...context,
+      store: replaceMethods(context.store, { batches: { read: readBatches } }),
+    };
     await track(broken, signal);
     expect(await runOf(first.id)).toMatchObject({ turn: 'failed' });
     while (await track(broken, signal));
@@ -331,7 +367,10 @@ describe('the jobs of several users', () => {
     await fixture.eventually('every job is being compared', () => reading.size === jobs.length);
     await Promise.all(processes);
     for (const { id } of jobs)
-      expect(await store.trackingRuns.get(id)).toMatchObject({ stage: 'done', counts: { ...none, new: 1 } });
+      expect(await store.trackingRuns.get(id)).toMatchObject({
+        stage: 'done',
+        counts: { ...none, new: 1 },
+      });
   });
 });
 
@@ -349,24 +388,27 @@ describe('a run whose file cannot be read', () => {
   test.each([
     [false, { stage: 'done', turn: null, counts: none }],
     [true, { stage: 'items', turn: 'failed' }],
-  ])('is given up after a day unless the storage is unavailable (%s)', async (isOutage, expected) => {
-    const { store, clock } = fixture.context;
-    const job = await tracking.end(userId, [lamp]);
-    const other = await tracking.end(await fixture.createUser(1_000), [chair]);
-    for (const each of [job, other])
-      await store.trackingRuns.insert({ ...newTrackingRun(each)!, activeUser: null });
-    const context = unreadable(isOutage);
-    await track(context, signal);
-    // The other runs of the round do not wait for their leases to expire.
-    for (const { id } of [job, other])
-      expect(await runOf(id)).toMatchObject({ turn: 'failed', dueAt: clock.now() + 30_000 });
-    await fixture.clock.advance(dayMs + 1);
-    await track(context, signal);
-    expect(await runOf(job.id)).toMatchObject(expected);
-    await fixture.clock.advance(30_000);
-    await tracking.compare();
-    expect((await runOf(job.id)).counts.new).toBe(isOutage ? 1 : 0);
-  });
+  ])(
+    'is given up after a day unless the storage is unavailable (%s)',
+    async (isOutage, expected) => {
+      const { store, clock } = fixture.context;
+      const job = await tracking.end(userId, [lamp]);
+      const other = await tracking.end(await fixture.createUser(1_000), [chair]);
+      for (const each of [job, other])
+        await store.trackingRuns.insert({ ...newTrackingRun(each)!, activeUser: null });
+      const context = unreadable(isOutage);
+      await track(context, signal);
+      // The other runs of the round do not wait for their leases to expire.
+      for (const { id } of [job, other])
+        expect(await runOf(id)).toMatchObject({ turn: 'failed', dueAt: clock.now() + 30_000 });
+      await fixture.clock.advance(dayMs + 1);
+      await track(context, signal);
+      expect(await runOf(job.id)).toMatchObject(expected);
+      await fixture.clock.advance(30_000);
+      await tracking.compare();
+      expect((await runOf(job.id)).counts.new).toBe(isOutage ? 1 : 0);
+    },
+  );
 });
 
 describe('a comparison that fails', () => {
@@ -389,7 +431,9 @@ describe('a comparison that fails', () => {
     await store.trackingRuns.insert({ ...newTrackingRun(job)!, activeUser: null });
     await expect(skipComparison(context, job.id)).rejects.toMatchObject({ code: 'conflict' });
     const messages = async () =>
-      (await store.deliveries.list({}, all)).items.filter(({ type }) => type === 'comparison.failed');
+      (await store.deliveries.list({}, all)).items.filter(
+        ({ type }) => type === 'comparison.failed',
+      );
     for (let minute = 0; minute < 9; minute++) {
       await track(broken, signal);
       await clock.advance(60_000);
@@ -418,13 +462,16 @@ describe('a job with max_age', () => {
     const collectedAt = clock.now();
     await clock.advance(600_000);
     const first = await tracking.run(userId, [lamp, chair], 'daily', { maxAge });
-    expect(await history(lamp)).toMatchObject([{ jobId: first.jobId, at: collectedAt, endedAt: null }]);
+    expect(await history(lamp)).toMatchObject([
+      { jobId: first.jobId, at: collectedAt, endedAt: null },
+    ]);
     expect((await history(chair))[0]!.at).toBeGreaterThan(collectedAt);
     expect((await listChanges(context.store, first.jobId, null, all)).items).toMatchObject([
       { key: lamp, type: 'new', at: collectedAt },
       { key: chair, type: 'new', at: first.at },
     ]);
-    const [item] = (await listTrackedItems(context.store, userId, 'daily', { search: lamp }, all)).items;
+    const [item] = (await listTrackedItems(context.store, userId, 'daily', { search: lamp }, all))
+      .items;
     expect(item).toMatchObject({ firstAt: collectedAt, changedAt: collectedAt, seenAt: first.at });
   });
 
@@ -477,26 +524,32 @@ describe('a listing', () => {
     ]);
   });
 
-  test.each(['\u2028', '\u2029', '\u0085'])('tracks an item whose title contains %j', async (separator) => {
-    const { store } = fixture.context;
-    const listed = (await run()).counts.new;
-    const [item] = (await listTrackedItems(store, userId, 'shop-21', {}, { limit: 1 })).items;
-    const title = `Lamp${separator}second edition`;
-    tracking.changeItem(item!.key, { title }, 'sg');
-    const second = await run();
-    expect(second.counts).toEqual({ ...none, changed: 1, unchanged: listed - 1 });
-    expect(await changesOf(second.jobId)).toMatchObject([{ key: item!.key, after: { title } }]);
-  });
+  test.each(['\u2028', '\u2029', '\u0085'])(
+    'tracks an item whose title contains %j',
+    async (separator) => {
+      const { store } = fixture.context;
+      const listed = (await run()).counts.new;
+      const [item] = (await listTrackedItems(store, userId, 'shop-21', {}, { limit: 1 })).items;
+      const title = `Lamp${separator}second edition`;
+      tracking.changeItem(item!.key, { title }, 'sg');
+      const second = await run();
+      expect(second.counts).toEqual({ ...none, changed: 1, unchanged: listed - 1 });
+      expect(await changesOf(second.jobId)).toMatchObject([{ key: item!.key, after: { title } }]);
+    },
+  );
 });
 
 describe('rules', () => {
-  const addRule = (fields: Partial<Rule>) => fixture.context.store.rules.insert(aRule({ userId, ...fields }));
+  const addRule = (fields: Partial<Rule>) =>
+    fixture.context.store.rules.insert(aRule({ userId, ...fields }));
   const messages = async () =>
-    (await fixture.context.store.deliveries.list({ userId }, all)).items.map(({ type, jobId, body }) => ({
-      type,
-      jobId,
-      data: JSON.parse(body).data,
-    }));
+    (await fixture.context.store.deliveries.list({ userId }, all)).items.map(
+      ({ type, jobId, body }) => ({
+        type,
+        jobId,
+        data: JSON.parse(body).data,
+      }),
+    );
   beforeEach(async () => {
     await fixture.context.store.webhooks.put({
       userId,
@@ -513,7 +566,13 @@ describe('rules', () => {
   test('send one message for each run and item, whatever number of them fires', async () => {
     await addRule({ name: 'Cheaper', condition: 'price_falls_by', threshold: 5 });
     await addRule({ name: 'Any price', condition: 'changes', field: 'price', threshold: null });
-    await addRule({ name: 'Chair only', condition: 'changes', field: 'title', threshold: null, key: chair });
+    await addRule({
+      name: 'Chair only',
+      condition: 'changes',
+      field: 'title',
+      threshold: null,
+      key: chair,
+    });
     await addRule({ name: 'Other series', condition: 'changes', field: 'price', series: 'weekly' });
     await addRule({ name: 'Off', condition: 'changes', field: 'price', enabled: false });
     await tracking.run(userId, [lamp, chair, table]);

@@ -24,13 +24,13 @@ const maxTurnMs = 5_000;
 /** Delay before a run that failed is tried again. */
 const retryMs = 30_000;
 /**
- * Delay before a run that waits checks its turn again. The end of the run before makes it due at once, unless
- * the process crashes between the two.
+ * Delay before a run that waits checks its turn again. The end of the run before makes it due at
+ * once, unless the process crashes between the two.
  */
 const waitMs = 10_000;
 /**
- * Maximum age of a run whose records cannot be read. The run then ends without them, so that it does not
- * block later runs of its series.
+ * Maximum age of a run whose records cannot be read. The run then ends without them, so that it
+ * does not block later runs of its series.
  */
 const giveUpMs = 24 * 3_600_000;
 /** Runs claimed at once, and compared at the same time, each of another user. */
@@ -39,9 +39,10 @@ const claimSize = 4;
 const chunkSize = 200;
 
 /**
- * Compares the jobs that are due. A run advances batch by batch; its progress is written after the batch, by
- * the holder of the claim, and every write before is idempotent, so that a crash repeats a batch without a
- * trace. Returns true if a run was due. Throws `unavailable` while the store is unreachable.
+ * Compares the jobs that are due. A run advances batch by batch; its progress is written after the
+ * batch, by the holder of the claim, and every write before is idempotent, so that a crash repeats
+ * a batch without a trace. Returns true if a run was due. Throws `unavailable` while the store is
+ * unreachable.
  */
 export async function track(context: JobContext, signal: AbortSignal): Promise<boolean> {
   const { store, clock } = context;
@@ -58,19 +59,27 @@ export async function track(context: JobContext, signal: AbortSignal): Promise<b
   return (await processDue(runs, clock, signal)) > 0 && !signal.aborted;
 }
 
-/** Makes a run that failed due again, or gives it up. Throws `unavailable` while the store is unreachable. */
+/**
+ * Makes a run that failed due again, or gives it up. Throws `unavailable` while the store is
+ * unreachable.
+ */
 async function retryLater(context: JobContext, run: TrackingRun, error: unknown): Promise<void> {
   const { clock, log } = context;
   const { code, component } = Fault.from(error);
   const isFile = component === 'file store';
   if (code === 'unavailable' && !isFile) throw error;
   log.error({ jobId: run.jobId, stage: run.stage, err: error }, 'comparison failed');
-  // One file may be unreadable for good, but no run is given up during an outage of the result storage.
+  // One file may be unreadable for good, but no run is given up during an outage of the result
+  // storage.
   const isOutage = isFile && !(await responds(context));
   const isLost = !isOutage && clock.now() - run.at > giveUpMs;
   if (isLost) return finish(context, { ...run, isSkipped: true });
   const failedAt = run.failedAt ?? clock.now();
-  const failed = await save(context, run, { turn: 'failed', failedAt, dueAt: clock.steady() + retryMs });
+  const failed = await save(context, run, {
+    turn: 'failed',
+    failedAt,
+    dueAt: clock.steady() + retryMs,
+  });
   if (failed === null) return;
   await wakeNext(context.store, run.userId, clock.steady());
   await tellOperators(context, failed, Fault.from(error));
@@ -83,14 +92,20 @@ const responds = ({ blobs }: JobContext): Promise<boolean> =>
     () => false,
   );
 
-/** Compares jobs every `intervalMs`, and without a pause while runs are due, until the signal is aborted. */
+/**
+ * Compares jobs every `intervalMs`, and without a pause while runs are due, until the signal is
+ * aborted.
+ */
 export async function trackForever(
   context: JobContext,
   intervalMs: number,
   signal: AbortSignal,
 ): Promise<void> {
   const onError = (error: unknown) =>
-    context.log.warn({ step: 'history', error: Fault.from(error).message }, 'comparison interrupted');
+    context.log.warn(
+      { step: 'history', error: Fault.from(error).message },
+      'comparison interrupted',
+    );
   await repeat(() => track(context, signal), { ...context, intervalMs, onError }, signal);
 }
 
@@ -103,8 +118,8 @@ interface Round {
 }
 
 /**
- * Returns a function that resolves in a later turn of the event loop, for one caller in each. The embedded
- * store resolves without I/O, so that several batches in a turn would delay other calls.
+ * Returns a function that resolves in a later turn of the event loop, for one caller in each. The
+ * embedded store resolves without I/O, so that several batches in a turn would delay other calls.
  */
 function createSharedYield(): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
@@ -121,14 +136,19 @@ async function advance(round: Round, claimed: TrackingRun): Promise<void> {
   if (run === null) return;
   const job = await context.store.jobs.get(run.jobId);
   // Without its files, nothing is left to compare.
-  if (job === null || job.filesDeletedAt !== null) return finish(context, { ...run, isSkipped: true });
+  if (job === null || job.filesDeletedAt !== null)
+    return finish(context, { ...run, isSkipped: true });
   const turn = await openTurn(round, run, job);
   let next = run;
   if (next.stage === 'items') {
     const compared = await advanceStage(turn, next, compareBatch);
     if (compared === null) return;
     if (turn.isLate || compared.series === '') return finish(context, compared);
-    const begun = { stage: 'missing', nextBatch: 0, dueAt: context.clock.steady() + leaseMs } as const;
+    const begun = {
+      stage: 'missing',
+      nextBatch: 0,
+      dueAt: context.clock.steady() + leaseMs,
+    } as const;
     const saved = await save(context, compared, begun);
     if (saved === null) return;
     next = saved;
@@ -137,7 +157,9 @@ async function advance(round: Round, claimed: TrackingRun): Promise<void> {
   if (ended !== null) await finish(context, ended);
 }
 
-/** Makes a run the active one of its user. Returns null, and makes it due later, if it has to wait. */
+/**
+ * Makes a run the active one of its user. Returns null, and makes it due later, if it has to wait.
+ */
 async function begin(context: JobContext, run: TrackingRun): Promise<TrackingRun | null> {
   const { store, clock } = context;
   const wait = await waitOf(store, run);
@@ -176,8 +198,8 @@ async function openTurn(round: Round, run: TrackingRun, job: Job): Promise<Turn>
 type Progress = Pick<TrackingRun, 'counts' | 'messages'>;
 
 /**
- * Advances the stage of a run, and writes its progress after each batch. Returns null if the turn is over or
- * the claim was lost.
+ * Advances the stage of a run, and writes its progress after each batch. Returns null if the turn
+ * is over or the claim was lost.
  */
 async function advanceStage(
   turn: Turn,
@@ -215,12 +237,17 @@ async function compareBatch(turn: Turn, run: TrackingRun, batch: Batch): Promise
     const failedUnits = () => units.failed();
     const comparison: Comparison = { run: { ...run, messages }, isLate: late, rules, failedUnits };
     const added = await applySnapshots(context, comparison, snapshots);
-    for (const type of Object.keys(counts) as (keyof typeof counts)[]) counts[type] += added.counts[type];
+    for (const type of Object.keys(counts) as (keyof typeof counts)[])
+      counts[type] += added.counts[type];
     messages += added.messages;
   };
   const at = Math.min(batch.endedAt ?? run.at, run.at);
   let snapshots: Snapshot[] = [];
-  for await (const { reading: found, region, unitKey, ...source } of readingsOf(context, job, batch)) {
+  for await (const { reading: found, region, unitKey, ...source } of readingsOf(
+    context,
+    job,
+    batch,
+  )) {
     const { key, details: _, ...values } = found;
     const item = { userId: job.userId, market: job.market, region, key };
     const unit = seriesUnit(run.series, batch, unitKey);

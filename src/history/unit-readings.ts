@@ -3,12 +3,15 @@ import type { Job } from '../store/documents.ts';
 import { seriesUnit } from '../store/history-ids.ts';
 import type { Store } from '../store/store.ts';
 
-/** Faults of units whose item is gone from the site. After any other fault nothing is known about it. */
+/**
+ * Faults of units whose item is gone from the site. After any other fault nothing is known about
+ * it.
+ */
 const goneCodes: ReadonlySet<string> = new Set(['page_not_found', 'page_private']);
 
 /**
- * Times at which a job read its units, by the hashes of the units in its series. Null for a unit that could
- * not be read, which may still list what it listed before.
+ * Times at which a job read its units, by the hashes of the units in its series. Null for a unit
+ * that could not be read, which may still list what it listed before.
  */
 export type UnitReadings = ReadonlyMap<string, number | null>;
 
@@ -19,9 +22,9 @@ function readingTimeOf(outcome: Outcome | undefined, earliest: number): number |
 }
 
 /**
- * Adds the units of a batch to readings. A unit without a stored time counts as read at the start of the job,
- * so that an item that another run found meanwhile is not taken for absent. A unit that was submitted twice
- * counts as read if one of them was.
+ * Adds the units of a batch to readings. A unit without a stored time counts as read at the start
+ * of the job, so that an item that another run found meanwhile is not taken for absent. A unit that
+ * was submitted twice counts as read if one of them was.
  */
 export function addReadings(
   readings: Map<string, number | null>,
@@ -33,7 +36,10 @@ export function addReadings(
     const unit = seriesUnit(series, batch, key);
     const readAt = readingTimeOf(batch.outcomes[index], startedAt ?? createdAt);
     const earlier = readings.get(unit) ?? null;
-    readings.set(unit, earlier === null || (readAt !== null && readAt > earlier) ? readAt : earlier);
+    readings.set(
+      unit,
+      earlier === null || (readAt !== null && readAt > earlier) ? readAt : earlier,
+    );
   }
 }
 

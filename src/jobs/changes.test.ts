@@ -78,7 +78,8 @@ describe('next()', () => {
     const listeners: string[] = [];
     const counted = new Proxy(signal, {
       get: (target, name) => {
-        if (name !== 'addEventListener' && name !== 'removeEventListener') return Reflect.get(target, name);
+        if (name !== 'addEventListener' && name !== 'removeEventListener')
+          return Reflect.get(target, name);
         return (type: string) => listeners.push(`${name} ${type}`);
       },
     });

@@ -4,15 +4,15 @@ import { replaceMethods } from '../store/wrap.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /**
- * Notifies waiters of job changes made by this process. Changes by other processes are found by polling the
- * store.
+ * Notifies waiters of job changes made by this process. Changes by other processes are found by
+ * polling the store.
  */
 export interface JobChanges {
   /** Wakes the waiters of a job. */
   notify(jobId: string): void;
   /**
-   * Resolves at the next notification about the job, after `ms` milliseconds, when the signal aborts, or on
-   * stop(), whichever comes first. Never rejects.
+   * Resolves at the next notification about the job, after `ms` milliseconds, when the signal
+   * aborts, or on stop(), whichever comes first. Never rejects.
    */
   next(jobId: string, ms: number, signal: AbortSignal): Promise<void>;
   /** True after stop(). */
@@ -52,9 +52,9 @@ export function createJobChanges(clock: Clock): JobChanges {
 }
 
 /**
- * Wraps a store so that every change of a job's state notifies the waiters of the job, and to count ended
- * jobs, claims of batches, and credits. A step that is repeated after a crash counts again where the store
- * accepts it again.
+ * Wraps a store so that every change of a job's state notifies the waiters of the job, and to count
+ * ended jobs, claims of batches, and credits. A step that is repeated after a crash counts again
+ * where the store accepts it again.
  */
 export function observeStore(store: Store, changes: JobChanges, metrics: Metrics): Store {
   return replaceMethods(store, {

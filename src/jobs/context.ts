@@ -34,8 +34,8 @@ export interface ReadingGuard {
   /** Records that the page of a unit is read in this turn of the event loop. */
   begin(unit: UnitReading): void;
   /**
-   * Hands a released batch, of which a claim ended without progress, to the process that reads such batches.
-   * Absent in that process.
+   * Hands a released batch, of which a claim ended without progress, to the process that reads such
+   * batches. Absent in that process.
    */
   handOver?: (message: BatchReference) => void;
 }
@@ -85,13 +85,15 @@ export interface JobSettings
 /** Creates and reads the links and tokens of results. */
 export interface JobLinks {
   /**
-   * Returns a signed link to a file, valid for 7 days. With `bearer`, it also requires the owner's Bearer
-   * token.
+   * Returns a signed link to a file, valid for 7 days. With `bearer`, it also requires the owner's
+   * Bearer token.
    */
   file(job: Job, file: StoredFile, bearer: boolean): Promise<string>;
   /** Returns a signed link like file(), but always one of the service, which takes a format. */
   records(job: Job, file: StoredFile, bearer: boolean): string;
-  /** Returns the path at which the service serves an image of a record, or null if it shows none. */
+  /**
+   * Returns the path at which the service serves an image of a record, or null if it shows none.
+   */
   image(url: string): string | null;
   /** Returns the token of a unit for the data endpoint. */
   itemToken(jobId: string, batchId: string, index: number): string;
@@ -102,8 +104,8 @@ export interface JobLinks {
 /** Access of workers to the marketplaces, within the rate limits that all workers share. */
 export interface Pages {
   /**
-   * Opens a session that reads one unit from a market's origin of a region. Urgent callers come first, and
-   * users get equal shares.
+   * Opens a session that reads one unit from a market's origin of a region. Urgent callers come
+   * first, and users get equal shares.
    */
   openSession(market: string, region: string, signal: AbortSignal, caller: UnitCaller): UnitSession;
   /** Returns the maximum concurrent requests to one origin of the market, over all workers. */
@@ -111,8 +113,8 @@ export interface Pages {
   /** Memory for records, which they share with the pages. */
   records: RecordMemory;
   /**
-   * Starts an urgent task, for which other requests of this process make room. Returns the function that ends
-   * it.
+   * Starts an urgent task, for which other requests of this process make room. Returns the function
+   * that ends it.
    */
   beginUrgent(): () => void;
 }
@@ -127,8 +129,8 @@ export interface UnitCaller extends AcquireOptions {
 export interface UnitSession {
   fetch: FetchPage;
   /**
-   * Delay before another attempt at the unit in milliseconds; by default, it depends on the fault and the
-   * attempt.
+   * Delay before another attempt at the unit in milliseconds; by default, it depends on the fault
+   * and the attempt.
    */
   retryMs?: number;
   /** Time at which the pages were read, if they are kept pages. */

@@ -18,7 +18,10 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-/** Returns the entries of the job by key: the charge, the refund at the end, the refund at submission. */
+/**
+ * Returns the entries of the job by key: the charge, the refund at the end, the refund at
+ * submission.
+ */
 async function entries(): Promise<LedgerEntry[]> {
   const { items } = await store.ledger.list({ userId: job.userId }, { limit: 10 });
   return items
@@ -113,6 +116,9 @@ describe('jobRefunds()', () => {
     await chargeJob(store, job, now);
     expect(await jobRefunds(store, job)).toEqual({ charged: true, entry: null });
     await refundJob(store, job, 15, now);
-    expect(await jobRefunds(store, job)).toEqual({ charged: true, entry: entryKeys.refund(job.id) });
+    expect(await jobRefunds(store, job)).toEqual({
+      charged: true,
+      entry: entryKeys.refund(job.id),
+    });
   });
 });

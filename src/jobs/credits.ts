@@ -5,8 +5,8 @@ import type { SpentCeiling } from '../store/ledger.ts';
 import type { Store } from '../store/store.ts';
 
 /**
- * Ledger entries of one job. Every entry has a stable key, so that a crash or a duplicate request posts it
- * only once.
+ * Ledger entries of one job. Every entry has a stable key, so that a crash or a duplicate request
+ * posts it only once.
  */
 export const entryKeys = {
   charge: (jobId: string) => `charge:${jobId}`,
@@ -15,7 +15,8 @@ export const entryKeys = {
 
 /**
  * Charges a job's cost to its owner, within the credit ceiling of the key that submitted it. Throws
- * `insufficient_credits` with the quota; `conflict` if the job ended or was discarded before it was charged.
+ * `insufficient_credits` with the quota; `conflict` if the job ended or was discarded before it was
+ * charged.
  */
 export async function chargeJob(store: Store, job: Job, now: number): Promise<void> {
   if (job.cost === 0) return;
@@ -41,8 +42,8 @@ export function chargedCredits({ state, cost }: Job, chargedAt: 'submit' | 'appr
 }
 
 /**
- * Returns the fault `insufficient_credits` if the balance or the key's credit ceiling does not cover a job,
- * otherwise null. Called before a submission; the charge checks both again.
+ * Returns the fault `insufficient_credits` if the balance or the key's credit ceiling does not
+ * cover a job, otherwise null. Called before a submission; the charge checks both again.
  */
 export async function findShortfall(
   store: Store,
@@ -60,8 +61,8 @@ export async function findShortfall(
 }
 
 /**
- * Returns the fault `max_credits_exceeded` if a job costs more than its submission allows, otherwise null.
- * Its quota has the balance, as every other one.
+ * Returns the fault `max_credits_exceeded` if a job costs more than its submission allows,
+ * otherwise null. Its quota has the balance, as every other one.
  */
 export async function findExcess(
   store: Pick<Store, 'users'>,
@@ -89,12 +90,17 @@ function creditsShort(required: number, current: number): Fault {
 }
 
 /**
- * Refunds `owed` credits of an ending job: the cost of its failed units, or the whole cost of a rejected or
- * discarded job.
- * A job that was not charged gets no refund and can no longer be charged. The refund is not dated before the
- * charge, which a process whose clock is ahead may have posted. Returns the total refunded.
+ * Refunds `owed` credits of an ending job: the cost of its failed units, or the whole cost of a
+ * rejected or discarded job. A job that was not charged gets no refund and can no longer be
+ * charged. The refund is not dated before the charge, which a process whose clock is ahead may have
+ * posted. Returns the total refunded.
  */
-export async function refundJob(store: Store, job: Job, owed: number, now: number): Promise<number> {
+export async function refundJob(
+  store: Store,
+  job: Job,
+  owed: number,
+  now: number,
+): Promise<number> {
   const charge = await finalizeCharge(store, job, now);
   if (charge === null) return 0;
   await refund(store, job, owed, Math.max(now, charge.createdAt));
@@ -107,8 +113,8 @@ export function isChargeVoid(store: Store, jobId: string): Promise<boolean> {
 }
 
 /**
- * Returns the entry that charged the job. If there is none, returns null, and concurrent and later charges
- * are refused.
+ * Returns the entry that charged the job. If there is none, returns null, and concurrent and later
+ * charges are refused.
  */
 async function finalizeCharge(store: Store, job: Job, now: number): Promise<LedgerEntry | null> {
   return job.cost === 0 ? null : store.ledger.voidKey(entryKeys.charge(job.id), job.userId, now);

@@ -32,8 +32,8 @@ export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): FailedOutcome 
 });
 
 /**
- * Reads the batches of a job whose summaries `isRead` accepts, in order and a few at a time. Other batches
- * cost only their summary. `first` is the index of the batch's first unit in the job.
+ * Reads the batches of a job whose summaries `isRead` accepts, in order and a few at a time. Other
+ * batches cost only their summary. `first` is the index of the batch's first unit in the job.
  */
 export async function* readIndexedBatches(
   store: Store,
@@ -51,7 +51,8 @@ export async function* readIndexedBatches(
 }
 
 /**
- * Yields the units of a batch. Units of a rejected job count as failed even before their batch is updated.
+ * Yields the units of a batch. Units of a rejected job count as failed even before their batch is
+ * updated.
  */
 export function* unitsOf(job: Job, { batch, first }: IndexedBatch): Generator<IndexedUnit> {
   for (const [at, unit] of batch.units.entries()) {

@@ -18,12 +18,18 @@ afterEach(() => fixture.close());
 /** Returns the counts since the last call as "name label… value", sorted. */
 function counts(): string[] {
   const { counters: sums } = fixture.metrics.take();
-  return sums.map(({ name, labels, value }) => [name, ...Object.values(labels), value].join(' ')).toSorted();
+  return sums
+    .map(({ name, labels, value }) => [name, ...Object.values(labels), value].join(' '))
+    .toSorted();
 }
 
 const submitted = async () => {
   const userId = await fixture.createUser(1_000);
-  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3, '30000000801'));
+  const { jobId } = await fixture.submit(
+    userId,
+    'SubmitVariantSold',
+    variantSoldRequest(3, '30000000801'),
+  );
   return jobId as string;
 };
 
@@ -49,16 +55,24 @@ describe('the metrics of a job', () => {
     const units = byName('gleaner_units_total');
     expect(units.reduce((sum, { value }) => sum + value, 0)).toBe(4);
     expect(units).toContainEqual(
-      expect.objectContaining({ labels: { market: 'mkta', kind: 'variant_sold', code: 'ok' }, value: 3 }),
+      expect.objectContaining({
+        labels: { market: 'mkta', kind: 'variant_sold', code: 'ok' },
+        value: 3,
+      }),
     );
     const durations = (name: DistributionName) => durationsIn(report, name);
     expect(durations('gleaner_approval_wait_seconds')).toEqual({ count: 1, sumMs: 90_000 });
-    expect(durations('gleaner_batch_schedule_to_start_seconds')).toEqual({ count: 1, sumMs: 2_000 });
+    expect(durations('gleaner_batch_schedule_to_start_seconds')).toEqual({
+      count: 1,
+      sumMs: 2_000,
+    });
     const sumMs = fixture.clock.now() - noon;
     expect(durations('gleaner_job_duration_seconds')).toEqual({ count: 1, sumMs });
     expect(durations('gleaner_unit_duration_seconds').count).toBe(4);
     expect(
-      byName('gleaner_credits_total').find(({ labels }) => 'type' in labels && labels.type === 'refund'),
+      byName('gleaner_credits_total').find(
+        ({ labels }) => 'type' in labels && labels.type === 'refund',
+      ),
     ).toEqual(expect.objectContaining({ value: job.refunded }));
     expect(cost).toBeGreaterThan(job.refunded);
   });

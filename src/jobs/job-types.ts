@@ -6,7 +6,11 @@ import {
   getOption,
   hasOption,
 } from '@bufbuild/protobuf';
-import { job as jobOption, market as marketOption, Step } from '../../gen/gleaner/options/v1/options_pb.ts';
+import {
+  job as jobOption,
+  market as marketOption,
+  Step,
+} from '../../gen/gleaner/options/v1/options_pb.ts';
 import type { Kind, ResultShape } from '../kinds/kind.ts';
 import type { Market, Reader } from '../markets/market.ts';
 
@@ -45,8 +49,8 @@ export interface JobTypes {
 export const fullName = (method: DescMethod): string => `${method.parent.typeName}.${method.name}`;
 
 /**
- * Resolves the job options of the services' methods to kinds and markets. Throws if a method names an unknown
- * kind, view or market, or a market without a reader for the kind's pages.
+ * Resolves the job options of the services' methods to kinds and markets. Throws if a method names
+ * an unknown kind, view or market, or a market without a reader for the kind's pages.
  */
 export function resolveJobTypes(
   services: readonly DescService[],
@@ -90,12 +94,17 @@ function marketOf(method: DescMethod, markets: readonly Market[]): Market {
 }
 
 /** Returns the job type as one of its methods declares it. */
-function resolveJobType(method: DescMethod, market: Market, kinds: readonly Kind[]): ResolvedJobType {
+function resolveJobType(
+  method: DescMethod,
+  market: Market,
+  kinds: readonly Kind[],
+): ResolvedJobType {
   const { kind: kindName, step, view, result, resultInArray } = getOption(method, jobOption);
   const kind = kinds.find(({ name }) => name === kindName);
   if (kind === undefined) return failMethod(method, `there is no kind '${kindName}'`);
   const reader = market.readers[kind.page];
-  if (reader === undefined) return failMethod(method, `${market.name} has no reader of ${kind.page} pages`);
+  if (reader === undefined)
+    return failMethod(method, `${market.name} has no reader of ${kind.page} pages`);
   if (view !== '' && !(view in kind.views)) failMethod(method, `${kindName} has no view '${view}'`);
   if (step === Step.SUBMIT && (result === '') !== (kind.files.unit === undefined))
     failMethod(method, `${kindName} needs a result if its units have files, and only then`);
@@ -110,7 +119,10 @@ function resolveJobType(method: DescMethod, market: Market, kinds: readonly Kind
   };
 }
 
-/** Adds what a method declares to its job type: the submit method has the request, and one has the result. */
+/**
+ * Adds what a method declares to its job type: the submit method has the request, and one has the
+ * result.
+ */
 function mergeJobType(
   jobType: ResolvedJobType | undefined,
   declared: ResolvedJobType,

@@ -47,7 +47,10 @@ describe.each(await findStores())('kept pages on $name', ({ name, open }) => {
     (await fixture.context.blobs.listJob(jobId)).filter(isPageFile).sort();
   const jobOf = async (jobId: string) => (await fixture.context.store.jobs.get(jobId))!;
 
-  /** Requires each unit to have one page, in files that exist, and the job to have no other page files. */
+  /**
+   * Requires each unit to have one page, in files that exist, and the job to have no other page
+   * files.
+   */
   const expectComplete = async (jobId: string, where = '') => {
     const batches = await batchesOf(jobId);
     for (const { units, pages } of batches) {
@@ -56,7 +59,9 @@ describe.each(await findStores())('kept pages on $name', ({ name, open }) => {
         expect(more, where).toEqual([]);
         const { path } = pages!.files[page!.file]!;
         const range = { start: page!.offset, end: page!.offset + page!.length - 1 };
-        const record = gunzipSync(await buffer(await fixture.context.blobs.read(path, range))).toString();
+        const record = gunzipSync(
+          await buffer(await fixture.context.blobs.read(path, range)),
+        ).toString();
         expect(record, where).toMatch(/^WARC\/1\.1\r\nWARC-Type: response\r\n/);
         expect(record.includes(String(unit.input.item_id)), where).toBe(true);
       }
@@ -99,7 +104,11 @@ describe.each(await findStores())('kept pages on $name', ({ name, open }) => {
       const jobId = await submitted(userId, 2, option);
       await workOff();
       const job = await fixture.waitForState(jobId, 'completed');
-      expect([job.pagesUntil, job.counts!.pages, await pageFilesOf(jobId)]).toEqual([null, undefined, []]);
+      expect([job.pagesUntil, job.counts!.pages, await pageFilesOf(jobId)]).toEqual([
+        null,
+        undefined,
+        [],
+      ]);
     }
   });
 
@@ -113,45 +122,59 @@ describe.each(await findStores())('kept pages on $name', ({ name, open }) => {
     };
     const none = { fetch: undefined, concurrency: undefined, requestsPerSecond: undefined };
     const more = { hosts: undefined, robots: undefined, proxy: undefined };
-    const userId = await openFixture({ origins: new Map([['mkta', { ...origin, ...none, ...more }]]) });
+    const userId = await openFixture({
+      origins: new Map([['mkta', { ...origin, ...none, ...more }]]),
+    });
     expect(await jobOf(await submitted(userId, 1))).toMatchObject({ options: { keepPages: '3d' } });
-    expect(await jobOf(await submitted(userId, 1, '1d'))).toMatchObject({ options: { keepPages: '1d' } });
+    expect(await jobOf(await submitted(userId, 1, '1d'))).toMatchObject({
+      options: { keepPages: '1d' },
+    });
     expect(await jobOf(await submitted(userId, 1, ''))).toMatchObject({ pagesUntil: null });
   });
 
-  test.skipIf(open === null)('are also those of failed units, and of the last attempt only', async () => {
-    const userId = await openFixture();
-    const { items } = variantSoldRequest(3);
-    let attempts = 0;
-    fixture.wrapFetch((fetch, itemId) => async (request) => {
-      const page = await fetch(request);
-      if (itemId !== items[1]!.itemId) return page;
-      attempts += 1;
-      return { ...page, body: Buffer.from(`<broken ${attempts} ${itemId}`) };
-    });
-    const jobId = await submitted(userId, 3, '1d');
-    const working = workOff();
-    await fixture.eventually('the unit has failed', async () => {
-      await fixture.clock.advance(60_000);
-      return (await jobOf(jobId)).finishedAt !== null;
-    });
-    await working;
-    expect(attempts).toBeGreaterThan(1);
-    expect((await jobOf(jobId)).counts).toMatchObject({ units: { failed: 1 }, pages: { kept: 3 } });
-    await expectComplete(jobId);
-    const [{ pages }] = (await batchesOf(jobId)) as [Batch];
-    const { file, offset, length } = pages!.units[1]![0]!;
-    const range = { start: offset, end: offset + length - 1 };
-    const stored = await buffer(await fixture.context.blobs.read(pages!.files[file]!.path, range));
-    expect(gunzipSync(stored).toString()).toContain(`<broken ${attempts} `);
-  });
+  test.skipIf(open === null)(
+    'are also those of failed units, and of the last attempt only',
+    async () => {
+      const userId = await openFixture();
+      const { items } = variantSoldRequest(3);
+      let attempts = 0;
+      fixture.wrapFetch((fetch, itemId) => async (request) => {
+        const page = await fetch(request);
+        if (itemId !== items[1]!.itemId) return page;
+        attempts += 1;
+        return { ...page, body: Buffer.from(`<broken ${attempts} ${itemId}`) };
+      });
+      const jobId = await submitted(userId, 3, '1d');
+      const working = workOff();
+      await fixture.eventually('the unit has failed', async () => {
+        await fixture.clock.advance(60_000);
+        return (await jobOf(jobId)).finishedAt !== null;
+      });
+      await working;
+      expect(attempts).toBeGreaterThan(1);
+      expect((await jobOf(jobId)).counts).toMatchObject({
+        units: { failed: 1 },
+        pages: { kept: 3 },
+      });
+      await expectComplete(jobId);
+      const [{ pages }] = (await batchesOf(jobId)) as [Batch];
+      const { file, offset, length } = pages!.units[1]![0]!;
+      const range = { start: offset, end: offset + length - 1 };
+      const stored = await buffer(
+        await fixture.context.blobs.read(pages!.files[file]!.path, range),
+      );
+      expect(gunzipSync(stored).toString()).toContain(`<broken ${attempts} `);
+    },
+  );
 
   test.skipIf(open === null)('are kept by a worker that takes batches from the queue', async () => {
     fixture = await openJobFixture({ approval: false }, open?.());
     const userId = await fixture.createUser(1_000);
     await fixture.startWorker();
     const jobId = await submitted(userId, 3, '1d');
-    expect((await fixture.waitForState(jobId, 'completed')).counts!.pages).toMatchObject({ kept: 3 });
+    expect((await fixture.waitForState(jobId, 'completed')).counts!.pages).toMatchObject({
+      kept: 3,
+    });
     await expectComplete(jobId);
   });
 
@@ -159,7 +182,9 @@ describe.each(await findStores())('kept pages on $name', ({ name, open }) => {
     const userId = await openFixture();
     const jobId = await submitted(userId, 2, '1d', 2);
     await workOff();
-    expect((await fixture.waitForState(jobId, 'completed')).counts!.pages).toMatchObject({ kept: 2 });
+    expect((await fixture.waitForState(jobId, 'completed')).counts!.pages).toMatchObject({
+      kept: 2,
+    });
     await expectComplete(jobId);
   });
 
@@ -169,7 +194,9 @@ describe.each(await findStores())('kept pages on $name', ({ name, open }) => {
     await work(fixture.context, messages.shift()!, () => {}, never);
     const { store } = fixture.context;
     const [{ pages: kept }] = (await batchesOf(jobId)) as [Batch];
-    const ids = Object.values(kept!.units).flatMap((each) => each.map((page) => placeId(jobId, page)));
+    const ids = Object.values(kept!.units).flatMap((each) =>
+      each.map((page) => placeId(jobId, page)),
+    );
     expect(await store.pagePlaces.find({ id: { in: ids } })).toHaveLength(50);
     await fixture.clock.advance(60_000);
     await workOff();
@@ -186,14 +213,19 @@ describe.each(await findStores())('kept pages on $name', ({ name, open }) => {
     expect(stream).toHaveLength(pages!.bytes);
   });
 
-  test.skipIf(open === null)('of batches that read them at the same moment may be kept by each', async () => {
-    const userId = await openFixture();
-    const jobId = await submitted(userId, 50, '1d', 10);
-    await Promise.all(messages.splice(0).map((message) => work(fixture.context, message, () => {}, never)));
-    const { kept, missed } = (await fixture.waitForState(jobId, 'completed')).counts!.pages!;
-    expect([kept >= 50, kept <= 60, missed]).toEqual([true, true, 0]);
-    await expectComplete(jobId);
-  });
+  test.skipIf(open === null)(
+    'of batches that read them at the same moment may be kept by each',
+    async () => {
+      const userId = await openFixture();
+      const jobId = await submitted(userId, 50, '1d', 10);
+      await Promise.all(
+        messages.splice(0).map((message) => work(fixture.context, message, () => {}, never)),
+      );
+      const { kept, missed } = (await fixture.waitForState(jobId, 'completed')).counts!.pages!;
+      expect([kept >= 50, kept <= 60, missed]).toEqual([true, true, 0]);
+      await expectComplete(jobId);
+    },
+  );
 
   test.skipIf(open === null)('are counted as missed above the quota of their user', async () => {
     const userId = await openFixture({ keptPageBytes: 12_000 });
@@ -257,7 +289,10 @@ test('a unit whose pages exceed its limit keeps those before', async () => {
   fixture = await openJobFixture({ approval: false });
   const { randomBytes } = await import('node:crypto');
   const response = { status: 200, headers: {}, url: 'https://shop.example/a', at: 0 };
-  const { fetch, captured } = capturePages(async () => ({ ...response, body: randomBytes(6 * 1024 ** 2) }));
+  const { fetch, captured } = capturePages(async () => ({
+    ...response,
+    body: randomBytes(6 * 1024 ** 2),
+  }));
   for (const path of ['/a', '/b', '/c']) await fetch({ path });
   expect(captured.pages).toHaveLength(2);
   expect(captured.missed).toBe(1);

@@ -32,10 +32,13 @@ export function requirePages(job: Job, now: number): void {
 }
 
 /**
- * Yields the files with a job's kept pages so far: together one WARC file. Throws `conflict` if there are
- * none.
+ * Yields the files with a job's kept pages so far: together one WARC file. Throws `conflict` if
+ * there are none.
  */
-export async function* pagesOf({ store, blobs, clock }: JobContext, job: Job): AsyncGenerator<Uint8Array> {
+export async function* pagesOf(
+  { store, blobs, clock }: JobContext,
+  job: Job,
+): AsyncGenerator<Uint8Array> {
   requirePages(job, clock.now());
   for await (const { pages } of store.batches.read(job.id))
     for (const { path, bytes } of pages?.files ?? [])
@@ -84,8 +87,8 @@ export function capturePages(fetch: FetchPage): { fetch: FetchPage; captured: Un
     captured,
     async fetch(request) {
       const response = await fetch(request);
-      // Compressed before the reader gets the page, whose memory is released when it requests the next one.
-      // The unit does not depend on it.
+      // Compressed before the reader gets the page, whose memory is released when it requests the
+      // next one. The unit does not depend on it.
       const records = await writePage(request, response).catch(() => null);
       if (records === null || captured.bytes + records.length > maxUnitBytes) captured.missed += 1;
       else {
@@ -112,12 +115,15 @@ export interface PageKeeper {
   /** Compressed bytes that are not written yet. */
   readonly pendingBytes: number;
   /**
-   * Writes the pages of the units to a file of their own, except those that the job has kept before. Returns
-   * the batch's kept pages with them, to be stored with the units' outcomes, or null if there is nothing to
-   * store.
+   * Writes the pages of the units to a file of their own, except those that the job has kept
+   * before. Returns the batch's kept pages with them, to be stored with the units' outcomes, or
+   * null if there is nothing to store.
    */
   write(indexes: readonly number[]): Promise<KeptPages | null>;
-  /** Releases the memory of the last write(), which was stored, and lets other batches find its pages. */
+  /**
+   * Releases the memory of the last write(), which was stored, and lets other batches find its
+   * pages.
+   */
   commit(): Promise<void>;
   /** Returns the file of the last write(), which was not stored. */
   uncommitted(): string[];
@@ -126,13 +132,14 @@ export interface PageKeeper {
 }
 
 /** Returns true if the pages of a job are kept. */
-export const keepsPages = ({ options, rereadOf }: Job) => rereadOf === null && keepPagesMs(options) !== null;
+export const keepsPages = ({ options, rereadOf }: Job) =>
+  rereadOf === null && keepPagesMs(options) !== null;
 
 /**
- * Creates the writer. Pages that exceed the limit of a batch, or the quota of the user, are counted as
- * missed. A page is kept once in a job: its place is stored after the batch that keeps it, so that no place
- * is that of a page without a reference. Batches that read the same page at the same moment, or after a crash
- * between the two writes, keep it once each.
+ * Creates the writer. Pages that exceed the limit of a batch, or the quota of the user, are counted
+ * as missed. A page is kept once in a job: its place is stored after the batch that keeps it, so
+ * that no place is that of a page without a reference. Batches that read the same page at the same
+ * moment, or after a crash between the two writes, keep it once each.
  */
 export function createPageKeeper(context: JobContext, { userId }: Job, batch: Batch): PageKeeper {
   const { store, settings, sharedCounts } = context;
@@ -164,7 +171,14 @@ export function createPageKeeper(context: JobContext, { userId }: Job, batch: Ba
       if (units.size === 0) return null;
       const free = settings.keptPageBytes - (await sharedCounts.keptPageBytes(userId));
       const left = Math.min(free, maxBatchBytes - current.bytes);
-      written = await writeFile(context, batch, pageFilePath(batch, ++writes), current, units, left);
+      written = await writeFile(
+        context,
+        batch,
+        pageFilePath(batch, ++writes),
+        current,
+        units,
+        left,
+      );
       return written.pages;
     },
     async commit() {
@@ -183,8 +197,10 @@ export function createPageKeeper(context: JobContext, { userId }: Job, batch: Ba
 }
 
 /** Returns the id of a page's place: the same for equal responses to the same request. */
-export const placeId = (jobId: string, { request, status, sha256: digest }: Omit<CapturedPage, 'records'>) =>
-  `${jobId}/${sha256(`${request} ${status} ${digest}`).slice(0, 32)}`;
+export const placeId = (
+  jobId: string,
+  { request, status, sha256: digest }: Omit<CapturedPage, 'records'>,
+) => `${jobId}/${sha256(`${request} ${status} ${digest}`).slice(0, 32)}`;
 
 /** Pages that were written, and are not stored yet. */
 interface WrittenPages {
@@ -208,10 +224,9 @@ async function writeFile(
     [...units.values()].flatMap(({ pages }) => pages.map((page) => [placeId(jobId, page), page])),
   );
   const placesById = new Map(
-    (await store.pagePlaces.find({ id: { in: [...captured.keys()] } }, { order: [] })).map((pagePlace) => [
-      pagePlace.id,
-      pagePlace,
-    ]),
+    (await store.pagePlaces.find({ id: { in: [...captured.keys()] } }, { order: [] })).map(
+      (pagePlace) => [pagePlace.id, pagePlace],
+    ),
   );
   const parts = [await warcInfo(settings.version, clock.now())];
   const places: PagePlace[] = [];
@@ -231,13 +246,23 @@ async function writeFile(
     const at = files.findIndex((file) => file.path === filePath);
     return at >= 0 ? at : files.push({ path: filePath, bytes: 0 }) - 1;
   };
-  const pages = { ...current, files, units: { ...current.units }, kept: current.kept + places.length };
+  const pages = {
+    ...current,
+    files,
+    units: { ...current.units },
+    kept: current.kept + places.length,
+  };
   if (isKept) pages.bytes += bytes;
   for (const [index, unit] of units) {
     pages.units[index] = unit.pages.flatMap(({ records: _, ...page }) => {
       const pagePlace = placesById.get(placeId(jobId, page));
       return pagePlace
-        ? { ...page, file: fileAt(pagePlace.path), offset: pagePlace.offset, length: pagePlace.length }
+        ? {
+            ...page,
+            file: fileAt(pagePlace.path),
+            offset: pagePlace.offset,
+            length: pagePlace.length,
+          }
         : [];
     });
     pages.missed += unit.missed + unit.pages.length - pages.units[index].length;
@@ -246,8 +271,9 @@ async function writeFile(
 }
 
 /**
- * Returns the pages that the units of a batch were read from, by the index of the unit. They remain when the
- * pages were deleted. Empty if the job kept none, or was reread from a job that was deleted.
+ * Returns the pages that the units of a batch were read from, by the index of the unit. They remain
+ * when the pages were deleted. Empty if the job kept none, or was reread from a job that was
+ * deleted.
  */
 export async function keptUnitsOf(
   { store }: JobContext,
@@ -277,8 +303,8 @@ function sourceOf(context: JobContext, rereadOf: string, batch: Batch): Promise<
 }
 
 /**
- * Opens a session that reads a unit from the pages that another job kept of it, without requests to the site.
- * Fetching another page is the fault `page_not_kept`.
+ * Opens a session that reads a unit from the pages that another job kept of it, without requests to
+ * the site. Fetching another page is the fault `page_not_kept`.
  */
 export async function openKeptSession(
   context: JobContext,
@@ -294,7 +320,10 @@ export async function openKeptSession(
     async fetch(request) {
       const digest = requestDigest(request);
       const page = pages.findLast((each) => each.request === digest);
-      const missing = new Fault('page_not_kept', `The page ${request.path} was not kept, or was deleted.`);
+      const missing = new Fault(
+        'page_not_kept',
+        `The page ${request.path} was not kept, or was deleted.`,
+      );
       const path = page && source?.pages?.files[page.file]?.path;
       if (!page || !path) throw missing;
       const { offset, length, url, at } = page;

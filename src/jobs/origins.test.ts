@@ -76,7 +76,9 @@ test('logMissingOrigins() names markets without an entry and regions without an 
     market('mktc', 'id'),
     market('mktf'),
   ]) as never;
-  const configured = parseOrigins('{ "mkta": { "sg": "http://127.0.0.1:1" }, "mktc": "http://127.0.0.1:2" }');
+  const configured = parseOrigins(
+    '{ "mkta": { "sg": "http://127.0.0.1:1" }, "mktc": "http://127.0.0.1:2" }',
+  );
   const log = { warn: (fields: unknown) => void logged.push(fields) } as never;
   logMissingOrigins(contextWith({ jobTypes: { methods }, settings: { origins: configured }, log }));
   expect(logged).toEqual([{ missing: ['mkta/th', 'mktb'] }]);

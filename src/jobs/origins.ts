@@ -17,7 +17,10 @@ export interface PlannedOrigin {
 /** Duration of a request, in milliseconds, if the origin had none in the last hour. */
 const defaultRequestMs = 1_000;
 
-/** Groups the units of a plan by origin. Skips units without a configured origin, which fail immediately. */
+/**
+ * Groups the units of a plan by origin. Skips units without a configured origin, which fail
+ * immediately.
+ */
 export function plannedOrigins(
   { settings }: JobContext,
   { market }: Pick<ResolvedJobType, 'market'>,
@@ -44,9 +47,10 @@ function storeOf(url: unknown): string | null {
 }
 
 /**
- * Estimates the seconds that a plan's units take at the limits of their origins, without other work. Origins
- * are read at the same time; each takes its number of requests divided by its rate, which is the lower of its
- * requests per second and its concurrency divided by the mean duration of a request in the last hour.
+ * Estimates the seconds that a plan's units take at the limits of their origins, without other
+ * work. Origins are read at the same time; each takes its number of requests divided by its rate,
+ * which is the lower of its requests per second and its concurrency divided by the mean duration of
+ * a request in the last hour.
  */
 export function estimateSeconds(
   { settings }: JobContext,
@@ -60,7 +64,10 @@ export function estimateSeconds(
   for (const [origin, planned] of Map.groupBy(origins, (each) => each.origin)) {
     const requests = perUnit * planned.reduce((sum, { units }) => sum + units, 0);
     const declared = { ...market.policy, ...market.regionPolicy?.(planned[0]!.region) };
-    const { requestsPerSecond, concurrency } = originPolicy(declared, settings.origins.get(market.name));
+    const { requestsPerSecond, concurrency } = originPolicy(
+      declared,
+      settings.origins.get(market.name),
+    );
     const requestMs = meanRequestMs(minutes.filter((minute) => minute.origin === origin));
     const rate = Math.min(requestsPerSecond, (1000 * concurrency) / requestMs);
     longest = Math.max(longest, requests / rate, requestMs / 1000);
@@ -78,9 +85,9 @@ function meanRequestMs(minutes: readonly OriginMinute[]): number {
 const maxNamed = 10;
 
 /**
- * Returns a warning for the caller of a submission if planned regions have no configured origin: their units
- * fail immediately and are refunded. Null if every unit has an origin. Reads no store, so that it cannot fail
- * a submission.
+ * Returns a warning for the caller of a submission if planned regions have no configured origin:
+ * their units fail immediately and are refunded. Null if every unit has an origin. Reads no store,
+ * so that it cannot fail a submission.
  */
 export function missingOriginWarning(
   { settings }: JobContext,
@@ -97,21 +104,28 @@ export function missingOriginWarning(
   return `No origin is configured for ${places}. These units fail and are refunded. Ask an operator to add it to the origins file.`;
 }
 
-/** Logs the offered markets and regions that have no configured origin. Called when the service starts. */
+/**
+ * Logs the offered markets and regions that have no configured origin. Called when the service
+ * starts.
+ */
 export function logMissingOrigins({ jobTypes, settings, log }: JobContext): void {
   const markets = new Set([...jobTypes.methods.values()].map(({ market }) => market));
   const missing = [...markets].flatMap(({ name, regions, hasNamedOrigins }) => {
     const addresses = settings.origins.get(name)?.addresses;
-    // A market without an entry is named once. An address without a region serves all regions of a market.
+    // A market without an entry is named once. An address without a region serves all regions of a
+    // market.
     if (hasNamedOrigins || addresses?.has('')) return [];
     if (addresses === undefined || addresses.size === 0) return [name];
-    return regions.filter((region) => !addresses.has(region)).map((region) => placeOf(name, region));
+    return regions
+      .filter((region) => !addresses.has(region))
+      .map((region) => placeOf(name, region));
   });
   if (missing.length > 0)
     log.warn({ missing }, 'origins missing: units of these markets fail; see docs/fetching.md');
 }
 
-const placeOf = (market: string, region: string) => (region === '' ? market : `${market}/${region}`);
+const placeOf = (market: string, region: string) =>
+  region === '' ? market : `${market}/${region}`;
 
 function listed(places: readonly string[]): string {
   const more = places.length - maxNamed;

@@ -18,11 +18,13 @@ const settingsWith = (changes: Partial<JobSettings>) =>
   }) as JobSettings;
 const priced = (changes: Partial<JobSettings>) => {
   const list = listKindPrices(contextWith({ jobTypes, settings: settingsWith(changes) }));
-  return (market: string, kind: string) => list.find((each) => each.market === market && each.kind === kind);
+  return (market: string, kind: string) =>
+    list.find((each) => each.market === market && each.kind === kind);
 };
 
 describe('findUnknownPrice()', () => {
-  const find = (...names: string[]) => findUnknownPrice(new Map(names.map((name) => [name, 1])), jobTypes);
+  const find = (...names: string[]) =>
+    findUnknownPrice(new Map(names.map((name) => [name, 1])), jobTypes);
 
   test('accepts kinds, also of one market', () => {
     expect(find()).toBeNull();

@@ -11,10 +11,13 @@ import type { JobTypes, ResolvedJobType } from './job-types.ts';
 import { reusedPrice } from './reuse.ts';
 
 /**
- * Returns the credits per unit of a job type: as configured, otherwise the market's price, otherwise the
- * kind's.
+ * Returns the credits per unit of a job type: as configured, otherwise the market's price,
+ * otherwise the kind's.
  */
-function unitPrice({ settings: { prices } }: JobContext, { kind, market }: ResolvedJobType): number {
+function unitPrice(
+  { settings: { prices } }: JobContext,
+  { kind, market }: ResolvedJobType,
+): number {
   return (
     prices.get(`${market.name}.${kind.name}`) ??
     prices.get(kind.name) ??
@@ -23,8 +26,14 @@ function unitPrice({ settings: { prices } }: JobContext, { kind, market }: Resol
   );
 }
 
-/** Returns one sentence about a configured price that applies to no job type, or null if there is none. */
-export function findUnknownPrice(prices: ReadonlyMap<string, number>, { methods }: JobTypes): string | null {
+/**
+ * Returns one sentence about a configured price that applies to no job type, or null if there is
+ * none.
+ */
+export function findUnknownPrice(
+  prices: ReadonlyMap<string, number>,
+  { methods }: JobTypes,
+): string | null {
   const kindNames = new Set(
     [...methods.values()].flatMap(({ jobType, market }) =>
       jobType === null ? [] : [jobType.kind.name, `${market.name}.${jobType.kind.name}`],
@@ -114,8 +123,8 @@ export const chargedAt = (
 ): 'submit' | 'approval' => (needsApproval ? kind.charge : 'submit');
 
 /**
- * Returns the maximum units of a submission: the kind's limit, or the limit of the list in the request,
- * otherwise 1.
+ * Returns the maximum units of a submission: the kind's limit, or the limit of the list in the
+ * request, otherwise 1.
  */
 function maxUnitsOf({ kind, request }: ResolvedJobType): number {
   if (kind.maxUnits !== undefined) return kind.maxUnits;

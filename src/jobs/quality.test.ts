@@ -9,7 +9,8 @@ import {
 } from './quality.ts';
 
 const listed = 'title: string; price: number?; models[].stock: integer; seller.name: string?';
-const bytes = (...records: object[]) => records.map((record) => Buffer.from(JSON.stringify(record)));
+const bytes = (...records: object[]) =>
+  records.map((record) => Buffer.from(JSON.stringify(record)));
 const complete = { title: 'a', price: 1, models: [{ stock: 0 }], seller: { name: 'x' } };
 
 test('counts the values of each field, records without a place for it, and records of a wrong type', () => {
@@ -37,8 +38,15 @@ test('counts the values of each field, records without a place for it, and recor
 test('sums counts, and skips counts with other listed fields', () => {
   const counts = countRecords(listed, bytes(complete));
   const other = countRecords('title: string', bytes(complete));
-  expect(sumQualityCounts(listed, [counts, other, counts])).toMatchObject({ records: 2, invalid: 0 });
-  expect(sumQualityCounts(listed, []).fields[0]).toMatchObject({ records: 0, filled: 0, percent: 0 });
+  expect(sumQualityCounts(listed, [counts, other, counts])).toMatchObject({
+    records: 2,
+    invalid: 0,
+  });
+  expect(sumQualityCounts(listed, []).fields[0]).toMatchObject({
+    records: 0,
+    filled: 0,
+    percent: 0,
+  });
   expect(createQualityCounter(listed).counts()).toMatchObject({ records: 0, shape: counts.shape });
 });
 

@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import { createRecordCheck, type Field, parseFields, type RecordCheck } from '../base/record-schema.ts';
+import {
+  createRecordCheck,
+  type Field,
+  parseFields,
+  type RecordCheck,
+} from '../base/record-schema.ts';
 import type { HoldReason, JobHold, QualityCounts } from '../store/documents.ts';
 
 /** Counts the values of the listed fields in records. */
@@ -30,10 +35,10 @@ function shapeOf(listed: string): Shape {
 }
 
 /**
- * Creates a counter of records with these listed fields, in the notation of parseFields(). A field is filled
- * if at least one of its places in the record has a value; it does not apply to a record without a place for
- * it, because its list is empty. A record is invalid if a listed field is missing or has another type. Starts
- * from a copy of `counted`, which has the same fields.
+ * Creates a counter of records with these listed fields, in the notation of parseFields(). A field
+ * is filled if at least one of its places in the record has a value; it does not apply to a record
+ * without a place for it, because its list is empty. A record is invalid if a listed field is
+ * missing or has another type. Starts from a copy of `counted`, which has the same fields.
  */
 export function createQualityCounter(listed: string, counted?: QualityCounts): QualityCounter {
   const { digest, fields, checker } = shapeOf(listed);
@@ -66,7 +71,8 @@ export function countRecords(listed: string, records: Iterable<Uint8Array>): Qua
 }
 
 /** Parses a serialized record. */
-export const parseRecord = (record: Uint8Array): unknown => JSON.parse(Buffer.from(record).toString());
+export const parseRecord = (record: Uint8Array): unknown =>
+  JSON.parse(Buffer.from(record).toString());
 
 /** Fill of one listed field. */
 export interface FieldFill {
@@ -89,7 +95,9 @@ export interface Quality {
   fields: FieldFill[];
 }
 
-/** Sums counts. Skips counts with other listed fields, which another version of the program counted. */
+/**
+ * Sums counts. Skips counts with other listed fields, which another version of the program counted.
+ */
 export function sumQualityCounts(listed: string, counts: Iterable<QualityCounts>): Quality {
   const { digest, fields } = shapeOf(listed);
   const sum: Quality = {
@@ -146,9 +154,14 @@ export function problemsOfHold(rules: readonly HoldRule[], listed: string): stri
 }
 
 /**
- * Returns the hold of a job that ended at `at` with records of this quality, or null if it meets its rules.
+ * Returns the hold of a job that ended at `at` with records of this quality, or null if it meets
+ * its rules.
  */
-export function holdOf(rules: readonly HoldRule[], { fields }: Quality, at: number): JobHold | null {
+export function holdOf(
+  rules: readonly HoldRule[],
+  { fields }: Quality,
+  at: number,
+): JobHold | null {
   const reasons = rules.flatMap(({ field, minimum }): HoldReason[] => {
     const percent = fields.find(({ name }) => name === field)?.percent ?? 0;
     return percent < minimum ? [{ field, minimum, percent }] : [];

@@ -1,7 +1,12 @@
 import { create, fromJson } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
-import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  noon,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../test/support/jobs.ts';
 import { parseOrigins } from '../base/origins.ts';
 import { parseWorkingHours } from '../base/working-hours.ts';
 import type { SubmitOptionValues } from '../contract/submit-options.ts';
@@ -11,7 +16,12 @@ import { submit } from './steps/submit.ts';
 
 const origins = parseOrigins(
   JSON.stringify({
-    mkta: { sg: 'https://sg.example', id: 'https://id.example', requests_per_second: 4, concurrency: 2 },
+    mkta: {
+      sg: 'https://sg.example',
+      id: 'https://id.example',
+      requests_per_second: 4,
+      concurrency: 2,
+    },
   }),
 );
 const csv = (...rows: string[]) => ({
@@ -27,13 +37,29 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-const quote = async (request: object, options: SubmitOptionValues = {}, method = 'SubmitVariantSold') =>
-  (await fixture.submit(userId, method, request as never, 'key', { ...options, validateOnly: true })).quote;
+const quote = async (
+  request: object,
+  options: SubmitOptionValues = {},
+  method = 'SubmitVariantSold',
+) =>
+  (
+    await fixture.submit(userId, method, request as never, 'key', {
+      ...options,
+      validateOnly: true,
+    })
+  ).quote;
 
 /** Pauses the origin of a region for a time in milliseconds. */
 const pause = (region: string, ms: number) =>
   fixture.context.store.origins.putPause(`https://${region}.example`, {
-    ...{ revision: 1, until: noon + ms, reason: 'page_blocked', failures: 1, since: noon, probing: false },
+    ...{
+      revision: 1,
+      until: noon + ms,
+      reason: 'page_blocked',
+      failures: 1,
+      since: noon,
+      probing: false,
+    },
   });
 
 describe('the quote of a submission', () => {
@@ -42,7 +68,12 @@ describe('the quote of a submission', () => {
       ...{ market: 'mkta', kind: 'variant_sold', accepted: true, refusals: [], warnings: [] },
       ...{ units: 60, duplicates: 0, duplicateUnits: [], batches: 2, unitPrice: 10, cost: 600 },
       ...{ balance: 1_000n, balanceAfter: 400n, shortfall: 0n, overMaxCredits: false },
-      ...{ needsApproval: true, chargedAt: 'approval', delays: [{ reason: 'approval' }], beginsAt: at(noon) },
+      ...{
+        needsApproval: true,
+        chargedAt: 'approval',
+        delays: [{ reason: 'approval' }],
+        beginsAt: at(noon),
+      },
       batchesAhead: 0,
     });
   });
@@ -85,24 +116,34 @@ describe('the quote of a submission', () => {
   test('lists the refusals of the options, the first of which a submission reports', async () => {
     const options = { hold: 'no.field:95', only: 'changed', deliverTo: 'nowhere', maxCredits: 1 };
     const { accepted, refusals } = await quote(variantSoldRequest(1), options);
-    expect([accepted, refusals.map(({ message }: { message: string }) => message.split(':')[0])]).toEqual([
-      false,
-      ['hold', 'query.only', 'deliver_to', 'max_credits'],
-    ]);
-    const submitted = fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1), 'key', options);
+    expect([
+      accepted,
+      refusals.map(({ message }: { message: string }) => message.split(':')[0]),
+    ]).toEqual([false, ['hold', 'query.only', 'deliver_to', 'max_credits']]);
+    const submitted = fixture.submit(
+      userId,
+      'SubmitVariantSold',
+      variantSoldRequest(1),
+      'key',
+      options,
+    );
     await expect(submitted).rejects.toMatchObject({ problems: [{ loc: ['query', 'hold'] }] });
   });
 
   test('has the shortfall under the ceiling of the key', async () => {
     const key = aKey({ userId, creditCeiling: 15 });
     await fixture.context.store.apiKeys.insert(key);
-    const offered = fixture.context.jobTypes.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
+    const offered = fixture.context.jobTypes.methods.get(
+      'gleaner.mkta.v1.MktaService.SubmitVariantSold',
+    )!;
     const options = create(SubmitOptionsSchema, { validateOnly: true });
     const request = fromJson(offered.method.input, variantSoldRequest(2));
     const response = await submit(fixture.context, offered, request, {
       ...{ userId, mode: 'live' as const, keyId: key.id, idempotencyKey: undefined, options },
     });
-    expect(response).toMatchObject({ quote: { accepted: false, shortfall: 5n, balanceAfter: 980n } });
+    expect(response).toMatchObject({
+      quote: { accepted: false, shortfall: 5n, balanceAfter: 980n },
+    });
   });
 
   test('reports a full disk and a queue that does not respond', async () => {
@@ -155,7 +196,10 @@ describe('the start of a quoted job', () => {
     const one = await quote(csv('sg,7,20101'), {}, 'SubmitGetPcBulk');
     expect(one).toMatchObject({ delays, beginsAt: at(noon + 60_000) });
     const both = await quote(csv('sg,7,20101', 'id,7,20101'), {}, 'SubmitGetPcBulk');
-    expect(both).toMatchObject({ delays: [...delays, { region: 'id' }], beginsAt: at(noon + 30_000) });
+    expect(both).toMatchObject({
+      delays: [...delays, { region: 'id' }],
+      beginsAt: at(noon + 30_000),
+    });
     await fixture.clock.advance(30_000);
     const later = await quote(csv('sg,7,20101', 'id,7,20101'), {}, 'SubmitGetPcBulk');
     expect(later).toMatchObject({ delays, beginsAt: at(noon + 30_000) });
@@ -203,7 +247,9 @@ describe('the duration of a quoted job', () => {
 
   test('is a minimum for listings', async () => {
     const request = { urls: ['https://mkta.sg/shop/21'] };
-    expect(await quote(request, {}, 'SubmitMerchantItems')).toMatchObject({ durationIsMinimum: true });
+    expect(await quote(request, {}, 'SubmitMerchantItems')).toMatchObject({
+      durationIsMinimum: true,
+    });
     expect(await quote(variantSoldRequest(1))).toMatchObject({ durationIsMinimum: false });
   });
 });

@@ -12,7 +12,12 @@ import type { OriginPause } from '../store/origin-state.ts';
 import { approvalWaitMs, type JobContext } from './context.ts';
 import { findExcess, findShortfall } from './credits.ts';
 import type { ResolvedJobType } from './job-types.ts';
-import { estimateSeconds, missingOriginWarning, type PlannedOrigin, plannedOrigins } from './origins.ts';
+import {
+  estimateSeconds,
+  missingOriginWarning,
+  type PlannedOrigin,
+  plannedOrigins,
+} from './origins.ts';
 import { chargedAt, estimate } from './prices.ts';
 import { parseHold, problemsOfHold } from './quality.ts';
 import { notTracked } from './queries/changed.ts';
@@ -60,13 +65,19 @@ export async function quoteJob(
     kind: kind.name,
     accepted: refusals.length === 0,
     refusals: refusals.map(({ code, clientMessage }) => ({ code, message: clientMessage })),
-    warnings: [...warnings, ...duplicateWarning(duplicates.count), ...(missing === null ? [] : [missing])],
+    warnings: [
+      ...warnings,
+      ...duplicateWarning(duplicates.count),
+      ...(missing === null ? [] : [missing]),
+    ],
     units,
     duplicates: duplicates.count,
     duplicateUnits: duplicates.listed,
     batches,
     unitPrice,
-    ...(maxAgeMs(caller.options) === null ? {} : { reusedUnitPrice: reusedPrice(context, unitPrice) }),
+    ...(maxAgeMs(caller.options) === null
+      ? {}
+      : { reusedUnitPrice: reusedPrice(context, unitPrice) }),
     cost,
     chargedAt: chargedAt(jobType, needsApproval),
     balance: BigInt(balance),
@@ -78,7 +89,10 @@ export async function quoteJob(
   };
 }
 
-/** Returns when the work can begin, and how long it takes. Test jobs and rereads wait for no marketplace. */
+/**
+ * Returns when the work can begin, and how long it takes. Test jobs and rereads wait for no
+ * marketplace.
+ */
 async function timing(
   context: JobContext,
   jobType: ResolvedJobType,
@@ -124,8 +138,8 @@ function duplicateWarning(count: number): string[] {
 const maxListed = 20;
 
 /**
- * Counts the units of a plan with the region and input of an earlier one, and lists the first units that
- * occur several times, in the order submitted.
+ * Counts the units of a plan with the region and input of an earlier one, and lists the first units
+ * that occur several times, in the order submitted.
  */
 function findDuplicates({ groups }: Plan) {
   const firstByIdentity = new Map<string, { key: string; region: string; times: number }>();
@@ -148,7 +162,9 @@ function findDuplicates({ groups }: Plan) {
 /** Maximum paused origins listed in a quote. */
 const maxPaused = 20;
 
-/** Returns what delays the start of a planned job, and when work can begin if it were approved now. */
+/**
+ * Returns what delays the start of a planned job, and when work can begin if it were approved now.
+ */
 function findStart(
   context: JobContext,
   { kind, market }: ResolvedJobType,
@@ -170,7 +186,9 @@ function findStart(
     const message = 'Jobs of this kind start batches during working hours only.';
     delays.push({ reason: 'working_hours', until: timestampFromMs(opensAt), message });
   }
-  const paused = new Map(pauses.filter(({ until }) => until > now).map((pause) => [pause.origin, pause]));
+  const paused = new Map(
+    pauses.filter(({ until }) => until > now).map((pause) => [pause.origin, pause]),
+  );
   for (const { origin, region } of origins) {
     const pause = paused.get(origin);
     if (pause === undefined) continue;
@@ -188,7 +206,8 @@ function findStart(
 const diskRetryMs = 30_000;
 
 /**
- * Yields the faults for which a job is refused, in the order in which a submission reports the first of them.
+ * Yields the faults for which a job is refused, in the order in which a submission reports the
+ * first of them.
  */
 export async function* findRefusals(
   context: JobContext,
@@ -197,7 +216,8 @@ export async function* findRefusals(
 ): AsyncGenerator<Fault> {
   const { disk, queue, store } = context;
   if (await disk.isLow()) {
-    const message = 'No jobs are accepted: the disk of the service is almost full. Nothing was charged.';
+    const message =
+      'No jobs are accepted: the disk of the service is almost full. Nothing was charged.';
     yield new Fault('disk_full', message, { retryAfterMs: diskRetryMs });
   }
   const excess = await findTestExcess(store, job);
@@ -214,8 +234,8 @@ export async function* findRefusals(
 }
 
 /**
- * Returns the fault for which a job is refused because of one of its options, or null. Problems are in the
- * query.
+ * Returns the fault for which a job is refused because of one of its options, or null. Problems are
+ * in the query.
  */
 type OptionCheck = (
   context: JobContext,
@@ -228,7 +248,9 @@ const checkHold: OptionCheck = (_context, jobType, { options }) => {
   const problems = problemsOfHold(parseHold(options.hold ?? ''), recordFieldsOf(jobType)).map(
     (msg): Problem => ({ loc: ['query', 'hold'], msg, type: 'value_error' }),
   );
-  return problems.length === 0 ? null : new Fault('invalid', `hold: ${problems[0]!.msg}`, { problems });
+  return problems.length === 0
+    ? null
+    : new Fault('invalid', `hold: ${problems[0]!.msg}`, { problems });
 };
 
 /** Requires a job with the option `only` to be tracked. */
@@ -238,8 +260,8 @@ const checkOnly: OptionCheck = (_context, _offer, { options }) => {
 };
 
 /**
- * Checks of what the rules of the contract cannot express, in the order in which a submission reports the
- * first fault. A quote reports all of them.
+ * Checks of what the rules of the contract cannot express, in the order in which a submission
+ * reports the first fault. A quote reports all of them.
  */
 export const optionChecks: readonly OptionCheck[] = [
   checkHold,
@@ -248,7 +270,9 @@ export const optionChecks: readonly OptionCheck[] = [
   ({ store }, _offer, job) => findExcess(store, job),
 ];
 
-/** Returns the fault of a submission that names destinations which its user does not have, or null. */
+/**
+ * Returns the fault of a submission that names destinations which its user does not have, or null.
+ */
 async function findUnknownDestination(
   context: JobContext,
   job: Pick<Job, 'userId' | 'options'>,

@@ -16,7 +16,14 @@ import { batchFile, jobFile } from '../kinds/variant-sold/index.ts';
 import type { Batch, Outcome, Unit } from '../store/batches.ts';
 import { aBatch, aFailure, aJob, aSuccess } from '../store/conformance/samples.ts';
 import type { JobContext } from './context.ts';
-import { openRecords, readRecord, readRecords, segmentPath, writeRecords, writeSegment } from './records.ts';
+import {
+  openRecords,
+  readRecord,
+  readRecords,
+  segmentPath,
+  writeRecords,
+  writeSegment,
+} from './records.ts';
 import { compile } from './steps/merged-file.ts';
 import { replaceSegments } from './steps/replace-segments.ts';
 
@@ -63,7 +70,12 @@ function contextOf(files: Files, ...batches: Batch[]): JobContext {
     yield* batches.filter(({ seq }) => seqs?.includes(seq) ?? true);
   };
   const jobTypes = { of: () => ({ kind: { files } }) as never };
-  return contextWith({ store: { batches: { read } as never }, blobs, jobTypes, clock: { now: () => 0 } });
+  return contextWith({
+    store: { batches: { read } as never },
+    blobs,
+    jobTypes,
+    clock: { now: () => 0 },
+  });
 }
 
 const aDone = (seq: number) =>
@@ -76,7 +88,8 @@ const aDone = (seq: number) =>
 
 const textsOf = (found: Iterable<[number, Uint8Array]>) =>
   [...found].map(([index, body]) => [index, Buffer.from(body).toString()]);
-const collectRecords = (context: JobContext, batch: Batch) => Array.fromAsync(readRecords(context, batch));
+const collectRecords = (context: JobContext, batch: Batch) =>
+  Array.fromAsync(readRecords(context, batch));
 
 const formats: [string, Files][] = [
   ['a file per batch', { batch: batchFile, job: jobFile }],
@@ -157,7 +170,9 @@ test.each(formats.filter(([, { job: merged }]) => merged !== undefined))(
       expect(batch).toMatchObject({ segments: [{ path: merged.file.path }], storedBytes: 0 });
       expect(textsOf(await collectRecords(context, batch))).toEqual(textsOf(records));
       for (const index of [4, 0, 2])
-        expect((await readRecord(context, batch, index))?.toString()).toBe(records.get(index)!.toString());
+        expect((await readRecord(context, batch, index))?.toString()).toBe(
+          records.get(index)!.toString(),
+        );
     }
     const { sha256, bytes } = (await compile(context, job, 9))!.file;
     expect([sha256, bytes]).toEqual([merged.file.sha256, merged.file.bytes]);
@@ -241,7 +256,9 @@ describe('while the result storage is unavailable', () => {
     const { segment } = await writeSegment(context, job, aDone(0), source);
     const compiling = contextOf({ job: csvFile }, { ...aDone(0), segments: [segment] });
     const read = () => Promise.reject(away);
-    await expect(compile({ ...compiling, blobs: { ...blobs, read } }, job, 3)).rejects.toMatchObject({
+    await expect(
+      compile({ ...compiling, blobs: { ...blobs, read } }, job, 3),
+    ).rejects.toMatchObject({
       code: 'unavailable',
     });
   });
@@ -304,7 +321,11 @@ test('records are returned unchanged, whatever they contain', async () => {
 });
 
 test('an empty record has an empty byte range', async () => {
-  const segment = await writeRecords(contextWith({ blobs }), 'j/p', new Map([[0, Buffer.alloc(0)]]));
+  const segment = await writeRecords(
+    contextWith({ blobs }),
+    'j/p',
+    new Map([[0, Buffer.alloc(0)]]),
+  );
   const batch = { ...aDone(0), outcomes: { 0: aSuccess() }, segments: [segment!] };
   expect((await readRecord(contextOf({}, batch), batch, 0))?.byteLength).toBe(0);
 });

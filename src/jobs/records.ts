@@ -46,9 +46,9 @@ const groupBytes = 64 * 1024;
 const memberBytes = 1024 ** 2;
 
 /**
- * Yields the rows of a batch in submission order in the format of its job's file, and counts them in
- * `composed`. Holds a few records in memory. In CSV, records keep their values, not each byte (plainJson()).
- * Throws `internal` when a successful unit has no record.
+ * Yields the rows of a batch in submission order in the format of its job's file, and counts them
+ * in `composed`. Holds a few records in memory. In CSV, records keep their values, not each byte
+ * (plainJson()). Throws `internal` when a successful unit has no record.
  */
 export async function* composeRows(
   pack: Rows,
@@ -85,9 +85,12 @@ export async function* composeRows(
       const given = source(index);
       const record = given instanceof Promise ? await given : given;
       // The unit was charged; a file without its record would report it as failed.
-      if (!record) throw new Fault('internal', `unit ${index} of batch ${batch.id} has lost its record`);
+      if (!record)
+        throw new Fault('internal', `unit ${index} of batch ${batch.id} has lost its record`);
       const bytes =
-        encoding === 'csv' ? Buffer.from(csvField(plainJson(Buffer.from(record).toString()))) : record;
+        encoding === 'csv'
+          ? Buffer.from(csvField(plainJson(Buffer.from(record).toString())))
+          : record;
       composed.records[index] = [composed.bytes, bytes.byteLength, crc32(bytes)];
       add(bytes);
     }
@@ -102,8 +105,8 @@ export async function* composeRows(
 export const noRows = (): ComposedRows => ({ bytes: 0, items: 0, records: {} });
 
 /**
- * Writes the final segment of a batch whose units all have an outcome. For kinds with a file per batch, the
- * segment is that file, with head and tail.
+ * Writes the final segment of a batch whose units all have an outcome. For kinds with a file per
+ * batch, the segment is that file, with head and tail.
  */
 export async function writeSegment(
   { blobs, jobTypes }: JobContext,
@@ -150,13 +153,18 @@ export async function writeRecords(
     offset += record.byteLength;
   }
   const content = streamOf(records.values());
-  const { bytes, sha256 } = await blobs.write(path, recordsOnly.contentType, content, () => records.size);
+  const { bytes, sha256 } = await blobs.write(
+    path,
+    recordsOnly.contentType,
+    content,
+    () => records.size,
+  );
   return { path, bytes, sha256, encoding: 'plain', records: places, body: null };
 }
 
 /**
- * Returns the path of a batch's segment, unique per attempt. Segments of an unfinished batch also have a
- * sequence number.
+ * Returns the path of a batch's segment, unique per attempt. Segments of an unfinished batch also
+ * have a sequence number.
  */
 export function segmentPath({ jobId, seq, id, attempt }: Batch, sequence?: number): string {
   return `${jobId}/segment_${seq + 1}_${id}_${attempt}${sequence === undefined ? '' : `_${sequence}`}`;
@@ -197,17 +205,21 @@ export interface StoredRecordReader {
   prefetch(index: number): Promise<void>;
 }
 
-/** Maximum bytes of records that a reader holds, and reads with one request, unless one record is larger. */
+/**
+ * Maximum bytes of records that a reader holds, and reads with one request, unless one record is
+ * larger.
+ */
 const maxAheadBytes = 8 * 1024 ** 2;
 
 /** Maximum bytes between two records that are read with one request. */
 const maxGapBytes = 64 * 1024;
 
 /**
- * Creates a reader of a batch's records, or of the units in `wanted`, to be read in ascending order. Records
- * that are stored next to each other are read together. When a batch ends, its records move to another
- * segment, so a missing segment is looked for in the current version of the batch. Throws `storage_damaged`
- * for a record that is missing or changed, `results_deleted` if the job has no file any more.
+ * Creates a reader of a batch's records, or of the units in `wanted`, to be read in ascending
+ * order. Records that are stored next to each other are read together. When a batch ends, its
+ * records move to another segment, so a missing segment is looked for in the current version of the
+ * batch. Throws `storage_damaged` for a record that is missing or changed, `results_deleted` if the
+ * job has no file any more.
  */
 export function openRecords(
   { store, blobs }: JobContext,
@@ -221,7 +233,13 @@ export function openRecords(
   const load = async (index: number) => {
     const segment = current.segments.find(({ records }) => index in records);
     if (segment === undefined) throw new Fault('not_found', `There is no record of unit ${index}.`);
-    for (const [at, bytes] of await readRun(blobs, segment, index, indexes, maxAheadBytes - aheadBytes)) {
+    for (const [at, bytes] of await readRun(
+      blobs,
+      segment,
+      index,
+      indexes,
+      maxAheadBytes - aheadBytes,
+    )) {
       ahead.set(at, bytes);
       aheadBytes += bytes.length;
     }
@@ -270,7 +288,11 @@ export async function* readRecords(
 }
 
 /** Returns the record of one unit, or null if it has none. */
-export function readRecord(context: JobContext, batch: Batch, index: number): Promise<Uint8Array | null> {
+export function readRecord(
+  context: JobContext,
+  batch: Batch,
+  index: number,
+): Promise<Uint8Array | null> {
   return openRecords(context, batch, [index]).read(index);
 }
 
@@ -279,7 +301,10 @@ export function isRecord(outcome: Outcome | undefined): boolean {
   return outcome?.status === 'SUCCESS' && outcome.file === undefined;
 }
 
-/** Reads the record of a unit, and the following ones of `wanted` up to `maxBytes`, with one request. */
+/**
+ * Reads the record of a unit, and the following ones of `wanted` up to `maxBytes`, with one
+ * request.
+ */
 async function readRun(
   blobs: Blobs,
   segment: Segment,
@@ -331,8 +356,9 @@ async function inflateRange(source: Readable, start: number, end: number): Promi
 }
 
 /**
- * Returns the fault for a batch whose file, by default a segment, is missing: `results_deleted` if all files
- * of the job are, as a rule of the storage or a person removes them, otherwise `storage_damaged`.
+ * Returns the fault for a batch whose file, by default a segment, is missing: `results_deleted` if
+ * all files of the job are, as a rule of the storage or a person removes them, otherwise
+ * `storage_damaged`.
  */
 async function missingFile(
   blobs: Blobs,
@@ -368,8 +394,8 @@ export function segmentWithRows({ segments }: Pick<Batch, 'segments'>): Segment 
 
 /**
  * Streams the rows of a segment. Another process that ends the job may move them to the merged file
- * meanwhile, so a missing segment is looked for in the current version of the batch. Throws `storage_damaged`
- * and `results_deleted` like openRecords().
+ * meanwhile, so a missing segment is looked for in the current version of the batch. Throws
+ * `storage_damaged` and `results_deleted` like openRecords().
  */
 export async function* readRows(
   context: JobContext,
@@ -382,7 +408,9 @@ export async function* readRows(
   try {
     const stored = (await readBody(blobs, segment)) as AsyncIterable<Uint8Array>;
     const isComparable = sha256 !== undefined && left === bytes;
-    for await (const chunk of isComparable ? compareFile(path, { bytes, sha256 }, stored) : stored) {
+    for await (const chunk of isComparable
+      ? compareFile(path, { bytes, sha256 }, stored)
+      : stored) {
       left -= chunk.length;
       yield chunk;
     }
@@ -390,7 +418,8 @@ export async function* readRows(
     if (Fault.from(error).code !== 'not_found') throw error;
     const current = await readBatch(store, batch.jobId, batch.seq);
     const moved = current === null ? undefined : segmentWithRows(current);
-    if (moved === undefined || moved.path === path) throw await missingFile(blobs, batch, path, error);
+    if (moved === undefined || moved.path === path)
+      throw await missingFile(blobs, batch, path, error);
     yield* readRows(context, batch, moved);
     return;
   }

@@ -12,7 +12,10 @@ export function maxAgeMs({ maxAge }: JobOptions): number | null {
   return parseDuration(maxAge ?? '');
 }
 
-/** Returns the credits for a unit whose result is reused: a percentage of the unit price, rounded up. */
+/**
+ * Returns the credits for a unit whose result is reused: a percentage of the unit price, rounded
+ * up.
+ */
 export function reusedPrice({ settings }: JobContext, unitPrice: number): number {
   return Math.ceil((unitPrice * settings.reusedPricePercent) / 100);
 }
@@ -47,7 +50,8 @@ export async function findRecent(
   const { kind } = jobTypes.of(job);
   const ofOption = maxAgeMs(job.options);
   if (!kind.recent && ofOption === null) return notReused;
-  // Batches of test jobs have the market of the sandbox's queue, so that live jobs never get their pages.
+  // Batches of test jobs have the market of the sandbox's queue, so that live jobs never get their
+  // pages.
   const site = job.mode === 'test' ? `${batch.market}/${job.market}` : job.market;
   const key = `${site}/${reuseKey(kind, unit, batch.region)}`;
   const maxMs = ofOption ?? (kind.recent?.serves(job) ? settings.recentCrawlMs : null);
@@ -64,8 +68,8 @@ export async function findRecent(
 }
 
 /**
- * Returns the key of a unit's result within its market. Kinds that read the same page share records. A file
- * has the format of its kind.
+ * Returns the key of a unit's result within its market. Kinds that read the same page share
+ * records. A file has the format of its kind.
  */
 function reuseKey({ recent, page, name, files }: Kind, unit: Unit, region: string): string {
   const source = files.unit === undefined ? page : name;

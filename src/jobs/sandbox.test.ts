@@ -38,7 +38,12 @@ test('a crash between the deadline and the decision leaves a job that the next s
   try {
     const { jobId } = await fixture.submit(testId, 'SubmitVariantSold', variantSoldRequest(2));
     const job = (await fixture.context.store.jobs.get(jobId))!;
-    expect(job).toMatchObject({ state: 'awaiting_approval', mode: 'test', cost: 0, noticeDue: null });
+    expect(job).toMatchObject({
+      state: 'awaiting_approval',
+      mode: 'test',
+      cost: 0,
+      noticeDue: null,
+    });
     for await (const { market } of fixture.context.store.batches.read(jobId))
       expect(market).toBe(sandboxQueue);
     await sweep(fixture.context);
@@ -98,7 +103,8 @@ test('the open jobs of a test account are limited, in number and units; those of
   const { fixture, userId, testId } = await open();
   try {
     const { store } = fixture.context;
-    const submit = (owner: string) => fixture.submit(owner, 'SubmitVariantSold', variantSoldRequest(2));
+    const submit = (owner: string) =>
+      fixture.submit(owner, 'SubmitVariantSold', variantSoldRequest(2));
     const { job } = await storeJob(store, 1, {
       userId: testId,
       mode: 'test',
@@ -130,8 +136,19 @@ test('a test account that stores a gigabyte submits nothing and reads no listing
     const { context } = fixture;
     const listing = { urls: ['https://mkta.sg/shop/21'] };
     const { jobId } = await fixture.submit(testId, 'SubmitMerchantItems', listing);
-    const file = { path: 'j/f', contentType: 'application/json', items: 1, bytes: 1024 ** 3, sha256: '' };
-    const past = { mode: 'test', state: 'completed', finishedAt: fixture.clock.now(), file } as const;
+    const file = {
+      path: 'j/f',
+      contentType: 'application/json',
+      items: 1,
+      bytes: 1024 ** 3,
+      sha256: '',
+    };
+    const past = {
+      mode: 'test',
+      state: 'completed',
+      finishedAt: fixture.clock.now(),
+      file,
+    } as const;
     const { job: full } = await storeJob(context.store, 1, { userId: testId, ...past });
     await expect(fixture.submit(testId, 'SubmitMerchantItems', listing)).rejects.toMatchObject({
       code: 'rate_limited',
@@ -147,7 +164,9 @@ test('a test account that stores a gigabyte submits nothing and reads no listing
     await fixture.submit(userId, 'SubmitMerchantItems', listing);
     await fixture.clock.advance(testResultsMs + 1);
     await sweep(context);
-    expect(await context.store.jobs.get(full.id)).toMatchObject({ filesDeletedAt: fixture.clock.now() });
+    expect(await context.store.jobs.get(full.id)).toMatchObject({
+      filesDeletedAt: fixture.clock.now(),
+    });
     await fixture.submit(testId, 'SubmitMerchantItems', listing);
   } finally {
     await fixture.close();

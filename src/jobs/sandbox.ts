@@ -7,30 +7,40 @@ import type { Store } from '../store/store.ts';
 import { approvalWaitMs } from './context.ts';
 
 /*
- * Rules of test jobs (docs/sandbox.md). A test job has the life of a live one, except that its batches have
- * their own queue, its units read the sandbox, and its first unit decides on its approval.
+ * Rules of test jobs (docs/sandbox.md). A test job has the life of a live one, except that its
+ * batches have their own queue, its units read the sandbox, and its first unit decides on its
+ * approval.
  */
 
-/** Name of the queue of test batches, in place of a market's. Only workers with a sandbox consume it. */
+/**
+ * Name of the queue of test batches, in place of a market's. Only workers with a sandbox consume
+ * it.
+ */
 export const sandboxQueue = 'sandbox';
 
 /**
- * Decision on a test job that awaits approval. `none`: it waits until its deadline, unless an operator
- * decides.
+ * Decision on a test job that awaits approval. `none`: it waits until its deadline, unless an
+ * operator decides.
  */
 export type TestDecision = 'approve' | 'reject' | 'none';
 
 const decisions: Readonly<Record<string, TestDecision>> = { 990: 'reject', 991: 'none' };
 
 /**
- * Returns the decision that the last three digits of a job's first unit select; by default, it is approved.
+ * Returns the decision that the last three digits of a job's first unit select; by default, it is
+ * approved.
  */
 export function testDecision({ key }: Pick<Unit, 'key'>): TestDecision {
   const digits = key.match(/\d{3}(?!\d)/g)?.at(-1);
-  return (digits !== undefined && Object.hasOwn(decisions, digits) && decisions[digits]) || 'approve';
+  return (
+    (digits !== undefined && Object.hasOwn(decisions, digits) && decisions[digits]) || 'approve'
+  );
 }
 
-/** Returns the time from the submission of a test job to its decision, in milliseconds. The sweep decides. */
+/**
+ * Returns the time from the submission of a test job to its decision, in milliseconds. The sweep
+ * decides.
+ */
 export function testDecisionMs({ groups }: Pick<Plan, 'groups'>): number {
   const first = groups.find(({ units }) => units.length > 0)?.units[0];
   return first !== undefined && testDecision(first) === 'none' ? approvalWaitMs : 0;
@@ -44,8 +54,8 @@ const maxOpenUnits = 100_000;
 const maxStoredBytes = 1024 ** 3;
 
 /**
- * Time after the end of a test job at which its files are deleted, in milliseconds: the lifetime of links to
- * files.
+ * Time after the end of a test job at which its files are deleted, in milliseconds: the lifetime of
+ * links to files.
  */
 export const testResultsMs = 7 * 24 * 3_600_000;
 
@@ -54,16 +64,19 @@ const openRetryMs = 30_000;
 const storedRetryMs = 3_600_000;
 
 /**
- * Returns fault `rate_limited` for a test job with which the open jobs of its account would exceed their
- * limits, or whose account stores too much, or null: test jobs cost nothing, so that nothing else limits
- * them. Concurrent submits may exceed the limits by one job each.
+ * Returns fault `rate_limited` for a test job with which the open jobs of its account would exceed
+ * their limits, or whose account stores too much, or null: test jobs cost nothing, so that nothing
+ * else limits them. Concurrent submits may exceed the limits by one job each.
  */
 export async function findTestExcess(
   store: Store,
   { userId, mode, totalUnits }: Pick<Job, 'userId' | 'mode' | 'totalUnits'>,
 ): Promise<Fault | null> {
   if (mode !== 'test') return null;
-  const { items } = await store.jobs.list({ userId, state: { in: openStates } }, { limit: maxOpenJobs });
+  const { items } = await store.jobs.list(
+    { userId, state: { in: openStates } },
+    { limit: maxOpenJobs },
+  );
   const open = items.reduce((sum, job) => sum + job.totalUnits, 0);
   const refuse = (message: string, retryAfterMs = openRetryMs) =>
     new Fault('rate_limited', message, { retryAfterMs });
@@ -78,7 +91,10 @@ export async function findTestExcess(
     );
   const stored = await store.jobs.sumBytes(userId, 'results');
   if (stored < maxStoredBytes) return null;
-  return refuse(`${storedText(stored)} Delete files of jobs, or wait for their deletion.`, storedRetryMs);
+  return refuse(
+    `${storedText(stored)} Delete files of jobs, or wait for their deletion.`,
+    storedRetryMs,
+  );
 }
 
 const storedText = (bytes: number) =>

@@ -4,13 +4,16 @@ import type { Clock } from '../base/clock.ts';
 import type { Backlog } from '../store/batches.ts';
 import type { Store } from '../store/store.ts';
 
-/** Counts over many batches, which the calls of a process share: their age is limited, not their cost. */
+/**
+ * Counts over many batches, which the calls of a process share: their age is limited, not their
+ * cost.
+ */
 export interface SharedCounts {
   /** Returns the queued and claimed batches by market and lane, as they were a few seconds ago. */
   backlog(): Promise<readonly Backlog[]>;
   /**
-   * Returns the bytes of a user's kept pages: those that all processes had stored a few seconds ago, and
-   * those that this process has stored since.
+   * Returns the bytes of a user's kept pages: those that all processes had stored a few seconds
+   * ago, and those that this process has stored since.
    */
   keptPageBytes(userId: string): Promise<number>;
   /** Adds kept pages that this process has stored. */

@@ -16,23 +16,33 @@ const decompress = promisify(gunzip);
 const lineBreak = '\r\n';
 const headEnd = '\r\n\r\n';
 
-/** Headers that describe the encoded body, which is not kept, and cookies, which are credentials. */
-const droppedHeaders = new Set(['content-encoding', 'content-length', 'set-cookie', 'transfer-encoding']);
+/**
+ * Headers that describe the encoded body, which is not kept, and cookies, which are credentials.
+ */
+const droppedHeaders = new Set([
+  'content-encoding',
+  'content-length',
+  'set-cookie',
+  'transfer-encoding',
+]);
 
 /** Maximum bytes of the heads of a page's records. */
 const maxHeadBytes = 1024 ** 2;
 
 /** Returns the fields of a head, one per line. A value cannot contain a line break. */
 const head = (first: string, fields: Readonly<Record<string, string>>) =>
-  [first, ...Object.entries(fields).map(([name, value]) => `${name}: ${value.replace(/\s+/g, ' ')}`)].join(
-    lineBreak,
-  ) + headEnd;
+  [
+    first,
+    ...Object.entries(fields).map(([name, value]) => `${name}: ${value.replace(/\s+/g, ' ')}`),
+  ].join(lineBreak) + headEnd;
 
 /** Returns a record as a gzip member. */
 async function member(fields: Readonly<Record<string, string>>, ...block: (string | Buffer)[]) {
   const content = Buffer.concat(block.map((part) => Buffer.from(part as string)));
   const all = { ...fields, 'Content-Length': String(content.length) };
-  return compress(Buffer.concat([Buffer.from(head('WARC/1.1', all)), content, Buffer.from(headEnd)]));
+  return compress(
+    Buffer.concat([Buffer.from(head('WARC/1.1', all)), content, Buffer.from(headEnd)]),
+  );
 }
 
 const recordId = () => `<urn:uuid:${newId()}>`;
@@ -45,18 +55,25 @@ export function warcInfo(version: string, at: number): Promise<Buffer> {
     'WARC-Date': new Date(at).toISOString(),
     'Content-Type': 'application/warc-fields',
   };
-  return member(fields, `software: Gleaner ${version}${lineBreak}format: WARC File Format 1.1${lineBreak}`);
+  return member(
+    fields,
+    `software: Gleaner ${version}${lineBreak}format: WARC File Format 1.1${lineBreak}`,
+  );
 }
 
 /**
- * Returns the records of a page: its response, and before it the request if that has a body. The body is
- * decoded. Headers of the request and cookies are left out.
+ * Returns the records of a page: its response, and before it the request if that has a body. The
+ * body is decoded. Headers of the request and cookies are left out.
  */
 export async function writePage(request: PageRequest, response: PageResponse): Promise<Buffer> {
   const { status, headers, body, url, at } = response;
   const { href, host, pathname, search } = new URL(url);
   const id = recordId();
-  const record = (type: string, fields: Readonly<Record<string, string>>, ...block: (string | Buffer)[]) =>
+  const record = (
+    type: string,
+    fields: Readonly<Record<string, string>>,
+    ...block: (string | Buffer)[]
+  ) =>
     member(
       {
         'WARC-Type': type,
@@ -68,7 +85,9 @@ export async function writePage(request: PageRequest, response: PageResponse): P
       ...block,
     );
   const describingHeaders = Object.entries(headers).filter(([name]) => !droppedHeaders.has(name));
-  const length = (content: string | Buffer) => ({ 'content-length': String(Buffer.byteLength(content)) });
+  const length = (content: string | Buffer) => ({
+    'content-length': String(Buffer.byteLength(content)),
+  });
   const page = await record(
     'response',
     { 'WARC-Record-ID': id, 'WARC-Payload-Digest': `sha256:${sha256(body)}` },
@@ -85,7 +104,10 @@ export async function writePage(request: PageRequest, response: PageResponse): P
   return Buffer.concat([await record('request', fields, sent, request.body), page]);
 }
 
-/** Reads the response in the records of writePage(). Throws `internal` if they are damaged or too large. */
+/**
+ * Reads the response in the records of writePage(). Throws `internal` if they are damaged or too
+ * large.
+ */
 export async function readPage(records: Buffer, maxBodyBytes: number): Promise<PageResponse> {
   try {
     const content = await decompress(records, { maxOutputLength: 2 * maxBodyBytes + maxHeadBytes });
@@ -105,11 +127,15 @@ export async function readPage(records: Buffer, maxBodyBytes: number): Promise<P
     }
     throw new Error('it has no response');
   } catch (error) {
-    throw new Fault('internal', `a kept page cannot be read: ${Fault.from(error).message}`, { cause: error });
+    throw new Fault('internal', `a kept page cannot be read: ${Fault.from(error).message}`, {
+      cause: error,
+    });
   }
 }
 
-/** Returns the first line of a head, its fields by lower-case name, and the offset of what follows. */
+/**
+ * Returns the first line of a head, its fields by lower-case name, and the offset of what follows.
+ */
 function readHead(
   content: Buffer,
   at: number,

@@ -46,7 +46,9 @@ describe('bulkProgress()', () => {
   });
 
   test('returns the link and no message for an ended job', async () => {
-    const shown = await bulkProgress(snapshot({ state: 'completed', finishedAt: 1, file }, counts(2, 2, 0)));
+    const shown = await bulkProgress(
+      snapshot({ state: 'completed', finishedAt: 1, file }, counts(2, 2, 0)),
+    );
     expect(shown).toMatchObject({ status: 'completed', downloadUrl: 'link to a/b' });
     expect(shown).not.toHaveProperty('message');
   });

@@ -38,7 +38,13 @@ describe('planItems()', () => {
           { key: 'kopi', input: { list_type: 'search', keyword: 'kopi', product_limit: 5000 } },
           {
             key: '9',
-            input: { list_type: 'category', keyword: '9', category: 'dapur', pmin: 0, product_limit: 3 },
+            input: {
+              list_type: 'category',
+              keyword: '9',
+              category: 'dapur',
+              pmin: 0,
+              product_limit: 3,
+            },
           },
         ],
       },
@@ -64,7 +70,10 @@ describe('planItems()', () => {
   });
 
   test('groups units by country in order of first occurrence and keeps duplicates', () => {
-    const items = ['th', 'my', 'th', 'th'].map((country, at) => ({ productId: String(at % 3), country }));
+    const items = ['th', 'my', 'th', 'th'].map((country, at) => ({
+      productId: String(at % 3),
+      country,
+    }));
     const request = create(PagesOfD, { items });
     const { groups } = planItems(request, PagesOfD, market(['th', 'my']), byRegion);
     expect(groups.map(({ region, units }) => [region, units.map(({ key }) => key)])).toEqual([
@@ -76,7 +85,9 @@ describe('planItems()', () => {
   test('groups only adjacent units if the order matters', () => {
     const unit = (key: string) => ({ key, input: {} });
     const units = ['a', 'a', 'b', 'a'].map((region, at) => ({ unit: unit(String(at)), region }));
-    expect(inOrder(units).map(({ region, units: its }) => [region, its.map(({ key }) => key)])).toEqual([
+    expect(
+      inOrder(units).map(({ region, units: its }) => [region, its.map(({ key }) => key)]),
+    ).toEqual([
       ['a', ['0', '1']],
       ['b', ['2']],
       ['a', ['3']],
@@ -87,7 +98,9 @@ describe('planItems()', () => {
 describe('the region of a unit', () => {
   const regionsOf = (regions: string[]) => {
     const request = create(SearchesOfB, { items: [{ keyword: 'kopi' }] });
-    return planItems(request, SearchesOfB, market(regions), inOrder).groups.map(({ region }) => region);
+    return planItems(request, SearchesOfB, market(regions), inOrder).groups.map(
+      ({ region }) => region,
+    );
   };
 
   test('is the only region of its market', () => {
@@ -136,7 +149,8 @@ describe('planItems() rejects', () => {
 
   test('returns a message for each problem', () => {
     const items = [{ keyword: ' ', listType: 'category' }];
-    const plan = () => planItems(create(SearchesOfB, { items }), SearchesOfB, market(['id']), inOrder);
+    const plan = () =>
+      planItems(create(SearchesOfB, { items }), SearchesOfB, market(['id']), inOrder);
     const messages = ['String should not be blank', 'Field required when list_type is category'];
     expect(plan).toThrow(
       expect.objectContaining({
@@ -147,7 +161,9 @@ describe('planItems() rejects', () => {
   });
 
   test('blank text in a required field', () => {
-    const request = create(PagesOfC, { items: [{ formattedId: ' \t', sku: 's', pickupPointCode: ' ' }] });
+    const request = create(PagesOfC, {
+      items: [{ formattedId: ' \t', sku: 's', pickupPointCode: ' ' }],
+    });
     expect(problemsOf(() => planItems(request, PagesOfC, market(['id']), inOrder))).toEqual([
       [['body', 'items', 0, 'formattedId'], 'string_too_short'],
     ]);
@@ -158,7 +174,9 @@ describe('planItems() rejects', () => {
       throw new Error('no store');
     };
     const request = create(SearchesOfF, { items: new Array(150).fill({ url: 'x' }) });
-    const problems = problemsOf(() => planItems(request, SearchesOfF, market([], parseUrl), inOrder));
+    const problems = problemsOf(() =>
+      planItems(request, SearchesOfF, market([], parseUrl), inOrder),
+    );
     expect(problems).toHaveLength(100);
     expect(problems[99]).toEqual([['body', 'items', 99, 'url'], 'url_parsing']);
   });
@@ -166,7 +184,12 @@ describe('planItems() rejects', () => {
 
 test('identify() numbers a keyword by its place', () => {
   const items = [{ listType: 'search', keyword: '  desk   lamp ', country: 'us' }];
-  const { groups, params } = planItems(create(SearchesOfE, { items }), SearchesOfE, market(['us']), inOrder);
+  const { groups, params } = planItems(
+    create(SearchesOfE, { items }),
+    SearchesOfE,
+    market(['us']),
+    inOrder,
+  );
   const [unit] = groups[0]!.units;
   const shown = identify(unit!, params.identity as unknown as Identity, 3);
   expect(shown).toMatchObject({ keyword: 'desk_lamp_3', list_type: 'search' });

@@ -1,4 +1,10 @@
-import { type DescField, type DescMessage, getOption, hasOption, type Message } from '@bufbuild/protobuf';
+import {
+  type DescField,
+  type DescMessage,
+  getOption,
+  hasOption,
+  type Message,
+} from '@bufbuild/protobuf';
 import {
   default_json as defaultOption,
   identity as identityOption,
@@ -15,8 +21,8 @@ import type { Unit } from '../store/batches.ts';
 import type { Plan, PlannedGroup } from './kind.ts';
 
 /**
- * Fields that identify an item in responses and result files: the name there, and the input field of the
- * value.
+ * Fields that identify an item in responses and result files: the name there, and the input field
+ * of the value.
  */
 export type Identity = { name: string; from: string; numbered: boolean }[];
 
@@ -30,12 +36,18 @@ interface Items {
 const maxProblems = 100;
 
 /**
- * Plans one unit per item. The unit's key is the item's subject, such as its id or keyword. Its input has
- * the request's field names, and the contract's defaults for absent fields. The identity of the items is
- * stored with the job, so that views and files need no descriptor. Throws `invalid` for an unknown site, a
- * blank string, a missing `category`, an input that the market refuses, or a URL that it cannot parse.
+ * Plans one unit per item. The unit's key is the item's subject, such as its id or keyword. Its
+ * input has the request's field names, and the contract's defaults for absent fields. The identity
+ * of the items is stored with the job, so that views and files need no descriptor. Throws `invalid`
+ * for an unknown site, a blank string, a missing `category`, an input that the market refuses, or a
+ * URL that it cannot parse.
  */
-export function planItems(request: Message, description: DescMessage, market: Market, group: Grouping): Plan {
+export function planItems(
+  request: Message,
+  description: DescMessage,
+  market: Market,
+  group: Grouping,
+): Plan {
   const fields = itemFields(description);
   const subject = subjectOf(fields);
   const problems: Problem[] = [];
@@ -112,7 +124,12 @@ function requireRegion(site: string, { regions }: Market): void {
   throw Fault.invalid(['body', 'site'], msg, 'enum');
 }
 
-function* problemsOf(input: JsonObject, fields: readonly DescField[], market: Market, region: string) {
+function* problemsOf(
+  input: JsonObject,
+  fields: readonly DescField[],
+  market: Market,
+  region: string,
+) {
   const blank = new Set<string>();
   for (const field of fields) {
     const name = restName(field);
@@ -122,7 +139,8 @@ function* problemsOf(input: JsonObject, fields: readonly DescField[], market: Ma
       yield { name, msg: 'String should not be blank', type: 'string_too_short' };
     }
   }
-  const asksCategory = input.list_type === 'category' && fields.some(({ name }) => name === 'category');
+  const asksCategory =
+    input.list_type === 'category' && fields.some(({ name }) => name === 'category');
   if (asksCategory && !input.category) {
     yield { name: 'category', msg: 'Field required when list_type is category', type: 'missing' };
   }
@@ -153,7 +171,10 @@ export function identityOf(fields: readonly DescField[]): Identity {
     }));
 }
 
-/** Returns the identity of a unit as responses show it. `position` is its position in the request, from 1. */
+/**
+ * Returns the identity of a unit as responses show it. `position` is its position in the request,
+ * from 1.
+ */
 export function identify(unit: Unit, identity: Identity, position: number): JsonObject {
   const values: JsonObject = {};
   for (const { name, from, numbered } of identity) {

@@ -19,16 +19,16 @@ export interface Plan {
 }
 
 /**
- * Format of a job's merged file and its batches' files: `head`, the units' rows joined with `separator`,
- * `tail`. The rows of a batch are written once and copied into the merged file.
+ * Format of a job's merged file and its batches' files: `head`, the units' rows joined with
+ * `separator`, `tail`. The rows of a batch are written once and copied into the merged file.
  */
 export interface FilePack {
   /** Returns the file name inside the job's folder. */
   name(job: Job, batch?: Batch): string;
   contentType(job: Job): string;
   /**
-   * True if the rows of each batch are compressed as one gzip member. `head`, `separator` and `tail` are then
-   * empty.
+   * True if the rows of each batch are compressed as one gzip member. `head`, `separator` and
+   * `tail` are then empty.
    */
   gzip: boolean;
   /** Encoding of a record in its row. */
@@ -52,21 +52,22 @@ export interface UnitPlace {
 }
 
 /**
- * Format of the result file of one listing unit. It is streamed while the pages are read. The first line
- * contains everything that depends on the job, so that another job's file of the same listing differs in that
- * line only.
+ * Format of the result file of one listing unit. It is streamed while the pages are read. The first
+ * line contains everything that depends on the job, so that another job's file of the same listing
+ * differs in that line only.
  */
 export interface UnitFilePack {
   /**
-   * Returns the file name inside the job's folder. It contains the attempt, so that a superseded worker
-   * overwrites nothing.
+   * Returns the file name inside the job's folder. It contains the attempt, so that a superseded
+   * worker overwrites nothing.
    */
   name(job: Job, batch: Batch): string;
   contentType: string;
   /** Returns the first line, without a line break. */
   head(unit: Unit, file: UnitFilePlace): string;
   /**
-   * Yields the text after the first line, which begins with a line break, and returns the number of entries.
+   * Yields the text after the first line, which begins with a line break, and returns the number of
+   * entries.
    */
   body(
     pages: AsyncGenerator<ListPage, ListSummary, void>,
@@ -91,7 +92,9 @@ export interface UnitFilePlace {
   batch: Batch;
   /** Start of the reading: Unix time in seconds. */
   collectedAt: number;
-  /** The file's object as the contract declares it. Null for kinds whose files need no declaration. */
+  /**
+   * The file's object as the contract declares it. Null for kinds whose files need no declaration.
+   */
   result: ResultShape | null;
 }
 
@@ -120,15 +123,18 @@ export interface JobSnapshot {
   failures?: { unit: Unit; message: string; place: number }[];
   /** The requested unit. */
   unit?: { unit: Unit; outcome: Outcome | undefined; batch: Batch; payload: string | null };
-  /** Creates a signed link to a file. With `bearer`, the link also requires the owner's Bearer token. */
+  /**
+   * Creates a signed link to a file. With `bearer`, the link also requires the owner's Bearer
+   * token.
+   */
   link(file: StoredFile, options?: { bearer: boolean }): Promise<string>;
   /** Returns the token of a unit in the data path. */
   itemToken(batch: Batch, index: number): string;
 }
 
 /**
- * Segment of a job that a view needs. `unit`: the unit whose key is in the named field of the request;
- * `only`: the single unit; `failures`: requires `counts` before it.
+ * Segment of a job that a view needs. `unit`: the unit whose key is in the named field of the
+ * request; `only`: the single unit; `failures`: requires `counts` before it.
  */
 export type ViewNeed = 'counts' | 'batches' | 'units' | 'failures' | 'only' | { unit: string };
 
@@ -139,7 +145,8 @@ export interface View {
 }
 
 /**
- * One kind of job: how it is planned, priced, packed and shown. Kinds are pure and independent of markets.
+ * One kind of job: how it is planned, priced, packed and shown. Kinds are pure and independent of
+ * markets.
  */
 export interface Kind {
   /** Name in the contract: "variant_sold". Its folder is written with dashes. */
@@ -160,31 +167,35 @@ export interface Kind {
   /** True if a job's final status follows from its batches or from its units. */
   readonly statusFrom: 'batches' | 'units';
   /**
-   * Reaction of a submission to an unavailable queue: refund the batches, or refuse the submission with 502.
+   * Reaction of a submission to an unavailable queue: refund the batches, or refuse the submission
+   * with 502.
    */
   readonly unqueued: 'refund' | 'refuse';
-  /** Sequence of the integers that identify its jobs to clients. Absent: jobs are identified by a UUID. */
+  /**
+   * Sequence of the integers that identify its jobs to clients. Absent: jobs are identified by a
+   * UUID.
+   */
   readonly sequence?: string;
   /**
-   * Plans the units of a validated request. Throws `invalid` for rules that the contract's options cannot
-   * express.
+   * Plans the units of a validated request. Throws `invalid` for rules that the contract's options
+   * cannot express.
    */
   plan(request: Message, description: DescMessage, market: Market): Plan | Promise<Plan>;
   /**
-   * Cache of recent pages, for kinds that can serve them: `key` returns a page's cache key, `serves` whether
-   * a job accepts a cached page.
+   * Cache of recent pages, for kinds that can serve them: `key` returns a page's cache key,
+   * `serves` whether a job accepts a cached page.
    */
   readonly recent?: { key(unit: Unit, region: string): string; serves(job: Job): boolean };
   /** Credits per unit, unless the configuration or the market sets another price. */
   readonly price: number;
   /**
-   * Returns the fields of one record of a result, in the notation of parseFields(): `page`, the listed fields
-   * of the page that the record comes from, and the fields that the kind adds.
+   * Returns the fields of one record of a result, in the notation of parseFields(): `page`, the
+   * listed fields of the page that the record comes from, and the fields that the kind adds.
    */
   resultFields(page: string, contract: ResultContract): string;
   /**
-   * Columns of its delivered tables that no field fills any more, or whose fields have another type now, in
-   * the notation of parseFields(). Tables that readers have created keep them.
+   * Columns of its delivered tables that no field fills any more, or whose fields have another type
+   * now, in the notation of parseFields(). Tables that readers have created keep them.
    */
   readonly formerColumns?: string;
   /** `batch` and `job` have the same rows. */
@@ -194,6 +205,9 @@ export interface Kind {
   /** Returns the response to a submission. */
   submitted(snapshot: JobSnapshot): JsonObject | Promise<JsonObject>;
   readonly views: Readonly<Record<string, View>>;
-  /** Returns the response to a list of the caller's jobs, newest first. Absent: the kind has no such list. */
+  /**
+   * Returns the response to a list of the caller's jobs, newest first. Absent: the kind has no such
+   * list.
+   */
   listed?(jobs: readonly Job[]): JsonObject;
 }

@@ -17,7 +17,14 @@ const bulk = {
 /** Properties of each kind as documented in docs/marketplaces.md. */
 const rules: Record<string, object> = {
   variant_sold: { ...bulk, ...approved, page: 'variants', batchSize: 50, charge: 'approval' },
-  get_pc: { ...bulk, page: 'product', lane: 'single', batchSize: 1, unqueued: 'refuse', sequence: 'task' },
+  get_pc: {
+    ...bulk,
+    page: 'product',
+    lane: 'single',
+    batchSize: 1,
+    unqueued: 'refuse',
+    sequence: 'task',
+  },
   get_pc_bulk: { ...bulk, page: 'product', batchSize: 20, sequence: 'task' },
   search_items: { ...bulk, ...approved, page: 'search', batchSize: 1 },
   merchant_items: { ...bulk, ...approved, page: 'merchant', batchSize: 1 },
@@ -33,9 +40,12 @@ describe('kinds', () => {
     expect(kinds.map(({ name }) => name)).toEqual(Object.keys(rules).toSorted());
   });
 
-  test.each(kinds.map((kind) => [kind.name, kind] as const))('%s follows its rules', (name, kind) => {
-    expect(kind).toMatchObject(rules[name]!);
-  });
+  test.each(kinds.map((kind) => [kind.name, kind] as const))(
+    '%s follows its rules',
+    (name, kind) => {
+      expect(kind).toMatchObject(rules[name]!);
+    },
+  );
 
   test.each([
     ['variant_sold', 'mkta', 10],

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { SearchItemsResultSchema } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
-import { MerchantResultSchema, SearchResultSchema as ResultOfB } from '../../gen/gleaner/mktb/v1/mktb_pb.ts';
+import {
+  MerchantResultSchema,
+  SearchResultSchema as ResultOfB,
+} from '../../gen/gleaner/mktb/v1/mktb_pb.ts';
 import { SearchResultSchema as ResultOfE } from '../../gen/gleaner/mkte/v1/mkte_pb.ts';
 import type { ListPage, ListSummary } from '../markets/market.ts';
 import type { Unit } from '../store/batches.ts';
@@ -78,8 +81,13 @@ test('the file has the listing’s summary, and null for missing values', async 
 
 test('a search of E has the number of pages, and the day and hour of the submission in UTC', async () => {
   const result = { message: ResultOfE, inArray: false };
-  const unit = { key: 'k', input: { list_type: 'search', keyword: 'desk lamp', country: 'uk', pages: 0 } };
-  const { file, batchId } = await write(result, 'products', [[1], [2], []], unit, { job: identified });
+  const unit = {
+    key: 'k',
+    input: { list_type: 'search', keyword: 'desk lamp', country: 'uk', pages: 0 },
+  };
+  const { file, batchId } = await write(result, 'products', [[1], [2], []], unit, {
+    job: identified,
+  });
   expect(file).toEqual({
     batch_id: batchId,
     list_type: 'search',

@@ -11,12 +11,13 @@ import type { Unit } from '../store/batches.ts';
 import type { FileEntry, ResultContract, UnitFilePack, UnitFilePlace } from './kind.ts';
 
 /**
- * Writes the result file of a listing as the contract declares it: first the fields that are known before the
- * reading, then the entries, then the fields that are known after it. Declared fields without a value are
- * null.
+ * Writes the result file of a listing as the contract declares it: first the fields that are known
+ * before the reading, then the entries, then the fields that are known after it. Declared fields
+ * without a value are null.
  */
 export const listingFile: UnitFilePack = {
-  name: ({ market, kind }, { seq, id, attempt }) => `${market}_${kind}_${seq + 1}_${id}_${attempt}.json`,
+  name: ({ market, kind }, { seq, id, attempt }) =>
+    `${market}_${kind}_${seq + 1}_${id}_${attempt}.json`,
   contentType: 'application/json',
   head(unit, file) {
     const { list, before, values } = partsOf(unit, file);
@@ -41,7 +42,8 @@ export const listingFile: UnitFilePack = {
 };
 
 /**
- * Returns the field with the entries, and the names of the other fields values before and after the reading.
+ * Returns the field with the entries, and the names of the other fields values before and after the
+ * reading.
  */
 function partsOf(unit: Unit, file: UnitFilePlace) {
   const { fields } = file.result!.message;
@@ -61,7 +63,8 @@ export function listingFields(page: string, { result }: ResultContract): string 
   return result!.message.fields
     .map((field) => {
       const name = nameOf(field);
-      if (hasOption(field, entriesOption)) return `${name}: array; ${prefixFields(`${name}[]`, page)}`;
+      if (hasOption(field, entriesOption))
+        return `${name}: array; ${prefixFields(`${name}[]`, page)}`;
       return `${name}: ${typeOf(field)}${getOption(field, nullableOption) ? '?' : ''}`;
     })
     .join('; ');
@@ -87,7 +90,10 @@ const nameOf = (field: DescField): string => getOption(field, restNameOption) ||
 const member = (name: string, value: Json | undefined): string =>
   `"${name}":${JSON.stringify(value ?? null)}`;
 
-/** Returns the values that are known before the listing is read: the unit's input, and the job's data. */
+/**
+ * Returns the values that are known before the listing is read: the unit's input, and the job's
+ * data.
+ */
 function knownBefore(unit: Unit, { job, batch, collectedAt }: UnitFilePlace): JsonObject {
   const submitted = new Date(job.createdAt).toISOString();
   return {
@@ -102,8 +108,8 @@ function knownBefore(unit: Unit, { job, batch, collectedAt }: UnitFilePlace): Js
 }
 
 /**
- * Yields the entries of one list, separated by commas. Returns the number of entries and pages, and the
- * listing's summary.
+ * Yields the entries of one list, separated by commas. Returns the number of entries and pages, and
+ * the listing's summary.
  */
 async function* entriesOf(
   pages: AsyncGenerator<ListPage, ListSummary, void>,
@@ -125,8 +131,8 @@ async function* entriesOf(
 }
 
 /**
- * Yields the entries of a unit's file. In the file, each entry has its own line, and every other line ends
- * with the name of the list that follows. `section` counts those lists from 0.
+ * Yields the entries of a unit's file. In the file, each entry has its own line, and every other
+ * line ends with the name of the list that follows. `section` counts those lists from 0.
  */
 export async function* entryLines(
   lines: AsyncIterable<string>,

@@ -8,16 +8,29 @@ import { aBatch, aFailure, aJob, aSuccess } from '../store/conformance/samples.t
 import type { Job } from '../store/documents.ts';
 import { pgntKind } from './pgnt.ts';
 
-const kind = pgntKind({ name: 'search_items', page: 'search', files: {}, resultFields: (page) => page });
+const kind = pgntKind({
+  name: 'search_items',
+  page: 'search',
+  files: {},
+  resultFields: (page) => page,
+});
 const market = createTestMarket({
   regions: ['sg'],
   parseUrl: (page, url) => {
     if (!url.startsWith('x:')) throw new Error(`${url} is no address of a ${page}`);
-    return { input: { path: url.slice(2) }, region: 'sg', type: url.includes('cat') ? 'category' : 'search' };
+    return {
+      input: { path: url.slice(2) },
+      region: 'sg',
+      type: url.includes('cat') ? 'category' : 'search',
+    };
   },
 });
 const plan = (...urls: string[]) =>
-  kind.plan(create(SubmitSearchItemsRequestSchema, { urls }), SubmitSearchItemsRequestSchema, market);
+  kind.plan(
+    create(SubmitSearchItemsRequestSchema, { urls }),
+    SubmitSearchItemsRequestSchema,
+    market,
+  );
 
 test('plans one unit per URL including duplicates; the first URL names the job', async () => {
   const unit = (path: string) => ({ region: 'sg', units: [{ key: `x:${path}`, input: { path } }] });
@@ -63,7 +76,11 @@ test('retrieve shows each URL’s status, and its result path or error', () => {
     status: 'processing',
     progress: '2/3 URLs complete',
     items: [
-      { url: 'x:0', status: 'SUCCESS', downloadUrl: `/v1/mktx/pgnt/jobs/${job.id}/items/token0/data` },
+      {
+        url: 'x:0',
+        status: 'SUCCESS',
+        downloadUrl: `/v1/mktx/pgnt/jobs/${job.id}/items/token0/data`,
+      },
       { url: 'x:1', status: 'FAILED', error: expect.any(String) },
       { url: 'x:2', status: 'PENDING' },
     ],
@@ -83,7 +100,12 @@ test.each<[Partial<Job>, (Outcome | undefined)[], string]>([
 });
 
 test('the response to a submission has the cost, and refunds only if there are any', () => {
-  const job = aJob({ state: 'awaiting_approval', cost: 12, totalUnits: 2, params: { taskType: 'search' } });
+  const job = aJob({
+    state: 'awaiting_approval',
+    cost: 12,
+    totalUnits: 2,
+    params: { taskType: 'search' },
+  });
   const tools = { link: async () => '', itemToken: () => '' };
   const response = { jobId: job.id, taskType: 'search', cost: 12, totalUrls: 2 };
   expect(kind.submitted({ job, ...tools })).toEqual({ ...response, status: 'awaiting_approval' });

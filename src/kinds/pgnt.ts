@@ -7,7 +7,9 @@ import { reusedMember, settledStatus, unitStatus } from './states.ts';
 /** Properties that differ between kinds of listings by URL. */
 type Listings = Pick<Kind, 'name' | 'page' | 'files' | 'resultFields' | 'formerColumns'>;
 
-/** Creates a kind of up to 50 listing URLs that needs approval and writes one result file per URL. */
+/**
+ * Creates a kind of up to 50 listing URLs that needs approval and writes one result file per URL.
+ */
 export function pgntKind(listings: Listings): Kind {
   return {
     ...listings,
@@ -27,8 +29,8 @@ export function pgntKind(listings: Listings): Kind {
 }
 
 /**
- * Plans one unit per URL, in the order submitted. Throws `invalid`, which names every URL that the market
- * cannot parse.
+ * Plans one unit per URL, in the order submitted. Throws `invalid`, which names every URL that the
+ * market cannot parse.
  */
 function planUrls(request: Message, market: Market, page: PageName): Plan {
   const problems: Problem[] = [];
@@ -40,7 +42,11 @@ function planUrls(request: Message, market: Market, page: PageName): Plan {
       types.add(type);
       groups.push({ region, units: [{ key: url, input }] });
     } catch (error) {
-      problems.push({ loc: ['body', 'urls', index], msg: (error as Error).message, type: 'url_parsing' });
+      problems.push({
+        loc: ['body', 'urls', index],
+        msg: (error as Error).message,
+        type: 'url_parsing',
+      });
     }
   }
   if (problems.length > 0) throw new Fault('invalid', 'Some URLs are not valid.', { problems });
@@ -76,7 +82,11 @@ const retrieve: View = {
       };
     });
     const countStatus = (status: string) => items.filter((item) => item.status === status).length;
-    const counts = { total: items.length, success: countStatus('SUCCESS'), failed: countStatus('FAILED') };
+    const counts = {
+      total: items.length,
+      success: countStatus('SUCCESS'),
+      failed: countStatus('FAILED'),
+    };
     return {
       jobId: job.id,
       ...job.params,

@@ -11,7 +11,10 @@ export function aggregate(success: number, failed: number): TerminalStatus {
   return success === 0 ? 'failed' : 'partial_complete';
 }
 
-/** Returns the member of a unit's view that marks a reused result: when it was collected, in Unix seconds. */
+/**
+ * Returns the member of a unit's view that marks a reused result: when it was collected, in Unix
+ * seconds.
+ */
 export function reusedMember(outcome: Outcome | undefined): { collectedAt?: number } {
   if (outcome?.status !== 'SUCCESS' || outcome.collectedAt === undefined) return {};
   return { collectedAt: Math.floor(outcome.collectedAt / 1000) };
@@ -23,9 +26,9 @@ export function isAccepted({ state }: Pick<Job, 'state'>): boolean {
 }
 
 /**
- * Returns the public status of a job with approval. A job without outstanding batches is terminal, even while
- * its file is being written. A cancelled job has the status of its parts, because the API has no status for
- * it.
+ * Returns the public status of a job with approval. A job without outstanding batches is terminal,
+ * even while its file is being written. A cancelled job has the status of its parts, because the
+ * API has no status for it.
  */
 export function approvalStatus(job: Job, batches: Counts['batches']): string {
   const status = jobStatus(job);
@@ -36,11 +39,12 @@ export function approvalStatus(job: Job, batches: Counts['batches']): string {
 }
 
 /**
- * Returns the same status for kinds without a merged file. The job becomes terminal once its refunds are
- * posted.
+ * Returns the same status for kinds without a merged file. The job becomes terminal once its
+ * refunds are posted.
  */
 export function settledStatus(job: Job, units: Counts['units']): string {
-  const settling = job.finishedAt === null && (job.state === 'processing' || job.state === 'settling');
+  const settling =
+    job.finishedAt === null && (job.state === 'processing' || job.state === 'settling');
   return settling ? 'processing' : approvalStatus(job, units);
 }
 
@@ -59,7 +63,10 @@ export function batchStatus(
   return batch.success > 0 ? 'SUCCESS' : 'FAILED';
 }
 
-export function unitStatus(outcome: Outcome | undefined, job: Job): 'PENDING' | 'SUCCESS' | 'FAILED' {
+export function unitStatus(
+  outcome: Outcome | undefined,
+  job: Job,
+): 'PENDING' | 'SUCCESS' | 'FAILED' {
   if (outcome) return outcome.status;
   return isRejected(job) ? 'FAILED' : 'PENDING';
 }

@@ -75,7 +75,12 @@ test('the response to a submission lists the submitted tasks', async () => {
     total: 1,
     cost: 6,
     items: [
-      { taskId: shown.units![0]!.batch.id, keyword: 'desk lamp 0', listType: 'search', status: 'pending' },
+      {
+        taskId: shown.units![0]!.batch.id,
+        keyword: 'desk lamp 0',
+        listType: 'search',
+        status: 'pending',
+      },
     ],
   });
 });

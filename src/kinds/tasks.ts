@@ -29,8 +29,8 @@ export function taskKind(tasks: Tasks): Kind {
 }
 
 /**
- * Returns the tasks of a submission, for the markets whose response lists them (interface, "Marketplace E",
- * search).
+ * Returns the tasks of a submission, for the markets whose response lists them (interface,
+ * "Marketplace E", search).
  */
 function submittedTasks({ units = [] }: JobSnapshot): Json[] {
   return units.map(({ unit, batch }) => ({
@@ -42,8 +42,8 @@ function submittedTasks({ units = [] }: JobSnapshot): Json[] {
 }
 
 /**
- * View of every task, with a link that also requires the Bearer token (interface, "Per-item bulk job retrieve
- * response").
+ * View of every task, with a link that also requires the Bearer token (interface, "Per-item bulk
+ * job retrieve response").
  */
 const retrieve: View = {
   needs: ['units'],
@@ -68,7 +68,11 @@ const retrieve: View = {
       }),
     );
     const countStatus = (status: string) => items.filter((item) => item.status === status).length;
-    const counts = { total: items.length, success: countStatus('SUCCESS'), failed: countStatus('FAILED') };
+    const counts = {
+      total: items.length,
+      success: countStatus('SUCCESS'),
+      failed: countStatus('FAILED'),
+    };
     return {
       jobId: job.id,
       // Refunds precede the terminal status.

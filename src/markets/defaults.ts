@@ -3,7 +3,8 @@ import type { OriginPolicy } from '../fetch/policy.ts';
 import { markets } from './list.ts';
 import type { ListedFields, Market } from './market.ts';
 
-const marketNamed = (name: string): Market | undefined => markets.find((market) => market.name === name);
+const marketNamed = (name: string): Market | undefined =>
+  markets.find((market) => market.name === name);
 
 /** Returns the limits of a market's pages and units: its own, otherwise the defaults. */
 export function limitsOf(market: Pick<Market, 'limits'> | undefined): MarketLimits {
@@ -14,8 +15,8 @@ export function limitsOf(market: Pick<Market, 'limits'> | undefined): MarketLimi
 export const limitsOfMarket = (name: string): MarketLimits => limitsOf(marketNamed(name));
 
 /**
- * Returns the request policy that a market declares for its origins of a region, or an empty one if it
- * declares none.
+ * Returns the request policy that a market declares for its origins of a region, or an empty one if
+ * it declares none.
  */
 export function policyOfMarket(name: string, region: string): Partial<OriginPolicy> {
   const market = marketNamed(name);

@@ -17,7 +17,19 @@ import {
   without,
 } from './fields.ts';
 
-const oddities = [undefined, null, true, {}, [], [1], Number.NaN, Number.POSITIVE_INFINITY, '', ' ', 'abc'];
+const oddities = [
+  undefined,
+  null,
+  true,
+  {},
+  [],
+  [1],
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  '',
+  ' ',
+  'abc',
+];
 
 describe('coercions', () => {
   it('return null for blank values', () => {

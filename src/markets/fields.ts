@@ -23,8 +23,8 @@ export function text(value: unknown): string | null {
 }
 
 /**
- * Returns a number, also from text with a decimal point or comma ("4.9", "4,9"). Null for anything else, also
- * for a comma that can separate thousands ("1,299").
+ * Returns a number, also from text with a decimal point or comma ("4.9", "4,9"). Null for anything
+ * else, also for a comma that can separate thousands ("1,299").
  */
 export function number(value: unknown): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
@@ -32,7 +32,9 @@ export function number(value: unknown): number | null {
   return Number(value.replace(',', '.'));
 }
 
-/** Returns a safe integer, also from text. Null for fractions, unsafe integers and anything else. */
+/**
+ * Returns a safe integer, also from text. Null for fractions, unsafe integers and anything else.
+ */
 export function integer(value: unknown): number | null {
   if (typeof value === 'string' && !/^\s*-?\d+\s*$/.test(value)) return null;
   const parsed = number(value);
@@ -59,9 +61,9 @@ export function texts(value: unknown): string[] {
 }
 
 /**
- * Returns the http address in a text unchanged, one without a scheme ("//host/…") with https, and a relative
- * one on `base`. Null for other schemes, such as images in the page itself, and for a relative one without a
- * base.
+ * Returns the http address in a text unchanged, one without a scheme ("//host/…") with https, and a
+ * relative one on `base`. Null for other schemes, such as images in the page itself, and for a
+ * relative one without a base.
  */
 export function absoluteUrl(value: unknown, base?: string): string | null {
   const address = text(value)?.trim() ?? '';
@@ -72,23 +74,27 @@ export function absoluteUrl(value: unknown, base?: string): string | null {
   return url !== null && /^https?:$/.test(url.protocol) ? url.href : null;
 }
 
-/** Returns a number above 0, also from text. Null for anything else: sites write 0 and -1 for "none". */
+/**
+ * Returns a number above 0, also from text. Null for anything else: sites write 0 and -1 for
+ * "none".
+ */
 export function positive(value: unknown): number | null {
   const found = number(value);
   return found !== null && found > 0 ? found : null;
 }
 
 /**
- * Returns an amount of rupiah from a number or from text such as "Rp1.234.000", "Rp 4.000 - Rp 8.000" (4000)
- * or "IDR 12.500,00", by the rules of priceAmount(). Null for 0.
+ * Returns an amount of rupiah from a number or from text such as "Rp1.234.000", "Rp 4.000 - Rp
+ * 8.000" (4000) or "IDR 12.500,00", by the rules of priceAmount(). Null for 0.
  */
 export function rupiah(value: unknown): number | null {
   return positive(typeof value === 'string' ? priceAmount(value, 'IDR') : value);
 }
 
 /**
- * Returns the amount of rupiah that a card abbreviates to thousands or millions: "Rp7,59jt" is 7590000. Only
- * for prices that a page shows in no other way, as the abbreviation may be rounded. Null for any other text.
+ * Returns the amount of rupiah that a card abbreviates to thousands or millions: "Rp7,59jt" is
+ * 7590000. Only for prices that a page shows in no other way, as the abbreviation may be rounded.
+ * Null for any other text.
  */
 export function abbreviatedRupiah(value: unknown): number | null {
   const [, digits, unit] =
@@ -98,7 +104,8 @@ export function abbreviatedRupiah(value: unknown): number | null {
 }
 
 /**
- * Returns the absolute percentage from a number or from text such as "20%" or "-20%". Null if there is none.
+ * Returns the absolute percentage from a number or from text such as "20%" or "-20%". Null if there
+ * is none.
  */
 export function percent(value: unknown): number | null {
   const found =
@@ -117,9 +124,9 @@ const multipliers: readonly (readonly [RegExp, number])[] = [
 ];
 
 /**
- * Returns a count from a number or from text such as "548", "1.234", "2rb+ terjual", "1,4 rb", "5 k",
- * "30k+", "Terjual 10RB+", "1,2 jt" or "已售出 1.2萬": the lower bound that the text states. Null if there is
- * none.
+ * Returns a count from a number or from text such as "548", "1.234", "2rb+ terjual", "1,4 rb", "5
+ * k", "30k+", "Terjual 10RB+", "1,2 jt" or "已售出 1.2萬": the lower bound that the text states. Null
+ * if there is none.
  */
 export function count(value: unknown): number | null {
   if (typeof value === 'number') return integer(value);
@@ -133,8 +140,8 @@ export function count(value: unknown): number | null {
 }
 
 /**
- * Returns a copy of a value without the members of these names at any depth. Readers use it to drop data
- * about visitors and buyers.
+ * Returns a copy of a value without the members of these names at any depth. Readers use it to drop
+ * data about visitors and buyers.
  */
 export function without(value: Json | undefined, names: ReadonlySet<string>): Json | undefined {
   if (Array.isArray(value)) return value.map((element) => without(element, names) ?? null);

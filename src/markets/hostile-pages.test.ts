@@ -79,7 +79,13 @@ const input = {
 /** Returns the steps of reading a page, with those of its failure. */
 function stepsOf(reader: Reader, region: string, body: string): number {
   vi.spyOn(declaredSites, 'find').mockReturnValue(kiln);
-  const response: PageResponse = { status: 200, headers: {}, body: Buffer.from(body), url: input.url, at: 0 };
+  const response: PageResponse = {
+    status: 200,
+    headers: {},
+    body: Buffer.from(body),
+    url: input.url,
+    at: 0,
+  };
   counted.steps = 0;
   try {
     reader.extract(response, input, region);

@@ -34,7 +34,8 @@ test('keeps regions that change', () => {
 });
 
 test('names unknown regions of the origins file, but not shops that may be declared later', () => {
-  const text = '{\n  "mkta": {"xx": "https://a.example"},\n  "sites": {"kiln": "https://k.example"}\n}';
+  const text =
+    '{\n  "mkta": {"xx": "https://a.example"},\n  "sites": {"kiln": "https://k.example"}\n}';
   expect(findUnknownRegions(parseOrigins(text), markets)).toEqual([
     'line 2, column 18: mkta.xx: not a region of mkta (id, sg, th, ph, my, vn, tw, br).',
   ]);

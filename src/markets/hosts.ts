@@ -2,8 +2,8 @@ import type { Origins } from '../base/origins.ts';
 import type { Market, PageName } from './market.ts';
 
 /**
- * Returns a market that accepts URLs of these hosts only (`hosts` in the origins file). Undefined: the
- * market's own rules apply.
+ * Returns a market that accepts URLs of these hosts only (`hosts` in the origins file). Undefined:
+ * the market's own rules apply.
  */
 export function withHosts(market: Market, hosts: readonly string[] | undefined): Market {
   const { parseUrl } = market;
@@ -22,8 +22,8 @@ export function withHosts(market: Market, hosts: readonly string[] | undefined):
 }
 
 /**
- * Returns a line for each region of the origins file that its marketplace does not have. Shops may be
- * declared later.
+ * Returns a line for each region of the origins file that its marketplace does not have. Shops may
+ * be declared later.
  */
 export const findUnknownRegions = (origins: Origins, markets: readonly Market[]): string[] =>
   [...origins].flatMap(([name, { positions }]) => {
@@ -32,5 +32,7 @@ export const findUnknownRegions = (origins: Origins, markets: readonly Market[])
     const choice = regions.length === 0 ? ', which has none' : ` (${regions.join(', ')})`;
     return [...positions]
       .filter(([region]) => region !== '' && !regions.includes(region))
-      .map(([region, position]) => `${position}: ${name}.${region}: not a region of ${name}${choice}.`);
+      .map(
+        ([region, position]) => `${position}: ${name}.${region}: not a region of ${name}${choice}.`,
+      );
   });

@@ -3,11 +3,14 @@ import { markets } from './list.ts';
 import type { Market } from './market.ts';
 
 /**
- * Returns the region of the items that a unit lists. In a market whose stores are named by addresses, it is
- * the store, since stores use the same ids for different products.
+ * Returns the region of the items that a unit lists. In a market whose stores are named by
+ * addresses, it is the store, since stores use the same ids for different products.
  */
-export const itemRegion = ({ storeOf }: Pick<Market, 'storeOf'>, region: string, unitKey: string): string =>
-  storeOf?.(unitKey) ?? region;
+export const itemRegion = (
+  { storeOf }: Pick<Market, 'storeOf'>,
+  region: string,
+  unitKey: string,
+): string => storeOf?.(unitKey) ?? region;
 
 /** Names of the markets whose items belong to stores: those without regions. */
 export const storeMarkets: readonly string[] = markets

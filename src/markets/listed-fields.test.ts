@@ -23,7 +23,11 @@ const pages: Record<string, Partial<Record<PageName, JsonObject[]>>> = {
   },
   mktb: {
     product: ids(12).map((id) => ({ shop_domain: 'warung-5', product_key: `rak-${id}` })),
-    search: [{ keyword: 'rak 101' }, { keyword: 'rak 706' }, { list_type: 'category', keyword: '1101' }],
+    search: [
+      { keyword: 'rak 101' },
+      { keyword: 'rak 706' },
+      { list_type: 'category', keyword: '1101' },
+    ],
     merchant: [{ shopid: '5101' }],
   },
   mktc: {
@@ -76,16 +80,24 @@ const missing = (records: readonly JsonObject[], fields: string) =>
 
 const cases = Object.entries(pages).flatMap(([name, byPage]) => {
   const market = markets.find((each) => each.name === name)!;
-  return Object.entries(byPage).map(([page, inputs]) => ({ name, market, page: page as PageName, inputs }));
+  return Object.entries(byPage).map(([page, inputs]) => ({
+    name,
+    market,
+    page: page as PageName,
+    inputs,
+  }));
 });
 
-test.each(cases)('records of $name $page have its listed fields', async ({ name, market, page, inputs }) => {
-  const records = (
-    await Promise.all(inputs.map((input) => recordsOf(market, page, input, regions[name]!)))
-  ).flat();
-  expect(records.length).toBeGreaterThanOrEqual(inputs.length);
-  expect(missing(records, market.listedFields[page]!)).toEqual(new Set());
-});
+test.each(cases)(
+  'records of $name $page have its listed fields',
+  async ({ name, market, page, inputs }) => {
+    const records = (
+      await Promise.all(inputs.map((input) => recordsOf(market, page, input, regions[name]!)))
+    ).flat();
+    expect(records.length).toBeGreaterThanOrEqual(inputs.length);
+    expect(missing(records, market.listedFields[page]!)).toEqual(new Set());
+  },
+);
 
 /** Maximum units of a sample that are read. */
 const maxUnits = 10;
@@ -106,7 +118,9 @@ describe.each(markets)('$name', (market) => {
     async ({ kind: name, jobType, ...job }) => {
       const kind = kinds.find((each) => each.name === name)!;
       const { groups } = await kind.plan(requestOf(jobType.request, job), jobType.request, market);
-      const units = groups.flatMap(({ region, units: own }) => own.map((unit) => ({ region, unit })));
+      const units = groups.flatMap(({ region, units: own }) =>
+        own.map((unit) => ({ region, unit })),
+      );
       const records = await Promise.all(
         units.slice(0, maxUnits).map(({ region, unit }) =>
           recordsOf(market, kind.page, unit.input, region).catch((fault: unknown) => {

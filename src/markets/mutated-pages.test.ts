@@ -19,7 +19,9 @@ import { declaredSites } from './declared-sites/declared-sites.ts';
 const copiesPerSeed = 30;
 const readingsPerSeed = 2;
 
-/** Maximum requests of a listing whose pages are changed. The unchanged ones need fewer than 100. */
+/**
+ * Maximum requests of a listing whose pages are changed. The unchanged ones need fewer than 100.
+ */
 const maxRequests = 1_000;
 
 /** A shop whose fields are declared by selectors and by paths of embedded JSON. */
@@ -101,7 +103,9 @@ const mutateJson: Mutation = (response, numbers) => {
 /** Fails with the command that repeats a seed, and with the start of the changed page. */
 function failWith(problem: string, seed: number, { body }: PageResponse): never {
   const command = formatSeedCommand(seed, ['src/markets/mutated-pages.test.ts']);
-  expect.fail(`${problem}\n\nTo repeat it: ${command}\n\nThe page: ${body.toString().slice(0, 4_000)}`);
+  expect.fail(
+    `${problem}\n\nTo repeat it: ${command}\n\nThe page: ${body.toString().slice(0, 4_000)}`,
+  );
 }
 
 /** Extracts the records of changed copies of a page. */
@@ -155,7 +159,12 @@ async function checkReading(page: MarketPage, mutate: Mutation, seed: number, nu
 async function checkReadings(page: MarketPage, mutate: Mutation): Promise<void> {
   for (const seed of seedsOf('pages')) {
     for (let reading = 0; reading < readingsPerSeed; reading += 1)
-      await checkReading(page, mutate, seed, random(`${seed} reading ${reading} ${JSON.stringify(page)}`));
+      await checkReading(
+        page,
+        mutate,
+        seed,
+        random(`${seed} reading ${reading} ${JSON.stringify(page)}`),
+      );
   }
 }
 

@@ -7,7 +7,10 @@ const byId = (entry: JsonObject) => text(entry.id);
 
 it('keeps each entry once, within a page and across pages', () => {
   const seen = new Set<string>();
-  expect(newEntries([{ id: 'a' }, { id: 'b' }, { id: 'a' }], seen, byId)).toEqual([{ id: 'a' }, { id: 'b' }]);
+  expect(newEntries([{ id: 'a' }, { id: 'b' }, { id: 'a' }], seen, byId)).toEqual([
+    { id: 'a' },
+    { id: 'b' },
+  ]);
   expect(newEntries([{ id: 'b' }, { id: 'c' }], seen, byId)).toEqual([{ id: 'c' }]);
 });
 
@@ -22,7 +25,10 @@ it('leaves out entries without an id, unless no entry has one', () => {
 
 it('withTitleOrPrice() leaves out entries without both, unless no entry has one', () => {
   const [titled, priced] = [{ title: 'Mug' }, { title: ' ', price: 5 }];
-  expect(withTitleOrPrice([titled, { title: null, price: null }, priced])).toEqual([titled, priced]);
+  expect(withTitleOrPrice([titled, { title: null, price: null }, priced])).toEqual([
+    titled,
+    priced,
+  ]);
   expect(withTitleOrPrice([])).toEqual([]);
   expect(() => withTitleOrPrice([{ title: null }, { price: ' ' }], ': look')).toThrow(
     'none of the 2 entries of the list has a title or a price: look',

@@ -3,8 +3,8 @@ import { Fault } from '../contract/fault.ts';
 import { text } from './fields.ts';
 
 /**
- * Throws `page_unreadable` for a first page without entries if the site states how many there are: a silent
- * refusal, or a list in another place than expected.
+ * Throws `page_unreadable` for a first page without entries if the site states how many there are:
+ * a silent refusal, or a list in another place than expected.
  */
 export function checkNoEntries(total: number | null): void {
   if (total !== null && total > 0) {
@@ -13,11 +13,13 @@ export function checkNoEntries(total: number | null): void {
 }
 
 /**
- * Returns the entries with a title or a price. Markup without both is a placeholder, not a product. Throws
- * `page_unreadable` if there are entries and none has one.
+ * Returns the entries with a title or a price. Markup without both is a placeholder, not a product.
+ * Throws `page_unreadable` if there are entries and none has one.
  */
 export function withTitleOrPrice(entries: readonly JsonObject[], remedy = ''): JsonObject[] {
-  const products = entries.filter(({ title, price }) => text(title) !== null || text(price) !== null);
+  const products = entries.filter(
+    ({ title, price }) => text(title) !== null || text(price) !== null,
+  );
   if (entries.length > 0 && products.length === 0) {
     throw new Fault(
       'page_unreadable',
@@ -28,10 +30,10 @@ export function withTitleOrPrice(entries: readonly JsonObject[], remedy = ''): J
 }
 
 /**
- * Returns the entries that are not in `seen`, in order and without duplicates, and adds them to `seen`.
- * `idOf` returns an entry's id; an entry without one (null) is no product and is left out. Listings shift
- * between requests, so entries repeat; a page without a new entry is the end of a listing. Throws
- * `page_unreadable` if no entry has an id.
+ * Returns the entries that are not in `seen`, in order and without duplicates, and adds them to
+ * `seen`. `idOf` returns an entry's id; an entry without one (null) is no product and is left out.
+ * Listings shift between requests, so entries repeat; a page without a new entry is the end of a
+ * listing. Throws `page_unreadable` if no entry has an id.
  */
 export function newEntries(
   entries: readonly JsonObject[],

@@ -7,7 +7,9 @@ export interface MarketSample {
   kind: string;
   /** Body of the submit request. */
   body: JsonObject;
-  /** Text of the `file` part, for kinds that take a multipart form. `body` holds the other parts. */
+  /**
+   * Text of the `file` part, for kinds that take a multipart form. `body` holds the other parts.
+   */
   csv?: string;
 }
 

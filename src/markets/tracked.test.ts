@@ -12,7 +12,9 @@ async function read(place: MarketPage, changes: Record<string, PageChange> = {})
 }
 
 test('every page of every market has tracked items', () => {
-  const pages = markets.flatMap(({ name, readers }) => Object.keys(readers).map((page) => `${name} ${page}`));
+  const pages = markets.flatMap(({ name, readers }) =>
+    Object.keys(readers).map((page) => `${name} ${page}`),
+  );
   const tracked = markets.flatMap(({ name, tracked: its }) =>
     Object.keys(its!).map((page) => `${name} ${page}`),
   );
@@ -36,7 +38,9 @@ describe.each(marketPages)('%s %s %s', (...place) => {
   test('shows a change of the price, the title, and the stock', async () => {
     const before = (await read(place)).find(({ price }) => price !== null)!;
     const change = { priceFactor: 0.5, title: 'Renamed', stock: 0 };
-    const after = (await read(place, { [before.key!]: change })).find(({ key }) => key === before.key)!;
+    const after = (await read(place, { [before.key!]: change })).find(
+      ({ key }) => key === before.key,
+    )!;
     expect(after.title).toBe('Renamed');
     if (after.price !== null) expect(after.price / before.price!).toBeCloseTo(0.5, 1);
     if (before.stock !== null) expect(after).toMatchObject({ stock: expect.any(Number) });
@@ -52,7 +56,11 @@ test('a product page and a listing agree on the price of an item', async () => {
     { list_type: 'search', keyword: 'lamp 001', country: 'id' },
   ]);
   const [page] = await read(['mkta', 'id', 'product', { item_id: listed!.key, shop_id: '1' }]);
-  expect([page!.key, page!.price, page!.title]).toEqual([listed!.key, listed!.price, listed!.title]);
+  expect([page!.key, page!.price, page!.title]).toEqual([
+    listed!.key,
+    listed!.price,
+    listed!.title,
+  ]);
 });
 
 describe('trackedItem()', () => {
@@ -80,16 +88,29 @@ describe('trackedItem()', () => {
     [10, 10, null],
     [10, 8, null],
     [null, 12, null],
-  ])('of a price of %j and %j before the discount has the list price %j', (price, listPrice, expected) => {
-    expect(trackedItem('a', { price, listPrice })!.details.listPrice).toBe(expected);
-  });
+  ])(
+    'of a price of %j and %j before the discount has the list price %j',
+    (price, listPrice, expected) => {
+      expect(trackedItem('a', { price, listPrice })!.details.listPrice).toBe(expected);
+    },
+  );
 
-  test.each([undefined, null, '', true])('of a record with the id %j has values, and no key', (id) => {
-    expect(trackedItem(id, { title: 'a' })).toMatchObject({ key: null, title: 'a' });
-  });
+  test.each([undefined, null, '', true])(
+    'of a record with the id %j has values, and no key',
+    (id) => {
+      expect(trackedItem(id, { title: 'a' })).toMatchObject({ key: null, title: 'a' });
+    },
+  );
 
   test('has different keys for different ids of any text', () => {
-    const ids = ['a\ud800', 'a\ud801', 'a\ufffd', 'x'.repeat(200), 'x'.repeat(201), 'x'.repeat(202)];
+    const ids = [
+      'a\ud800',
+      'a\ud801',
+      'a\ufffd',
+      'x'.repeat(200),
+      'x'.repeat(201),
+      'x'.repeat(202),
+    ];
     const keys = ids.map((id) => trackedItem(id, {}).key!);
     expect(new Set(keys).size).toBe(ids.length);
     for (const key of keys) expect([key.length <= 200, key.isWellFormed()]).toEqual([true, true]);

@@ -14,8 +14,8 @@ export interface ItemDetails {
 }
 
 /**
- * An item of a record: its id in the marketplace and its values. Its texts are well-formed: they contain no
- * half of a surrogate pair.
+ * An item of a record: its id in the marketplace and its values. Its texts are well-formed: they
+ * contain no half of a surrogate pair.
  */
 export interface ItemReading extends TrackedValues {
   /** Identifies the item. Null if the record does not, so that it has no history. */
@@ -24,7 +24,8 @@ export interface ItemReading extends TrackedValues {
 }
 
 /**
- * Reads the tracked item of a page's record or of a listing's entry. Null if the record is not about an item.
+ * Reads the tracked item of a page's record or of a listing's entry. Null if the record is not
+ * about an item.
  */
 export type ReadTracked = (record: JsonObject) => ItemReading | null;
 
@@ -36,7 +37,9 @@ const maxVariants = 200;
 const maxKey = 200;
 const hashLength = 32;
 
-/** Returns the value at a path of member names and indexes: "data.item.price", "variants.0.price". */
+/**
+ * Returns the value at a path of member names and indexes: "data.item.price", "variants.0.price".
+ */
 export function valueAt(record: Json | undefined, path: string): Json | undefined {
   let value = record;
   for (const name of path.split('.')) {
@@ -50,7 +53,9 @@ export function valueAt(record: Json | undefined, path: string): Json | undefine
 /** Returns the lowest of the known prices, or null if none is known. */
 export function lowestPrice(prices: readonly (number | null)[]): number | null {
   const statedPrices = prices.filter((price) => price !== null);
-  return statedPrices.length === 0 ? null : statedPrices.reduce((lowest, price) => Math.min(lowest, price));
+  return statedPrices.length === 0
+    ? null
+    : statedPrices.reduce((lowest, price) => Math.min(lowest, price));
 }
 
 /** Returns the sum of the pieces in stock, or null if there are none to add, or one is unknown. */
@@ -60,7 +65,9 @@ export function totalStock(stocks: readonly (number | null)[]): number | null {
 }
 
 /** Returns the variant with the lowest known price, or undefined if no price is known. */
-export function cheapest<V extends { price: number | null }>(variants: readonly V[]): V | undefined {
+export function cheapest<V extends { price: number | null }>(
+  variants: readonly V[],
+): V | undefined {
   const price = lowestPrice(variants.map((variant) => variant.price));
   return price === null ? undefined : variants.find((variant) => variant.price === price);
 }
@@ -76,8 +83,8 @@ function cut(text: string, length: number): string {
 const wellFormed = (text: string | null | undefined): string | null => text?.toWellFormed() ?? null;
 
 /**
- * Returns the key of an id: the id itself or, if that is too long or not well-formed, its first characters
- * and a hash of it, so that different ids have different keys. Null without an id.
+ * Returns the key of an id: the id itself or, if that is too long or not well-formed, its first
+ * characters and a hash of it, so that different ids have different keys. Null without an id.
  */
 function keyOf(id: Json | undefined): string | null {
   if (typeof id !== 'number' && typeof id !== 'string') return null;
@@ -93,7 +100,8 @@ export const variantKey = ({ id, name, price, stock }: TrackedVariant): string =
   JSON.stringify([id, name, price, stock]);
 
 /**
- * Returns the tracked variants: all, or the first ones by id, so that their order on the page is irrelevant.
+ * Returns the tracked variants: all, or the first ones by id, so that their order on the page is
+ * irrelevant.
  */
 function trackedVariants(variants: readonly TrackedVariant[]): readonly TrackedVariant[] | null {
   if (variants.length === 0) return null;
@@ -109,9 +117,13 @@ function trackedVariants(variants: readonly TrackedVariant[]): readonly TrackedV
 }
 
 /**
- * Creates a tracked item from an id and the values that a page states. Bounds the length of texts and lists.
+ * Creates a tracked item from an id and the values that a page states. Bounds the length of texts
+ * and lists.
  */
-export function trackedItem(id: Json | undefined, values: Partial<TrackedValues & ItemDetails>): ItemReading {
+export function trackedItem(
+  id: Json | undefined,
+  values: Partial<TrackedValues & ItemDetails>,
+): ItemReading {
   const {
     title = null,
     price = null,

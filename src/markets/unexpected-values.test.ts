@@ -27,7 +27,8 @@ function* mutated(value: Json): Generator<Json | typeof removed> {
 
 function* mutatedArray(value: Json[]): Generator<Json> {
   for (const [at, element] of value.entries())
-    for (const odd of mutated(element)) yield odd === removed ? value.toSpliced(at, 1) : value.with(at, odd);
+    for (const odd of mutated(element))
+      yield odd === removed ? value.toSpliced(at, 1) : value.with(at, odd);
 }
 
 function* mutatedObject(value: JsonObject): Generator<Json> {
@@ -47,7 +48,9 @@ function short(value: Json, name = ''): Json {
     return value.slice(0, componentLists.has(name) ? undefined : 1).map((each) => short(each));
   }
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, short(member ?? null, key)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, short(member ?? null, key)]),
+  );
 }
 
 describe('a page with any part replaced is a record or list of the documented shape, or a fault', () => {
@@ -75,14 +78,18 @@ describe('a page with any part replaced is a record or list of the documented sh
 
 /** Returns a copy of a page with the value at a path replaced. */
 function replaced(value: Json, [name, ...path]: string[], odd: Json | typeof removed): Json {
-  if (Array.isArray(value)) return value.with(Number(name), replaced(value[Number(name)]!, path, odd));
+  if (Array.isArray(value))
+    return value.with(Number(name), replaced(value[Number(name)]!, path, odd));
   if (!isObject(value) || !(name! in value)) return value;
   const { [name!]: member, ...others } = value;
   if (path.length > 0) return { ...value, [name!]: replaced(member ?? null, path, odd) };
   return odd === removed ? others : { ...value, [name!]: odd };
 }
 
-/** Reads a listing whose pages have a replaced value. Returns the number of its entries, or its fault. */
+/**
+ * Reads a listing whose pages have a replaced value. Returns the number of its entries, or its
+ * fault.
+ */
 async function countOf(page: MarketPage, change: (value: Json) => Json): Promise<number | string> {
   const [, region, , input] = page;
   const fetch = originOf(page);
@@ -98,7 +105,8 @@ async function countOf(page: MarketPage, change: (value: Json) => Json): Promise
   if (reader.sort === 'record') throw new Error('not a listing');
   let count = 0;
   try {
-    for await (const { entries } of reader.read(input, { region, fetch: changed })) count += entries.length;
+    for await (const { entries } of reader.read(input, { region, fetch: changed }))
+      count += entries.length;
   } catch (thrown) {
     if (thrown instanceof Fault) return thrown.code;
     throw thrown;

@@ -26,7 +26,13 @@ const cases: [string, PageName, JsonObject, string, string][] = [
   ['mkta', 'search', { keyword: 'lamp 002' }, 'items.item_basic', ''],
   ['mkta', 'search', { keyword: 'lamp 003' }, 'items.item_data', ''],
   ['mkta', 'merchant', { shop_id: '7003' }, 'items.item_basic', ''],
-  ['mktb', 'product', { shop_domain: 'w-5', product_key: 'rak-1' }, 'data.pdpGetLayout', 'data.variants'],
+  [
+    'mktb',
+    'product',
+    { shop_domain: 'w-5', product_key: 'rak-1' },
+    'data.pdpGetLayout',
+    'data.variants',
+  ],
   [
     'mktb',
     'product',
@@ -43,7 +49,13 @@ const cases: [string, PageName, JsonObject, string, string][] = [
   ],
   ['mktb', 'search', { keyword: 'rak 101' }, 'data.searchProductV5.data.products', ''],
   ['mktb', 'merchant', { shopid: '5101' }, 'data.GetShopProduct.data', ''],
-  ['mktc', 'product', { formattedId: 'ps--A-1-20101', sku: 'A-1-20101-00001' }, 'data', 'data.summary'],
+  [
+    'mktc',
+    'product',
+    { formattedId: 'ps--A-1-20101', sku: 'A-1-20101-00001' },
+    'data',
+    'data.summary',
+  ],
   [
     'mktc',
     'product',
@@ -51,7 +63,13 @@ const cases: [string, PageName, JsonObject, string, string][] = [
     'data.price',
     'data.summary.price',
   ],
-  ['mktc', 'product', { formattedId: 'ps--A-1-20101', sku: 'A-1-20101-00001' }, 'data.options', 'data.items'],
+  [
+    'mktc',
+    'product',
+    { formattedId: 'ps--A-1-20101', sku: 'A-1-20101-00001' },
+    'data.options',
+    'data.items',
+  ],
   ['mktc', 'merchant', { shopid: 'A-60101' }, 'data.products', ''],
   [
     'mktd',
@@ -60,11 +78,29 @@ const cases: [string, PageName, JsonObject, string, string][] = [
     'page_config.components_map.component_data.product_info.product_model',
     'product_info.product_model',
   ],
-  ['mktd', 'product', { product_id: '1729000000000705' }, 'page_config.components_map.component_data', ''],
+  [
+    'mktd',
+    'product',
+    { product_id: '1729000000000705' },
+    'page_config.components_map.component_data',
+    '',
+  ],
   ['mktf', 'search', { url: 'https://kiln.example/collections/cups-701' }, 'products', ''],
-  ['mktf', 'search', { url: 'https://kiln.example/collections/cups-701' }, 'products.variants', 'variants'],
+  [
+    'mktf',
+    'search',
+    { url: 'https://kiln.example/collections/cups-701' },
+    'products.variants',
+    'variants',
+  ],
 ];
-const regions: Record<string, string> = { mkta: 'sg', mktb: 'id', mktc: 'id', mktd: 'my', mktf: '' };
+const regions: Record<string, string> = {
+  mkta: 'sg',
+  mktb: 'id',
+  mktc: 'id',
+  mktd: 'my',
+  mktf: '',
+};
 
 /** Returns the first value at a path through objects and the first elements of arrays. */
 function at(value: Json | undefined, path: string): Json | undefined {
@@ -78,7 +114,11 @@ function at(value: Json | undefined, path: string): Json | undefined {
 
 test.each(cases)('%s %s of %j keeps a new field of %s', async (market, page, input, from, to) => {
   const region = regions[market]!;
-  const asked = direct(origins.find((origin) => origin.market === market)!, region, Date.UTC(2030, 0, 1));
+  const asked = direct(
+    origins.find((origin) => origin.market === market)!,
+    region,
+    Date.UTC(2030, 0, 1),
+  );
   const fetch: FetchPage = async (request) => {
     const response = await asked.fetch(request);
     const body = JSON.parse(response.body.toString()) as Json;

@@ -7,7 +7,10 @@ export const repeats = {
   weekdays: 'Monday to Friday',
 } as const;
 
-/** Times of a schedule: a repeat with the time of day as "08:00", of which an hourly one uses the minutes. */
+/**
+ * Times of a schedule: a repeat with the time of day as "08:00", of which an hourly one uses the
+ * minutes.
+ */
 export interface Repeat {
   repeat: keyof typeof repeats;
   time: string;
@@ -17,7 +20,8 @@ const pad = (text: string) => text.padStart(2, '0');
 
 /** Returns the repeat that a cron expression stands for; null for other expressions. */
 export function readCron(cron: string): Repeat | null {
-  const [, minute, hour, days] = /^(\d{1,2}) (\d{1,2}|\*) \* \* (\*|1-5|MON-FRI)$/i.exec(cron.trim()) ?? [];
+  const [, minute, hour, days] =
+    /^(\d{1,2}) (\d{1,2}|\*) \* \* (\*|1-5|MON-FRI)$/i.exec(cron.trim()) ?? [];
   if (minute === undefined || hour === undefined || Number(minute) > 59) return null;
   if (hour === '*') return days === '*' ? { repeat: 'hourly', time: `00:${pad(minute)}` } : null;
   if (Number(hour) > 23) return null;
@@ -32,7 +36,16 @@ export function writeCron({ repeat, time }: Repeat): string {
 }
 
 /** Days of the week in the order of cron, where 7 is Sunday as well. */
-const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+const weekdays = [
+  'Sunday',
+  'Monday',
+  'Tuesday',
+  'Wednesday',
+  'Thursday',
+  'Friday',
+  'Saturday',
+  'Sunday',
+];
 
 /** Describes a cron expression: "Every day at 08:00"; other expressions are returned unchanged. */
 export function cronText(cron: string): string {

@@ -20,7 +20,11 @@ const guide = (heading: string, meaning: string, action = retrySoon): FailureGui
 });
 
 const guides: Readonly<Record<string, FailureGuide>> = {
-  page_not_found: guide('Not found', 'The marketplace has no such item, shop or listing.', fixInput),
+  page_not_found: guide(
+    'Not found',
+    'The marketplace has no such item, shop or listing.',
+    fixInput,
+  ),
   page_blocked: guide(
     'Blocked by the marketplace',
     'The marketplace answered with a robot check or refused the request.',
@@ -35,7 +39,10 @@ const guides: Readonly<Record<string, FailureGuide>> = {
   ),
   page_throttled: guide('Too many requests', 'The marketplace asked to slow down.', retryLater),
   page_empty: guide('Empty page', 'The page did not contain its data.'),
-  page_unreadable: guide('Unreadable page', 'The page was malformed, incomplete or has a new layout.'),
+  page_unreadable: guide(
+    'Unreadable page',
+    'The page was malformed, incomplete or has a new layout.',
+  ),
   page_mismatch: guide('Wrong page', 'The page was about another item or had impossible values.'),
   page_failed: guide('Marketplace error', 'The marketplace reported an internal error.'),
   page_too_large: guide(
@@ -49,7 +56,10 @@ const guides: Readonly<Record<string, FailureGuide>> = {
     'Report the page to an operator. If its site is declared, simpler selectors may help.',
   ),
   page_timeout: guide('Timeout', 'The marketplace did not respond in time.'),
-  network: guide('Connection failed', 'The connection to the marketplace failed or was interrupted.'),
+  network: guide(
+    'Connection failed',
+    'The connection to the marketplace failed or was interrupted.',
+  ),
   proxy_failed: guide(
     'Proxy failed',
     'The configured proxy refused or interrupted the connection.',
@@ -66,7 +76,11 @@ const guides: Readonly<Record<string, FailureGuide>> = {
     'Requests to the marketplace were paused for longer than the units could wait.',
     retryLater,
   ),
-  address_refused: guide('Address not allowed', 'The address is private or otherwise not allowed.', fixInput),
+  address_refused: guide(
+    'Address not allowed',
+    'The address is private or otherwise not allowed.',
+    fixInput,
+  ),
   robots_disallowed: guide(
     'Disallowed by robots.txt',
     'The robots.txt of the store does not allow these pages.',

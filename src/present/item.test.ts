@@ -14,17 +14,26 @@ test.each([
 
 test.each([
   [{ field: 'price', before: '12', after: '10.5' }, 'Price: €12.00 → €10.50'],
-  [{ field: 'available', before: 'true', after: 'false' }, 'Availability: available → not available'],
+  [
+    { field: 'available', before: 'true', after: 'false' },
+    'Availability: available → not available',
+  ],
   [{ field: 'stock', after: '1200' }, 'Stock: unknown → 1,200'],
   [{ field: 'title', before: '"Bell"', after: '"Bell, red"' }, 'Title: Bell → Bell, red'],
   [{ field: 'variants', before: '[]', after: '[{}]' }, 'Variants'],
 ])('changeText(%j) is "%s"', (change, expected) => {
-  expect(changeText(create(FieldChangeSchema, change), { before: 'EUR', after: 'EUR' })).toBe(expected);
+  expect(changeText(create(FieldChangeSchema, change), { before: 'EUR', after: 'EUR' })).toBe(
+    expected,
+  );
 });
 
 test('changesText() shows each price in its own currency', () => {
   const price = create(FieldChangeSchema, { field: 'price', before: '20', after: '18' });
-  const currency = create(FieldChangeSchema, { field: 'currency', before: '"USD"', after: '"EUR"' });
+  const currency = create(FieldChangeSchema, {
+    field: 'currency',
+    before: '"USD"',
+    after: '"EUR"',
+  });
   const text = changesText({ fields: [price, currency], currency: 'EUR' });
   expect(text).toBe('Price: $20.00 → €18.00, Currency: USD → EUR');
   expect(changesText({ fields: [price], currency: 'EUR' })).toBe('Price: €20.00 → €18.00');

@@ -15,7 +15,8 @@ export function placeText({ market, region, store = '' }: ShownItemPlace): strin
 }
 
 /** Marketplace, region, and store of an item. */
-export type ShownItemPlace = Pick<TrackedItem, 'market' | 'region'> & Partial<Pick<TrackedItem, 'store'>>;
+export type ShownItemPlace = Pick<TrackedItem, 'market' | 'region'> &
+  Partial<Pick<TrackedItem, 'store'>>;
 
 /** Formats a price with its currency: "€1,915.30"; an unknown currency is shown as it is. */
 export function formatPrice(price: number, currency = ''): string {
@@ -32,7 +33,8 @@ export const priceText = (values: ItemValues | undefined): string =>
   values?.price === undefined ? '–' : formatPrice(values.price, values.currency);
 
 /** Formats whether an item can be bought. */
-const availabilityText = (isAvailable: boolean): string => (isAvailable ? 'Available' : 'Not available');
+const availabilityText = (isAvailable: boolean): string =>
+  isAvailable ? 'Available' : 'Not available';
 
 /** Formats the stock of an item: the pieces, or whether it can be bought. */
 export function stockText(values: ItemValues | undefined): string {
@@ -53,7 +55,10 @@ const valueNames: Readonly<Record<string, string>> = {
 };
 
 /** Returns whether an item has changed since its first reading. */
-export const hasChanged = ({ firstAt, changedAt }: Pick<TrackedItem, 'firstAt' | 'changedAt'>): boolean =>
+export const hasChanged = ({
+  firstAt,
+  changedAt,
+}: Pick<TrackedItem, 'firstAt' | 'changedAt'>): boolean =>
   changedAt !== undefined && (!firstAt || timestampMs(changedAt) > timestampMs(firstAt));
 
 /** Values whose changes a rule can report. */
@@ -77,9 +82,13 @@ export function changesText({ fields, currency }: Pick<ItemChange, 'fields' | 'c
 }
 
 /**
- * Describes a changed value: "Price: €12.00 → €10.00". Both sides are JSON; absent if they are not known.
+ * Describes a changed value: "Price: €12.00 → €10.00". Both sides are JSON; absent if they are not
+ * known.
  */
-export function changeText({ field, before, after }: FieldChange, currencies: PriceCurrencies = {}): string {
+export function changeText(
+  { field, before, after }: FieldChange,
+  currencies: PriceCurrencies = {},
+): string {
   const name = capitalize(valueName(field));
   const format = (json: string | undefined, currency: string | undefined): string => {
     const value: unknown = json === undefined ? null : JSON.parse(json);

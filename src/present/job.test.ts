@@ -14,7 +14,10 @@ test('jobTitle() and jobName() are the name of a job, or say what it collects', 
 describe('progressText()', () => {
   test.each([
     [{ success: 0, failed: 60, notRun: 60, total: 60 }, 'Not run'],
-    [{ success: 120, failed: 280, notRun: 277, total: 400 }, '120 of 400 collected, 3 failed, 277 not run'],
+    [
+      { success: 120, failed: 280, notRun: 277, total: 400 },
+      '120 of 400 collected, 3 failed, 277 not run',
+    ],
     [{ success: 50, failed: 0, notRun: 0, total: 60 }, '50 of 60 collected'],
     [{ success: 0, failed: 2, notRun: 0, total: 2 }, '0 of 2 collected, 2 failed'],
   ])('describes %j as "%s"', (job, expected) => {

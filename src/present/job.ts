@@ -23,9 +23,14 @@ export const unitStatus = ({ status, code }: Pick<Unit, 'status' | 'code'>): str
   isNotRun(code) ? 'NOT_RUN' : status;
 
 /** Returns how long a job has run, or ran, in milliseconds; null before its start. */
-export function durationMs({ startedAt, finishedAt }: Pick<Job, 'startedAt' | 'finishedAt'>, now: number) {
+export function durationMs(
+  { startedAt, finishedAt }: Pick<Job, 'startedAt' | 'finishedAt'>,
+  now: number,
+) {
   if (!startedAt) return null;
-  return (finishedAt ? timestampDate(finishedAt).getTime() : now) - timestampDate(startedAt).getTime();
+  return (
+    (finishedAt ? timestampDate(finishedAt).getTime() : now) - timestampDate(startedAt).getTime()
+  );
 }
 
 /** Describes a job's progress: "117 of 400 collected, 3 failed, 280 not run". */
@@ -46,7 +51,10 @@ export function progressText({
     .join(', ');
 }
 
-/** Describes the credits of a job: what it costs before the charge, then what was charged and refunded. */
+/**
+ * Describes the credits of a job: what it costs before the charge, then what was charged and
+ * refunded.
+ */
 export function creditsText({
   cost,
   charged,

@@ -23,7 +23,12 @@ export const kindText = (kind: string): string =>
   );
 
 /** What jobs collect, in the order of the submit page. */
-export const purposes = ['Products', 'Variants with units sold', 'Search results', 'Whole shops'] as const;
+export const purposes = [
+  'Products',
+  'Variants with units sold',
+  'Search results',
+  'Whole shops',
+] as const;
 
 /** Returns what a kind collects. */
 export function purposeOf(kind: string): (typeof purposes)[number] {

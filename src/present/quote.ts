@@ -12,7 +12,10 @@ export interface QuoteText {
 }
 
 /** Describes a quote. `time` formats a time, '' without one. */
-export function describeQuote(quote: Quote, time: (at: Timestamp | undefined) => string): QuoteText {
+export function describeQuote(
+  quote: Quote,
+  time: (at: Timestamp | undefined) => string,
+): QuoteText {
   const { units, cost, unitPrice, balance, balanceAfter, durationSeconds } = quote;
   const duration = formatDuration(Number(durationSeconds) * 1000);
   return {

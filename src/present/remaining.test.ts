@@ -36,6 +36,9 @@ test.each([
   [points([0, 0], [10, 50], [20, 100], [71, 100]), true],
   [points([0, 0], [500, 0]), false],
   [points(), false],
-])('isStalled() compares the time since the last batch with the usual time, case %#', (list, expected) => {
-  expect(isStalled(list)).toBe(expected);
-});
+])(
+  'isStalled() compares the time since the last batch with the usual time, case %#',
+  (list, expected) => {
+    expect(isStalled(list)).toBe(expected);
+  },
+);

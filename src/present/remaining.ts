@@ -14,9 +14,9 @@ interface Interval {
 }
 
 /**
- * Estimates the remaining work of a job in milliseconds from its measured rate. Pauses do not lower the rate:
- * intervals much longer than the median are ignored, and so is the time since the last batch ended.
- * Returns undefined until two batches have ended.
+ * Estimates the remaining work of a job in milliseconds from its measured rate. Pauses do not lower
+ * the rate: intervals much longer than the median are ignored, and so is the time since the last
+ * batch ended. Returns undefined until two batches have ended.
  */
 export function remainingMs(points: readonly EndedUnits[], total: number): number | undefined {
   const intervals = intervalsOf(points)
@@ -32,7 +32,10 @@ export function remainingMs(points: readonly EndedUnits[], total: number): numbe
   return left * (sum(({ ms }) => ms) / sum(({ done }) => done));
 }
 
-/** Returns whether no batch has ended for much longer than usual, so that an estimate would be a guess. */
+/**
+ * Returns whether no batch has ended for much longer than usual, so that an estimate would be a
+ * guess.
+ */
 export function isStalled(points: readonly EndedUnits[]): boolean {
   const intervals = intervalsOf(points);
   const last = intervals.pop();
@@ -45,9 +48,10 @@ function intervalsOf(points: readonly EndedUnits[]): Interval[] {
   const steps = points.flatMap(({ at, success, failed }) =>
     at ? [{ ms: timestampDate(at).getTime(), done: success + failed }] : [],
   );
-  return steps
-    .slice(1)
-    .map((step, index) => ({ ms: step.ms - steps[index]!.ms, done: step.done - steps[index]!.done }));
+  return steps.slice(1).map((step, index) => ({
+    ms: step.ms - steps[index]!.ms,
+    done: step.done - steps[index]!.done,
+  }));
 }
 
 /** Returns the length above which an interval is a pause. */

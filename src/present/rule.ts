@@ -32,6 +32,8 @@ export function conditionText({ condition, threshold, field }: Rule): string {
 
 /** Describes the items that a rule is about. */
 export function scopeText({ market, region, key, series }: Rule): string {
-  const item = [market && marketTitle(market), region && regionText(region), key].filter(Boolean).join(', ');
+  const item = [market && marketTitle(market), region && regionText(region), key]
+    .filter(Boolean)
+    .join(', ');
   return [item, series && `series ${series}`].filter(Boolean).join(', ') || 'All tracked items';
 }

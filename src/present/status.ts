@@ -41,4 +41,6 @@ export const jobTone = ({ status, failed }: { status: string; failed: number }):
 
 /** Formats a status: "Awaiting approval". */
 export const formatStatus = (status: string): string =>
-  status === 'partial_complete' ? 'Partly complete' : capitalize(status.replaceAll('_', ' ').toLowerCase());
+  status === 'partial_complete'
+    ? 'Partly complete'
+    : capitalize(status.replaceAll('_', ' ').toLowerCase());

@@ -62,6 +62,7 @@ describe('regionText()', () => {
         return type.case === 'string' ? type.value.in.filter(Boolean) : [];
       });
     expect(regions.length).toBeGreaterThan(5);
-    for (const region of regions) expect(regionText(region)).toMatch(/^[A-Z][a-z]+.* \([a-z]{2}\)$/);
+    for (const region of regions)
+      expect(regionText(region)).toMatch(/^[A-Z][a-z]+.* \([a-z]{2}\)$/);
   });
 });

@@ -1,8 +1,8 @@
 const formats = new Map<string, Intl.NumberFormat>();
 
 /**
- * Returns the number format of an option set. It is created on its first use, which takes milliseconds on a
- * phone, and kept. Throws a RangeError for invalid options.
+ * Returns the number format of an option set. It is created on its first use, which takes
+ * milliseconds on a phone, and kept. Throws a RangeError for invalid options.
  */
 export function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
   const key = JSON.stringify(options);
@@ -27,7 +27,8 @@ const countries = once(() => new Intl.DisplayNames('en', { type: 'region' }));
 export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Formats a count or credits: "12,345". */
-export const formatCount = (value: number | bigint): string => numberFormat(integerFormat).format(value);
+export const formatCount = (value: number | bigint): string =>
+  numberFormat(integerFormat).format(value);
 
 /** Formats credits with a sign: "+100", "-40". */
 export const formatSignedCount = (value: number | bigint): string =>
@@ -60,9 +61,14 @@ export function formatBytes(bytes: number | bigint): string {
   return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${names[unit]}`;
 }
 
-/** Formats a country code: "Indonesia (id)". Names of other places, such as shops, are returned unchanged. */
+/**
+ * Formats a country code: "Indonesia (id)". Names of other places, such as shops, are returned
+ * unchanged.
+ */
 export const regionText = (region: string): string =>
-  /^[a-z]{2}$/i.test(region) ? `${countries().of(region.toUpperCase()) ?? region} (${region})` : region;
+  /^[a-z]{2}$/i.test(region)
+    ? `${countries().of(region.toUpperCase()) ?? region} (${region})`
+    : region;
 
 /** Returns the start of an id, which distinguishes it from others on a page. */
 export const shortId = (id: string): string => id.slice(0, 8);

@@ -1,6 +1,8 @@
 import { once } from './text.ts';
 
-const local = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }));
+const local = once(
+  () => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }),
+);
 const relative = once(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto' }));
 
 /** Formats date and time in the local time zone. */
@@ -18,8 +20,8 @@ const units: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
 const maxRelativeDays = 30;
 
 /**
- * Formats a time relative to now: "5 minutes ago", "in 3 hours"; within ten seconds "just now" or "in a
- * moment". Times more than 30 days away are UTC dates.
+ * Formats a time relative to now: "5 minutes ago", "in 3 hours"; within ten seconds "just now" or
+ * "in a moment". Times more than 30 days away are UTC dates.
  */
 export function formatRelativeTime(date: Date, nowMs: number): string {
   const seconds = Math.round((date.getTime() - nowMs) / 1000);
@@ -37,7 +39,8 @@ export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`;
+  if (minutes < 60)
+    return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`;
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
   return `${Math.floor(hours / 24)} days`;

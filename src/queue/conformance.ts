@@ -16,7 +16,10 @@ export interface Queues {
 }
 
 /** Creates a message with a batch id derived from `sequence`. */
-export function sampleMessage(sequence: number, change: Partial<BatchReference> = {}): BatchReference {
+export function sampleMessage(
+  sequence: number,
+  change: Partial<BatchReference> = {},
+): BatchReference {
   return {
     jobId: 'job-1',
     batchId: `batch-${sequence}`,
@@ -42,7 +45,8 @@ export function queueConformance(open: () => Promise<Queues>): void {
   afterEach(() => queues.remove());
 
   const publishAll = async (count: number) => {
-    for (let sequence = 0; sequence < count; sequence += 1) await queue.publish(sampleMessage(sequence));
+    for (let sequence = 0; sequence < count; sequence += 1)
+      await queue.publish(sampleMessage(sequence));
   };
   /** Resolves when everything published before has been delivered. */
   const roundTrip = async () => {
@@ -54,7 +58,11 @@ export function queueConformance(open: () => Promise<Queues>): void {
   };
 
   test('delivers a message unchanged to the consumer of its lane and market', async () => {
-    const [here, otherLane, otherMarket] = [controlledHandler(), controlledHandler(), controlledHandler()];
+    const [here, otherLane, otherMarket] = [
+      controlledHandler(),
+      controlledHandler(),
+      controlledHandler(),
+    ];
     await queue.consume('bulk', 'mkta', 2, here.handle);
     await queue.consume('single', 'mkta', 2, otherLane.handle);
     await queue.consume('bulk', 'mktb', 2, otherMarket.handle);
@@ -93,7 +101,8 @@ export function queueConformance(open: () => Promise<Queues>): void {
     const consumer = await queue.consume('bulk', 'mkta', 2, handler.handle);
     const run = await handler.next();
     expect(await queue.publish(message)).toBe(false);
-    // The next attempt of a batch is another message: a worker publishes it before it acknowledges this one.
+    // The next attempt of a batch is another message: a worker publishes it before it acknowledges
+    // this one.
     expect(await queue.publish({ ...message, attempt: 1 })).toBe(true);
     const next = await handler.next();
     expect(next.message.attempt).toBe(1);

@@ -2,7 +2,9 @@ import { createBoundedMap } from '../base/bounded-map.ts';
 import { sha256 } from '../base/id.ts';
 import type { BatchReference } from '../store/batches.ts';
 
-/** Place whose messages a few consumers handle, so that they keep the state of its origin in memory. */
+/**
+ * Place whose messages a few consumers handle, so that they keep the state of its origin in memory.
+ */
 export interface WorkPlace {
   /** Name of the place, such as "mkta/id". */
   name: string;
@@ -18,8 +20,8 @@ export interface Owners {
   /** Replaces the ids of the consumers. */
   use(members: readonly string[]): void;
   /**
-   * Returns the owners of a place in the order of their rank. Consumers that come and go change only the
-   * places that they own.
+   * Returns the owners of a place in the order of their rank. Consumers that come and go change
+   * only the places that they own.
    */
   of(place: WorkPlace): readonly string[];
 }

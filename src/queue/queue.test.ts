@@ -4,7 +4,9 @@ import { openLocalQueue } from './local/open.ts';
 import { watchFirstPublish } from './queue.ts';
 
 test('watchFirstPublish() resolves with the first message that is published', async () => {
-  const { queue, published } = watchFirstPublish(openLocalQueue({ log: createLog('silent', 'test') }));
+  const { queue, published } = watchFirstPublish(
+    openLocalQueue({ log: createLog('silent', 'test') }),
+  );
   let isPublished = false;
   void published.then(() => {
     isPublished = true;

@@ -10,24 +10,26 @@ export interface QueueMessage extends BatchReference {
 }
 
 /**
- * The queue port. Messages are hints: they may arrive late, twice or never, and the store decides what they
- * mean. Methods reject with `unavailable` when the engine does not respond.
+ * The queue port. Messages are hints: they may arrive late, twice or never, and the store decides
+ * what they mean. Methods reject with `unavailable` when the engine does not respond.
  */
 export interface Queue {
   /** Display name of the engine: "in process", "NATS JetStream". */
   readonly engine: string;
   /**
-   * Resolves once the engine has stored the message: with true if it was added, with false if a message of
-   * the same batch and attempt is already queued or being handled. Rejects with `unavailable` when the engine
-   * does not respond or is full; a message whose publish was rejected may still arrive.
+   * Resolves once the engine has stored the message: with true if it was added, with false if a
+   * message of the same batch and attempt is already queued or being handled. Rejects with
+   * `unavailable` when the engine does not respond or is full; a message whose publish was rejected
+   * may still arrive.
    */
   publish(message: QueueMessage): Promise<boolean>;
   /**
-   * Delivers messages of a lane and market to `handle`, at most `concurrency` at a time over all processes.
-   * Messages of a place go to its owners, while these respond (./owners.ts). A message is acknowledged when
-   * `handle` resolves and redelivered with increasing delays when it rejects. After five rejections other
-   * than `unavailable` the message is dropped, and the sweep republishes its batch. `extend` renews the
-   * acknowledgement deadline. `member`: id of the consuming process, if it is not the one with the queue.
+   * Delivers messages of a lane and market to `handle`, at most `concurrency` at a time over all
+   * processes. Messages of a place go to its owners, while these respond (./owners.ts). A message
+   * is acknowledged when `handle` resolves and redelivered with increasing delays when it rejects.
+   * After five rejections other than `unavailable` the message is dropped, and the sweep
+   * republishes its batch. `extend` renews the acknowledgement deadline. `member`: id of the
+   * consuming process, if it is not the one with the queue.
    */
   consume(
     lane: Lane,

@@ -1,15 +1,24 @@
 import { processDue } from '../base/due-work.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { type Schedule, type SchedulePatch, type ScheduleRun, writeSchedule } from '../store/schedules.ts';
+import {
+  type Schedule,
+  type SchedulePatch,
+  type ScheduleRun,
+  writeSchedule,
+} from '../store/schedules.ts';
 import { nextTime } from './cron.ts';
 import { finalizeRuns } from './finalize-runs.ts';
 import { recordRun, runIdAt, skippedRun, startRun } from './run.ts';
 import { endOf } from './state.ts';
 
-/** Duration of a claim, the time lost when a process dies while it starts a run, in milliseconds. */
+/**
+ * Duration of a claim, the time lost when a process dies while it starts a run, in milliseconds.
+ */
 export const leaseMs = 60_000;
-/** Delay of a run after which it counts as missed, in milliseconds. Load alone delays runs by less. */
+/**
+ * Delay of a run after which it counts as missed, in milliseconds. Load alone delays runs by less.
+ */
 const missedMs = 600_000;
 /** Interval at which the job of a run is read until it has ended, in milliseconds. */
 const openPollMs = 15_000;
@@ -22,9 +31,9 @@ const concurrency = 4;
 const maxMs = 5_000;
 
 /**
- * Does what is due for schedules, the longest due first and a few at a time. A failing schedule does not
- * block the others; it is due again when its claim expires. Several processes may call this concurrently.
- * Throws `unavailable` while the store is unreachable.
+ * Does what is due for schedules, the longest due first and a few at a time. A failing schedule
+ * does not block the others; it is due again when its claim expires. Several processes may call
+ * this concurrently. Throws `unavailable` while the store is unreachable.
  */
 export async function runDueSchedules(context: JobContext, signal?: AbortSignal): Promise<void> {
   const { store, clock, log } = context;
@@ -48,10 +57,11 @@ export async function runDueSchedules(context: JobContext, signal?: AbortSignal)
 }
 
 /**
- * Does what is due for a schedule that this process has claimed: begins its next run, starts a begun one, and
- * reads the jobs of its runs. One update, from the revision of the claim, begins the run, so that no two
- * processes begin the same one; another, from that of the first, stores the result. A process that dies in
- * between loses the claim, and the next one resumes the begun run: its id, and so its job's, are known.
+ * Does what is due for a schedule that this process has claimed: begins its next run, starts a
+ * begun one, and reads the jobs of its runs. One update, from the revision of the claim, begins the
+ * run, so that no two processes begin the same one; another, from that of the first, stores the
+ * result. A process that dies in between loses the claim, and the next one resumes the begun run:
+ * its id, and so its job's, are known.
  */
 async function advance(context: JobContext, claimed: Schedule): Promise<void> {
   const begin = await beginRun(context, claimed);
@@ -91,8 +101,15 @@ async function beginRun(context: JobContext, schedule: Schedule): Promise<Schedu
   };
 }
 
-/** Returns the id of a run at a time: another one if the clock was set back since a run at this time. */
-async function newRunId({ store, newId }: JobContext, scheduleId: string, time: number): Promise<string> {
+/**
+ * Returns the id of a run at a time: another one if the clock was set back since a run at this
+ * time.
+ */
+async function newRunId(
+  { store, newId }: JobContext,
+  scheduleId: string,
+  time: number,
+): Promise<string> {
   const id = runIdAt(scheduleId, time);
   return (await store.scheduleRuns.get(id)) === null ? id : newId();
 }
@@ -101,7 +118,8 @@ async function newRunId({ store, newId }: JobContext, scheduleId: string, time: 
 async function skipBesidePending(context: JobContext, schedule: Schedule): Promise<Schedule> {
   const { pending, state, nextRunAt } = schedule;
   const now = context.clock.now();
-  if (pending === null || state !== 'active' || nextRunAt === null || nextRunAt > now) return schedule;
+  if (pending === null || state !== 'active' || nextRunAt === null || nextRunAt > now)
+    return schedule;
   const run: ScheduleRun = skippedRun(
     schedule,
     {

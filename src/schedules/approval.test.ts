@@ -28,12 +28,15 @@ const items = (count: number) =>
     })),
   });
 const variantSold = { kind: 'variant_sold', request: items(2) };
-const create = (fields: Partial<NewSchedule> = {}) => fixture.create(caller, { ...variantSold, ...fields });
+const create = (fields: Partial<NewSchedule> = {}) =>
+  fixture.create(caller, { ...variantSold, ...fields });
 const update = (id: string, changes: Partial<ScheduleFields>, request?: string) =>
   updateSchedule(fixture.context, id, caller, changes, request);
 /** Returns the jobs of the caller, oldest first. */
 const jobsOf = async () =>
-  (await fixture.context.store.jobs.list({ userId: caller.userId }, { limit: 100 })).items.toReversed();
+  (
+    await fixture.context.store.jobs.list({ userId: caller.userId }, { limit: 100 })
+  ).items.toReversed();
 const statesOf = async () => (await jobsOf()).map(({ state }) => state);
 const lastJobId = async () => (await jobsOf()).at(-1)!.id;
 /** Approves the waiting job of a schedule, and ends it. */
@@ -70,16 +73,19 @@ describe('a schedule of a kind that requires approval', () => {
     expect(await statesOf()).toEqual(['terminated', 'processing']);
   });
 
-  test.each(['skip', 'cancel'] as const)('keeps the run that awaits approval, with `%s`', async (overlap) => {
-    const { id } = await create({ overlap });
-    await fixture.tick(minute);
-    await fixture.tick(minute);
-    expect(await statesOf()).toEqual(['awaiting_approval']);
-    expect(await fixture.runs(id)).toMatchObject([
-      { state: 'running' },
-      { state: 'skipped', reason: 'The last run awaits approval.' },
-    ]);
-  });
+  test.each(['skip', 'cancel'] as const)(
+    'keeps the run that awaits approval, with `%s`',
+    async (overlap) => {
+      const { id } = await create({ overlap });
+      await fixture.tick(minute);
+      await fixture.tick(minute);
+      expect(await statesOf()).toEqual(['awaiting_approval']);
+      expect(await fixture.runs(id)).toMatchObject([
+        { state: 'running' },
+        { state: 'skipped', reason: 'The last run awaits approval.' },
+      ]);
+    },
+  );
 
   test('is approved by a manual run, also while it is paused', async () => {
     const { id } = await create();
@@ -131,7 +137,11 @@ describe('a schedule of a kind that requires approval', () => {
     await fixture.tick(20_000);
     // As if the price had risen since.
     const { revision, approval } = await fixture.get(id);
-    await writeSchedule(fixture.context.store, { id, revision }, { approval: { ...approval!, cost: 19 } });
+    await writeSchedule(
+      fixture.context.store,
+      { id, revision },
+      { approval: { ...approval!, cost: 19 } },
+    );
     await fixture.tick(minute);
     expect(await statesOf()).toEqual(['completed', 'awaiting_approval']);
     await approveAndEnd(id);
@@ -146,7 +156,12 @@ describe('a schedule of a kind that requires approval', () => {
     ['no end', { endAt: null }, undefined, false],
     ['more credits', { maxTotalCredits: 201 }, undefined, false],
     ['no limit of a run', { options: {} }, undefined, false],
-    ['lower limits', { maxTotalCredits: 199, endAt: 2e12, options: { maxCredits: 20 } }, undefined, true],
+    [
+      'lower limits',
+      { maxTotalCredits: 199, endAt: 2e12, options: { maxCredits: 20 } },
+      undefined,
+      true,
+    ],
     ['another name', { name: 'New', overlap: 'queue' }, undefined, true],
   ])('with %s', async (_name, changes, request, isApproved) => {
     const limits = { maxTotalCredits: 200, endAt: 3e12, options: { maxCredits: 30 } };
@@ -188,7 +203,10 @@ describe('a schedule of a kind that requires approval', () => {
     await fixture.tick(minute);
     const { id: first } = await fixture.approve(id);
     await fixture.tick(minute);
-    expect(await fixture.get(id)).toMatchObject({ pending: { isQueued: true }, approval: { cost: 20 } });
+    expect(await fixture.get(id)).toMatchObject({
+      pending: { isQueued: true },
+      approval: { cost: 20 },
+    });
     await update(id, {}, items(3));
     await fixture.endJob(first);
     await fixture.tick(20_000);
@@ -211,9 +229,17 @@ describe('a schedule of a kind that requires approval', () => {
       creditsSpent: 0,
     });
     expect(await fixture.runs(id)).toMatchObject([{ state: 'rejected', cost: 0, refunded: 0 }]);
-    await expect(resumeSchedule(fixture.context, id, caller)).rejects.toMatchObject({ code: 'conflict' });
-    await expect(runSchedule(fixture.context, id, caller)).rejects.toMatchObject({ code: 'conflict' });
-    expect(await update(id, { name: 'Less' })).toMatchObject({ state: 'active', version: 2, reason: '' });
+    await expect(resumeSchedule(fixture.context, id, caller)).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    await expect(runSchedule(fixture.context, id, caller)).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    expect(await update(id, { name: 'Less' })).toMatchObject({
+      state: 'active',
+      version: 2,
+      reason: '',
+    });
     await fixture.tick(minute);
     expect(await statesOf()).toEqual(['rejected', 'awaiting_approval']);
     expect(await fixture.balance(caller.userId)).toBe(1_000);
@@ -248,7 +274,10 @@ test('a schedule whose runs need no approval while approvals are disabled asks o
   await fixture.tick(minute);
   await fixture.endJob(await lastJobId());
   await fixture.clock.advance(minute);
-  await runDueSchedules({ ...fixture.context, settings: { ...fixture.context.settings, approval: true } });
+  await runDueSchedules({
+    ...fixture.context,
+    settings: { ...fixture.context.settings, approval: true },
+  });
   expect(await statesOf()).toEqual(['completed', 'awaiting_approval']);
   expect(await fixture.get(id)).toMatchObject({ approval: null });
 });
@@ -265,7 +294,11 @@ describe.each(await findStores())('on $name', ({ open: openStore }) => {
       await sweep(fixture.context);
       await fixture.tick(minute);
       const reason = 'It was not approved within 24 hours.';
-      expect(await fixture.get(id)).toMatchObject({ state: 'rejected', notice: 'rejected', reason });
+      expect(await fixture.get(id)).toMatchObject({
+        state: 'rejected',
+        notice: 'rejected',
+        reason,
+      });
     });
 
     test('is approved or rejected, but not both, if an operator decides at the last moment', async () => {
@@ -280,29 +313,36 @@ describe.each(await findStores())('on $name', ({ open: openStore }) => {
       await sweep(fixture.context);
       await fixture.tick(leaseMs);
       const { state, approval } = await fixture.get(id);
-      const expected = approved.status === 'fulfilled' ? ['active', 'operator-1'] : ['rejected', undefined];
+      const expected =
+        approved.status === 'fulfilled' ? ['active', 'operator-1'] : ['rejected', undefined];
       expect([state, approval?.by]).toEqual(expected);
     });
 
-    test.each(['before', 'after'] as const)('is rejected once after a crash %s each call', async (when) => {
-      await open({}, openStore?.());
-      let last = 0;
-      for (let isCrashed = true; isCrashed; ) {
-        last += 1;
-        const { id } = await create({ cron: '@daily' });
-        await runSchedule(fixture.context, id, caller);
-        await fixture.clock.advance(20_000);
-        await reject(fixture.context, await lastJobId(), 'operator-1', 'No.');
-        const victim = createCrashingProcess(fixture.context, last, when);
-        await runDueSchedules(victim.context).catch(() => {});
-        isCrashed = victim.isCrashed();
-        await fixture.tick(leaseMs);
-        const where = `crash ${last}, ${when} ${victim.crashedAt()}`;
-        expect(await fixture.get(id), where).toMatchObject({ state: 'rejected', creditsSpent: 0 });
-        expect(await fixture.runs(id), where).toMatchObject([{ state: 'rejected' }]);
-        await deleteSchedule(fixture.context.store, id);
-      }
-      expect(last).toBeGreaterThan(3);
-    });
+    test.each(['before', 'after'] as const)(
+      'is rejected once after a crash %s each call',
+      async (when) => {
+        await open({}, openStore?.());
+        let last = 0;
+        for (let isCrashed = true; isCrashed; ) {
+          last += 1;
+          const { id } = await create({ cron: '@daily' });
+          await runSchedule(fixture.context, id, caller);
+          await fixture.clock.advance(20_000);
+          await reject(fixture.context, await lastJobId(), 'operator-1', 'No.');
+          const victim = createCrashingProcess(fixture.context, last, when);
+          await runDueSchedules(victim.context).catch(() => {});
+          isCrashed = victim.isCrashed();
+          await fixture.tick(leaseMs);
+          const where = `crash ${last}, ${when} ${victim.crashedAt()}`;
+          expect(await fixture.get(id), where).toMatchObject({
+            state: 'rejected',
+            creditsSpent: 0,
+          });
+          expect(await fixture.runs(id), where).toMatchObject([{ state: 'rejected' }]);
+          await deleteSchedule(fixture.context.store, id);
+        }
+        expect(last).toBeGreaterThan(3);
+      },
+    );
   });
 });

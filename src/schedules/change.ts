@@ -24,8 +24,8 @@ export interface ScheduleCaller {
 const maxAttempts = 5;
 
 /**
- * Changes a schedule from its current revision; `apply` returns the patch, or null for no change. `userId` is
- * its owner, or null for an operator. Faults: `not_found`, `conflict`.
+ * Changes a schedule from its current revision; `apply` returns the patch, or null for no change.
+ * `userId` is its owner, or null for an operator. Faults: `not_found`, `conflict`.
  */
 export async function changeSchedule(
   { store, clock }: JobContext,
@@ -46,7 +46,11 @@ export async function changeSchedule(
 }
 
 /** Returns a schedule of a user, or of any user if null. Throws a Fault `not_found`. */
-export async function requireSchedule(store: Store, id: string, userId: string | null): Promise<Schedule> {
+export async function requireSchedule(
+  store: Store,
+  id: string,
+  userId: string | null,
+): Promise<Schedule> {
   const schedule = await store.schedules.get(id.toLowerCase());
   if (schedule === null || (userId !== null && schedule.userId !== userId))
     throw new Fault('not_found', `There is no schedule '${id}'.`);
@@ -54,10 +58,14 @@ export async function requireSchedule(store: Store, id: string, userId: string |
 }
 
 /**
- * Pauses an active schedule; `userId` is its owner, or null for an operator, who also withdraws its approval.
- * Throws a Fault `conflict` for one that is neither active nor paused.
+ * Pauses an active schedule; `userId` is its owner, or null for an operator, who also withdraws its
+ * approval. Throws a Fault `conflict` for one that is neither active nor paused.
  */
-export function pauseSchedule(context: JobContext, id: string, userId: string | null): Promise<Schedule> {
+export function pauseSchedule(
+  context: JobContext,
+  id: string,
+  userId: string | null,
+): Promise<Schedule> {
   return changeSchedule(context, id, userId, (schedule, now) => {
     const withdrawn = userId === null ? withdrawApproval(schedule) : {};
     if (schedule.state === 'paused') return userId === null ? withdrawn : null;
@@ -73,8 +81,8 @@ export function pauseSchedule(context: JobContext, id: string, userId: string | 
 }
 
 /**
- * Resumes a paused schedule with the caller's key, or as an operator with the key that it has. Fault
- * `conflict` for one that is neither paused nor active.
+ * Resumes a paused schedule with the caller's key, or as an operator with the key that it has.
+ * Fault `conflict` for one that is neither paused nor active.
  */
 export function resumeSchedule(
   context: JobContext,
@@ -90,8 +98,9 @@ export function resumeSchedule(
 }
 
 /**
- * Starts a run now, charged to the caller's key. Returns the run: started, waiting for the last one, or
- * skipped. Throws a Fault `conflict` if the schedule may not run, or a run is starting or waiting.
+ * Starts a run now, charged to the caller's key. Returns the run: started, waiting for the last
+ * one, or skipped. Throws a Fault `conflict` if the schedule may not run, or a run is starting or
+ * waiting.
  */
 export async function runSchedule(
   context: JobContext,
@@ -104,7 +113,13 @@ export async function runSchedule(
     requireState(schedule, ['active', 'paused'], 'run');
     if (schedule.pending !== null)
       throw new Fault('conflict', 'A run of the schedule is starting or waiting already.');
-    const pending = { id: runId, scheduledFor: now, startedAt: now, trigger: 'manual', keyId } as const;
+    const pending = {
+      id: runId,
+      scheduledFor: now,
+      startedAt: now,
+      trigger: 'manual',
+      keyId,
+    } as const;
     return { pending: { ...pending, isQueued: false }, dueAt: now + leaseMs };
   });
   await advanceClaimed(context, claimed);

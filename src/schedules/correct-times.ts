@@ -8,9 +8,10 @@ import { runIdAt } from './run.ts';
 const pageSize = 200;
 
 /**
- * Corrects schedules that wait for times that were computed while the clock was ahead: active ones whose next
- * time lies later than their expressions allow, and those whose runs are due by then. Idempotent. Schedules
- * that are changed meanwhile are skipped: their next times are computed from the present.
+ * Corrects schedules that wait for times that were computed while the clock was ahead: active ones
+ * whose next time lies later than their expressions allow, and those whose runs are due by then.
+ * Idempotent. Schedules that are changed meanwhile are skipped: their next times are computed from
+ * the present.
  */
 export async function correctRunTimes(context: JobContext): Promise<void> {
   const { store, clock, log } = context;
@@ -43,10 +44,15 @@ async function correct(context: JobContext, schedule: Schedule, now: number): Pr
 }
 
 /**
- * Returns the next time of a schedule. Skips one time at which the schedule has run, because the clock was
- * set back by less than its interval; not more, since it has to run again after a larger step.
+ * Returns the next time of a schedule. Skips one time at which the schedule has run, because the
+ * clock was set back by less than its interval; not more, since it has to run again after a larger
+ * step.
  */
-async function nextNewTime({ store }: JobContext, schedule: Schedule, now: number): Promise<number | null> {
+async function nextNewTime(
+  { store }: JobContext,
+  schedule: Schedule,
+  now: number,
+): Promise<number | null> {
   const next = nextTime(schedule, now);
   if (next === null) return null;
   const hasRun =

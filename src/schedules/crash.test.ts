@@ -27,13 +27,17 @@ describe.each(callFaults)('a fault at each call of a run: %s', (when) => {
       const victim = createCrashingProcess(context, last, when);
       await runDueSchedules(victim.context).catch(() => {});
       isCrashed = victim.isCrashed();
-      // Another process takes over when the claim has expired and the interrupted submit counts as dead.
+      // Another process takes over when the claim has expired and the interrupted submit counts as
+      // dead.
       for (let round = 0; round < 2; round++) {
         await clock.advance(leaseMs);
         await sweep(context);
       }
       const where = `call ${last}, ${when} ${victim.crashedAt()}`;
-      const { items: jobs } = await context.store.jobs.list({ userId: caller.userId }, { limit: 9 });
+      const { items: jobs } = await context.store.jobs.list(
+        { userId: caller.userId },
+        { limit: 9 },
+      );
       expect(
         jobs.map(({ state }) => state),
         where,
@@ -63,7 +67,10 @@ describe.each(callFaults)('a fault at each call of a run: %s', (when) => {
         await sweep(context);
       }
       const where = `call ${last}, ${when} ${victim.crashedAt()}`;
-      const { items: jobs } = await context.store.jobs.list({ userId: caller.userId }, { limit: 9 });
+      const { items: jobs } = await context.store.jobs.list(
+        { userId: caller.userId },
+        { limit: 9 },
+      );
       const { openRuns, pending, creditsSpent } = await fixture.get(schedule.id);
       expect(
         openRuns.map(({ jobId }) => jobId),

@@ -70,12 +70,17 @@ describe('problemOfCron()', () => {
     },
   );
 
-  test.each(['', '* * * *', '* * * * * *', '61 * * * *', '@every 1s', '0 0 ? * *', '2030-01-01T00:00:00'])(
-    'refuses %j',
-    (cron) => {
-      expect(problemOfCron(cron)).toMatch(/^Input should be a cron expression of five fields/);
-    },
-  );
+  test.each([
+    '',
+    '* * * *',
+    '* * * * * *',
+    '61 * * * *',
+    '@every 1s',
+    '0 0 ? * *',
+    '2030-01-01T00:00:00',
+  ])('refuses %j', (cron) => {
+    expect(problemOfCron(cron)).toMatch(/^Input should be a cron expression of five fields/);
+  });
 
   test.each([
     ['0 8 1 13 *', 'the month "13" should have values from 1 to 12, or JAN to DEC'],
@@ -84,7 +89,9 @@ describe('problemOfCron()', () => {
     ['0 24 * * *', 'the hour "24" should have values from 0 to 23'],
     ['0,60 8 * 13 *', 'the minute "0,60" should have values from 0 to 59'],
   ])('names the field of %j as it is written', (cron, problem) => {
-    expect(problemOfCron(cron)).toMatch(new RegExp(`, not "${cron.replaceAll('*', '\\*')}": ${problem}$`));
+    expect(problemOfCron(cron)).toMatch(
+      new RegExp(`, not "${cron.replaceAll('*', '\\*')}": ${problem}$`),
+    );
   });
 
   test('refuses an expression without a time', () => {
@@ -94,7 +101,11 @@ describe('problemOfCron()', () => {
 
 describe('problemOfTimeZone()', () => {
   test('accepts names of the IANA database only', () => {
-    expect(['UTC', 'Europe/Berlin', 'Asia/Singapore'].map(problemOfTimeZone)).toEqual([null, null, null]);
+    expect(['UTC', 'Europe/Berlin', 'Asia/Singapore'].map(problemOfTimeZone)).toEqual([
+      null,
+      null,
+      null,
+    ]);
     expect(problemOfTimeZone('Mars/Olympus')).toContain('"Mars/Olympus"');
     expect(problemOfTimeZone('')).not.toBeNull();
   });

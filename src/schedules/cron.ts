@@ -31,15 +31,16 @@ export function problemOfCron(cron: string): string | null {
 }
 
 /**
- * Returns the first field that is invalid by itself, in words; '' if there is none. The messages of the
- * library name the values that it counts with: month 12 for 13.
+ * Returns the first field that is invalid by itself, in words; '' if there is none. The messages of
+ * the library name the values that it counts with: month 12 for 13.
  */
 function invalidFieldText(fields: readonly string[]): string {
   for (const [index, { name, values }] of cronFields.entries()) {
     const field = fields[index];
     if (field === undefined) return '';
     const alone = cronFields.map((_field, other) => (other === index ? field : '*')).join(' ');
-    if (!isReadable(alone)) return `: the ${name} ${quote(field)} should have values from ${values}`;
+    if (!isReadable(alone))
+      return `: the ${name} ${quote(field)} should have values from ${values}`;
   }
   return '';
 }
@@ -64,9 +65,10 @@ export function problemOfTimeZone(timeZone: string): string | null {
 }
 
 /**
- * Returns the first time of a schedule after `after`, in milliseconds since the epoch; null if there is none.
- * A time of day that the clock skips is moved to the end of the gap; one that occurs twice is taken once. An
- * expression with `*` or a step in its minute or hour keeps its interval instead.
+ * Returns the first time of a schedule after `after`, in milliseconds since the epoch; null if
+ * there is none. A time of day that the clock skips is moved to the end of the gap; one that occurs
+ * twice is taken once. An expression with `*` or a step in its minute or hour keeps its interval
+ * instead.
  */
 export function nextTime({ cron, timeZone, startAt, endAt }: Timing, after: number): number | null {
   const from = startAt === null ? after : Math.max(after, startAt - 1);

@@ -27,11 +27,18 @@ describe.each(await findStores())('on $name', ({ open }) => {
     afterEach(() => notifications.close());
 
     const create = (options: JobOptions) => {
-      const items = plainIds(5).map((id) => ({ item_id: String(id), shop_id: '77', country: 'sg' }));
+      const items = plainIds(5).map((id) => ({
+        item_id: String(id),
+        shop_id: '77',
+        country: 'sg',
+      }));
       const request = JSON.stringify({ items });
       return fixture.create(caller, { kind: 'variant_sold', request, options });
     };
-    /** Starts the due run of a schedule, and returns its job when it has ended and its messages are sent. */
+    /**
+     * Starts the due run of a schedule, and returns its job when it has ended and its messages are
+     * sent.
+     */
     const nextJob = async (scheduleId: string): Promise<Job> => {
       await fixture.tick(minute);
       const { jobId } = (await fixture.runs(scheduleId)).at(-1)!;

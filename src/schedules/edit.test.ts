@@ -37,9 +37,15 @@ describe('createSchedule()', () => {
     expect(second).toEqual(first);
     expect(await createUnder('a')).toEqual(first);
     expect(await fixture.context.store.schedules.count({ userId: caller.userId }, 10)).toBe(1);
-    for (const other of [{ cron: '1 8 * * *' }, { request: csvRequest('region,shop_id,item_id\nsg,7,9\n') }])
+    for (const other of [
+      { cron: '1 8 * * *' },
+      { request: csvRequest('region,shop_id,item_id\nsg,7,9\n') },
+    ])
       await expect(createUnder('a', other)).rejects.toMatchObject({ code: 'conflict' });
-    const others = [await createUnder('b'), await createUnder('a', {}, await fixture.createCaller(1_000))];
+    const others = [
+      await createUnder('b'),
+      await createUnder('a', {}, await fixture.createCaller(1_000)),
+    ];
     expect(new Set([first, ...others].map(({ id }) => id)).size).toBe(3);
   });
 
@@ -58,7 +64,9 @@ describe('createSchedule()', () => {
     expect(await problemsOf(create({ request: csv }))).toEqual([
       expect.stringMatching(/^body\.request\.file\.1\.region: /),
     ]);
-    expect(await problemsOf(create({ request: '[]' }))).toEqual(['body.request: Input should be an object']);
+    expect(await problemsOf(create({ request: '[]' }))).toEqual([
+      'body.request: Input should be an object',
+    ]);
   });
 
   test.each<[Partial<NewSchedule>, string]>([
@@ -69,12 +77,18 @@ describe('createSchedule()', () => {
     [{ endAt: 1 }, 'body.end_at: No run is due before the end'],
     [{ startAt: 9e12, endAt: 8e12 }, 'body.end_at: The end is not after the start'],
     [{ maxTotalCredits: 7 }, 'body.max_total_credits: A run costs 8 credits, more than 7'],
-    [{ options: { maxCredits: 7 } }, 'body.options.max_credits: A run costs 8 credits, more than 7'],
+    [
+      { options: { maxCredits: 7 } },
+      'body.options.max_credits: A run costs 8 credits, more than 7',
+    ],
     [
       { options: { deliverTo: 'nowhere' } },
       "body.options.deliver_to: 'nowhere' is not the id or name of one of",
     ],
-    [{ options: { hold: 'colour:95' } }, "body.options.hold: 'colour' is not a field of the records. Use "],
+    [
+      { options: { hold: 'colour:95' } },
+      "body.options.hold: 'colour' is not a field of the records. Use ",
+    ],
     [{ options: { only: 'changed' } }, 'body.options.only: '],
   ])('refuses %j', async (fields, problem) => {
     const problems = await problemsOf(create(fields));
@@ -82,7 +96,12 @@ describe('createSchedule()', () => {
   });
 
   test('reports the problems of all options at once', async () => {
-    const options = { deliverTo: 'nowhere,warehouse', hold: 'a:1,b:2', only: 'changed', maxCredits: 7 };
+    const options = {
+      deliverTo: 'nowhere,warehouse',
+      hold: 'a:1,b:2',
+      only: 'changed',
+      maxCredits: 7,
+    };
     await storeDestination(fixture.context, caller.userId, putAddress('https://files.invalid'));
     const places = (await problemsOf(create({ options }))).map((problem) => problem.split(':')[0]);
     expect(places).toEqual([
@@ -106,9 +125,9 @@ describe('updateSchedule()', () => {
     const changed = await updateSchedule(fixture.context, id, caller, later, request);
     expect(changed).toMatchObject({ ...later, units: 2, state: 'active' });
     expect(new Date(changed.nextRunAt!).toISOString()).toBe('2030-01-07T04:30:00.000Z');
-    expect((await fixture.context.store.schedules.pick({ id }, ['request', 'revision']))?.request).toBe(
-      request,
-    );
+    expect(
+      (await fixture.context.store.schedules.pick({ id }, ['request', 'revision']))?.request,
+    ).toBe(request);
   });
 
   test('keeps a run that is due, unless its times change', async () => {
@@ -152,7 +171,9 @@ describe('updateSchedule()', () => {
     const update = (by: ScheduleCaller, changes: Partial<ScheduleFields>, request?: string) =>
       updateSchedule(fixture.context, id, by, changes, request);
     await expect(update(other, { name: 'x' })).rejects.toMatchObject({ code: 'not_found' });
-    expect(await problemsOf(update(caller, { cron: 'x' }))).toEqual([expect.stringContaining('body.cron')]);
+    expect(await problemsOf(update(caller, { cron: 'x' }))).toEqual([
+      expect.stringContaining('body.cron'),
+    ]);
     expect(await problemsOf(update(caller, {}, '{}'))).toEqual([
       expect.stringContaining('body.request.file'),
     ]);

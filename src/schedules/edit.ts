@@ -21,9 +21,10 @@ export type NewSchedule = ScheduleFields &
   Pick<ScheduleRequest, 'request'>;
 
 /**
- * Creates a schedule of the caller. It is active; the first run of a kind that requires approval awaits it.
- * Under an idempotency key, a repeated call returns the schedule that the first one created. Faults:
- * `invalid`; `conflict` for one schedule too many, and for a key whose schedule differs.
+ * Creates a schedule of the caller. It is active; the first run of a kind that requires approval
+ * awaits it. Under an idempotency key, a repeated call returns the schedule that the first one
+ * created. Faults: `invalid`; `conflict` for one schedule too many, and for a key whose schedule
+ * differs.
  */
 export async function createSchedule(
   context: JobContext,
@@ -33,7 +34,8 @@ export async function createSchedule(
 ): Promise<Schedule> {
   const { market, kind, request, ...fields } = requested;
   const { store, clock, newId } = context;
-  const id = idempotencyKey === undefined ? newId() : idFromName(`schedule/${userId}/${idempotencyKey}`);
+  const id =
+    idempotencyKey === undefined ? newId() : idFromName(`schedule/${userId}/${idempotencyKey}`);
   const earlier = idempotencyKey === undefined ? null : await store.schedules.get(id);
   if (earlier !== null) return requireSame(context, earlier, requested);
   const method = submitMethodOf(context.jobTypes, market, kind);
@@ -41,7 +43,10 @@ export async function createSchedule(
   const now = clock.now();
   await requireValid(context, method, fields, { userId, units, mode, now });
   if ((await store.schedules.count({ userId }, maxSchedules)) >= maxSchedules)
-    throw new Fault('conflict', `The account has ${maxSchedules} schedules, the maximum. Delete one first.`);
+    throw new Fault(
+      'conflict',
+      `The account has ${maxSchedules} schedules, the maximum. Delete one first.`,
+    );
   const created = {
     id,
     userId,
@@ -87,9 +92,9 @@ async function requireSame(
 }
 
 /**
- * Changes fields of a schedule, and its request if it is given. The next run needs an approval of its own if
- * the request or the times change, or if a limit rises. A rejected schedule is active again. Faults:
- * `not_found`, `invalid`, `conflict`.
+ * Changes fields of a schedule, and its request if it is given. The next run needs an approval of
+ * its own if the request or the times change, or if a limit rises. A rejected schedule is active
+ * again. Faults: `not_found`, `invalid`, `conflict`.
  */
 export async function updateSchedule(
   context: JobContext,
@@ -100,12 +105,14 @@ export async function updateSchedule(
 ): Promise<Schedule> {
   return changeSchedule(context, id, userId, async (schedule, now): Promise<SchedulePatch> => {
     const method = submitMethodOf(context.jobTypes, schedule.market, schedule.kind);
-    const units = request === undefined ? schedule.units : (await planRequest(method, request)).units;
+    const units =
+      request === undefined ? schedule.units : (await planRequest(method, request)).units;
     const changed = { ...schedule, ...changes, units };
     await requireValid(context, method, changed, { userId, units, mode, now });
     // A run that waits is submitted as changed, so the caller's key pays for it.
     const pending = schedule.pending && { ...schedule.pending, keyId };
-    const isNew = schedule.state === 'rejected' || request !== undefined || exceeds(changed, schedule);
+    const isNew =
+      schedule.state === 'rejected' || request !== undefined || exceeds(changed, schedule);
     const edit = {
       ...changes,
       units,
@@ -122,7 +129,9 @@ export async function updateSchedule(
 }
 
 const hasSameTimes = (changed: Timing, before: Timing): boolean =>
-  (['cron', 'timeZone', 'startAt', 'endAt'] as const).every((field) => changed[field] === before[field]);
+  (['cron', 'timeZone', 'startAt', 'endAt'] as const).every(
+    (field) => changed[field] === before[field],
+  );
 
 /** Returns whether a change lets a schedule do more, or run at other times, than was approved. */
 function exceeds(changed: Schedule, approved: Schedule): boolean {

@@ -9,8 +9,8 @@ import { recordRun } from './run.ts';
 import { countFailure, reject } from './state.ts';
 
 /**
- * Reads the jobs of a schedule's runs, and stores the results of those that have ended. Returns the schedule
- * with their refunds and failures.
+ * Reads the jobs of a schedule's runs, and stores the results of those that have ended. Returns the
+ * schedule with their refunds and failures.
  */
 export async function finalizeRuns(context: JobContext, schedule: Schedule): Promise<Schedule> {
   const { store } = context;
@@ -23,14 +23,19 @@ export async function finalizeRuns(context: JobContext, schedule: Schedule): Pro
       openRuns.push(open);
       continue;
     }
-    current = await finalizeRun(context, current, open, job ?? (await store.deletedJobs.get(open.jobId)));
+    current = await finalizeRun(
+      context,
+      current,
+      open,
+      job ?? (await store.deletedJobs.get(open.jobId)),
+    );
   }
   return { ...current, openRuns };
 }
 
 /**
- * Returns the job of a run. One that awaits approval of an earlier version of the schedule is cancelled
- * first.
+ * Returns the job of a run. One that awaits approval of an earlier version of the schedule is
+ * cancelled first.
  */
 async function currentJob(
   context: JobContext,
@@ -49,8 +54,8 @@ async function currentJob(
 }
 
 /**
- * Returns a schedule with the approval of a run's job, if an operator has approved it in the schedule's
- * version.
+ * Returns a schedule with the approval of a run's job, if an operator has approved it in the
+ * schedule's version.
  */
 function withApproval(
   schedule: Schedule,
@@ -87,23 +92,29 @@ async function finalizeRun(
   // The times were approved, so rejecting a further run does not affect them.
   const isFurther = run?.trigger === 'manual' && schedule.approval !== null;
   if (job !== null && 'decideBy' in job && state === 'rejected')
-    return isRejection(job, schedule) && !isFurther ? reject(charged, clock.now(), job.reason) : charged;
+    return isRejection(job, schedule) && !isFurther
+      ? reject(charged, clock.now(), job.reason)
+      : charged;
   if (state === 'terminated' || run?.trigger === 'manual') return charged;
   return countFailure(charged, clock.now(), `The job of the last run ended as ${state}.`);
 }
 
 /**
- * Returns whether the end of a rejected job rejects its schedule: an operator rejected it, or nobody decided
- * in time. A job that its owner cancelled does not, and neither does one of an earlier version of the
- * schedule.
+ * Returns whether the end of a rejected job rejects its schedule: an operator rejected it, or
+ * nobody decided in time. A job that its owner cancelled does not, and neither does one of an
+ * earlier version of the schedule.
  */
 const isRejection = (
   { schedule: run, decidedBy, decideBy, finishedAt }: Job,
   { version }: Schedule,
 ): boolean =>
-  run?.version === version && (decidedBy !== null || (decideBy !== null && finishedAt! >= decideBy));
+  run?.version === version &&
+  (decidedBy !== null || (decideBy !== null && finishedAt! >= decideBy));
 
-/** Returns the credits that a run's ended job has cost, 0 if it was never charged, and those refunded. */
+/**
+ * Returns the credits that a run's ended job has cost, 0 if it was never charged, and those
+ * refunded.
+ */
 async function creditsOf(
   { store }: JobContext,
   job: Pick<Job, 'id' | 'cost' | 'refunded'> | null,
@@ -117,7 +128,8 @@ async function creditsOf(
 
 /** Returns a run with the result of its job, which may have ended since the run was stored. */
 export async function withResult(context: JobContext, run: ScheduleRun): Promise<ScheduleRun> {
-  const job = run.state === 'running' && run.jobId !== null ? await context.store.jobs.get(run.jobId) : null;
+  const job =
+    run.state === 'running' && run.jobId !== null ? await context.store.jobs.get(run.jobId) : null;
   if (job === null || job.finishedAt === null) return run;
   const credits = await creditsOf(context, job, run.cost);
   return { ...run, ...credits, state: job.state as RunState, endedAt: job.finishedAt };

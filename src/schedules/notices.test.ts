@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createCrashingProcess } from '../../test/support/crash.ts';
 import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
-import { csvRequest, minute, type ScheduleFixture, withSchedules } from '../../test/support/schedules.ts';
+import {
+  csvRequest,
+  minute,
+  type ScheduleFixture,
+  withSchedules,
+} from '../../test/support/schedules.ts';
 import { createNotifier } from '../delivery/notify/notifier.ts';
 import { setWebhook } from '../delivery/notify/webhook.ts';
 import { reject } from '../jobs/steps/decide.ts';
@@ -59,7 +64,11 @@ test('the operators get a link to the schedule of a run, and its owner learns of
   const link = { schedule_id: id, console_url: `https://gleaner.test/console/schedules/${id}` };
   const dataOf = (name: string) => messages().find(({ type }) => type === name)!.data;
   expect(dataOf('job.awaiting_approval')).toMatchObject({ job_id: jobId, schedule_id: id });
-  expect(dataOf('schedule.rejected')).toMatchObject({ ...link, reason: 'Too often.', state: 'rejected' });
+  expect(dataOf('schedule.rejected')).toMatchObject({
+    ...link,
+    reason: 'Too often.',
+    state: 'rejected',
+  });
 });
 
 test('several notifiers send one message', async () => {
@@ -89,7 +98,11 @@ test('a message does not disturb a run that another process is starting', async 
   const schedule = await fixture.create(caller, { request: csvRequest() });
   const { clock } = fixture;
   const { store } = fixture.context;
-  await writeSchedule(store, { id: schedule.id, revision: 1 }, { notice: 'paused', noticeAt: clock.now() });
+  await writeSchedule(
+    store,
+    { id: schedule.id, revision: 1 },
+    { notice: 'paused', noticeAt: clock.now() },
+  );
   const during = {
     ...fixture.context,
     store: wrapMethods(store, (name, method) => async (...parameters) => {
@@ -99,7 +112,11 @@ test('a message does not disturb a run that another process is starting', async 
   };
   await clock.advance(minute);
   await sweep(during);
-  expect(await fixture.get(schedule.id)).toMatchObject({ openRuns: [{}], pending: null, notice: null });
+  expect(await fixture.get(schedule.id)).toMatchObject({
+    openRuns: [{}],
+    pending: null,
+    notice: null,
+  });
   expect(sent()).toEqual([['schedule.paused', '/hook']]);
 });
 
@@ -125,8 +142,13 @@ describe.each(['before', 'after'] as const)('a crash %s each call', (when) => {
         await proceed(fixture.context);
       }
       const where = `crash ${last}, ${when} ${victim.crashedAt()}`;
-      expect(await fixture.get(schedule.id), where).toMatchObject({ state: 'rejected', notice: null });
-      const ids = notifications.receiver.received.slice(from).map(({ headers }) => headers['webhook-id']);
+      expect(await fixture.get(schedule.id), where).toMatchObject({
+        state: 'rejected',
+        notice: null,
+      });
+      const ids = notifications.receiver.received
+        .slice(from)
+        .map(({ headers }) => headers['webhook-id']);
       const types = new Set(
         messages()
           .slice(from)

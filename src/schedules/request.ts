@@ -17,8 +17,8 @@ export interface SubmitMethod extends JobMethod {
 }
 
 /**
- * Returns the submit method of a job type. Throws a Fault `invalid` for a market that does not exist or does
- * not offer the kind.
+ * Returns the submit method of a job type. Throws a Fault `invalid` for a market that does not
+ * exist or does not offer the kind.
  */
 export function submitMethodOf(jobTypes: JobTypes, market: string, kind: string): SubmitMethod {
   const submits = [...jobTypes.methods.values()].filter(
@@ -46,12 +46,19 @@ export interface PlannedRequest {
 }
 
 /**
- * Validates the text of a request as its submit does, rules of the kind included. Throws a Fault `invalid`
- * with problems located in `request`.
+ * Validates the text of a request as its submit does, rules of the kind included. Throws a Fault
+ * `invalid` with problems located in `request`.
  */
-export async function planRequest({ method, jobType }: SubmitMethod, text: string): Promise<PlannedRequest> {
+export async function planRequest(
+  { method, jobType }: SubmitMethod,
+  text: string,
+): Promise<PlannedRequest> {
   if (Buffer.byteLength(text) > maxRequestBytes)
-    throw Fault.invalid(requestLoc, `Input should have at most ${maxRequestBytes} bytes`, 'too_long');
+    throw Fault.invalid(
+      requestLoc,
+      `Input should have at most ${maxRequestBytes} bytes`,
+      'too_long',
+    );
   const message = readRequestText(method.input, text, requestLoc);
   try {
     const { groups } = await jobType.kind.plan(message, method.input, jobType.market);

@@ -43,14 +43,22 @@ describe('a run', () => {
       totalUnits: 1,
     });
     expect(await fixture.runs(schedule.id)).toMatchObject([
-      { jobId: job!.id, state: 'running', cost: 8, trigger: 'schedule', scheduledFor: schedule.nextRunAt },
+      {
+        jobId: job!.id,
+        state: 'running',
+        cost: 8,
+        trigger: 'schedule',
+        scheduledFor: schedule.nextRunAt,
+      },
     ]);
     expect(await fixture.get(schedule.id)).toMatchObject({
       nextRunAt: schedule.nextRunAt! + minute,
       creditsSpent: 8,
       pending: null,
     });
-    expect(await fixture.context.store.apiKeys.get(caller.keyId)).toMatchObject({ creditsSpent: 8 });
+    expect(await fixture.context.store.apiKeys.get(caller.keyId)).toMatchObject({
+      creditsSpent: 8,
+    });
   });
 
   test('has the name of its schedule, unless the options name another', async () => {
@@ -79,7 +87,11 @@ describe('a run', () => {
     expect(await fixture.runs(schedule.id)).toMatchObject([
       { state: 'partial_complete', refunded: 3, endedAt: fixture.clock.now() - 20_000 },
     ]);
-    expect(await fixture.get(schedule.id)).toMatchObject({ creditsSpent: 5, openRuns: [], failures: 0 });
+    expect(await fixture.get(schedule.id)).toMatchObject({
+      creditsSpent: 5,
+      openRuns: [],
+      failures: 0,
+    });
   });
 
   test('is started by one of many processes, and once', async () => {
@@ -182,7 +194,10 @@ describe('a run that is due while the last one has not ended', () => {
     await fixture.tick(minute);
     await revokeApiKey(fixture.context.store, caller.keyId, fixture.clock.now());
     await fixture.tick(minute);
-    expect((await jobsOf(caller.userId)).map(({ state }) => state)).toEqual(['processing', 'processing']);
+    expect((await jobsOf(caller.userId)).map(({ state }) => state)).toEqual([
+      'processing',
+      'processing',
+    ]);
     expect((await statesOf(limited)).map(([state]) => state)).toEqual(['running', 'skipped']);
   });
 });
@@ -191,16 +206,23 @@ describe('runs that were due while no process was running', () => {
   test('are made up for by one run', async () => {
     const schedule = await fixture.create(await fixture.createCaller(100));
     await fixture.tick(60 * minute);
-    expect(await fixture.runs(schedule.id)).toMatchObject([{ trigger: 'missed', state: 'running' }]);
+    expect(await fixture.runs(schedule.id)).toMatchObject([
+      { trigger: 'missed', state: 'running' },
+    ]);
     expect((await fixture.get(schedule.id)).nextRunAt).toBe(schedule.nextRunAt! + 60 * minute);
   });
 
   test('are skipped with the rule skip', async () => {
     const schedule = await fixture.create(await fixture.createCaller(100), { missed: 'skip' });
     await fixture.tick(60 * minute);
-    expect(await statesOf(schedule)).toEqual([['skipped', 'The service was down when the run was due.']]);
+    expect(await statesOf(schedule)).toEqual([
+      ['skipped', 'The service was down when the run was due.'],
+    ]);
     await fixture.tick(minute);
-    expect((await fixture.runs(schedule.id)).at(-1)).toMatchObject({ state: 'running', trigger: 'schedule' });
+    expect((await fixture.runs(schedule.id)).at(-1)).toMatchObject({
+      state: 'running',
+      trigger: 'schedule',
+    });
   });
 });
 
@@ -211,7 +233,9 @@ describe('a schedule', () => {
     expect(await fixture.get(schedule.id)).toMatchObject({ state: 'active', failures: 4 });
     for (let run = 0; run < 3; run++) await fixture.tick(minute);
     const short = 'The work costs 8 credits, the account has 0: 8 short.';
-    expect(await statesOf(schedule)).toEqual(Array.from({ length: 5 }, () => ['not_submitted', short]));
+    expect(await statesOf(schedule)).toEqual(
+      Array.from({ length: 5 }, () => ['not_submitted', short]),
+    );
     const reason = `Paused after 5 failed runs. ${short}`;
     expect(await fixture.get(schedule.id)).toMatchObject({
       state: 'paused',
@@ -233,9 +257,12 @@ describe('a schedule', () => {
       await fixture.tick(20_000);
       return (await fixture.get(schedule.id)).failures;
     };
-    expect([await run('failed'), await run('failed'), await run('completed'), await run('failed')]).toEqual([
-      1, 2, 0, 1,
-    ]);
+    expect([
+      await run('failed'),
+      await run('failed'),
+      await run('completed'),
+      await run('failed'),
+    ]).toEqual([1, 2, 0, 1]);
   });
 
   test('ends when its credits do not cover another run', async () => {
@@ -248,7 +275,11 @@ describe('a schedule', () => {
       ['completed', ''],
       ['skipped', reason],
     ]);
-    expect(await fixture.get(schedule.id)).toMatchObject({ state: 'ended', reason, nextRunAt: null });
+    expect(await fixture.get(schedule.id)).toMatchObject({
+      state: 'ended',
+      reason,
+      nextRunAt: null,
+    });
   });
 
   test('ends after its last time', async () => {
@@ -276,7 +307,12 @@ describe('a schedule', () => {
     });
     const other = await fixture.createCaller(0);
     const key = (await fixture.context.store.apiKeys.get(other.keyId))!;
-    await fixture.context.store.apiKeys.insert({ ...key, id: 'k2', hash: 'h2', userId: caller.userId });
+    await fixture.context.store.apiKeys.insert({
+      ...key,
+      id: 'k2',
+      hash: 'h2',
+      userId: caller.userId,
+    });
     await resumeSchedule(fixture.context, schedule.id, { ...caller, keyId: 'k2' });
     await fixture.tick(minute);
     expect((await jobsOf(caller.userId)).map(({ keyId }) => keyId)).toEqual(['k2']);
@@ -325,7 +361,10 @@ test('runs are counted by result, and their delays measured', async () => {
     ['partial_complete', 1],
     ['skipped', 1],
   ]);
-  expect(durationsIn(report, 'gleaner_schedule_run_delay_seconds')).toEqual({ count: 2, sumMs: 34_000 });
+  expect(durationsIn(report, 'gleaner_schedule_run_delay_seconds')).toEqual({
+    count: 2,
+    sumMs: 34_000,
+  });
 });
 
 describe('runSchedule()', () => {
@@ -344,17 +383,24 @@ describe('runSchedule()', () => {
     const caller = await fixture.createCaller(0);
     const schedule = await fixture.create(caller);
     const run = await runSchedule(fixture.context, schedule.id, caller);
-    expect(run).toMatchObject({ state: 'not_submitted', reason: expect.stringContaining('8 short') });
+    expect(run).toMatchObject({
+      state: 'not_submitted',
+      reason: expect.stringContaining('8 short'),
+    });
     expect(await fixture.get(schedule.id)).toMatchObject({ failures: 0, state: 'active' });
     await grant(fixture.context, caller.userId, 8);
-    expect(await runSchedule(fixture.context, schedule.id, caller)).toMatchObject({ state: 'running' });
+    expect(await runSchedule(fixture.context, schedule.id, caller)).toMatchObject({
+      state: 'running',
+    });
   });
 
   test('waits for the last run with the rule queue, and refuses a second waiting run', async () => {
     const caller = await fixture.createCaller(100);
     const schedule = await fixture.create(caller, { overlap: 'queue' });
     await runSchedule(fixture.context, schedule.id, caller);
-    expect(await runSchedule(fixture.context, schedule.id, caller)).toMatchObject({ trigger: 'manual' });
+    expect(await runSchedule(fixture.context, schedule.id, caller)).toMatchObject({
+      trigger: 'manual',
+    });
     expect(await jobsOf(caller.userId)).toHaveLength(1);
     const refused = runSchedule(fixture.context, schedule.id, caller);
     await expect(refused).rejects.toMatchObject({ code: 'conflict' } satisfies Partial<Fault>);

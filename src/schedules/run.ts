@@ -1,5 +1,8 @@
 import { create } from '@bufbuild/protobuf';
-import { type SubmitOptions, SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
+import {
+  type SubmitOptions,
+  SubmitOptionsSchema,
+} from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { readMode } from '../access/test-account.ts';
 import { idFromName } from '../base/id.ts';
 import { Fault, summarizeProblems } from '../contract/fault.ts';
@@ -14,19 +17,20 @@ import { skipReasonOf } from './skip-reason.ts';
 import { countFailure } from './state.ts';
 
 /**
- * Time after which a run whose submits fail for lack of the service's own components is given up, in
- * milliseconds.
+ * Time after which a run whose submits fail for lack of the service's own components is given up,
+ * in milliseconds.
  */
 const giveUpMs = 1_800_000;
 
 /** Returns the id of the run of a schedule at one of its times. */
-export const runIdAt = (scheduleId: string, time: number) => idFromName(`run of ${scheduleId} at ${time}`);
+export const runIdAt = (scheduleId: string, time: number) =>
+  idFromName(`run of ${scheduleId} at ${time}`);
 
 const jobIdOf = (runId: string) => idFromName(`job of run ${runId}`);
 
 /**
- * Starts the begun run of a schedule, or resumes its start. Returns the schedule with the result; null if the
- * schedule was changed meanwhile.
+ * Starts the begun run of a schedule, or resumes its start. Returns the schedule with the result;
+ * null if the schedule was changed meanwhile.
  */
 export async function startRun(context: JobContext, schedule: Schedule): Promise<Schedule | null> {
   const { pending } = schedule;
@@ -37,7 +41,10 @@ export async function startRun(context: JobContext, schedule: Schedule): Promise
       return await recordJob(context, schedule, pending, await finishSubmit(context, jobId));
     const skipReason = await skipReasonOf(context, schedule, pending);
     if (skipReason === 'wait')
-      return { ...schedule, pending: { ...pending, startedAt: context.clock.now(), isQueued: true } };
+      return {
+        ...schedule,
+        pending: { ...pending, startedAt: context.clock.now(), isQueued: true },
+      };
     if (skipReason !== null) {
       await recordRun(context, skippedRun(schedule, pending, skipReason.reason));
       const skipped = { ...schedule, pending: null };
@@ -50,7 +57,10 @@ export async function startRun(context: JobContext, schedule: Schedule): Promise
   }
 }
 
-/** Submits the job of a run. Returns the job, or `changed` if the schedule changed during the submit. */
+/**
+ * Submits the job of a run. Returns the job, or `changed` if the schedule changed during the
+ * submit.
+ */
 async function submitRun(
   context: JobContext,
   schedule: Schedule,
@@ -83,13 +93,17 @@ async function submitRun(
 }
 
 /**
- * Returns the options of a run. The runs of a tracked schedule are a series of their own. Runs without a name
- * have the name of the schedule.
+ * Returns the options of a run. The runs of a tracked schedule are a series of their own. Runs
+ * without a name have the name of the schedule.
  */
 function optionsOf({ id, name: ofSchedule, options }: Schedule): SubmitOptions {
   const series = options.track === 'true' ? { track: `schedule-${id}` } : {};
   const name = options.name ?? toJobName(ofSchedule);
-  return create(SubmitOptionsSchema, { ...options, ...series, ...(name === undefined ? {} : { name }) });
+  return create(SubmitOptionsSchema, {
+    ...options,
+    ...series,
+    ...(name === undefined ? {} : { name }),
+  });
 }
 
 async function recordJob(
@@ -104,7 +118,10 @@ async function recordJob(
   context.log.info({ scheduleId: schedule.id, runId: pending.id, jobId }, 'schedule run started');
   // Callers choose the time of a manual run; the rule `queue` sets the time of a waiting run.
   if (pending.trigger !== 'manual' && !pending.isQueued)
-    context.metrics.record('gleaner_schedule_run_delay_seconds', job.createdAt - pending.scheduledFor);
+    context.metrics.record(
+      'gleaner_schedule_run_delay_seconds',
+      job.createdAt - pending.scheduledFor,
+    );
   return {
     ...schedule,
     pending: null,
@@ -123,7 +140,8 @@ async function recordFault(
   const { clock, log } = context;
   const { message, problems } = fault;
   const ids = { scheduleId: schedule.id, runId: pending.id };
-  const mayPass = fault.retry !== 'never' || fault.code === 'internal' || fault.retryAfterMs !== undefined;
+  const mayPass =
+    fault.retry !== 'never' || fault.code === 'internal' || fault.retryAfterMs !== undefined;
   if (mayPass && clock.now() - pending.startedAt < giveUpMs) {
     log.warn({ ...ids, error: message }, 'schedule run deferred');
     return schedule;
@@ -136,7 +154,11 @@ async function recordFault(
 }
 
 /** Returns the record of a run that was skipped. */
-export const skippedRun = (schedule: Schedule, pending: PendingRun, reason: string): ScheduleRun => ({
+export const skippedRun = (
+  schedule: Schedule,
+  pending: PendingRun,
+  reason: string,
+): ScheduleRun => ({
   ...runOf(schedule, pending),
   state: 'skipped',
   reason,

@@ -22,8 +22,8 @@ export interface SkipReason {
 const skip = (reason: string): SkipReason => ({ reason, apply: (schedule) => schedule });
 
 /**
- * Returns what prevents the start of a run: a reason for which it is skipped, or `wait`. Cancels the jobs
- * of earlier runs if the schedule says so and nothing else prevents the run.
+ * Returns what prevents the start of a run: a reason for which it is skipped, or `wait`. Cancels
+ * the jobs of earlier runs if the schedule says so and nothing else prevents the run.
  */
 export async function skipReasonOf(
   context: JobContext,
@@ -32,7 +32,8 @@ export async function skipReasonOf(
 ): Promise<SkipReason | 'wait' | null> {
   const isManual = pending.trigger === 'manual';
   const { state, missed } = schedule;
-  if (state !== 'active' && !(isManual && state === 'paused')) return skip(`${describeState(schedule)}.`);
+  if (state !== 'active' && !(isManual && state === 'paused'))
+    return skip(`${describeState(schedule)}.`);
   if (pending.trigger === 'missed' && missed === 'skip')
     return skip('The service was down when the run was due.');
   const method = submitMethodOf(context.jobTypes, schedule.market, schedule.kind);
@@ -45,8 +46,8 @@ export async function skipReasonOf(
 }
 
 /**
- * Applies the rule for runs whose jobs have not ended. A run that awaits approval is not cancelled for the
- * next one.
+ * Applies the rule for runs whose jobs have not ended. A run that awaits approval is not cancelled
+ * for the next one.
  */
 async function overlapOf(
   { store }: JobContext,
@@ -55,14 +56,20 @@ async function overlapOf(
   if (openRuns.length === 0) return null;
   if (overlap === 'queue') return 'wait';
   const jobs = await Promise.all(openRuns.map(({ jobId }) => store.jobs.get(jobId)));
-  if (jobs.some((job) => job?.state === 'awaiting_approval')) return skip('The last run awaits approval.');
-  return overlap === 'skip' || openRuns.length >= maxOpenRuns ? skip('The last run has not ended.') : null;
+  if (jobs.some((job) => job?.state === 'awaiting_approval'))
+    return skip('The last run awaits approval.');
+  return overlap === 'skip' || openRuns.length >= maxOpenRuns
+    ? skip('The last run has not ended.')
+    : null;
 }
 
 async function cancelEarlier(context: JobContext, { openRuns }: Schedule): Promise<void> {
   for (const { jobId } of openRuns) {
     try {
-      await cancel(context, jobId, { operatorId: null, reason: 'The next run of the schedule replaces it.' });
+      await cancel(context, jobId, {
+        operatorId: null,
+        reason: 'The next run of the schedule replaces it.',
+      });
     } catch (error) {
       // It is ending already.
       if (!['conflict', 'not_found'].includes(Fault.from(error).code)) throw error;
@@ -80,7 +87,8 @@ async function refusal(
   const [user, key] = await Promise.all([store.users.get(userId), store.apiKeys.get(keyId)]);
   const counted = (reason: string): SkipReason => ({
     reason,
-    apply: (schedule, now) => (trigger === 'manual' ? schedule : countFailure(schedule, now, reason)),
+    apply: (schedule, now) =>
+      trigger === 'manual' ? schedule : countFailure(schedule, now, reason),
   });
   const holder = user?.testOf ? await store.users.get(user.testOf) : user;
   if (holder === null || holder.suspendedAt !== null) return counted('The account is suspended.');
@@ -92,7 +100,8 @@ async function refusal(
 
 /** Returns why a key cannot be used, or null if it can. */
 function keyProblem(key: ApiKey | null, now: number): string | null {
-  if (key === null || key.revokedAt !== null) return 'The API key of the schedule has been revoked.';
+  if (key === null || key.revokedAt !== null)
+    return 'The API key of the schedule has been revoked.';
   const isExpired = key.expiresAt !== null && key.expiresAt <= now;
   return isExpired ? 'The API key of the schedule has expired.' : null;
 }

@@ -26,7 +26,10 @@ export function pause(schedule: Schedule, now: number, reason: string): Schedule
 }
 
 /** Returns the patch that makes a message about a schedule due. */
-const withNotice = (notice: ScheduleNotice, now: number): Pick<Schedule, 'notice' | 'noticeAt'> => ({
+const withNotice = (
+  notice: ScheduleNotice,
+  now: number,
+): Pick<Schedule, 'notice' | 'noticeAt'> => ({
   notice,
   noticeAt: now,
 });
@@ -71,10 +74,15 @@ export function dueAfterChange(
 }
 
 /** Throws the fault `conflict` unless a schedule is in one of the states. */
-export function requireState(schedule: Schedule, allowed: readonly Schedule['state'][], verb: string): void {
+export function requireState(
+  schedule: Schedule,
+  allowed: readonly Schedule['state'][],
+  verb: string,
+): void {
   if (allowed.includes(schedule.state)) return;
   throw new Fault('conflict', `${describeState(schedule)}: it cannot be ${verb}.`);
 }
 
 /** Returns the state of a schedule as a sentence without a period. */
-export const describeState = ({ state }: Pick<Schedule, 'state'>): string => `The schedule is ${state}`;
+export const describeState = ({ state }: Pick<Schedule, 'state'>): string =>
+  `The schedule is ${state}`;

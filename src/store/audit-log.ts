@@ -3,8 +3,8 @@ import type { Page, PageOptions } from './cursor.ts';
 import type { Role } from './documents.ts';
 
 /**
- * An action of an operator or an account. Entries are never changed, except by eraseUserRecords(), and
- * deleted by expire().
+ * An action of an operator or an account. Entries are never changed, except by eraseUserRecords(),
+ * and deleted by expire().
  */
 export interface AuditEntry {
   id: string;

@@ -20,7 +20,8 @@ export type Outcome =
       /** The unit's own result file, for job types that have one. */
       file?: StoredFile;
       /**
-       * Counts of the entries in the file. Absent without a file, and in outcomes of versions without counts.
+       * Counts of the entries in the file. Absent without a file, and in outcomes of versions
+       * without counts.
        */
       quality?: QualityCounts;
       /** Time at which the page was read. Absent in outcomes of versions that did not store it. */
@@ -33,8 +34,8 @@ export type Outcome =
   | { status: 'FAILED'; code: FaultCode; message: string };
 
 /**
- * State of a batch. `waiting`: not published. `queued`: published. `claimed`: assigned to a worker. `done`:
- * no unit is outstanding.
+ * State of a batch. `waiting`: not published. `queued`: published. `claimed`: assigned to a worker.
+ * `done`: no unit is outstanding.
  */
 export type BatchState = 'waiting' | 'queued' | 'claimed' | 'done';
 
@@ -54,16 +55,18 @@ export interface Batch {
   success: number;
   failed: number;
   /**
-   * Bytes of its segments and of its units' files in the result storage, updated in the same write. Rows in
-   * the merged file count with the job.
+   * Bytes of its segments and of its units' files in the result storage, updated in the same write.
+   * Rows in the merged file count with the job.
    */
   storedBytes: number;
   state: BatchState;
-  /** Incremented by each claim. Writes name it, so that a superseded worker's write has no effect. */
+  /**
+   * Incremented by each claim. Writes name it, so that a superseded worker's write has no effect.
+   */
   attempt: number;
   /**
-   * Claims that ended in a crash or a failure, including the current one. Claims that were released are not
-   * counted. A new outcome lowers the count to at most `maxStalledWithProgress`.
+   * Claims that ended in a crash or a failure, including the current one. Claims that were released
+   * are not counted. A new outcome lowers the count to at most `maxStalledWithProgress`.
    */
   stalledClaims: number;
   /** The unit last read in isolation after claims without progress. Null if there was none. */
@@ -81,8 +84,8 @@ export interface Batch {
   /** The batch's own result file, for job types that have one. */
   file: StoredFile | null;
   /**
-   * Blobs with the records of the successful units. A batch that a worker finished has one segment with all
-   * of them.
+   * Blobs with the records of the successful units. A batch that a worker finished has one segment
+   * with all of them.
    */
   segments: Segment[];
   /** Kept pages of the units. Null if there are none. */
@@ -91,7 +94,9 @@ export interface Batch {
   endedAt: number | null;
 }
 
-/** Wait of a batch that was requeued because its pages, or the stores, are temporarily unavailable. */
+/**
+ * Wait of a batch that was requeued because its pages, or the stores, are temporarily unavailable.
+ */
 export interface BatchWait {
   /** Start of the wait. */
   since: number;
@@ -101,13 +106,16 @@ export interface BatchWait {
   reason: string;
   /** Attempts so far of units that met a fault, by index. */
   tries: Record<number, number>;
-  /** Consecutive claims that ended without progress because the store or the result storage failed. */
+  /**
+   * Consecutive claims that ended without progress because the store or the result storage failed.
+   */
   failures: number;
 }
 
 /**
- * A blob with records of a batch. Its name contains the attempt that wrote it; the blob is valid only while a
- * batch refers to it. Once the job has ended, this is the part of its merged file with the batch's rows.
+ * A blob with records of a batch. Its name contains the attempt that wrote it; the blob is valid
+ * only while a batch refers to it. Once the job has ended, this is the part of its merged file with
+ * the batch's rows.
  */
 export interface Segment {
   /** Path in the result storage. */
@@ -117,12 +125,13 @@ export interface Segment {
   /** SHA-256 of the blob in hexadecimal. Absent in segments of earlier versions. */
   sha256?: string;
   /**
-   * Encoding of a record: its bytes, its bytes within the gzip members of `body`, or a field of a CSV file.
+   * Encoding of a record: its bytes, its bytes within the gzip members of `body`, or a field of a
+   * CSV file.
    */
   encoding: 'plain' | 'gzip' | 'csv';
   /**
-   * Offset and length of each record, and its CRC-32, by the index of the unit: in the blob or, if it is
-   * compressed, in the content of `body`. Records of earlier versions have no CRC-32.
+   * Offset and length of each record, and its CRC-32, by the index of the unit: in the blob or, if
+   * it is compressed, in the content of `body`. Records of earlier versions have no CRC-32.
    */
   records: Record<number, [offset: number, length: number, checksum?: number]>;
   /** The batch's rows of the job's merged file. Null for a segment with records only. */
@@ -147,16 +156,22 @@ export interface KeptPage {
   sha256: string;
 }
 
-/** Pages that a batch's units were read from, in WARC files in the result storage (docs/kept-pages.md). */
+/**
+ * Pages that a batch's units were read from, in WARC files in the result storage
+ * (docs/kept-pages.md).
+ */
 export interface KeptPages {
   /**
-   * Files with the pages. Each name contains the attempt that wrote the file. Files of other batches of the
-   * job, which keep the same pages, have 0 bytes.
+   * Files with the pages. Each name contains the attempt that wrote the file. Files of other
+   * batches of the job, which keep the same pages, have 0 bytes.
    */
   files: Pick<StoredFile, 'path' | 'bytes'>[];
   /** Size of the batch's own files. */
   bytes: number;
-  /** Pages by the index of the unit, in the order of their requests. A page of several units is kept once. */
+  /**
+   * Pages by the index of the unit, in the order of their requests. A page of several units is kept
+   * once.
+   */
   units: Record<number, KeptPage[]>;
   /** Pages in the batch's own files. */
   kept: number;
@@ -186,8 +201,8 @@ export interface PartBody {
 export interface IsolatedUnit {
   index: number;
   /**
-   * Number of times the unit was started and neither an outcome nor a failure was recorded. A start of which
-   * nobody saw the end may have ended because the whole service was killed.
+   * Number of times the unit was started and neither an outcome nor a failure was recorded. A start
+   * of which nobody saw the end may have ended because the whole service was killed.
    */
   starts: number;
   /** Number of starts after which the claim was released as failed. Undefined is 0. */
@@ -244,7 +259,10 @@ export interface QueuedBatch extends BatchReference {
 export type BatchKey = Pick<Batch, 'id' | 'jobId'>;
 
 /** Returns the key of a batch that a message refers to. */
-export const batchKey = ({ batchId, jobId }: Pick<BatchReference, 'batchId' | 'jobId'>): BatchKey => ({
+export const batchKey = ({
+  batchId,
+  jobId,
+}: Pick<BatchReference, 'batchId' | 'jobId'>): BatchKey => ({
   id: batchId,
   jobId,
 });
@@ -253,39 +271,50 @@ export const batchKey = ({ batchId, jobId }: Pick<BatchReference, 'batchId' | 'j
 export type BatchCollection = Collection<BatchSummary, StoredBatch>;
 
 /**
- * Batches and the outcomes of their units. They are written and removed with their jobs only. A write that
- * names an attempt changes nothing if the batch has another.
+ * Batches and the outcomes of their units. They are written and removed with their jobs only. A
+ * write that names an attempt changes nothing if the batch has another.
  */
 export interface BatchStore
   extends Pick<BatchCollection, 'pick' | 'find' | 'count' | 'countBy' | 'update' | 'writeAll'> {
   /**
-   * Moves up to `limit` waiting batches of a job, or of one of its regions, to `queued`, lowest `seq` first.
-   * Skips batches whose `notBefore` is after `now`.
+   * Moves up to `limit` waiting batches of a job, or of one of its regions, to `queued`, lowest
+   * `seq` first. Skips batches whose `notBefore` is after `now`.
    */
   queue(jobId: string, limit: number, now: number, region?: string): Promise<QueuedBatch[]>;
   /**
-   * Counts the batches of a job that are queued or claimed, and separately the queued ones that are deferred
-   * beyond `now`.
+   * Counts the batches of a job that are queued or claimed, and separately the queued ones that are
+   * deferred beyond `now`.
    */
   countInFlight(jobId: string, now: number): Promise<InFlight>;
   /**
-   * Claims a batch: increments its attempt and its count of claims without progress. Returns null unless the
-   * batch is outstanding and either has the attempt `attempt` and is not claimed, or has a claim that expired
-   * before `now`.
+   * Claims a batch: increments its attempt and its count of claims without progress. Returns null
+   * unless the batch is outstanding and either has the attempt `attempt` and is not claimed, or has
+   * a claim that expired before `now`.
    */
-  claim(batch: BatchKey, attempt: number, now: number, leaseUntil: number): Promise<ClaimedBatch | null>;
+  claim(
+    batch: BatchKey,
+    attempt: number,
+    now: number,
+    leaseUntil: number,
+  ): Promise<ClaimedBatch | null>;
   /**
-   * Writes outcomes of units and the segment with their records, and ends the batch if the write has an end.
-   * Returns false if the claim was lost, and true without a change if this attempt has ended the batch
-   * before. A unit keeps its first outcome, so a repeated write counts nothing twice. A new outcome lowers
-   * the count of claims without progress to at most `maxStalledWithProgress`.
+   * Writes outcomes of units and the segment with their records, and ends the batch if the write
+   * has an end. Returns false if the claim was lost, and true without a change if this attempt has
+   * ended the batch before. A unit keeps its first outcome, so a repeated write counts nothing
+   * twice. A new outcome lowers the count of claims without progress to at most
+   * `maxStalledWithProgress`.
    */
   recordOutcomes(batch: BatchKey, attempt: number, write: OutcomeWrite): Promise<boolean>;
   /**
-   * Ends each outstanding unit of the job's batches in one of `states` with `outcome`, at `now`. Returns the
-   * number of units. A worker's later write to such a batch has no effect.
+   * Ends each outstanding unit of the job's batches in one of `states` with `outcome`, at `now`.
+   * Returns the number of units. A worker's later write to such a batch has no effect.
    */
-  fail(jobId: string, states: readonly OutstandingState[], outcome: Outcome, now: number): Promise<number>;
+  fail(
+    jobId: string,
+    states: readonly OutstandingState[],
+    outcome: Outcome,
+    now: number,
+  ): Promise<number>;
   /** Computes the counts of several jobs by job id. Jobs without batches are left out. */
   countJobs(jobIds: readonly string[]): Promise<Map<string, Counts>>;
   /**
@@ -294,10 +323,11 @@ export interface BatchStore
    */
   read(jobId: string, among?: { seqs: readonly number[] } | { key: string }): AsyncIterable<Batch>;
   /**
-   * Returns up to `limit` batches that are to be published again, each to one caller only. First those whose
-   * claims expired before `now`, the longest expired first, which are queued at `now`. Then queued ones that
-   * were published before `publishedBefore`, and whose `notBefore` has passed, the longest published first.
-   * They count as published at `now`. `jobIds`: range of the jobs; all by default.
+   * Returns up to `limit` batches that are to be published again, each to one caller only. First
+   * those whose claims expired before `now`, the longest expired first, which are queued at `now`.
+   * Then queued ones that were published before `publishedBefore`, and whose `notBefore` has
+   * passed, the longest published first. They count as published at `now`. `jobIds`: range of the
+   * jobs; all by default.
    */
   requeueStalled(
     now: number,
@@ -305,7 +335,10 @@ export interface BatchStore
     limit: number,
     jobIds?: { atLeast?: string; below?: string },
   ): Promise<QueuedBatch[]>;
-  /** Counts queued and claimed batches by market and lane, and finds the oldest that are due at `now`. */
+  /**
+   * Counts queued and claimed batches by market and lane, and finds the oldest that are due at
+   * `now`.
+   */
   countBacklog(now: number): Promise<Backlog[]>;
 }
 
@@ -314,21 +347,24 @@ export interface OutcomeWrite {
   /** Outcomes by the index of the unit. */
   outcomes: Record<number, Outcome>;
   /**
-   * The blob with the records of the outcomes. One that ends the batch contains every record of it, and
-   * replaces the earlier segments.
+   * The blob with the records of the outcomes. One that ends the batch contains every record of it,
+   * and replaces the earlier segments.
    */
   segment?: Segment | null;
   /** Kept pages of the batch after the write. Null or absent to leave them as they are. */
   pages?: KeptPages | null;
   /**
-   * Present if the write ends the batch: the batch's own file, if any, and the time. Every unit must have an
-   * outcome by then.
+   * Present if the write ends the batch: the batch's own file, if any, and the time. Every unit
+   * must have an outcome by then.
    */
   end?: { file: StoredFile | null; at: number };
 }
 
 /** Methods of BatchStore that only read. */
-export type ProgressStore = Pick<BatchStore, 'countInFlight' | 'countJobs' | 'read' | 'countBacklog'>;
+export type ProgressStore = Pick<
+  BatchStore,
+  'countInFlight' | 'countJobs' | 'read' | 'countBacklog'
+>;
 
 /** Queued and claimed batches of a market and lane. */
 export interface Backlog {
@@ -392,8 +428,8 @@ export function newBatch(
 export type Batches = { readonly batches: BatchStore };
 
 /**
- * Moves batches that could not be published from `queued` back to `waiting`, not to be queued before
- * `notBefore`. Skips batches that have another attempt by now.
+ * Moves batches that could not be published from `queued` back to `waiting`, not to be queued
+ * before `notBefore`. Skips batches that have another attempt by now.
  */
 export async function unqueue(
   { batches }: Batches,
@@ -416,7 +452,11 @@ export async function hasOutstanding({ batches }: Batches, jobId: string): Promi
 }
 
 /** Returns the wait of a job's batches that ends first after `now`. Null if there is none. */
-export async function firstWait({ batches }: Batches, jobId: string, now: number): Promise<BatchWait | null> {
+export async function firstWait(
+  { batches }: Batches,
+  jobId: string,
+  now: number,
+): Promise<BatchWait | null> {
   const waiting = { jobId, wait: { not: null }, 'wait.until': { above: now } };
   return (await batches.pick(waiting, ['wait'], { order: ['wait.until', 'seq'] }))?.wait ?? null;
 }

@@ -1,6 +1,6 @@
 /**
- * Splits a sequence into arrays of `size` elements; the last one may be shorter. Reads one array ahead at
- * most.
+ * Splits a sequence into arrays of `size` elements; the last one may be shorter. Reads one array
+ * ahead at most.
  */
 export function* inChunks<T>(source: Iterable<T>, size: number): Iterable<T[]> {
   let chunk: T[] = [];

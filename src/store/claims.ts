@@ -4,7 +4,12 @@ import type { Batch, Batches, BatchKey, BatchStore, BatchWait, IsolatedUnit } fr
 export type ClaimChange = Partial<Pick<Batch, 'leaseUntil' | 'isolated' | 'wait'>>;
 
 /** Conditions of a batch whose claim is not lost. */
-const claimed = ({ id, jobId, attempt }: Claim) => ({ id, jobId, attempt, state: 'claimed' as const });
+const claimed = ({ id, jobId, attempt }: Claim) => ({
+  id,
+  jobId,
+  attempt,
+  state: 'claimed' as const,
+});
 
 /** States of a batch during a claim, and after the claim expired. */
 const unfinished = { in: ['claimed' as const, 'queued' as const] };
@@ -12,25 +17,38 @@ const unfinished = { in: ['claimed' as const, 'queued' as const] };
 export type Claim = BatchKey & Pick<Batch, 'attempt'>;
 
 /**
- * Extends a claim, records the unit that the worker is about to read in isolation, or replaces the last wait.
- * Returns false if the claim was lost.
+ * Extends a claim, records the unit that the worker is about to read in isolation, or replaces the
+ * last wait. Returns false if the claim was lost.
  */
-export async function updateClaim({ batches }: Batches, claim: Claim, change: ClaimChange): Promise<boolean> {
+export async function updateClaim(
+  { batches }: Batches,
+  claim: Claim,
+  change: ClaimChange,
+): Promise<boolean> {
   return (await batches.update(claimed(claim), change)) !== null;
 }
 
 /**
- * Records that the worker of a lost claim is alive, so that the claim does not count as one without progress:
- * it was late to renew it, or the process that took the batch had another clock.
+ * Records that the worker of a lost claim is alive, so that the claim does not count as one without
+ * progress: it was late to renew it, or the process that took the batch had another clock.
  */
-export async function excuseClaim({ batches }: Batches, { id, jobId, attempt }: Claim): Promise<void> {
-  const lost = { id, jobId, attempt: { atLeast: attempt }, state: unfinished, stalledClaims: { above: 0 } };
+export async function excuseClaim(
+  { batches }: Batches,
+  { id, jobId, attempt }: Claim,
+): Promise<void> {
+  const lost = {
+    id,
+    jobId,
+    attempt: { atLeast: attempt },
+    state: unfinished,
+    stalledClaims: { above: 0 },
+  };
   await batches.update(lost, {}, { add: { stalledClaims: -1 }, relaxed: true });
 }
 
 /**
- * Records that the claim before a claim had progress, so that its end, which nobody saw, is no evidence
- * against the pages of the batch. Returns false if the claim was lost.
+ * Records that the claim before a claim had progress, so that its end, which nobody saw, is no
+ * evidence against the pages of the batch. Returns false if the claim was lost.
  */
 export async function excuseEarlierClaim({ batches }: Batches, claim: Claim): Promise<boolean> {
   // The claim itself counts as one until it ends.
@@ -38,12 +56,16 @@ export async function excuseEarlierClaim({ batches }: Batches, claim: Claim): Pr
   return (await batches.update(where, {}, { add: { stalledClaims: -1 }, relaxed: true })) !== null;
 }
 
-/** Claims of a batch after which its interrupted claims count, because one of its pages may be the cause. */
+/**
+ * Claims of a batch after which its interrupted claims count, because one of its pages may be the
+ * cause.
+ */
 const maxExcused = 50;
 
 /**
- * Records that the claims of an earlier service ended with it, so that they do not count as claims without
- * progress. For a service whose pages are read by other processes, and which no page can end.
+ * Records that the claims of an earlier service ended with it, so that they do not count as claims
+ * without progress. For a service whose pages are read by other processes, and which no page can
+ * end.
  */
 export async function excuseInterrupted({ batches }: Batches): Promise<void> {
   const interrupted = await batches.find(
@@ -56,20 +78,24 @@ export async function excuseInterrupted({ batches }: Batches): Promise<void> {
 /** End of a claim. */
 export interface ClaimEnd {
   /**
-   * True if the claim counts as one without progress, and a unit that it was reading in isolation as failed.
+   * True if the claim counts as one without progress, and a unit that it was reading in isolation
+   * as failed.
    */
   failed?: boolean;
   /** True if the claim counts as one without progress whose end nobody saw. */
   unseen?: boolean;
-  /** True if a claim that has expired is released too, unless another worker has claimed the batch since. */
+  /**
+   * True if a claim that has expired is released too, unless another worker has claimed the batch
+   * since.
+   */
   expired?: boolean;
   /** Replaces the batch's last wait. */
   wait?: BatchWait;
 }
 
 /**
- * Moves a claimed batch back to `queued`, not to be published before `notBefore`. Returns false if the claim
- * was lost. Unless the claim failed, it does not count as one without progress.
+ * Moves a claimed batch back to `queued`, not to be published before `notBefore`. Returns false if
+ * the claim was lost. Unless the claim failed, it does not count as one without progress.
  */
 export async function releaseBatch(
   { batches }: Batches,
@@ -94,9 +120,9 @@ export async function releaseBatch(
 const maxTries = 3;
 
 /**
- * Releases a batch whose worker stalled on a unit: the unit has failed once more, and is read in isolation
- * from now on. If the claim has expired and another worker has claimed the batch since, only records the
- * failure, and returns false.
+ * Releases a batch whose worker stalled on a unit: the unit has failed once more, and is read in
+ * isolation from now on. If the claim has expired and another worker has claimed the batch since,
+ * only records the failure, and returns false.
  */
 export async function releaseStalled(
   { batches }: Batches,
@@ -119,7 +145,9 @@ export async function releaseStalled(
   return false;
 }
 
-/** Returns the isolated unit of a claim with its last start as a failure. Null if it has no start. */
+/**
+ * Returns the isolated unit of a claim with its last start as a failure. Null if it has no start.
+ */
 async function failedStart(batches: BatchStore, claim: Claim): Promise<IsolatedUnit | null> {
   const isolated = (await batches.pick(claimed(claim), ['isolated']))?.isolated;
   if (!isolated?.starts) return null;

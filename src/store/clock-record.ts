@@ -5,8 +5,8 @@ import type { Collections } from './collections.ts';
 const names = { aheadMs: 'clock.ahead', reached: 'clock.reached' };
 
 /**
- * Returns the record of the shared clock in a store, for every stack. `store` is called late, because the
- * clock is created before its store.
+ * Returns the record of the shared clock in a store, for every stack. `store` is called late,
+ * because the clock is created before its store.
  */
 export function createClockRecord(store: () => Pick<Collections, 'sequences'>): ClockRecord {
   return {
@@ -22,11 +22,17 @@ export function createClockRecord(store: () => Pick<Collections, 'sequences'>): 
       await store().sequences.insert({ name: names.aheadMs, value: aheadMs });
     },
     async change(from, to) {
-      const changed = await store().sequences.update({ name: names.aheadMs, value: from }, { value: to });
+      const changed = await store().sequences.update(
+        { name: names.aheadMs, value: from },
+        { value: to },
+      );
       return changed !== null;
     },
     async reach(time) {
-      await store().sequences.update({ name: names.reached, value: { below: time } }, { value: time });
+      await store().sequences.update(
+        { name: names.reached, value: { below: time } },
+        { value: time },
+      );
     },
   };
 }

@@ -3,9 +3,9 @@ import { type Page, type PageOptions, readCursor, rowsToRead, toPage } from './c
 const baseTypes = ['text', 'integer', 'real', 'flag', 'json', 'object', 'bytes'] as const;
 
 /**
- * Type of a field. `real` is for times and other numbers that may have fractions; times are positive. `json`
- * is JSON text on both engines, for values whose member names come from callers; `object` is a nested
- * document in MongoDB. `?`: may be null.
+ * Type of a field. `real` is for times and other numbers that may have fractions; times are
+ * positive. `json` is JSON text on both engines, for values whose member names come from callers;
+ * `object` is a nested document in MongoDB. `?`: may be null.
  */
 export type FieldType = BaseType | `${BaseType}?`;
 type BaseType = (typeof baseTypes)[number];
@@ -17,16 +17,22 @@ export type FieldOf<T> = keyof T & string;
 export interface Index<F extends string = string> {
   readonly fields: readonly F[];
   /**
-   * No two documents have the same values. With one field that may be null, any number of documents may have
-   * null.
+   * No two documents have the same values. With one field that may be null, any number of documents
+   * may have null.
    */
   readonly unique?: true;
-  /** Only documents in which this field is set: not null, or if it cannot be null, neither '' nor false. */
+  /**
+   * Only documents in which this field is set: not null, or if it cannot be null, neither '' nor
+   * false.
+   */
   readonly set?: F;
 }
 
 export interface UpsertRule<F extends string = string> {
-  /** Fields whose values order the versions of a document: a stored one stays if its values are later. */
+  /**
+   * Fields whose values order the versions of a document: a stored one stays if its values are
+   * later.
+   */
   readonly newer: readonly F[];
   /** True if a stored document with equal values stays, too. */
   readonly strictly?: true;
@@ -34,7 +40,10 @@ export interface UpsertRule<F extends string = string> {
   readonly keep?: readonly F[];
 }
 
-/** Declaration of a collection, from which both engines derive its schema, its queries, and its copies. */
+/**
+ * Declaration of a collection, from which both engines derive its schema, its queries, and its
+ * copies.
+ */
 export interface Declaration<F extends string = string> {
   /** Name in MongoDB. The table in SQLite has the same name in snake case. */
   readonly name: string;
@@ -46,8 +55,8 @@ export interface Declaration<F extends string = string> {
   /** Indexes of both engines. */
   readonly indexes?: readonly Index<F>[];
   /**
-   * Field with few values. Conditions are compared with constants, so that the partial indexes of SQLite for
-   * these values apply.
+   * Field with few values. Conditions are compared with constants, so that the partial indexes of
+   * SQLite for these values apply.
    */
   readonly constant?: F;
   /** Fields that only `pick()` and copies of the data read. */
@@ -56,7 +65,9 @@ export interface Declaration<F extends string = string> {
   readonly due?: F;
   /** Incremented by each claim of a due document, for writes that name it. */
   readonly claim?: F;
-  /** Documents that no operation finds, because a field has one of the values, which its type lacks. */
+  /**
+   * Documents that no operation finds, because a field has one of the values, which its type lacks.
+   */
   readonly hidden?: { readonly field: F; readonly values: readonly string[] };
   /** Time whose cutoff decides whether a document is deleted (expire() in expiry.ts). */
   readonly expires?: F;
@@ -69,19 +80,21 @@ export interface Declaration<F extends string = string> {
   /** True if a power failure may undo writes, because they are repeated or replaced. */
   readonly relaxed?: true;
   /**
-   * True for reports of what has happened, which others may read a moment before they are on disk. On SQLite,
-   * an insert locks the data file for the write, but not for the wait for the disk.
+   * True for reports of what has happened, which others may read a moment before they are on disk.
+   * On SQLite, an insert locks the data file for the write, but not for the wait for the disk.
    */
   readonly reports?: true;
   /** True for small documents that are found by their ids. */
   readonly clustered?: true;
-  /** True for documents that are often read by their ids, or by another value. SQLite caches them. */
+  /**
+   * True for documents that are often read by their ids, or by another value. SQLite caches them.
+   */
   readonly cached?: true;
 }
 
 /**
- * Condition on a field. Several conditions are combined. Text and numbers are ordered; null is outside of
- * the order.
+ * Condition on a field. Several conditions are combined. Text and numbers are ordered; null is
+ * outside of the order.
  */
 export type Condition<V> =
   | V
@@ -96,8 +109,8 @@ export type Condition<V> =
     };
 
 /**
- * Conditions on the fields of a document. Absent and undefined ones match every document. A member of an
- * object is compared with a value: `'hold.state': 'held'`.
+ * Conditions on the fields of a document. Absent and undefined ones match every document. A member
+ * of an object is compared with a value: `'hold.state': 'held'`.
  */
 export type Where<T> = { readonly [K in keyof T]?: Condition<T[K]> | undefined } & {
   readonly [K in MemberOf<T>]?: unknown;
@@ -105,7 +118,9 @@ export type Where<T> = { readonly [K in keyof T]?: Condition<T[K]> | undefined }
 
 /** Paths of the members of a document's objects. */
 type MemberOf<T> = {
-  [K in FieldOf<T>]: NonNullable<T[K]> extends readonly unknown[] ? never : PathOf<K, NonNullable<T[K]>>;
+  [K in FieldOf<T>]: NonNullable<T[K]> extends readonly unknown[]
+    ? never
+    : PathOf<K, NonNullable<T[K]>>;
 }[FieldOf<T>];
 type PathOf<K extends string, V> = V extends object
   ? string extends keyof V
@@ -115,7 +130,10 @@ type PathOf<K extends string, V> = V extends object
 
 /** Options for find(). */
 export interface FindOptions<T> {
-  /** Fields that order the result. Default: the declaration's fields. Without any, the order is undefined. */
+  /**
+   * Fields that order the result. Default: the declaration's fields. Without any, the order is
+   * undefined.
+   */
   order?: readonly (FieldOf<T> | MemberOf<T>)[];
   /** True if the order is descending. */
   newestFirst?: boolean;
@@ -126,7 +144,8 @@ export interface FindOptions<T> {
 }
 
 /**
- * Text that one of the fields contains, ignoring case. A field may be a member of an object: `values.title`.
+ * Text that one of the fields contains, ignoring case. A field may be a member of an object:
+ * `values.title`.
  */
 export interface Search {
   readonly fields: readonly string[];
@@ -142,15 +161,15 @@ export interface UpdateOptions<S> {
 }
 
 /**
- * A collection of documents. Each method is one atomic step, except for those that say otherwise. `T` has the
- * fields that reads return, and `S` also the lazy ones.
+ * A collection of documents. Each method is one atomic step, except for those that say otherwise.
+ * `T` has the fields that reads return, and `S` also the lazy ones.
  */
 export interface Collection<T, S extends T = T> {
   /** Inserts a document. Returns false, and changes nothing, if its id or a unique value exists. */
   insert(document: S): Promise<boolean>;
   /**
-   * Inserts the documents that do not exist, then changes those that conditions identify. Not one step: on
-   * SQLite some hundred documents are, on MongoDB each.
+   * Inserts the documents that do not exist, then changes those that conditions identify. Not one
+   * step: on SQLite some hundred documents are, on MongoDB each.
    */
   writeAll(
     inserts: readonly S[],
@@ -159,7 +178,8 @@ export interface Collection<T, S extends T = T> {
   /** Returns the document with these values of the id's fields, or null. */
   get(...id: readonly (string | number)[]): Promise<T | null>;
   /**
-   * Returns some fields of the first document that matches, or null. `skip`: number of documents before it.
+   * Returns some fields of the first document that matches, or null. `skip`: number of documents
+   * before it.
    */
   pick<K extends FieldOf<S>>(
     where: Where<S>,
@@ -169,8 +189,8 @@ export interface Collection<T, S extends T = T> {
   /** Returns the documents that match. */
   find(where: Where<T>, options?: FindOptions<T>): Promise<T[]>;
   /**
-   * Returns a page of the documents that match, newest first by the declared order. Throws an `invalid` fault
-   * for a token that is not a cursor.
+   * Returns a page of the documents that match, newest first by the declared order. Throws an
+   * `invalid` fault for a token that is not a cursor.
    */
   list(where: Where<T>, page: PageOptions, search?: Search): Promise<Page<T>>;
   /** Counts the documents that match, and returns at most `max`. */
@@ -181,28 +201,31 @@ export interface Collection<T, S extends T = T> {
     fields: readonly K[],
   ): Promise<(Pick<T, K> & { count: number })[]>;
   /**
-   * Changes the document that the conditions identify and returns it. Returns null, and changes nothing, if
-   * there is none or a unique value exists.
+   * Changes the document that the conditions identify and returns it. Returns null, and changes
+   * nothing, if there is none or a unique value exists.
    */
   update(where: Where<S>, change: Partial<S>, options?: UpdateOptions<S>): Promise<T | null>;
   /**
-   * Stores a document whose `revision` follows the stored one, 1 for the first. Returns false, and changes
-   * nothing, if another writer was faster or a unique value exists.
+   * Stores a document whose `revision` follows the stored one, 1 for the first. Returns false, and
+   * changes nothing, if another writer was faster or a unique value exists.
    */
   put(document: S & { revision: number }): Promise<boolean>;
   /** Stores documents in place of those that the declared rule replaces; one by one on MongoDB. */
   upsert(documents: readonly S[]): Promise<void>;
-  /** Inserts documents, or adds their declared counters to the stored ones; one by one on MongoDB. */
+  /**
+   * Inserts documents, or adds their declared counters to the stored ones; one by one on MongoDB.
+   */
   accumulate(documents: readonly S[]): Promise<void>;
   /**
-   * Claims up to `limit` documents that are due at `now` and match, the longest due first: increments the
-   * declared `claim`, and makes them due again at `leaseUntil`, which is after `now`. Each goes to one
-   * caller. Returns them in the declared order. A power failure may undo a claim.
+   * Claims up to `limit` documents that are due at `now` and match, the longest due first:
+   * increments the declared `claim`, and makes them due again at `leaseUntil`, which is after
+   * `now`. Each goes to one caller. Returns them in the declared order. A power failure may undo a
+   * claim.
    */
   claimDue(now: number, leaseUntil: number, limit: number, where?: Where<T>): Promise<T[]>;
   /**
-   * Deletes the documents that match, or up to `limit` of them without waiting for the disk. Returns their
-   * number.
+   * Deletes the documents that match, or up to `limit` of them without waiting for the disk.
+   * Returns their number.
    */
   remove(where: Where<T>, limit?: number): Promise<number>;
 }
@@ -210,7 +233,9 @@ export interface Collection<T, S extends T = T> {
 /** Names of fields by their type, separated by spaces. A field with `?` may be null. */
 type FieldGroups = { readonly [B in BaseType]?: string };
 
-/** A declaration as it is written: the names of the fields by their type, and what else it declares. */
+/**
+ * A declaration as it is written: the names of the fields by their type, and what else it declares.
+ */
 type Declared<T> = FieldGroups & Omit<Declaration<FieldOf<T>>, 'name' | 'fields'>;
 
 type Words<S> = S extends `${infer First} ${infer Rest}`
@@ -239,7 +264,9 @@ export function declare<T>() {
     const isType = ([part]: [string, unknown]) => (baseTypes as readonly string[]).includes(part);
     const parts = Object.entries(declared);
     const fields = (parts.filter(isType) as [string, string][]).flatMap(([type, names]) =>
-      names.split(' ').map((field) => [field.replace('?', ''), field.endsWith('?') ? `${type}?` : type]),
+      names
+        .split(' ')
+        .map((field) => [field.replace('?', ''), field.endsWith('?') ? `${type}?` : type]),
     );
     const others = Object.fromEntries(parts.filter((part) => !isType(part)));
     return { ...others, name, fields: Object.fromEntries(fields) } as never;
@@ -257,7 +284,10 @@ export function declareAll<C>() {
 }
 
 /** Returns the method list() of a collection that has find(). */
-export function listBy<T>({ order }: Declaration, find: Collection<T>['find']): Collection<T>['list'] {
+export function listBy<T>(
+  { order }: Declaration,
+  find: Collection<T>['find'],
+): Collection<T>['list'] {
   const [time, id] = order as [FieldOf<T>, FieldOf<T>];
   return async (where, page, search) => {
     const cursor = readCursor(page);
@@ -274,7 +304,9 @@ export function listBy<T>({ order }: Declaration, find: Collection<T>['find']): 
 /** Documents deleted per step. */
 const chunkSize = 500;
 
-/** Deletes all documents that match, a chunk at a time. A repeated call completes one that failed. */
+/**
+ * Deletes all documents that match, a chunk at a time. A repeated call completes one that failed.
+ */
 export async function removeAll<T>(
   collection: Pick<Collection<T>, 'remove'>,
   where: Where<T>,
@@ -282,7 +314,9 @@ export async function removeAll<T>(
   while ((await collection.remove(where, chunkSize)) === chunkSize);
 }
 
-/** Returns the type of a field, or of the object that has the member, and whether it may be null. */
+/**
+ * Returns the type of a field, or of the object that has the member, and whether it may be null.
+ */
 export function typeOf(declaration: Declaration, field: string): [BaseType, boolean] {
   const type = declaration.fields[field.split('.')[0]!]!;
   return [type.replace('?', '') as BaseType, type.endsWith('?')];
@@ -292,7 +326,9 @@ export function typeOf(declaration: Declaration, field: string): [BaseType, bool
 export function hiddenFrom({ hidden }: Declaration, where: object): Declaration['hidden'] {
   if (hidden === undefined) return undefined;
   const parts = partsOf((where as Record<string, unknown>)[hidden.field]);
-  return parts.some(([operator, value]) => (operator === 'is' || operator === 'in') && value !== undefined)
+  return parts.some(
+    ([operator, value]) => (operator === 'is' || operator === 'in') && value !== undefined,
+  )
     ? undefined
     : hidden;
 }
@@ -308,18 +344,22 @@ export function fixedFields({ id, owner }: Declaration): string[] {
 }
 
 /** Returns the parts of a condition by operator. A plain value is `is`. */
-export function partsOf(condition: unknown): readonly (readonly [operator: string, value: unknown])[] {
+export function partsOf(
+  condition: unknown,
+): readonly (readonly [operator: string, value: unknown])[] {
   return typeof condition === 'object' && condition !== null && !(condition instanceof Uint8Array)
     ? Object.entries(condition)
     : [['is', condition]];
 }
 
 /**
- * Returns the JSON text of a value for storage. Halves of surrogate pairs become U+FFFD, as in the text
- * fields of both engines.
+ * Returns the JSON text of a value for storage. Halves of surrogate pairs become U+FFFD, as in the
+ * text fields of both engines.
  */
 export function storedJson(value: unknown): string {
   const text = JSON.stringify(value);
   if (!/\\ud[89a-f]/.test(text)) return text;
-  return JSON.stringify(value, (_, member) => (typeof member === 'string' ? member.toWellFormed() : member));
+  return JSON.stringify(value, (_, member) =>
+    typeof member === 'string' ? member.toWellFormed() : member,
+  );
 }

@@ -13,7 +13,14 @@ import type {
   User,
   Webhook,
 } from './documents.ts';
-import type { ItemChange, ItemUnit, Observation, Rule, TrackedItem, TrackingRun } from './history.ts';
+import type {
+  ItemChange,
+  ItemUnit,
+  Observation,
+  Rule,
+  TrackedItem,
+  TrackingRun,
+} from './history.ts';
 import type { OriginMinute, ProcessReport } from './operations.ts';
 import type { Schedule, ScheduleRequest, ScheduleRun } from './schedules.ts';
 import type { BrowserSession } from './sessions.ts';
@@ -65,9 +72,9 @@ export type Collections = {
 };
 
 /**
- * Collections with the same code for both engines. To add one, declare it here and write its module. Keys of
- * accounts, the creation and deletion of jobs, batches, the ledger, and origins have queries of their own in
- * each engine.
+ * Collections with the same code for both engines. To add one, declare it here and write its
+ * module. Keys of accounts, the creation and deletion of jobs, batches, the ledger, and origins
+ * have queries of their own in each engine.
  */
 export const declarations = declareAll<StoredDocuments>()({
   users: {
@@ -77,7 +84,10 @@ export const declarations = declareAll<StoredDocuments>()({
     flag: 'erased',
     id: ['id'],
     order: ['createdAt', 'id'],
-    indexes: [{ fields: ['role', 'createdAt', 'id'] }, { fields: ['deletedAt', 'id'], set: 'deletedAt' }],
+    indexes: [
+      { fields: ['role', 'createdAt', 'id'] },
+      { fields: ['deletedAt', 'id'], set: 'deletedAt' },
+    ],
   },
   apiKeys: {
     text: 'id userId role name hash prefix operatorRole?',
@@ -328,7 +338,10 @@ export const declarations = declareAll<StoredDocuments>()({
     object: 'values units unreadUnits rules',
     id: ['id'],
     order: ['changedAt', 'id'],
-    indexes: [{ fields: ['userId', 'series', 'changedAt', 'id'] }, { fields: ['userId', 'key', 'market'] }],
+    indexes: [
+      { fields: ['userId', 'series', 'changedAt', 'id'] },
+      { fields: ['userId', 'key', 'market'] },
+    ],
     upsert: {
       newer: ['revision'],
       keep: ['userId', 'series', 'market', 'region', 'key', 'firstAt'],

@@ -23,7 +23,10 @@ export function readCounts({ units, success, failed, batches, good, bad }: Count
 
 /** Returns the counts of a job without batches. */
 export function emptyCounts(): Counts {
-  return { units: { total: 0, success: 0, failed: 0 }, batches: { total: 0, success: 0, failed: 0 } };
+  return {
+    units: { total: 0, success: 0, failed: 0 },
+    batches: { total: 0, success: 0, failed: 0 },
+  };
 }
 
 /** Computes a job's counts from its batches. */

@@ -22,8 +22,8 @@ export interface Cursor {
 const start: Cursor = { at: Number.MAX_SAFE_INTEGER, id: '' };
 
 /**
- * Parses the `after` of a page request. Throws an `invalid` fault for a token that is not a cursor, since
- * clients send it.
+ * Parses the `after` of a page request. Throws an `invalid` fault for a token that is not a cursor,
+ * since clients send it.
  */
 export function readCursor(page: PageOptions): Cursor {
   if (!page.after) return start;
@@ -33,13 +33,14 @@ export function readCursor(page: PageOptions): Cursor {
 }
 
 /**
- * Returns the page token of a place in a list that is not ordered by time: an index, and a position in what
- * it names.
+ * Returns the page token of a place in a list that is not ordered by time: an index, and a position
+ * in what it names.
  */
 export const placeToken = (index: number, position = 0) => `${index}.${position}`;
 
 /**
- * Parses the token of placeToken(); the first place without one. Throws an `invalid` fault for another token.
+ * Parses the token of placeToken(); the first place without one. Throws an `invalid` fault for
+ * another token.
  */
 export function readPlace(token: string | null | undefined): [index: number, position: number] {
   if (!token) return [0, 0];
@@ -79,8 +80,8 @@ export async function* pagesOf<T>(
 }
 
 /**
- * Yields every item of a list, in order. Reads a page of up to `limit` items at a time, when its first one is
- * needed.
+ * Yields every item of a list, in order. Reads a page of up to `limit` items at a time, when its
+ * first one is needed.
  */
 export async function* allOf<T>(
   read: (page: PageOptions) => Promise<Page<T>>,

@@ -11,7 +11,11 @@ export type AttemptResult = Pick<Delivery, 'target' | 'responseStatus' | 'error'
   );
 
 /** Returns the conditions of a delivery whose claim is not lost. */
-const claimed = ({ id, take }: Pick<Delivery, 'id' | 'take'>) => ({ id, take, state: 'pending' as const });
+const claimed = ({ id, take }: Pick<Delivery, 'id' | 'take'>) => ({
+  id,
+  take,
+  state: 'pending' as const,
+});
 
 /** Records the result of an attempt. Returns false if the claim was lost. */
 export async function recordAttempt(
@@ -24,8 +28,8 @@ export async function recordAttempt(
 }
 
 /**
- * Sets the time at which a claimed delivery is due again, which releases it or extends the claim. Returns
- * false if the claim was lost.
+ * Sets the time at which a claimed delivery is due again, which releases it or extends the claim.
+ * Returns false if the claim was lost.
  */
 export async function postponeDelivery(
   { deliveries }: Deliveries,
@@ -36,8 +40,8 @@ export async function postponeDelivery(
 }
 
 /**
- * Makes a delivery pending and due at `now`, with a new series of attempts. Returns null if there is no
- * delivery with this id or, with `userId`, if it belongs to another user.
+ * Makes a delivery pending and due at `now`, with a new series of attempts. Returns null if there
+ * is no delivery with this id or, with `userId`, if it belongs to another user.
  */
 export async function redeliver(
   { deliveries }: Deliveries,

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../base/json.ts';
 
-/** Kind of a destination: a bucket of an S3-compatible service, or a URL that accepts PUT requests. */
+/**
+ * Kind of a destination: a bucket of an S3-compatible service, or a URL that accepts PUT requests.
+ */
 export type DestinationType = 's3' | 'https';
 
 /** Format of delivered files. */

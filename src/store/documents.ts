@@ -3,8 +3,8 @@ import type { KeyScope, OperatorRole } from '../contract/permission.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
 
 /*
- * Documents of the store. Times are milliseconds since the epoch; `null` means "not yet" or "none". Adapters
- * return documents as they were stored.
+ * Documents of the store. Times are milliseconds since the epoch; `null` means "not yet" or "none".
+ * Adapters return documents as they were stored.
  */
 
 /** Role of a user or key. Calls of one role reject keys of the other. */
@@ -24,11 +24,13 @@ export interface User {
   /** Start of the suspension, during which the user's keys are rejected. */
   suspendedAt: number | null;
   /**
-   * Start of the deletion. The name and the email address are removed then, and the user is suspended for
-   * good.
+   * Start of the deletion. The name and the email address are removed then, and the user is
+   * suspended for good.
    */
   deletedAt: number | null;
-  /** True once everything else that was stored of a deleted user is removed, except for the ledger. */
+  /**
+   * True once everything else that was stored of a deleted user is removed, except for the ledger.
+   */
   erased: boolean;
   /** Id of the user whose test account this is (docs/sandbox.md). Null for every other account. */
   testOf: string | null;
@@ -59,7 +61,9 @@ export interface ApiKey {
   creditsSpent: number;
 }
 
-/** A ledger entry. The key makes posting idempotent: `charge:<job>`, `refund:<job>`, `grant:<id>`. */
+/**
+ * A ledger entry. The key makes posting idempotent: `charge:<job>`, `refund:<job>`, `grant:<id>`.
+ */
 export interface LedgerEntry {
   key: string;
   userId: string;
@@ -127,11 +131,15 @@ export interface Job {
   state: JobState;
   /** Time of the last transition. */
   stateSince: number;
-  /** Time at which the sweep has to continue the job (job-states.ts). Null if it waits for nothing. */
+  /**
+   * Time at which the sweep has to continue the job (job-states.ts). Null if it waits for nothing.
+   */
   dueAt: number | null;
   /** Parameters of the request other than the units. */
   params: JsonObject;
-  /** Options of the submission. Empty if there are none, and for jobs of versions without options. */
+  /**
+   * Options of the submission. Empty if there are none, and for jobs of versions without options.
+   */
   options: JobOptions;
   unitPrice: number;
   /**
@@ -146,8 +154,8 @@ export interface Job {
   totalBatches: number;
   createdAt: number;
   /**
-   * True if the caller can repeat the submission and get this job. An interrupted submission is then resumed;
-   * otherwise it is discarded.
+   * True if the caller can repeat the submission and get this job. An interrupted submission is
+   * then resumed; otherwise it is discarded.
    */
   resumable: boolean;
   /** Deadline for the approval. */
@@ -163,16 +171,21 @@ export interface Job {
   retryOf: string | null;
   /** Id of the job whose kept pages this job reads again. */
   rereadOf: string | null;
-  /** Schedule whose run the job is, in the version that the job was submitted for. Null for other jobs. */
+  /**
+   * Schedule whose run the job is, in the version that the job was submitted for. Null for other
+   * jobs.
+   */
   schedule: { id: string; version: number } | null;
   /**
-   * Counts at the end of the job, written with the terminal state. Null before the end, and for jobs of
-   * versions that did not store them.
+   * Counts at the end of the job, written with the terminal state. Null before the end, and for
+   * jobs of versions that did not store them.
    */
   counts: Counts | null;
   /** Hold of the deliveries. Null if they are not held. Written with the terminal state. */
   hold: JobHold | null;
-  /** Reason of the next notice about the job, written in the same update as the state it reports. */
+  /**
+   * Reason of the next notice about the job, written in the same update as the state it reports.
+   */
   noticeDue: NoticeReason | null;
   /** Due time of the next notice, or null if there is none. */
   noticeAt: number | null;
@@ -181,8 +194,8 @@ export interface Job {
   /** True while deleted files may still be in the result storage. */
   fileDeletionDue: boolean;
   /**
-   * Time from which the kept pages are never read: later by `keep_pages` than the end of the job, or than its
-   * creation until then. Null if there are none, and once they were removed.
+   * Time from which the kept pages are never read: later by `keep_pages` than the end of the job,
+   * or than its creation until then. Null if there are none, and once they were removed.
    */
   pagesUntil: number | null;
 }
@@ -218,7 +231,10 @@ export interface JobHold {
   decidedAt: number | null;
 }
 
-/** Repeated removal of the files of a deleted job, of which a late write may arrive. By the steady time. */
+/**
+ * Repeated removal of the files of a deleted job, of which a late write may arrive. By the steady
+ * time.
+ */
 export interface FileRemoval {
   jobId: string;
   deletedAt: number;
@@ -251,8 +267,8 @@ export interface DeletedJob
 }
 
 /**
- * Reason of a notice: a state that the job reached, an approval deadline that is near, or the release of a
- * hold.
+ * Reason of a notice: a state that the job reached, an approval deadline that is near, or the
+ * release of a hold.
  */
 export type NoticeReason = 'awaiting_approval' | 'approval_expiring' | EndedState | 'released';
 
@@ -275,7 +291,8 @@ export interface Submission {
   jobId: string;
   createdAt: number;
   /**
-   * True if the submission ended with an error and its job may exist. The next call resumes it immediately.
+   * True if the submission ended with an error and its job may exist. The next call resumes it
+   * immediately.
    */
   interrupted: boolean;
   /** The first response as JSON. Null while the first submission is in progress. */
@@ -320,7 +337,9 @@ export interface Delivery {
   attempts: number;
   /** Number of attempts before the last manual redelivery. */
   attemptsBefore: number;
-  /** Incremented by each claim. Writes name it, so that a superseded sender's write has no effect. */
+  /**
+   * Incremented by each claim. Writes name it, so that a superseded sender's write has no effect.
+   */
   take: number;
   createdAt: number;
   /** Due time, or the expiry of the claim while a sender has one. Null once the delivery ended. */
@@ -338,8 +357,8 @@ export type Lane = 'single' | 'bulk';
 /** Units and batches of a job by outcome. */
 export interface Counts {
   /**
-   * `notRun`: failed units that never ran, set at the end of a rejected or cancelled job only. `reused`:
-   * units whose results were reused, set at the end of a job with `max_age` only.
+   * `notRun`: failed units that never ran, set at the end of a rejected or cancelled job only.
+   * `reused`: units whose results were reused, set at the end of a job with `max_age` only.
    */
   units: { total: number; success: number; failed: number; notRun?: number; reused?: number };
   /** `success`: done with at least one result. `failed`: done without one. */

@@ -4,19 +4,28 @@ import { idsOfJob } from './history.ts';
 import type { Store } from './store.ts';
 
 /**
- * Deletes up to `limit` records of a user in each collection that has an owner (keys, sessions, idempotency
- * keys, schedules and their runs, the webhook, destinations, deliveries, histories, rules), and empties as
- * many notes of ledger entries and details and addresses of audit entries by or about the user. Returns the
- * number of records; 0 if nothing is left. Can be repeated after a crash.
+ * Deletes up to `limit` records of a user in each collection that has an owner (keys, sessions,
+ * idempotency keys, schedules and their runs, the webhook, destinations, deliveries, histories,
+ * rules), and empties as many notes of ledger entries and details and addresses of audit entries by
+ * or about the user. Returns the number of records; 0 if nothing is left. Can be repeated after a
+ * crash.
  */
-export async function eraseUserRecords(store: Store, userId: string, limit: number): Promise<number> {
+export async function eraseUserRecords(
+  store: Store,
+  userId: string,
+  limit: number,
+): Promise<number> {
   let erased = await emptyNotes(store, userId, limit);
   for (const [name, { owner }] of Object.entries(declarations)) {
     if (owner === undefined) continue;
-    const collection = store[name as CollectionName] as unknown as Collection<Record<string, unknown>>;
+    const collection = store[name as CollectionName] as unknown as Collection<
+      Record<string, unknown>
+    >;
     erased += await collection.remove({ [owner]: userId }, limit);
   }
-  return erased + (await eraseRuns(store, userId, limit)) + (await eraseDetails(store, userId, limit));
+  return (
+    erased + (await eraseRuns(store, userId, limit)) + (await eraseDetails(store, userId, limit))
+  );
 }
 
 /** Empties notes of a user's entries in the ledger. */
@@ -52,7 +61,10 @@ async function eraseDetails({ auditLog }: Store, userId: string, limit: number):
     [],
     byUser.map(({ id }) => [{ id }, { detail: '{}', source: '' }]),
   );
-  const aboutUser = await auditLog.find({ target: userId, detail: { not: '{}' } }, { order: [], limit });
+  const aboutUser = await auditLog.find(
+    { target: userId, detail: { not: '{}' } },
+    { order: [], limit },
+  );
   await auditLog.writeAll(
     [],
     aboutUser.map(({ id }) => [{ id }, { detail: '{}' }]),

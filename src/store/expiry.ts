@@ -5,15 +5,15 @@ import { idsOfJob } from './history.ts';
 import type { Store } from './store.ts';
 
 /**
- * Limits of expire(). Times are milliseconds since the epoch: records from before are deleted. Records of a
- * kind without a limit are kept.
+ * Limits of expire(). Times are milliseconds since the epoch: records from before are deleted.
+ * Records of a kind without a limit are kept.
  */
 export interface Cutoffs {
   /** Crawled pages, by the time of the crawl. */
   crawls?: number;
   /**
-   * Maximum number of crawled pages kept, newest first. Pages crawled in the same millisecond are kept or
-   * deleted together.
+   * Maximum number of crawled pages kept, newest first. Pages crawled in the same millisecond are
+   * kept or deleted together.
    */
   maxCrawls?: number;
   /** Origins, by their latest reservation, permit, or pause. */
@@ -41,17 +41,22 @@ const chunkSize = 500;
 const maxChunks = 200;
 
 /**
- * Deletes records beyond each cutoff and returns their number: at least 1,000 of each kind, if as many are
- * left, and a bounded number. A call that fails may have deleted some of them.
+ * Deletes records beyond each cutoff and returns their number: at least 1,000 of each kind, if as
+ * many are left, and a bounded number. A call that fails may have deleted some of them.
  */
 export async function expire(store: Store, cutoffs: Cutoffs): Promise<number> {
   const { origins, maxCrawls, trackingRuns, ...byTime } = cutoffs;
   const { crawls } = store;
   let deleted = 0;
-  if (origins !== undefined) deleted += await inSteps((limit) => store.origins.expire(origins, limit));
+  if (origins !== undefined)
+    deleted += await inSteps((limit) => store.origins.expire(origins, limit));
   if (trackingRuns !== undefined) deleted += await expireRuns(store, trackingRuns);
   if (maxCrawls !== undefined) {
-    const excess = await crawls.pick({}, ['at'], { order: ['at'], newestFirst: true, skip: maxCrawls });
+    const excess = await crawls.pick({}, ['at'], {
+      order: ['at'],
+      newestFirst: true,
+      skip: maxCrawls,
+    });
     if (excess !== null)
       deleted += await inSteps((limit) => crawls.remove({ at: { atMost: excess.at } }, limit));
   }

@@ -3,16 +3,26 @@ import type { FileRemoval } from './documents.ts';
 
 type Removals = Pick<Collections, 'fileRemovals'>;
 
-/** Time after a deletion at which the files are removed again, in milliseconds. It doubles each time. */
+/**
+ * Time after a deletion at which the files are removed again, in milliseconds. It doubles each
+ * time.
+ */
 const firstMs = 30_000;
 /**
- * Time after a deletion from which no late write arrives, in milliseconds: more than twice the time that an
- * upload takes without progress.
+ * Time after a deletion from which no late write arrives, in milliseconds: more than twice the time
+ * that an upload takes without progress.
  */
 export const lastRemovalMs = 16 * 60_000;
 
-/** Stores that the files of a job are removed again, by the steady time. A later deletion starts again. */
-export async function storeRemoval({ fileRemovals }: Removals, jobId: string, steady: number): Promise<void> {
+/**
+ * Stores that the files of a job are removed again, by the steady time. A later deletion starts
+ * again.
+ */
+export async function storeRemoval(
+  { fileRemovals }: Removals,
+  jobId: string,
+  steady: number,
+): Promise<void> {
   await fileRemovals.upsert([{ jobId, deletedAt: steady, dueAt: steady + firstMs }]);
 }
 

@@ -8,7 +8,9 @@ const hashLength = 22;
 const hashOf = (...parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, hashLength);
 
-/** Returns the id of an item's state in a series, or with '' of the state for all jobs of the user. */
+/**
+ * Returns the id of an item's state in a series, or with '' of the state for all jobs of the user.
+ */
 export function trackedItemId({ userId, market, region, key }: ItemKey, series: string): string {
   return hashOf(userId, series, market, region, key);
 }

@@ -12,9 +12,9 @@ export interface ItemKey {
 }
 
 /**
- * Latest state of an item: one document of the user, with the series '', and one for each series of runs that
- * the item was seen in. Written after the observation and the change that it leads to, so that a crash
- * repeats them.
+ * Latest state of an item: one document of the user, with the series '', and one for each series of
+ * runs that the item was seen in. Written after the observation and the change that it leads to, so
+ * that a crash repeats them.
  */
 export interface TrackedItem extends ItemKey {
   /** Derived from the user, the series, and the item. */
@@ -22,13 +22,15 @@ export interface TrackedItem extends ItemKey {
   /** Name of the series. Empty for all jobs of the user. */
   series: string;
   values: TrackedValues;
-  /** Time of the latest reading whose values were compared. Readings at or before it have no news. */
+  /**
+   * Time of the latest reading whose values were compared. Readings at or before it have no news.
+   */
   readAt: number;
   /** False if the latest run of the series that read its units did not find the item. */
   isPresent: boolean;
   /**
-   * Units that listed the item in the latest run of the series that found it, and the time at which each was
-   * read. Of an absent item, those that did not list it any more. Empty without a series.
+   * Units that listed the item in the latest run of the series that found it, and the time at which
+   * each was read. Of an absent item, those that did not list it any more. Empty without a series.
    */
   units: Readonly<Record<string, number>>;
   /** Units that listed the item before, and could not be read in that run. */
@@ -65,9 +67,14 @@ export interface RuleState {
   revision: number;
   /** True if the condition was true at the latest reading. */
   isTrue: boolean;
-  /** Value that the next one is compared with: the value in the last message, or the best one since. */
+  /**
+   * Value that the next one is compared with: the value in the last message, or the best one since.
+   */
   reference: number | null;
-  /** Currency of the price at the latest reading that stated one. Absent in states of versions without it. */
+  /**
+   * Currency of the price at the latest reading that stated one. Absent in states of versions
+   * without it.
+   */
   currency?: string | null;
 }
 
@@ -94,7 +101,10 @@ export interface ItemChange extends ItemKey {
   type: ItemChangeType;
   at: number;
   title: string | null;
-  /** Values that changed, before and after, and the currency of a price. Both are empty for missing items. */
+  /**
+   * Values that changed, before and after, and the currency of a price. Both are empty for missing
+   * items.
+   */
   before: Partial<TrackedValues>;
   after: Partial<TrackedValues>;
 }
@@ -103,9 +113,9 @@ export interface ItemChange extends ItemKey {
 export type ChangeCounts = Record<ItemChangeType | 'unchanged', number>;
 
 /**
- * Queue state of a tracking run. A user has at most one `active` run, so each run compares against its
- * predecessor's results. A `failed` run is retried, and runs of its series that follow are `behind` it;
- * neither blocks other series. Null when done.
+ * Queue state of a tracking run. A user has at most one `active` run, so each run compares against
+ * its predecessor's results. A `failed` run is retried, and runs of its series that follow are
+ * `behind` it; neither blocks other series. Null when done.
  */
 export type RunTurn = 'waiting' | 'active' | 'failed' | 'behind' | null;
 
@@ -120,10 +130,15 @@ export interface TrackingRun {
   at: number;
   /** Due time, or the expiry of the claim while a process has one. Null once the run is done. */
   dueAt: number | null;
-  /** Incremented by each claim. Writes name it, so that a superseded process's write has no effect. */
+  /**
+   * Incremented by each claim. Writes name it, so that a superseded process's write has no effect.
+   */
   take: number;
   turn: RunTurn;
-  /** `items`: records are compared, batch by batch. `missing`: items that were not found are determined. */
+  /**
+   * `items`: records are compared, batch by batch. `missing`: items that were not found are
+   * determined.
+   */
   stage: 'items' | 'missing' | 'done';
   /** Sequence number of the next batch of the stage. */
   nextBatch: number;
@@ -146,7 +161,9 @@ export type RuleCondition =
   | 'out_of_stock'
   | 'changes';
 
-/** A rule of a user: which changes of which items cause a message. Empty scopes match everything. */
+/**
+ * A rule of a user: which changes of which items cause a message. Empty scopes match everything.
+ */
 export interface Rule {
   id: string;
   userId: string;
@@ -182,7 +199,12 @@ export interface AddedObservation {
   previous: { at: number; jobId: string } | null;
 }
 
-const keyOf = ({ userId, market, region, key }: ItemKey): ItemKey => ({ userId, market, region, key });
+const keyOf = ({ userId, market, region, key }: ItemKey): ItemKey => ({
+  userId,
+  market,
+  region,
+  key,
+});
 
 /** Writes observations unless they exist, and ends those before them. */
 export function addObservations(
@@ -219,8 +241,8 @@ const pageSize = 200;
 const maxSearched = 4_000;
 
 /**
- * Returns the observation of an item that is next to a time, or with `fields` the next one in which one of
- * them changed: `before` it or `after` it. Null if there is none among thousands.
+ * Returns the observation of an item that is next to a time, or with `fields` the next one in which
+ * one of them changed: `before` it or `after` it. Null if there is none among thousands.
  */
 export async function findNextObservation(
   { observations }: Observations,
@@ -271,7 +293,8 @@ export function listTrackedItems(
   { market, region, search }: TrackedItemFilter,
   page: PageOptions,
 ): Promise<Page<TrackedItem>> {
-  const sought = search === undefined ? undefined : { fields: ['key', 'values.title'], text: search };
+  const sought =
+    search === undefined ? undefined : { fields: ['key', 'values.title'], text: search };
   return trackedItems.list({ userId, series, market, region }, page, sought);
 }
 

@@ -16,13 +16,15 @@ import { refuseOtherMoves } from './wrap.ts';
 test('refuseOtherMoves() lets a job move only along its life, or stay in its state', async () => {
   const store = refuseOtherMoves(openSqliteStore({ path: ':memory:' }));
   const { job } = await storeJob(store, 1, { state: 'processing' });
-  expect(await store.jobs.move(job.id, ['processing'], 'processing', aTime)).toMatchObject({ id: job.id });
+  expect(await store.jobs.move(job.id, ['processing'], 'processing', aTime)).toMatchObject({
+    id: job.id,
+  });
   await expect(store.jobs.move(job.id, ['processing'], 'completed', aTime)).rejects.toThrow(
     'a job cannot move from processing to completed',
   );
-  await expect(store.jobs.move(job.id, ['processing', 'rejecting'], 'settling', aTime)).rejects.toThrow(
-    'from rejecting',
-  );
+  await expect(
+    store.jobs.move(job.id, ['processing', 'rejecting'], 'settling', aTime),
+  ).rejects.toThrow('from rejecting');
   expect(await store.jobs.move(job.id, ['processing'], 'settling', aTime)).toMatchObject({
     state: 'settling',
   });

@@ -8,11 +8,14 @@ interface StateInfo {
   phase: 'submitting' | 'running' | 'ending' | 'ended';
   /** Status by which users see it (src/contract/job-status.ts), and after an approval. */
   statuses: readonly [status: string, ifDecided?: string];
-  /** True if a job of a kind that is charged at approval has been charged, or will be when it is refunded. */
+  /**
+   * True if a job of a kind that is charged at approval has been charged, or will be when it is
+   * refunded.
+   */
   charged: boolean;
   /**
-   * What makes a job due. `step`: an interrupted step. `decision`: the deadline of its approval. `check`:
-   * batches that a lost event left. `nothing`: it waits for nothing.
+   * What makes a job due. `step`: an interrupted step. `decision`: the deadline of its approval.
+   * `check`: batches that a lost event left. `nothing`: it waits for nothing.
    */
   due: 'step' | 'decision' | 'check' | 'nothing';
 }
@@ -28,16 +31,32 @@ const results = ['completed', 'partial_complete', 'failed'] as const;
 
 /** The life of a job, in order (docs/jobs.md). */
 const jobStates: Readonly<Record<JobState, StateInfo>> = {
-  submitted: state('submitting', ['awaiting_approval'], ['awaiting_approval', 'approved', 'discarding']),
+  submitted: state(
+    'submitting',
+    ['awaiting_approval'],
+    ['awaiting_approval', 'approved', 'discarding'],
+  ),
   discarding: state('submitting', ['awaiting_approval'], []),
-  awaiting_approval: state('running', ['awaiting_approval'], ['approving', 'rejecting', 'discarding'], {
+  awaiting_approval: state(
+    'running',
+    ['awaiting_approval'],
+    ['approving', 'rejecting', 'discarding'],
+    {
+      charged: false,
+      due: 'decision',
+    },
+  ),
+  approving: state('running', ['awaiting_approval'], ['approved', 'awaiting_approval'], {
     charged: false,
-    due: 'decision',
   }),
-  approving: state('running', ['awaiting_approval'], ['approved', 'awaiting_approval'], { charged: false }),
-  approved: state('running', ['initializing', 'processing'], ['processing', 'terminating', 'discarding'], {
-    due: 'check',
-  }),
+  approved: state(
+    'running',
+    ['initializing', 'processing'],
+    ['processing', 'terminating', 'discarding'],
+    {
+      due: 'check',
+    },
+  ),
   processing: state('running', ['processing'], ['settling', 'terminating'], { due: 'check' }),
   settling: state('ending', ['processing'], results),
   rejecting: state('ending', ['rejected'], ['rejected'], { charged: false }),
@@ -56,13 +75,18 @@ const statesWhere = (holds: (info: StateInfo) => boolean): readonly JobState[] =
   jobStateNames.filter((name) => holds(jobStates[name]));
 
 /** Returns true if a job may move from one state to another, or stay in it. */
-export const canMove = (from: JobState, to: JobState) => from === to || jobStates[from].next.includes(to);
+export const canMove = (from: JobState, to: JobState) =>
+  from === to || jobStates[from].next.includes(to);
 
 /**
- * States between two that are acknowledged to callers: a job that loses such a move in a power failure makes
- * it again.
+ * States between two that are acknowledged to callers: a job that loses such a move in a power
+ * failure makes it again.
  */
-export const passingStates: ReadonlySet<JobState> = new Set(['approving', 'processing', 'settling']);
+export const passingStates: ReadonlySet<JobState> = new Set([
+  'approving',
+  'processing',
+  'settling',
+]);
 
 /** Returns the states from which a job may move to another one. */
 export const statesBefore = (to: JobState) => statesWhere(({ next }) => next.includes(to));
@@ -88,8 +112,8 @@ export const steppingStates = statesWhere(({ due }) => due === 'step' || due ===
 /** Time after which an unfinished step counts as interrupted, in milliseconds. */
 export const interruptedMs = 30_000;
 /**
- * Time from one check of a running job to the next, in milliseconds: shorter than the pause between sweeps,
- * so that every sweep checks it.
+ * Time from one check of a running job to the next, in milliseconds: shorter than the pause between
+ * sweeps, so that every sweep checks it.
  */
 export const checkMs = 4_000;
 
@@ -100,7 +124,8 @@ export const maxDueMs = 2 * interruptedMs;
 export const awaitsDecision = (name: JobState) => jobStates[name].due === 'decision';
 
 /**
- * Returns the time at which a job is due that entered its state at `at`, or null if it waits for nothing.
+ * Returns the time at which a job is due that entered its state at `at`, or null if it waits for
+ * nothing.
  */
 export function dueOnEntry({ state: name, decideBy }: Pick<Job, 'state' | 'decideBy'>, at: number) {
   const { due } = jobStates[name];
@@ -109,14 +134,18 @@ export function dueOnEntry({ state: name, decideBy }: Pick<Job, 'state' | 'decid
   return due === 'check' ? at : null;
 }
 
-/** Returns the status of a job of any kind in the contract's terms. A settling job is shown as processing. */
+/**
+ * Returns the status of a job of any kind in the contract's terms. A settling job is shown as
+ * processing.
+ */
 export function jobStatus({ state: name, decidedBy }: Pick<Job, 'state' | 'decidedBy'>): string {
   const { statuses } = jobStates[name];
   return (decidedBy === null ? undefined : statuses[1]) ?? statuses[0];
 }
 
 /** Returns the states that users see by a status. */
-export const statesOf = (status: string) => statesWhere(({ statuses }) => statuses.includes(status));
+export const statesOf = (status: string) =>
+  statesWhere(({ statuses }) => statuses.includes(status));
 
 /** Returns true if a job in a state has been charged, if its kind is charged at approval. */
 export const isCharged = (name: JobState) => jobStates[name].charged;

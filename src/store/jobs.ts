@@ -30,23 +30,29 @@ export type JobPatch = Partial<
   >
 >;
 
-/** Jobs. They are written and removed with their batches only, and change their state by move() only. */
+/**
+ * Jobs. They are written and removed with their batches only, and change their state by move()
+ * only.
+ */
 export interface JobStore
-  extends Pick<Collection<Job>, 'get' | 'pick' | 'find' | 'list' | 'count' | 'countBy' | 'claimDue'> {
+  extends Pick<
+    Collection<Job>,
+    'get' | 'pick' | 'find' | 'list' | 'count' | 'countBy' | 'claimDue'
+  > {
   update(
     where: Where<Job>,
     change: Partial<Omit<Job, 'id' | 'state' | 'stateSince'>>,
     options?: UpdateOptions<Job>,
   ): Promise<Job | null>;
   /**
-   * Writes a job and its batches, batches first, so that a readable job is complete. A repeated call with the
-   * same job id changes nothing. Consumes the iterable while writing.
+   * Writes a job and its batches, batches first, so that a readable job is complete. A repeated
+   * call with the same job id changes nothing. Consumes the iterable while writing.
    */
   create(job: Job, batches: Iterable<Batch>): Promise<void>;
   /**
-   * Moves a job from one of the states `from` to `to`, sets `stateSince` to `at` and `dueAt` to what the new
-   * state waits for, and writes the patch. Returns the updated job, or null if it is in none of the states
-   * because another caller moved it.
+   * Moves a job from one of the states `from` to `to`, sets `stateSince` to `at` and `dueAt` to
+   * what the new state waits for, and writes the patch. Returns the updated job, or null if it is
+   * in none of the states because another caller moved it.
    */
   move(
     jobId: string,
@@ -56,20 +62,21 @@ export interface JobStore
     patch?: JobPatch,
   ): Promise<Job | null>;
   /**
-   * Deletes an ended job, of which the summary remains, or without a summary a job in the state `discarding`.
-   * Its batches and the deliveries about it are deleted, too. The job is hidden and the summary written in
-   * one step; a call that crashes later is completed by deleteOrphanedBatches(). Returns false if there is no
-   * such job. No job can be created with the id of a job that has a summary.
+   * Deletes an ended job, of which the summary remains, or without a summary a job in the state
+   * `discarding`. Its batches and the deliveries about it are deleted, too. The job is hidden and
+   * the summary written in one step; a call that crashes later is completed by
+   * deleteOrphanedBatches(). Returns false if there is no such job. No job can be created with the
+   * id of a job that has a summary.
    */
   delete(jobId: string, summary: DeletedJob | null): Promise<boolean>;
   /**
-   * Deletes batches whose job was created before `before` and never completely written, and batches of jobs
-   * whose deletion was interrupted. Returns their number.
+   * Deletes batches whose job was created before `before` and never completely written, and batches
+   * of jobs whose deletion was interrupted. Returns their number.
    */
   deleteOrphanedBatches(before: number): Promise<number>;
   /**
-   * Returns the bytes of a user's results, or of the kept pages, in the result storage. Jobs whose files are
-   * deleted do not count.
+   * Returns the bytes of a user's results, or of the kept pages, in the result storage. Jobs whose
+   * files are deleted do not count.
    */
   sumBytes(userId: string, of: 'results' | 'pages'): Promise<number>;
 }
@@ -85,7 +92,9 @@ export async function moveJob(
   const known = awaitsDecision(to) ? await jobs.pick({ id: jobId }, ['decideBy']) : null;
   const dueAt = dueOnEntry({ state: to, decideBy: known?.decideBy ?? null }, at);
   const change = { ...patch, state: to, stateSince: at, dueAt };
-  return jobs.update({ id: jobId, state: { in: from } }, change, { relaxed: passingStates.has(to) });
+  return jobs.update({ id: jobId, state: { in: from } }, change, {
+    relaxed: passingStates.has(to),
+  });
 }
 
 /** Ended jobs that one call of repairDueTimes() changes. */
@@ -96,8 +105,8 @@ export async function findJobByNumber({ jobs }: Jobs, number: number): Promise<J
 }
 
 /**
- * Makes jobs due that are not due in time, and ended jobs not due, because a program without due times moved
- * them. Returns their number.
+ * Makes jobs due that are not due in time, and ended jobs not due, because a program without due
+ * times moved them. Returns their number.
  */
 export async function repairDueTimes(
   { jobs }: { jobs: Pick<JobStore, 'find' | 'update' | 'claimDue'> },
@@ -114,14 +123,16 @@ export async function repairDueTimes(
   for (const job of lost) {
     const { id, state, dueAt } = job;
     const change = { dueAt: dueOnEntry(job, Math.min(job.stateSince, now)) };
-    if ((await jobs.update({ id, state, dueAt }, change, { relaxed: true })) !== null) repaired += 1;
+    if ((await jobs.update({ id, state, dueAt }, change, { relaxed: true })) !== null)
+      repaired += 1;
   }
   return repaired;
 }
 
 /**
- * Replaces a message about a job that was created by the next one and its due time, or by none if null.
- * Returns false if `reason` is not what is due, so that a message about a newer state is not lost.
+ * Replaces a message about a job that was created by the next one and its due time, or by none if
+ * null. Returns false if `reason` is not what is due, so that a message about a newer state is not
+ * lost.
  */
 export async function advanceJobNotice(
   { jobs }: Jobs,
@@ -135,8 +146,8 @@ export async function advanceJobNotice(
 }
 
 /**
- * Ends the hold of a job that is `held`. A release also makes the notice `released` due, in the same step.
- * Returns the job, or null if it is not held.
+ * Ends the hold of a job that is `held`. A release also makes the notice `released` due, in the
+ * same step. Returns the job, or null if it is not held.
  */
 export async function decideHold(
   { jobs }: Jobs,
@@ -153,7 +164,10 @@ export async function decideHold(
 
 /** Creates the fault for a job that was removed as abandoned while a call wrote it. */
 export function removedFault(jobId: string): Fault {
-  return new Fault('unavailable', `job ${jobId} was removed as abandoned while it was being written`);
+  return new Fault(
+    'unavailable',
+    `job ${jobId} was removed as abandoned while it was being written`,
+  );
 }
 
 /** Creates the fault for a new job with the id of a deleted one. */

@@ -34,8 +34,8 @@ export const queueUnavailable = 'queue unavailable';
 export const silentMs = 15_000;
 
 /**
- * Returns the processes that reported within `maxAgeMs`, the one that started first in front. A report of a
- * later time was written before the clock was set back.
+ * Returns the processes that reported within `maxAgeMs`, the one that started first in front. A
+ * report of a later time was written before the clock was set back.
  */
 export function findLiveProcesses(
   { processes }: { processes: Pick<Collection<ProcessReport>, 'find'> },

@@ -2,9 +2,13 @@
 export interface OriginPause {
   /** Incremented by each write; 0 before the first. */
   revision: number;
-  /** No requests are sent before this time; 0 without a pause. During a trial request, its timeout. */
+  /**
+   * No requests are sent before this time; 0 without a pause. During a trial request, its timeout.
+   */
   until: number;
-  /** Fault code or status that caused the pause, such as "page_blocked". Empty if there is no pause. */
+  /**
+   * Fault code or status that caused the pause, such as "page_blocked". Empty if there is no pause.
+   */
   reason: string;
   /** Number of consecutive pauses. */
   failures: number;
@@ -24,7 +28,10 @@ export const noPause: OriginPause = {
   probing: false,
 };
 
-/** Request of a process for permits of an origin, which limit concurrent requests over all processes. */
+/**
+ * Request of a process for permits of an origin, which limit concurrent requests over all
+ * processes.
+ */
 export interface PermitRequest {
   /** Id of the process. */
   holder: string;
@@ -42,8 +49,8 @@ export interface PermitRequest {
 /** Permits of a process. */
 export interface PermitLease {
   /**
-   * Number of requests that it may have in progress: at most the permits the others leave, and at most its
-   * fair share if demand exceeds the limit.
+   * Number of requests that it may have in progress: at most the permits the others leave, and at
+   * most its fair share if demand exceeds the limit.
    */
   permits: number;
   /** True if no other process holds or wants permits. */
@@ -54,8 +61,8 @@ export interface PermitLease {
 /** Rate limits and circuit breakers shared by all workers. */
 export interface OriginStore {
   /**
-   * Reserves `slots` request slots of an origin, `intervalMs` apart and not before `now`. Returns the time of
-   * the first slot. Slots of different callers never overlap.
+   * Reserves `slots` request slots of an origin, `intervalMs` apart and not before `now`. Returns
+   * the time of the first slot. Slots of different callers never overlap.
    */
   reserve(
     origin: string,
@@ -70,20 +77,20 @@ export interface OriginStore {
   /** Returns the current state of the origin. */
   getPause(origin: string): Promise<OriginPause>;
   /**
-   * Replaces the state that the caller read: `revision` must be one more than in that state. Returns
-   * `written: false` if another writer was faster, and the state after the call.
+   * Replaces the state that the caller read: `revision` must be one more than in that state.
+   * Returns `written: false` if another writer was faster, and the state after the call.
    */
   putPause(origin: string, pause: OriginPause): Promise<{ written: boolean; pause: OriginPause }>;
   /**
-   * Replaces the next slot of an origin by `now` if it is later than `latest.slot`, and ends its pause if
-   * that is later than `latest.pause`.
+   * Replaces the next slot of an origin by `now` if it is later than `latest.slot`, and ends its
+   * pause if that is later than `latest.pause`.
    */
   discardTimes(origin: string, latest: { slot: number; pause: number }, now: number): Promise<void>;
   /** Lists origins with failures by name. */
   listPauses(): Promise<(OriginPause & { origin: string })[]>;
   /**
-   * Deletes up to `limit` origins whose latest reservation, permit, and pause were before `before`. Returns
-   * their number.
+   * Deletes up to `limit` origins whose latest reservation, permit, and pause were before `before`.
+   * Returns their number.
    */
   expire(before: number, limit: number): Promise<number>;
 }

@@ -5,13 +5,16 @@ import type { Batch, Outcome, OutcomeWrite, Segment } from './batches.ts';
 export type Outcomes = Record<number, Outcome>;
 
 /**
- * Maximum count of claims without progress that remains after an outcome: one unit may end a worker while
- * others of the batch have outcomes, so that progress must not clear the batch of suspicion.
+ * Maximum count of claims without progress that remains after an outcome: one unit may end a worker
+ * while others of the batch have outcomes, so that progress must not clear the batch of suspicion.
  */
 export const maxStalledWithProgress = 3;
 
-/** Changes that a write makes to a batch: new outcomes, and the segments and counts after the write. */
-export interface OutcomeChange extends Pick<Batch, 'segments' | 'success' | 'failed' | 'storedBytes'> {
+/**
+ * Changes that a write makes to a batch: new outcomes, and the segments and counts after the write.
+ */
+export interface OutcomeChange
+  extends Pick<Batch, 'segments' | 'success' | 'failed' | 'storedBytes'> {
   fresh: Outcomes;
 }
 
@@ -23,12 +26,16 @@ export interface BatchOutcomes {
 }
 
 /**
- * Computes the changes that a write makes to a batch. A unit keeps its first outcome, and its first record
- * until the batch ends, so that a repeated write counts nothing twice. The segment of a write that ends the
- * batch replaces all others. Throws `internal` for an unknown unit, or if the batch would end with
- * outstanding units.
+ * Computes the changes that a write makes to a batch. A unit keeps its first outcome, and its first
+ * record until the batch ends, so that a repeated write counts nothing twice. The segment of a
+ * write that ends the batch replaces all others. Throws `internal` for an unknown unit, or if the
+ * batch would end with outstanding units.
  */
-export function addOutcomes(batchId: string, batch: BatchOutcomes, write: OutcomeWrite): OutcomeChange {
+export function addOutcomes(
+  batchId: string,
+  batch: BatchOutcomes,
+  write: OutcomeWrite,
+): OutcomeChange {
   const { total, outcomes: known } = batch;
   const fresh: Outcomes = {};
   for (const [key, outcome] of Object.entries(write.outcomes)) {
@@ -53,9 +60,14 @@ export function addOutcomes(batchId: string, batch: BatchOutcomes, write: Outcom
   return { fresh, segments, success, failed, storedBytes };
 }
 
-const fileBytes = (outcome: Outcome) => (outcome.status === 'SUCCESS' ? (outcome.file?.bytes ?? 0) : 0);
+const fileBytes = (outcome: Outcome) =>
+  outcome.status === 'SUCCESS' ? (outcome.file?.bytes ?? 0) : 0;
 
-function addSegment(segments: Segment[], fresh: Outcomes, { segment = null, end }: OutcomeWrite): Segment[] {
+function addSegment(
+  segments: Segment[],
+  fresh: Outcomes,
+  { segment = null, end }: OutcomeWrite,
+): Segment[] {
   if (segment === null) return segments;
   if (end) return [segment];
   const records = Object.fromEntries(
@@ -73,5 +85,7 @@ export function countOutcomes(...sets: Outcomes[]): { success: number; failed: n
 
 /** Returns the outcomes of a batch of `total` units, with `outcome` for each unit that had none. */
 export function failOutstanding(total: number, known: Outcomes, outcome: Outcome): Outcomes {
-  return Object.fromEntries(Array.from({ length: total }, (_, index) => [index, known[index] ?? outcome]));
+  return Object.fromEntries(
+    Array.from({ length: total }, (_, index) => [index, known[index] ?? outcome]),
+  );
 }

@@ -17,7 +17,8 @@ const other = (held: number, wanted: number, holder = 'other', until = now + 1):
   wanted,
   until,
 });
-const permits = (holdings: Holding[], request: ReturnType<typeof ask>) => grant(holdings, request).permits;
+const permits = (holdings: Holding[], request: ReturnType<typeof ask>) =>
+  grant(holdings, request).permits;
 
 test('a single process gets what it requests, up to the limit', () => {
   expect(permits([], ask(3))).toBe(3);

@@ -16,12 +16,14 @@ export interface PermitGrant extends Omit<PermitLease, 'pause'> {
 /** Time by which a lease may end later than one that begins now, in milliseconds. */
 const maxLeadMs = 60_000;
 
-/** Interval at which permits that cannot be divided evenly move to another process, in milliseconds. */
+/**
+ * Interval at which permits that cannot be divided evenly move to another process, in milliseconds.
+ */
 const rotationMs = 5_000;
 
 /**
- * Computes fair shares of `limit`: nobody gets more than wanted, or more than another process that wants
- * more. The remainder rotates.
+ * Computes fair shares of `limit`: nobody gets more than wanted, or more than another process that
+ * wants more. The remainder rotates.
  */
 function shares(wants: readonly { holder: string; wanted: number }[], limit: number, now: number) {
   const shared = new Map<string, number>();
@@ -49,9 +51,9 @@ function shares(wants: readonly { holder: string; wanted: number }[], limit: num
 }
 
 /**
- * Computes the permits of a process: its fair share, but no more than the others leave. A process with more
- * requests in progress keeps their permits until they end and starts no new ones. If there are fewer permits
- * than processes, they rotate so that no process starves.
+ * Computes the permits of a process: its fair share, but no more than the others leave. A process
+ * with more requests in progress keeps their permits until they end and starts no new ones. If
+ * there are fewer permits than processes, they rotate so that no process starves.
  */
 export function grant(holdings: readonly Holding[], request: PermitRequest): PermitGrant {
   const { holder, busy, wanted, limit, now, until } = request;

@@ -5,9 +5,9 @@ import { idsOfJob } from './history.ts';
 import type { JobStore } from './jobs.ts';
 
 /**
- * Marks the files of an ended job as deleted, and as not removed yet. A marked job keeps the earlier time.
- * Returns the job, or null if it does not exist or has not ended. Can be repeated after a crash: see
- * src/jobs/steps/delete.ts for the order of the steps.
+ * Marks the files of an ended job as deleted, and as not removed yet. A marked job keeps the
+ * earlier time. Returns the job, or null if it does not exist or has not ended. Can be repeated
+ * after a crash: see src/jobs/steps/delete.ts for the order of the steps.
  */
 export async function markFilesDeleted(
   { jobs }: { jobs: JobStore },
@@ -36,7 +36,19 @@ export function summaryOf(job: Job): Omit<DeletedJob, 'success' | 'failed' | 'de
   const { unitPrice, cost, refunded, totalUnits, createdAt, finishedAt } = job;
   const discount = discountOf(job, job.counts?.units.reused ?? 0);
   return {
-    ...{ id, userId, market, kind, state, unitPrice, cost, refunded, totalUnits, createdAt, finishedAt },
+    ...{
+      id,
+      userId,
+      market,
+      kind,
+      state,
+      unitPrice,
+      cost,
+      refunded,
+      totalUnits,
+      createdAt,
+      finishedAt,
+    },
     discount,
   };
 }

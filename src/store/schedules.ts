@@ -18,8 +18,8 @@ export type OverlapRule = 'skip' | 'queue' | 'cancel';
 export type MissedRule = 'run_once' | 'skip';
 
 /**
- * Why a run exists: its time came, its time had passed before a process could start it, or a caller asked for
- * it.
+ * Why a run exists: its time came, its time had passed before a process could start it, or a caller
+ * asked for it.
  */
 export type RunTrigger = 'schedule' | 'missed' | 'manual';
 
@@ -30,8 +30,8 @@ export interface PendingRun {
   startedAt: number;
   trigger: RunTrigger;
   /**
-   * Key whose credit ceiling the run's job counts against: the one that began the run, or changed the
-   * schedule since.
+   * Key whose credit ceiling the run's job counts against: the one that began the run, or changed
+   * the schedule since.
    */
   keyId: string;
   /** True while the run waits for the end of the last one. */
@@ -58,13 +58,16 @@ export interface ScheduleApproval {
 }
 
 /**
- * A submission that is repeated, and the state of its runs. Every change is one update that names the
- * revision it read.
+ * A submission that is repeated, and the state of its runs. Every change is one update that names
+ * the revision it read.
  */
 export interface Schedule {
   id: string;
   userId: string;
-  /** Key that last changed the schedule. Its scopes allow the runs, and its credit ceiling limits them. */
+  /**
+   * Key that last changed the schedule. Its scopes allow the runs, and its credit ceiling limits
+   * them.
+   */
   keyId: string;
   name: string;
   market: string;
@@ -89,14 +92,15 @@ export interface Schedule {
   /** Incremented by each change after which a run needs another approval, from 1. */
   version: number;
   /**
-   * Approval of a run of this version. Null without one, so that the runs of kinds with approval await
-   * theirs.
+   * Approval of a run of this version. Null without one, so that the runs of kinds with approval
+   * await theirs.
    */
   approval: ScheduleApproval | null;
   /** Time of the next run. Null unless the schedule is active. */
   nextRunAt: number | null;
   /**
-   * Time at which a process must check it for a due run or a run's result. Null if there is nothing to do.
+   * Time at which a process must check it for a due run or a run's result. Null if there is nothing
+   * to do.
    */
   dueAt: number | null;
   pending: PendingRun | null;
@@ -155,8 +159,9 @@ interface Schedules {
 }
 
 /**
- * Writes the patch and increments the revision if the stored revision is `revision`. Returns the changed
- * schedule, or null without any change if another writer was faster or the schedule does not exist.
+ * Writes the patch and increments the revision if the stored revision is `revision`. Returns the
+ * changed schedule, or null without any change if another writer was faster or the schedule does
+ * not exist.
  */
 export function writeSchedule(
   { schedules }: Schedules,
@@ -177,9 +182,9 @@ export async function deleteSchedule(
 }
 
 /**
- * Replaces a message of a schedule by the next one and its due time, or by none if null. Returns false if
- * another message, or one about a newer state, is due. The revision stays the same: no other writer depends
- * on messages.
+ * Replaces a message of a schedule by the next one and its due time, or by none if null. Returns
+ * false if another message, or one about a newer state, is due. The revision stays the same: no
+ * other writer depends on messages.
  */
 export async function advanceScheduleNotice(
   { schedules }: Schedules,

@@ -5,8 +5,8 @@ import type { OriginPause } from './origin-state.ts';
 import type { Store } from './store.ts';
 
 /**
- * Documents of a store by kind, for a copy of all data. Not included: heartbeats and permits of processes,
- * and jobs that were being written or deleted.
+ * Documents of a store by kind, for a copy of all data. Not included: heartbeats and permits of
+ * processes, and jobs that were being written or deleted.
  */
 export type StoreContents = Omit<StoredDocuments, 'processes'> & {
   ledger: LedgerEntry;
@@ -29,7 +29,8 @@ export interface StoreExport {
 }
 
 /**
- * Replaces the data of a store with another store's. Until `complete()`, no other process can use the store.
+ * Replaces the data of a store with another store's. Until `complete()`, no other process can use
+ * the store.
  */
 export interface StoreImport {
   /** The written data. */
@@ -39,7 +40,8 @@ export interface StoreImport {
   /** Writes the documents of a kind, and returns their number. */
   write<K extends ContentKind>(kind: K, documents: Iterable<StoreContents[K]>): Promise<number>;
   /**
-   * Verifies that the store contains the written documents and no others. Throws `malformed` if it does not.
+   * Verifies that the store contains the written documents and no others. Throws `malformed` if it
+   * does not.
    */
   verify(): Promise<void>;
   /** Makes the store usable, as that of an installation. */

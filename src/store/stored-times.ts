@@ -8,8 +8,8 @@ import type { Store } from './store.ts';
 import { replaceMethods } from './wrap.ts';
 
 /**
- * Longest time that a stored time of a kind may lie ahead, in milliseconds: more than any that the program
- * writes. A later one was written by a wrong clock.
+ * Longest time that a stored time of a kind may lie ahead, in milliseconds: more than any that the
+ * program writes. A later one was written by a wrong clock.
  */
 const maxAheadMs = {
   /** Claim of a batch (src/jobs/context.ts). */
@@ -30,7 +30,9 @@ const maxAheadMs = {
   repeat: 9 * 3_600_000,
 } as const;
 
-/** Intervals between requests by which a slot may lie ahead beside its time: one for each process. */
+/**
+ * Intervals between requests by which a slot may lie ahead beside its time: one for each process.
+ */
 const maxSlotsAhead = 60;
 
 /** Documents read at once. */
@@ -63,9 +65,9 @@ export function logDiscarded(log: Log, kind: string, count: number): void {
 }
 
 /**
- * Makes everything due now whose stored time lies further ahead than its kind allows. Idempotent. Times of
- * schedules depend on their expressions (src/schedules/correct-times.ts), and those of origins are checked
- * when they are used.
+ * Makes everything due now whose stored time lies further ahead than its kind allows. Idempotent.
+ * Times of schedules depend on their expressions (src/schedules/correct-times.ts), and those of
+ * origins are checked when they are used.
  */
 export async function discardWrongTimes(store: Store, clock: Clock, log: Log): Promise<void> {
   const now = clock.now();
@@ -73,12 +75,18 @@ export async function discardWrongTimes(store: Store, clock: Clock, log: Log): P
   await discardBatchTimes(store, steady, log);
   await discardAll(log, 'message repeats', {
     find: (limit) =>
-      store.deliveries.find({ nextAttemptAt: { above: steady + maxAheadMs.repeat } }, { order: [], limit }),
+      store.deliveries.find(
+        { nextAttemptAt: { above: steady + maxAheadMs.repeat } },
+        { order: [], limit },
+      ),
     makeDue: ({ id, take }) => store.deliveries.update({ id, take }, { nextAttemptAt: steady }),
   });
   await discardAll(log, 'comparisons', {
     find: (limit) =>
-      store.trackingRuns.find({ dueAt: { above: steady + maxAheadMs.comparison } }, { order: [], limit }),
+      store.trackingRuns.find(
+        { dueAt: { above: steady + maxAheadMs.comparison } },
+        { order: [], limit },
+      ),
     makeDue: ({ jobId, take }) => store.trackingRuns.update({ jobId, take }, { dueAt: steady }),
   });
   await discardAll(log, 'removals of files', {
@@ -124,7 +132,10 @@ async function discardBatchTimes({ batches }: Store, steady: number, log: Log): 
   for (const state of ['queued', 'waiting'] as const) {
     await discardAll(log, 'delays of batches', {
       find: (limit) =>
-        batches.find({ state, notBefore: { above: steady + maxAheadMs.delay } }, { order: [], limit }),
+        batches.find(
+          { state, notBefore: { above: steady + maxAheadMs.delay } },
+          { order: [], limit },
+        ),
       makeDue: ({ id, jobId, attempt }) =>
         batches.update({ id, jobId, attempt, state }, { notBefore: steady }),
     });
@@ -132,8 +143,8 @@ async function discardBatchTimes({ batches }: Store, steady: number, log: Log): 
 }
 
 /**
- * Wraps a store so that no request waits for a slot or a pause of an origin that lies too far ahead: it is
- * discarded before it is returned.
+ * Wraps a store so that no request waits for a slot or a pause of an origin that lies too far
+ * ahead: it is discarded before it is returned.
  */
 export function withOriginLimits(store: Store, log: Log): Store {
   const { origins } = store;
@@ -170,8 +181,8 @@ export function withOriginLimits(store: Store, log: Log): Store {
 const maxClaimMs = 120_000;
 
 /**
- * Makes everything due now that a process may have claimed. Only for the start of the embedded stack, when no
- * other process can hold a claim. Batches follow with their messages.
+ * Makes everything due now that a process may have claimed. Only for the start of the embedded
+ * stack, when no other process can hold a claim. Batches follow with their messages.
  */
 export async function voidClaims(store: Store, clock: Clock): Promise<void> {
   const now = clock.now();
@@ -179,11 +190,13 @@ export async function voidClaims(store: Store, clock: Clock): Promise<void> {
   const claimedAt = (time: number) => ({ above: time, atMost: time + maxClaimMs });
   const steps = steppingStates.filter((state) => !awaitsDecision(state));
   await makeAllDue({
-    find: (limit) => store.jobs.find({ state: { in: steps }, dueAt: claimedAt(now) }, { order: [], limit }),
+    find: (limit) =>
+      store.jobs.find({ state: { in: steps }, dueAt: claimedAt(now) }, { order: [], limit }),
     makeDue: ({ id, state }) => store.jobs.update({ id, state }, { dueAt: now }, { relaxed: true }),
   });
   await makeAllDue({
-    find: (limit) => store.deliveries.find({ nextAttemptAt: claimedAt(steady) }, { order: [], limit }),
+    find: (limit) =>
+      store.deliveries.find({ nextAttemptAt: claimedAt(steady) }, { order: [], limit }),
     makeDue: ({ id, take }) => store.deliveries.update({ id, take }, { nextAttemptAt: steady }),
   });
   await makeAllDue({

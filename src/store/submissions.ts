@@ -2,7 +2,9 @@ import { Fault } from '../contract/fault.ts';
 import type { Collections } from './collections.ts';
 import type { Submission } from './documents.ts';
 
-/** Returns the next integer of a named sequence, starting at 1. Each call returns another number. */
+/**
+ * Returns the next integer of a named sequence, starting at 1. Each call returns another number.
+ */
 export async function nextNumber(
   { sequences }: Pick<Collections, 'sequences'>,
   name: string,
@@ -36,11 +38,20 @@ export async function claimSubmission(
     if (holder !== null) return holder;
     // Deleted between the two operations: the key is free again.
   }
-  throw new Fault('unavailable', `idempotency key ${idempotencyKey} is claimed and released too often`);
+  throw new Fault(
+    'unavailable',
+    `idempotency key ${idempotencyKey} is claimed and released too often`,
+  );
 }
 
-/** Returns the conditions of a submission without a response, the only one that changes or is deleted. */
-export const unanswered = ({ userId, idempotencyKey }: Pick<Submission, 'userId' | 'idempotencyKey'>) => ({
+/**
+ * Returns the conditions of a submission without a response, the only one that changes or is
+ * deleted.
+ */
+export const unanswered = ({
+  userId,
+  idempotencyKey,
+}: Pick<Submission, 'userId' | 'idempotencyKey'>) => ({
   userId,
   idempotencyKey,
   response: null,

@@ -4,8 +4,9 @@ import type { Job } from './documents.ts';
 import type { TrackingRun } from './history.ts';
 
 /**
- * Creates the run of an ended job, due immediately. Returns null for a job that is not tracked or never ran,
- * and for one whose results its owner has not released: they neither enter the history nor cause messages.
+ * Creates the run of an ended job, due immediately. Returns null for a job that is not tracked or
+ * never ran, and for one whose results its owner has not released: they neither enter the history
+ * nor cause messages.
  */
 export function newTrackingRun(job: Job): TrackingRun | null {
   const series = seriesOf(job.options.track);
@@ -53,9 +54,9 @@ export async function writeProgress({ trackingRuns }: Runs, run: TrackingRun): P
 type RunPosition = Pick<TrackingRun, 'userId' | 'series' | 'at' | 'jobId'>;
 
 /**
- * Returns what a run waits for: an earlier run of the user that is `waiting` or `active`, or an earlier run
- * of its own series that has failed, or is behind such a run. Null if it can begin. Runs are ordered by the
- * end and the id of the job.
+ * Returns what a run waits for: an earlier run of the user that is `waiting` or `active`, or an
+ * earlier run of its own series that has failed, or is behind such a run. Null if it can begin.
+ * Runs are ordered by the end and the id of the job.
  */
 export async function waitOf(
   { trackingRuns }: Runs,
@@ -72,8 +73,8 @@ export async function waitOf(
 }
 
 /**
- * Returns true if a run of the series whose job ended later has been compared. A skipped run was not
- * compared.
+ * Returns true if a run of the series whose job ended later has been compared. A skipped run was
+ * not compared.
  */
 export async function isLate(
   { trackingRuns }: Runs,
@@ -88,8 +89,8 @@ export async function isLate(
 }
 
 /**
- * Makes a run the active one of its user. Returns false, and changes nothing, if the claim was lost or
- * another run of the user is active.
+ * Makes a run the active one of its user. Returns false, and changes nothing, if the claim was lost
+ * or another run of the user is active.
  */
 export async function beginRun(
   { trackingRuns }: Runs,
@@ -100,8 +101,8 @@ export async function beginRun(
 }
 
 /**
- * Makes the first run of a user that waits for its turn due now, because the run before has ended. Voids its
- * claim: a process that has just found the run before must not make it wait.
+ * Makes the first run of a user that waits for its turn due now, because the run before has ended.
+ * Voids its claim: a process that has just found the run before must not make it wait.
  */
 export async function wakeNext({ trackingRuns }: Runs, userId: string, now: number): Promise<void> {
   const waiting = { userId, turn: 'waiting', dueAt: { above: now } } as const;
@@ -112,10 +113,14 @@ export async function wakeNext({ trackingRuns }: Runs, userId: string, now: numb
 }
 
 /**
- * Ends a run that has failed without its result, whatever process has a claim of it. Returns null, and
- * changes nothing, if the run has not failed.
+ * Ends a run that has failed without its result, whatever process has a claim of it. Returns null,
+ * and changes nothing, if the run has not failed.
  */
-export function skipRun({ trackingRuns }: Runs, jobId: string, at: number): Promise<TrackingRun | null> {
+export function skipRun(
+  { trackingRuns }: Runs,
+  jobId: string,
+  at: number,
+): Promise<TrackingRun | null> {
   return trackingRuns.update(
     { jobId, stage: { not: 'done' }, failedAt: { not: null } },
     { stage: 'done', turn: null, activeUser: null, dueAt: null, isSkipped: true, doneAt: at },

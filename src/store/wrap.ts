@@ -7,8 +7,9 @@ type Method = (...parameters: never[]) => unknown;
 type StreamName = {
   [N in keyof Store]: Store[N] extends Method ? StreamOf<Store[N], N> : StreamMembers<Store[N], N>;
 }[keyof Store];
-type StreamMembers<T, N extends string> = { [M in keyof T & string]: StreamOf<T[M], `${N}.${M}`> }[keyof T &
-  string];
+type StreamMembers<T, N extends string> = {
+  [M in keyof T & string]: StreamOf<T[M], `${N}.${M}`>;
+}[keyof T & string];
 type StreamOf<T, N> = T extends (...parameters: never[]) => AsyncIterable<unknown> ? N : never;
 
 const streams: Readonly<Record<StreamName, true>> = { 'ledger.audit': true, 'batches.read': true };
@@ -17,8 +18,8 @@ const streams: Readonly<Record<StreamName, true>> = { 'ledger.audit': true, 'bat
 export const isStream = (name: string): boolean => Object.hasOwn(streams, name);
 
 /**
- * Wraps every method of a store or another port, also those of its collections and other members. The name of
- * a method is its path: `ping`, `schedules.get`.
+ * Wraps every method of a store or another port, also those of its collections and other members.
+ * The name of a method is its path: `ping`, `schedules.get`.
  */
 export function wrapMethods<S extends object>(
   port: S,
@@ -53,7 +54,10 @@ export function replaceMethods<S extends object>(store: S, methods: StoreMethods
   return { ...store, ...Object.fromEntries(replaced) };
 }
 
-/** Wraps a store to reject moves of jobs that are no part of their life. A job may stay in its state. */
+/**
+ * Wraps a store to reject moves of jobs that are no part of their life. A job may stay in its
+ * state.
+ */
 export function refuseOtherMoves(store: Store): Store {
   return replaceMethods(store, {
     jobs: {

@@ -60,7 +60,9 @@ describe('a step of the clock', () => {
 
   test('of a day neither rejects jobs that await approval nor deletes results for ten minutes', async () => {
     await fixture.close();
-    fixture = await openJobFixture({ retention: { ...fixture.context.settings.retention, jobsMs: hour } });
+    fixture = await openJobFixture({
+      retention: { ...fixture.context.settings.retention, jobsMs: hour },
+    });
     const stop = startSweeping();
     const userId = await fixture.createUser(1_000);
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1));
@@ -100,7 +102,10 @@ test('the start of the embedded stack resumes the work of a killed process at on
   const delivery = aDelivery({ nextAttemptAt: clock.steady() + 120_000 });
   await store.deliveries.insert(delivery);
   expect(await refill(context)).toBe(1);
-  expect((await store.batches.find({ jobId }))[0]).toMatchObject({ state: 'queued', leaseUntil: null });
+  expect((await store.batches.find({ jobId }))[0]).toMatchObject({
+    state: 'queued',
+    leaseUntil: null,
+  });
   expect((await store.deliveries.get(delivery.id))!.nextAttemptAt).toBe(clock.steady());
 });
 
@@ -144,7 +149,12 @@ describe('observeClockSteps()', () => {
     const away = { find: () => Promise.reject(new Fault('unavailable', 'away')) };
     const store = replaceMethods(context.store, { deliveries: away });
     const stopping = new AbortController();
-    const sweeping = sweepForever({ ...context, store }, sweepMs, stopping.signal, async () => wholeShare);
+    const sweeping = sweepForever(
+      { ...context, store },
+      sweepMs,
+      stopping.signal,
+      async () => wholeShare,
+    );
     for (let round = 0; round < 8; round += 1) await clock.advance(sweepMs);
     expect((await context.store.jobs.get(jobId))!.state).toBe('terminated');
     stopping.abort(new Error('stop'));

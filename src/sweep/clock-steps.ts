@@ -4,8 +4,8 @@ import type { Clock } from '../base/clock.ts';
 const minStepMs = 1_000;
 
 /**
- * Size of a step that begins the time since the last one again, in milliseconds. Smaller ones do not while it
- * is shorter than this, so that a clock that runs at a wrong speed ends it, too.
+ * Size of a step that begins the time since the last one again, in milliseconds. Smaller ones do
+ * not while it is shorter than this, so that a clock that runs at a wrong speed ends it, too.
  */
 const largeStepMs = 600_000;
 
@@ -14,8 +14,8 @@ export interface ClockSteps {
   /** Looks for a step of the time of day. */
   observe(): void;
   /**
-   * Calls `run` the first time, and after each observed step of the time of day until a call succeeds.
-   * Rejects if it does.
+   * Calls `run` the first time, and after each observed step of the time of day until a call
+   * succeeds. Rejects if it does.
    */
   afterStep(run: () => Promise<void>): Promise<void>;
   /** Returns the time since the last step that was observed, in milliseconds. */

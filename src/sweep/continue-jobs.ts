@@ -13,8 +13,8 @@ import type { IdRange, SweepShare } from './share.ts';
 export const sweepMs = 5_000;
 
 /**
- * Jobs claimed at once. Steps may take long. Checks of running jobs are short and many, and their claims cost
- * little in large groups.
+ * Jobs claimed at once. Steps may take long. Checks of running jobs are short and many, and their
+ * claims cost little in large groups.
  */
 const stepsPerClaim = 20;
 const checksPerClaim = 500;
@@ -28,8 +28,8 @@ export interface SweepPass {
 }
 
 /**
- * Returns the passes of a share: its own jobs, then those of all shares for which a sweep is overdue, since
- * their process has died or is busy.
+ * Returns the passes of a share: its own jobs, then those of all shares for which a sweep is
+ * overdue, since their process has died or is busy.
  */
 export function passesOf({ ids }: SweepShare): readonly SweepPass[] {
   const own = { ids, lateMs: 0 };
@@ -49,7 +49,11 @@ export const stepWork = (states: readonly JobState[]): DueJobs => ({
   claimSize: stepsPerClaim,
 });
 
-export const checkWork: DueJobs = { states: runningStates, dueAgainMs: checkMs, claimSize: checksPerClaim };
+export const checkWork: DueJobs = {
+  states: runningStates,
+  dueAgainMs: checkMs,
+  claimSize: checksPerClaim,
+};
 
 /** Continues the jobs of a pass that are due. Throws if the store is unavailable. */
 export function continueDue(
@@ -85,7 +89,11 @@ export function continueDue(
 }
 
 /** Continues a job that is due: resumes its step, decides, or dispatches and ends a running job. */
-async function continueJob(context: JobContext, job: Job, isQueueAvailable: boolean): Promise<void> {
+async function continueJob(
+  context: JobContext,
+  job: Job,
+  isQueueAvailable: boolean,
+): Promise<void> {
   const resume = async (step: string, run: Promise<unknown>) => {
     await run;
     context.metrics.add('gleaner_sweep_resumed_total', { step });
@@ -99,7 +107,8 @@ async function continueJob(context: JobContext, job: Job, isQueueAvailable: bool
         job.resumable ? finishSubmit(context, job.id) : discardSubmitted(context, job.id),
       );
     case 'awaiting_approval':
-      if (job.decideBy !== null && job.decideBy <= context.clock.now()) await decideDue(context, job);
+      if (job.decideBy !== null && job.decideBy <= context.clock.now())
+        await decideDue(context, job);
       return;
     case 'approving':
       return resume('approval', finishApproval(context, job));
@@ -114,8 +123,14 @@ async function continueJob(context: JobContext, job: Job, isQueueAvailable: bool
   }
 }
 
-/** Dispatches a running job, and ends it if no batch is in flight: then its last one may be done. */
-async function checkRunning(context: JobContext, job: Job, isQueueAvailable: boolean): Promise<void> {
+/**
+ * Dispatches a running job, and ends it if no batch is in flight: then its last one may be done.
+ */
+async function checkRunning(
+  context: JobContext,
+  job: Job,
+  isQueueAvailable: boolean,
+): Promise<void> {
   let dispatched: Dispatched = 'idle';
   try {
     if (isQueueAvailable) dispatched = await dispatch(context, job);

@@ -9,7 +9,14 @@ import { reportForever } from './report.ts';
 import { createRequestCounter, type RequestCounter } from './request-counter.ts';
 
 const start = Date.UTC(2030, 0, 7);
-const about = { id: 'p1', role: 'worker', host: 'one.example', pid: 77, version: '1.2.3', startedAt: start };
+const about = {
+  id: 'p1',
+  role: 'worker',
+  host: 'one.example',
+  pid: 77,
+  version: '1.2.3',
+  startedAt: start,
+};
 const sg = { origin: 'https://sg.example', market: 'mkta', region: 'sg' };
 
 let store: Store;

@@ -15,16 +15,19 @@ export interface ReportOptions {
   about: Pick<ProcessReport, 'id' | 'role' | 'host' | 'pid' | 'version' | 'startedAt'>;
   /** Returns the current state of the process. */
   state(): Promise<
-    Pick<ProcessReport, 'memoryBytes' | 'workers' | 'batches' | 'unitsDone' | 'paused' | 'clockSkewMs'>
+    Pick<
+      ProcessReport,
+      'memoryBytes' | 'workers' | 'batches' | 'unitsDone' | 'paused' | 'clockSkewMs'
+    >
   >;
   /** Counts of requests to origins. */
   requestCounter: Pick<RequestCounter, 'take' | 'putBack'>;
 }
 
 /**
- * Stores a heartbeat of the process and its origin counts every `intervalMs` until the signal is aborted,
- * then stores the last counts and deletes the process's record. Never rejects: failed writes are retried in
- * the next interval, except for the last.
+ * Stores a heartbeat of the process and its origin counts every `intervalMs` until the signal is
+ * aborted, then stores the last counts and deletes the process's record. Never rejects: failed
+ * writes are retried in the next interval, except for the last.
  */
 export async function reportForever(
   options: ReportOptions,
@@ -32,7 +35,8 @@ export async function reportForever(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, log, about, state, requestCounter } = options;
-  const report = async () => store.processes.upsert([{ ...about, ...(await state()), seenAt: clock.now() }]);
+  const report = async () =>
+    store.processes.upsert([{ ...about, ...(await state()), seenAt: clock.now() }]);
   const storeCounts = async () => {
     const rows = requestCounter.take();
     if (rows.length === 0) return;

@@ -30,7 +30,9 @@ test('putBack() adds to the counts made in the meantime', () => {
   counter.ended(sg, 11);
   counter.classified(sg, 'failed');
   counter.putBack(taken);
-  expect(counter.take()).toEqual([{ ...sg, minute, requests: 2, refused: 0, failed: 1, milliseconds: 111 }]);
+  expect(counter.take()).toEqual([
+    { ...sg, minute, requests: 2, refused: 0, failed: 1, milliseconds: 111 },
+  ]);
 });
 
 test('keeps at most 5,000 rows while the store is unavailable', () => {

@@ -41,7 +41,8 @@ export function createRequestCounter(clock: Pick<Clock, 'now'>): RequestCounter 
     }
     return row;
   };
-  const now = (target: RequestTarget) => rowOf(target, Math.floor(clock.now() / minuteMs) * minuteMs);
+  const now = (target: RequestTarget) =>
+    rowOf(target, Math.floor(clock.now() / minuteMs) * minuteMs);
 
   return {
     ended: (target, milliseconds) => {

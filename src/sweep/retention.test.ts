@@ -22,7 +22,11 @@ afterEach(() => fixture.close());
 
 /** Submits a job of 10 units, one of which fails, and waits until it has ended. */
 async function endedJob(userId: string): Promise<Job> {
-  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(9, '30000000801'));
+  const { jobId } = await fixture.submit(
+    userId,
+    'SubmitVariantSold',
+    variantSoldRequest(9, '30000000801'),
+  );
   await approve(fixture.context, jobId, newId());
   return fixture.waitForState(jobId, 'completed', 'partial_complete');
 }
@@ -64,7 +68,11 @@ describe.each(await findStores())('retention on $name', ({ name, open }) => {
       const old = await endedJob(userId);
       await fixture.clock.advance(5 * dayMs);
       const recent = await endedJob(userId);
-      const { jobId: waiting } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+      const { jobId: waiting } = await fixture.submit(
+        userId,
+        'SubmitVariantSold',
+        variantSoldRequest(2),
+      );
       expect(expireAt((await fixture.context.store.jobs.get(waiting))!)).toBeNull();
       await fixture.clock.advance(5 * dayMs);
       await sweep(fixture.context);
@@ -86,25 +94,31 @@ describe.each(await findStores())('retention on $name', ({ name, open }) => {
     },
   );
 
-  test.skipIf(open === null)('a job whose files cannot be deleted does not block the others', async () => {
-    await openFixture({ resultsMs: dayMs });
-    const { store, blobs } = fixture.context;
-    const jobs = [];
-    for (let at = 0; at < 210; at += 1) {
-      const finishedAt = fixture.clock.now() - 2 * dayMs + at;
-      jobs.push((await storeJob(store, 0, { state: 'completed', finishedAt })).job);
-    }
-    const good = jobs.at(-1)!;
-    const removeJob = async (id: string) => {
-      if (id !== good.id) throw new Error('broken');
-      return blobs.removeJob(id);
-    };
-    await sweep({ ...fixture.context, blobs: { ...blobs, removeJob } });
-    expect(await jobOf(good)).toMatchObject({ filesDeletedAt: fixture.clock.now(), fileDeletionDue: false });
-    expect(await jobOf(jobs[0]!)).toMatchObject({ fileDeletionDue: true });
-    await sweep(fixture.context);
-    expect(await jobOf(jobs[0]!)).toMatchObject({ fileDeletionDue: false });
-  });
+  test.skipIf(open === null)(
+    'a job whose files cannot be deleted does not block the others',
+    async () => {
+      await openFixture({ resultsMs: dayMs });
+      const { store, blobs } = fixture.context;
+      const jobs = [];
+      for (let at = 0; at < 210; at += 1) {
+        const finishedAt = fixture.clock.now() - 2 * dayMs + at;
+        jobs.push((await storeJob(store, 0, { state: 'completed', finishedAt })).job);
+      }
+      const good = jobs.at(-1)!;
+      const removeJob = async (id: string) => {
+        if (id !== good.id) throw new Error('broken');
+        return blobs.removeJob(id);
+      };
+      await sweep({ ...fixture.context, blobs: { ...blobs, removeJob } });
+      expect(await jobOf(good)).toMatchObject({
+        filesDeletedAt: fixture.clock.now(),
+        fileDeletionDue: false,
+      });
+      expect(await jobOf(jobs[0]!)).toMatchObject({ fileDeletionDue: true });
+      await sweep(fixture.context);
+      expect(await jobOf(jobs[0]!)).toMatchObject({ fileDeletionDue: false });
+    },
+  );
 
   test.skipIf(open === null)(
     'deletes jobs that ended long ago, and keeps summaries that agree with the ledger',
@@ -127,7 +141,11 @@ describe.each(await findStores())('retention on $name', ({ name, open }) => {
       });
       expect(await fixture.context.store.jobs.get(waiting)).toMatchObject({ state: 'rejected' });
       expect(await fixture.balance(userId)).toBe(balance);
-      expect(await audit(fixture.context.store)).toMatchObject({ jobs: 1, deletedJobs: 1, problems: [] });
+      expect(await audit(fixture.context.store)).toMatchObject({
+        jobs: 1,
+        deletedJobs: 1,
+        problems: [],
+      });
     },
   );
 
@@ -141,7 +159,15 @@ describe.each(await findStores())('retention on $name', ({ name, open }) => {
       const request = create(retryJob.input, { jobId: source.id });
       const submitter = { userId, mode: 'live' as const, keyId: null, idempotencyKey: undefined };
       const respond = async ({ id: jobId }: Job) => ({ jobId });
-      const created = await retry(fixture.context, retryJob, request, submitter, source, newId(), respond);
+      const created = await retry(
+        fixture.context,
+        retryJob,
+        request,
+        submitter,
+        source,
+        newId(),
+        respond,
+      );
       return fixture.waitForState(created.jobId, 'completed', 'failed', 'partial_complete');
     };
     const first = await send();
@@ -169,7 +195,8 @@ describe.each(await findStores())('retention on $name', ({ name, open }) => {
     };
     const rest = { action: 'CreateApiKey', target: '', detail: '{}', source: '', outcome: 'ok' };
     await fixture.context.store.auditLog.insert({ ...entry, ...rest });
-    const count = async () => (await listAuditEntries(fixture.context.store, {}, { limit: 5 })).items.length;
+    const count = async () =>
+      (await listAuditEntries(fixture.context.store, {}, { limit: 5 })).items.length;
     await fixture.clock.advance(2 * dayMs);
     await sweep(fixture.context);
     expect(await count()).toBe(1);
@@ -231,7 +258,11 @@ describe.each(await findStores())('retention on $name', ({ name, open }) => {
         const userId = await fixture.createUser(100_000);
         const job = await endedJob(userId);
         await store.apiKeys.insert(aKey({ userId }));
-        const { jobId: open } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+        const { jobId: open } = await fixture.submit(
+          userId,
+          'SubmitVariantSold',
+          variantSoldRequest(2),
+        );
         await markUserDeleted(store, userId, fixture.clock.now());
         const victim = createCrashingProcess(fixture.context, last, when);
         for (let round = 0; round < 3 && !victim.isCrashed(); round += 1) {
@@ -275,5 +306,17 @@ function aSummary({
   createdAt,
   finishedAt,
 }: Job) {
-  return { id, userId, market, kind, state, unitPrice, cost, refunded, totalUnits, createdAt, finishedAt };
+  return {
+    id,
+    userId,
+    market,
+    kind,
+    state,
+    unitPrice,
+    cost,
+    refunded,
+    totalUnits,
+    createdAt,
+    finishedAt,
+  };
 }

@@ -2,7 +2,13 @@ import { processDue } from '../base/due-work.ts';
 import { expiredSessionMs } from '../contract/expired-session.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { testResultsMs } from '../jobs/sandbox.ts';
-import { deleteFiles, deleteJob, deletePages, eraseUser, removeDeletedFiles } from '../jobs/steps/delete.ts';
+import {
+  deleteFiles,
+  deleteJob,
+  deletePages,
+  eraseUser,
+  removeDeletedFiles,
+} from '../jobs/steps/delete.ts';
 import { removeAgain } from '../jobs/steps/late-files.ts';
 import type { FieldOf, Where } from '../store/collection.ts';
 import type { FileRemoval, Job } from '../store/documents.ts';
@@ -27,7 +33,10 @@ const originRetentionMs = 24 * 3_600_000;
 const deadProcessMs = 3_600_000;
 
 /** Returns the limits of records without files. */
-export function computeCutoffs({ settings, clock }: Pick<JobContext, 'settings' | 'clock'>): Cutoffs {
+export function computeCutoffs({
+  settings,
+  clock,
+}: Pick<JobContext, 'settings' | 'clock'>): Cutoffs {
   const { recentCrawlMs, retention } = settings;
   const now = clock.now();
   const { auditLogMs, deliveriesMs, historyMs, jobsMs } = retention;
@@ -54,8 +63,8 @@ interface JobList {
 }
 
 /**
- * Returns the lists of jobs to delete, or whose files to delete. The first one completes interrupted
- * deletions.
+ * Returns the lists of jobs to delete, or whose files to delete. The first one completes
+ * interrupted deletions.
  */
 function deletionLists(context: JobContext, now: number): JobList[] {
   const { resultsMs, jobsMs } = context.settings.retention;
@@ -106,7 +115,10 @@ function clear(
   return processDue<Job>(
     {
       claim: async (limit) => {
-        const page: Job[] = await context.store.jobs.find({ ...where, id: ids }, { order, after, limit });
+        const page: Job[] = await context.store.jobs.find(
+          { ...where, id: ids },
+          { order, after, limit },
+        );
         const last = page.at(-1);
         if (last !== undefined) after = order.map((field) => last[field] as string | number);
         return page;
@@ -156,9 +168,14 @@ interface RetainOptions {
 }
 
 /** Deletes expired jobs and files, completes interrupted deletions, and erases deleted users. */
-export async function retain(context: JobContext, now: number, options: RetainOptions): Promise<void> {
+export async function retain(
+  context: JobContext,
+  now: number,
+  options: RetainOptions,
+): Promise<void> {
   const { ids, step } = options;
-  for (const list of deletionLists(context, now)) await step(list.name, () => clear(context, list, options));
+  for (const list of deletionLists(context, now))
+    await step(list.name, () => clear(context, list, options));
   await step('user deletion', async () => {
     for (const user of await context.store.users.find(
       { deletedAt: { not: null }, erased: false, id: ids },

@@ -12,7 +12,9 @@ describe('shareOf()', () => {
   test.each([1, 2, 3, 7, 200])('%i processes share all ids, about equally', (count) => {
     const shares = Array.from({ length: count }, (_, rank) => shareOf(rank, count));
     const ids = Array.from({ length: 200 * count }, newId);
-    const counts = shares.map(({ ids: range = {} }) => ids.filter((id) => includes(range, id)).length);
+    const counts = shares.map(
+      ({ ids: range = {} }) => ids.filter((id) => includes(range, id)).length,
+    );
     for (const id of [...ids, '', 'ffffffff', 'zz', '00000000'])
       expect(shares.filter(({ ids: range = {} }) => includes(range, id))).toHaveLength(1);
     expect(Math.max(...counts)).toBeLessThan(2 * 200);
@@ -25,7 +27,9 @@ describe('readShare()', () => {
   const shareIn = async (...processes: Parameters<typeof aProcess>[0][]) => {
     const store = openSqliteStore({ path: ':memory:' });
     const ids = processes.map(() => newId());
-    await store.processes.upsert(processes.map((each, index) => ({ ...aProcess(each), id: ids[index]! })));
+    await store.processes.upsert(
+      processes.map((each, index) => ({ ...aProcess(each), id: ids[index]! })),
+    );
     const shares = await Promise.all(ids.map((id) => readShare(store, id, now)));
     await store.close();
     return shares;
@@ -52,7 +56,10 @@ describe('readShare()', () => {
 
   test('divides the ids between all processes while none reaches the queue', async () => {
     const paused = queueUnavailable;
-    const shares = await shareIn({ startedAt: 1, seenAt, paused }, { startedAt: 2, seenAt, paused });
+    const shares = await shareIn(
+      { startedAt: 1, seenAt, paused },
+      { startedAt: 2, seenAt, paused },
+    );
     expect(shares).toEqual([shareOf(0, 2), shareOf(1, 2)]);
   });
 

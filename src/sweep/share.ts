@@ -10,8 +10,8 @@ export interface IdRange {
 /** Share of a process in the sweeps of an installation. */
 export interface SweepShare {
   /**
-   * True if it also does what cannot be divided: schedules, records that expire, messages about drift, times
-   * of a wrong clock.
+   * True if it also does what cannot be divided: schedules, records that expire, messages about
+   * drift, times of a wrong clock.
    */
   isLeader: boolean;
   /** Ids of the jobs and users that it sweeps. Undefined: all. */
@@ -41,9 +41,10 @@ export function shareOf(rank: number, count: number): SweepShare {
 }
 
 /**
- * Returns the share of a process, or null if it has none: it has not reported yet, or does not reach the
- * queue, which others do. Those that report rank by their start. While they do not see each other's reports,
- * shares may overlap, which is harmless, or leave a gap: others continue the jobs that are late.
+ * Returns the share of a process, or null if it has none: it has not reported yet, or does not
+ * reach the queue, which others do. Those that report rank by their start. While they do not see
+ * each other's reports, shares may overlap, which is harmless, or leave a gap: others continue the
+ * jobs that are late.
  */
 export async function readShare(
   store: Pick<Store, 'processes'>,

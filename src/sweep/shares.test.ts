@@ -72,21 +72,24 @@ describe.each(await findStores())('two processes on $name', ({ open }) => {
     expect(await sweepAs(1)).toEqual(new Set([other]));
   });
 
-  test.skipIf(open === null)('publish half of the stalled batches each, or those of both', async () => {
-    const [one, other] = await storeJobs({ state: 'completed', dueAt: null, finishedAt: noon });
-    const { batches } = fixture.context.store;
-    const stall = async (jobId: string) => {
-      const [queued] = await batches.queue(jobId, 1, noon);
-      await batches.claim(batchKey(queued!), 0, noon, noon + 1);
-    };
-    await stall(one);
-    await stall(other);
-    await fixture.clock.advance(sweepMs);
-    expect(await sweepAs(0)).toEqual(new Set([`published ${one}`]));
-    await fixture.clock.advance(sweepMs);
-    expect(await sweepAs(0)).toEqual(new Set([`published ${other}`]));
-    expect(await sweepAs(1)).toEqual(new Set());
-  });
+  test.skipIf(open === null)(
+    'publish half of the stalled batches each, or those of both',
+    async () => {
+      const [one, other] = await storeJobs({ state: 'completed', dueAt: null, finishedAt: noon });
+      const { batches } = fixture.context.store;
+      const stall = async (jobId: string) => {
+        const [queued] = await batches.queue(jobId, 1, noon);
+        await batches.claim(batchKey(queued!), 0, noon, noon + 1);
+      };
+      await stall(one);
+      await stall(other);
+      await fixture.clock.advance(sweepMs);
+      expect(await sweepAs(0)).toEqual(new Set([`published ${one}`]));
+      await fixture.clock.advance(sweepMs);
+      expect(await sweepAs(0)).toEqual(new Set([`published ${other}`]));
+      expect(await sweepAs(1)).toEqual(new Set());
+    },
+  );
 
   test.skipIf(open === null)('delete the files of half of the expired jobs each', async () => {
     const [one, other] = await storeJobs({ state: 'completed', dueAt: null, finishedAt: noon });

@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { grant, type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
+import {
+  grant,
+  type JobFixture,
+  noon,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
@@ -49,7 +55,10 @@ function withQueueOutage({ context }: JobFixture): {
   return wire;
 }
 
-async function submitted(items: number, credits = 10_000): Promise<{ userId: string; jobId: string }> {
+async function submitted(
+  items: number,
+  credits = 10_000,
+): Promise<{ userId: string; jobId: string }> {
   const userId = await fixture.createUser(credits);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(items));
   return { userId, jobId };
@@ -87,7 +96,10 @@ describe('jobs awaiting approval', () => {
     expect([cost, await fixture.balance(userId)]).toEqual([12, 8]);
     await fixture.clock.advance(24 * hour);
     await sweep(fixture.context);
-    expect(await fixture.context.store.jobs.get(jobId)).toMatchObject({ state: 'rejected', refunded: 12 });
+    expect(await fixture.context.store.jobs.get(jobId)).toMatchObject({
+      state: 'rejected',
+      refunded: 12,
+    });
     expect(await fixture.balance(userId)).toBe(20);
     expect(await fixture.problems()).toEqual([]);
   });
@@ -95,11 +107,16 @@ describe('jobs awaiting approval', () => {
   test('keep waiting if an interrupted approval finds too few credits', async () => {
     const { userId, jobId } = await submitted(3, 30);
     const { store, clock } = fixture.context;
-    await store.jobs.move(jobId, ['awaiting_approval'], 'approving', clock.now(), { decidedBy: operatorId });
+    await store.jobs.move(jobId, ['awaiting_approval'], 'approving', clock.now(), {
+      decidedBy: operatorId,
+    });
     await grant(fixture.context, userId, -5);
     await fixture.clock.advance(30_001);
     await sweep(fixture.context);
-    expect(await store.jobs.get(jobId)).toMatchObject({ state: 'awaiting_approval', decidedBy: null });
+    expect(await store.jobs.get(jobId)).toMatchObject({
+      state: 'awaiting_approval',
+      decidedBy: null,
+    });
     await grant(fixture.context, userId, 5);
     await approve(fixture.context, jobId, operatorId);
     expect(await fixture.balance(userId)).toBe(0);
@@ -201,8 +218,12 @@ describe('many jobs', () => {
     const workingHours = { startMinute: 13 * 60, endMinute: 14 * 60, offsetMinutes: 8 * 60 };
     fixture = await openJobFixture({ workingHours });
     const since = fixture.clock.now() - hour;
-    for (let at = 0; at < many; at += 1) await insertJob({ state: 'processing', stateSince: since + at }, 1);
-    const later = await insertJob({ state: 'approved', stateSince: since + many, kind: 'get_pc_bulk' }, 1);
+    for (let at = 0; at < many; at += 1)
+      await insertJob({ state: 'processing', stateSince: since + at }, 1);
+    const later = await insertJob(
+      { state: 'approved', stateSince: since + many, kind: 'get_pc_bulk' },
+      1,
+    );
     await sweep(fixture.context);
     expect(await inFlight(later.id)).toBe(1);
   });
@@ -212,35 +233,38 @@ describe('many jobs', () => {
     ['approval', { state: 'approving' }, 'processing'],
     ['expiry', { state: 'awaiting_approval', decideBy: noon - 1 }, 'rejected'],
     ['ending', { state: 'settling' }, 'failed'],
-  ] as const)('does not delay the %s of a later job while earlier ones fail', async (_step, fields, end) => {
-    const { store } = fixture.context;
-    const userId = await fixture.createUser(1_000);
-    const broken = new Set<string>();
-    const since = noon - hour;
-    for (let at = 0; at < many; at += 1) {
-      const decideBy = 'decideBy' in fields ? fields.decideBy - many + at : null;
-      const job = await insertJob({ ...fields, userId, decideBy, stateSince: since + at });
-      broken.add(job.id);
-    }
-    const good = await insertJob({ ...fields, userId, cost: 0, stateSince: since + many }, 1);
-    if (end === 'failed') await store.batches.fail(good.id, ['waiting'], aFailure, noon);
-    const refuse = (jobId: string) => {
-      if (broken.has(jobId)) throw new Error('broken');
-    };
-    const context = {
-      ...fixture.context,
-      store: replaceMethods(store, {
-        jobs: {
-          move: async (...parameters: Parameters<typeof store.jobs.move>) => {
-            refuse(parameters[0]);
-            return store.jobs.move(...parameters);
+  ] as const)(
+    'does not delay the %s of a later job while earlier ones fail',
+    async (_step, fields, end) => {
+      const { store } = fixture.context;
+      const userId = await fixture.createUser(1_000);
+      const broken = new Set<string>();
+      const since = noon - hour;
+      for (let at = 0; at < many; at += 1) {
+        const decideBy = 'decideBy' in fields ? fields.decideBy - many + at : null;
+        const job = await insertJob({ ...fields, userId, decideBy, stateSince: since + at });
+        broken.add(job.id);
+      }
+      const good = await insertJob({ ...fields, userId, cost: 0, stateSince: since + many }, 1);
+      if (end === 'failed') await store.batches.fail(good.id, ['waiting'], aFailure, noon);
+      const refuse = (jobId: string) => {
+        if (broken.has(jobId)) throw new Error('broken');
+      };
+      const context = {
+        ...fixture.context,
+        store: replaceMethods(store, {
+          jobs: {
+            move: async (...parameters: Parameters<typeof store.jobs.move>) => {
+              refuse(parameters[0]);
+              return store.jobs.move(...parameters);
+            },
           },
-        },
-      }),
-    };
-    await sweep(context);
-    expect(await stateOf(good.id)).toBe(end);
-  });
+        }),
+      };
+      await sweep(context);
+      expect(await stateOf(good.id)).toBe(end);
+    },
+  );
 });
 
 describe('stalled batches', () => {
@@ -353,9 +377,9 @@ test('removes the orphaned batches of a failed submit after an hour', async () =
       for (let seq = 0; seq < 60; seq++) yield { ...batch!, id: newId(), jobId: id, seq };
       throw new Error('the process is gone');
     }
-    await expect(store.jobs.create({ ...job, id, number: null, createdAt }, broken())).rejects.toThrow(
-      'gone',
-    );
+    await expect(
+      store.jobs.create({ ...job, id, number: null, createdAt }, broken()),
+    ).rejects.toThrow('gone');
   };
   await leaveOrphan();
   await fixture.clock.advance(hour - 1_000);
@@ -368,25 +392,33 @@ test('removes the orphaned batches of a failed submit after an hour', async () =
 });
 
 describe('a lost event', () => {
-  test.each([0, 1, 2_500, 4_999])('%i ms after a sweep is repaired by the next one', async (phaseMs) => {
-    const { jobId } = await submitted(3);
-    await approve(fixture.context, jobId, operatorId);
-    const stopping = new AbortController();
-    const sweeping = sweepForever(fixture.context, sweepMs, stopping.signal, async () => wholeShare);
-    await fixture.eventually('the first sweep has ended', () => fixture.clock.sleepers() > 0);
-    for (let round = 0; round < 3; round += 1) {
-      await fixture.clock.advance(sweepMs);
-      await fixture.eventually('the sweep has ended', () => fixture.clock.sleepers() > 0);
-    }
-    await fixture.clock.advance(phaseMs);
-    // A worker ends the last batch, and dies before it ends the job.
-    await fixture.context.store.batches.fail(jobId, ['queued'], aFailure, fixture.clock.now());
-    expect(await stateOf(jobId)).toBe('processing');
-    await fixture.clock.advance(sweepMs - phaseMs);
-    await fixture.waitForState(jobId, 'failed');
-    stopping.abort();
-    await sweeping;
-  });
+  test.each([0, 1, 2_500, 4_999])(
+    '%i ms after a sweep is repaired by the next one',
+    async (phaseMs) => {
+      const { jobId } = await submitted(3);
+      await approve(fixture.context, jobId, operatorId);
+      const stopping = new AbortController();
+      const sweeping = sweepForever(
+        fixture.context,
+        sweepMs,
+        stopping.signal,
+        async () => wholeShare,
+      );
+      await fixture.eventually('the first sweep has ended', () => fixture.clock.sleepers() > 0);
+      for (let round = 0; round < 3; round += 1) {
+        await fixture.clock.advance(sweepMs);
+        await fixture.eventually('the sweep has ended', () => fixture.clock.sleepers() > 0);
+      }
+      await fixture.clock.advance(phaseMs);
+      // A worker ends the last batch, and dies before it ends the job.
+      await fixture.context.store.batches.fail(jobId, ['queued'], aFailure, fixture.clock.now());
+      expect(await stateOf(jobId)).toBe('processing');
+      await fixture.clock.advance(sweepMs - phaseMs);
+      await fixture.waitForState(jobId, 'failed');
+      stopping.abort();
+      await sweeping;
+    },
+  );
 });
 
 describe('a job that is due', () => {
@@ -394,12 +426,17 @@ describe('a job that is due', () => {
   const interrupted = async () => {
     const { jobId } = await submitted(3);
     const { store, clock } = fixture.context;
-    await store.jobs.move(jobId, ['awaiting_approval'], 'approving', clock.now(), { decidedBy: operatorId });
+    await store.jobs.move(jobId, ['awaiting_approval'], 'approving', clock.now(), {
+      decidedBy: operatorId,
+    });
     await fixture.clock.advance(interruptedMs);
     const move = async () => {
       throw new Error('broken');
     };
-    return { jobId, broken: { ...fixture.context, store: replaceMethods(store, { jobs: { move } }) } };
+    return {
+      jobId,
+      broken: { ...fixture.context, store: replaceMethods(store, { jobs: { move } }) },
+    };
   };
 
   test('comes back later if a step fails', async () => {

@@ -33,8 +33,8 @@ const pagesPerSweep = 10;
 const expiryMs = 60_000;
 
 /**
- * Time after a step of the clock during which nothing expires, in milliseconds: a clock that is wrong for a
- * moment must not reject jobs or delete results.
+ * Time after a step of the clock during which nothing expires, in milliseconds: a clock that is
+ * wrong for a moment must not reject jobs or delete results.
  */
 const trustedMs = 600_000;
 
@@ -50,8 +50,8 @@ interface SweepOptions {
 
 /**
  * Runs one sweep: continues the jobs that are due, republishes lost batches, and starts due runs of
- * schedules. All steps are idempotent, so several processes may sweep concurrently. A failing step does not
- * block the others. The sweep stops if the store is unavailable or the signal is aborted.
+ * schedules. All steps are idempotent, so several processes may sweep concurrently. A failing step
+ * does not block the others. The sweep stops if the store is unavailable or the signal is aborted.
  */
 export async function sweep(
   context: JobContext,
@@ -72,8 +72,8 @@ export async function sweep(
   };
 
   if (!(await step('store', () => store.ping()))) return;
-  // Batches are not marked as published while the queue is unavailable, so they resume as soon as it
-  // recovers.
+  // Batches are not marked as published while the queue is unavailable, so they resume as soon as
+  // it recovers.
   const isQueueAvailable = await step('queue', () => context.queue.ping());
   // Settling reads the whole job, which is wasted if its merged file cannot be written.
   const isWritable = await step('result storage', () => context.blobs.ping());
@@ -117,7 +117,8 @@ async function expireRecords(context: JobContext, sinceStepMs: number): Promise<
 
 /**
  * Publishes batches whose claims have expired, and then batches that have not been claimed since
- * `lostMs`, whose messages may be lost. The queue ignores messages that it still holds. Returns their number.
+ * `lostMs`, whose messages may be lost. The queue ignores messages that it still holds. Returns
+ * their number.
  */
 async function republish(context: JobContext, { ids, lateMs }: SweepPass): Promise<number> {
   const now = context.clock.steady() - lateMs;
@@ -149,8 +150,8 @@ async function republishAt(
 }
 
 /**
- * Voids every claim, republishes every outstanding batch, and returns their number. Only for the start of the
- * embedded stack, when no other process can hold a claim.
+ * Voids every claim, republishes every outstanding batch, and returns their number. Only for the
+ * start of the embedded stack, when no other process can hold a claim.
  */
 export async function refill(context: JobContext): Promise<number> {
   const { store, clock, log } = context;
@@ -168,8 +169,9 @@ async function correctTimes(context: JobContext): Promise<void> {
 }
 
 /**
- * Sweeps every `intervalMs` until the signal is aborted; resolves when the last round has ended. `readShare`
- * returns the share of the process. Without one, the round only stores the process's drift statistics.
+ * Sweeps every `intervalMs` until the signal is aborted; resolves when the last round has ended.
+ * `readShare` returns the share of the process. Without one, the round only stores the process's
+ * drift statistics.
  */
 export async function sweepForever(
   context: JobContext,
@@ -196,8 +198,8 @@ export async function sweepForever(
 }
 
 /**
- * Stores the drift statistics of this process every `intervalMs` until the signal is aborted. For worker
- * processes that do not sweep.
+ * Stores the drift statistics of this process every `intervalMs` until the signal is aborted. For
+ * worker processes that do not sweep.
  */
 export async function flushDriftForever(
   context: JobContext,
@@ -212,4 +214,5 @@ export async function flushDriftForever(
 }
 
 /** Returns a function that reports that statistics of this process could not be stored. */
-const driftFailure = (context: JobContext) => (error: unknown) => reportFailure(context, 'drift', error);
+const driftFailure = (context: JobContext) => (error: unknown) =>
+  reportFailure(context, 'drift', error);

@@ -1,6 +1,6 @@
 /**
- * Names of span attributes, from version 1.45.0 of OpenTelemetry's semantic conventions. Written out because
- * their package has thousands; a test compares them with it.
+ * Names of span attributes, from version 1.45.0 of OpenTelemetry's semantic conventions. Written
+ * out because their package has thousands; a test compares them with it.
  */
 export const attribute = {
   errorType: 'error.type',

@@ -2,7 +2,10 @@
 export interface LabelledMetric {
   readonly about: string;
   readonly labels: readonly string[];
-  /** All values of every label, in the order of the labels: these series exist at zero from the start. */
+  /**
+   * All values of every label, in the order of the labels: these series exist at zero from the
+   * start.
+   */
   readonly values?: readonly (readonly string[])[];
 }
 
@@ -106,14 +109,14 @@ export const durations = {
 } as const satisfies Record<string, DurationMetric>;
 
 /**
- * Bucket bounds for requests, in seconds. A subset of the bounds that OpenTelemetry recommends, because every
- * route has its own histogram.
+ * Bucket bounds for requests, in seconds. A subset of the bounds that OpenTelemetry recommends,
+ * because every route has its own histogram.
  */
 const requestBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 /**
- * Distributions of the durations of served requests, in seconds: names and labels of version 1.45.0 of
- * OpenTelemetry's semantic conventions. Prometheus has `_` for each dot.
+ * Distributions of the durations of served requests, in seconds: names and labels of version 1.45.0
+ * of OpenTelemetry's semantic conventions. Prometheus has `_` for each dot.
  */
 const requestDurations = {
   'http.server.request.duration': {
@@ -158,7 +161,8 @@ export const gauges = {
     labels: ['market', 'state'],
   },
   gleaner_backup_last_success_timestamp_seconds: {
-    about: 'Start of the newest complete scheduled backup, in seconds since the epoch; 0 without one.',
+    about:
+      'Start of the newest complete scheduled backup, in seconds since the epoch; 0 without one.',
     labels: [],
   },
   gleaner_backup_overdue_seconds: {
@@ -169,7 +173,10 @@ export const gauges = {
     about: 'Disagreements of balances, ledger, and jobs in the last audit.',
     labels: [],
   },
-  gleaner_build_info: { about: 'Always 1; the labels describe the process.', labels: ['version', 'role'] },
+  gleaner_build_info: {
+    about: 'Always 1; the labels describe the process.',
+    labels: ['version', 'role'],
+  },
 } as const satisfies Record<string, LabelledMetric>;
 
 export type RequestProtocol = 'http' | 'rpc';

@@ -5,7 +5,9 @@ import { createMetricsRecorder, type MetricsRecorder } from './recorder.ts';
 
 const { CUMULATIVE, DELTA } = AggregationTemporality;
 
-/** Creates a producer, and a function that collects the points of a metric: their labels and values. */
+/**
+ * Creates a producer, and a function that collects the points of a metric: their labels and values.
+ */
 function open(metrics: MetricsRecorder, options: Partial<ProducedMetrics> = {}) {
   const producer = createMetricProducer({ metrics, gauges: [], version: '0', ...options });
   return async (name: string) => {

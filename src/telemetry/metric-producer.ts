@@ -25,7 +25,10 @@ export interface ProducedMetrics {
   temporalityOf?(instrument: InstrumentType): AggregationTemporality;
 }
 
-/** Values of a series: one for a counter; the counts of the buckets, and the sum, for a distribution. */
+/**
+ * Values of a series: one for a counter; the counts of the buckets, and the sum, for a
+ * distribution.
+ */
 type Values = readonly number[];
 
 /** Times of a collection. */
@@ -56,7 +59,10 @@ export function createMetricProducer({
       const read = metrics.read();
       const period: Period = { startTime, lastTime, endTime: hrTime() };
       lastTime = period.endTime;
-      const sums = read.counters.map((series) => ({ series, values: counterValues(series, [series.value]) }));
+      const sums = read.counters.map((series) => ({
+        series,
+        values: counterValues(series, [series.value]),
+      }));
       const spreads = read.distributions.map((series) => ({
         series,
         values: distributionValues(series, [...series.counts, series.sumMs / 1000]),
@@ -73,11 +79,12 @@ export function createMetricProducer({
 }
 
 /**
- * Returns a function that returns the values to export of a series: all of them, or the difference to the
- * last collection, which is null if there is none.
+ * Returns a function that returns the values to export of a series: all of them, or the difference
+ * to the last collection, which is null if there is none.
  */
 function createChanges(temporality: AggregationTemporality) {
-  if (temporality === AggregationTemporality.CUMULATIVE) return (_series: object, values: Values) => values;
+  if (temporality === AggregationTemporality.CUMULATIVE)
+    return (_series: object, values: Values) => values;
   const last = new WeakMap<object, Values>();
   return (series: object, values: Values): Values | null => {
     const before = last.get(series);
@@ -94,7 +101,9 @@ interface Collected<Series> {
 
 /** Groups the series with values by their metric. */
 function byName<Series extends { name: string }>(collected: readonly Collected<Series>[]) {
-  const present = collected.filter((one): one is { series: Series; values: Values } => one.values !== null);
+  const present = collected.filter(
+    (one): one is { series: Series; values: Values } => one.values !== null,
+  );
   return Map.groupBy(present, ({ series }) => series.name as Series['name']);
 }
 
@@ -151,27 +160,41 @@ interface GaugeReading {
   samples: readonly { labels: Labels; value: number }[];
 }
 
-/** Reads all gauges, and returns those that were read within the timeout, and the errors of the others. */
+/**
+ * Reads all gauges, and returns those that were read within the timeout, and the errors of the
+ * others.
+ */
 async function readGauges(gauges: readonly GaugeReaders[], timeoutMs: number | undefined) {
   const pending = gauges.flatMap((readers) =>
     Object.entries(readers).map(async ([name, read]): Promise<GaugeReading> => {
-      const samples = timeoutMs === undefined ? read() : withTimeout(timeoutMs, `The gauge ${name}`, read());
+      const samples =
+        timeoutMs === undefined ? read() : withTimeout(timeoutMs, `The gauge ${name}`, read());
       return { name: name as GaugeName, samples: await samples };
     }),
   );
   const results = await Promise.allSettled(pending);
   return {
     readings: results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
-    errors: results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : [])),
+    errors: results.flatMap((result) =>
+      result.status === 'rejected' ? [result.reason as unknown] : [],
+    ),
   };
 }
 
-function describeGauge({ name, samples }: GaugeReading, { startTime, endTime }: Period): MetricData {
+function describeGauge(
+  { name, samples }: GaugeReading,
+  { startTime, endTime }: Period,
+): MetricData {
   const unit = name.endsWith('_seconds') ? 's' : '';
   return {
     descriptor: { name, description: gaugeCatalog[name].about, unit, valueType: ValueType.DOUBLE },
     dataPointType: DataPointType.GAUGE,
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
-    dataPoints: samples.map(({ labels, value }) => ({ attributes: labels, startTime, endTime, value })),
+    dataPoints: samples.map(({ labels, value }) => ({
+      attributes: labels,
+      startTime,
+      endTime,
+      value,
+    })),
   };
 }

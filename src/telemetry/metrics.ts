@@ -1,4 +1,10 @@
-import type { CounterLabels, CounterName, DistributionName, GaugeLabels, GaugeName } from './catalog.ts';
+import type {
+  CounterLabels,
+  CounterName,
+  DistributionName,
+  GaugeLabels,
+  GaugeName,
+} from './catalog.ts';
 
 /** Labels of a series by name. Labels that do not apply are absent. */
 export type Labels = Readonly<Record<string, string | number>>;

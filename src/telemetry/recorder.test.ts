@@ -54,5 +54,7 @@ test('startSeries() creates every combination of declared values, and distributi
   const requests = counters.filter(({ name }) => name === 'gleaner_requests_total');
   expect(requests).toHaveLength(6);
   expect(requests.reduce((sum, { value }) => sum + value, 0)).toBe(1);
-  expect(counters.filter(({ name }) => name === 'gleaner_batch_redeliveries_total')).toHaveLength(1);
+  expect(counters.filter(({ name }) => name === 'gleaner_batch_redeliveries_total')).toHaveLength(
+    1,
+  );
 });

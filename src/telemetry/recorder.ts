@@ -6,11 +6,20 @@ import {
   durations,
   type LabelledMetric,
 } from './catalog.ts';
-import type { CounterSeries, DistributionSeries, Labels, Metrics, MetricsReport } from './metrics.ts';
+import type {
+  CounterSeries,
+  DistributionSeries,
+  Labels,
+  Metrics,
+  MetricsReport,
+} from './metrics.ts';
 
 const noLabels: Labels = {};
 
-/** Recorder that keeps sums in memory: its size depends on the number of series, not of measurements. */
+/**
+ * Recorder that keeps sums in memory: its size depends on the number of series, not of
+ * measurements.
+ */
 export interface MetricsRecorder extends Metrics {
   /** Creates a series at zero, so that its first measurement is an increase. */
   start(name: DistributionName, labels: Labels): void;
@@ -72,7 +81,10 @@ export function createMetricsRecorder(): MetricsRecorder {
   };
 }
 
-/** Creates the series of distributions without labels, and of counters whose values are declared, at zero. */
+/**
+ * Creates the series of distributions without labels, and of counters whose values are declared, at
+ * zero.
+ */
 export function startSeries({ add, start }: Pick<MetricsRecorder, 'add' | 'start'>): void {
   for (const name of Object.keys(durations)) start(name as DistributionName, noLabels);
   for (const [name, { labels, values }] of Object.entries<LabelledMetric>(counters))

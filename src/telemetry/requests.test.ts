@@ -35,7 +35,8 @@ beforeEach(async () => {
     telemetry.requests.measure((request, response) => {
       if (request.url!.startsWith('/files/')) nameRoute(request, '/files/{name}');
       if (request.url === '/files/cut') response.write('half', () => response.destroy());
-      else if (request.url === '/files/waited') response.setHeader('server-timing', 'wait;dur=60000').end();
+      else if (request.url === '/files/waited')
+        response.setHeader('server-timing', 'wait;dur=60000').end();
       else response.writeHead(Number(request.url!.slice(-3))).end();
     }),
     0,
@@ -44,7 +45,11 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => exporter.listen(0, '127.0.0.1', resolve));
 });
 afterEach(async () => {
-  await Promise.all([rpc.close(), http.close(0), new Promise((resolve) => exporter.close(resolve))]);
+  await Promise.all([
+    rpc.close(),
+    http.close(0),
+    new Promise((resolve) => exporter.close(resolve)),
+  ]);
   await telemetry.close();
   await fixture.close();
 });
@@ -53,8 +58,8 @@ const measured = (): Promise<Scrape> =>
   scrape(`http://127.0.0.1:${(exporter.address() as AddressInfo).port}`);
 
 /**
- * Returns the metrics once a number of requests is counted. A response is closed after the client has read
- * it.
+ * Returns the metrics once a number of requests is counted. A response is closed after the client
+ * has read it.
  */
 const afterRequests = (protocol: string, count: number): Promise<Scrape> =>
   until(
@@ -79,7 +84,9 @@ describe('series at the start', () => {
     expect(zero('http_server_request_duration')).toEqual([]);
     expect(zero('rpc_server_call_duration')).toEqual([]);
     const requests = /^(gleaner_requests|http_|rpc_)/;
-    expect([...found].filter(([series, value]) => requests.test(series) && value !== 0)).toEqual([]);
+    expect([...found].filter(([series, value]) => requests.test(series) && value !== 0)).toEqual(
+      [],
+    );
   });
 
   test('outcomes of deliveries are zero, so that their first failure is an increase', async () => {
@@ -95,28 +102,31 @@ describe('calls over RPC', () => {
     ['gRPC-Web', 'grpc', () => createGrpcWebTransport(address())],
     ['Connect', 'connectrpc', () => createConnectTransport(address())],
   ];
-  test.each(transports)('over %s have their method and status', async (_name, system, transport) => {
-    const headers = { authorization: fixture.authorization };
-    const account = createClient(AccountService, transport());
-    const jobs = createClient(JobService, transport());
-    const id = '00000000-0000-4000-8000-000000000000';
-    await account.getAccount({}, { headers });
-    await account.getAccount({}).catch(() => {});
-    await jobs.getProgress({ jobId: id }, { headers }).catch(() => {});
-    await Array.fromAsync(jobs.watchJob({ jobId: id }, { headers })).catch(() => {});
-    const found = await afterRequests('rpc', 4);
-    const counted = (method: string, status: string) =>
-      sumOf(found, 'rpc_server_call_duration_count', {
-        rpc_system_name: system,
-        rpc_method: method,
-        rpc_status_code: status,
-      });
-    expect(counted('gleaner.account.v1.AccountService/GetAccount', 'OK')).toBe(1);
-    expect(counted('gleaner.account.v1.AccountService/GetAccount', 'UNAUTHENTICATED')).toBe(1);
-    expect(counted('gleaner.job.v1.JobService/GetProgress', 'NOT_FOUND')).toBe(1);
-    expect(counted('gleaner.job.v1.JobService/WatchJob', 'NOT_FOUND')).toBe(1);
-    expect(results(found, 'rpc')).toEqual([1, 3, 0]);
-  });
+  test.each(transports)(
+    'over %s have their method and status',
+    async (_name, system, transport) => {
+      const headers = { authorization: fixture.authorization };
+      const account = createClient(AccountService, transport());
+      const jobs = createClient(JobService, transport());
+      const id = '00000000-0000-4000-8000-000000000000';
+      await account.getAccount({}, { headers });
+      await account.getAccount({}).catch(() => {});
+      await jobs.getProgress({ jobId: id }, { headers }).catch(() => {});
+      await Array.fromAsync(jobs.watchJob({ jobId: id }, { headers })).catch(() => {});
+      const found = await afterRequests('rpc', 4);
+      const counted = (method: string, status: string) =>
+        sumOf(found, 'rpc_server_call_duration_count', {
+          rpc_system_name: system,
+          rpc_method: method,
+          rpc_status_code: status,
+        });
+      expect(counted('gleaner.account.v1.AccountService/GetAccount', 'OK')).toBe(1);
+      expect(counted('gleaner.account.v1.AccountService/GetAccount', 'UNAUTHENTICATED')).toBe(1);
+      expect(counted('gleaner.job.v1.JobService/GetProgress', 'NOT_FOUND')).toBe(1);
+      expect(counted('gleaner.job.v1.JobService/WatchJob', 'NOT_FOUND')).toBe(1);
+      expect(results(found, 'rpc')).toEqual([1, 3, 0]);
+    },
+  );
 
   const method = 'gleaner.account.v1.AccountService/GetAccount';
   const headers = { 'content-type': 'application/proto', 'content-length': '10' };
@@ -185,7 +195,9 @@ describe('HTTP requests', () => {
     await ask('/files/500', 'PUT');
     await ask('/other/404', 'LINK');
     const found = await afterRequests('http', 3);
-    const series = [...found.keys()].filter((name) => name.startsWith('http_server_request_duration_count'));
+    const series = [...found.keys()].filter((name) =>
+      name.startsWith('http_server_request_duration_count'),
+    );
     expect(series.toSorted()).toEqual([
       'http_server_request_duration_count{http_request_method="GET",http_route="/files/{name}",http_response_status_code="200"}',
       'http_server_request_duration_count{http_request_method="PUT",http_route="/files/{name}",http_response_status_code="500"}',

@@ -37,7 +37,8 @@ export const serverErrors: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Observation of a request, stored on the request: a WeakMap of requests costs too much garbage collection.
+ * Observation of a request, stored on the request: a WeakMap of requests costs too much garbage
+ * collection.
  */
 const observation = Symbol('observation');
 interface Observation {
@@ -61,8 +62,8 @@ export function nameCall(request: Request, call: MeasuredCall): void {
 /** Measurements of the requests that a process serves. */
 export interface RequestMetrics {
   /**
-   * Wraps the listener of a port so that each request is counted and its duration recorded once its response
-   * is closed.
+   * Wraps the listener of a port so that each request is counted and its duration recorded once its
+   * response is closed.
    */
   measure<Q extends Request, S extends Response>(
     listener: (request: Q, response: S) => void,

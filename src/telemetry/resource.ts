@@ -16,13 +16,17 @@ export interface ProcessDescription {
 }
 
 /**
- * Returns the resource of a process. `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` override its
- * attributes.
+ * Returns the resource of a process. `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` override
+ * its attributes.
  */
 export function createResource({ role, version }: Omit<ProcessDescription, 'log'>): Resource {
   return defaultResource()
     .merge(
-      resourceFromAttributes({ 'service.name': 'gleaner', 'service.version': version, 'gleaner.role': role }),
+      resourceFromAttributes({
+        'service.name': 'gleaner',
+        'service.version': version,
+        'gleaner.role': role,
+      }),
     )
     .merge(detectResources({ detectors: [envDetector] }));
 }
@@ -33,7 +37,8 @@ let users = 0;
 /** Logs the problems of the SDK, such as failed exports, which it reports only here. */
 export function reportDiagnostics(log: Log): void {
   users += 1;
-  const report = (message: string, ...details: unknown[]) => log.warn({ details }, `telemetry: ${message}`);
+  const report = (message: string, ...details: unknown[]) =>
+    log.warn({ details }, `telemetry: ${message}`);
   const quiet = () => {};
   diag.setLogger(
     { error: report, warn: report, info: quiet, debug: quiet, verbose: quiet },

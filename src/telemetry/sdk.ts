@@ -4,15 +4,22 @@ import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { RuntimeNodeInstrumentation } from '@opentelemetry/instrumentation-runtime-node';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { createMetricProducer, type ProducedMetrics } from './metric-producer.ts';
-import { clearDiagnostics, createResource, type ProcessDescription, reportDiagnostics } from './resource.ts';
+import {
+  clearDiagnostics,
+  createResource,
+  type ProcessDescription,
+  reportDiagnostics,
+} from './resource.ts';
 
 /*
- * The OpenTelemetry SDK for metrics. This module is imported only when metrics are exported, because the SDK
- * takes several megabytes of memory.
+ * The OpenTelemetry SDK for metrics. This module is imported only when metrics are exported,
+ * because the SDK takes several megabytes of memory.
  */
 
 /** Options for openMetricsSdk(). */
-export interface MetricsSdkOptions extends ProcessDescription, Pick<ProducedMetrics, 'metrics' | 'gauges'> {
+export interface MetricsSdkOptions
+  extends ProcessDescription,
+    Pick<ProducedMetrics, 'metrics' | 'gauges'> {
   /** Interval between pushes over OTLP, in milliseconds. Null: nothing is pushed. */
   pushMs: number | null;
 }
@@ -24,7 +31,9 @@ export interface MetricsSdk {
   close(): Promise<void>;
 }
 
-/** Starts the SDK. The exporter over OTLP reads its own `OTEL_*` variables, for example for headers. */
+/**
+ * Starts the SDK. The exporter over OTLP reads its own `OTEL_*` variables, for example for headers.
+ */
 export function openMetricsSdk({
   log,
   pushMs,

@@ -66,14 +66,19 @@ test('traceRequests() records the route and the status, but not the query', asyn
 });
 
 test('traceRequests() gives unknown methods one name', async () => {
-  const span = await spanOf((_request, response) => response.writeHead(405).end(), '/', { method: 'PURGE' });
+  const span = await spanOf((_request, response) => response.writeHead(405).end(), '/', {
+    method: 'PURGE',
+  });
   expect(span.name).toBe('HTTP');
   expect(span.attributes['http.request.method']).toBe('_OTHER');
 });
 
 test('traceRequests() marks failed and aborted requests', async () => {
   const failed = await spanOf((_request, response) => response.writeHead(503).end(), '/');
-  expect(failed.attributes).toMatchObject({ 'error.type': '503', 'http.response.status_code': 503 });
+  expect(failed.attributes).toMatchObject({
+    'error.type': '503',
+    'http.response.status_code': 503,
+  });
   exporter.reset();
   const aborted = await spanOf((_request, response) => void response.destroy(), '/');
   expect(aborted.attributes['error.type']).toBe('aborted');

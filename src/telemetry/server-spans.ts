@@ -13,8 +13,8 @@ function traceOf({ traceparent, tracestate }: IncomingHttpHeaders): TraceContext
 }
 
 /**
- * Wraps a listener so that each request has a span until its response is sent, with the caller's trace as
- * parent. The query is not recorded, because it may contain the signature of a link.
+ * Wraps a listener so that each request has a span until its response is sent, with the caller's
+ * trace as parent. The query is not recorded, because it may contain the signature of a link.
  */
 export function traceRequests(listener: RequestListener): RequestListener {
   return (request, response) => {
@@ -55,8 +55,8 @@ interface RpcResponse {
 }
 
 /**
- * Runs a call of an RPC server in a span that ends with the response. Its parent is the active span of the
- * HTTP port or else the caller's trace.
+ * Runs a call of an RPC server in a span that ends with the response. Its parent is the active span
+ * of the HTTP port or else the caller's trace.
  */
 export function inCallSpan<T>(
   method: string,

@@ -20,9 +20,9 @@ export interface Telemetry {
 }
 
 /**
- * Starts to measure. Measurements are sums in memory, which the SDK of OpenTelemetry reads to export them: it
- * takes a tenth of the start and several megabytes, so it is loaded by the first scrape, or here if metrics
- * are pushed.
+ * Starts to measure. Measurements are sums in memory, which the SDK of OpenTelemetry reads to
+ * export them: it takes a tenth of the start and several megabytes, so it is loaded by the first
+ * scrape, or here if metrics are pushed.
  */
 export async function openTelemetry(
   options: Omit<MetricsSdkOptions, 'metrics' | 'gauges'>,

@@ -11,7 +11,10 @@ import { Fault } from '../contract/fault.ts';
 import { currentTrace, inSpan, outsideSpans, recordedSpan } from './trace.ts';
 
 test('inSpan() only runs the function without the SDK, and sends no context', async () => {
-  const seen = await inSpan('step', {}, async () => ({ trace: currentTrace(), span: recordedSpan() }));
+  const seen = await inSpan('step', {}, async () => ({
+    trace: currentTrace(),
+    span: recordedSpan(),
+  }));
   expect(seen).toEqual({ trace: {}, span: undefined });
 });
 

@@ -15,8 +15,8 @@ import { Fault } from '../contract/fault.ts';
 import { attribute, schemaUrl } from './attributes.ts';
 
 /*
- * Spans through OpenTelemetry's API, which records nothing unless src/telemetry/tracing.ts is loaded. Code
- * outside of this folder creates spans only with these functions.
+ * Spans through OpenTelemetry's API, which records nothing unless src/telemetry/tracing.ts is
+ * loaded. Code outside of this folder creates spans only with these functions.
  */
 
 /** W3C trace context: the headers `traceparent` and `tracestate`. Empty outside of a span. */
@@ -55,14 +55,20 @@ export function startSpan(
 /** Span that records nothing. */
 const noSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 
-/** Returns true if spans are recorded. Otherwise, spans and contexts would be created for nothing. */
+/**
+ * Returns true if spans are recorded. Otherwise, spans and contexts would be created for nothing.
+ */
 export function recordsSpans(): boolean {
   const provider = trace.getTracerProvider() as ProxyTracerProvider;
   return provider.getDelegateTracer('gleaner') !== undefined;
 }
 
 /** Runs `run` in a span that ends with it. An error marks the span as failed. */
-export function inSpan<T>(name: string, options: SpanOptions, run: (span: Span) => Promise<T>): Promise<T> {
+export function inSpan<T>(
+  name: string,
+  options: SpanOptions,
+  run: (span: Span) => Promise<T>,
+): Promise<T> {
   return recordsSpans() ? recordSpan(name, options, run) : run(noSpan);
 }
 

@@ -4,11 +4,16 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { addLogFields } from '../base/log.ts';
-import { clearDiagnostics, createResource, type ProcessDescription, reportDiagnostics } from './resource.ts';
+import {
+  clearDiagnostics,
+  createResource,
+  type ProcessDescription,
+  reportDiagnostics,
+} from './resource.ts';
 
 /*
- * The OpenTelemetry SDK for traces. This module is imported only by processes that export traces, because the
- * SDK takes several megabytes of memory.
+ * The OpenTelemetry SDK for traces. This module is imported only by processes that export traces,
+ * because the SDK takes several megabytes of memory.
  */
 
 /** Traces of a process. */
@@ -21,9 +26,9 @@ export interface Tracing {
 const closeMs = 2_000;
 
 /**
- * Starts to record spans and to export them over OTLP. The SDK reads its own `OTEL_*` variables, such as the
- * sampler, the exporter's headers, and the batch size. Loggers created afterwards add the trace and the span
- * to each line.
+ * Starts to record spans and to export them over OTLP. The SDK reads its own `OTEL_*` variables,
+ * such as the sampler, the exporter's headers, and the batch size. Loggers created afterwards add
+ * the trace and the span to each line.
  */
 export function openTracing({ log, ...description }: ProcessDescription): Tracing {
   reportDiagnostics(log);

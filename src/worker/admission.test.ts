@@ -4,7 +4,10 @@ import { type Admission, createAdmission } from './admission.ts';
 
 const never = new AbortController().signal;
 
-/** Batches of one admission controller: the admitted ones by name, and the functions that release them. */
+/**
+ * Batches of one admission controller: the admitted ones by name, and the functions that release
+ * them.
+ */
 function open(concurrency: number, maxWaitingPerUser = 1_000) {
   const admission: Admission = createAdmission({ concurrency, maxWaitingPerUser });
   const admitted: string[] = [];
@@ -22,7 +25,8 @@ function open(concurrency: number, maxWaitingPerUser = 1_000) {
     }
     await flushTasks();
   };
-  const countOf = (prefix: string) => [...releases.keys()].filter((name) => name.startsWith(prefix)).length;
+  const countOf = (prefix: string) =>
+    [...releases.keys()].filter((name) => name.startsWith(prefix)).length;
   /** Releases the oldest of these batches. */
   const end = async (prefix: string) => {
     const name = [...releases.keys()].find((each) => each.startsWith(prefix))!;
@@ -82,11 +86,14 @@ describe('createAdmission()', () => {
     ['batches of one unit', 2_000, 1, 3_000],
     ['batches of one unit at a small origin', 2, 1, 8],
     ['no more batches than keep the origin busy', 32, 32, 3],
-  ])('admits %s up to the permits of the origin', async (_name, concurrency, requests, expected) => {
-    const { add, countOf } = open(concurrency, 10_000);
-    await add('a1', 3_200, { requests });
-    expect(countOf('a')).toBe(expected);
-  });
+  ])(
+    'admits %s up to the permits of the origin',
+    async (_name, concurrency, requests, expected) => {
+      const { add, countOf } = open(concurrency, 10_000);
+      await add('a1', 3_200, { requests });
+      expect(countOf('a')).toBe(expected);
+    },
+  );
 
   test('rejects waiting batches of a user above the limit, and of no one else', async () => {
     const { admission, add, countOf } = open(8, 5);
@@ -102,7 +109,10 @@ describe('createAdmission()', () => {
     const { admission, add, countOf, end } = open(8);
     await add('a1', 8);
     const stop = new AbortController();
-    const gone = admission.wait({ userId: 'a', jobId: 'a2', region: 'sg', requests: 8 }, stop.signal);
+    const gone = admission.wait(
+      { userId: 'a', jobId: 'a2', region: 'sg', requests: 8 },
+      stop.signal,
+    );
     stop.abort('stopped');
     await expect(gone).rejects.toBe('stopped');
     expect(admission.waiting).toBe(0);

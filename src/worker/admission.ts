@@ -10,13 +10,13 @@ export interface Applicant extends Owner {
 /** Decides which batches of a market and lane this process works on. */
 export interface Admission {
   /**
-   * Admits a batch if there is room and no other batch of its user waits. Returns a function that releases
-   * the room, or null.
+   * Admits a batch if there is room and no other batch of its user waits. Returns a function that
+   * releases the room, or null.
    */
   tryAcquire(applicant: Applicant): (() => void) | null;
   /**
-   * Resolves with that function once the batch is admitted, or immediately with null if too many batches of
-   * its user wait. Rejects with the signal's reason if the signal aborts first.
+   * Resolves with that function once the batch is admitted, or immediately with null if too many
+   * batches of its user wait. Rejects with the signal's reason if the signal aborts first.
    */
   wait(applicant: Applicant, signal: AbortSignal): Promise<(() => void) | null>;
   /** Number of waiting batches. */
@@ -45,32 +45,36 @@ interface Region {
 }
 
 /**
- * Batches of a region that are admitted regardless of the origin's concurrency limit: while one ends, the
- * others keep the origin busy. Their requests are limited, because each one that waits for a permit takes
- * memory that the garbage collector visits repeatedly.
+ * Batches of a region that are admitted regardless of the origin's concurrency limit: while one
+ * ends, the others keep the origin busy. Their requests are limited, because each one that waits
+ * for a permit takes memory that the garbage collector visits repeatedly.
  */
 const minBatches = 16;
 const minRequests = 192;
 
 /**
- * Requests of admitted batches per permit of the origin. One user gets half of them; the surplus keeps the
- * origin busy while batches end.
+ * Requests of admitted batches per permit of the origin. One user gets half of them; the surplus
+ * keeps the origin busy while batches end.
  */
 const requestsPerPermit = 3;
 
 const nothing: Load = { batches: 0, requests: 0 };
 
 /**
- * Creates an admission controller. Regions are independent. A user may use as much of a region as is still
- * free: one user alone gets half, two users a third each, so that there is always room for another. Waiting
- * batches are admitted round-robin by user, and by job within a user.
+ * Creates an admission controller. Regions are independent. A user may use as much of a region as
+ * is still free: one user alone gets half, two users a third each, so that there is always room for
+ * another. Waiting batches are admitted round-robin by user, and by job within a user.
  */
 export function createAdmission({ concurrency, maxWaitingPerUser }: AdmissionOptions): Admission {
   const regions = new Map<string, Region>();
   let waiting = 0;
 
   const regionOf = (name: string): Region => {
-    const region = regions.get(name) ?? { total: { ...nothing }, users: new Map(), queue: createFairQueue() };
+    const region = regions.get(name) ?? {
+      total: { ...nothing },
+      users: new Map(),
+      queue: createFairQueue(),
+    };
     regions.set(name, region);
     return region;
   };

@@ -35,8 +35,8 @@ async function sharedClock(aheadMs: number): Promise<Clock> {
 }
 
 /**
- * Returns the attempts of a listing that takes two minutes, with one host as worker and another, 20 s ahead, as
- * sweeper.
+ * Returns the attempts of a listing that takes two minutes, with one host as worker and another, 20
+ * s ahead, as sweeper.
  */
 async function attemptsOf(worker: Clock, sweeper: Clock): Promise<number> {
   const { context, clock } = fixture;

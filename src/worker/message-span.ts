@@ -26,7 +26,10 @@ export function messageAttributes(
   };
 }
 
-/** Processes a message in a span whose parent is the publisher's, or in a new trace if there is none. */
+/**
+ * Processes a message in a span whose parent is the publisher's, or in a new trace if there is
+ * none.
+ */
 export function inMessageSpan(
   queue: Pick<Queue, 'engine'>,
   message: QueueMessage,

@@ -66,9 +66,9 @@ describe('an outage of the result storage', () => {
     const jobId = await submit('SubmitMerchantItems', { urls });
     await passMinutes(10);
     expect(fixture.requestedItems()).toHaveLength(0);
-    expect((await fixture.context.store.batches.find({ jobId })).map(({ attempt }) => attempt)).toEqual([
-      0, 0,
-    ]);
+    expect(
+      (await fixture.context.store.batches.find({ jobId })).map(({ attempt }) => attempt),
+    ).toEqual([0, 0]);
     control.state = 'there';
     expect(await completes(jobId)).toMatchObject({ refunded: 0 });
     expect(await fixture.problems()).toEqual([]);
@@ -84,7 +84,8 @@ describe('an outage of the result storage', () => {
     const jobId = await submit('SubmitMerchantItems', { urls: urls.slice(0, 1) });
     await passMinutes(10);
     const reads = (fixture.requestedItems().length - pages) / pages;
-    // Delays of 2, 4, 8 … 256, 300 seconds, each up to half shorter; without back-off it would be 300 pages.
+    // Delays of 2, 4, 8 … 256, 300 seconds, each up to half shorter; without back-off it would be
+    // 300 pages.
     expect(reads).toBeGreaterThan(4);
     expect(reads).toBeLessThan(14);
     const wait = await firstWait(fixture.context.store, jobId, 0);
@@ -102,9 +103,14 @@ describe('an outage of the result storage', () => {
       urls: Array.from({ length: 40 }, (_, at) => `https://mkta.sg/shop/${21 + (at % 2)}`),
     });
     await passMinutes(10);
-    const { batches } = await fixture.context.store.batches.countInFlight(jobId, fixture.clock.now());
+    const { batches } = await fixture.context.store.batches.countInFlight(
+      jobId,
+      fixture.clock.now(),
+    );
     expect(batches).toBeGreaterThan(0);
-    const attempts = (await fixture.context.store.batches.find({ jobId })).map(({ attempt }) => attempt);
+    const attempts = (await fixture.context.store.batches.find({ jobId })).map(
+      ({ attempt }) => attempt,
+    );
     // The requests in progress when the outage began, and one per trial.
     expect(attempts.reduce((sum, attempt) => sum + attempt, 0)).toBeLessThan(8 + 14);
   });
@@ -131,7 +137,11 @@ describe('an outage of the result storage', () => {
     control.state = 'away';
     await fixture.startWorker();
     const userId = await fixture.createUser(100);
-    await fixture.submit(userId, 'SubmitGetPc', { region: 'sg', itemId: '30000000001', shopId: '77' });
+    await fixture.submit(userId, 'SubmitGetPc', {
+      region: 'sg',
+      itemId: '30000000001',
+      shopId: '77',
+    });
     const [job] = (await fixture.context.store.jobs.list({ userId }, { limit: 1 })).items;
     await passMinutes(1);
     expect(fixture.requestedItems()).toHaveLength(0);

@@ -25,7 +25,9 @@ export interface WorkerPoolOptions {
   countRequests(rows: readonly OriginMinute[]): void;
 }
 
-/** Worker processes by what they do. `stopped`: not started yet, or dead and about to be restarted. */
+/**
+ * Worker processes by what they do. `stopped`: not started yet, or dead and about to be restarted.
+ */
 export interface WorkerSlots {
   busy: number;
   idle: number;
@@ -45,8 +47,8 @@ export interface WorkerPool {
 }
 
 /**
- * Delay before a dead worker is restarted. Doubles with each death up to the maximum. After the first part,
- * the connections of the process and its browser are closed, and its permits are free.
+ * Delay before a dead worker is restarted. Doubles with each death up to the maximum. After the
+ * first part, the connections of the process and its browser are closed, and its permits are free.
  */
 const pause = { firstMs: 500, maxMs: 10_000 };
 /** A worker that ran this long resets the delay. */
@@ -63,10 +65,11 @@ interface Slot {
 const emptySlot: Slot = { process: null, memoryBytes: 0, unitsDone: 0 };
 
 /**
- * Starts worker processes, and restarts a process that dies after a delay. The batches of a dead worker are
- * released and republished immediately (docs/decisions/0001-worker-processes.md). Their claims count as
- * claims without progress, so that a page that kills its workers is abandoned
- * (src/jobs/steps/read-batch.ts). Such batches are read by another process, which is started for them.
+ * Starts worker processes, and restarts a process that dies after a delay. The batches of a dead
+ * worker are released and republished immediately (docs/decisions/0001-worker-processes.md). Their
+ * claims count as claims without progress, so that a page that kills its workers is abandoned
+ * (src/jobs/steps/read-batch.ts). Such batches are read by another process, which is started for
+ * them.
  */
 export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const { context, count } = options;
@@ -81,7 +84,9 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
       await releasePermits(context, worker.holder);
     },
     publish: async (message) => {
-      await context.queue.publish(message).catch((error) => reportUnpublished(context, message, error));
+      await context.queue
+        .publish(message)
+        .catch((error) => reportUnpublished(context, message, error));
     },
   });
   const kept = slots.map((slot, index) =>
@@ -135,7 +140,8 @@ function launch(
   });
   slot.process = worker;
   worker.started.then(
-    () => context.log.info({ worker: index, workerPid: worker.pid, readsSuspects }, 'worker started'),
+    () =>
+      context.log.info({ worker: index, workerPid: worker.pid, readsSuspects }, 'worker started'),
     () => {},
   );
   void worker.ended.then(() => {
@@ -169,7 +175,10 @@ async function keepRunning(
 }
 
 /** Releases the permits of origins that a dead worker held. If this fails, they expire. */
-async function releasePermits({ store, log }: WorkerPoolOptions['context'], holder: string): Promise<void> {
+async function releasePermits(
+  { store, log }: WorkerPoolOptions['context'],
+  holder: string,
+): Promise<void> {
   try {
     await store.origins.release(holder);
   } catch (error) {
@@ -177,7 +186,10 @@ async function releasePermits({ store, log }: WorkerPoolOptions['context'], hold
   }
 }
 
-/** Logs the death of a worker with `about`, and releases and republishes the batches that it had claimed. */
+/**
+ * Logs the death of a worker with `about`, and releases and republishes the batches that it had
+ * claimed.
+ */
 async function releaseClaims(
   context: WorkerPoolOptions['context'],
   worker: WorkerProcess,
@@ -196,9 +208,9 @@ async function releaseClaims(
 }
 
 /**
- * Releases a batch claimed by a dead worker. If the worker stalled on a unit, only the batch of that unit has
- * failed. A worker that was silent may have been frozen, which says nothing about its batches. Returns false
- * if another worker has claimed the batch since, or it has ended.
+ * Releases a batch claimed by a dead worker. If the worker stalled on a unit, only the batch of
+ * that unit has failed. A worker that was silent may have been frozen, which says nothing about its
+ * batches. Returns false if another worker has claimed the batch since, or it has ended.
  */
 async function release(
   { store, clock }: WorkerPoolOptions['context'],
@@ -215,8 +227,8 @@ async function release(
 }
 
 /**
- * Releases and republishes a batch claimed by a dead worker. If this fails, the sweep republishes the batch
- * once its claim has expired.
+ * Releases and republishes a batch claimed by a dead worker. If this fails, the sweep republishes
+ * the batch once its claim has expired.
  */
 async function requeue(
   context: WorkerPoolOptions['context'],

@@ -47,7 +47,9 @@ export interface WorkerProcess {
   readonly pid: number;
   /** Id as a holder of origins' permits. */
   readonly holder: string;
-  /** Messages in progress. After the process ended, the messages that were in progress at that time. */
+  /**
+   * Messages in progress. After the process ended, the messages that were in progress at that time.
+   */
   readonly inFlight: ReadonlyMap<string, BatchReference>;
   /** Attempts of its claims, by batch. */
   readonly claims: ReadonlyMap<string, number>;
@@ -62,21 +64,22 @@ export interface WorkerProcess {
 }
 
 /**
- * Young generation of a worker's heap in MiB: half of Node's default. With one malloc arena this saves 50 MB
- * of resident memory under load for about 5 % of CPU time (docs/performance.md).
+ * Young generation of a worker's heap in MiB: half of Node's default. With one malloc arena this
+ * saves 50 MB of resident memory under load for about 5 % of CPU time (docs/performance.md).
  */
 const semiSpaceMb = 8;
 
 /**
- * Garbage in the old generation of a worker that triggers a full collection, in percent of the live objects.
- * Records in progress outlive the young generation, so that V8's own limit is reached every 1,000 units.
+ * Garbage in the old generation of a worker that triggers a full collection, in percent of the live
+ * objects. Records in progress outlive the young generation, so that V8's own limit is reached
+ * every 1,000 units.
  */
 const maxGarbagePercent = 150;
 
 /**
- * Settings of glibc's allocator. All threads share one arena. The fixed thresholds return large buffers and
- * the free end of the heap to the system; by default both thresholds grow with the buffers
- * (docs/performance.md).
+ * Settings of glibc's allocator. All threads share one arena. The fixed thresholds return large
+ * buffers and the free end of the heap to the system; by default both thresholds grow with the
+ * buffers (docs/performance.md).
  */
 const allocatorSettings = {
   MALLOC_ARENA_MAX: '1',
@@ -90,9 +93,9 @@ const stopMs = 5_000;
 const exitMs = 1_000;
 
 /**
- * Interval at which reports are checked. A process that misses three is killed, after 36 to 48 s: before the
- * sweep publishes its batches again. One that runs without a turn of its event loop has ended itself before
- * (stall-detector.ts), so this one is frozen or waits for the system.
+ * Interval at which reports are checked. A process that misses three is killed, after 36 to 48 s:
+ * before the sweep publishes its batches again. One that runs without a turn of its event loop has
+ * ended itself before (stall-detector.ts), so this one is frozen or waits for the system.
  */
 const checkMs = 12_000;
 const maxMissed = 3;
@@ -109,7 +112,8 @@ function forkWorker({ entry, memoryBytes, setup }: WorkerProcessOptions) {
       ...process.execArgv,
       `--max-old-space-size=${Math.round(memoryBytes / 1024 ** 2)}`,
       `--max-semi-space-size=${semiSpaceMb}`,
-      // Modules are loaded with a young generation of about 1 MB; the process releases it after startup.
+      // Modules are loaded with a young generation of about 1 MB; the process releases it after
+      // startup.
       '--semi-space-growth-factor=1',
       `--heap-growing-percent=${maxGarbagePercent}`,
     ],
@@ -136,7 +140,8 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
     settled: (message) => {
       inFlight.delete(keyOf(message));
       const { batchId } = message;
-      if (![...inFlight.values()].some((other) => other.batchId === batchId)) claims.delete(batchId);
+      if (![...inFlight.values()].some((other) => other.batchId === batchId))
+        claims.delete(batchId);
     },
     claimed: ({ batchId, attempt }) => {
       claims.set(batchId, attempt);
@@ -219,7 +224,10 @@ async function endOf(child: ChildProcess): Promise<Pick<WorkerEnd, 'code' | 'sig
   }
 }
 
-/** Resolves with the report of a process that its main thread stalls. Null if it ends without a report. */
+/**
+ * Resolves with the report of a process that its main thread stalls. Null if it ends without a
+ * report.
+ */
 async function stallOf(child: ChildProcess): Promise<StallReport | null> {
   const output = child.stdio[stallFd] as Readable | null | undefined;
   if (!output) return null;

@@ -22,7 +22,9 @@ export interface WorkerSetup {
   readsSuspects: boolean;
 }
 
-/** Descriptor of the pipe on which a process reports that its main thread stalls, before it ends. */
+/**
+ * Descriptor of the pipe on which a process reports that its main thread stalls, before it ends.
+ */
 export const stallFd = 4;
 
 /** Report that a process sends before it ends because of a stall. */
@@ -54,9 +56,14 @@ export interface ParentCalls extends QueueCalls {
   /** A message is in progress until `settled`: the parent requeues its batch if the worker dies. */
   received(message: BatchReference): void;
   settled(message: BatchReference): void;
-  /** A batch was claimed, with the attempt of the claim, which the parent releases if the worker dies. */
+  /**
+   * A batch was claimed, with the attempt of the claim, which the parent releases if the worker
+   * dies.
+   */
   claimed(claim: BatchClaim): void;
-  /** A batch whose page may end its reader was released, to be read by the process for such batches. */
+  /**
+   * A batch whose page may end its reader was released, to be read by the process for such batches.
+   */
   suspect(message: BatchReference): void;
   /** Wakes the waits on a job in the parent. */
   changed(jobId: string): void;

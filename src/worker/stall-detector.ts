@@ -10,16 +10,16 @@ export interface StallCheck {
 export const stallCheckMs = 1_000;
 
 /**
- * Checks without a beat, and processor time since the last one, after which the main thread is stalled. The
- * readers of a page take up to two seconds (src/markets/html/page-work.ts).
+ * Checks without a beat, and processor time since the last one, after which the main thread is
+ * stalled. The readers of a page take up to two seconds (src/markets/html/page-work.ts).
  */
 const minChecks = 5;
 const minCpuMs = 3_000;
 
 /**
- * Creates a function that returns true once the main thread is stalled: it has run without a turn of its
- * event loop for 5 to 10 seconds. A process that does not run, because it or its machine is frozen, uses no
- * processor time and is not stalled.
+ * Creates a function that returns true once the main thread is stalled: it has run without a turn
+ * of its event loop for 5 to 10 seconds. A process that does not run, because it or its machine is
+ * frozen, uses no processor time and is not stalled.
  */
 export function createStallDetector(): (check: StallCheck) => boolean {
   let last: StallCheck | null = null;

@@ -27,8 +27,9 @@ export interface StallWatch {
 }
 
 /**
- * Starts a thread that ends this process if its main thread stalls, and reports the unit in progress to the
- * parent. `entry` is the module of the thread. `onError` is called if the thread ends.
+ * Starts a thread that ends this process if its main thread stalls, and reports the unit in
+ * progress to the parent. `entry` is the module of the thread. `onError` is called if the thread
+ * ends.
  */
 export function startStallWatch(entry: string, onError: (error: unknown) => void): StallWatch {
   const memory: StallMemory = {

@@ -9,8 +9,9 @@ export interface StorageBreaker {
   /** The result storage; its writes update the breaker. */
   readonly blobs: Blobs;
   /**
-   * Runs work whose results are written to the storage. Rejects with `unavailable` while the storage is
-   * unavailable, except for one trial after each back-off. Another trial follows one that writes nothing.
+   * Runs work whose results are written to the storage. Rejects with `unavailable` while the
+   * storage is unavailable, except for one trial after each back-off. Another trial follows one
+   * that writes nothing.
    */
   during<T>(run: () => Promise<T>): Promise<T>;
 }
@@ -32,8 +33,8 @@ export function createStorageBreaker({
   let failures = 0;
   let openUntil = 0;
   /**
-   * True if a write failed although the storage may respond to pings. Only a successful write closes the
-   * breaker then.
+   * True if a write failed although the storage may respond to pings. Only a successful write
+   * closes the breaker then.
    */
   let hasRefused = false;
   let isTrial = false;
@@ -44,7 +45,8 @@ export function createStorageBreaker({
     failures += 1;
     isTrial = false;
     openUntil = clock.steady() + Math.min(backOffMs(storageBackOff, failures, random()), maxMs);
-    if (failures === 1) log.warn({ error: Fault.from(error).message }, 'result storage unavailable');
+    if (failures === 1)
+      log.warn({ error: Fault.from(error).message }, 'result storage unavailable');
   };
   const reset = () => {
     if (failures > 0) log.info('result storage available');
@@ -66,7 +68,9 @@ export function createStorageBreaker({
     }
   };
 
-  /** Returns true if the caller is a trial, which then has begun. Rejects while work may not start. */
+  /**
+   * Returns true if the caller is a trial, which then has begun. Rejects while work may not start.
+   */
   const beginTrial = async (): Promise<boolean> => {
     if (failures === 0 && clock.steady() - answeredAt < freshMs) return false;
     if (failures > 0 && clock.steady() < openUntil) {
@@ -76,8 +80,8 @@ export function createStorageBreaker({
     checking ??= check();
     await checking;
     if (failures === 0) return false;
-    // The storage responds to pings but writes failed: one batch tries, and the others wait for its write,
-    // but not for a batch whose site is slow.
+    // The storage responds to pings but writes failed: one batch tries, and the others wait for its
+    // write, but not for a batch whose site is slow.
     if (!isFirst) throw new Fault('unavailable', 'The result storage is being tried.');
     isTrial = true;
     openUntil = clock.steady() + trialMs;
@@ -93,8 +97,9 @@ export function createStorageBreaker({
           reset();
           return file;
         } catch (error) {
-          // A fault of the page's own data, or of the store that the records come from, is not one of the
-          // storage. Writes that were in progress when the breaker opened add no information.
+          // A fault of the page's own data, or of the store that the records come from, is not one
+          // of the storage. Writes that were in progress when the breaker opened add no
+          // information.
           const { code, component } = Fault.from(error);
           const isAway = code === 'unavailable' && component !== 'store';
           if (isAway && (failures === 0 || isTrial)) {

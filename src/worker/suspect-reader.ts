@@ -16,7 +16,10 @@ interface SuspectReaderOptions {
 
 /** Reader of batches whose pages may end the process that reads them. */
 export interface SuspectReader {
-  /** Adds a batch to be read after the earlier ones. A later attempt at a batch replaces an earlier one. */
+  /**
+   * Adds a batch to be read after the earlier ones. A later attempt at a batch replaces an earlier
+   * one.
+   */
   add(message: BatchReference): void;
   stop(): Promise<void>;
 }
@@ -27,9 +30,9 @@ const idleMs = 10_000;
 const retryMs = 500;
 
 /**
- * Creates a reader that starts a process when the first batch is added, so that the other workers read only
- * batches that have ended none. It reads one batch after the other: with two, either could be the cause of a
- * death.
+ * Creates a reader that starts a process when the first batch is added, so that the other workers
+ * read only batches that have ended none. It reads one batch after the other: with two, either
+ * could be the cause of a death.
  */
 export function createSuspectReader(options: SuspectReaderOptions): SuspectReader {
   const { clock } = options;
@@ -64,7 +67,9 @@ export function createSuspectReader(options: SuspectReaderOptions): SuspectReade
     } catch {
       await clock.sleep(retryMs, signal);
       // A batch in progress at the end of the process is released and published with its claims.
-      const wasRead = [...reader.inFlight.values()].some(({ batchId }) => batchId === message.batchId);
+      const wasRead = [...reader.inFlight.values()].some(
+        ({ batchId }) => batchId === message.batchId,
+      );
       if (!wasRead) await options.publish(message);
     }
   };

@@ -47,7 +47,8 @@ test('claims nothing while the disk is almost full, and resumes once there is sp
   const worker = await startWorker(fixture.context, [mkta]);
   await approve(fixture.context, jobId, newId());
   await fixture.clock.advance(120_000);
-  const states = async () => (await fixture.context.store.batches.find({ jobId })).map(({ state }) => state);
+  const states = async () =>
+    (await fixture.context.store.batches.find({ jobId })).map(({ state }) => state);
   expect(await states()).toEqual(['queued', 'queued']);
   expect(fixture.requestedItems()).toEqual([]);
   fixture.setFreeBytes(2 * minFreeBytes);
@@ -84,7 +85,9 @@ test('gives permits to the batches of a job in their order', async () => {
     orders.add(caller.owner?.order);
     return pages.openSession(market, region, signal, caller);
   };
-  const worker = await startWorker({ ...fixture.context, pages: { ...pages, openSession } }, [mkta]);
+  const worker = await startWorker({ ...fixture.context, pages: { ...pages, openSession } }, [
+    mkta,
+  ]);
   const userId = await fixture.createUser(10_000);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(120));
   await approve(fixture.context, jobId, newId());

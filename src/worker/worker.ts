@@ -43,7 +43,10 @@ function createBacklogs(): Backlogs {
 interface JobsInHand {
   /** Adds a batch of a job. Returns the function that removes it. */
   add(jobId: string): () => void;
-  /** Returns a job, or null if there is none. A running one is read once while batches of it are in hand. */
+  /**
+   * Returns a job, or null if there is none. A running one is read once while batches of it are in
+   * hand.
+   */
   get(jobId: string): Promise<Job | null>;
 }
 
@@ -81,7 +84,12 @@ function withBacklogs(pages: JobContext['pages'], backlogs: Backlogs): JobContex
     openSession: (market, region, signal, caller) => {
       const { owner } = caller;
       const counted = owner && { ...owner, backlog: backlogs.of(owner.userId) };
-      return pages.openSession(market, region, signal, counted ? { ...caller, owner: counted } : caller);
+      return pages.openSession(
+        market,
+        region,
+        signal,
+        counted ? { ...caller, owner: counted } : caller,
+      );
     },
   };
 }
@@ -132,7 +140,9 @@ export interface Worker {
   readonly stats: Readonly<WorkStats>;
   /** Reads a batch without admission. */
   read(message: BatchReference): Promise<void>;
-  /** Stops consuming, releases the batches in progress, and resolves when all handlers have ended. */
+  /**
+   * Stops consuming, releases the batches in progress, and resolves when all handlers have ended.
+   */
   stop(): Promise<void>;
 }
 
@@ -148,11 +158,15 @@ export interface MessageObserver {
 const lanes: readonly Lane[] = ['single', 'bulk'];
 
 /**
- * Maximum messages of a market and lane in flight across all workers: in progress or waiting for admission.
+ * Maximum messages of a market and lane in flight across all workers: in progress or waiting for
+ * admission.
  */
 const maxMessagesInFlight = 20_000;
 
-/** Maximum batches of one user that wait in a worker, by market and lane. Further batches are deferred. */
+/**
+ * Maximum batches of one user that wait in a worker, by market and lane. Further batches are
+ * deferred.
+ */
 const maxWaitingPerUser = 2_000;
 
 /** Delay of a deferred batch. */
@@ -160,7 +174,8 @@ const deferMs = 10_000;
 
 /**
  * Wraps a handler so that batches of a market and lane start when their regions and users have room
- * (admission.ts). Waiting batches are not claimed: if this process ends, another one receives their messages.
+ * (admission.ts). Waiting batches are not claimed: if this process ends, another one receives their
+ * messages.
  */
 function admitting(
   context: JobContext,
@@ -179,7 +194,13 @@ function admitting(
       const removeBacklog = backlogs.add(userId);
       try {
         const backlog = backlogs.of(userId);
-        const applicant = { userId, jobId, region, requests: Math.min(units, concurrency), backlog };
+        const applicant = {
+          userId,
+          jobId,
+          region,
+          requests: Math.min(units, concurrency),
+          backlog,
+        };
         const release =
           admission.tryAcquire(applicant) ??
           (await hold.during(extend, () => admission.wait(applicant, signal)));
@@ -206,8 +227,8 @@ function admitting(
 }
 
 /**
- * Consumes the lanes of the markets, and of the sandbox if there are markets and the service has one, until
- * stopped.
+ * Consumes the lanes of the markets, and of the sandbox if there are markets and the service has
+ * one, until stopped.
  */
 export async function startWorker(
   given: JobContext,
@@ -268,8 +289,9 @@ export async function startWorker(
 }
 
 /**
- * Defers a batch for `ms` milliseconds without reading it, then publishes it. If this process has stopped by
- * then, the sweep publishes it. The attempt is incremented, which voids other messages about the batch.
+ * Defers a batch for `ms` milliseconds without reading it, then publishes it. If this process has
+ * stopped by then, the sweep publishes it. The attempt is incremented, which voids other messages
+ * about the batch.
  */
 async function deferBatch(
   context: JobContext,

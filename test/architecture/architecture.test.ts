@@ -40,7 +40,9 @@ const written = sources.filter(({ path }) => !path.startsWith('gen/'));
 /** Names of the folders of markets or kinds, which have an `index.ts`. */
 const foldersOf = (parent: string) =>
   readdirSync(join(root, parent), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && existsSync(join(root, parent, entry.name, 'index.ts')))
+    .filter(
+      (entry) => entry.isDirectory() && existsSync(join(root, parent, entry.name, 'index.ts')),
+    )
     .map(({ name }) => name);
 
 /** Names of all markets and kinds. */
@@ -51,9 +53,9 @@ const axes = new Set([
 
 describe('the program', () => {
   test('has an area for each of its folders', () => {
-    expect([...new Set(sources.map(({ path }) => areaOf(path)))].filter((area) => !isKnown(area))).toEqual(
-      [],
-    );
+    expect(
+      [...new Set(sources.map(({ path }) => areaOf(path)))].filter((area) => !isKnown(area)),
+    ).toEqual([]);
     expect(sources.length).toBeGreaterThan(250);
     expect(sources.flatMap(({ files }) => files).length).toBeGreaterThan(700);
   });
@@ -76,7 +78,9 @@ describe('the program', () => {
   });
 
   test.each(drivers)('imports the driver %s only in its folder', (name, folder) => {
-    expect(sources.filter(({ packages }) => packages.some((used) => name.test(used)))).not.toEqual([]);
+    expect(sources.filter(({ packages }) => packages.some((used) => name.test(used)))).not.toEqual(
+      [],
+    );
     expect(outsideOf(sources, name, folder)).toEqual([]);
   });
 
@@ -103,7 +107,9 @@ describe('the program', () => {
   test('keeps the queries of jobs independent of the steps', () => {
     const queries = sources.filter(({ path }) => path.startsWith('src/jobs/queries/'));
     expect(queries.length).toBeGreaterThan(10);
-    const steps = queries.flatMap(({ files }) => files.filter((file) => file.startsWith('src/jobs/steps/')));
+    const steps = queries.flatMap(({ files }) =>
+      files.filter((file) => file.startsWith('src/jobs/steps/')),
+    );
     expect(steps).toEqual([]);
   });
 
@@ -113,7 +119,7 @@ describe('the program', () => {
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
-  test('has comments of at most 110 columns', () => {
+  test('has comments of at most 100 columns', () => {
     expect(written.flatMap(({ path, wide }) => wide.map((line) => `${path}:${line}`))).toEqual([]);
   });
 
@@ -174,7 +180,11 @@ describe('parseSource()', () => {
       ['csv-parse', '@aws-sdk/client-s3'],
     ],
     ["import { DatabaseSync } from 'node:sqlite';", [], ['node:sqlite']],
-    ["// import './a.ts';\nconst a = \"import './b.ts'\"; /* from './c.ts' */ export { a };", [], []],
+    [
+      "// import './a.ts';\nconst a = \"import './b.ts'\"; /* from './c.ts' */ export { a };",
+      [],
+      [],
+    ],
   ])('%s: its imports are seen', (text, files, packages) => {
     expect(readSource('src/jobs/work.ts', text)).toMatchObject({ files, packages });
   });
@@ -198,11 +208,15 @@ describe('parseSource()', () => {
     ['function a() {\n  return () => {\n    b();\n    c();\n  };\n}', [4, 4]],
     ['function a() {\n  return b.map((c) => c);\n}', [1, 3]],
   ])('%s: counts the lines of its functions', (text, lines) => {
-    expect(readSource('src/jobs/work.ts', text).functions.map((found) => found.lines)).toEqual(lines);
+    expect(readSource('src/jobs/work.ts', text).functions.map((found) => found.lines)).toEqual(
+      lines,
+    );
   });
 
   test('rejects a computed import name', () => {
-    expect(() => readSource('src/jobs/work.ts', 'await import(name);')).toThrow(/src\/jobs\/work\.ts/);
+    expect(() => readSource('src/jobs/work.ts', 'await import(name);')).toThrow(
+      /src\/jobs\/work\.ts/,
+    );
   });
 
   test.each([
@@ -291,7 +305,9 @@ describe('the rules', () => {
     expect(
       betweenSiblings(from('src/markets/mkta/a.ts', '../mktb/b.ts', './c.ts', '../html.ts')),
     ).toHaveLength(1);
-    expect(betweenSiblings(from('src/jobs/a.ts', '../kinds/pgnt/b.ts', '../kinds/kind.ts'))).toHaveLength(1);
+    expect(
+      betweenSiblings(from('src/jobs/a.ts', '../kinds/pgnt/b.ts', '../kinds/kind.ts')),
+    ).toHaveLength(1);
     expect(betweenSiblings(from('src/kinds/list.ts', './pgnt/index.ts'))).toEqual([]);
   });
 
@@ -308,30 +324,45 @@ describe('the rules', () => {
   });
 
   test('restrict drivers to their folders, Node to code outside of pages, and comparisons with names to their folders', () => {
-    expect(outsideOf(from('src/store/a.ts', 'mongodb'), /^mongodb$/, /^src\/store\/mongo\//)).toHaveLength(1);
-    expect(importsUnavailableInBrowsers(from('console/src/a.ts', 'node:fs', 'react'))).toHaveLength(1);
+    expect(
+      outsideOf(from('src/store/a.ts', 'mongodb'), /^mongodb$/, /^src\/store\/mongo\//),
+    ).toHaveLength(1);
+    expect(importsUnavailableInBrowsers(from('console/src/a.ts', 'node:fs', 'react'))).toHaveLength(
+      1,
+    );
     const comparing = (path: string) => [readSource(path, "if (name === 'pgnt') a(process.env);")];
-    expect(nameComparisons(comparing('src/jobs/a.ts'), new Set(['pgnt']))).toEqual(["src/jobs/a.ts: 'pgnt'"]);
+    expect(nameComparisons(comparing('src/jobs/a.ts'), new Set(['pgnt']))).toEqual([
+      "src/jobs/a.ts: 'pgnt'",
+    ]);
     expect(nameComparisons(comparing('src/kinds/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
     const table = (path: string) => [readSource(path, "const a = { 'pgnt/x': 1 };")];
-    expect(lookupTables(table('src/jobs/a.ts'), new Set(['pgnt']))).toEqual(["src/jobs/a.ts: 'pgnt/x'"]);
+    expect(lookupTables(table('src/jobs/a.ts'), new Set(['pgnt']))).toEqual([
+      "src/jobs/a.ts: 'pgnt/x'",
+    ]);
     expect(lookupTables(table('src/kinds/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
     expect(lookupTables(table('sandbox/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
     expect(processUses(comparing('src/jobs/a.ts'))).toEqual(['src/jobs/a.ts: env']);
-    const printing = (path: string) => [readSource(path, 'console.log(process.pid, process.stdout.isTTY);')];
+    const printing = (path: string) => [
+      readSource(path, 'console.log(process.pid, process.stdout.isTTY);'),
+    ];
     expect(processUses(printing('src/cli/commands/a.ts'))).toEqual([
       'src/cli/commands/a.ts: console',
       'src/cli/commands/a.ts: stdout',
     ]);
-    for (const path of ['src/cli/main.ts', 'src/app/a.ts']) expect(processUses(printing(path))).toEqual([]);
+    for (const path of ['src/cli/main.ts', 'src/app/a.ts'])
+      expect(processUses(printing(path))).toEqual([]);
     const small = (text: string) => [
       ...from('src/jobs/a.ts', './b.ts', './c.ts'),
       ...from('src/jobs/d.ts', './c.ts'),
       ...from('src/kinds/list.ts', './pgnt/index.ts'),
-      ...['src/jobs/b.ts', 'src/jobs/c.ts', 'src/kinds/pgnt/index.ts'].map((path) => readSource(path, text)),
+      ...['src/jobs/b.ts', 'src/jobs/c.ts', 'src/kinds/pgnt/index.ts'].map((path) =>
+        readSource(path, text),
+      ),
     ];
     expect(smallFiles(small('b();\n'))).toEqual(['src/jobs/b.ts: src/jobs/a.ts']);
-    expect(smallFiles(small('// In a file of\n// its own, which is loaded on demand.\nb();\n'))).toEqual([]);
+    expect(
+      smallFiles(small('// In a file of\n// its own, which is loaded on demand.\nb();\n')),
+    ).toEqual([]);
     expect(smallFiles(small('b();\n'.repeat(30)))).toEqual([]);
     const long = `function a() {\n${'  b();\n'.repeat(59)}}`;
     expect(longFunctions([readSource('src/jobs/a.ts', long)])).toEqual(['src/jobs/a.ts:1: 61']);

@@ -7,7 +7,6 @@ export const literalSpreadFiles: readonly string[] = [
   'console/src/jobs/records/record-queries.ts',
   'console/src/reference/main.ts',
   'console/src/ui/schedules/ScheduleModal.tsx',
-  'gateway/serve-endpoint.ts',
   'src/api/mcp/method-tool.ts',
   'src/api/mcp/tasks.ts',
   'src/api/rest/docs.ts',

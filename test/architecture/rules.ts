@@ -1,15 +1,22 @@
 import type { Source } from './source.ts';
 
 /**
- * Areas in layers, from the most basic to the most dependent. An area may import from the rows above its own,
- * but not from its own row, except for `neighbours`.
+ * Areas in layers, from the most basic to the most dependent. An area may import from the rows
+ * above its own, but not from its own row, except for `neighbours`.
  */
 const rows: readonly (readonly string[])[] = [
   ['gen'],
   ['src/contract'],
   ['src/base'],
   ['src/store', 'src/queue', 'src/blobs', 'src/fetch', 'src/access/links', 'src/telemetry'],
-  ['src/access', 'src/markets', 'src/kinds', 'src/fetch/drift', 'src/formats', 'src/delivery/destination'],
+  [
+    'src/access',
+    'src/markets',
+    'src/kinds',
+    'src/fetch/drift',
+    'src/formats',
+    'src/delivery/destination',
+  ],
   ['src/jobs'],
   ['src/schedules', 'src/delivery/notify'],
   ['src/history'],
@@ -29,8 +36,12 @@ const neighbours: readonly [from: string, file: RegExp][] = [
 const apart: Readonly<Record<string, { imports: readonly string[]; users: readonly string[] }>> = {
   // A separate package that depends on the contract, not on the service.
   gateway: { imports: ['gen', 'src/contract'], users: ['src/api/rest', 'src/api/mcp'] },
-  // Tools for agents, over any way to call the service. They have the schemas of the REST interface.
-  'src/api/mcp': { imports: ['gateway', 'gen', 'src/contract'], users: ['src/api/rest', 'src/cli'] },
+  // Tools for agents, over any way to call the service. They have the schemas of the REST
+  // interface.
+  'src/api/mcp': {
+    imports: ['gateway', 'gen', 'src/contract'],
+    users: ['src/api/rest', 'src/cli'],
+  },
   // The REST interface of this service over the gateway.
   'src/api/rest': {
     imports: ['gateway', 'gen', 'src/base', 'src/contract', 'src/present', 'src/api/mcp'],
@@ -38,15 +49,28 @@ const apart: Readonly<Record<string, { imports: readonly string[]; users: readon
   },
   // A web page: no code of the service runs in a browser.
   console: { imports: ['gen', 'src/contract', 'src/present'], users: [] },
-  // Wording of what people read, in the console, the API reference, and the command line; runs in browsers.
-  'src/present': { imports: ['gen', 'src/contract'], users: ['console', 'src/api/rest', 'src/cli'] },
-  // Fake sites, started as a separate process. `in-process-origin.ts` implements the fetch port for tests.
+  // Wording of what people read, in the console, the API reference, and the command line; runs in
+  // browsers.
+  'src/present': {
+    imports: ['gen', 'src/contract'],
+    users: ['console', 'src/api/rest', 'src/cli'],
+  },
+  // Fake sites, started as a separate process. `in-process-origin.ts` implements the fetch port for
+  // tests.
   sandbox: { imports: ['src/fetch'], users: [] },
   // Code as in a caller's program: it depends on the contract, not on the service.
   'src/clients': { imports: ['gen', 'src/contract'], users: ['src/app', 'src/cli'] },
   // Commands and their output; src/app runs the service.
   'src/cli': {
-    imports: ['gen', 'src/base', 'src/contract', 'src/present', 'src/clients', 'src/api/mcp', 'src/app'],
+    imports: [
+      'gen',
+      'src/base',
+      'src/contract',
+      'src/present',
+      'src/clients',
+      'src/api/mcp',
+      'src/app',
+    ],
     users: [],
   },
 };
@@ -112,12 +136,15 @@ export const betweenSiblings = (sources: readonly Source[]) =>
     );
   });
 
-/** Returns the top folder of a file of the console: "jobs", "ui", or "app", or undefined for other files. */
+/**
+ * Returns the top folder of a file of the console: "jobs", "ui", or "app", or undefined for other
+ * files.
+ */
 const featureOf = (path: string) => /^console\/src\/([^/]+)\//.exec(path)?.[1];
 
 /**
- * Returns imports of the console that go up or across: each feature's folder imports itself and `ui`, which
- * imports itself only; `app` composes them.
+ * Returns imports of the console that go up or across: each feature's folder imports itself and
+ * `ui`, which imports itself only; `app` composes them.
  */
 export const betweenFeatures = (sources: readonly Source[]) =>
   importsWhere(sources, (path, file) => {
@@ -130,7 +157,8 @@ export const importsUnavailableInBrowsers = (sources: readonly Source[]) =>
   sources
     .filter(
       ({ path }) =>
-        ['console', 'src/contract', 'src/present'].includes(areaOf(path)) && !path.endsWith('.config.ts'),
+        ['console', 'src/contract', 'src/present'].includes(areaOf(path)) &&
+        !path.endsWith('.config.ts'),
     )
     .flatMap(({ path, packages }) =>
       packages.filter((name) => name.startsWith('node:')).map((name) => `${path} -> ${name}`),
@@ -146,7 +174,9 @@ export const serviceWordsIn = (files: readonly { path: string; text: string }[])
     .flatMap(({ path, text }) =>
       text
         .split('\n')
-        .flatMap((line, index) => (serviceWords.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
+        .flatMap((line, index) =>
+          serviceWords.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [],
+        ),
     );
 
 /** Returns files that import a driver outside of its folder. */
@@ -155,12 +185,25 @@ export const outsideOf = (sources: readonly Source[], name: RegExp, folder: RegE
     .filter(({ path, packages }) => !folder.test(path) && packages.some((used) => name.test(used)))
     .map(({ path }) => path);
 
-/** Streams, variables, and other state of a process, which runs of the command line must not share. */
-const ofRun = ['argv', 'console', 'cwd', 'exit', 'exitCode', 'on', 'once', 'stderr', 'stdin', 'stdout'];
+/**
+ * Streams, variables, and other state of a process, which runs of the command line must not share.
+ */
+const ofRun = [
+  'argv',
+  'console',
+  'cwd',
+  'exit',
+  'exitCode',
+  'on',
+  'once',
+  'stderr',
+  'stdin',
+  'stdout',
+];
 
 /**
- * Returns uses of `process` outside of entry points, as "file: property": environment variables anywhere, and
- * in the command line everything that differs between its runs.
+ * Returns uses of `process` outside of entry points, as "file: property": environment variables
+ * anywhere, and in the command line everything that differs between its runs.
  */
 export const processUses = (sources: readonly Source[]) =>
   sources
@@ -187,13 +230,17 @@ export const longFunctions = (sources: readonly Source[]) =>
 /** Minimum lines of a file that only one other file imports. */
 const minFileLines = 30;
 
-/** Importers of small files: generated registries, the vocabularies of languages, and the list of pages whose code is loaded on demand. */
+/**
+ * Importers of small files: generated registries, the vocabularies of languages, and the list of
+ * pages whose code is loaded on demand.
+ */
 const registries =
   /^(?:src\/(?:markets|kinds)\/list|src\/markets\/availability\/vocabularies|console\/src\/app\/page-code)\.ts$/;
 
 /**
- * Returns files that belong into the only file that imports them, as "file: importer": those with few lines
- * that do not say why they are files of their own. Leaves out generated code, and the fake sites.
+ * Returns files that belong into the only file that imports them, as "file: importer": those with
+ * few lines that do not say why they are files of their own. Leaves out generated code, and the
+ * fake sites.
  */
 export function smallFiles(sources: readonly Source[]): string[] {
   const importers = new Map<string, string[]>();
@@ -208,8 +255,8 @@ export function smallFiles(sources: readonly Source[]): string[] {
 }
 
 /**
- * Returns files outside of the folders of markets and kinds that compare a value with their names, with these
- * names.
+ * Returns files outside of the folders of markets and kinds that compare a value with their names,
+ * with these names.
  */
 export const nameComparisons = (sources: readonly Source[], names: ReadonlySet<string>) =>
   sources
@@ -219,8 +266,8 @@ export const nameComparisons = (sources: readonly Source[], names: ReadonlySet<s
     );
 
 /**
- * Returns files outside of the folders of markets and kinds that contain a lookup table keyed by their names,
- * with the keys.
+ * Returns files outside of the folders of markets and kinds that contain a lookup table keyed by
+ * their names, with the keys.
  */
 export const lookupTables = (sources: readonly Source[], names: ReadonlySet<string>) =>
   sources
@@ -235,9 +282,13 @@ export const lookupTables = (sources: readonly Source[], names: ReadonlySet<stri
 export const isProductCode = (path: string) =>
   !/\.test\.tsx?$|^src\/[^/]+\/conformance(?:\/|\.ts$)|\/fixture(?:\/|\.ts$)|^test\//.test(path);
 
-/** Returns the places that spread an array or object which is written there, as "file:line: text". */
+/**
+ * Returns the places that spread an array or object which is written there, as "file:line: text".
+ */
 export const literalSpreads = (sources: readonly Source[]) =>
-  sources.flatMap(({ path, literalSpreads }) => literalSpreads.map((line) => `${path}:${line}: spread`));
+  sources.flatMap(({ path, literalSpreads }) =>
+    literalSpreads.map((line) => `${path}:${line}: spread`),
+  );
 
 /** Participles and abstract nouns that say nothing about a value: name what it is. */
 const translated = new Set([
@@ -261,7 +312,9 @@ const translated = new Set([
 /** Returns variables and parameters with a name that says nothing, as "file:line: name". */
 export const translatedNames = (sources: readonly Source[]) =>
   sources.flatMap(({ path, names }) =>
-    names.filter(({ name }) => translated.has(name)).map(({ line, name }) => `${path}:${line}: ${name}`),
+    names
+      .filter(({ name }) => translated.has(name))
+      .map(({ line, name }) => `${path}:${line}: ${name}`),
   );
 
 /** A phrase that texts must not contain, with the term to use. */
@@ -275,7 +328,10 @@ export function retiredPhrases(configuration: string): RetiredPhrase[] {
   const { terms } = (JSON.parse(configuration) as TextlintConfiguration).rules.terminology;
   return terms
     .filter((term) => typeof term !== 'string')
-    .map(([phrase, term]) => ({ pattern: new RegExp(`(?<![\\w-])(?:${phrase})(?![\\w-])`, 'i'), term }));
+    .map(([phrase, term]) => ({
+      pattern: new RegExp(`(?<![\\w-])(?:${phrase})(?![\\w-])`, 'i'),
+      term,
+    }));
 }
 
 /** Configuration of textlint, as far as it is read here. */

@@ -6,17 +6,22 @@ import { expect, test } from 'vitest';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Code of tests, and of the fake marketplaces that they use. */
-const files = globSync(['{src,gateway,console,deploy}/**/*.test.{ts,tsx}', '{test,sandbox}/**/*.{ts,mjs}'], {
-  cwd: root,
-  exclude: ['**/node_modules/**'],
-}).map((path) => path.replaceAll(sep, '/'));
+const files = globSync(
+  ['{src,gateway,console,deploy}/**/*.test.{ts,tsx}', '{test,sandbox}/**/*.{ts,mjs}'],
+  {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  },
+).map((path) => path.replaceAll(sep, '/'));
 
 /** Returns the lines of those files that match, as "file:line: text". */
 const linesWith = (pattern: RegExp) =>
   files.flatMap((path) =>
     readFileSync(join(root, path), 'utf8')
       .split('\n')
-      .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
+      .flatMap((line, index) =>
+        pattern.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [],
+      ),
   );
 
 test('tests take random numbers from a seed (sandbox/random.ts)', () => {

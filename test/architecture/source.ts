@@ -12,9 +12,15 @@ export interface Source {
   ofProcess: string[];
   /** Strings used in comparisons: by an operator, a `case`, or `includes` of an array. */
   compared: string[];
-  /** Functions with the number of lines of their own code; functions inside of them count separately. */
+  /**
+   * Functions with the number of lines of their own code; functions inside of them count
+   * separately.
+   */
   functions: { line: number; lines: number }[];
-  /** Keys of its object literals, and first elements of its arrays of two: the keys of a `Map`'s entries. */
+  /**
+   * Keys of its object literals, and first elements of its arrays of two: the keys of a `Map`'s
+   * entries.
+   */
   keys: string[];
   /** Names of the types that it declares and exports. */
   types: string[];
@@ -22,7 +28,7 @@ export interface Source {
   lines: number;
   /** True if a comment says why it is a file of its own. */
   isOwnFile: boolean;
-  /** Lines that are comments and longer than 110 columns, except directives of the linter. */
+  /** Lines that are comments and longer than 100 columns, except directives of the linter. */
   wide: number[];
   /** Lines that spread an array or object which is written there: `...[a, b]`, `...{ a, b }`. */
   literalSpreads: number[];
@@ -33,7 +39,7 @@ export interface Source {
 }
 
 /** Comments of more columns are hard to read beside code. */
-const maxCommentColumns = 110;
+const maxCommentColumns = 100;
 
 /** A node of the syntax tree. */
 interface Node {
@@ -46,7 +52,9 @@ interface Node {
 
 function isWideComment(line: string): boolean {
   return (
-    line.length > maxCommentColumns && /^\s*(?:\/?\*|\/\/)/.test(line) && !line.includes('// biome-ignore')
+    line.length > maxCommentColumns &&
+    /^\s*(?:\/?\*|\/\/)/.test(line) &&
+    !line.includes('// biome-ignore')
   );
 }
 
@@ -127,7 +135,8 @@ export function readSource(path: string, text: string): Source {
         if (isProcess(node.init)) source.ofProcess.push(...names((node.id as Node).properties));
         break;
       case 'BinaryExpression':
-        if (/^[!=]==?$/.test(String(node.operator))) source.compared.push(...texts([node.left, node.right]));
+        if (/^[!=]==?$/.test(String(node.operator)))
+          source.compared.push(...texts([node.left, node.right]));
         break;
       case 'SwitchCase':
         source.compared.push(...texts([node.test]));
@@ -148,7 +157,12 @@ export function readSource(path: string, text: string): Source {
 }
 
 /** Adds to a source what only the rules of style need of a node. */
-function readStyle(source: Source, node: Node, text: string, lineOf: (offset: number) => number): void {
+function readStyle(
+  source: Source,
+  node: Node,
+  text: string,
+  lineOf: (offset: number) => number,
+): void {
   const line = () => lineOf(node.start);
   if (node.type === 'SpreadElement' && '[{'.includes(text[(node.argument as Node).start]!))
     source.literalSpreads.push(line());
@@ -172,7 +186,9 @@ function namesIn(pattern: unknown): string[] {
     case 'Identifier':
       return [pattern.name as string];
     case 'ObjectPattern':
-      return (pattern.properties as Node[]).flatMap((property) => namesIn(property.value ?? property));
+      return (pattern.properties as Node[]).flatMap((property) =>
+        namesIn(property.value ?? property),
+      );
     case 'ArrayPattern':
       return (pattern.elements as unknown[]).flatMap(namesIn);
     case 'AssignmentPattern':
@@ -186,13 +202,18 @@ function namesIn(pattern: unknown): string[] {
   }
 }
 
-/** Returns the title in a call of `test`, `it`, `describe`, or one of their forms, such as `test.each(a)`. */
+/**
+ * Returns the title in a call of `test`, `it`, `describe`, or one of their forms, such as
+ * `test.each(a)`.
+ */
 function titleOf(node: Node): string | null {
   if (node.type !== 'CallExpression') return null;
   const [title] = node.arguments as unknown[];
   if (!isNode(title) || !titledCalls.has(rootName(node.callee))) return null;
   if (title.type !== 'TemplateLiteral') return textOf(title);
-  return (title.quasis as { value: { cooked: string } }[]).map(({ value }) => value.cooked).join(' ');
+  return (title.quasis as { value: { cooked: string } }[])
+    .map(({ value }) => value.cooked)
+    .join(' ');
 }
 
 const titledCalls = new Set<string | null>(['describe', 'it', 'test']);
@@ -205,9 +226,17 @@ function rootName(value: unknown): string | null {
   return nameOf(value);
 }
 
-const typeDeclarations = new Set(['ClassDeclaration', 'TSInterfaceDeclaration', 'TSTypeAliasDeclaration']);
+const typeDeclarations = new Set([
+  'ClassDeclaration',
+  'TSInterfaceDeclaration',
+  'TSTypeAliasDeclaration',
+]);
 
-const functionTypes = new Set(['ArrowFunctionExpression', 'FunctionDeclaration', 'FunctionExpression']);
+const functionTypes = new Set([
+  'ArrowFunctionExpression',
+  'FunctionDeclaration',
+  'FunctionExpression',
+]);
 
 /** Returns a function that finds the line of an offset, from 1. */
 function lineFinder(text: string): (offset: number) => number {
@@ -222,7 +251,8 @@ const isNode = (value: unknown): value is Node =>
 function textOf(value: unknown): string | null {
   if (!isNode(value)) return null;
   if (value.type === 'Literal') return typeof value.value === 'string' ? value.value : null;
-  const parts = value.type === 'TemplateLiteral' ? (value.quasis as { value: { cooked: string } }[]) : [];
+  const parts =
+    value.type === 'TemplateLiteral' ? (value.quasis as { value: { cooked: string } }[]) : [];
   return parts.length === 1 ? parts[0]!.value.cooked : null;
 }
 

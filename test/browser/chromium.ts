@@ -2,7 +2,10 @@ import { findBrowser } from '../../src/base/browser-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
 import { type MarketOrigins, parseOrigins } from '../../src/base/origins.ts';
-import { type BrowserFetcherOptions, createBrowserFetcher } from '../../src/fetch/browser/fetcher.ts';
+import {
+  type BrowserFetcherOptions,
+  createBrowserFetcher,
+} from '../../src/fetch/browser/fetcher.ts';
 import type { Fetcher } from '../../src/fetch/http.ts';
 import { chromiumMissing, findEngine, type MissingEngine } from '../engines/missing.ts';
 

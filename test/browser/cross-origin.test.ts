@@ -51,7 +51,9 @@ async function servePage(code: () => string): Promise<Server> {
     const isScript = request.url === '/page.js';
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
     response.end(
-      isScript ? code() : '<!doctype html><link rel="icon" href="data:,"><script src="/page.js"></script>',
+      isScript
+        ? code()
+        : '<!doctype html><link rel="icon" href="data:,"><script src="/page.js"></script>',
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -110,14 +112,16 @@ describe.skipIf(skipped)(`the client in a page of another origin${skipped}`, () 
 
   test('reads the problems of an invalid request', async () => {
     await tab.page.goto(addressOf('localhost'));
-    expect(await inPage("await runJob(gleaner, '').catch(({ status, detail }) => [status, detail])")).toEqual(
-      [422, 'items[0].product_key: Field required'],
-    );
+    expect(
+      await inPage("await runJob(gleaner, '').catch(({ status, detail }) => [status, detail])"),
+    ).toEqual([422, 'items[0].product_key: Field required']);
   });
 
   test('is refused by the browser in a page of an origin that is not listed', async () => {
     await tab.page.goto(addressOf('127.0.0.1'));
-    expect(await inPage("await runJob(gleaner, 'barang-1001').catch(({ status }) => status)")).toBe(0);
+    expect(await inPage("await runJob(gleaner, 'barang-1001').catch(({ status }) => status)")).toBe(
+      0,
+    );
     expect(tab.pageErrors.join('\n')).toContain('blocked by CORS policy');
   });
 });

@@ -70,7 +70,11 @@ describe.skipIf(skipped)(`a market that serves browsers only${skipped}`, () => {
     [['mkta', 'tw', 'search'], { keyword: '燈 002', by: 'price', order: 'asc' }, 'page_blocked'],
     [['mkta', 'my', 'search'], { category_id: '11001' }, 'page_blocked'],
     [['mkta', 'id', 'merchant'], { shop_id: '5003' }, 'page_blocked'],
-    [['mktb', 'id', 'product'], { shop_domain: 'warung-12', product_key: 'lampu-baca-7' }, 'page_blocked'],
+    [
+      ['mktb', 'id', 'product'],
+      { shop_domain: 'warung-12', product_key: 'lampu-baca-7' },
+      'page_blocked',
+    ],
     [
       ['mktb', 'id', 'search'],
       { keyword: 'lampu & rak', list_type: 'search', product_limit: 70 },
@@ -82,7 +86,11 @@ describe.skipIf(skipped)(`a market that serves browsers only${skipped}`, () => {
       { formattedId: 'ps--RIB-70109-00123', sku: 'RIB-70109-00123-00001' },
       'page_blocked',
     ],
-    [['mktc', 'id', 'merchant'], { shopid: 'RIB-70109', keyword: 'lampu', limit: 60 }, 'page_blocked'],
+    [
+      ['mktc', 'id', 'merchant'],
+      { shopid: 'RIB-70109', keyword: 'lampu', limit: 60 },
+      'page_blocked',
+    ],
     [['mktd', 'my', 'product'], { product_id: '1729384756102938475', country: 'my' }, 'page_empty'],
     [['mktd', 'id', 'product'], { product_id: '1729384756102938702', country: 'id' }, 'page_empty'],
   ])(
@@ -95,9 +103,11 @@ describe.skipIf(skipped)(`a market that serves browsers only${skipped}`, () => {
   );
 
   test('reports a request without a known page', async () => {
-    await expect(read(browser, ['mktb', 'id', 'merchant'], { shopid: '12' })).rejects.toMatchObject({
-      code: 'invalid',
-      message: expect.stringContaining('/graphql/ShopInfoCore'),
-    });
+    await expect(read(browser, ['mktb', 'id', 'merchant'], { shopid: '12' })).rejects.toMatchObject(
+      {
+        code: 'invalid',
+        message: expect.stringContaining('/graphql/ShopInfoCore'),
+      },
+    );
   });
 });

@@ -41,7 +41,9 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
           'x-many': ['a', 'b'],
           'set-cookie': 'data=1',
         })
-        .end(JSON.stringify({ id: searchParams.get('id'), cookie: request.headers.cookie ?? null }));
+        .end(
+          JSON.stringify({ id: searchParams.get('id'), cookie: request.headers.cookie ?? null }),
+        );
     case '/requests':
       return void page(`fetch('${dataPath}')`);
     case '/posts':
@@ -49,7 +51,9 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
     case '/requests-late':
       return void page(`setTimeout(() => fetch('${dataPath}'), 700)`);
     case '/requests-others-first':
-      return void page(`fetch('/data?id=7').then(() => fetch('/other')).then(() => fetch('${dataPath}'))`);
+      return void page(
+        `fetch('/data?id=7').then(() => fetch('/other')).then(() => fetch('${dataPath}'))`,
+      );
     case '/requests-refused':
       return void page(`fetch('${dataPath}&status=403')`);
     case '/requests-twice':
@@ -92,8 +96,10 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
     case '/visitor':
       return void page(`fetch('${dataPath}')`, 'Welcome', { 'set-cookie': 'visitor=7; Path=/' });
     case '/heavy': {
-      const many = '<img src="/a.png"><video src="/b.mp4" autoplay></video><link rel="icon" href="/c.ico">';
-      const frames = '<iframe src="/inner"></iframe><iframe src="http://elsewhere.example/"></iframe>';
+      const many =
+        '<img src="/a.png"><video src="/b.mp4" autoplay></video><link rel="icon" href="/c.ico">';
+      const frames =
+        '<iframe src="/inner"></iframe><iframe src="http://elsewhere.example/"></iframe>';
       return void page(
         `new Image().src = '/d.png'; fetch('${dataPath}')`,
         `<style>
@@ -136,9 +142,13 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
     case '/hop':
       return void response.writeHead(302, { location: searchParams.get('to')! }).end();
     case '/json':
-      return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":"<b>"}');
+      return void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end('{"a":"<b>"}');
     case '/text':
-      return void response.writeHead(200, { 'content-type': 'text/plain' }).end('User-agent: *\nDisallow:');
+      return void response
+        .writeHead(200, { 'content-type': 'text/plain' })
+        .end('User-agent: *\nDisallow:');
     case '/nothing':
       return void response.writeHead(204).end();
     case '/missing':
@@ -172,11 +182,17 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
       return void response.writeHead(status, { ...html, 'retry-after': '9', ...challenge }).end();
     }
     case '/polls':
-      return void page(`fetch('/other'); setInterval(() => fetch('/other'), 100)`, 'Are you a robot?');
+      return void page(
+        `fetch('/other'); setInterval(() => fetch('/other'), 100)`,
+        'Are you a robot?',
+      );
     case '/polls-long':
       return void page(`fetch('/stream')`, 'Are you a robot?');
     case '/works':
-      return void page(`new Worker(URL.createObjectURL(new Blob(['setInterval(() => {}, 100)'])))`, 'Worker');
+      return void page(
+        `new Worker(URL.createObjectURL(new Blob(['setInterval(() => {}, 100)'])))`,
+        'Worker',
+      );
     case '/late-price':
       return void page(`setTimeout(() => { document.body.append('Price: 12.50'); }, 1_500)`);
     case '/shadows':
@@ -222,7 +238,9 @@ const server = createServer(respond);
 let reached = 0;
 const inside = createServer((_request, response) => {
   reached += 1;
-  response.writeHead(200, { 'access-control-allow-origin': '*', ...cacheable }).end(`secret ${reached}`);
+  response
+    .writeHead(200, { 'access-control-allow-origin': '*', ...cacheable })
+    .end(`secret ${reached}`);
 });
 let otherPort: number;
 /** Receives datagrams, which no page may send. */
@@ -340,7 +358,11 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     });
 
     test('may use POST, and may be refused', async () => {
-      const posted = await get({ path: '/data', method: 'POST', page: { path: '/posts', take: 'response' } });
+      const posted = await get({
+        path: '/data',
+        method: 'POST',
+        page: { path: '/posts', take: 'response' },
+      });
       expect(posted.body.toString()).toContain('"id":"2"');
       const page = newFetcher({ responseQuietMs: 300 }).for('mktb', 'id');
       expect(await page(responseOf('/requests-refused'))).toMatchObject({ status: 403 });
@@ -366,7 +388,10 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
 
     test('is the result even if the page leaves with it', async () => {
       for (let attempt = 0; attempt < 5; attempt += 1)
-        expect(await get(responseOf('/moves-on'))).toMatchObject({ status: 200, url: origin + dataPath });
+        expect(await get(responseOf('/moves-on'))).toMatchObject({
+          status: 200,
+          url: origin + dataPath,
+        });
     });
 
     test.each(['application/json', 'text/plain'])('may be a call with JSON as %s', async (type) => {
@@ -391,7 +416,9 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     );
 
     test('identifies itself honestly, and uses the requested language', async () => {
-      await get(responseOf('/requests', { headers: { 'accept-language': 'id-ID,id;q=0.9,en;q=0.8' } }));
+      await get(
+        responseOf('/requests', { headers: { 'accept-language': 'id-ID,id;q=0.9,en;q=0.8' } }),
+      );
       for (const { headers } of seen) {
         expect(headers['user-agent']).toMatch(/HeadlessChrome\/\S+ .*Gleaner\/test \(tests\)$/);
         expect(headers['accept-language']).toMatch(/^id-ID,id;q=0\.9,en;q=0\.8/);
@@ -413,13 +440,22 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
   describe('that the site lets browsers keep', () => {
     test.each([
       ['document', 'visit', { path: '/cached' }],
-      ['response', 'request', { path: '/cached-data', page: { path: '/cached', take: 'response' } }],
-    ] as [string, string, PageRequest][])('is requested again as a %s', async (_, word, request) => {
-      const pages = [await get(request), await get(request)];
-      const [first, second] = pages.map(({ body }) => new RegExp(`${word} \\d+`).exec(body.toString())?.[0]);
-      expect(second).not.toBe(first);
-      expect(pages[1]!.at).toBeGreaterThan(pages[0]!.at);
-    });
+      [
+        'response',
+        'request',
+        { path: '/cached-data', page: { path: '/cached', take: 'response' } },
+      ],
+    ] as [string, string, PageRequest][])(
+      'is requested again as a %s',
+      async (_, word, request) => {
+        const pages = [await get(request), await get(request)];
+        const [first, second] = pages.map(
+          ({ body }) => new RegExp(`${word} \\d+`).exec(body.toString())?.[0],
+        );
+        expect(second).not.toBe(first);
+        expect(pages[1]!.at).toBeGreaterThan(pages[0]!.at);
+      },
+    );
   });
 
   test('is requested again, and counted, if the browser took it from its cache', async () => {
@@ -455,7 +491,9 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
 
     test('is returned after a timeout if its network never becomes idle', async () => {
       const page = newFetcher({ settleMs: 500 }).for('mktb', 'id');
-      expect((await page({ path: '/never-quiet' })).body.toString()).toContain('<title>ready</title>');
+      expect((await page({ path: '/never-quiet' })).body.toString()).toContain(
+        '<title>ready</title>',
+      );
     });
 
     test('is read in a context that its scripts cannot manipulate', async () => {
@@ -470,7 +508,10 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     });
 
     test('has the status and the address of its response', async () => {
-      expect(await get({ path: '/missing' })).toMatchObject({ status: 404, url: `${origin}/missing` });
+      expect(await get({ path: '/missing' })).toMatchObject({
+        status: 404,
+        url: `${origin}/missing`,
+      });
       expect(await get({ path: '/nothing' })).toMatchObject({ status: 204, body: Buffer.alloc(0) });
     });
 
@@ -488,13 +529,16 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     test.each([
       ['as a document', { path: '/script-leaves' }],
       ['for a response', responseOf('/script-leaves')],
-    ])('does not follow a script to another site, and returns a redirect: %s', async (_, request) => {
-      expect(await get(request)).toMatchObject({
-        status: 302,
-        headers: { location: 'http://elsewhere.example/' },
-        url: `${origin}/script-leaves`,
-      });
-    });
+    ])(
+      'does not follow a script to another site, and returns a redirect: %s',
+      async (_, request) => {
+        expect(await get(request)).toMatchObject({
+          status: 302,
+          headers: { location: 'http://elsewhere.example/' },
+          url: `${origin}/script-leaves`,
+        });
+      },
+    );
 
     test.each([400, 401, 403, 404, 410, 429, 500, 503])(
       'has the status %i without a body',
@@ -524,9 +568,12 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     test('waits for what its reader expects of it', async () => {
       const isReady = ({ body }: PageResponse) => body.includes('12.50');
       const page = newFetcher({ readyMs: 20_000 }).for('mktb', 'id');
-      expect((await page({ path: '/late-price', isReady })).body.toString()).toContain('Price: 12.50');
+      expect((await page({ path: '/late-price', isReady })).body.toString()).toContain(
+        'Price: 12.50',
+      );
       const defects: string[] = [];
-      const onDefect: BrowserFetcherOptions['onDefect'] = (...defect) => defects.push(defect.join(' '));
+      const onDefect: BrowserFetcherOptions['onDefect'] = (...defect) =>
+        defects.push(defect.join(' '));
       const hasty = newFetcher({ readyMs: 200 }, { onDefect }).for('mktb', 'id');
       const pending = await hasty({ path: '/requests', isReady });
       expect(pending.body.toString()).toContain('Loading');
@@ -608,7 +655,8 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       await expect(store('127.0.0.1')).rejects.toMatchObject({ code: 'address_refused' });
       await expect(store('inside.example')).rejects.toMatchObject({
         code: 'address_refused',
-        message: 'inside.example resolves to 127.0.0.1, which is not an address of the public internet',
+        message:
+          'inside.example resolves to 127.0.0.1, which is not an address of the public internet',
       });
       expect(reached).toBe(0);
     });
@@ -652,13 +700,29 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     });
 
     test('aborts a page that is too large', async () => {
-      const page = newFetcher({ bytes: 1_000_000, pageBytes: 4_000_000, requests: 50 }).for('mktb', 'id');
-      const large = { path: '/data-large', page: { path: '/requests-large', take: 'response' } } as const;
-      const swells = { path: '/data-bomb', page: { path: '/requests-bomb', take: 'response' } } as const;
+      const page = newFetcher({ bytes: 1_000_000, pageBytes: 4_000_000, requests: 50 }).for(
+        'mktb',
+        'id',
+      );
+      const large = {
+        path: '/data-large',
+        page: { path: '/requests-large', take: 'response' },
+      } as const;
+      const swells = {
+        path: '/data-bomb',
+        page: { path: '/requests-bomb', take: 'response' },
+      } as const;
       const documents = [{ path: '/grows' }, { path: '/data-bomb' }];
-      const requests = [large, swells, ...documents, responseOf('/loads-much'), responseOf('/never-quiet')];
+      const requests = [
+        large,
+        swells,
+        ...documents,
+        responseOf('/loads-much'),
+        responseOf('/never-quiet'),
+      ];
       const outcomes = await Promise.allSettled(requests.map(page));
-      for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'page_too_large' } });
+      for (const outcome of outcomes)
+        expect(outcome).toMatchObject({ reason: { code: 'page_too_large' } });
     });
 
     test('rejects with the reason of an aborted signal, before and during the page', async () => {
@@ -728,7 +792,9 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       ['837', 'requests that it cancels'],
       ['901', 'a connection lost once'],
     ])('%s: reads the record despite %s', async (digits) => {
-      expect(await read(digits)).toMatchObject({ data: { item: { item_id: Number(`30000000${digits}`) } } });
+      expect(await read(digits)).toMatchObject({
+        data: { item: { item_id: Number(`30000000${digits}`) } },
+      });
     });
 
     test('loads no popups or images', () => {

@@ -17,7 +17,8 @@ import { browserFetcher, skipped } from './chromium.ts';
 const absent = skipped || (existsSync('/proc/self/cmdline') ? '' : ' (this system has no /proc)');
 
 /**
- * Responds immediately, except for /wait, which never ends. The page at /leaks allocates 400 MB and keeps it.
+ * Responds immediately, except for /wait, which never ends. The page at /leaks allocates 400 MB and
+ * keeps it.
  */
 const leak = `<script>
   globalThis.kept = Array.from({ length: 40 }, () => new Uint8Array(10 * 1024 ** 2).fill(7));
@@ -44,8 +45,8 @@ const canBeNobody =
   ).status === 0;
 const outerFolder = tmpdir();
 /**
- * Folder for the browsers of this suite alone: the start of a browser removes leftover folders beside its own. Its
- * path is short enough for profileParent().
+ * Folder for the browsers of this suite alone: the start of a browser removes leftover folders
+ * beside its own. Its path is short enough for profileParent().
  */
 let folder: string;
 let origin: string;
@@ -74,9 +75,13 @@ const foldersOf = (pid: number) =>
   readdirSync(profileParent()).filter((name) => name.startsWith(folderOf(pid)));
 
 const noneOf = (pid: number) =>
-  until(`no process of a browser of ${pid}`, () => (processesOf(pid).length === 0 ? true : undefined), {
-    withinMs: 20_000,
-  });
+  until(
+    `no process of a browser of ${pid}`,
+    () => (processesOf(pid).length === 0 ? true : undefined),
+    {
+      withinMs: 20_000,
+    },
+  );
 
 const get = (path: string) => fetcher.for('mkta', 'sg')({ path });
 const arrived = (path: string) =>
@@ -94,7 +99,8 @@ const main = /^(?!.*--type=).*--remote-debugging-pipe/;
 
 /** Kills our own processes that match a pattern. */
 function kill(sort: RegExp): void {
-  for (const { pid, line } of processesOf(process.pid)) if (sort.test(line)) process.kill(pid, 'SIGKILL');
+  for (const { pid, line } of processesOf(process.pid))
+    if (sort.test(line)) process.kill(pid, 'SIGKILL');
 }
 
 describe.skipIf(absent)(`the browser processes${absent}`, () => {
@@ -166,7 +172,8 @@ describe.skipIf(absent)(`the browser processes${absent}`, () => {
   });
 
   test('are replaced after their page or at once, depending on their memory use', async () => {
-    const leader = () => processesOf(process.pid).find(({ line }) => !line.includes('--type='))!.pid;
+    const leader = () =>
+      processesOf(process.pid).find(({ line }) => !line.includes('--type='))!.pid;
     await get('/');
     const before = leader();
     const usual = (await readTreeMemory(before))!;
@@ -176,7 +183,10 @@ describe.skipIf(absent)(`the browser processes${absent}`, () => {
       [usual + 200 * 1024 ** 2, null],
       [(usual + 200 * 1024 ** 2) / 2, 'browser_failed'],
     ] as const) {
-      fetcher = browserFetcher({ mkta: { sg: origin } }, { settleMs: 1_500, memoryBytes, memoryCheckMs: 50 });
+      fetcher = browserFetcher(
+        { mkta: { sg: origin } },
+        { settleMs: 1_500, memoryBytes, memoryCheckMs: 50 },
+      );
       const leaking = get('/leaks').then(
         () => null,
         (fault) => fault.code,
@@ -228,7 +238,8 @@ describe.skipIf(absent)(`the browser processes${absent}`, () => {
       }
       child.kill('SIGKILL');
       await noneOf(child.pid!);
-      for (const name of foldersOf(child.pid!)) rmSync(join(profileParent(), name), { recursive: true });
+      for (const name of foldersOf(child.pid!))
+        rmSync(join(profileParent(), name), { recursive: true });
     },
   );
 

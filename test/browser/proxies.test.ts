@@ -8,7 +8,9 @@ import { browserFetcher, skipped } from './chromium.ts';
 const seen: string[] = [];
 const server = createServer((request, response) => {
   seen.push(request.rawHeaders.join('\n'));
-  response.writeHead(200, { 'content-type': 'text/html' }).end(`<title>${request.headers.host}</title>`);
+  response
+    .writeHead(200, { 'content-type': 'text/html' })
+    .end(`<title>${request.headers.host}</title>`);
 });
 let port: number;
 
@@ -46,7 +48,11 @@ describe.skipIf(skipped)(`a browser behind a proxy${skipped}`, () => {
   test('reports a failing proxy', async () => {
     const proxy = await startHttpProxy({ to: port, replies: 'end' });
     const fetcher = browserFetcher({
-      mktb: { id: 'http://shop.example', fetch: 'browser', proxy: `http://me:secret@${proxy.address}` },
+      mktb: {
+        id: 'http://shop.example',
+        fetch: 'browser',
+        proxy: `http://me:secret@${proxy.address}`,
+      },
     });
     await expect(fetcher.for('mktb', 'id')({ path: '/' })).rejects.toMatchObject({
       code: 'proxy_failed',

@@ -40,7 +40,12 @@ interface RemoteBrowser {
 async function startRemote(): Promise<RemoteBrowser> {
   const folder = mkdtempSync(join(tmpdir(), 'remote-'));
   const root = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  const flags = ['--headless', '--disable-gpu', '--remote-debugging-port=0', `--user-data-dir=${folder}`];
+  const flags = [
+    '--headless',
+    '--disable-gpu',
+    '--remote-debugging-port=0',
+    `--user-data-dir=${folder}`,
+  ];
   const path = 'missing' in chromium ? '' : chromium.path;
   const child = spawn(path, [...flags, ...root], { stdio: 'ignore', detached: true });
   const note = join(folder, 'DevToolsActivePort');
@@ -146,7 +151,9 @@ describe.skipIf(skipped)(`a browser that runs elsewhere${skipped}`, () => {
   const urlOf = ({ port }: RemoteBrowser) => `http://127.0.0.1:${port}`;
   const dataOf = async (fetcher: Fetcher) => {
     const request = { path: '/data', page: { path: '/', take: 'response' } } as const;
-    return JSON.parse((await fetcher.for('mkta', 'sg')(request)).body.toString()) as { cookie: string };
+    return JSON.parse((await fetcher.for('mkta', 'sg')(request)).body.toString()) as {
+      cookie: string;
+    };
   };
   const contextsOf = async ({ port }: RemoteBrowser) => {
     const targets = await (await fetch(`http://127.0.0.1:${port}/json/list`)).json();
@@ -202,9 +209,13 @@ describe.skipIf(skipped)(`a browser that runs elsewhere${skipped}`, () => {
     expect(await contextsOf(remote)).toBe(1);
     line.cut();
     await outcome;
-    await until('the page has ended', async () => ((await contextsOf(remote)) === 0 ? true : undefined), {
-      withinMs: 10_000,
-    });
+    await until(
+      'the page has ended',
+      async () => ((await contextsOf(remote)) === 0 ? true : undefined),
+      {
+        withinMs: 10_000,
+      },
+    );
     expect((await dataOf(fetcher)).cookie).toContain('visitor=7');
     expect(line.connections).toBeGreaterThan(2);
   });
@@ -245,7 +256,9 @@ describe.skipIf(skipped)(`a browser that runs elsewhere${skipped}`, () => {
       const before = leaderOf(process.pid);
       process.kill(before!, 'SIGKILL');
       await outcome;
-      const data = await until('the browser runs again', () => dataOf(fetcher), { withinMs: 20_000 });
+      const data = await until('the browser runs again', () => dataOf(fetcher), {
+        withinMs: 20_000,
+      });
       expect(data.cookie).toContain('visitor=7');
       expect(leaderOf(process.pid)).not.toBe(before);
     } finally {
@@ -280,7 +293,9 @@ describe.skipIf(skipped)(`a browser that runs elsewhere${skipped}`, () => {
     closed.close();
     await expect(dataOf(newFetcher([`${url}/?token=secret`]))).rejects.toMatchObject({
       code: 'browser_failed',
-      message: expect.stringMatching(new RegExp(`^the browser at ${url} cannot be reached: .*ECONNREFUSED`)),
+      message: expect.stringMatching(
+        new RegExp(`^the browser at ${url} cannot be reached: .*ECONNREFUSED`),
+      ),
     });
   });
 });

@@ -51,7 +51,9 @@ describe.skipIf(skipped)(`with robots.txt respected, a page in the browser${skip
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const site = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const settings = { mktb: { id: site, fetch: 'browser', robots: true, requests_per_second: 1_000 } };
+    const settings = {
+      mktb: { id: site, fetch: 'browser', robots: true, requests_per_second: 1_000 },
+    };
     fetcher = browserFetcher(settings, { quietMs: 100 });
     store = openSqliteStore({ path: ':memory:' });
     scheduler = createOriginScheduler({

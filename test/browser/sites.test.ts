@@ -29,7 +29,9 @@ const inside = createServer((_request, response) => {
 });
 const portOf = (each: Server) => (each.address() as AddressInfo).port;
 
-/** Script of a product page: requests the data, then shows them as structured data and in the page. */
+/**
+ * Script of a product page: requests the data, then shows them as structured data and in the page.
+ */
 const showProduct = `fetch('/api' + location.pathname).then((response) => response.json()).then((found) => {
   const script = document.createElement('script');
   script.type = 'application/ld+json';
@@ -39,8 +41,14 @@ const showProduct = `fetch('/api' + location.pathname).then((response) => respon
   document.body.innerHTML = '<h1>' + found.name + '</h1><p class="delivery">3 days</p>';
 });`;
 
-/** Page of a product whose script adds elements after some time, and whose structured data has no price. */
-const lateProduct = (element: string, afterMs: number) => `<!doctype html><title>Mug</title><h1>Mug</h1>
+/**
+ * Page of a product whose script adds elements after some time, and whose structured data has no
+ * price.
+ */
+const lateProduct = (
+  element: string,
+  afterMs: number,
+) => `<!doctype html><title>Mug</title><h1>Mug</h1>
   <script type="application/ld+json">{"@type": "Product", "name": "Mug", "sku": "7"}</script>
   <script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', '${element}'), ${afterMs});</script>`;
 const latePrice = `<script type="application/ld+json">{"@type": "Product", "name": "Mug",
@@ -64,7 +72,8 @@ const server = createServer((request, response) => {
   if (pathname === '/robots.txt') response.end('User-agent: *\nDisallow: /private\n');
   else if (pathname.startsWith('/api/p/'))
     response.end(JSON.stringify({ name: pathname.slice('/api/p/'.length), price: '12.50' }));
-  else if (pathname === '/p/gone') response.writeHead(404, { 'content-type': 'text/html' }).end('Not here');
+  else if (pathname === '/p/gone')
+    response.writeHead(404, { 'content-type': 'text/html' }).end('Not here');
   else if (pathname === '/p/moved') to('/p/mug');
   else if (pathname === '/p/www') to('http://www.kiln.example/p/mug');
   else if (pathname === '/p/leaves') to(`http://127.0.0.1:${portOf(inside)}/p/mug`);
@@ -76,7 +85,8 @@ const server = createServer((request, response) => {
       Promise.allSettled(places.map((place) => fetch(place, { mode: 'no-cors' }))).then(() => { ${showProduct} });`);
   else if (pathname === '/p/late') html(lateProduct(latePrice, 1_500));
   else if (pathname === '/p/without-price') html(lateProduct('<p>Nice</p>', 0));
-  else if (pathname === '/p/late-delivery') html(lateProduct('<p class="delivery">3 days</p>', 3_500));
+  else if (pathname === '/p/late-delivery')
+    html(lateProduct('<p class="delivery">3 days</p>', 3_500));
   else if (pathname.startsWith('/p/')) page(showProduct);
   else if (pathname === '/c/mugs') page(showListing);
   else response.writeHead(200, { 'content-type': 'text/html' }).end('other');
@@ -111,7 +121,12 @@ describe.skipIf(skipped)(`declared shops in a browser${skipped}`, () => {
     };
     declaredSites.use(config.siteFiles);
     store = openSqliteStore({ path: ':memory:' });
-    fetching = await openFetching({ config, store, clock: systemClock, log: createLog('silent', 'test') });
+    fetching = await openFetching({
+      config,
+      store,
+      clock: systemClock,
+      log: createLog('silent', 'test'),
+    });
   });
   beforeEach(() => {
     [seen, reached] = [[], 0];
@@ -136,7 +151,13 @@ describe.skipIf(skipped)(`declared shops in a browser${skipped}`, () => {
     async (path) => {
       const name = path === '/p/reaches' ? 'reaches' : 'mug';
       expect(await read(path)).toMatchObject({
-        ...{ site: 'kiln', url: `http://kiln.example/p/${name}`, title: name, price: 12.5, currency: 'EUR' },
+        ...{
+          site: 'kiln',
+          url: `http://kiln.example/p/${name}`,
+          title: name,
+          price: 12.5,
+          currency: 'EUR',
+        },
         ...{ available: true, extra: { delivery: '3 days' } },
       });
       expect(seen).toContain(`/api/p/${name}`);
@@ -151,7 +172,10 @@ describe.skipIf(skipped)(`declared shops in a browser${skipped}`, () => {
   });
 
   test('are pending if no script adds a price', async () => {
-    expect(await read('/p/without-price')).toMatchObject({ price: null, pending_fields: ['price'] });
+    expect(await read('/p/without-price')).toMatchObject({
+      price: null,
+      pending_fields: ['price'],
+    });
     const address = 'http://kiln.example/p/without-price';
     const lines: string[] = [];
     expect(await checkSite(config, file, address, (line) => lines.push(line))).toBe(true);
@@ -168,11 +192,23 @@ describe.skipIf(skipped)(`declared shops in a browser${skipped}`, () => {
 
   test('show every page of a listing', async () => {
     const entries: JsonObject[] = [];
-    const pages = search.read({ url: 'http://kiln.example/c/mugs' }, { region: 'kiln', fetch: fetchOf() });
+    const pages = search.read(
+      { url: 'http://kiln.example/c/mugs' },
+      { region: 'kiln', fetch: fetchOf() },
+    );
     let next = await pages.next();
     for (; !next.done; next = await pages.next()) entries.push(...next.value.entries);
-    expect(next.value).toEqual({ site: 'kiln', total_products: 6, pages_fetched: 3, has_more: false });
-    expect(entries[5]).toMatchObject({ title: 'Mug 6', price: 6.5, url: 'http://kiln.example/p/mug-6' });
+    expect(next.value).toEqual({
+      site: 'kiln',
+      total_products: 6,
+      pages_fetched: 3,
+      has_more: false,
+    });
+    expect(entries[5]).toMatchObject({
+      title: 'Mug 6',
+      price: 6.5,
+      url: 'http://kiln.example/p/mug-6',
+    });
   });
 
   test.each([

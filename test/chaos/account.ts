@@ -10,7 +10,10 @@ export interface ChaosUser {
   client: GleanerClient;
 }
 
-/** Outcome of a call that creates a job. Without a reply, the client does not know whether the job exists. */
+/**
+ * Outcome of a call that creates a job. Without a reply, the client does not know whether the job
+ * exists.
+ */
 export type CallOutcome = 'accepted' | 'refused' | 'unanswered';
 
 /** A submission, as its client knows it. */

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type Engines, embedded, openStacks, restartableStack, type Stack } from '../support/engines.ts';
+import {
+  type Engines,
+  embedded,
+  openStacks,
+  restartableStack,
+  type Stack,
+} from '../support/engines.ts';
 import { seedsOf } from '../support/seeds.ts';
 import { formatCommand, shortRun } from './options.ts';
 import { runChaos } from './run.ts';

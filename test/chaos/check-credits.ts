@@ -6,8 +6,9 @@ import type { Books, CallOutcome, ChaosSubmit, ChaosUser, KnownJob, Problems } f
 type Charged = ReadonlyMap<string, number>;
 
 /**
- * Compares a user's balance and ledger with the jobs that the clients know. Each job must be charged once for
- * its units, and refunded once for the failed ones. A call that returned an error must not be charged.
+ * Compares a user's balance and ledger with the jobs that the clients know. Each job must be
+ * charged once for its units, and refunded once for the failed ones. A call that returned an error
+ * must not be charged.
  */
 export async function checkCredits(
   books: Books,
@@ -17,7 +18,9 @@ export async function checkCredits(
 ): Promise<void> {
   const { account } = await client.call(AccountService.method.getAccount, {});
   const entries: LedgerEntry[] = [];
-  for await (const page of client.pages(AccountService.method.listLedgerEntries, { pageSize: 1_000 }))
+  for await (const page of client.pages(AccountService.method.listLedgerEntries, {
+    pageSize: 1_000,
+  }))
     entries.push(...page.entries);
   const balance = Number(account!.balance);
   const sum = total(entries);
@@ -55,15 +58,22 @@ function checkJob(known: KnownJob, entries: readonly LedgerEntry[], problems: Pr
   if (job === null) return;
   const { unitPrice } = submission.work;
   if (job.cost !== job.total * unitPrice)
-    problems.add('mischarged', `job ${jobId} costs ${job.cost} for ${job.total} units at ${unitPrice}`);
+    problems.add(
+      'mischarged',
+      `job ${jobId} costs ${job.cost} for ${job.total} units at ${unitPrice}`,
+    );
   if (!job.ended) return;
   const own = entries.filter((entry) => entry.jobId === jobId);
   const charges = own.filter(({ type }) => type === 'charge');
-  if (charges.length > 1) problems.add('duplicated', `job ${jobId} was charged ${charges.length} times`);
+  if (charges.length > 1)
+    problems.add('duplicated', `job ${jobId} was charged ${charges.length} times`);
   const paid = -total(own);
   const earned = job.success * unitPrice;
   if (paid !== earned)
-    problems.add('mischarged', `job ${jobId}: ${paid} paid for ${job.success} units at ${unitPrice}`);
+    problems.add(
+      'mischarged',
+      `job ${jobId}: ${paid} paid for ${job.success} units at ${unitPrice}`,
+    );
 }
 
 /** Checks that at most one unacknowledged job is charged for each call without a reply. */
@@ -77,11 +87,14 @@ function checkUnanswered(
   // All calls with the same key create one job.
   const calls: readonly CallOutcome[] = submission.isKeyed ? ['unanswered'] : submission.outcomes;
   const named = own.filter(({ isAcknowledged }) => isAcknowledged).length;
-  // A refused submission whose work could not be queued leaves a failed job without a charge, and releases
-  // its key.
+  // A refused submission whose work could not be queued leaves a failed job without a charge, and
+  // releases its key.
   const lasting = own.filter(({ job }) => job?.status !== 'failed' || job.refunded < job.cost);
   if (submission.isKeyed && lasting.length > 1)
-    problems.add('duplicated', `one key created the jobs ${lasting.map(({ jobId }) => jobId).join(' and ')}`);
+    problems.add(
+      'duplicated',
+      `one key created the jobs ${lasting.map(({ jobId }) => jobId).join(' and ')}`,
+    );
   compareCalls(submission.isKeyed && named > 0 ? [] : calls, own, charged, problems);
 }
 

@@ -17,8 +17,8 @@ export interface ExpectedHistory {
 }
 
 /**
- * Computes the history of an item from the outcome of its unit and its price factor in each run. An item
- * without a price does not change.
+ * Computes the history of an item from the outcome of its unit and its price factor in each run. An
+ * item without a price does not change.
  */
 export function expectHistory(
   outcomes: readonly Pick<Unit, 'status' | 'code'>[],
@@ -43,7 +43,8 @@ export function expectHistory(
     if (last === null) history.changes.push('new');
     else if (!isPresent) history.changes.push('back');
     else history.changes.push(isChanged ? 'changed' : null);
-    if (last !== null && isChanged && factor <= last * (1 - threshold / 100)) history.messages.push(run);
+    if (last !== null && isChanged && factor <= last * (1 - threshold / 100))
+      history.messages.push(run);
     last = factor;
     isPresent = true;
   }
@@ -51,8 +52,8 @@ export function expectHistory(
 }
 
 /**
- * Checks the changes, observations, and messages of a series: each exactly once, no matter which processes
- * were killed.
+ * Checks the changes, observations, and messages of a series: each exactly once, no matter which
+ * processes were killed.
  */
 export async function checkHistory(
   client: GleanerClient,
@@ -69,7 +70,11 @@ export async function checkHistory(
   const messages: string[] = [];
   for (const [position, key] of seriesItems.entries()) {
     const { market, region } = series;
-    const { observations } = await client.call(HistoryService.method.getHistory, { market, region, key });
+    const { observations } = await client.call(HistoryService.method.getHistory, {
+      market,
+      region,
+      key,
+    });
     observations.reverse();
     const price = observations[0]?.values?.price;
     const outcomes = units.map((each) => each[position]!);
@@ -77,7 +82,10 @@ export async function checkHistory(
     const expected = expectHistory(outcomes, factors, price !== undefined, series.threshold);
     const found = changes.map((types) => types.get(key) ?? null);
     if (found.join() !== expected.changes.join())
-      problems.add('other', `item ${key} was [${found}] in its runs, expected [${expected.changes}]`);
+      problems.add(
+        'other',
+        `item ${key} was [${found}] in its runs, expected [${expected.changes}]`,
+      );
     checkObservations(key, observations, jobIds, expected, problems);
     messages.push(...expected.messages.map((run) => `${jobIds[run]} ${key}`));
   }
@@ -123,11 +131,17 @@ function checkObservations(
   for (const [at, { endedAt, values }] of observations.entries()) {
     const next = observations[at + 1]?.observedAt;
     if (timeOf(endedAt) !== timeOf(next))
-      problems.add('other', `item ${key}: observation ${at} ends at ${timeOf(endedAt)}, not ${timeOf(next)}`);
+      problems.add(
+        'other',
+        `item ${key}: observation ${at} ends at ${timeOf(endedAt)}, not ${timeOf(next)}`,
+      );
     const factor = expected.observations[at]?.factor;
     if (first === undefined || factor === undefined) continue;
     if (Math.abs((values?.price ?? 0) / first - factor) > 0.001)
-      problems.add('other', `item ${key} costs ${values?.price} after ${first}, expected ${factor} of it`);
+      problems.add(
+        'other',
+        `item ${key} costs ${values?.price} after ${first}, expected ${factor} of it`,
+      );
   }
 }
 
@@ -150,9 +164,11 @@ async function checkMessages(
     }
   }
   const repeated = found.length - new Set(found).size;
-  if (repeated > 0) problems.add('duplicated', `${repeated} messages about an item were created twice`);
+  if (repeated > 0)
+    problems.add('duplicated', `${repeated} messages about an item were created twice`);
   const lost = expected.filter((each) => !found.includes(each));
-  if (lost.length > 0) problems.add('lost', `no message about ${lost.length} items, such as ${lost[0]}`);
+  if (lost.length > 0)
+    problems.add('lost', `no message about ${lost.length} items, such as ${lost[0]}`);
   const others = found.filter((each) => !expected.includes(each));
   if (others.length > 0) problems.add('other', `unexpected message about ${others[0]}`);
 }

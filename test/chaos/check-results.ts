@@ -10,7 +10,9 @@ export interface ResultContext {
   client: GleanerClient;
   served: ServedLog;
   problems: Problems;
-  /** Number of failed units by fault code, except for missing items and units stopped by a client. */
+  /**
+   * Number of failed units by fault code, except for missing items and units stopped by a client.
+   */
   failures: Map<string, number>;
 }
 
@@ -26,8 +28,9 @@ export async function listUnits(client: GleanerClient, jobId: string): Promise<U
 }
 
 /**
- * Compares the units, the streamed results, and the result files of an ended job with the submitted subjects
- * and the pages that the origins served. Each subject must occur once, in order, with its own record.
+ * Compares the units, the streamed results, and the result files of an ended job with the submitted
+ * subjects and the pages that the origins served. Each subject must occur once, in order, with its
+ * own record.
  */
 export async function checkResults(context: ResultContext, known: KnownJob): Promise<void> {
   const { client, problems } = context;
@@ -37,14 +40,18 @@ export async function checkResults(context: ResultContext, known: KnownJob): Pro
   const found = units.map(({ input }) => work.formatSubject(JSON.parse(input)));
   compare(problems, `units of job ${jobId}`, found, subjects);
   for (const { index, status, code } of units) {
-    if (status === 'PENDING') problems.add('lost', `unit ${index} of ended job ${jobId} is pending`);
+    if (status === 'PENDING')
+      problems.add('lost', `unit ${index} of ended job ${jobId} is pending`);
     checkAbandoned(problems, known, { subject: found[index]!, status, code });
     if (status === 'FAILED' && !expectedCodes.includes(code))
       context.failures.set(code, (context.failures.get(code) ?? 0) + 1);
   }
   const done = found.filter((_, at) => units[at]!.status === 'SUCCESS');
   if (done.length !== known.job!.success)
-    problems.add('other', `job ${jobId} counts ${known.job!.success} successes, its units ${done.length}`);
+    problems.add(
+      'other',
+      `job ${jobId} counts ${known.job!.success} successes, its units ${done.length}`,
+    );
 
   await checkStream(context, known, done);
   const files = await client.files(jobId);
@@ -76,9 +83,15 @@ function checkAbandoned(
 ): void {
   const isPoisonous = subject === work.poison;
   if (isPoisonous && status === 'SUCCESS')
-    problems.add('other', `job ${jobId}: the page of ${subject} kills its reader, and its unit succeeded`);
+    problems.add(
+      'other',
+      `job ${jobId}: the page of ${subject} kills its reader, and its unit succeeded`,
+    );
   if (!isPoisonous && code === 'work_abandoned')
-    problems.add('lost', `job ${jobId}: the unit of ${subject} was abandoned, and its page is not poisonous`);
+    problems.add(
+      'lost',
+      `job ${jobId}: the unit of ${subject} was abandoned, and its page is not poisonous`,
+    );
 }
 
 async function checkStream(
@@ -107,7 +120,10 @@ async function readFile(
   const bytes = Buffer.from(await response.arrayBuffer());
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   if (sha256 !== file.sha256)
-    problems.add('other', `file ${file.name} of job ${jobId}: ${bytes.length} bytes of another SHA-256`);
+    problems.add(
+      'other',
+      `file ${file.name} of job ${jobId}: ${bytes.length} bytes of another SHA-256`,
+    );
   return bytes;
 }
 
@@ -134,7 +150,8 @@ function compare(
   const missing = expected.filter((subject) => !new Set(found).has(subject));
   const duplicates = found.length - new Set(found).size;
   const unexpected = [...new Set(found)].filter((subject) => !expected.includes(subject));
-  if (missing.length > 0) problems.add('lost', `${what}: ${missing.length} missing, such as ${missing[0]}`);
+  if (missing.length > 0)
+    problems.add('lost', `${what}: ${missing.length} missing, such as ${missing[0]}`);
   if (duplicates > 0) problems.add('duplicated', `${what}: ${duplicates} duplicates`);
   if (unexpected.length > 0) problems.add('other', `${what}: unexpected ${unexpected[0]}`);
   if (missing.length + duplicates + unexpected.length === 0 && found.join() !== expected.join())

@@ -43,7 +43,14 @@ const categoriesOf = (problems: Problems) => problems.list().map((text) => text.
 type JobChanges = MessageInitShape<typeof JobSchema>;
 
 function jobOf(changes: JobChanges = {}): Job {
-  const counts = { total: 2, success: 1, failed: 1, cost: 10, refunded: 5, status: 'partial_complete' };
+  const counts = {
+    total: 2,
+    success: 1,
+    failed: 1,
+    cost: 10,
+    refunded: 5,
+    status: 'partial_complete',
+  };
   return create(JobSchema, { jobId, ended: true, ...counts, ...(changes as object) });
 }
 
@@ -189,7 +196,15 @@ async function resultProblems(
   const submission: ChaosSubmit = { work, user, subjects, isKeyed: true, outcomes: ['accepted'] };
   const job = jobOf({ total: 3, success, failed: 3 - success });
   const problems = createProblems(() => {});
-  const known = { jobId, submission, subjects, isAcknowledged: true, retries: [], retryOf: null, job };
+  const known = {
+    jobId,
+    submission,
+    subjects,
+    isAcknowledged: true,
+    retries: [],
+    retryOf: null,
+    job,
+  };
   await checkResults({ client, served, problems, failures: new Map() }, known);
   return categoriesOf(problems);
 }
@@ -200,7 +215,9 @@ describe('checkResults()', () => {
   });
 
   test('accepts an abandoned unit whose page is poisonous', async () => {
-    expect(await resultProblems(['1', '2', '3'], { code: 'work_abandoned', poison: '2' })).toEqual([]);
+    expect(await resultProblems(['1', '2', '3'], { code: 'work_abandoned', poison: '2' })).toEqual(
+      [],
+    );
   });
 
   test.each<[string, readonly string[], Parameters<typeof resultProblems>[1], string[]]>([
@@ -215,7 +232,12 @@ describe('checkResults()', () => {
     ['a missing record', ['1', '2', '3'], { records: ['1'] }, ['lost']],
     ['a record of another page', ['1', '2', '3'], { title: 'Lamp 3' }, ['other']],
     ['counts that differ from the units', ['1', '2', '3'], { success: 3 }, ['other']],
-    ['an abandoned unit whose page is not poisonous', ['1', '2', '3'], { code: 'work_abandoned' }, ['lost']],
+    [
+      'an abandoned unit whose page is not poisonous',
+      ['1', '2', '3'],
+      { code: 'work_abandoned' },
+      ['lost'],
+    ],
     ['a poisonous page whose unit succeeded', ['1', '2', '3'], { poison: '3' }, ['other']],
   ])('reports %s', async (_, keys, changes, categories) => {
     expect(await resultProblems(keys, changes)).toEqual(categories);
@@ -259,7 +281,11 @@ describe('expectHistory()', () => {
       [found, failed, found],
       [1, 0.9, 0.97],
       true,
-      { changes: ['new', null, 'changed'], observations: [first, { run: 2, factor: 0.97 }], messages: [] },
+      {
+        changes: ['new', null, 'changed'],
+        observations: [first, { run: 2, factor: 0.97 }],
+        messages: [],
+      },
     ],
   ])('returns the history of an item that %s', (_, outcomes, factors, hasPrice, expected) => {
     expect(expectHistory(outcomes, factors, hasPrice, 5)).toEqual(expected);

@@ -38,9 +38,13 @@ export async function check(context: CheckContext): Promise<CheckResult> {
   for (const each of known)
     await checkJob(context, each, failures).catch((error: Error) => {
       const isMissing = error instanceof GleanerError && error.status === 404;
-      problems.add(isMissing ? 'lost' : 'other', `job ${each.jobId} cannot be read: ${error.message}`);
+      problems.add(
+        isMissing ? 'lost' : 'other',
+        `job ${each.jobId} cannot be read: ${error.message}`,
+      );
     });
-  for (const user of books.users) await checkCredits(books, user, retryingClient(user.id), problems);
+  for (const user of books.users)
+    await checkCredits(books, user, retryingClient(user.id), problems);
   await checkHistory(retryingClient(series.user.id), series, problems);
   const audited = await deployment.audit();
   for (const problem of audited.problems) problems.add('other', `audit: ${problem}`);
@@ -53,7 +57,10 @@ export async function check(context: CheckContext): Promise<CheckResult> {
       needed.reduce((sum, pages) => sum + pages, 0),
     );
   if (perPage > maxRequestsPerPage)
-    problems.add('other', `${perPage.toFixed(2)} requests per page, ${served.maxRequests()} for one of them`);
+    problems.add(
+      'other',
+      `${perPage.toFixed(2)} requests per page, ${served.maxRequests()} for one of them`,
+    );
   return { requestsPerPage: perPage, failures };
 }
 
@@ -73,18 +80,37 @@ async function checkJob(
   if (job.ended) await checkResults({ client, served, problems, failures }, known);
 }
 
-function checkCounts(problems: Problems, { jobId, isAcknowledged, job: seen }: KnownJob, job: Job): void {
+function checkCounts(
+  problems: Problems,
+  { jobId, isAcknowledged, job: seen }: KnownJob,
+  job: Job,
+): void {
   const { success, failed, total, ended, status } = job;
   if (!ended && isAcknowledged)
-    problems.add('lost', `job ${jobId} is ${status} (${success} + ${failed} of ${total}) ${job.waitingFor}`);
+    problems.add(
+      'lost',
+      `job ${jobId} is ${status} (${success} + ${failed} of ${total}) ${job.waitingFor}`,
+    );
   if (ended && success + failed !== total)
     problems.add('lost', `job ${jobId} is ${status} with ${success} + ${failed} of ${total} units`);
-  if (seen?.ended && (seen.status !== status || seen.success !== success || seen.refunded !== job.refunded))
-    problems.add('other', `job ${jobId} changed after it had ended, from ${seen.status} to ${status}`);
+  if (
+    seen?.ended &&
+    (seen.status !== status || seen.success !== success || seen.refunded !== job.refunded)
+  )
+    problems.add(
+      'other',
+      `job ${jobId} changed after it had ended, from ${seen.status} to ${status}`,
+    );
 }
 
-/** Returns the subjects of a retry: the failed units of its job whose failure is not final, in order. */
-async function failedSubjects(client: GleanerClient, { jobId, submission }: KnownJob): Promise<string[]> {
+/**
+ * Returns the subjects of a retry: the failed units of its job whose failure is not final, in
+ * order.
+ */
+async function failedSubjects(
+  client: GleanerClient,
+  { jobId, submission }: KnownJob,
+): Promise<string[]> {
   const units = await listUnits(client, jobId);
   return units
     .filter(({ status, code }) => status === 'FAILED' && code !== 'page_not_found')

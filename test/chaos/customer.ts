@@ -32,8 +32,8 @@ const pollMs = 400;
 const repeatMs = 500;
 
 /**
- * Submits, has the job approved, polls it until it has ended, and cancels or retries it as planned. Returns
- * the job, or null if the submission was not accepted.
+ * Submits, has the job approved, polls it until it has ended, and cancels or retries it as planned.
+ * Returns the job, or null if the submission was not accepted.
  */
 export async function runCustomer(
   context: ClientContext,
@@ -76,9 +76,14 @@ async function submitWithKey(
   const accepted = await retryCall(context, `submit of ${work.name}`, submitOnce);
   if (accepted === null) return null;
   submission.outcomes.push('accepted');
-  const again = repeats ? await retryCall(context, `repeated submit of ${work.name}`, submitOnce) : accepted;
+  const again = repeats
+    ? await retryCall(context, `repeated submit of ${work.name}`, submitOnce)
+    : accepted;
   if (again !== null && again.jobId !== accepted.jobId)
-    context.problems.add('duplicated', `one key created the jobs ${accepted.jobId} and ${again.jobId}`);
+    context.problems.add(
+      'duplicated',
+      `one key created the jobs ${accepted.jobId} and ${again.jobId}`,
+    );
   return accepted.jobId;
 }
 
@@ -115,7 +120,10 @@ async function attempt<T>(
   } catch (error) {
     if (!(error instanceof GleanerError)) throw error;
     if (!isTransient(error))
-      problems.add(error.status === 404 ? 'lost' : 'other', `${what}: ${error.status} ${error.detail}`);
+      problems.add(
+        error.status === 404 ? 'lost' : 'other',
+        `${what}: ${error.status} ${error.detail}`,
+      );
     return { outcome: error.status === 0 ? 'unanswered' : 'refused', value: null };
   }
 }
@@ -175,7 +183,10 @@ function observe({ problems, progress }: ClientContext, known: KnownJob, job: Jo
   if (success + failed > before.success + before.failed) progress.advance();
 }
 
-/** Approves an acknowledged job and cancels one that was only found. The next poll repeats a failed call. */
+/**
+ * Approves an acknowledged job and cancels one that was only found. The next poll repeats a failed
+ * call.
+ */
 async function decide(
   { operator }: ClientContext,
   { jobId, isAcknowledged, submission }: KnownJob,
@@ -191,7 +202,8 @@ async function cancel({ jobId, submission }: KnownJob): Promise<void> {
 }
 
 /**
- * Ignores an error reply, which may come from a repeated call. The job shows whether the call took effect.
+ * Ignores an error reply, which may come from a repeated call. The job shows whether the call took
+ * effect.
  */
 function ignoreReply(error: unknown): void {
   if (!(error instanceof GleanerError)) throw error;

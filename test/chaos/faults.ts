@@ -17,15 +17,19 @@ export interface FaultContext {
 }
 
 /**
- * Applies the faults one after the other. Resolves once every process runs and every link is healed. With
- * several processes, the next faults are applied during a freeze.
+ * Applies the faults one after the other. Resolves once every process runs and every link is
+ * healed. With several processes, the next faults are applied during a freeze.
  */
-export async function applyFaults(context: FaultContext, faults: readonly InjectedFault[]): Promise<void> {
+export async function applyFaults(
+  context: FaultContext,
+  faults: readonly InjectedFault[],
+): Promise<void> {
   const frozen = new Map<FaultyProcess, Promise<void>>();
   const started = Date.now();
   for (const [index, fault] of faults.entries()) {
     await wait(fault.pauseMs);
-    // Waits for the end of a freeze: a kill would end it early, and a second freeze would overlap with it.
+    // Waits for the end of a freeze: a kill would end it early, and a second freeze would overlap
+    // with it.
     if (fault.kind === 'kill' || fault.kind === 'freeze')
       await frozen.get(context.targets[fault.target]!.process);
     await relaunch(context);
@@ -52,7 +56,10 @@ async function freeze(process: FaultyProcess, lengthMs: number): Promise<void> {
   process.resume();
 }
 
-async function apply({ targets, engines }: FaultContext, fault: Exclude<InjectedFault, { kind: 'freeze' }>) {
+async function apply(
+  { targets, engines }: FaultContext,
+  fault: Exclude<InjectedFault, { kind: 'freeze' }>,
+) {
   if (fault.kind === 'kill') {
     const { process } = targets[fault.target]!;
     await process.kill();

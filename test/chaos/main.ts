@@ -1,6 +1,12 @@
 import { clusterStack } from '../support/cluster-engines.ts';
 import { embedded, restartableStack, type Stack } from '../support/engines.ts';
-import { type ChaosOptions, formatCommand, parseOptions, type StackName, usage } from './options.ts';
+import {
+  type ChaosOptions,
+  formatCommand,
+  parseOptions,
+  type StackName,
+  usage,
+} from './options.ts';
 import { type ChaosReport, runChaos } from './run.ts';
 import { formatTable } from './table.ts';
 
@@ -12,7 +18,10 @@ const stacks: Record<StackName, Stack> = {
 
 const print = (line: string) => console.log(line);
 
-/** Runs one stack on its own engines. Prints broken invariants with the command that reproduces them. */
+/**
+ * Runs one stack on its own engines. Prints broken invariants with the command that reproduces
+ * them.
+ */
 async function runStack(options: ChaosOptions, stack: StackName): Promise<ChaosReport> {
   print(`${stack}: ${formatCommand(options, stack)}`);
   const engines = await stacks[stack].open();
@@ -21,7 +30,8 @@ async function runStack(options: ChaosOptions, stack: StackName): Promise<ChaosR
     const report = await runChaos(options, stack, engines, (line) => print(`  ${line}`));
     const { accepted, refused, unanswered } = report.calls;
     print(`  calls: ${accepted} accepted, ${refused} refused, ${unanswered} without a reply`);
-    for (const [code, units] of report.failures) print(`  ${units} units failed with ${code}, refunded`);
+    for (const [code, units] of report.failures)
+      print(`  ${units} units failed with ${code}, refunded`);
     for (const problem of report.problems.list()) print(`  BROKEN ${problem}`);
     if (report.problems.list().length > 0) print(`  reproduce: ${formatCommand(options, stack)}`);
     return report;

@@ -47,7 +47,9 @@ export function parseOptions(parameters: readonly string[]): ChaosOptions {
 
 /** Parses the value of `--stack`. Throws an Error for one that names no stack. */
 export function parseStacks(text: string): StackName[] {
-  const stacks = stackNames.filter((name) => name === text || (text === 'both' && name !== 'cluster'));
+  const stacks = stackNames.filter(
+    (name) => name === text || (text === 'both' && name !== 'cluster'),
+  );
   if (stacks.length === 0)
     throw new Error(`--stack: "${text}" is not one of embedded, distributed, both, cluster`);
   return stacks;

@@ -25,9 +25,17 @@ describe('planFaults()', () => {
   });
 
   test('kills and freezes every process before it affects one again', () => {
-    const faults = planFaults(random('7'), { kills: 6, freezes: 6, freezeMs: 1, processes: 6, links: false });
+    const faults = planFaults(random('7'), {
+      kills: 6,
+      freezes: 6,
+      freezeMs: 1,
+      processes: 6,
+      links: false,
+    });
     const targetsOf = (kind: string) =>
-      faults.flatMap((fault) => (fault.kind === kind && 'target' in fault ? [fault.target] : [])).sort();
+      faults
+        .flatMap((fault) => (fault.kind === kind && 'target' in fault ? [fault.target] : []))
+        .sort();
     expect([targetsOf('kill'), targetsOf('freeze')]).toEqual([
       [0, 1, 2, 3, 4, 5],
       [0, 1, 2, 3, 4, 5],
@@ -55,7 +63,13 @@ describe('parseOptions()', () => {
       '--stack',
       'embedded',
     ]);
-    expect(options).toMatchObject({ jobs: 3, items: 40, kills: 2, seed: 's1', stacks: ['embedded'] });
+    expect(options).toMatchObject({
+      jobs: 3,
+      items: 40,
+      kills: 2,
+      seed: 's1',
+      stacks: ['embedded'],
+    });
     const [, , , , ...parameters] = formatCommand(options, 'embedded').split(' ');
     expect(parseOptions(parameters)).toEqual(options);
   });

@@ -20,7 +20,8 @@ export interface PlanOptions {
   /** Default: one for every four kills. */
   freezes?: number;
   /**
-   * Length of a freeze. In a run with short freezes, partitions and the pauses between faults are short, too.
+   * Length of a freeze. In a run with short freezes, partitions and the pauses between faults are
+   * short, too.
    */
   freezeMs: number;
   /** Processes that can be killed and frozen: one on the embedded stack. */
@@ -30,9 +31,9 @@ export interface PlanOptions {
 }
 
 /**
- * Draws the faults of a run in order: the requested number of kills, freezes, and with links restarts of both
- * engines, partitions, and delays. Kills affect every process once before they affect one twice; so do
- * freezes.
+ * Draws the faults of a run in order: the requested number of kills, freezes, and with links
+ * restarts of both engines, partitions, and delays. Kills affect every process once before they
+ * affect one twice; so do freezes.
  */
 export function planFaults(draw: Random, options: PlanOptions): InjectedFault[] {
   const { kills, freezeMs, processes, links } = options;

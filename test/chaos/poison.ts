@@ -36,8 +36,8 @@ export interface PoisonedSite {
 }
 
 /**
- * Serves the pages of an origin. On a request for the poisonous page, the process among `workerPids` that
- * sent it is killed with SIGKILL, as the kernel does when memory runs out.
+ * Serves the pages of an origin. On a request for the poisonous page, the process among
+ * `workerPids` that sent it is killed with SIGKILL, as the kernel does when memory runs out.
  */
 export async function startPoisonedSite(
   origin: Origin,

@@ -42,7 +42,10 @@ export interface ChaosReport {
   recoveredMs: number;
 }
 
-/** Timeouts for all jobs to end after the faults, and for the service to start. They do not measure speed. */
+/**
+ * Timeouts for all jobs to end after the faults, and for the service to start. They do not measure
+ * speed.
+ */
 const settleMs = 600_000;
 const startMs = 120_000;
 const userCount = 3;
@@ -53,8 +56,8 @@ const layouts: Record<StackName, Layout> = {
   cluster: { apis: 2, workers: 4, gateways: 1 },
 };
 /**
- * Worker processes of each service process. On the cluster, page work runs in the process itself, so that a
- * kill or a freeze affects all of it.
+ * Worker processes of each service process. On the cluster, page work runs in the process itself,
+ * so that a kill or a freeze affects all of it.
  */
 const workersOf: Record<StackName, string> = { embedded: '2', distributed: '1', cluster: '0' };
 const granted = 10_000_000;
@@ -90,7 +93,11 @@ export async function runChaos(
     let end = Number.POSITIVE_INFINITY;
     const context: ClientContext = {
       books: { users, submissions: [], jobs: new Map() },
-      operator: createGleanerClient({ url: deployment.url, apiKey: deployment.operatorKey, maxAttempts: 1 }),
+      operator: createGleanerClient({
+        url: deployment.url,
+        apiKey: deployment.operatorKey,
+        maxAttempts: 1,
+      }),
       problems,
       progress: createProgressWatch(),
       isOver: () => Date.now() > end,
@@ -214,8 +221,8 @@ const guard = (context: ClientContext, client: Promise<void>): Promise<void> =>
   client.catch((error: Error) => context.problems.add('other', `a client failed: ${error.stack}`));
 
 /**
- * Checks that the poisonous page was read, and killed at most four workers besides those whose work a fault
- * repeated.
+ * Checks that the poisonous page was read, and killed at most four workers besides those whose work
+ * a fault repeated.
  */
 function checkPoison(poisoned: PoisonedSite | null, faults: number, problems: Problems): void {
   if (poisoned === null) return;
@@ -225,16 +232,22 @@ function checkPoison(poisoned: PoisonedSite | null, faults: number, problems: Pr
 }
 
 /**
- * Returns the request rate at which the large half of the jobs takes about half the duration of the faults.
+ * Returns the request rate at which the large half of the jobs takes about half the duration of the
+ * faults.
  */
 function rateFor({ jobs, items }: ChaosOptions, faults: readonly InjectedFault[]): number {
   const requests = (jobs / works.length) * items * 2 + seriesRequests;
-  const seconds = faults.reduce((sum, { pauseMs, lengthMs }) => sum + pauseMs + lengthMs, 0) / 1_000;
+  const seconds =
+    faults.reduce((sum, { pauseMs, lengthMs }) => sum + pauseMs + lengthMs, 0) / 1_000;
   return Math.min(300, Math.max(20, Math.round((2 * requests) / Math.max(1, seconds))));
 }
 
 /** Creates the users. Each calls one of the processes that serve requests. */
-async function createUsers({ url, urls, operatorKey }: Deployment): Promise<(ChaosUser & { key: string })[]> {
+async function createUsers({
+  url,
+  urls,
+  operatorKey,
+}: Deployment): Promise<(ChaosUser & { key: string })[]> {
   const operator = createGleanerClient({ url, apiKey: operatorKey });
   const { method } = OperatorService;
   const create = async (name: string, entry: string) => {
@@ -249,7 +262,9 @@ async function createUsers({ url, urls, operatorKey }: Deployment): Promise<(Cha
     return { id: user!.id, granted, client, key: apiKey };
   };
   return Promise.all(
-    Array.from({ length: userCount }, (_, index) => create(`user ${index}`, urls[index % urls.length]!)),
+    Array.from({ length: userCount }, (_, index) =>
+      create(`user ${index}`, urls[index % urls.length]!),
+    ),
   );
 }
 

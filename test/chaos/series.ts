@@ -58,7 +58,9 @@ const trackedWork: ChaosWork = {
     ),
 };
 
-/** Sends messages about items whose price falls to a webhook of the user. Called before the faults. */
+/**
+ * Sends messages about items whose price falls to a webhook of the user. Called before the faults.
+ */
 export async function createSeries(
   user: ChaosUser,
   client: GleanerClient,
@@ -71,7 +73,8 @@ export async function createSeries(
 }
 
 /**
- * Runs the jobs of the series one after the other on changed items, each once the job before was compared.
+ * Runs the jobs of the series one after the other on changed items, each once the job before was
+ * compared.
  */
 export async function runSeries(
   context: ClientContext,
@@ -99,7 +102,11 @@ export async function runSeries(
 }
 
 /** Waits until a job was compared. Returns false after the timeout. */
-async function isCompared(context: ClientContext, { client }: ChaosUser, jobId: string): Promise<boolean> {
+async function isCompared(
+  context: ClientContext,
+  { client }: ChaosUser,
+  jobId: string,
+): Promise<boolean> {
   const call = () => client.call(HistoryService.method.listChanges, { jobId, pageSize: 1 });
   while (!context.isOver()) {
     const changes = await retryCall(context, `changes of ${jobId}`, call);

@@ -10,7 +10,10 @@ interface Served {
 
 /** Log of the origins' responses during a run. */
 export interface ServedLog {
-  /** Wraps an origin to record its responses. `readFacts` extracts the values that a result must contain. */
+  /**
+   * Wraps an origin to record its responses. `readFacts` extracts the values that a result must
+   * contain.
+   */
   record(origin: Origin, readFacts: (body: string) => string[]): Origin;
   facts(subject: string): string[];
   /** Returns the number of distinct pages requested for a subject. */

@@ -35,7 +35,11 @@ export async function settle(
   }
 }
 
-async function adopt(context: ClientContext, client: GleanerClient, job: Job): Promise<KnownJob | null> {
+async function adopt(
+  context: ClientContext,
+  client: GleanerClient,
+  job: Job,
+): Promise<KnownJob | null> {
   const retryOf = context.books.jobs.get(job.retryOf) ?? null;
   const submission = retryOf?.submission ?? (await findSubmission(context, client, job));
   if (submission === undefined) {

@@ -5,7 +5,10 @@ import { type ClientContext, type ClientPlan, runCustomer } from './customer.ts'
 import type { ChaosOptions } from './options.ts';
 import { works } from './works.ts';
 
-/** Submits the jobs spread over the duration of the faults, so that jobs are running until the last fault. */
+/**
+ * Submits the jobs spread over the duration of the faults, so that jobs are running until the last
+ * fault.
+ */
 export function submitAlong(
   context: ClientContext,
   { jobs, items }: ChaosOptions,
@@ -21,7 +24,9 @@ export function submitAlong(
       running.push(
         wait(afterMs)
           .then(() => runCustomer(context, submission, plan))
-          .catch((error: Error) => context.problems.add('other', `a client failed: ${error.stack}`)),
+          .catch((error: Error) =>
+            context.problems.add('other', `a client failed: ${error.stack}`),
+          ),
       );
     }
   };

@@ -17,7 +17,10 @@ const columns: readonly (readonly [string, (report: ChaosReport) => string | num
   ['delays', (report) => count(report, 'delay')],
   ['killed by a page', ({ poisonKills }) => poisonKills],
   ['requests per page', ({ requestsPerPage }) => requestsPerPage.toFixed(2)],
-  ['failed by faults', ({ failures }) => [...failures.values()].reduce((sum, units) => sum + units, 0)],
+  [
+    'failed by faults',
+    ({ failures }) => [...failures.values()].reduce((sum, units) => sum + units, 0),
+  ],
   ['lost', ({ problems }) => problems.count('lost')],
   ['duplicated', ({ problems }) => problems.count('duplicated')],
   ['mischarged', ({ problems }) => problems.count('mischarged')],

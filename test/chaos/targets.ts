@@ -11,7 +11,10 @@ export interface FaultTarget {
 }
 
 /** Launches every process, with its own link to each of the given engines. */
-export async function launchTargets(deployment: Deployment, engines: Engines | null): Promise<FaultTarget[]> {
+export async function launchTargets(
+  deployment: Deployment,
+  engines: Engines | null,
+): Promise<FaultTarget[]> {
   const { MONGODB_URI: mongo, NATS_URL: nats } = engines?.settings ?? {};
   const targets: FaultTarget[] = [];
   for (const service of deployment.processes) {

@@ -29,16 +29,25 @@ export interface ChaosWork {
   /** Returns distinct subjects for a submission. Every twentieth does not exist on the site. */
   subjects(submit: number, items: number): string[];
   /** Submits with an idempotency key. */
-  submit(client: GleanerClient, subjects: readonly string[], key: string): Promise<Submitted<unknown>>;
+  submit(
+    client: GleanerClient,
+    subjects: readonly string[],
+    key: string,
+  ): Promise<Submitted<unknown>>;
   /** Submits once without a key. Returns the job's UUID or its task id. */
   submitOnce(client: GleanerClient, subjects: readonly string[]): Promise<string>;
   /** Returns the subject of a unit from its input. */
   formatSubject(input: Loose): string;
   factsOf(record: Loose): string[];
-  /** Result files: one for the job, with or without entries for failed items, one per unit, or none. */
+  /**
+   * Result files: one for the job, with or without entries for failed items, one per unit, or none.
+   */
   file: 'all' | 'successes' | 'units' | 'none';
   entriesOf(bytes: Buffer): FileEntry[];
-  /** Subject whose page kills the process that reads it: its unit fails, and the others are not affected. */
+  /**
+   * Subject whose page kills the process that reads it: its unit fails, and the others are not
+   * affected.
+   */
   poison?: string;
 }
 
@@ -63,7 +72,9 @@ const spacing = 10_000_000;
 
 function itemIds(first: number, submit: number, items: number): string[] {
   const base = first + submit * spacing;
-  return plainIds(items, base).map((id, at) => String(at % 20 === 7 ? base + 1_000_800 + at * 1_000 : id));
+  return plainIds(items, base).map((id, at) =>
+    String(at % 20 === 7 ? base + 1_000_800 + at * 1_000 : id),
+  );
 }
 
 const pageFacts = ({ data }: Loose): string[] => [
@@ -124,16 +135,20 @@ export const works: readonly ChaosWork[] = [
         })),
     },
   ),
-  workOf(MktaService.method.submitGetPc, ([itemId]) => ({ region: 'sg', itemId: itemId!, shopId: '77' }), {
-    name: 'get_pc',
-    unitPrice: 8,
-    approval: false,
-    subjects: (submit) => itemIds(30_000_000_000, submit, 1),
-    formatSubject: ({ item_id: id }) => id,
-    factsOf: pageFacts,
-    file: 'none',
-    entriesOf: () => [],
-  }),
+  workOf(
+    MktaService.method.submitGetPc,
+    ([itemId]) => ({ region: 'sg', itemId: itemId!, shopId: '77' }),
+    {
+      name: 'get_pc',
+      unitPrice: 8,
+      approval: false,
+      subjects: (submit) => itemIds(30_000_000_000, submit, 1),
+      formatSubject: ({ item_id: id }) => id,
+      factsOf: pageFacts,
+      file: 'none',
+      entriesOf: () => [],
+    },
+  ),
   workOf(
     MktbService.method.submitSearchBulk,
     (keywords) => ({ items: keywords.map((keyword) => ({ keyword })) }),
@@ -142,7 +157,10 @@ export const works: readonly ChaosWork[] = [
       unitPrice: 6,
       approval: false,
       subjects: (submit, items) =>
-        Array.from({ length: Math.min(50, Math.ceil(items / 40)) }, (_, at) => `kopi ${submit} ${at}101`),
+        Array.from(
+          { length: Math.min(50, Math.ceil(items / 40)) },
+          (_, at) => `kopi ${submit} ${at}101`,
+        ),
       formatSubject: ({ keyword }) => keyword,
       factsOf: () => [],
       file: 'units',

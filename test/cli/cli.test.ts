@@ -47,7 +47,11 @@ describe('a job', () => {
       success: 1,
       failed: 1,
     });
-    expect(file).toMatchObject({ scope: 'job', items: 1, path: join(place.folder, 'saved', file.name) });
+    expect(file).toMatchObject({
+      scope: 'job',
+      items: 1,
+      path: join(place.folder, 'saved', file.name),
+    });
     const lines = gunzipSync(await readFile(file.path)).toString('utf8');
     expect(JSON.parse(lines)).toMatchObject({ product_key: 'barang-1001' });
 
@@ -57,7 +61,15 @@ describe('a job', () => {
 
     const results = await user(['job', 'results', submitted.job_id]);
     expect(results.json).toMatchObject([{ index: 0, key: 'barang-1001' }]);
-    const table = await user(['job', 'results', submitted.job_id, '--format', 'csv', '-o', 'table.csv']);
+    const table = await user([
+      'job',
+      'results',
+      submitted.job_id,
+      '--format',
+      'csv',
+      '-o',
+      'table.csv',
+    ]);
     expect([table.code, table.out]).toEqual([0, '']);
     expect(await readFile(join(place.folder, 'table.csv'), 'utf8')).toMatch(
       /^unit_index,.*\r\n0,barang-1001,/s,
@@ -87,10 +99,12 @@ describe('a job', () => {
       expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(words)]);
     }
     const select = (...flags: string[]) => user(['job', 'results', ...flags, submitted.job_id]);
-    expect((await select('--filter', 'unit_key=barang-1001', '--sort', '-unit_key')).json).toMatchObject([
-      { unit_key: 'barang-1001' },
-    ]);
-    expect(await select('--filter', 'unit_key=barang-1001', '--filter', 'unit_key=1')).toMatchObject({
+    expect(
+      (await select('--filter', 'unit_key=barang-1001', '--sort', '-unit_key')).json,
+    ).toMatchObject([{ unit_key: 'barang-1001' }]);
+    expect(
+      await select('--filter', 'unit_key=barang-1001', '--filter', 'unit_key=1'),
+    ).toMatchObject({
       code: 0,
       out: '',
     });
@@ -100,7 +114,10 @@ describe('a job', () => {
       err: expect.stringContaining('filter'),
     });
     const refusedTable = await user(['job', 'download', submitted.job_id, '--search', 'x']);
-    expect([refusedTable.code, refusedTable.err]).toEqual([2, expect.stringContaining('add --format')]);
+    expect([refusedTable.code, refusedTable.err]).toEqual([
+      2,
+      expect.stringContaining('add --format'),
+    ]);
     expect((await operator('job', 'results', submitted.job_id)).json).toEqual(results.json);
     const operatorTable = await operator('job', 'results', submitted.job_id, '--format', 'csv');
     expect(operatorTable.out).toBe(await readFile(join(place.folder, 'table.csv'), 'utf8'));
@@ -143,13 +160,20 @@ describe('a job', () => {
   test('is refused above --max-credits, as is its retry', async () => {
     const rows = 'product_key,shop_domain\nbarang-1812,toko-7\nbarang-1001,toko-7\n';
     const submit = (max: string) =>
-      user(['job', 'submit', 'mktb', 'pdp_bulk', '-', '--wait', '--json', '--max-credits', max], rows);
+      user(
+        ['job', 'submit', 'mktb', 'pdp_bulk', '-', '--wait', '--json', '--max-credits', max],
+        rows,
+      );
     const refused = await submit('9');
     expect([refused.code, refused.out]).toEqual([5, '']);
-    expect(refused.err).toContain('max_credits: The work costs 10 credits, more than the maximum of 9');
+    expect(refused.err).toContain(
+      'max_credits: The work costs 10 credits, more than the maximum of 9',
+    );
     const invalid = await submit('-1');
     expect([invalid.code, invalid.out]).toEqual([2, '']);
-    expect(invalid.err).toContain('--max-credits: Input should be greater than or equal to 0, not -1');
+    expect(invalid.err).toContain(
+      '--max-credits: Input should be greater than or equal to 0, not -1',
+    );
     const done = await submit('10');
     expect(done.json.at(-1)).toMatchObject({ cost: 10, failed: 1, options: { max_credits: 10 } });
     const retried = await user(['job', 'retry', done.json[0].job_id, '--max-credits', '4']);
@@ -170,7 +194,8 @@ describe('a job', () => {
 
   test('is quoted by --dry-run, as is its retry', async () => {
     const rows = 'product_key,shop_domain\nbarang-1812,toko-7\nbarang-1812,toko-7\n';
-    const jobIds = async () => (await user(['job', 'list', '--json'])).json.map(({ job_id: id }) => id);
+    const jobIds = async () =>
+      (await user(['job', 'list', '--json'])).json.map(({ job_id: id }) => id);
     const before = await jobIds();
     const quoted = await user(['job', 'submit', 'mktb', 'pdp_bulk', '-', '--dry-run'], rows);
     expect([quoted.code, quoted.err]).toEqual([0, '']);
@@ -204,9 +229,9 @@ describe('a job', () => {
     );
     expect([code, err]).toEqual([0, '2 units submitted for 20 credits: awaiting_approval\n']);
     const id = out.trimEnd();
-    expect((await operator('job', 'list', '--status', 'awaiting_approval', '--json')).json).toMatchObject([
-      { job_id: id, user_name: 'Test' },
-    ]);
+    expect(
+      (await operator('job', 'list', '--status', 'awaiting_approval', '--json')).json,
+    ).toMatchObject([{ job_id: id, user_name: 'Test' }]);
     const impatient = await user(['job', 'wait', id, '--timeout', '0']);
     expect([impatient.code, impatient.out]).toEqual([9, `${id} awaiting_approval\n`]);
     expect((await operator('job', 'approve', id)).out).toBe(`${id} processing\n`);
@@ -218,7 +243,10 @@ describe('a job', () => {
   });
 
   test('of one unit is submitted by flags and found by its number', async () => {
-    const settings = ['region=id', 'item_id=20000000001', 'shop_id=7001'].flatMap((set) => ['--set', set]);
+    const settings = ['region=id', 'item_id=20000000001', 'shop_id=7001'].flatMap((set) => [
+      '--set',
+      set,
+    ]);
     const { json } = await user(['job', 'submit', 'mkta', 'get_pc', '--json', ...settings]);
     expect(json[0]).toMatchObject({
       task_id: expect.any(Number),
@@ -236,7 +264,17 @@ describe('a job', () => {
   test('of a CSV uploads the file with the other options', async () => {
     const csv = 'region,shop_id,item_id\nid,7001,20000000001\n';
     const { json, code } = await user(
-      ['job', 'submit', 'mkta', 'get_pc_bulk', '-', '--set', 'result_format=jsonl', '--wait', '--json'],
+      [
+        'job',
+        'submit',
+        'mkta',
+        'get_pc_bulk',
+        '-',
+        '--set',
+        'result_format=jsonl',
+        '--wait',
+        '--json',
+      ],
       csv,
     );
     expect(code).toBe(0);
@@ -254,7 +292,10 @@ describe('a job', () => {
     expect(failed.err).toMatch(/The unit failed: .* \(page_not_found\)/);
     const two = await user(one, 'product_id,country\n1729000076001,th\n1729000076002,th\n');
     expect([two.code, two.err]).toEqual([2, expect.stringContaining('the job has 2 units')]);
-    const files = await user(['job', 'submit', 'mktb', 'search_bulk', '-', '--record'], 'keyword\nkopi\n');
+    const files = await user(
+      ['job', 'submit', 'mktb', 'search_bulk', '-', '--record'],
+      'keyword\nkopi\n',
+    );
     expect([files.code, files.err]).toEqual([2, expect.stringContaining('--download <folder>')]);
   });
 
@@ -265,7 +306,10 @@ describe('a job', () => {
       await user(['job', 'submit', 'mktb', 'pdp_bulk', '-', ...key], pages),
     ];
     expect(two!.json[0].job_id).toBe(one!.json[0].job_id);
-    const other = await user(['job', 'submit', 'mktb', 'pdp_bulk', '-', ...key], `${pages}barang-1,toko-1\n`);
+    const other = await user(
+      ['job', 'submit', 'mktb', 'pdp_bulk', '-', ...key],
+      `${pages}barang-1,toko-1\n`,
+    );
     expect(other.code).toBe(6);
   });
 
@@ -284,10 +328,25 @@ describe('a job', () => {
 describe('exit codes and messages', () => {
   test.each([
     ['an unknown option', ['job', 'list', '--nope'], 2, "gleaner: unknown option '--nope'"],
-    ['a missing file', ['job', 'submit', 'mktb', 'pdp_bulk', 'none.csv'], 2, 'Cannot read none.csv: ENOENT'],
-    ['a missing log', ['logs', 'none.log'], 2, "no such file or directory, access '<folder>/none.log'"],
+    [
+      'a missing file',
+      ['job', 'submit', 'mktb', 'pdp_bulk', 'none.csv'],
+      2,
+      'Cannot read none.csv: ENOENT',
+    ],
+    [
+      'a missing log',
+      ['logs', 'none.log'],
+      2,
+      "no such file or directory, access '<folder>/none.log'",
+    ],
     ['a folder in place of a log', ['logs', '.'], 2, 'EISDIR'],
-    ['an unknown level', ['logs', '-', '--level', 'loud'], 2, '--level: "loud" is not one of trace'],
+    [
+      'an unknown level',
+      ['logs', '-', '--level', 'loud'],
+      2,
+      '--level: "loud" is not one of trace',
+    ],
     [
       'a missing folder',
       ['ledger', 'list', '--export', 'csv', '-o', 'none/ledger.csv'],
@@ -307,7 +366,12 @@ describe('exit codes and messages', () => {
       3,
       'The API key is not valid (API key of --key)',
     ],
-    ['a missing job', ['job', 'show', '00000000-0000-4000-8000-000000000000'], 4, 'There is no job'],
+    [
+      'a missing job',
+      ['job', 'show', '00000000-0000-4000-8000-000000000000'],
+      4,
+      'There is no job',
+    ],
     [
       'a service that is away',
       ['account', 'show', '--url', 'http://127.0.0.1:9', '--key', 'k'],
@@ -362,10 +426,12 @@ describe('exit codes and messages', () => {
     // Sends the signal twice, because the launcher and the terminal both send it.
     for (let times = 0; times < 2; times += 1) child.kill('SIGINT');
     const [code, signal] = await once(child, 'close');
-    // The second signal may reach a process that has given up its handlers to exit: a shell reports 130 for
-    // both.
+    // The second signal may reach a process that has given up its handlers to exit: a shell reports
+    // 130 for both.
     expect(code ?? signal).toBeOneOf([130, 'SIGINT']);
-    expect((await user(['job', 'cancel', out.trimEnd(), '--json'])).json[0].status).toBe('rejected');
+    expect((await user(['job', 'cancel', out.trimEnd(), '--json'])).json[0].status).toBe(
+      'rejected',
+    );
   });
 });
 
@@ -385,7 +451,9 @@ test('logs formats and filters log lines, and keeps other output', async () => {
   const log = `Gleaner, serve\n${request}${ended}`;
   const shown = (await user(['logs'], log)).out;
   expect(shown).toContain('Gleaner, serve\n');
-  expect(shown).toMatch(/^\[\d\d:\d\d:00\] INFO: serve: request \{"requestId":"r1","status":200\}$/m);
+  expect(shown).toMatch(
+    /^\[\d\d:\d\d:00\] INFO: serve: request \{"requestId":"r1","status":200\}$/m,
+  );
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no color where the output is not a terminal.
   expect(shown).not.toMatch(/\u001b/);
   expect((await user(['logs', '--level', 'warn', '--json'], log)).out).toBe(ended);
@@ -401,7 +469,9 @@ test('an account: ledger, usage, keys, and webhook', async () => {
   const csv = (await user(['ledger', 'list', '--export', 'csv'])).out.trimEnd().split('\n');
   const amounts = csv.slice(1).map((line) => Number(line.split(',')[1]));
   expect(amounts.reduce((total, amount) => total + amount, 0)).toBe(balance);
-  expect((await user(['ledger', 'list', '--limit', '0', '--json'])).json).toHaveLength(amounts.length);
+  expect((await user(['ledger', 'list', '--limit', '0', '--json'])).json).toHaveLength(
+    amounts.length,
+  );
   expect((await user(['account', 'usage', '--days', '2', '--json'])).json.at(-1)).toMatchObject({
     granted: 100_000,
   });
@@ -409,9 +479,13 @@ test('an account: ledger, usage, keys, and webhook', async () => {
   const made = (await user(['key', 'create', 'ci', '--expires', '30d', '--json'])).json[0];
   expect((await user(['key', 'revoke', made.key_id])).out).toBe(`${made.key_id} revoked\n`);
   expect((await run(['account', 'show'], { env: { GLEANER_API_KEY: made.api_key } })).code).toBe(3);
-  expect((await user(['key', 'list', '--json'])).json.map(({ name }) => name)).toEqual(['ci', 'test']);
+  expect((await user(['key', 'list', '--json'])).json.map(({ name }) => name)).toEqual([
+    'ci',
+    'test',
+  ]);
 
-  const set = (await user(['webhook', 'set', 'https://hooks.example.test/x', '--off', '--json'])).json[0];
+  const set = (await user(['webhook', 'set', 'https://hooks.example.test/x', '--off', '--json']))
+    .json[0];
   expect(set).toMatchObject({ enabled: false, secret: expect.stringMatching(/^whsec_/) });
   expect((await user(['webhook', 'rotate', '--json'])).json[0].secret).not.toBe(set.secret);
   expect((await user(['webhook', 'set', ''])).out).toBe('No webhook is set.\n');
@@ -423,9 +497,9 @@ test('an operator: users, keys, credits, and the state of the service', async ()
   const key = (await operator('key', 'create', '--user', id)).out.trimEnd();
   expect((await operator('user', 'credit', id, '1200', '--note', 'hello')).out).toBe('1,200\n');
   expect((await operator('user', 'credit', id, '--', '-200')).out).toBe('1,000\n');
-  expect((await run(['account', 'show', '--json'], { env: { GLEANER_API_KEY: key } })).json[0].balance).toBe(
-    1_000,
-  );
+  expect(
+    (await run(['account', 'show', '--json'], { env: { GLEANER_API_KEY: key } })).json[0].balance,
+  ).toBe(1_000);
   expect((await operator('user', 'list', '--search', 'bob@', '--json')).json).toMatchObject([
     { id, name: 'Bob' },
   ]);
@@ -438,20 +512,30 @@ test('an operator: users, keys, credits, and the state of the service', async ()
   expect((await operator('user', 'resume', id)).code).toBe(0);
   const { key_id: keyId } = (await operator('key', 'list', '--user', id, '--json')).json[0];
   const limits = ['--scopes', 'read', '--credit-ceiling', '20'];
-  const readOnly = (await operator('key', 'create', 'reader', '--user', id, ...limits)).out.trimEnd();
+  const readOnly = (
+    await operator('key', 'create', 'reader', '--user', id, ...limits)
+  ).out.trimEnd();
   expect((await run(['job', 'list'], { env: { GLEANER_API_KEY: readOnly } })).code).toBe(0);
   expect((await run(['key', 'create', 'x'], { env: { GLEANER_API_KEY: readOnly } })).code).toBe(3);
   expect((await operator('key', 'list', '--user', id)).out).toMatch(/reader +read +0 of 20 /);
   expect((await operator('key', 'list')).err).toContain('Pass --user with the id of a user');
   const others = await operator('key', 'revoke', keyId, '--user', ann.id);
-  expect([others.code, others.err]).toEqual([2, expect.stringContaining('is not a key of the user')]);
+  expect([others.code, others.err]).toEqual([
+    2,
+    expect.stringContaining('is not a key of the user'),
+  ]);
   expect((await operator('key', 'revoke', keyId, '--user', id)).code).toBe(0);
   expect((await run(['account', 'show'], { env: { GLEANER_API_KEY: key } })).code).toBe(3);
 
   const maria = (await operator('operator', 'create', 'Maria')).out.trimEnd();
   const mariaKey = (await operator('key', 'create', 'laptop', '--user', maria)).out.trimEnd();
-  const asMaria = await run(['operator', 'list', '--json'], { env: { GLEANER_OPERATOR_KEY: mariaKey } });
-  expect(asMaria.json).toMatchObject([{ id: maria, keys: [{ name: 'laptop' }] }, { name: 'operator' }]);
+  const asMaria = await run(['operator', 'list', '--json'], {
+    env: { GLEANER_OPERATOR_KEY: mariaKey },
+  });
+  expect(asMaria.json).toMatchObject([
+    { id: maria, keys: [{ name: 'laptop' }] },
+    { name: 'operator' },
+  ]);
   expect((await operator('operator', 'list')).out).toMatch(/Maria +1 /);
 
   const actions = (await operator('audit-log', 'list', '--target', id, '--json')).json;
@@ -466,9 +550,18 @@ test('an operator: users, keys, credits, and the state of the service', async ()
   );
   expect((await operator('audit-log', 'list', '--by', maria)).err).toBe('No matching actions.\n');
 
-  const exported = await operator('audit-log', 'list', '--action', 'GrantCredits', '--export', 'csv');
+  const exported = await operator(
+    'audit-log',
+    'list',
+    '--action',
+    'GrantCredits',
+    '--export',
+    'csv',
+  );
   expect(exported.out).toMatch(/^time,actor_id,.*\r\n.*,GrantCredits,/);
-  const viewer = (await operator('key', 'create', 'tv', '--user', maria, '--role', 'viewer')).out.trimEnd();
+  const viewer = (
+    await operator('key', 'create', 'tv', '--user', maria, '--role', 'viewer')
+  ).out.trimEnd();
   const asViewer = (...line: string[]) => run(line, { env: { GLEANER_OPERATOR_KEY: viewer } });
   expect((await asViewer('user', 'list')).code).toBe(0);
   const denied = await asViewer('user', 'credit', id, '5');
@@ -476,7 +569,9 @@ test('an operator: users, keys, credits, and the state of the service', async ()
     3,
     "gleaner: This call needs an operator key with the role 'admin'; this key has the role 'viewer' (operator's key of GLEANER_OPERATOR_KEY)\n",
   ]);
-  expect((await operator('audit-log', 'list', '--outcome', 'forbidden', '--json')).json).toMatchObject([
+  expect(
+    (await operator('audit-log', 'list', '--outcome', 'forbidden', '--json')).json,
+  ).toMatchObject([
     { action: 'GrantCredits', actor_name: 'Maria', target: '', outcome: 'forbidden' },
     { action: 'CreateApiKey', actor_name: 'Bob', target: '', outcome: 'forbidden' },
   ]);
@@ -493,7 +588,9 @@ test('an operator: users, keys, credits, and the state of the service', async ()
     /^The queue is empty\.\n\nROLE .*\nserve .*\n\nMARKET .*\n(.*\n)+\nNAME +VALUE\nGLEANER_/,
   );
   expect(await operator('status', 'toString')).toMatchObject({ code: 2 });
-  expect((await operator('status', 'work', '--json')).json[0].processes).toMatchObject([{ role: 'serve' }]);
+  expect((await operator('status', 'work', '--json')).json[0].processes).toMatchObject([
+    { role: 'serve' },
+  ]);
   expect((await operator('status', 'settings', '--json')).json).toContainEqual(
     expect.objectContaining({ name: 'GLEANER_OPERATOR_KEY', value: '(set)' }),
   );
@@ -531,7 +628,8 @@ test('a job has a name, by which it is found', async () => {
 
 test('files of jobs, accounts, and users are deleted and exported', async () => {
   const cleo = await place.api.createUser(1_000);
-  const asCleo = (...parameters: string[]) => run(parameters, { env: { GLEANER_API_KEY: cleo.key } });
+  const asCleo = (...parameters: string[]) =>
+    run(parameters, { env: { GLEANER_API_KEY: cleo.key } });
   const submitted = await run(['job', 'submit', 'mktb', 'pdp_bulk', '-', '--wait'], {
     env: { GLEANER_API_KEY: cleo.key },
     input: 'product_key,shop_domain\nbarang-1001,toko-7\n',
@@ -544,9 +642,14 @@ test('files of jobs, accounts, and users are deleted and exported', async () => 
   expect(deleted.err).toContain(`(${missing})`);
   const shown = (userId: string) => operator('job', 'show', jobId, '--user', userId, '--json');
   expect((await shown(cleo.id)).json).toMatchObject([{ job_id: jobId }]);
-  expect(await shown(ann.id)).toMatchObject({ code: 2, err: expect.stringContaining('is not a job of') });
+  expect(await shown(ann.id)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('is not a job of'),
+  });
   expect((await operator('job', 'list', '--user', cleo.id, '--json')).json).toHaveLength(1);
-  expect((await asCleo('job', 'download', jobId)).err).toMatch(`the files of ${jobId} were deleted on `);
+  expect((await asCleo('job', 'download', jobId)).err).toMatch(
+    `the files of ${jobId} were deleted on `,
+  );
   expect((await asCleo('job', 'results', jobId)).err).toContain('were deleted');
   const types = (exported: Ran) => new Set(exported.json.map(({ type }) => type));
   expect(types(await asCleo('account', 'export'))).toEqual(
@@ -567,21 +670,32 @@ test('profiles are readable by their owner only; environment variables override 
   const env = { GLEANER_CONFIG: file, GLEANER_URL: '' };
   const config = (...parameters: string[]) => run(['config', ...parameters], { env });
   expect((await config('set', 'url', `${place.deployment.url}/`)).code).toBe(0);
-  expect((await run(['config', 'set', 'api-key', '-'], { env, input: `${ann.key}\n` })).code).toBe(0);
+  expect((await run(['config', 'set', 'api-key', '-'], { env, input: `${ann.key}\n` })).code).toBe(
+    0,
+  );
   expect((await config('set', 'url', 'http://127.0.0.1:9', '--profile', 'other')).code).toBe(0);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect((await run(['account', 'show', '--json'], { env })).json[0].id).toBe(ann.id);
-  expect((await run(['account', 'show', '--profile', 'other', '--key', 'k'], { env })).code).toBe(8);
-  expect((await run(['account', 'show'], { env: { ...env, GLEANER_API_KEY: 'gl_nobody' } })).code).toBe(3);
-  expect((await run(['account', 'show'], { env: { ...env, GLEANER_PROFILE: 'none' } })).err).toContain(
-    'No profile "none"',
+  expect((await run(['account', 'show', '--profile', 'other', '--key', 'k'], { env })).code).toBe(
+    8,
   );
+  expect(
+    (await run(['account', 'show'], { env: { ...env, GLEANER_API_KEY: 'gl_nobody' } })).code,
+  ).toBe(3);
+  expect(
+    (await run(['account', 'show'], { env: { ...env, GLEANER_PROFILE: 'none' } })).err,
+  ).toContain('No profile "none"');
   const shown = await config('show', '--json');
-  expect(shown.json[0]).toMatchObject({ profiles: ['default', 'other'], url: place.deployment.url });
+  expect(shown.json[0]).toMatchObject({
+    profiles: ['default', 'other'],
+    url: place.deployment.url,
+  });
   expect(shown.out).not.toContain(ann.key);
 
   await chmod(file, 0o644);
-  expect((await run(['account', 'show'], { env })).err).toContain('can be read by others (mode 644)');
+  expect((await run(['account', 'show'], { env })).err).toContain(
+    'can be read by others (mode 644)',
+  );
   await writeFile(file, '{"profiles": {"default": {"uri": "x"}}}');
   expect(await run(['account', 'show'], { env })).toMatchObject({
     code: 2,

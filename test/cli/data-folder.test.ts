@@ -30,14 +30,17 @@ afterEach(async () => {
 });
 
 describe('a folder without data', () => {
-  test.each([['audit'], ['operator-key']])('is refused by %s, which creates nothing', async (command) => {
-    const { code, stdout, stderr } = await runCommand([command], settings);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toBe(
-      `gleaner: No Gleaner data in ${join(folder, 'data')}. Run the command in the folder where the service was started, or set GLEANER_DATA_DIR.\n`,
-    );
-    expect(await readdir(folder)).toEqual([]);
-  });
+  test.each([['audit'], ['operator-key']])(
+    'is refused by %s, which creates nothing',
+    async (command) => {
+      const { code, stdout, stderr } = await runCommand([command], settings);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toBe(
+        `gleaner: No Gleaner data in ${join(folder, 'data')}. Run the command in the folder where the service was started, or set GLEANER_DATA_DIR.\n`,
+      );
+      expect(await readdir(folder)).toEqual([]);
+    },
+  );
 });
 
 describe('a data folder with damage', () => {
@@ -75,7 +78,10 @@ describe('a data folder with damage', () => {
       `gleaner: ${file()} is ${state}, but the folder has installation.json, secrets.txt: put the database of this installation back, or restore a backup to a new folder with 'gleaner restore'. For a new installation, set GLEANER_DATA_DIR to another folder\n`,
     );
     const doctor = await runCommand(['doctor', '--offline'], settings);
-    expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringContaining(`${file()} is ${state}`)]);
+    expect([doctor.code, doctor.stdout]).toEqual([
+      1,
+      expect.stringContaining(`${file()} is ${state}`),
+    ]);
   });
 
   test('ends the service when it finds the damage only after its start', async () => {
@@ -95,7 +101,10 @@ describe('a data folder with damage', () => {
   test('is refused if its secrets are empty', async () => {
     writeFileSync(join(folder, 'data', 'secrets.txt'), '');
     const { code, stderr } = await runCommand(['serve'], settings);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/^gleaner: \S+secrets\.txt: expected .*\n$/)]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^gleaner: \S+secrets\.txt: expected .*\n$/),
+    ]);
   });
 });
 
@@ -105,7 +114,10 @@ describe('a start that the machine refuses', () => {
     ['cannot exist', () => '/proc/nope', /ENOENT/],
   ])('names the setting of a data folder that %s', async (_title, place, reason) => {
     writeFileSync(join(folder, 'file'), '');
-    const { code, stderr } = await runCommand(['serve'], { ...settings, GLEANER_DATA_DIR: place() });
+    const { code, stderr } = await runCommand(['serve'], {
+      ...settings,
+      GLEANER_DATA_DIR: place(),
+    });
     expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
     expect(stderr).toMatch(
       /^gleaner: The data folder \S+ cannot be written: .*\. Set GLEANER_DATA_DIR to a folder that this user can write\.\n$/,
@@ -160,7 +172,11 @@ describe('a data folder in use', () => {
       stdout: '',
       stderr: inUse,
     });
-    expect(await runCommand(['operator-key'], settings)).toEqual({ code: 2, stdout: '', stderr: inUse });
+    expect(await runCommand(['operator-key'], settings)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: inUse,
+    });
     expect(await runCommand(['audit'], settings)).toEqual({
       code: 0,
       stdout: 'Checked 1 account, 0 ledger entries, and 0 jobs: no problems found.\n',

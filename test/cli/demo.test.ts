@@ -32,14 +32,18 @@ test('demo --keep repeats a job by a schedule, and leaves the service running wi
   const exited = once(child, 'exit');
   try {
     let out = '';
-    for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    for await (const chunk of child.stdout
+      .setEncoding('utf8')
+      .iterator({ destroyOnReturn: false })) {
       out += chunk;
       if (out.includes('gleaner -- job list\n')) break;
     }
     const url = /Console +(\S+)\/console$/m.exec(out)?.[1];
     const key = /User key +(\S+)$/m.exec(out)?.[1];
     const operatorKey = /Operator key +(\S+)$/m.exec(out)?.[1];
-    const account = await fetch(`${url}/v1/account`, { headers: { authorization: `Bearer ${key}` } });
+    const account = await fetch(`${url}/v1/account`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
     expect(await account.json()).toMatchObject({ account: { name: 'demo' } });
     const users = await fetch(`${url}/gleaner.operator.v1.OperatorService/ListUsers`, {
       method: 'POST',

@@ -17,13 +17,21 @@ test('dev prints the first example of the README, which prints what the README s
   const cache = { NODE_COMPILE_CACHE: compileCache };
   const child = spawn(process.execPath, [main, 'dev', '--port', '0'], {
     cwd: folder,
-    env: { PATH: process.env.PATH ?? '', HOME: folder, TMPDIR: folder, ...cache, ...(await poison(folder)) },
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: folder,
+      TMPDIR: folder,
+      ...cache,
+      ...(await poison(folder)),
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
   try {
     let out = '';
-    for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    for await (const chunk of child.stdout
+      .setEncoding('utf8')
+      .iterator({ destroyOnReturn: false })) {
       out += chunk;
       if (out.includes('GLEANER_API_KEY=')) break;
     }
@@ -33,7 +41,9 @@ test('dev prints the first example of the README, which prints what the README s
     expect(example!.replace(/^ {2}/gm, '')).toBe(commands);
     const { stdout } = await promisify(execFile)('sh', ['-c', `${variables}\n${commands}`]);
     expect(withoutTimes(stdout)).toBe(withoutTimes(printed!));
-    expect(out).toMatch(/^ {2}Console +http:\/\/127\.0\.0\.1:\d+\/console#key=gl_test_\S+ as a user$/m);
+    expect(out).toMatch(
+      /^ {2}Console +http:\/\/127\.0\.0\.1:\d+\/console#key=gl_test_\S+ as a user$/m,
+    );
     expect(out).toMatch(/\/console#key=dev-\S+ as an operator$/m);
     child.kill('SIGINT');
     expect(await exited).toEqual([0, null]);

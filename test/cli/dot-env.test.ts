@@ -30,7 +30,9 @@ describe('a .env file in the current folder', () => {
     const exited = once(service, 'exit');
     try {
       let out = '';
-      for await (const chunk of service.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+      for await (const chunk of service.stdout
+        .setEncoding('utf8')
+        .iterator({ destroyOnReturn: false })) {
         out += chunk;
         if (out.includes('/metrics')) break;
       }
@@ -49,7 +51,9 @@ describe('a .env file in the current folder', () => {
     await writeFile(join(folder, '.env'), 'GLEANER_DATA_DIR=from-file\n');
     expect(await dataFolder({})).toContain(`No Gleaner data in ${join(folder, 'from-file')}.`);
     const environment = { GLEANER_DATA_DIR: join(folder, 'from-environment') };
-    expect(await dataFolder(environment)).toContain(`No Gleaner data in ${environment.GLEANER_DATA_DIR}.`);
+    expect(await dataFolder(environment)).toContain(
+      `No Gleaner data in ${environment.GLEANER_DATA_DIR}.`,
+    );
   });
 
   test('names files with secrets; an error names the setting', async () => {
@@ -57,6 +61,8 @@ describe('a .env file in the current folder', () => {
     const stderr = `gleaner: GLEANER_OPERATOR_KEY_FILE=${join(folder, 'missing')}: the file cannot be read (ENOENT)\n`;
     for (const command of ['doctor', 'audit', 'balance'])
       expect(await runCommand([command], {}, { folder })).toEqual({ code: 2, stdout: '', stderr });
-    expect(await dataFolder({ GLEANER_OPERATOR_KEY: 'key-of-an-operator' })).toContain('No Gleaner data');
+    expect(await dataFolder({ GLEANER_OPERATOR_KEY: 'key-of-an-operator' })).toContain(
+      'No Gleaner data',
+    );
   });
 });

@@ -21,8 +21,12 @@ afterAll(() => place?.close());
 function run(program: string, parameters: string[], key = user.key) {
   const env = { PATH: process.env.PATH, GLEANER_URL: place.deployment.url, GLEANER_API_KEY: key };
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    execFile(program, parameters, { cwd: place.folder, env, timeout: 50_000 }, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    execFile(
+      program,
+      parameters,
+      { cwd: place.folder, env, timeout: 50_000 },
+      (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });
 }
@@ -63,7 +67,10 @@ test('the TypeScript example prints errors of the service', async () => {
 
 pythonTest('the Python example submits, waits, downloads and checks', async () => {
   const body = join(place.folder, 'body.json');
-  await writeFile(body, JSON.stringify({ items: [{ shop_domain: 'toko-7', product_key: 'barang-1003' }] }));
+  await writeFile(
+    body,
+    JSON.stringify({ items: [{ shop_domain: 'toko-7', product_key: 'barang-1003' }] }),
+  );
   const parameters = [python, 'submitMktbPdpBulk', body, 'by-python'];
   const { code, stdout, stderr } = await run('python3', parameters);
   expect(stderr).toContain('completed: 1 done, 0 failed, 1 in all');

@@ -25,7 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => place?.close());
 
-const user = (...parameters: string[]) => runCli(place, parameters, { env: { GLEANER_API_KEY: ann.key } });
+const user = (...parameters: string[]) =>
+  runCli(place, parameters, { env: { GLEANER_API_KEY: ann.key } });
 
 describe('gleaner job changes', () => {
   test('lists the changes of a job, and says how many items did not change', async () => {
@@ -34,7 +35,9 @@ describe('gleaner job changes', () => {
     const [head, ...lines] = out.trimEnd().split('\n');
     expect(head).toMatch(/^CHANGE +MARKET +REGION +ITEM +TITLE +FIELDS$/);
     expect(lines.toSorted()).toMatchObject([
-      expect.stringMatching(new RegExp(`^changed +mkta +id +${lamp} .*Price: IDR.[0-9,.]+ → IDR.[0-9,.]+`)),
+      expect.stringMatching(
+        new RegExp(`^changed +mkta +id +${lamp} .*Price: IDR.[0-9,.]+ → IDR.[0-9,.]+`),
+      ),
       expect.stringMatching(new RegExp(`^missing +mkta +id +${chair} `)),
     ]);
     expect(err).toContain('2 items in daily: 0 new, 1 changed, 1 missing, 0 back, 1 unchanged.');
@@ -46,7 +49,9 @@ describe('gleaner job changes', () => {
   });
 
   test('writes all changes to a file', async () => {
-    expect((await user('job', 'changes', jobId, '--format', 'csv', '-o', 'changes.csv')).code).toBe(0);
+    expect((await user('job', 'changes', jobId, '--format', 'csv', '-o', 'changes.csv')).code).toBe(
+      0,
+    );
     const [head, ...rows] = (await readFile(join(place.folder, 'changes.csv'), 'utf8'))
       .trimEnd()
       .split(/\r?\n/);
@@ -56,7 +61,10 @@ describe('gleaner job changes', () => {
 
   test('refuses a type together with a file, and an unknown type', async () => {
     const both = await user('job', 'changes', jobId, '--type', 'new', '--format', 'csv');
-    expect([both.code, both.err]).toEqual([2, expect.stringContaining('--type cannot be combined')]);
+    expect([both.code, both.err]).toEqual([
+      2,
+      expect.stringContaining('--type cannot be combined'),
+    ]);
     const unknown = await user('job', 'changes', jobId, '--type', 'old');
     expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('type')]);
   });
@@ -89,16 +97,33 @@ describe('gleaner item', () => {
 
 describe('gleaner rule', () => {
   test('creates, shows, replaces, lists, and deletes a rule', async () => {
-    const options = ['--name', 'Cheaper', '--threshold', '5', '--market', 'mkta', '--series', 'daily'];
+    const options = [
+      '--name',
+      'Cheaper',
+      '--threshold',
+      '5',
+      '--market',
+      'mkta',
+      '--series',
+      'daily',
+    ];
     const created = await user('rule', 'create', 'price_falls_by', ...options, '--json');
     expect(created.json).toMatchObject([
-      { name: 'Cheaper', condition: 'price_falls_by', threshold: 5, channel: 'webhook', enabled: true },
+      {
+        name: 'Cheaper',
+        condition: 'price_falls_by',
+        threshold: 5,
+        channel: 'webhook',
+        enabled: true,
+      },
     ]);
     const { rule_id: ruleId } = created.json[0];
     expect((await user('rule', 'show', ruleId)).out).toMatch(/items +Shopee, series daily\n/);
     const changes = ['changes', '--field', 'title', '--email', '--off'];
     const replaced = await user('rule', 'create', ...changes, '--replace', ruleId);
-    expect(replaced.out).toMatch(/condition +Any change of title\n(.*\n)*channel +email\nstatus +off\n/);
+    expect(replaced.out).toMatch(
+      /condition +Any change of title\n(.*\n)*channel +email\nstatus +off\n/,
+    );
     const listed = await user('rule', 'list');
     expect(listed.out).toMatch(/^RULE +NAME +CONDITION +ITEMS +BY +STATUS\n/);
     expect(listed.out).toMatch(
@@ -111,7 +136,10 @@ describe('gleaner rule', () => {
 
   test('refuses a threshold that is not a number, and an unknown condition', async () => {
     const number = await user('rule', 'create', 'price_below', '--threshold', 'ten');
-    expect([number.code, number.err]).toEqual([2, expect.stringContaining('"ten" is not a number')]);
+    expect([number.code, number.err]).toEqual([
+      2,
+      expect.stringContaining('"ten" is not a number'),
+    ]);
     const condition = await user('rule', 'create', 'price_doubles');
     expect([condition.code, condition.err]).toEqual([2, expect.stringContaining('condition')]);
   });

@@ -90,6 +90,10 @@ describe.each(opened)('data of a newer program, $title', ({ engines, distributed
     await setVersion(distributed ? supported : 0);
     const result = await runCommand(['migrate'], settings);
     const engine = distributed ? 'MongoDB' : 'SQLite';
-    expect(result).toEqual({ code: 0, stdout: `${engine}: schema version ${supported}\n`, stderr: '' });
+    expect(result).toEqual({
+      code: 0,
+      stdout: `${engine}: schema version ${supported}\n`,
+      stderr: '',
+    });
   });
 });

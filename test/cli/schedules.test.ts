@@ -34,7 +34,10 @@ test('a destination is tested, created without secrets in the command line, list
   const [refused, unreadable, created] = await Promise.all([
     user(['destination', 'create', 'away', 'http://127.0.0.1:9/']),
     user([...name, '--headers-file', '-'], 'no header\n'),
-    user([...name, '--headers-file', '-', '--format', 'jsonl', '--json'], 'Authorization: Bearer secret\n'),
+    user(
+      [...name, '--headers-file', '-', '--format', 'jsonl', '--json'],
+      'Authorization: Bearer secret\n',
+    ),
   ]);
   expect([refused.code, refused.err]).toEqual([
     2,
@@ -45,7 +48,11 @@ test('a destination is tested, created without secrets in the command line, list
     err: expect.stringContaining('line 1 of - is not `Name: value`'),
   });
   const [destination] = created.json;
-  expect(destination).toMatchObject({ name: 'inbox', format: 'jsonl', header_names: ['authorization'] });
+  expect(destination).toMatchObject({
+    name: 'inbox',
+    format: 'jsonl',
+    header_names: ['authorization'],
+  });
   expect(receiver.received[0]!.headers.authorization).toBe('Bearer secret');
 
   const { destination_id: id } = destination;
@@ -98,19 +105,28 @@ test('a schedule is created from a file, run, paused, resumed, and deleted', asy
   expect([invalid.code, invalid.err]).toEqual([2, expect.stringContaining('(line 3)')]);
   const [schedule] = created.json;
   expect(schedule).toMatchObject({
-    ...{ name: 'mktb pdp_bulk 0 8 1 1 *', time_zone: 'Asia/Jakarta', state: 'active', cost_per_run: 5 },
+    ...{
+      name: 'mktb pdp_bulk 0 8 1 1 *',
+      time_zone: 'Asia/Jakarta',
+      state: 'active',
+      cost_per_run: 5,
+    },
     ...{ max_total_credits: 50, options: { max_credits: 5 } },
   });
 
   const { schedule_id: id } = schedule;
   const ran = await user(['schedule', 'run', id, '--json']);
-  expect(ran.json).toMatchObject([{ schedule_id: id, trigger: 'manual', state: 'running', cost: 5 }]);
+  expect(ran.json).toMatchObject([
+    { schedule_id: id, trigger: 'manual', state: 'running', cost: 5 },
+  ]);
   const [runs, listed, paused] = await Promise.all([
     user(['schedule', 'runs', id]),
     user(['schedule', 'list', '--limit', '1']),
     user(['schedule', 'pause', id]),
   ]);
-  expect(runs.out).toMatch(new RegExp(`^RUN .*\\n${ran.json[0].run_id} .* manual .* ${ran.json[0].job_id}`));
+  expect(runs.out).toMatch(
+    new RegExp(`^RUN .*\\n${ran.json[0].run_id} .* manual .* ${ran.json[0].job_id}`),
+  );
   expect(listed.out).toMatch(new RegExp(`^SCHEDULE .*\\n${id} +mktb pdp_bulk`));
   expect(paused.out).toMatch(/status +paused\n.*reason +Paused by its owner\./s);
   const resumed = await user(['schedule', 'resume', id]);
@@ -118,11 +134,25 @@ test('a schedule is created from a file, run, paused, resumed, and deleted', asy
   expect(resumed.out).toMatch(/spent +5 of 50\n/);
   const update = ['schedule', 'update', id, '--json'];
   const changed = await user(
-    [...update, '-', '--max-total-credits', 'none', '--end', '2040-01-01T00:00:00Z', '--max-credits', '10'],
+    [
+      ...update,
+      '-',
+      '--max-total-credits',
+      'none',
+      '--end',
+      '2040-01-01T00:00:00Z',
+      '--max-credits',
+      '10',
+    ],
     `${pages}barang-1002,toko-7\n`,
   );
   expect(changed.json).toMatchObject([
-    { units: 2, end_at: '2040-01-01T00:00:00.000Z', options: { max_credits: 10 }, cron: '0 8 1 1 *' },
+    {
+      units: 2,
+      end_at: '2040-01-01T00:00:00.000Z',
+      options: { max_credits: 10 },
+      cron: '0 8 1 1 *',
+    },
   ]);
   expect(changed.json[0]).not.toHaveProperty('max_total_credits');
   const [renamed, impossible] = await Promise.all([
@@ -130,7 +160,11 @@ test('a schedule is created from a file, run, paused, resumed, and deleted', asy
     user([...update, '--deliver-to', 'nowhere']),
   ]);
   expect(renamed.json).toMatchObject([
-    { name: 'New Year', units: 2, options: { max_credits: 10, hold: 'data.variants.basicInfo.id:90' } },
+    {
+      name: 'New Year',
+      units: 2,
+      options: { max_credits: 10, hold: 'data.variants.basicInfo.id:90' },
+    },
   ]);
   expect([impossible.code, impossible.err]).toEqual([2, expect.stringContaining("'nowhere'")]);
   expect((await user(['schedule', 'delete', id])).code).toBe(0);
@@ -152,6 +186,9 @@ test('the first run of a kind with approval awaits it, and the approval covers t
   expect(waiting.json).toMatchObject([{ job_id: jobId, schedule_id: id }]);
   expect(shown.out).toMatch(new RegExp(`user +${ann.id}\\n`));
   const foreign = await operator('schedule', 'pause', id, '--user', jobId);
-  expect([foreign.code, foreign.err]).toEqual([2, expect.stringContaining('is not a schedule of the user')]);
+  expect([foreign.code, foreign.err]).toEqual([
+    2,
+    expect.stringContaining('is not a schedule of the user'),
+  ]);
   expect((await operator('job', 'reject', jobId, '--reason', 'Too often.')).code).toBe(0);
 });

@@ -26,7 +26,9 @@ beforeAll(async () => {
     'every approved job has ended',
     async () => {
       jobs = await listed('/v1/jobs', 'jobs', 7);
-      return jobs.every(({ ended, status }) => ended || status === 'awaiting_approval') || undefined;
+      return (
+        jobs.every(({ ended, status }) => ended || status === 'awaiting_approval') || undefined
+      );
     },
     { withinMs: 30_000 },
   );
@@ -35,7 +37,8 @@ beforeAll(async () => {
 
 afterAll(() => stage?.close());
 
-const send = (verb: string, path: string, request: Request = {}) => sendRest(stage, verb, path, request);
+const send = (verb: string, path: string, request: Request = {}) =>
+  sendRest(stage, verb, path, request);
 
 async function get(path: string, caller: CallerName = 'user'): Promise<AnyJson> {
   const response = await send('GET', path, { caller });
@@ -140,7 +143,9 @@ describe('the jobs', () => {
       expect(job.cost, label).toBe(job.total * job.unit_price);
       expect(amounts('refund'), label).toBe(job.refunded);
       const failures = await linesAt(`/v1/jobs/${job.job_id}/failures`);
-      expect(sum(failures.map(({ credits }) => credits)), label).toBe(charged === 0 ? 0 : job.refunded);
+      expect(sum(failures.map(({ credits }) => credits)), label).toBe(
+        charged === 0 ? 0 : job.refunded,
+      );
       for (const { refund_entry } of failures)
         if (charged === 0) expect(refund_entry, label).toBeNull();
         else expect(keys, label).toContain(refund_entry);
@@ -156,7 +161,11 @@ describe('the account', () => {
     const used = (name: string) => sum(days.map((day: AnyJson) => day[name]));
     const of = (type: string) => ledger.filter((entry) => entry.type === type);
     const amount = (type: string) => sum(of(type).map((entry) => entry.amount));
-    expect({ charged: used('charged'), refunded: used('refunded'), granted: used('granted') }).toEqual({
+    expect({
+      charged: used('charged'),
+      refunded: used('refunded'),
+      granted: used('granted'),
+    }).toEqual({
       charged: -amount('charge'),
       refunded: amount('refund'),
       granted: amount('grant'),
@@ -235,7 +244,8 @@ test('retries the failed units of an ended job whose failure is not final, by on
       total: retried.length,
       cost: retried.length * job.unit_price,
     });
-    const inputs = (lines: AnyJson[]) => lines.map(({ key, region, input }) => ({ key, region, input }));
+    const inputs = (lines: AnyJson[]) =>
+      lines.map(({ key, region, input }) => ({ key, region, input }));
     expect(inputs(await listed(`/v1/jobs/${again.job_id}/units`, 'units', 50)), label).toEqual(
       inputs(retried),
     );
@@ -258,7 +268,8 @@ test('the ETag of a job stays the same until the job changes, at every path that
         send('GET', path, tag === undefined ? {} : { headers: { 'if-none-match': String(tag) } }),
       ),
     );
-  const tagsOf = (responses: RestResponse[]) => responses.map(({ headers }) => headers.etag as string);
+  const tagsOf = (responses: RestResponse[]) =>
+    responses.map(({ headers }) => headers.etag as string);
   const tags = tagsOf(await requestAll());
   for (const tag of tags) expect(tag).toMatch(/^W\/"[\w-]+"$/);
   const known = await requestAll(tags.join(', '));

@@ -40,13 +40,20 @@ function casesOf({ submit, cases: [good] }: Endpoint): Case[] {
     case 'one':
       return [...base, ...fieldCases(submit.fields, body, [], (one) => one)];
     case 'urls':
-      return [...base, ...listCases('urls', submit, body), wrongElement('urls', body, 17, 'string_type')];
+      return [
+        ...base,
+        ...listCases('urls', submit, body),
+        wrongElement('urls', body, 17, 'string_type'),
+      ];
     case 'items':
       return [
         ...base,
         ...listCases('items', submit, body),
         wrongElement('items', body, 'B0', 'model_attributes_type'),
-        ...fieldCases(submit.fields, firstOf(body), ['items', 0], (item) => ({ ...body, items: [item] })),
+        ...fieldCases(submit.fields, firstOf(body), ['items', 0], (item) => ({
+          ...body,
+          items: [item],
+        })),
       ];
   }
 }
@@ -60,17 +67,29 @@ function costOf(submit: Submit, body: Members): number {
 }
 
 /** Creates a case that expects 402 with a QuotaErrorResponse. */
-export function quotaCase(title: string, request: Omit<Case, 'title' | 'status'>, required: number): Case {
+export function quotaCase(
+  title: string,
+  request: Omit<Case, 'title' | 'status'>,
+  required: number,
+): Case {
   return {
     ...request,
     title,
     caller: 'poor',
     status: 402,
-    response: { ...errorResponse, required, current: poorCredits, shortfall: required - poorCredits },
+    response: {
+      ...errorResponse,
+      required,
+      current: poorCredits,
+      shortfall: required - poorCredits,
+    },
   };
 }
 
-/** Creates a case that expects 402 for a key with a credit ceiling, of an account with enough credits. */
+/**
+ * Creates a case that expects 402 for a key with a credit ceiling, of an account with enough
+ * credits.
+ */
 function ceilingCase(good: Case, required: number): Case {
   const [max, shortfall] = [poorCredits, required - poorCredits];
   const detail = `The work costs ${required} credits. The API key's credit ceiling is ${max}, of which 0 are spent: ${shortfall} short.`;
@@ -140,7 +159,13 @@ export function quoteCases(
     {
       ...quoted,
       title: 'validate_only',
-      response: having({ accepted: true, refusals: [], cost, shortfall: 0, over_max_credits: false }),
+      response: having({
+        accepted: true,
+        refusals: [],
+        cost,
+        shortfall: 0,
+        over_max_credits: false,
+      }),
     },
     {
       ...quoted,
@@ -166,7 +191,9 @@ export function quoteCases(
   ];
 }
 
-/** Returns cases without a body, which is missing and not malformed, with and without a media type. */
+/**
+ * Returns cases without a body, which is missing and not malformed, with and without a media type.
+ */
 function noBody(type: string, missing: Loc): Case[] {
   return [type, null].map((sent) => ({
     title: `no body of type ${sent}`,
@@ -181,7 +208,12 @@ function noBody(type: string, missing: Loc): Case[] {
 function transportCases(good: Case): Case[] {
   const json = JSON.stringify(good.body);
   const { params = {} } = good;
-  const refused = (status: number, title: string, type: string | null, bytes: string | Uint8Array): Case => ({
+  const refused = (
+    status: number,
+    title: string,
+    type: string | null,
+    bytes: string | Uint8Array,
+  ): Case => ({
     title,
     params,
     raw: { type, bytes },
@@ -206,7 +238,12 @@ function transportCases(good: Case): Case[] {
       restOnly: true,
     },
     refused(400, 'a truncated body', 'application/json', json.slice(0, -2)),
-    refused(400, 'a body that is not UTF-8', 'application/json', Buffer.from([0x7b, 0x22, 0xc3, 0x22, 0x7d])),
+    refused(
+      400,
+      'a body that is not UTF-8',
+      'application/json',
+      Buffer.from([0x7b, 0x22, 0xc3, 0x22, 0x7d]),
+    ),
     refused(415, 'a body of another type', 'text/plain', json),
     refused(415, 'a body without a type', null, json),
     refused(413, 'a body that is too large', 'application/json', ' '.repeat(16 * 1024 * 1024 + 1)),
@@ -215,7 +252,11 @@ function transportCases(good: Case): Case[] {
   ];
 }
 
-function listCases(name: 'items' | 'urls', submit: Submit & { most: number }, body: Members): Case[] {
+function listCases(
+  name: 'items' | 'urls',
+  submit: Submit & { most: number },
+  body: Members,
+): Case[] {
   const [element] = body[name] as unknown[];
   const most = { ...body, [name]: new Array(submit.most).fill(element) };
   const invalid = (title: string, changed: Members, type: string, restOnly = false): Case => ({
@@ -245,7 +286,11 @@ function listCases(name: 'items' | 'urls', submit: Submit & { most: number }, bo
       'too_long',
     ),
     // A valid request that starts no work.
-    quotaCase(`${submit.most} ${name}, with too few credits`, { body: most }, submit.price * submit.most),
+    quotaCase(
+      `${submit.most} ${name}, with too few credits`,
+      { body: most },
+      submit.price * submit.most,
+    ),
   ];
 }
 
@@ -259,7 +304,10 @@ function wrongElement(name: 'items' | 'urls', body: Members, element: unknown, t
   };
 }
 
-/** Returns cases for each field: missing, of a wrong type, and out of range; and one for unknown fields. */
+/**
+ * Returns cases for each field: missing, of a wrong type, and out of range; and one for unknown
+ * fields.
+ */
 function fieldCases(
   fields: Readonly<Record<string, FieldRule>>,
   whole: Members,
@@ -272,7 +320,9 @@ function fieldCases(
     status: 202,
     restOnly,
   });
-  const cases = [accepted('with additional unknown fields', { ...whole, note: { any: ['thing'] } })];
+  const cases = [
+    accepted('with additional unknown fields', { ...whole, note: { any: ['thing'] } }),
+  ];
   for (const [name, rule] of Object.entries(fields)) {
     const { [name]: _, ...without } = whole;
     const refused = (value: unknown, type: string): Case => ({
@@ -280,7 +330,9 @@ function fieldCases(
       body: bodyOf({ ...whole, [name]: value }),
       status: 422,
       problems: [[['body', ...place, name], type]],
-      restOnly: ['missing', 'string_type', 'int_type', 'int_parsing', 'int_from_float'].includes(type),
+      restOnly: ['missing', 'string_type', 'int_type', 'int_parsing', 'int_from_float'].includes(
+        type,
+      ),
     });
     if (rule.optional) {
       cases.push(
@@ -337,7 +389,9 @@ function wrongValues(rule: FieldRule): [unknown, string][] {
         [1.5, 'int_from_float'],
         [true, 'int_type'],
         [rule.least - 1, 'greater_than_equal'],
-        ...(rule.most === undefined ? [] : ([[rule.most + 1, 'less_than_equal']] as [unknown, string][])),
+        ...(rule.most === undefined
+          ? []
+          : ([[rule.most + 1, 'less_than_equal']] as [unknown, string][])),
       ];
   }
 }

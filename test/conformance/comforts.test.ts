@@ -9,8 +9,8 @@ import { createServiceInProcess, httpUrl, type ServiceProcess } from '../support
 import { slack } from '../support/until.ts';
 import { aSchedule } from './bodies.ts';
 
-// Features for the convenience of clients, on the service in one process and through a separate gateway
-// process.
+// Features for the convenience of clients, on the service in one process and through a separate
+// gateway process.
 let running: RunningOrigins;
 let deployment: Deployment;
 let gateway: ServiceProcess;
@@ -68,7 +68,9 @@ test.each([
   ['the port of another service', 'http://hooks.invalid:25/'],
 ])('a webhook at %s is refused', async (_title, url) => {
   for (const path of ['/v1/account/webhook', '/account/webhook']) {
-    const { status, body: refusal } = await sendJson('PUT', deployment.url + path, user.key, { url });
+    const { status, body: refusal } = await sendJson('PUT', deployment.url + path, user.key, {
+      url,
+    });
     expect(status).toBe(422);
     expect(refusal.detail).toMatchObject([{ loc: ['body', 'url'], type: 'value_error' }]);
   }
@@ -76,47 +78,54 @@ test.each([
 
 const search = { list_type: 'search', keyword: 'lamp', country: 'us' };
 
-test.for(both)('%s: a refused submission lists every problem, whichever step finds it', async (where) => {
-  const { key } = await api.createUser(100);
-  const locations = async (path: string, request: object) => {
-    const { status, body: refusal } = await sendJson('POST', urls[where] + path, key, request);
-    expect(status).toBe(422);
-    return refusal.detail.map(({ loc, type }: { loc: string[]; type: string }) => `${loc.join('.')} ${type}`);
-  };
-  const category = { ...search, list_type: 'category' };
-  expect(
-    await locations('/v1/mkte/search/bulk/submit', { items: [{ ...search, country: 'xx' }, category] }),
-  ).toEqual(['body.items.0.country enum', 'body.items.1.category missing']);
-  const items = [
-    category,
-    { ...search, pages: 'all' },
-    { ...search, country: 'xx' },
-    { ...search, keyword: ' ' },
-  ];
-  expect(await locations('/v1/mkte/search/bulk/submit?max_credits=x', { items })).toEqual([
-    'query.max_credits int_parsing',
-    'body.items.1.pages int_parsing',
-    'body.items.2.country enum',
-    'body.items.0.category missing',
-    'body.items.3.keyword string_too_short',
-  ]);
-  const addresses = ['https://shop.test/a', 7, 'https://shop.sg/search?keyword=lamp'];
-  expect(await locations('/v1/mkta/search-items/submit', { urls: addresses })).toEqual([
-    'body.urls.1 string_type',
-    'body.urls.0 url_parsing',
-  ]);
-  const sold = [
-    { item_id: 'a' },
-    { item_id: '4', shop_id: '7', country: 'id' },
-    { item_id: '4', shop_id: '7' },
-  ];
-  expect(await locations(`${variantSold}/submit`, { country: 'sg', items: sold })).toEqual([
-    'body.items.0.shop_id missing',
-    'body.items.0.item_id string_pattern_mismatch',
-    'body.items.1.country value_error',
-  ]);
-  expect(await api.get({ key } as TestUser, '/v1/jobs')).toMatchObject({ body: { jobs: [] } });
-});
+test.for(both)(
+  '%s: a refused submission lists every problem, whichever step finds it',
+  async (where) => {
+    const { key } = await api.createUser(100);
+    const locations = async (path: string, request: object) => {
+      const { status, body: refusal } = await sendJson('POST', urls[where] + path, key, request);
+      expect(status).toBe(422);
+      return refusal.detail.map(
+        ({ loc, type }: { loc: string[]; type: string }) => `${loc.join('.')} ${type}`,
+      );
+    };
+    const category = { ...search, list_type: 'category' };
+    expect(
+      await locations('/v1/mkte/search/bulk/submit', {
+        items: [{ ...search, country: 'xx' }, category],
+      }),
+    ).toEqual(['body.items.0.country enum', 'body.items.1.category missing']);
+    const items = [
+      category,
+      { ...search, pages: 'all' },
+      { ...search, country: 'xx' },
+      { ...search, keyword: ' ' },
+    ];
+    expect(await locations('/v1/mkte/search/bulk/submit?max_credits=x', { items })).toEqual([
+      'query.max_credits int_parsing',
+      'body.items.1.pages int_parsing',
+      'body.items.2.country enum',
+      'body.items.0.category missing',
+      'body.items.3.keyword string_too_short',
+    ]);
+    const addresses = ['https://shop.test/a', 7, 'https://shop.sg/search?keyword=lamp'];
+    expect(await locations('/v1/mkta/search-items/submit', { urls: addresses })).toEqual([
+      'body.urls.1 string_type',
+      'body.urls.0 url_parsing',
+    ]);
+    const sold = [
+      { item_id: 'a' },
+      { item_id: '4', shop_id: '7', country: 'id' },
+      { item_id: '4', shop_id: '7' },
+    ];
+    expect(await locations(`${variantSold}/submit`, { country: 'sg', items: sold })).toEqual([
+      'body.items.0.shop_id missing',
+      'body.items.0.item_id string_pattern_mismatch',
+      'body.items.1.country value_error',
+    ]);
+    expect(await api.get({ key } as TestUser, '/v1/jobs')).toMatchObject({ body: { jobs: [] } });
+  },
+);
 
 test.for(both)(
   '%s: a submit returns the remaining credits, the rate limit, and the location of the job',
@@ -137,30 +146,47 @@ test.for(both)(
   },
 );
 
-test.for(both)('%s: a schedule is created once per idempotency key, with its location', async (where) => {
-  const { key } = await api.createUser(100);
-  const send = (change = {}) => {
-    const path = `${urls[where]}/v1/schedules`;
-    return sendJson('POST', path, key, { ...aSchedule, ...change }, { 'idempotency-key': 'daily' });
-  };
-  const [first, again, other] = [await send(), await send(), await send({ cron: '0 9 29 2 *' })];
-  expect([first.status, again.status, other.status]).toEqual([201, 201, 409]);
-  expect(again.body).toEqual(first.body);
-  expect(first.headers.get('location')).toBe(`/v1/schedules/${first.body.schedule_id}`);
-  const { body: listed } = await sendJson('GET', `${urls[where]}/v1/schedules`, key);
-  expect(listed.schedules).toHaveLength(1);
-});
+test.for(both)(
+  '%s: a schedule is created once per idempotency key, with its location',
+  async (where) => {
+    const { key } = await api.createUser(100);
+    const send = (change = {}) => {
+      const path = `${urls[where]}/v1/schedules`;
+      return sendJson(
+        'POST',
+        path,
+        key,
+        { ...aSchedule, ...change },
+        { 'idempotency-key': 'daily' },
+      );
+    };
+    const [first, again, other] = [await send(), await send(), await send({ cron: '0 9 29 2 *' })];
+    expect([first.status, again.status, other.status]).toEqual([201, 201, 409]);
+    expect(again.body).toEqual(first.body);
+    expect(first.headers.get('location')).toBe(`/v1/schedules/${first.body.schedule_id}`);
+    const { body: listed } = await sendJson('GET', `${urls[where]}/v1/schedules`, key);
+    expect(listed.schedules).toHaveLength(1);
+  },
+);
 
-test.for(both)('%s: a wait ends with the task, and a current ETag is answered with 304', async (where) => {
-  const submitted = await sendJson('POST', `${urls[where]}/v1/mkta/get_pc/submit`, user.key, page);
-  const path = urls[where] + submitted.headers.get('location');
-  const ended = await sendJson('GET', `${path}?wait=30s`, user.key);
-  expect([ended.status, ended.body.status]).toEqual([200, 'completed']);
-  const known = { 'if-none-match': ended.headers.get('etag')! };
-  const again = await sendJson('GET', `${path}?wait=30s`, user.key, undefined, known);
-  expect([again.status, again.body]).toEqual([304, null]);
-  expect(again.headers.get('x-credits-remaining')).toMatch(/^\d+$/);
-});
+test.for(both)(
+  '%s: a wait ends with the task, and a current ETag is answered with 304',
+  async (where) => {
+    const submitted = await sendJson(
+      'POST',
+      `${urls[where]}/v1/mkta/get_pc/submit`,
+      user.key,
+      page,
+    );
+    const path = urls[where] + submitted.headers.get('location');
+    const ended = await sendJson('GET', `${path}?wait=30s`, user.key);
+    expect([ended.status, ended.body.status]).toEqual([200, 'completed']);
+    const known = { 'if-none-match': ended.headers.get('etag')! };
+    const again = await sendJson('GET', `${path}?wait=30s`, user.key, undefined, known);
+    expect([again.status, again.body]).toEqual([304, null]);
+    expect(again.headers.get('x-credits-remaining')).toMatch(/^\d+$/);
+  },
+);
 
 const products: readonly [path: string, request: object, record: object][] = [
   ['/v1/mkta/get_pc/submit', page, { data: { item: { item_id: 4 } } }],
@@ -171,7 +197,11 @@ const products: readonly [path: string, request: object, record: object][] = [
     {},
   ],
   ['/v1/mktd/pdp/bulk/submit', unit({ product_id: '1729000076001', country: 'th' }), {}],
-  ['/v1/mkte/pdp/bulk/submit', unit({ asin: 'B0GLN01001', country: 'us' }), { _asin: 'B0GLN01001' }],
+  [
+    '/v1/mkte/pdp/bulk/submit',
+    unit({ asin: 'B0GLN01001', country: 'us' }),
+    { _asin: 'B0GLN01001' },
+  ],
 ];
 
 test.for(both.flatMap((where) => products.map((product) => [where, ...product] as const)))(
@@ -188,33 +218,54 @@ test.for(both.flatMap((where) => products.map((product) => [where, ...product] a
     const { outcome, ...submitted } = response;
     expect(Object.keys(submitted)).toEqual(Object.keys(before.body));
     expect(submitted.status).toBe(before.body.status);
-    expect(outcome).toMatchObject({ status: 'completed', success: 1, failed: 0, refunded: 0, record });
+    expect(outcome).toMatchObject({
+      status: 'completed',
+      success: 1,
+      failed: 0,
+      refunded: 0,
+      record,
+    });
     expect(outcome.item.title).toEqual(expect.any(String));
     // A product that is done at the first look is not waited for.
     expect(headers.get('server-timing') ?? 'wait;dur=0').toMatch(/^wait;dur=\d+$/);
   },
 );
 
-test.for(both)('%s: a submit that waits says why its product failed; waits are checked', async (where) => {
-  const path = `${urls[where]}/v1/mktd/pdp/bulk/submit`;
-  const { body: response } = await sendJson(
-    'POST',
-    `${path}?wait=30`,
-    user.key,
-    unit({ product_id: '1729000076800', country: 'th' }),
-  );
-  expect(response.outcome).toMatchObject({ status: 'failed', refunded: 5, code: 'page_not_found' });
-  const refused = await sendJson(
-    'POST',
-    `${path}?wait=61`,
-    user.key,
-    unit({ product_id: '1729000076001', country: 'th' }),
-  );
-  expect([refused.status, refused.body.detail]).toMatchObject([422, [{ loc: ['query', 'wait'] }]]);
-});
+test.for(both)(
+  '%s: a submit that waits says why its product failed; waits are checked',
+  async (where) => {
+    const path = `${urls[where]}/v1/mktd/pdp/bulk/submit`;
+    const { body: response } = await sendJson(
+      'POST',
+      `${path}?wait=30`,
+      user.key,
+      unit({ product_id: '1729000076800', country: 'th' }),
+    );
+    expect(response.outcome).toMatchObject({
+      status: 'failed',
+      refunded: 5,
+      code: 'page_not_found',
+    });
+    const refused = await sendJson(
+      'POST',
+      `${path}?wait=61`,
+      user.key,
+      unit({ product_id: '1729000076001', country: 'th' }),
+    );
+    expect([refused.status, refused.body.detail]).toMatchObject([
+      422,
+      [{ loc: ['query', 'wait'] }],
+    ]);
+  },
+);
 
 test.for(both)('%s: a change of a job ends a wait with its ETag', async (where) => {
-  const { body: submitted } = await sendJson('POST', `${urls[where]}${variantSold}/submit`, user.key, body);
+  const { body: submitted } = await sendJson(
+    'POST',
+    `${urls[where]}${variantSold}/submit`,
+    user.key,
+    body,
+  );
   const path = `${urls[where]}${variantSold}/retrieve/${submitted.job_id}`;
   const first = await sendJson('GET', path, user.key);
   expect(first.body.status).toBe('awaiting_approval');
@@ -225,13 +276,27 @@ test.for(both)('%s: a change of a job ends a wait with its ETag', async (where) 
 });
 
 test.for(both)('%s: serves Connect on the port of REST', async (where) => {
-  const { body: submitted } = await sendJson('POST', `${urls[where]}/v1/mkta/get_pc/submit`, user.key, page);
-  await sendJson('GET', `${urls[where]}/v1/mkta/get_pc/retrieve/${submitted.task_id}?wait=30`, user.key);
+  const { body: submitted } = await sendJson(
+    'POST',
+    `${urls[where]}/v1/mkta/get_pc/submit`,
+    user.key,
+    page,
+  );
+  await sendJson(
+    'GET',
+    `${urls[where]}/v1/mkta/get_pc/retrieve/${submitted.task_id}?wait=30`,
+    user.key,
+  );
   const callRpc = (service: string, key: string, message: object) =>
     sendJson('POST', `${urls[where]}/gleaner.${service}`, key, message);
-  const listed = await callRpc('job.v1.JobService/ListJobs', user.key, { kind: 'get_pc', page_size: 1 });
+  const listed = await callRpc('job.v1.JobService/ListJobs', user.key, {
+    kind: 'get_pc',
+    page_size: 1,
+  });
   expect(listed.body.jobs).toMatchObject([{ status: 'completed', ended: true }]);
-  const operator = await callRpc('job.v1.JobService/ListJobs', deployment.operatorKey, { kind: 'get_pc' });
+  const operator = await callRpc('job.v1.JobService/ListJobs', deployment.operatorKey, {
+    kind: 'get_pc',
+  });
   expect(operator.body.jobs[0]).toMatchObject({ userName: expect.any(String) });
   const nobody = await callRpc('job.v1.JobService/ListJobs', 'nobody', {});
   expect([nobody.status, nobody.body.code]).toEqual([401, 'unauthenticated']);
@@ -240,7 +305,11 @@ test.for(both)('%s: serves Connect on the port of REST', async (where) => {
 test('streams the results of a job with Brotli, and answers HEAD with the same headers', async () => {
   const submitted = await sendJson('POST', `${urls.serve}/v1/mkta/get_pc/submit`, user.key, page);
   await sendJson('GET', `${urls.serve}${submitted.headers.get('location')}?wait=30`, user.key);
-  const { body: listed } = await sendJson('GET', `${urls.serve}/v1/jobs?kind=get_pc&page_size=1`, user.key);
+  const { body: listed } = await sendJson(
+    'GET',
+    `${urls.serve}/v1/jobs?kind=get_pc&page_size=1`,
+    user.key,
+  );
   const path = `/v1/jobs/${listed.jobs[0].job_id}/results`;
   for (const where of both) {
     const request = (method: string) =>
@@ -263,9 +332,15 @@ test('streams the results of a job with Brotli, and answers HEAD with the same h
 describe('a signed link with a format', () => {
   /** Runs a job and returns the path of the signed link to its only file. */
   const linkOf = async (path: string, item: object): Promise<string> => {
-    const { body: job } = await sendJson('POST', `${urls.serve}${path}/submit`, user.key, { items: [item] });
+    const { body: job } = await sendJson('POST', `${urls.serve}${path}/submit`, user.key, {
+      items: [item],
+    });
     await sendJson('GET', `${urls.serve}${path}/retrieve/${job.job_id}?wait=60`, user.key);
-    const { body: files } = await sendJson('GET', `${urls.serve}/v1/jobs/${job.job_id}/files`, user.key);
+    const { body: files } = await sendJson(
+      'GET',
+      `${urls.serve}/v1/jobs/${job.job_id}/files`,
+      user.key,
+    );
     const link = new URL(files.files[0].records_url);
     return link.pathname + link.search;
   };
@@ -278,9 +353,17 @@ describe('a signed link with a format', () => {
   test('returns the same records in every format', async () => {
     const link = await linkOf('/v1/mktd/pdp/bulk', { product_id: '1729000078001', country: 'th' });
     for (const format of ['json', 'jsonl', 'csv', 'csv-bom', 'parquet']) {
-      const [one, other] = await Promise.all(both.map((where) => get(where, `${link}&format=${format}`)));
+      const [one, other] = await Promise.all(
+        both.map((where) => get(where, `${link}&format=${format}`)),
+      );
       expect([one!.status, other!.status], format).toEqual([200, 200]);
-      for (const name of ['content-type', 'content-disposition', 'etag', 'cache-control', 'accept-ranges'])
+      for (const name of [
+        'content-type',
+        'content-disposition',
+        'etag',
+        'cache-control',
+        'accept-ranges',
+      ])
         expect(other!.headers.get(name), `${format} ${name}`).toBe(one!.headers.get(name));
       const [bytes, same] = await Promise.all([one!.bytes(), other!.bytes()]);
       expect(bytes.length).toBeGreaterThan(100);
@@ -314,21 +397,35 @@ describe('a signed link with a format', () => {
 });
 
 test('pending waits are answered at once when the gateway or the service stops', async () => {
-  const { body: submitted } = await sendJson('POST', `${urls.serve}${variantSold}/submit`, user.key, body);
+  const { body: submitted } = await sendJson(
+    'POST',
+    `${urls.serve}${variantSold}/submit`,
+    user.key,
+    body,
+  );
   for (const [where, process] of [
     ['gateway', gateway],
     ['serve', deployment.api],
   ] as const) {
     const path = `${urls[where]}${variantSold}/retrieve/${submitted.job_id}?wait=60s`;
     const waiting = sendJson('GET', path, user.key);
-    const submitting = sendJson('POST', `${urls[where]}${variantSold}/submit?wait=60s`, user.key, body);
+    const submitting = sendJson(
+      'POST',
+      `${urls[where]}${variantSold}/submit?wait=60s`,
+      user.key,
+      body,
+    );
     // A later request on another connection returns only after the first one has been received.
     await sendJson('GET', path.replace('wait=60s', 'wait=1'), user.key);
     const began = Date.now();
     const stopped = process.stop();
     expect((await waiting).body.status).toBe('awaiting_approval');
     const { status, body: response } = await submitting;
-    expect([status, response.status, response.outcome]).toEqual([202, 'awaiting_approval', undefined]);
+    expect([status, response.status, response.outcome]).toEqual([
+      202,
+      'awaiting_approval',
+      undefined,
+    ]);
     expect(Date.now() - began).toBeLessThan(2_500 * slack);
     expect(await stopped).toBe(0);
   }

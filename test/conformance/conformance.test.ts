@@ -38,7 +38,9 @@ describe.each(tables)('$name', ({ endpoints }) => {
 
 test('the tables cover every endpoint that the service declares', () => {
   const declared = endpointsOf(services).map(({ verb, path }) => `${verb} ${path}`);
-  const listed = tables.flatMap(({ endpoints }) => endpoints.map(({ verb, path }) => `${verb} ${path}`));
+  const listed = tables.flatMap(({ endpoints }) =>
+    endpoints.map(({ verb, path }) => `${verb} ${path}`),
+  );
   expect(listed.toSorted()).toEqual([...declared, 'GET /health'].toSorted());
 });
 
@@ -50,9 +52,11 @@ async function checkRest(endpoint: Endpoint, path: string, row: Case): Promise<v
   for (const [name, wanted] of Object.entries(row.responseHeaders ?? {}))
     expect(response.headers[name], `${label}: ${name}`).toEqual(wanted);
   const type = (row.status === 200 && row.type) || 'application/json';
-  if (row.status !== 204) expect(String(response.headers['content-type']).startsWith(type), label).toBe(true);
+  if (row.status !== 204)
+    expect(String(response.headers['content-type']).startsWith(type), label).toBe(true);
   // The document does not describe verbs that a path does not have.
-  if (row.verb === undefined) expect(document.violations(endpoint.verb, path, response), label).toEqual([]);
+  if (row.verb === undefined)
+    expect(document.violations(endpoint.verb, path, response), label).toEqual([]);
   if (isKnown(row) && row.verb === undefined && endpoint.method !== null)
     expect(response.headers['x-credits-remaining'], label).toMatch(/^\d+$/);
   // Webhook messages have no separate resource.
@@ -60,12 +64,14 @@ async function checkRest(endpoint: Endpoint, path: string, row: Case): Promise<v
     await checkLocation(endpoint, path, row, response);
   if (response.status === 200 && response.headers.etag !== undefined)
     await checkTag(endpoint, path, row, response);
-  if (row.response !== undefined) expect(response.json(), label).toStrictEqual(filled(row.response));
+  if (row.response !== undefined)
+    expect(response.json(), label).toStrictEqual(filled(row.response));
   if (row.status in faultCodes) {
     const ids = { code: codeOf(row), request_id: response.headers['x-request-id'] };
     expect(response.json(), label).toMatchObject(ids);
   }
-  if (row.problems !== undefined) expect(problemsIn(response), label).toStrictEqual(problemsOf(row));
+  if (row.problems !== undefined)
+    expect(problemsIn(response), label).toStrictEqual(problemsOf(row));
 }
 
 /** Returns true if the caller has the valid key of a user. */
@@ -91,7 +97,12 @@ async function checkLocation(
 }
 
 /** Checks that a request with the ETag returns 304, unless the resource has changed. */
-async function checkTag(endpoint: Endpoint, path: string, row: Case, response: RestResponse): Promise<void> {
+async function checkTag(
+  endpoint: Endpoint,
+  path: string,
+  row: Case,
+  response: RestResponse,
+): Promise<void> {
   const tag = response.headers.etag as string;
   const headers = { ...row.headers, 'if-none-match': tag };
   const again = await sendRest(stage, endpoint.verb, path, { ...row, headers });
@@ -156,7 +167,8 @@ const faultCodes: Record<number, string> = {
 };
 
 /**
- * Compares a message with the literal values of the REST response. Only REST distinguishes null from absent.
+ * Compares a message with the literal values of the REST response. Only REST distinguishes null
+ * from absent.
  */
 function checkLiterals(message: unknown, wanted: unknown, label: string): void {
   if (isMatcher(wanted)) return;

@@ -62,11 +62,15 @@ async function readOne(url: string): Promise<Document> {
       if (media === 'application/x-ndjson') {
         const validate = validator(`${schema}/contentSchema`);
         const lines = text.split('\n').filter((line) => line !== '');
-        return lines.filter((line) => !validate(JSON.parse(line))).map((line) => `not as described: ${line}`);
+        return lines
+          .filter((line) => !validate(JSON.parse(line)))
+          .map((line) => `not as described: ${line}`);
       }
       const validate = validator(schema);
       if (validate(JSON.parse(text))) return [];
-      return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
+      return (validate.errors ?? []).map(
+        ({ instancePath, message }) => `${instancePath || '/'} ${message}`,
+      );
     },
   };
 }

@@ -9,7 +9,9 @@ const nowhere = { uuid: '00000000-0000-4000-8000-000000000000', integer: '999999
 /** Matches the body of an error response (docs/errors.md). */
 export const errorResponse = { detail: text, code: text, request_id: text };
 
-/** Returns the error cases that every endpoint has: authentication, methods, and ids in the path. */
+/**
+ * Returns the error cases that every endpoint has: authentication, methods, and ids in the path.
+ */
 export function errorCases(endpoint: Endpoint): Case[] {
   return [
     ...tokenCases(endpoint),
@@ -33,7 +35,10 @@ function tokenCases({ method, cases: [good] }: Endpoint): Case[] {
     unauthenticated('without a token', { caller: 'nobody' }),
     unauthenticated('with an invalid token', { caller: 'unknown' }),
     unauthenticated('with a revoked token', { caller: 'revoked' }),
-    unauthenticated('with another scheme', { caller: 'nobody', headers: { authorization: 'Basic dTpw' } }),
+    unauthenticated('with another scheme', {
+      caller: 'nobody',
+      headers: { authorization: 'Basic dTpw' },
+    }),
     // Operators read and act on the jobs and schedules of every user by the same calls.
     ...(requiredRole(method) === null
       ? [
@@ -55,7 +60,8 @@ function scopeCases({ method, cases: [good] }: Endpoint): Case[] {
   if (method === null) return [];
   const required = requiredScopes(method)!;
   const callers = { read: 'submitter', submit: 'reader' } as const;
-  const words = required.length > 1 ? "the scopes 'read' and 'submit'" : `the scope '${required[0]}'`;
+  const words =
+    required.length > 1 ? "the scopes 'read' and 'submit'" : `the scope '${required[0]}'`;
   return required.map((scope) => ({
     ...good,
     title: `without the scope ${scope}`,

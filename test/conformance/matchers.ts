@@ -35,15 +35,24 @@ export const uuid = like(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'uuid');
 export const text = like(/\S/, 'text');
 
 /** Matches a positive integer. */
-export const positive = matching('positive integer', (value) => Number.isInteger(value) && Number(value) > 0);
+export const positive = matching(
+  'positive integer',
+  (value) => Number.isInteger(value) && Number(value) > 0,
+);
 
 /** Matches a negative integer. */
-export const negative = matching('negative integer', (value) => Number.isInteger(value) && Number(value) < 0);
+export const negative = matching(
+  'negative integer',
+  (value) => Number.isInteger(value) && Number(value) < 0,
+);
 
 /** Matches a signed link to a file. `*` in the name matches any characters. */
 export function link(name: string): Matcher {
   const pattern = name.replaceAll('.', '\\.').replaceAll('*', '[^/?]+');
-  return like(new RegExp(`^http://127\\.0\\.0\\.1:\\d+/files/[^/]+/${pattern}\\?`), `link to ${name}`);
+  return like(
+    new RegExp(`^http://127\\.0\\.0\\.1:\\d+/files/[^/]+/${pattern}\\?`),
+    `link to ${name}`,
+  );
 }
 
 /** Matches an object with at least these members. */

@@ -1,11 +1,17 @@
 import type { Case } from './table.ts';
 
-/** Creates a case for a rejected query parameter. Pass `restOnly` if a message cannot express the value. */
+/**
+ * Creates a case for a rejected query parameter. Pass `restOnly` if a message cannot express the
+ * value.
+ */
 export function refusedQuery(
   name: string,
   value: string,
   type: string,
-  { restOnly = false, params = {} }: { restOnly?: boolean; params?: Readonly<Record<string, string>> } = {},
+  {
+    restOnly = false,
+    params = {},
+  }: { restOnly?: boolean; params?: Readonly<Record<string, string>> } = {},
 ): Case {
   return {
     title: `${name} ${value.slice(0, 40)}`,
@@ -26,7 +32,9 @@ export function createPageCases(params: Readonly<Record<string, string>>): Case[
     refusedQuery('page_size', '1001', 'less_than_equal', { params }),
     refusedQuery('page_size', 'ten', 'int_parsing', { params, restOnly: true }),
     refusedQuery('page_size', '1.5', 'int_parsing', { params, restOnly: true }),
-    ...invalidTokens.map((token) => refusedQuery('page_token', token, 'string_pattern_mismatch', { params })),
+    ...invalidTokens.map((token) =>
+      refusedQuery('page_token', token, 'string_pattern_mismatch', { params }),
+    ),
   ];
 }
 

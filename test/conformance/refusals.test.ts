@@ -18,7 +18,8 @@ afterAll(() => stage?.close());
 
 test('every endpoint refuses a suspended user and a revoked key; a resumed user is accepted again', async () => {
   const user = await api.createUser(1_000);
-  const suspend = (suspended: boolean) => api.operator('SuspendUser', { user_id: user.id, suspended });
+  const suspend = (suspended: boolean) =>
+    api.operator('SuspendUser', { user_id: user.id, suspended });
   await suspend(true);
   await refusedEverywhere(user);
   await suspend(false);
@@ -56,7 +57,8 @@ test('operator lists reject invalid page tokens and filters over HTTP', async ()
       stage.deployment.operatorKey,
       body,
     );
-  const units = (body: object) => jobs('ListUnits', { job_id: stage.fill('{items done}'), ...body });
+  const units = (body: object) =>
+    jobs('ListUnits', { job_id: stage.fill('{items done}'), ...body });
   const lists = {
     ListUsers: (body: object) => api.tryOperator('ListUsers', body),
     ListLedgerEntries: (body: object) => api.tryOperator('ListLedgerEntries', body),

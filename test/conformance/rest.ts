@@ -21,7 +21,11 @@ export interface Target {
 export const referenceForm = (path: string): string => path.replace(/^\/v1(?=\/)/, '');
 
 /** Fills in the parameters of a path. Those without a placeholder become the query. */
-function pathOf(target: Target, path: string, params: Readonly<Record<string, string>> = {}): string {
+function pathOf(
+  target: Target,
+  path: string,
+  params: Readonly<Record<string, string>> = {},
+): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params))
     if (!path.includes(`{${name}}`)) query.set(name, target.fill(value));
@@ -31,7 +35,10 @@ function pathOf(target: Target, path: string, params: Readonly<Record<string, st
   return query.size === 0 ? filled : `${filled}?${query}`;
 }
 
-/** Sends a request of a table. Reads the response even if the server refuses the body before reading it. */
+/**
+ * Sends a request of a table. Reads the response even if the server refuses the body before reading
+ * it.
+ */
 export async function sendRest(
   target: Target,
   verb: string,
@@ -48,10 +55,18 @@ export async function sendRest(
     ...(bytes.length > 0 || verb === 'POST' ? { 'content-length': String(bytes.length) } : {}),
     ...request.headers,
   };
-  return exchange(new URL(pathOf(target, path, params), target.deployment.url), verb, headers, bytes);
+  return exchange(
+    new URL(pathOf(target, path, params), target.deployment.url),
+    verb,
+    headers,
+    bytes,
+  );
 }
 
-async function bodyOf(target: Target, request: Request): Promise<{ type: string | null; bytes: Uint8Array }> {
+async function bodyOf(
+  target: Target,
+  request: Request,
+): Promise<{ type: string | null; bytes: Uint8Array }> {
   const { body, raw, form } = request;
   if (raw !== undefined) {
     const { type, bytes } = raw;

@@ -94,7 +94,13 @@ async function streamed(
   const messages = (async function* () {
     yield request;
   })();
-  const response = await transport.stream(method as never, undefined, deadlineMs, headers, messages as never);
+  const response = await transport.stream(
+    method as never,
+    undefined,
+    deadlineMs,
+    headers,
+    messages as never,
+  );
   const chunks: Uint8Array[] = [];
   for await (const part of response.message as AsyncIterable<Message & { data: Uint8Array }>)
     chunks.push(part.data);
@@ -118,14 +124,19 @@ export function messageOf(
   for (const { name } of method.input.fields.filter((field) => getOption(field, jsonOption)))
     if (typeof json[name] === 'object') json[name] = JSON.stringify(json[name]);
   try {
-    return fromJson(method.input, JSON.parse(fill(JSON.stringify(json))), { ignoreUnknownFields: true });
+    return fromJson(method.input, JSON.parse(fill(JSON.stringify(json))), {
+      ignoreUnknownFields: true,
+    });
   } catch {
     return null;
   }
 }
 
 function formJson(form: Request['form'] = {}): JsonObject {
-  const entries = Object.entries(form).map(([name, part]): [string, JsonValue] => [name, partJson(part)]);
+  const entries = Object.entries(form).map(([name, part]): [string, JsonValue] => [
+    name,
+    partJson(part),
+  ]);
   return Object.fromEntries(entries);
 }
 

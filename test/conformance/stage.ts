@@ -112,7 +112,11 @@ async function ruleOf({ url }: Deployment, { key }: TestUser): Promise<string> {
 }
 
 /** Creates a destination at a receiver, and returns its id. */
-async function destinationOf({ url }: Deployment, { key }: TestUser, receiver: string): Promise<string> {
+async function destinationOf(
+  { url }: Deployment,
+  { key }: TestUser,
+  receiver: string,
+): Promise<string> {
   const request = { name: 'inbox', type: 'https', url: receiver };
   const { body } = await sendJson('POST', `${url}/v1/destinations`, key, request);
   return body.destination.destination_id;
@@ -127,7 +131,9 @@ async function revokedUser(api: TestApi, { url }: Deployment): Promise<TestUser>
   return user;
 }
 
-/** Submits a job, decides on it, waits for its end if requested, and stores its id and item tokens. */
+/**
+ * Submits a job, decides on it, waits for its end if requested, and stores its id and item tokens.
+ */
 async function prepare(
   stage: Stage,
   api: TestApi,
@@ -142,7 +148,8 @@ async function prepare(
   const id = String(jobId ?? taskId);
   places.set(name, id);
   if (decide === 'approve') await api.operator('ApproveJob', { job_id: id });
-  if (decide === 'reject') await api.operator('RejectJob', { job_id: id, reason: 'Too expensive.' });
+  if (decide === 'reject')
+    await api.operator('RejectJob', { job_id: id, reason: 'Too expensive.' });
   if (!ends) return;
   const path = submit.replace('/submit', `/retrieve/${id}`);
   const ended = await until(
@@ -166,5 +173,7 @@ async function prepare(
 }
 
 function isOver({ status, message }: { status: string; message?: string | null }): boolean {
-  return !['awaiting_approval', 'initializing', 'pending', 'processing'].includes(status) && !message;
+  return (
+    !['awaiting_approval', 'initializing', 'pending', 'processing'].includes(status) && !message
+  );
 }

@@ -1,9 +1,9 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 
 /**
- * Callers. `poor` has 3 credits, `unknown` a key that does not exist, `revoked` a revoked key, `nobody` no
- * key. `reader`, `submitter`, and `limited` are other keys of `user`: with the scope read, with the scope
- * submit, and with a ceiling of 3 credits.
+ * Callers. `poor` has 3 credits, `unknown` a key that does not exist, `revoked` a revoked key,
+ * `nobody` no key. `reader`, `submitter`, and `limited` are other keys of `user`: with the scope
+ * read, with the scope submit, and with a ceiling of 3 credits.
  */
 export type CallerName =
   | 'user'
@@ -23,11 +23,12 @@ export interface FilePart {
 }
 
 /**
- * A request. `params` fill the placeholders of the path; the others become the query. Placeholders in
- * `params` and bodies: `{job name}` is the id of a prepared job, `{job name/0}` the token of its first item,
- * `{store}` the address of a store of marketplace F, `{spare key}` the id of the second key of the caller
- * `user`, `{rule}` the id of a rule of `user`, `{message}` the id of a message to the webhook of the caller
- * `other`, and `{schedule}` the id of an active schedule of the caller `user`.
+ * A request. `params` fill the placeholders of the path; the others become the query. Placeholders
+ * in `params` and bodies: `{job name}` is the id of a prepared job, `{job name/0}` the token of its
+ * first item, `{store}` the address of a store of marketplace F, `{spare key}` the id of the second
+ * key of the caller `user`, `{rule}` the id of a rule of `user`, `{message}` the id of a message to
+ * the webhook of the caller `other`, and `{schedule}` the id of an active schedule of the caller
+ * `user`.
  */
 export interface Request {
   caller?: CallerName;
@@ -40,8 +41,8 @@ export interface Request {
   form?: Readonly<Record<string, string | FilePart>>;
   headers?: Readonly<Record<string, string>>;
   /**
-   * Options of a submission: query parameters in REST, metadata in RPC. Problems of them are located in the
-   * query.
+   * Options of a submission: query parameters in REST, metadata in RPC. Problems of them are
+   * located in the query.
    */
   options?: Readonly<Record<string, string>>;
 }
@@ -59,7 +60,9 @@ export interface Case extends Request {
   code?: string;
   /** The complete body as literal values and matchers. If absent, the body is not checked. */
   response?: unknown;
-  /** Media type of a successful response that is not JSON. Its body is parsed as one line of JSON. */
+  /**
+   * Media type of a successful response that is not JSON. Its body is parsed as one line of JSON.
+   */
   type?: string;
   /** Every problem of a 422, in any order. */
   problems?: readonly ProblemRow[];
@@ -101,7 +104,8 @@ export interface Endpoint {
   cases: readonly [Case, ...Case[]];
   submit?: Submit;
   /**
-   * Job or task id in the path. `foreign` is a job of another kind, for endpoints that accept one kind only.
+   * Job or task id in the path. `foreign` is a job of another kind, for endpoints that accept one
+   * kind only.
    */
   names?: { param: string; id: 'uuid' | 'integer'; foreign?: string };
 }

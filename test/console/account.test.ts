@@ -24,7 +24,9 @@ describe.skipIf('missing' in chromium)(`the pages of an account${skipped}`, () =
     await fill(page, 'textbox', 'Name', 'second');
     await clickInDialog(page, 'Create');
     await waitForText(page, 'Copy the key now');
-    const key = String(await page.evaluate(`document.querySelector('[data-testid=api-key]').innerText`));
+    const key = String(
+      await page.evaluate(`document.querySelector('[data-testid=api-key]').innerText`),
+    );
     const account = (of: string) => suite.env.api.get({ id: user.id, key: of }, '/v1/account');
     expect((await account(key)).status).toBe(200);
     await click(page, 'button', 'Done');
@@ -44,7 +46,9 @@ describe.skipIf('missing' in chromium)(`the pages of an account${skipped}`, () =
     await fill(page, 'combobox', 'Mode', 'test');
     await clickInDialog(page, 'Create');
     await waitForText(page, 'Copy the key now');
-    const key = String(await page.evaluate(`document.querySelector('[data-testid=api-key]').innerText`));
+    const key = String(
+      await page.evaluate(`document.querySelector('[data-testid=api-key]').innerText`),
+    );
     expect(key).toMatch(/^gl_test_/);
     const tester = { id: user.id, key };
     const jobId = await submit(tester, 2);

@@ -24,7 +24,8 @@ describe.skipIf('missing' in chromium)(`destinations in the console${skipped}`, 
     const settings = { name: 'inbox', type: 'https', url: suite.env.receiver.filesUrl };
     expect((await suite.env.api.post(user, '/v1/destinations', settings)).status).toBe(201);
   };
-  const fileOf = (jobId: string) => [...suite.env.receiver.files].find(([path]) => path.includes(jobId));
+  const fileOf = (jobId: string) =>
+    [...suite.env.receiver.files].find(([path]) => path.includes(jobId));
 
   test('creates a destination that accepts the test object, tests, changes, and deletes it', {
     timeout,
@@ -61,7 +62,9 @@ describe.skipIf('missing' in chromium)(`destinations in the console${skipped}`, 
     await fill(page, 'combobox', 'Format', 'csv');
     await clickInDialog(page, 'Test and save');
     await waitForText(page, 'Destination changed.');
-    expect(await destinationsOf(user)).toMatchObject([{ format: 'csv', header_names: ['authorization'] }]);
+    expect(await destinationsOf(user)).toMatchObject([
+      { format: 'csv', header_names: ['authorization'] },
+    ]);
 
     await clickInRow(page, 'inbox', 'Delete');
     await clickInDialog(page, 'Delete destination');
@@ -78,14 +81,22 @@ describe.skipIf('missing' in chromium)(`destinations in the console${skipped}`, 
     await waitForText(page, 'inbox');
     for (const name of ['Create destination', 'Test inbox', 'Edit inbox', 'Delete inbox']) {
       const button = await page.waitForSelector(named('button', name));
-      expect(await button!.evaluate((element) => element.getAttribute('aria-disabled'))).toBe('true');
+      expect(await button!.evaluate((element) => element.getAttribute('aria-disabled'))).toBe(
+        'true',
+      );
     }
   });
 
-  test('submits with options, quotes with them, and releases the held deliveries', { timeout }, async () => {
+  test('submits with options, quotes with them, and releases the held deliveries', {
+    timeout,
+  }, async () => {
     const user = await suite.env.api.createUser(5_000);
     await createInbox(user);
-    const rule = await brokenRule(suite.env.api, user, await runVariants(suite.env, user, request(40)));
+    const rule = await brokenRule(
+      suite.env.api,
+      user,
+      await runVariants(suite.env, user, request(40)),
+    );
 
     const page = await open(user.key, '/submit/mkta/variant_sold?tab=json');
     await fill(page, 'textbox', 'Body', JSON.stringify(request(40)));
@@ -101,7 +112,8 @@ describe.skipIf('missing' in chromium)(`destinations in the console${skipped}`, 
     await waitForText(page, 'is not a field of the records');
     await enter(page, 'Field 1', rule.slice(0, rule.lastIndexOf(':')));
     await waitForText(page, 'Options (2 set)');
-    // A number input moves the caret after it got the focus, so that typed digits would join the old ones.
+    // A number input moves the caret after it got the focus, so that typed digits would join the
+    // old ones.
     await page.focus(named('textbox', 'Percent 1'));
     for (let percent = 95; percent < 100; percent++) await page.keyboard.press('ArrowUp');
     await click(page, 'button', 'Submit 40 units');
@@ -127,10 +139,16 @@ describe.skipIf('missing' in chromium)(`destinations in the console${skipped}`, 
     await waitForText(page, `Job ${jobId.slice(0, 8)}`);
   });
 
-  test('discards held deliveries after a confirmation, which operators cannot', { timeout }, async () => {
+  test('discards held deliveries after a confirmation, which operators cannot', {
+    timeout,
+  }, async () => {
     const user = await suite.env.api.createUser(5_000);
     await createInbox(user);
-    const rule = await brokenRule(suite.env.api, user, await runVariants(suite.env, user, request(40)));
+    const rule = await brokenRule(
+      suite.env.api,
+      user,
+      await runVariants(suite.env, user, request(40)),
+    );
     const jobId = await runVariants(
       suite.env,
       user,

@@ -34,8 +34,9 @@ const noEngines = { settings: {}, mongo: null, nats: null, stop: async () => {} 
 let shared: Promise<ConsoleEnvironment> | undefined;
 
 /**
- * Returns the console that the test files of a process share, without an origin for marketplace A in region
- * br. It ends with the process. Tests create their own users, and find their data among other tests' data.
+ * Returns the console that the test files of a process share, without an origin for marketplace A
+ * in region br. It ends with the process. Tests create their own users, and find their data among
+ * other tests' data.
  */
 export function sharedConsole(): Promise<ConsoleEnvironment> {
   shared ??= startConsoleEnvironment({ latencyMs: 5, withoutOrigin: ['mkta', 'br'] });

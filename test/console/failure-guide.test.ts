@@ -10,13 +10,16 @@ const unitCodes = [
 ];
 
 describe('failureGuide()', () => {
-  test.each(unitCodes)('explains %s in words, and suggests a retry unless the failure is final', (code) => {
-    const { heading, meaning, action } = failureGuide(code);
-    expect(heading).toMatch(/^[A-Z][\w .:-]+$/);
-    expect(heading).not.toContain('_');
-    for (const text of [meaning, action]) expect(text).toMatch(/^[A-Z].+\.$/);
-    expect(/\b(retry|resubmit)\b/i.test(action)).toBe(!isFinalFailure(code));
-  });
+  test.each(unitCodes)(
+    'explains %s in words, and suggests a retry unless the failure is final',
+    (code) => {
+      const { heading, meaning, action } = failureGuide(code);
+      expect(heading).toMatch(/^[A-Z][\w .:-]+$/);
+      expect(heading).not.toContain('_');
+      for (const text of [meaning, action]) expect(text).toMatch(/^[A-Z].+\.$/);
+      expect(/\b(retry|resubmit)\b/i.test(action)).toBe(!isFinalFailure(code));
+    },
+  );
 
   test('shows an unknown code unchanged', () => {
     expect(failureGuide('page_moved').heading).toBe('page_moved');

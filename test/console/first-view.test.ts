@@ -11,7 +11,10 @@ import { enterSession, named, openTab, type Tab, waitForLoaded, waitForText } fr
 
 /** What the first view of a page costs, apart from time, which depends on the machine. */
 interface FirstView {
-  /** Paths that were requested, in their order: files of the build by their name, calls by their method. */
+  /**
+   * Paths that were requested, in their order: files of the build by their name, calls by their
+   * method.
+   */
   requests: string[];
   /** Compressed bytes of the scripts. */
   codeBytes: number;
@@ -49,7 +52,8 @@ async function measure(tab: Tab, open: (page: Page) => Promise<unknown>): Promis
 
 const phone = { width: 390, height: 844 };
 
-// Limits are a little above what was measured. Raise one only for a reason that a user of a phone would accept.
+// Limits are a little above what was measured. Raise one only for a reason that a user of a phone
+// would accept.
 describe.skipIf('missing' in chromium)(`the first view on a phone${skipped}`, () => {
   const suite = useConsole();
   let user: TestUser;

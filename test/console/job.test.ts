@@ -70,7 +70,9 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
     const user = await createUser('Fill Ltd', 1_000);
     const run = async (digits: string) => {
       const items = [{ product_id: `1729000078${digits}`, country: 'my' }];
-      const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit?track=fill', { items });
+      const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit?track=fill', {
+        items,
+      });
       await suite.env.api.get(user, `/v1/jobs/${body.job_id}?wait=30`);
       const { fields } = (await suite.env.api.get(user, `/v1/jobs/${body.job_id}/quality`)).body;
       return { id: body.job_id as string, fields: fields as { name: string; percent: number }[] };
@@ -79,8 +81,11 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
     let last = await run('011');
     for (const digits of ['012', '013', '014', '015', '016', '017', '018', '019', '020', '021']) {
       const next = await run(digits);
-      const percentOf = (name: string) => last.fields.find((field) => field.name === name)?.percent ?? 0;
-      const dropped = next.fields.find(({ name, percent }) => percent === 0 && percentOf(name) === 100);
+      const percentOf = (name: string) =>
+        last.fields.find((field) => field.name === name)?.percent ?? 0;
+      const dropped = next.fields.find(
+        ({ name, percent }) => percent === 0 && percentOf(name) === 100,
+      );
       if (dropped !== undefined) {
         const page = await open(user.key, `/jobs/${next.id}`);
         await waitForText(page, 'Fields filled less often than in the last run');
@@ -100,9 +105,9 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
     const page = await open(user.key, `/jobs/${jobId}?tab=details`);
     await page.waitForSelector('[role=img][aria-label^="Progress over time"] .recharts-area');
     expect(await page.$$('.recharts-area')).toHaveLength(1);
-    expect(await page.$eval('[role=img] .recharts-legend-wrapper', (legend) => legend.textContent)).toBe(
-      'Succeeded',
-    );
+    expect(
+      await page.$eval('[role=img] .recharts-legend-wrapper', (legend) => legend.textContent),
+    ).toBe('Succeeded');
   });
 
   test('shows what the units of a job came to when it ends', async () => {
@@ -128,10 +133,12 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
 
   test('runs a job again with its request, and shows it as a command', async () => {
     const user = await createUser('Repeat Ltd', 1_000);
-    const items = [{ product_id: '1729000077011' }, { product_id: '1729000077012' }].map((item) => ({
-      ...item,
-      country: 'th',
-    }));
+    const items = [{ product_id: '1729000077011' }, { product_id: '1729000077012' }].map(
+      (item) => ({
+        ...item,
+        country: 'th',
+      }),
+    );
     const { body } = await suite.env.api.post(
       user,
       '/v1/mktd/pdp/bulk/submit?max_credits=900&name=Weekly+prices',
@@ -196,7 +203,9 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
   test('rereads the kept pages of a job, and shows what changed', async () => {
     const user = await createUser('Mended Ltd', 1_000);
     const items = [{ product_id: '1729000000001', country: 'th' }];
-    const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit?keep_pages=2d', { items });
+    const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit?keep_pages=2d', {
+      items,
+    });
     await suite.env.api.get(user, `/v1/jobs/${body.job_id}?wait=60s`);
     const page = await open(user.key, `/jobs/${body.job_id}?tab=details`);
     await waitForText(page, 'Kept pages');

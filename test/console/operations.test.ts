@@ -38,7 +38,9 @@ describe.skipIf('missing' in chromium)(`the pages of operators${skipped}`, () =>
   test('shows drift in the overview, and reads kept pages again', async () => {
     const user = await createUser('Drifting Ltd', 100);
     const items = [{ product_id: '1729000079011', country: 'vn' }];
-    const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit?keep_pages=2d', { items });
+    const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit?keep_pages=2d', {
+      items,
+    });
     await suite.env.api.get(user, `/v1/jobs/${body.job_id}?wait=30`);
     const page = await openAsOperator('/settings');
     await page.setRequestInterception(true);
@@ -58,7 +60,9 @@ describe.skipIf('missing' in chromium)(`the pages of operators${skipped}`, () =>
     const page = await openAsOperator('/origins');
     await page.setViewport({ width: 390, height: 844 });
     const entry = await page.waitForSelector('::-p-xpath(//li[contains(., "Not used yet")])');
-    const text = await entry!.evaluate((found) => (found as unknown as { innerText: string }).innerText);
+    const text = await entry!.evaluate(
+      (found) => (found as unknown as { innerText: string }).innerText,
+    );
     expect(text).toContain('No requests');
     expect(text).not.toMatch(/Limits|Last hour|Status/);
   });
@@ -92,7 +96,9 @@ describe.skipIf('missing' in chromium)(`the pages of operators${skipped}`, () =>
     const page = await openAsOperator('/deliveries');
     await click(page, 'button', 'Send test message');
     await waitForText(page, 'Test message');
-    await page.waitForSelector('::-p-xpath(//tr[contains(., "Test message") and contains(., "Delivered")])');
+    await page.waitForSelector(
+      '::-p-xpath(//tr[contains(., "Test message") and contains(., "Delivered")])',
+    );
   });
 
   test('creates an operator and a key, rotates the key and revokes the old one', async () => {
@@ -103,7 +109,9 @@ describe.skipIf('missing' in chromium)(`the pages of operators${skipped}`, () =>
     const createKey = async () => {
       await clickInDialog(page, 'Create');
       await waitForText(page, 'Copy the key now');
-      const key = String(await page.evaluate(`document.querySelector('[data-testid=api-key]').innerText`));
+      const key = String(
+        await page.evaluate(`document.querySelector('[data-testid=api-key]').innerText`),
+      );
       await click(page, 'button', 'Done');
       return key;
     };

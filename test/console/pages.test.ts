@@ -26,7 +26,9 @@ const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 /** Rules of axe that depend on colours. */
 const colourRules = ['color-contrast', 'link-in-text-block'];
 
-/** Returns a script that lists serious and critical axe violations, of all rules if none are given. */
+/**
+ * Returns a script that lists serious and critical axe violations, of all rules if none are given.
+ */
 const listViolations = (rules?: readonly string[]) => `axe.run(document, {
   resultTypes: ['violations'],
   ${rules ? `runOnly: ${JSON.stringify(rules)},` : ''}
@@ -36,8 +38,8 @@ const listViolations = (rules?: readonly string[]) => `axe.run(document, {
     html.slice(0, 200) + ' ' + failureSummary).join(' | ')))`;
 
 /**
- * Returns the axe violations of the open page: of every rule in the light colour scheme, of colours in the
- * dark one.
+ * Returns the axe violations of the open page: of every rule in the light colour scheme, of colours
+ * in the dark one.
  */
 async function inspectAccess({ page }: Tab): Promise<string[]> {
   const setScheme = async (scheme: string) => {
@@ -46,7 +48,9 @@ async function inspectAccess({ page }: Tab): Promise<string[]> {
       { name: 'prefers-reduced-motion', value: 'reduce' },
     ]);
     await page.waitForSelector(`[data-mantine-color-scheme=${scheme}]`);
-    await page.waitForFunction('document.getAnimations().every((one) => !(one instanceof CSSTransition))');
+    await page.waitForFunction(
+      'document.getAnimations().every((one) => !(one instanceof CSSTransition))',
+    );
   };
   await page.evaluate(axe);
   const light = (await page.evaluate(listViolations())) as string[];
@@ -59,7 +63,10 @@ async function inspectAccess({ page }: Tab): Promise<string[]> {
 /** Timeout of a test that opens every page, in milliseconds. */
 const timeout = 240_000 * slack;
 
-/** Script that returns how many pixels the page, or a button of its fixed header, exceeds the screen. */
+/**
+ * Script that returns how many pixels the page, or a button of its fixed header, exceeds the
+ * screen.
+ */
 const overflow = `Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll('header button')].map(
   (button) => Math.ceil(button.getBoundingClientRect().right))) - document.documentElement.clientWidth`;
 
@@ -107,12 +114,17 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
       const tab = await openTab(browser);
       await signIn(tab, env.url, keys[role]);
       if (role === 'tester') await showTestData(tab.page);
-      for (const { name, path, shows } of pageVisits(seeded).filter((visit) => visit.role === role)) {
+      for (const { name, path, shows } of pageVisits(seeded).filter(
+        (visit) => visit.role === role,
+      )) {
         await navigate(tab.page, path);
         await waitForText(tab.page, shows);
         await waitForLoaded(tab.page);
-        // React replaces the title after it has rendered the page; until then, it is the document's title.
-        const titled = await tab.page.waitForFunction(`document.title.includes(' · ') && document.title`);
+        // React replaces the title after it has rendered the page; until then, it is the document's
+        // title.
+        const titled = await tab.page.waitForFunction(
+          `document.title.includes(' · ') && document.title`,
+        );
         titles.push(String(await titled.jsonValue()));
         const findings = [...(await inspectPhone(tab)), ...tab.pageErrors.splice(0)];
         findings.push(...(await inspectAccess(tab)));
@@ -251,7 +263,9 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
       await tab.page.goto(env.url);
       await check('sign-in', tab);
       await signIn(tab, env.url, role === 'user' ? seeded.anna.key : env.deployment.operatorKey);
-      for (const { name, path, text, press, shows } of dialogs.filter((dialog) => dialog.role === role)) {
+      for (const { name, path, text, press, shows } of dialogs.filter(
+        (dialog) => dialog.role === role,
+      )) {
         await leaveDialog(tab.page);
         await navigate(tab.page, path);
         if (text) await fill(tab.page, ...text);
@@ -266,10 +280,12 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
   });
 
   test('is reachable through the menu on a phone', async () => {
-    const { page, close } = await openTab(browser, { width: 360, height: 740 }).then(async (tab) => {
-      await signIn(tab, env.url, env.deployment.operatorKey);
-      return tab;
-    });
+    const { page, close } = await openTab(browser, { width: 360, height: 740 }).then(
+      async (tab) => {
+        await signIn(tab, env.url, env.deployment.operatorKey);
+        return tab;
+      },
+    );
     await page.locator('::-p-aria([name="Open menu"][role="button"])').click();
     await page.locator('::-p-aria([name="Users"][role="link"])').click();
     await waitForText(page, 'Price Watch');

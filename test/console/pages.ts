@@ -60,7 +60,12 @@ export const pageVisits = ({
   { name: 'own-overview', path: '/', role: 'user', shows: 'Latest results' },
   { name: 'submit', path: '/submit', role: 'user', shows: 'Shopify stores' },
   { name: 'submit-form', path: '/submit/mkta/variant_sold', role: 'user', shows: 'Add item' },
-  { name: 'submit-upload', path: '/submit/mkta/get_pc_bulk', role: 'user', shows: 'Drop a CSV file' },
+  {
+    name: 'submit-upload',
+    path: '/submit/mkta/get_pc_bulk',
+    role: 'user',
+    shows: 'Drop a CSV file',
+  },
   {
     name: 'try',
     path: '/try?market=mkte&item=https://www.mkte.example.co.jp/dp/B0GLN01001',
@@ -85,7 +90,12 @@ export const pageVisits = ({
   { name: 'destinations', path: '/destinations', role: 'user', shows: 'inbox' },
   { name: 'webhook', path: '/webhook', role: 'user', shows: 'Endpoint URL' },
   { name: 'test-overview', path: '/', role: 'tester', shows: 'Latest results' },
-  { name: 'test-submit-form', path: '/submit/mkta/variant_sold', role: 'tester', shows: 'Add item' },
+  {
+    name: 'test-submit-form',
+    path: '/submit/mkta/variant_sold',
+    role: 'tester',
+    shows: 'Add item',
+  },
   { name: 'test-own-jobs', path: '/jobs', role: 'tester', shows: 'Test data' },
   { name: 'test-keys', path: '/keys', role: 'tester', shows: 'Test data' },
   { name: 'nowhere', path: '/nowhere', role: 'user', shows: 'This page does not exist' },

@@ -34,12 +34,18 @@ describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, (
     expect(await reasonOf(viewer, 'Create user')).toBe(reason('admin', 'viewer'));
     await click(viewer, 'button', 'Create user');
     expect(await viewer.$('[role=dialog]')).toBeNull();
-    const approver = await openWith({ user_id: operatorId, operator_role: 'approver' }, `/users/${userId}`);
+    const approver = await openWith(
+      { user_id: operatorId, operator_role: 'approver' },
+      `/users/${userId}`,
+    );
     expect(await reasonOf(approver, 'Adjust credits')).toBe(reason('admin', 'approver'));
   });
 
   test('a viewer does not see the records of a job', async () => {
-    const { apiKey } = await suite.env.api.operator('CreateApiKey', { user_id: userId, name: 'submits' });
+    const { apiKey } = await suite.env.api.operator('CreateApiKey', {
+      user_id: userId,
+      name: 'submits',
+    });
     const user = { id: userId, key: apiKey };
     const items = [{ product_id: '1729000077011', country: 'th' }];
     const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit', { items });
@@ -50,12 +56,16 @@ describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, (
     await waitForText(page, '0 of 1 records violate the schema');
     expect(await page.$(named('textbox', 'Search'))).toBeNull();
     const { entries } = await suite.env.api.operator('ListAuditEntries', { target: body.job_id });
-    expect(entries.filter(({ action }: { action: string }) => action === 'ListRecords')).toEqual([]);
+    expect(entries.filter(({ action }: { action: string }) => action === 'ListRecords')).toEqual(
+      [],
+    );
   });
 
   test('a read-only key may neither create keys nor submit', async () => {
     const page = await openWith({ user_id: userId, scopes: ['read'] }, '/keys');
-    expect(await reasonOf(page, 'Create key')).toContain("needs a key with the scopes 'read' and 'submit'");
+    expect(await reasonOf(page, 'Create key')).toContain(
+      "needs a key with the scopes 'read' and 'submit'",
+    );
     await page.goto(`${suite.env.url}/submit/mkta/variant_sold`);
     expect(await reasonOf(page, 'Submit')).toBe(
       "This call needs a key with the scope 'submit'; this key has 'read'.",

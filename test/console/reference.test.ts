@@ -81,7 +81,8 @@ describe.skipIf(missing !== '')(`the API reference${missing}`, () => {
       .some(({ innerText }) => innerText.includes("'Authorization: Bearer gl_reference_test'"))`);
     await page.evaluate(`[...document.querySelectorAll('button')]
       .filter(({ innerText, checkVisibility }) => innerText.includes('Shell Curl')).at(-1).click()`);
-    for (const text of ['@gleaner/client', 'Fetch', 'Requests']) await page.waitForFunction(hasText(text));
+    for (const text of ['@gleaner/client', 'Fetch', 'Requests'])
+      await page.waitForFunction(hasText(text));
     expect(tab.pageErrors).toEqual([]);
   });
 

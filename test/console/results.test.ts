@@ -101,14 +101,19 @@ describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
     await waitForText(page, 'product.title');
     await waitForText(page, 'Price ≥ 1');
     await waitForText(page, '2 found');
-    expect(await page.$eval('th[aria-sort=descending]', ({ textContent }) => textContent)).toContain('Price');
+    expect(
+      await page.$eval('th[aria-sort=descending]', ({ textContent }) => textContent),
+    ).toContain('Price');
     await click(page, 'button', 'Remove Price ≥ 1');
     await waitForText(page, '1729000077800');
   });
 
   test("lets an operator search and export a user's records, and records each access", async () => {
     const user = await createUser('Inspected Ltd', 1_000);
-    const items = ['011', '012'].map((digits) => ({ product_id: `1729000077${digits}`, country: 'th' }));
+    const items = ['011', '012'].map((digits) => ({
+      product_id: `1729000077${digits}`,
+      country: 'th',
+    }));
     const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit', { items });
     const jobId: string = body.job_id;
     await suite.env.api.get(user, `/v1/jobs/${jobId}?wait=30`);
@@ -136,7 +141,9 @@ describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
     expect(requests).toContainEqual({ job_id: jobId, column: ['unit_index'], page_size: 25 });
     expect(requests).toContainEqual(expect.objectContaining({ search: records[1].item.title }));
     expect(requests).toContainEqual({ job_id: jobId, unit_index: 1, position: 0 });
-    expect(entries.filter(({ action }: { action: string }) => action === 'ExportRecords')).toHaveLength(1);
+    expect(
+      entries.filter(({ action }: { action: string }) => action === 'ExportRecords'),
+    ).toHaveLength(1);
   });
 
   test('downloads the file of a job', async () => {

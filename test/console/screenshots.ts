@@ -1,5 +1,5 @@
-// Takes the screenshots of docs/console: `node test/console/screenshots.ts [name …]`. They show real jobs on
-// the fake marketplaces, through the real gateway.
+// Takes the screenshots of docs/console: `node test/console/screenshots.ts [name …]`. They show
+// real jobs on the fake marketplaces, through the real gateway.
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -19,7 +19,8 @@ import {
   waitForText,
 } from './tab.ts';
 
-const folder = process.env.CONSOLE_PICTURES ?? fileURLToPath(new URL('../../docs/console', import.meta.url));
+const folder =
+  process.env.CONSOLE_PICTURES ?? fileURLToPath(new URL('../../docs/console', import.meta.url));
 const wanted = new Set(process.argv.slice(2));
 const maxBytes = 150_000;
 
@@ -55,8 +56,12 @@ async function takeScreenshots(
     for (const { name, path, shows } of pageVisits(seeded).filter((visit) => visit.role === role)) {
       if (!names.includes(name) || (wanted.size > 0 && !wanted.has(name + suffix))) continue;
       await tab.page.goto(url + path);
-      await waitForText(tab.page, shows).catch((error: Error) => console.error(`${name}: ${error.message}`));
-      await waitForLoaded(tab.page).catch((error: Error) => console.error(`${name}: ${error.message}`));
+      await waitForText(tab.page, shows).catch((error: Error) =>
+        console.error(`${name}: ${error.message}`),
+      );
+      await waitForLoaded(tab.page).catch((error: Error) =>
+        console.error(`${name}: ${error.message}`),
+      );
       if (path.includes('?tab='))
         await tab.page.evaluate(`document.querySelector('main [role=tablist]').scrollIntoView()`);
       // Charts are drawn shortly after their data has loaded.

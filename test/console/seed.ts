@@ -27,24 +27,38 @@ export interface Seed {
 
 const everyMs = 250;
 
-/** Suffixes of item ids that fail on the fake marketplace for several reasons without pausing its origin. */
+/**
+ * Suffixes of item ids that fail on the fake marketplace for several reasons without pausing its
+ * origin.
+ */
 const failingSuffixes = [800, 800, 813, 801, 803];
 
-/** Creates users, credits, keys and real jobs of every kind, and waits until the approved jobs end. */
+/**
+ * Creates users, credits, keys and real jobs of every kind, and waits until the approved jobs end.
+ */
 export async function seed(env: ConsoleEnvironment): Promise<Seed> {
   const { api, deployment, receiver, store } = env;
   const user = async (name: string, email: string, credits: number): Promise<TestUser> => {
     const { user: account } = await api.operator('CreateUser', { name, email });
-    const { apiKey } = await api.operator('CreateApiKey', { user_id: account.id, name: 'catalogue sync' });
+    const { apiKey } = await api.operator('CreateApiKey', {
+      user_id: account.id,
+      name: 'catalogue sync',
+    });
     if (credits > 0)
-      await api.operator('GrantCredits', { user_id: account.id, amount: credits, note: 'Plan of the month' });
+      await api.operator('GrantCredits', {
+        user_id: account.id,
+        amount: credits,
+        note: 'Plan of the month',
+      });
     return { id: account.id, key: apiKey };
   };
   const anna = await user('Anna Kirana', 'anna@example.test', 25_000);
   const budi = await user('Toko Budi', 'budi@example.test', 5_600);
   await user('Price Watch', 'team@example.test', 0);
 
-  const hook = await sendJson('PUT', `${deployment.url}/v1/account/webhook`, anna.key, { url: receiver.url });
+  const hook = await sendJson('PUT', `${deployment.url}/v1/account/webhook`, anna.key, {
+    url: receiver.url,
+  });
   if (hook.status !== 200) throw new Error(`webhook: ${hook.status} ${JSON.stringify(hook.body)}`);
 
   const ids = (of: TestUser) => api.operatorJobs('ListJobs', { user_id: of.id, page_size: 100 });
@@ -64,7 +78,10 @@ export async function seed(env: ConsoleEnvironment): Promise<Seed> {
 
   const items = (country: string, first: number, count: number) => ({
     country,
-    items: Array.from({ length: count }, (_, at) => ({ item_id: String(first + at), shop_id: '7001' })),
+    items: Array.from({ length: count }, (_, at) => ({
+      item_id: String(first + at),
+      shop_id: '7001',
+    })),
   });
   const mixed = {
     country: 'id',
@@ -90,10 +107,16 @@ export async function seed(env: ConsoleEnvironment): Promise<Seed> {
   );
   await until(
     'the job is compared',
-    async () => (await api.get(anna, `/v1/jobs/${partial}/changes`)).body.status === 'done' || undefined,
+    async () =>
+      (await api.get(anna, `/v1/jobs/${partial}/changes`)).body.status === 'done' || undefined,
     { withinMs: 30_000, everyMs },
   );
-  const held = await createHeldJob(env, anna, { ...mixed, items: mixed.items.slice(0, 12) }, partial);
+  const held = await createHeldJob(
+    env,
+    anna,
+    { ...mixed, items: mixed.items.slice(0, 12) },
+    partial,
+  );
   const waiting = await submit(anna, '/v1/mkta/variant_sold_v1', items('sg', 50_000_000_000, 240));
   await submit(anna, '/v1/mkta/search-items', {
     urls: [
@@ -103,7 +126,9 @@ export async function seed(env: ConsoleEnvironment): Promise<Seed> {
   });
   await submit(budi, '/v1/mkta/variant_sold_v1', items('my', 60_000_000_000, 400));
   await submit(budi, '/v1/mkta/variant_sold_v1', items('th', 70_000_000_000, 300));
-  await submit(budi, '/v1/mkta/merchant-items', { urls: ['https://mkta.example.com.my/shop/7004003'] });
+  await submit(budi, '/v1/mkta/merchant-items', {
+    urls: ['https://mkta.example.com.my/shop/7004003'],
+  });
   await api.operator('GrantCredits', { user_id: budi.id, amount: -2_000, note: 'Correction' });
   // A blocking site and a job that waits for it, of a region that no test uses.
   await submit(anna, '/v1/mktd/pdp/bulk', {
@@ -133,8 +158,8 @@ export async function seed(env: ConsoleEnvironment): Promise<Seed> {
 }
 
 /**
- * Creates the destination `inbox` and a job that is held by a field that `earlier` lacks. Returns the job's
- * id.
+ * Creates the destination `inbox` and a job that is held by a field that `earlier` lacks. Returns
+ * the job's id.
  */
 async function createHeldJob(
   env: ConsoleEnvironment,
@@ -155,7 +180,10 @@ async function createHeldJob(
 }
 
 /** Creates an active schedule with a run, and one whose runs await approval. */
-async function createSchedules(url: string, user: TestUser): Promise<Pick<Seed, 'schedule' | 'proposed'>> {
+async function createSchedules(
+  url: string,
+  user: TestUser,
+): Promise<Pick<Seed, 'schedule' | 'proposed'>> {
   const create = async (schedule: object): Promise<string> => {
     const created = await sendJson('POST', `${url}/v1/schedules`, user.key, {
       time_zone: 'Asia/Jakarta',
@@ -192,5 +220,6 @@ async function upload(url: string, user: TestUser, path: string, csv: string): P
     headers: { authorization: `Bearer ${user.key}` },
     body,
   });
-  if (response.status !== 202) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  if (response.status !== 202)
+    throw new Error(`${path}: ${response.status} ${await response.text()}`);
 }

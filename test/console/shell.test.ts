@@ -82,8 +82,11 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
     await page.locator(`::-p-xpath(//button[contains(., "${jobId.slice(0, 8)}")])`).click();
     await page.waitForFunction(`location.pathname.endsWith(${JSON.stringify(jobId)})`);
     await search('queues');
-    // The results follow the text after a moment, and a click may hit another one as long as they move.
-    await page.waitForFunction(`document.querySelectorAll('.mantine-Spotlight-action').length === 1`);
+    // The results follow the text after a moment, and a click may hit another one as long as they
+    // move.
+    await page.waitForFunction(
+      `document.querySelectorAll('.mantine-Spotlight-action').length === 1`,
+    );
     await click(page, 'button', 'Queues and workers');
     await page.waitForFunction(`location.pathname.endsWith('/work')`);
   });
@@ -131,7 +134,9 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
     }
     const page = await open(user.key, '/');
     await page
-      .locator('section[aria-label="Running and waiting"] ::-p-text(Variant sold on Shopee, 3 units)')
+      .locator(
+        'section[aria-label="Running and waiting"] ::-p-text(Variant sold on Shopee, 3 units)',
+      )
       .wait();
   });
 

@@ -45,7 +45,11 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     for (const [jobType, body] of bodies) {
       if (body === null) continue;
       const { path, body: rest } = splitRequest(jobType.endpoint.path, JSON.parse(body));
-      const response = await suite.env.api.post({ id: '', key: apiKey }, `${path}?validate_only=true`, rest);
+      const response = await suite.env.api.post(
+        { id: '', key: apiKey },
+        `${path}?validate_only=true`,
+        rest,
+      );
       expect([path, response.status, response.body.refusals]).toEqual([path, 200, []]);
     }
   });
@@ -68,7 +72,10 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     const user = await createUser('Warned Ltd', 1_000);
     const page = await open(user.key, '/submit/mkta/variant_sold');
     await click(page, 'tab', 'JSON');
-    const body = { country: 'br', items: [{ item_id: '83000000001', shop_id: '7', colour: 'red' }] };
+    const body = {
+      country: 'br',
+      items: [{ item_id: '83000000001', shop_id: '7', colour: 'red' }],
+    };
     await fill(page, 'textbox', 'Body', JSON.stringify(body));
     await click(page, 'button', 'Submit');
     await waitForText(page, 'No origin is configured for mkta/br.');

@@ -22,8 +22,8 @@ export interface ConsoleSuite {
   readDownload(name: string): Promise<Buffer>;
   createUser(name: string, credits: number): Promise<TestUser>;
   /**
-   * Submits variants, which no other submission of the process contains. Returns the id of the job, which
-   * awaits approval.
+   * Submits variants, which no other submission of the process contains. Returns the id of the job,
+   * which awaits approval.
    */
   submit(user: TestUser, count: number): Promise<string>;
 }
@@ -32,8 +32,8 @@ export interface ConsoleSuite {
 let firstId = 80_000_000_000;
 
 /**
- * Prepares the console for the tests of a file. Closes the tabs after each test and fails it if a page
- * reported an error.
+ * Prepares the console for the tests of a file. Closes the tabs after each test and fails it if a
+ * page reported an error.
  */
 export function useConsole(): ConsoleSuite {
   let env: ConsoleEnvironment;
@@ -90,14 +90,21 @@ export function useConsole(): ConsoleSuite {
       ),
     createUser: async (name, credits) => {
       const { user } = await env.api.operator('CreateUser', { name });
-      const { apiKey } = await env.api.operator('CreateApiKey', { user_id: user.id, name: 'first' });
-      if (credits > 0) await env.api.operator('GrantCredits', { user_id: user.id, amount: credits });
+      const { apiKey } = await env.api.operator('CreateApiKey', {
+        user_id: user.id,
+        name: 'first',
+      });
+      if (credits > 0)
+        await env.api.operator('GrantCredits', { user_id: user.id, amount: credits });
       return { id: user.id, key: apiKey };
     },
     submit: async (user, count) => {
       firstId += 1_000_000;
       const items = plainIds(count, firstId).map((id) => ({ item_id: String(id), shop_id: '7' }));
-      const response = await env.api.post(user, '/v1/mkta/variant_sold_v1/submit', { country: 'sg', items });
+      const response = await env.api.post(user, '/v1/mkta/variant_sold_v1/submit', {
+        country: 'sg',
+        items,
+      });
       expect(response.status).toBe(202);
       return response.body.job_id;
     },

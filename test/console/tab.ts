@@ -62,10 +62,10 @@ export async function openTabIn(context: BrowserContext, options: TabOptions = {
   page.on('pageerror', (error) => pageErrors.push(String(error)));
   page.on('console', (message) => {
     // Error responses are expected; tests check what the page shows.
-    const isErrorResponse = /^Failed to load resource: the server responded with a status of 4/.test(
-      message.text(),
-    );
-    if (['error', 'warn'].includes(message.type()) && !isErrorResponse) pageErrors.push(message.text());
+    const isErrorResponse =
+      /^Failed to load resource: the server responded with a status of 4/.test(message.text());
+    if (['error', 'warn'].includes(message.type()) && !isErrorResponse)
+      pageErrors.push(message.text());
   });
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText ?? '';
@@ -85,13 +85,21 @@ export async function signIn({ page }: Tab, url: string, key: string): Promise<v
 }
 
 /**
- * Opens a page with a new session, which replaces what the browser context has stored. The console is at
- * `url`.
+ * Opens a page with a new session, which replaces what the browser context has stored. The console
+ * is at `url`.
  */
-export async function enterSession(page: Page, url: string, path: string, key: string): Promise<void> {
+export async function enterSession(
+  page: Page,
+  url: string,
+  path: string,
+  key: string,
+): Promise<void> {
   const { origin } = new URL(url);
   const session = await page.createCDPSession();
-  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'cookies,local_storage' });
+  await session.send('Storage.clearDataForOrigin', {
+    origin,
+    storageTypes: 'cookies,local_storage',
+  });
   await session.detach();
   const [name, value] = (await signInWith(origin, key)).cookie.split('=');
   await page.browserContext().setCookie({
@@ -131,8 +139,9 @@ export const click = (page: Page, role: string, name: string): Promise<void> =>
   page.locator(named(role, name)).click();
 
 /**
- * Replaces the text of the element with an ARIA role and name, or selects one of its options. A dialog that
- * opens moves the focus to its first input, which would receive text that is typed earlier.
+ * Replaces the text of the element with an ARIA role and name, or selects one of its options. A
+ * dialog that opens moves the focus to its first input, which would receive text that is typed
+ * earlier.
  */
 export async function fill(page: Page, role: string, name: string, text: string): Promise<void> {
   const input = page.locator(named(role, name));
@@ -145,7 +154,9 @@ export async function fill(page: Page, role: string, name: string, text: string)
 
 /** Clicks a button in the table row that contains a text. */
 export const clickInRow = (page: Page, text: string, button: string): Promise<void> =>
-  page.locator(`::-p-xpath(//tr[contains(., "${text}")]//button[contains(., "${button}")])`).click();
+  page
+    .locator(`::-p-xpath(//tr[contains(., "${text}")]//button[contains(., "${button}")])`)
+    .click();
 
 /** Clicks a button of the open dialog. */
 export const clickInDialog = (page: Page, button: string): Promise<void> =>
@@ -158,7 +169,9 @@ export async function waitForText(page: Page, text: string, withinMs = 15_000): 
       timeout: withinMs * slack,
     });
   } catch (error) {
-    throw new Error(`page does not show “${text}”:\n${await page.evaluate(bodyText)}`, { cause: error });
+    throw new Error(`page does not show “${text}”:\n${await page.evaluate(bodyText)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -42,7 +42,8 @@ describe.skipIf('missing' in chromium)(`the test account in the console${skipped
     return { key: scopes === undefined ? user.key : await key({ scopes }), live, test };
   };
   const isMarked = async (page: Page) => (await page.$(named('note', 'Test data'))) !== null;
-  const hasJob = (page: Page, id: string) => page.$(`a[href$="/jobs/${id}"]`).then((link) => link !== null);
+  const hasJob = (page: Page, id: string) =>
+    page.$(`a[href$="/jobs/${id}"]`).then((link) => link !== null);
   const openJobs = async (page: Page) => {
     await page.goto(`${env.url}/jobs`);
     await waitForText(page, 'Variant sold');
@@ -66,11 +67,11 @@ describe.skipIf('missing' in chromium)(`the test account in the console${skipped
 
     const second = await page.browserContext().newPage();
     await openJobs(second);
-    expect([await isMarked(second), await hasJob(second, test), await hasJob(second, live)]).toEqual([
-      false,
-      false,
-      true,
-    ]);
+    expect([
+      await isMarked(second),
+      await hasJob(second, test),
+      await hasJob(second, live),
+    ]).toEqual([false, false, true]);
     await second.close();
 
     await Promise.all([page.waitForNavigation(), click(page, 'button', 'Show live data')]);

@@ -5,15 +5,30 @@ import { click, fill, waitForText } from './tab.ts';
 
 /** Addresses of a product of each marketplace, and the fields that they fill in. */
 const addresses = [
-  ['mkta', 'https://mkta.example.co.id/Lampu-Meja-i.7003.32000000001?sp=1', 'id', ['32000000001', '7003']],
-  ['mktb', 'https://www.tokopedia.com/toko-7/barang-1001?src=topads', '', ['barang-1001', 'toko-7']],
+  [
+    'mkta',
+    'https://mkta.example.co.id/Lampu-Meja-i.7003.32000000001?sp=1',
+    'id',
+    ['32000000001', '7003'],
+  ],
+  [
+    'mktb',
+    'https://www.tokopedia.com/toko-7/barang-1001?src=topads',
+    '',
+    ['barang-1001', 'toko-7'],
+  ],
   [
     'mktc',
     'https://mktc.example/p/a/ps--GLN-60001-10001?ds=GLN-60001-10001-00001&pickupPointCode=PP-3000001',
     '',
     ['ps--GLN-60001-10001', 'GLN-60001-10001-00001', 'PP-3000001', ''],
   ],
-  ['mktd', 'https://shop.mktd.example/view/product/1729000076001?region=TH', 'th', ['1729000076001']],
+  [
+    'mktd',
+    'https://shop.mktd.example/view/product/1729000076001?region=TH',
+    'th',
+    ['1729000076001'],
+  ],
   ['mkte', 'https://www.mkte.example.co.jp/Desk-Lamp/dp/B0GLN01001/ref=sr_1', 'jp', ['B0GLN01001']],
 ] as const;
 

@@ -40,8 +40,8 @@ afterAll(async () => {
 const run = (command: string, variables: Variables) => runShell(command, variables, folder);
 
 /**
- * Returns the variables of a reader with an account, a configuration folder, and jobs in the states that the
- * page mentions.
+ * Returns the variables of a reader with an account, a configuration folder, and jobs in the states
+ * that the page mentions.
  */
 async function readersVariables(): Promise<Variables> {
   const variables: Variables = {
@@ -71,7 +71,8 @@ test('the commands of docs/cli.md work, and its spending script returns the char
   expect(spend).toBeGreaterThan(0);
   for (const command of commands.slice(0, spend)) await run(command, variables);
 
-  // A refund, and jobs with a cost that were never charged: rejected ones, and those awaiting approval.
+  // A refund, and jobs with a cost that were never charged: rejected ones, and those awaiting
+  // approval.
   await run('gleaner job submit mktb pdp_bulk some-unknown.csv --wait || [ $? = 7 ]', variables);
   await run('gleaner job wait "$WAITING_JOB"', variables);
   const balance = Number(JSON.parse(await run('gleaner account show --json', variables)).balance);

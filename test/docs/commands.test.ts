@@ -16,10 +16,14 @@ beforeAll(async () => {
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
-/** Returns the command lines of a page: in inline code, and in code blocks at the start of a command. */
+/**
+ * Returns the command lines of a page: in inline code, and in code blocks at the start of a
+ * command.
+ */
 function commandLinesOf(page: string): string[] {
   const blocks = [...page.matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, block]) => block!);
-  const starts = /(?:^|\$\(|\| |\|\| |&& |npx |npm run (?:-s )?|^[A-Z_]+=\S+ )gleaner(?: --)? (.+)$/gm;
+  const starts =
+    /(?:^|\$\(|\| |\|\| |&& |npx |npm run (?:-s )?|^[A-Z_]+=\S+ )gleaner(?: --)? (.+)$/gm;
   return [
     ...blocks.flatMap((block) => [...block.matchAll(starts)]),
     ...inlineOf(page.replace(/^```.*?^```$/gms, '')),
@@ -27,15 +31,16 @@ function commandLinesOf(page: string): string[] {
 }
 
 /**
- * Returns commands in backticks, in the text of a page or a source file; there, not the contents of template
- * strings.
+ * Returns commands in backticks, in the text of a page or a source file; there, not the contents of
+ * template strings.
  */
 const inlineOf = (text: string) => [
   ...text.matchAll(/(?:\\`|`(?![^`\n]*\$\{))(?:npm run (?:-s )?)?gleaner(?: --)? ([^`\\\n]+)/g),
 ];
 
 /**
- * Returns what is wrong with a command line, or undefined: an unknown command, or one without such an option.
+ * Returns what is wrong with a command line, or undefined: an unknown command, or one without such
+ * an option.
  */
 function problemOf(line: string): string | undefined {
   const words = line.split(/\s+/);
@@ -64,11 +69,16 @@ describe('each command exists', () => {
 
   test('of messages and comments', () => {
     const files = trackedFiles.filter((file) =>
-      matchesGlob(file, '{src,console/src,deploy,bench,sandbox,proto}/**/*.{ts,tsx,mjs,proto,yaml,json}'),
+      matchesGlob(
+        file,
+        '{src,console/src,deploy,bench,sandbox,proto}/**/*.{ts,tsx,mjs,proto,yaml,json}',
+      ),
     );
     const found = files
       .filter((file) => !file.includes('.test.'))
-      .flatMap((file) => inlineOf(read(file)).map(([, words]) => ({ file, problem: problemOf(words!) })));
+      .flatMap((file) =>
+        inlineOf(read(file)).map(([, words]) => ({ file, problem: problemOf(words!) })),
+      );
     expect(found.length).toBeGreaterThan(5);
     expect(found.filter(({ problem }) => problem !== undefined)).toEqual([]);
   });

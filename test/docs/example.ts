@@ -24,13 +24,19 @@ export function parseExamples(page: string): Example[] {
 }
 
 /**
- * Variables shared by the examples of a page: `$JOB`, `$TASK`, `$LINK`, `$SCHEDULE`, and those that the
- * reader sets.
+ * Variables shared by the examples of a page: `$JOB`, `$TASK`, `$LINK`, `$SCHEDULE`, and those that
+ * the reader sets.
  */
 export type Variables = Record<string, string>;
 
-/** Runs a command in bash, as a reader would, and returns its standard output. Rejects if it fails. */
-export async function runShell(command: string, variables: Variables, cwd?: string): Promise<string> {
+/**
+ * Runs a command in bash, as a reader would, and returns its standard output. Rejects if it fails.
+ */
+export async function runShell(
+  command: string,
+  variables: Variables,
+  cwd?: string,
+): Promise<string> {
   const script = `set -euo pipefail\n${command}`;
   const { stdout } = await promisify(execFile)('bash', ['-c', script], {
     cwd,
@@ -41,7 +47,8 @@ export async function runShell(command: string, variables: Variables, cwd?: stri
 }
 
 /**
- * Runs an example and parses the JSON that it prints; for JSON Lines, the first line. Rejects if it fails.
+ * Runs an example and parses the JSON that it prints; for JSON Lines, the first line. Rejects if it
+ * fails.
  */
 export async function runExample({ command }: Example, variables: Variables): Promise<unknown> {
   const stdout = await runShell(command, variables);
@@ -65,7 +72,10 @@ const more = '…';
 /** Maximum keys shown of an object, by depth. Deeper objects show none. */
 const widths = [24, 20, 10, 6, 7];
 
-/** Shortens a response for a page: long lists, wide or deeply nested objects, and long texts end in "…". */
+/**
+ * Shortens a response for a page: long lists, wide or deeply nested objects, and long texts end in
+ * "…".
+ */
 export function abridge(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return value.length > 100 ? `${value.slice(0, 60)}${more}` : value;
   if (typeof value !== 'object' || value === null) return value;
@@ -82,15 +92,18 @@ export function abridge(value: unknown, depth = 0): unknown {
 }
 
 /**
- * Returns the paths at which a response differs in shape from the page: other keys or types. Empty if it does
- * not.
+ * Returns the paths at which a response differs in shape from the page: other keys or types. Empty
+ * if it does not.
  */
 export function differences(shown: unknown, got: unknown, path = 'response'): string[] {
   if (shown === more) return [];
   if (shown === null || typeof shown !== 'object') {
-    return typeOf(shown) === typeOf(got) ? [] : [`${path}: ${typeOf(got)}, the page shows ${typeOf(shown)}`];
+    return typeOf(shown) === typeOf(got)
+      ? []
+      : [`${path}: ${typeOf(got)}, the page shows ${typeOf(shown)}`];
   }
-  if (typeOf(shown) !== typeOf(got)) return [`${path}: ${typeOf(got)}, the page shows ${typeOf(shown)}`];
+  if (typeOf(shown) !== typeOf(got))
+    return [`${path}: ${typeOf(got)}, the page shows ${typeOf(shown)}`];
   if (Array.isArray(shown)) {
     const responses = got as unknown[];
     const whole = shown.at(-1) !== more;
@@ -108,7 +121,9 @@ export function differences(shown: unknown, got: unknown, path = 'response'): st
   return [
     ...(elided === undefined ? unknown.map((key) => `${path}.${key}: not on the page`) : []),
     ...Object.entries(keys).flatMap(([key, each]) =>
-      key in response ? differences(each, response[key], `${path}.${key}`) : [`${path}.${key}: missing`],
+      key in response
+        ? differences(each, response[key], `${path}.${key}`)
+        : [`${path}.${key}: missing`],
     ),
   ];
 }

@@ -25,8 +25,8 @@ const pages = [
   ...kinds.map((name) => join('kinds', name)),
 ];
 /**
- * Pages whose examples are tested as one session: here, in cli.test.ts, in quick-start.test.ts, or in
- * test/cli/dev.test.ts.
+ * Pages whose examples are tested as one session: here, in cli.test.ts, in quick-start.test.ts, or
+ * in test/cli/dev.test.ts.
  */
 const sessions = ['../README.md', 'api.md', 'cli.md', 'grpc.md', 'quick-start.md'];
 
@@ -37,21 +37,26 @@ beforeAll(async () => {
 afterAll(() => place?.stop());
 
 describe('the examples', () => {
-  test.each(pages)('work in docs/%s, and return responses of the documented shape', async (name) => {
-    const examples = parseExamples(readFileSync(join(folder, name), 'utf8'));
-    expect(examples.length).toBeGreaterThan(0);
-    const variables = await place.variables();
-    for (const example of examples) {
-      const printed = await runExample(example, variables);
-      remember(printed, variables);
-      if (example.response === null) continue;
-      expect(differences(JSON.parse(example.response), printed), example.command).toEqual([]);
-    }
-  });
+  test.each(pages)(
+    'work in docs/%s, and return responses of the documented shape',
+    async (name) => {
+      const examples = parseExamples(readFileSync(join(folder, name), 'utf8'));
+      expect(examples.length).toBeGreaterThan(0);
+      const variables = await place.variables();
+      for (const example of examples) {
+        const printed = await runExample(example, variables);
+        remember(printed, variables);
+        if (example.response === null) continue;
+        expect(differences(JSON.parse(example.response), printed), example.command).toEqual([]);
+      }
+    },
+  );
 });
 
 test('the examples of docs/api.md work as one session', async () => {
-  const commands = parseExamples(readFileSync(join(folder, 'api.md'), 'utf8')).map(({ command }) => command);
+  const commands = parseExamples(readFileSync(join(folder, 'api.md'), 'utf8')).map(
+    ({ command }) => command,
+  );
   const printed = await runShell(commands.join('echo; echo "=="\n'), await place.variables());
   const [submit = '', wait = '', cached = '', sizes = ''] = printed.split(/^==$/m);
   expect(submit).toMatch(/^location: \/v1\/mkta\/get_pc\/retrieve\/\d+\r$/m);

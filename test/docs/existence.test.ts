@@ -14,7 +14,15 @@ let checks: NameCheck[];
 beforeAll(async () => {
   const declared = [environmentVariables, metrics, alerts, rpcMethods];
   const texts = createTextChecks(await createDocumentedProgram());
-  checks = [npmScripts, npxPrograms, benchmarks, paths, ...declared, await createEndpointCheck(), ...texts];
+  checks = [
+    npmScripts,
+    npxPrograms,
+    benchmarks,
+    paths,
+    ...declared,
+    await createEndpointCheck(),
+    ...texts,
+  ];
 });
 
 describe('each name exists', () => {
@@ -23,8 +31,12 @@ describe('each name exists', () => {
   });
 
   test('for names of each kind', () => {
-    const found = checks.filter(({ find }) => pages.some((path) => find(readPage(path)).length > 0));
-    const kinds = checks.map(({ kind }) => kind).filter((kind) => kind !== 'backticks around the log text');
+    const found = checks.filter(({ find }) =>
+      pages.some((path) => find(readPage(path)).length > 0),
+    );
+    const kinds = checks
+      .map(({ kind }) => kind)
+      .filter((kind) => kind !== 'backticks around the log text');
     expect(found.map(({ kind }) => kind)).toEqual(kinds);
   });
 });
@@ -84,7 +96,10 @@ The log says \`worker died\` or \`origins missing\`. Use \`job list\`.
   });
 
   test('reads the commands of a workflow', () => {
-    const workflow = parsePage('.github/workflows/ci.yml', '- run: bash .ci/runs\n- run: npm run tests\n');
+    const workflow = parsePage(
+      '.github/workflows/ci.yml',
+      '- run: bash .ci/runs\n- run: npm run tests\n',
+    );
     expect(findProblems(workflow, checks)).toEqual([
       '2: no npm script "tests"',
       '1: no file or folder ".ci/runs"',

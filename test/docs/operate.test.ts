@@ -29,7 +29,9 @@ function commandsAfter(text: string): string {
 describe('the unit of systemd', () => {
   test('runs the compiled program with the settings and the folders that the page names', () => {
     const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
-    expect(value('ExecStart')).toBe('/opt/gleaner/node_modules/.bin/node /opt/gleaner/dist/main.js serve');
+    expect(value('ExecStart')).toBe(
+      '/opt/gleaner/node_modules/.bin/node /opt/gleaner/dist/main.js serve',
+    );
     expect(value('Environment')).toBe('GLEANER_DATA_DIR=/var/lib/gleaner');
     expect(value('StateDirectory')).toBe('gleaner');
     expect(page).toContain(`\nGLEANER_BACKUP_TO=${value('ReadWritePaths')?.slice(1)}\n`);
@@ -38,16 +40,23 @@ describe('the unit of systemd', () => {
     for (const [name] of page.matchAll(/GLEANER_[A-Z_]+(?==)/g))
       expect(settings).toHaveProperty(name.replace(/_FILE$/, ''));
     // The build writes this file.
-    expect(readFileSync(join(root, 'deploy/bundle.mjs'), 'utf8')).toContain("main: 'src/cli/main.ts'");
+    expect(readFileSync(join(root, 'deploy/bundle.mjs'), 'utf8')).toContain(
+      "main: 'src/cli/main.ts'",
+    );
   });
 
-  test.skipIf(!hasSystemd)(`is valid${hasSystemd ? '' : ' [systemd-analyze is not installed]'}`, () => {
-    const file = join(folder, 'gleaner.service');
-    // The program is not installed here.
-    writeFileSync(file, unit.replace('/opt/gleaner/node_modules/.bin/node', process.execPath));
-    const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  });
+  test.skipIf(!hasSystemd)(
+    `is valid${hasSystemd ? '' : ' [systemd-analyze is not installed]'}`,
+    () => {
+      const file = join(folder, 'gleaner.service');
+      // The program is not installed here.
+      writeFileSync(file, unit.replace('/opt/gleaner/node_modules/.bin/node', process.execPath));
+      const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], {
+        encoding: 'utf8',
+      });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    },
+  );
 });
 
 test('the commands for a backup restore the data of a service', async () => {

@@ -6,5 +6,7 @@ import { createProgram } from '../../src/cli/run.ts';
 export function createDocumentedProgram(): Promise<Command> {
   const { stdin, stdout, stderr } = process;
   const { signal } = new AbortController();
-  return createProgram(createIo({ stdin, stdout, stderr, env: {}, folder: '.', home: '.', signal }));
+  return createProgram(
+    createIo({ stdin, stdout, stderr, env: {}, folder: '.', home: '.', signal }),
+  );
 }

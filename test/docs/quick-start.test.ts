@@ -33,7 +33,11 @@ test('the commands of docs/quick-start.md work as they are, pasted one after the
     .replace('http://127.0.0.1:8080', URL!)
     .replace('=choose-a-long-one', `=${OPERATOR_KEY}`);
   expect(addressed).not.toMatch(/<[a-z-]+>|…/);
-  const environment = { PATH: `${gleaner.folder}:${process.env.PATH}`, HOME: folder, GLEANER_URL: URL! };
+  const environment = {
+    PATH: `${gleaner.folder}:${process.env.PATH}`,
+    HOME: folder,
+    GLEANER_URL: URL!,
+  };
   const printed = await runShell(addressed, environment, folder);
   const [file, item] = printed.trimEnd().split('\n').slice(-2);
   expect(file).toContain('"barang-1001"');
@@ -47,7 +51,8 @@ test('the commands of docs/grpc.md work, and the exported files compile', async 
   );
   const variables = await place.variables();
   const printed: string[] = [];
-  for (const { command } of parseExamples(commands)) printed.push(await runShell(command, variables, root));
+  for (const { command } of parseExamples(commands))
+    printed.push(await runShell(command, variables, root));
   expect(printed[0]).toContain('"balance"');
   expect(printed[1]).toMatch(/"jobId": "/);
   await runShell(`node_modules/.bin/buf build ${join(folder, 'protos')} -o /dev/null`, {}, root);

@@ -1,4 +1,5 @@
-// Updates the responses of the examples in the given pages: `node test/docs/update.ts docs/kinds/*.md`.
+// Updates the responses of the examples in the given pages:
+// `node test/docs/update.ts docs/kinds/*.md`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { abridge, parseExamples, remember, runExample } from './example.ts';
 import { startPlace } from './place.ts';

@@ -11,7 +11,10 @@ const items = plainIds(3).map((id) => ({ item_id: String(id), shop_id: '77' }));
 export function holdCases(at: () => Place): void {
   const run = async (user: TestUser, query = ''): Promise<string> => {
     const { api } = at();
-    const { status, body } = await api.post(user, variantSold.submit + query, { country: 'sg', items });
+    const { status, body } = await api.post(user, variantSold.submit + query, {
+      country: 'sg',
+      items,
+    });
     expect(status).toBe(202);
     await watchJob(api, user, body.job_id, workMs);
     return body.job_id;
@@ -22,24 +25,30 @@ export function holdCases(at: () => Place): void {
   test.each([
     ['released', '', '?discard=true'],
     ['discarded', '?discard=true', ''],
-  ])('a held job is %s once, and the other decision is a conflict', async (state, query, otherQuery) => {
-    const { api } = at();
-    const user = await api.createUser(100);
-    const hold = await brokenRule(api, user, await run(user));
-    const jobId = await run(user, `?hold=${encodeURIComponent(hold)}`);
-    const held = (await api.get(user, `/v1/jobs/${jobId}`)).body;
-    expect(held).toMatchObject({
-      status: 'completed',
-      hold: { state: 'held', reasons: [{ field: hold.slice(0, -4), minimum: 100 }] },
-    });
-    // Concurrently, as the owner's page and program may do.
-    const responses = await Promise.all([1, 2, 3].map(() => decide(user, jobId, query)));
-    for (const { status, body } of responses)
-      expect([status, body]).toEqual([
-        200,
-        { ...held, hold: { ...held.hold, state, decided_at: responses[0]!.body.hold.decided_at } },
-      ]);
-    expect((await decide(user, jobId, otherQuery)).status).toBe(409);
-    expect((await api.get(user, `/v1/jobs/${jobId}`)).body).toEqual(responses[0]!.body);
-  });
+  ])(
+    'a held job is %s once, and the other decision is a conflict',
+    async (state, query, otherQuery) => {
+      const { api } = at();
+      const user = await api.createUser(100);
+      const hold = await brokenRule(api, user, await run(user));
+      const jobId = await run(user, `?hold=${encodeURIComponent(hold)}`);
+      const held = (await api.get(user, `/v1/jobs/${jobId}`)).body;
+      expect(held).toMatchObject({
+        status: 'completed',
+        hold: { state: 'held', reasons: [{ field: hold.slice(0, -4), minimum: 100 }] },
+      });
+      // Concurrently, as the owner's page and program may do.
+      const responses = await Promise.all([1, 2, 3].map(() => decide(user, jobId, query)));
+      for (const { status, body } of responses)
+        expect([status, body]).toEqual([
+          200,
+          {
+            ...held,
+            hold: { ...held.hold, state, decided_at: responses[0]!.body.hold.decided_at },
+          },
+        ]);
+      expect((await decide(user, jobId, otherQuery)).status).toBe(409);
+      expect((await api.get(user, `/v1/jobs/${jobId}`)).body).toEqual(responses[0]!.body);
+    },
+  );
 }

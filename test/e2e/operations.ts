@@ -20,7 +20,9 @@ export function operationsCases(at: () => Place): void {
       async () => {
         const { processes } = await api.operator('GetWork', {});
         const done = processes.map(({ unitsDone = '0' }) => Number(unitsDone));
-        return done.reduce((sum: number, units: number) => sum + units) >= 60 ? processes : undefined;
+        return done.reduce((sum: number, units: number) => sum + units) >= 60
+          ? processes
+          : undefined;
       },
       { withinMs: reportMs },
     );
@@ -39,7 +41,9 @@ export function operationsCases(at: () => Place): void {
           (each: { region: string; minutes?: unknown }) => each.region === 'sg' && each.minutes,
         );
         const requests = origin?.minutes.map(({ requests = 0 }: { requests?: number }) => requests);
-        return requests?.reduce((sum: number, each: number) => sum + each) >= 60 ? origin : undefined;
+        return requests?.reduce((sum: number, each: number) => sum + each) >= 60
+          ? origin
+          : undefined;
       },
       { withinMs: reportMs },
     );
@@ -61,10 +65,18 @@ export function operationsCases(at: () => Place): void {
         record: { data: { item: { item_id: id } } },
       },
     ]);
-    expect((await api.post(user, '/v1/mkta/get_pc/submit?wait=30s', item, key)).body).toEqual(page.body);
+    expect((await api.post(user, '/v1/mkta/get_pc/submit?wait=30s', item, key)).body).toEqual(
+      page.body,
+    );
     const items = [{ item_id: String(id), shop_id: '77' }];
-    const sold = await api.post(user, '/v1/mkta/variant_sold_v1/submit?wait=30s', { country: 'sg', items });
-    expect(sold.body.outcome).toMatchObject({ status: 'completed', record: { itemId: String(id) } });
+    const sold = await api.post(user, '/v1/mkta/variant_sold_v1/submit?wait=30s', {
+      country: 'sg',
+      items,
+    });
+    expect(sold.body.outcome).toMatchObject({
+      status: 'completed',
+      record: { itemId: String(id) },
+    });
     expect(await api.balance(user)).toBe(82);
   });
 
@@ -75,7 +87,8 @@ export function operationsCases(at: () => Place): void {
     const jobId = await submitItems(api, user, 'sg', items);
     await watchJob(api, user, jobId, 45_000);
     const owned = async (path: string) => (await api.get(user, `/v1/jobs/${jobId}/${path}`)).body;
-    const asOperator = (method: string, more = {}) => api.operatorJobs(method, { job_id: jobId, ...more });
+    const asOperator = (method: string, more = {}) =>
+      api.operatorJobs(method, { job_id: jobId, ...more });
 
     const page = await asOperator('ListRecords', { sort: '-item.price' });
     const expected = await owned('records?sort=-item.price');
@@ -84,11 +97,19 @@ export function operationsCases(at: () => Place): void {
       expected.records.map((entry: { unit_key: string }) => entry.unit_key),
     );
     const { fields } = await asOperator('ListFields');
-    expect(fields.map((field: { name: string; fill?: number }) => [field.name, field.fill ?? 0])).toEqual(
-      (await owned('fields')).fields.map(({ name, fill }: { name: string; fill: number }) => [name, fill]),
+    expect(
+      fields.map((field: { name: string; fill?: number }) => [field.name, field.fill ?? 0]),
+    ).toEqual(
+      (await owned('fields')).fields.map(({ name, fill }: { name: string; fill: number }) => [
+        name,
+        fill,
+      ]),
     );
     expect(await asOperator('GetQuality')).toMatchObject({ records: '3' });
-    const { entries } = await api.operator('ListAuditEntries', { target: jobId, action: 'ListRecords' });
+    const { entries } = await api.operator('ListAuditEntries', {
+      target: jobId,
+      action: 'ListRecords',
+    });
     expect(entries).toHaveLength(1);
   });
 
@@ -104,7 +125,10 @@ export function operationsCases(at: () => Place): void {
     expect(body).toMatchObject({ amount: 500, type: 'grant', note: 'test' });
     await api.operator('SuspendUser', { user_id: user.id, suspended: true });
     const refused = await api.get(user, '/v1/account/usage');
-    expect([refused.status, refused.body]).toMatchObject([401, { detail: 'The account is suspended.' }]);
+    expect([refused.status, refused.body]).toMatchObject([
+      401,
+      { detail: 'The account is suspended.' },
+    ]);
     await api.operator('SuspendUser', { user_id: user.id, suspended: false });
     expect((await api.get(user, '/v1/account')).status).toBe(200);
   });

@@ -20,7 +20,8 @@ export function rpcCases(at: () => Place): void {
   });
   afterAll(() => grpc.close());
 
-  const items = (count: number) => plainIds(count).map((id) => ({ item_id: String(id), shop_id: '77' }));
+  const items = (count: number) =>
+    plainIds(count).map((id) => ({ item_id: String(id), shop_id: '77' }));
   /** Returns the error of a call that must fail. */
   const failure = async (...call: Parameters<GrpcClient['call']>) => {
     const error: ServiceError = await grpc.call(...call).then(
@@ -46,10 +47,17 @@ export function rpcCases(at: () => Place): void {
       total_batches: 1,
     });
     const { job_id: jobId } = submitted;
-    const { job } = await grpc.call(operators, 'ApproveJob', { job_id: jobId }, deployment.operatorKey);
+    const { job } = await grpc.call(
+      operators,
+      'ApproveJob',
+      { job_id: jobId },
+      deployment.operatorKey,
+    );
     expect(job).toMatchObject({ job_id: jobId, kind: 'variant_sold', market: 'mkta', total: 3 });
     const retrieve = () => grpc.call(mkta, 'RetrieveVariantSold', { job_id: jobId }, user.key);
-    await expect.poll(async () => (await retrieve()).status, { timeout: 120_000 }).toBe('completed');
+    await expect
+      .poll(async () => (await retrieve()).status, { timeout: 120_000 })
+      .toBe('completed');
     expect(await retrieve()).toMatchObject({
       progress: '1/1 batches complete',
       batches: [{ status: 'SUCCESS' }],
@@ -78,13 +86,23 @@ export function rpcCases(at: () => Place): void {
     });
     expect(await failure(mkta, 'SubmitVariantSold', request, user.key)).toMatchObject({
       code: codes.FAILED_PRECONDITION,
-      fault: { code: 'insufficient_credits', quota: { required: 30n, current: 20n, shortfall: 10n } },
+      fault: {
+        code: 'insufficient_credits',
+        quota: { required: 30n, current: 20n, shortfall: 10n },
+      },
     });
     const missing = await failure(mkta, 'RetrieveVariantSold', { job_id: newId() }, user.key);
     expect(missing).toMatchObject({ code: codes.NOT_FOUND, fault: { code: 'not_found' } });
-    const invalid = await failure(mkta, 'SubmitVariantSold', { country: 'xx', items: [] }, user.key);
+    const invalid = await failure(
+      mkta,
+      'SubmitVariantSold',
+      { country: 'xx', items: [] },
+      user.key,
+    );
     expect(invalid.code).toBe(codes.INVALID_ARGUMENT);
-    const paths = invalid.fault!.problems.map(({ location }) => location.map(({ step }) => step.value));
+    const paths = invalid.fault!.problems.map(({ location }) =>
+      location.map(({ step }) => step.value),
+    );
     expect(paths).toEqual(
       expect.arrayContaining([
         ['body', 'country'],
@@ -94,22 +112,30 @@ export function rpcCases(at: () => Place): void {
     expect(await failure(operators, 'ListUsers', {}, user.key)).toMatchObject({
       code: codes.PERMISSION_DENIED,
     });
-    expect(await failure(mkta, 'SubmitVariantSold', request, deployment.operatorKey)).toMatchObject({
-      code: codes.PERMISSION_DENIED,
-      fault: { code: 'forbidden' },
-    });
-    expect(await failure(operators, 'ApproveJob', { job_id: newId() }, deployment.operatorKey)).toMatchObject(
+    expect(await failure(mkta, 'SubmitVariantSold', request, deployment.operatorKey)).toMatchObject(
       {
-        code: codes.NOT_FOUND,
+        code: codes.PERMISSION_DENIED,
+        fault: { code: 'forbidden' },
       },
     );
+    expect(
+      await failure(operators, 'ApproveJob', { job_id: newId() }, deployment.operatorKey),
+    ).toMatchObject({
+      code: codes.NOT_FOUND,
+    });
   });
 
   test('gRPC accepts an idempotency key as metadata', async () => {
     const user = await at().api.createUser(100);
     const metadata = { idempotency_key: 'by grpc' };
     const submit = (count: number) =>
-      grpc.call(mkta, 'SubmitVariantSold', { country: 'sg', items: items(count) }, user.key, metadata);
+      grpc.call(
+        mkta,
+        'SubmitVariantSold',
+        { country: 'sg', items: items(count) },
+        user.key,
+        metadata,
+      );
     expect((await submit(2)).job_id).toBe((await submit(2)).job_id);
     await expect(submit(3)).rejects.toMatchObject({ code: codes.FAILED_PRECONDITION });
   });
@@ -132,7 +158,8 @@ export function rpcCases(at: () => Place): void {
   });
 
   test('the health service reports SERVING for the server and each service', async () => {
-    const check = (service: string) => grpc.call('grpc.health.v1.Health', 'Check', { service }, null);
+    const check = (service: string) =>
+      grpc.call('grpc.health.v1.Health', 'Check', { service }, null);
     for (const service of ['', mkta, accounts, operators]) {
       expect(await check(service)).toMatchObject({ status: 'SERVING' });
     }
@@ -160,7 +187,10 @@ export function rpcCases(at: () => Place): void {
       expect(JSON.parse(stdout)).toMatchObject({ account: { id: user.id, balance: '42' } });
     }
     const refused = await buf('--protocol', 'grpc', `${deployment.grpc}/${accounts}/GetAccount`);
-    expect([refused.code === 0, refused.stderr]).toEqual([false, expect.stringContaining('unauthenticated')]);
+    expect([refused.code === 0, refused.stderr]).toEqual([
+      false,
+      expect.stringContaining('unauthenticated'),
+    ]);
     const body = ['-d', '{"items": [{"shop_domain": "toko-7"}]}'];
     const invalid = await buf(
       '-H',

@@ -74,18 +74,28 @@ describe.each(await openStacks(stacks))('declared sites, $title', ({ distributed
     async () => {
       const first = await run('kiln', '10001', '10002', '10800');
       expect(first).toMatchObject({ status: 'partial_complete', success: 2, failed: 1 });
-      expect(first.errors).toMatchObject([{ url: `${shop}/p/10800`, error: expect.stringContaining('404') }]);
+      expect(first.errors).toMatchObject([
+        { url: `${shop}/p/10800`, error: expect.stringContaining('404') },
+      ]);
       const { name, offers } = fakeProduct('10001');
       expect(first.records[0]).toMatchObject({
         url: `${shop}/p/10001`,
-        response: { title: name, price: Number(offers.price), currency: 'EUR', site: 'kiln', extra: {} },
+        response: {
+          title: name,
+          price: Number(offers.price),
+          currency: 'EUR',
+          site: 'kiln',
+          extra: {},
+        },
       });
 
       await declare(`{ "kiln": ${site()}, "oak": `);
       expect(await run('kiln', '10003')).toMatchObject({ status: 'completed' });
       expect(await regions()).toEqual(['example', 'kiln']);
 
-      await declare(`{ "oak": ${site(', "fields": { "title": "schema.org", "page_title": "title" }')} }`);
+      await declare(
+        `{ "oak": ${site(', "fields": { "title": "schema.org", "page_title": "title" }')} }`,
+      );
       await until('the new site', async () => (await regions()).includes('oak') || undefined, {
         withinMs: 10_000,
       });

@@ -26,7 +26,12 @@ export async function endToEnd(stack: Stack): Promise<void> {
     const at = () => place;
     beforeAll(async () => {
       origins = await startOrigins({ origins: [mkta], latencyMs: 5 });
-      const deployment = await createDeployment({ inProcess: false, stack, engines: engines!, origins });
+      const deployment = await createDeployment({
+        inProcess: false,
+        stack,
+        engines: engines!,
+        origins,
+      });
       place = { deployment, api: createApi(deployment) };
       await deployment.start();
     });
@@ -48,7 +53,9 @@ export async function endToEnd(stack: Stack): Promise<void> {
       });
     });
     describe('with approval off, and no working hours', () => {
-      beforeAll(() => place.deployment.restart({ GLEANER_APPROVAL: 'off', GLEANER_WORKING_HOURS: 'off' }));
+      beforeAll(() =>
+        place.deployment.restart({ GLEANER_APPROVAL: 'off', GLEANER_WORKING_HOURS: 'off' }),
+      );
       test('a job waiting for working hours continues when they begin', async () => {
         const { download } = await watchJob(place.api, waiting.user, waiting.jobId, 45_000);
         expect(download).toMatchObject({ status: 'completed', success_count: 60 });

@@ -25,14 +25,21 @@ function itemsOf(count: number, ...more: string[]): VariantSoldItem[] {
 }
 
 /** Downloads the records of a result file. */
-async function records(link: string): Promise<{ itemId: string; error?: string; [name: string]: unknown }[]> {
+async function records(
+  link: string,
+): Promise<{ itemId: string; error?: string; [name: string]: unknown }[]> {
   const { status, body } = await sendJson('GET', link, null);
   expect(status).toBe(200);
   return body;
 }
 
 /** Submits and approves a job, and waits until it has ended. */
-async function runJob({ api }: Place, user: TestUser, country: string, items: readonly VariantSoldItem[]) {
+async function runJob(
+  { api }: Place,
+  user: TestUser,
+  country: string,
+  items: readonly VariantSoldItem[],
+) {
   const jobId = await submitItems(api, user, country, items);
   await api.operator('ApproveJob', { job_id: jobId });
   return { jobId, ...(await watchJob(api, user, jobId, workMs)) };
@@ -110,7 +117,11 @@ export function variantSoldCases(at: () => Place): void {
       if (failed) {
         expect(Object.keys(record)).toEqual(['itemId', 'shopId', 'country', 'error']);
         expect(record.error).not.toBe('');
-      } else expect(record).toMatchObject({ collected_at: expect.any(Number), models: expect.any(Array) });
+      } else
+        expect(record).toMatchObject({
+          collected_at: expect.any(Number),
+          models: expect.any(Array),
+        });
     }
     expect(merged[3]!.models).toEqual(merged[56]!.models);
 
@@ -166,7 +177,8 @@ export function variantSoldCases(at: () => Place): void {
     await api.operator('ApproveJob', { job_id: jobId });
     await watchJob(api, user, jobId, workMs);
     // Links are signed for every response.
-    const bare = (body: object) => JSON.parse(JSON.stringify(body).replaceAll(/\?expires=[^"]*/g, ''));
+    const bare = (body: object) =>
+      JSON.parse(JSON.stringify(body).replaceAll(/\?expires=[^"]*/g, ''));
     const paths = [
       variantSold.retrieve(jobId),
       variantSold.download(jobId),
@@ -188,7 +200,9 @@ export function variantSoldCases(at: () => Place): void {
     const [id] = plainIds(1);
     const { status, body } = await api.post(user, variantSold.submit, {
       country: 'br',
-      items: [{ item_id: id, shop_id: 77, country: 'br', colour: 'unknown fields are nobody’s business' }],
+      items: [
+        { item_id: id, shop_id: 77, country: 'br', colour: 'unknown fields are nobody’s business' },
+      ],
     });
     expect([status, body.cost]).toEqual([202, 10]);
     const item = await api.get(user, variantSold.item(body.job_id, String(id)));
@@ -234,7 +248,10 @@ export function variantSoldCases(at: () => Place): void {
     const place = at();
     const { api } = place;
     const user = await api.createUser(100);
-    const items = [gone, '30000000802', '30000001801'].map((id) => ({ item_id: id, shop_id: shop }));
+    const items = [gone, '30000000802', '30000001801'].map((id) => ({
+      item_id: id,
+      shop_id: shop,
+    }));
     const { retrieve, download } = await runJob(place, user, 'th', items);
     expect(retrieve).toMatchObject({
       status: 'failed',
@@ -251,9 +268,17 @@ export function variantSoldCases(at: () => Place): void {
   test('a submission that exceeds the balance returns 402 with the quota and creates no job', async () => {
     const { api } = at();
     const user = await api.createUser(95);
-    const { status, body } = await api.post(user, variantSold.submit, { country: 'sg', items: itemsOf(10) });
+    const { status, body } = await api.post(user, variantSold.submit, {
+      country: 'sg',
+      items: itemsOf(10),
+    });
     expect(status).toBe(402);
-    expect(body).toMatchObject({ detail: expect.any(String), required: 100, current: 95, shortfall: 5 });
+    expect(body).toMatchObject({
+      detail: expect.any(String),
+      required: 100,
+      current: 95,
+      shortfall: 5,
+    });
     expect((await api.operatorJobs('ListJobs', { user_id: user.id })).jobs ?? []).toEqual([]);
     expect(await api.balance(user)).toBe(95);
   });
@@ -268,9 +293,15 @@ export function variantSoldCases(at: () => Place): void {
     await api.operator('ApproveJob', { job_id: first });
     const refused = await api.tryOperator('ApproveJob', { job_id: second });
     expect(refused).toMatchObject({ status: 400, body: { code: 'failed_precondition' } });
-    expect(refused.body.details[0].debug.quota).toEqual({ required: '80', current: '20', shortfall: '60' });
+    expect(refused.body.details[0].debug.quota).toEqual({
+      required: '80',
+      current: '20',
+      shortfall: '60',
+    });
     expect(refused.body.message).toContain('60');
-    expect((await api.get(user, variantSold.retrieve(second))).body.status).toBe('awaiting_approval');
+    expect((await api.get(user, variantSold.retrieve(second))).body.status).toBe(
+      'awaiting_approval',
+    );
     expect(await api.balance(user)).toBe(20);
 
     await api.operator('GrantCredits', { user_id: user.id, amount: 60, note: 'topped up' });
@@ -317,13 +348,16 @@ export function variantSoldCases(at: () => Place): void {
     const link = new URL(download.download_url);
     const whole = Buffer.from(await (await fetch(link)).arrayBuffer());
     const part = await fetch(link, { headers: { range: 'bytes=10-29' } });
-    expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 10-29/${whole.length}`]);
+    expect([part.status, part.headers.get('content-range')]).toEqual([
+      206,
+      `bytes 10-29/${whole.length}`,
+    ]);
     expect(Buffer.from(await part.arrayBuffer())).toEqual(whole.subarray(10, 30));
     const rest = await fetch(link, { headers: { range: `bytes=-${whole.length - 30}` } });
     const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
-    expect(digest(Buffer.concat([whole.subarray(0, 30), Buffer.from(await rest.arrayBuffer())]))).toBe(
-      digest(whole),
-    );
+    expect(
+      digest(Buffer.concat([whole.subarray(0, 30), Buffer.from(await rest.arrayBuffer())])),
+    ).toBe(digest(whole));
 
     const changes: ((url: URL) => void)[] = [
       (url) => url.searchParams.set('expires', '4000000000'),
@@ -337,7 +371,11 @@ export function variantSoldCases(at: () => Place): void {
       const changed = new URL(link);
       change(changed);
       const { status, body } = await sendJson('GET', changed.href, null);
-      expect([changed.href, status, body]).toMatchObject([changed.href, 403, { detail: expect.any(String) }]);
+      expect([changed.href, status, body]).toMatchObject([
+        changed.href,
+        403,
+        { detail: expect.any(String) },
+      ]);
     }
   });
 
@@ -350,14 +388,21 @@ export function variantSoldCases(at: () => Place): void {
       Array.from({ length: 6 }, () => api.post(user, variantSold.submit, body, headers)),
     );
     // Submissions during the first one are refused and retried.
-    const [accepted, others] = [202, 409].map((code) => responses.filter(({ status }) => status === code));
+    const [accepted, others] = [202, 409].map((code) =>
+      responses.filter(({ status }) => status === code),
+    );
     expect(accepted!.length + others!.length).toBe(6);
     expect(accepted!.length).toBeGreaterThan(0);
     const again = await api.post(user, variantSold.submit, body, headers);
     for (const { body: response } of accepted!) expect(response).toEqual(again.body);
     expect((await api.operatorJobs('ListJobs', { user_id: user.id })).jobs).toHaveLength(1);
 
-    const another = await api.post(user, variantSold.submit, { ...body, items: itemsOf(4) }, headers);
+    const another = await api.post(
+      user,
+      variantSold.submit,
+      { ...body, items: itemsOf(4) },
+      headers,
+    );
     expect([another.status, another.body]).toMatchObject([
       409,
       { detail: expect.stringContaining('order-1') },
@@ -369,8 +414,8 @@ export function variantSoldCases(at: () => Place): void {
 }
 
 /**
- * Defines the cases outside working hours, when kinds with working hours are not dispatched. Returns the
- * waiting job.
+ * Defines the cases outside working hours, when kinds with working hours are not dispatched.
+ * Returns the waiting job.
  */
 export function closedHoursCases(
   at: () => Place,
@@ -443,7 +488,9 @@ export function approvalOffCases(at: () => Place): void {
       ),
     );
     const accepted = responses.filter(({ status }) => status === 202);
-    expect(responses.map(({ status }) => status).sort()).toEqual([202, 202, 202, 402, 402, 402, 402, 402]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([
+      202, 202, 202, 402, 402, 402, 402, 402,
+    ]);
     for (const { body } of accepted) await watchJob(api, user, body.job_id, workMs);
     expect(await api.balance(user)).toBe(10);
   });

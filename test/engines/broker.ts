@@ -45,7 +45,9 @@ const engines: Readonly<Record<string, () => Promise<SharedEngine | MissingEngin
   },
 };
 
-/** Offers the engines to the test files of a run. Returns a function that stops the started ones. */
+/**
+ * Offers the engines to the test files of a run. Returns a function that stops the started ones.
+ */
 export default async function setup(): Promise<() => Promise<void>> {
   const started = new Map<string, Promise<SharedEngine | MissingEngine>>();
   const server = createServer(async (request, response) => {
@@ -54,7 +56,9 @@ export default async function setup(): Promise<() => Promise<void>> {
       const starting = started.get(name) ?? engines[name]!();
       started.set(name, starting);
       const engine = await starting;
-      response.end(JSON.stringify('missing' in engine ? engine : { address: await engine.address() }));
+      response.end(
+        JSON.stringify('missing' in engine ? engine : { address: await engine.address() }),
+      );
     } catch (error) {
       response.writeHead(500).end((error as Error).message);
     }

@@ -34,7 +34,8 @@ async function mongo(): Promise<TrialEngine | MissingEngine> {
   const container = await inContainer(port, 27017, ['mongo:8'], isReady);
   if (container) return { url, about: 'mongod in a container', stop: container.stop };
   const test = await startMongo();
-  if ('missing' in test) return { missing: `no mongod on PATH, no containers, and ${test.missing}` };
+  if ('missing' in test)
+    return { missing: `no mongod on PATH, no containers, and ${test.missing}` };
   return {
     url: test.uri,
     about: 'mongo-java-server, a test engine that keeps its data in memory',
@@ -49,7 +50,11 @@ async function nats(): Promise<TrialEngine | MissingEngine> {
   const ready = (line: string) => (line.includes('Server is ready') ? true : null);
   const container = await inContainer(port, 4222, ['nats:2', '-js'], ready);
   if (container)
-    return { url: `nats://127.0.0.1:${port}`, about: 'nats-server in a container', stop: container.stop };
+    return {
+      url: `nats://127.0.0.1:${port}`,
+      about: 'nats-server in a container',
+      stop: container.stop,
+    };
   return { missing: `${server.missing}, and no containers can be run` };
 }
 
@@ -63,15 +68,19 @@ async function inContainer(
   const docker = findProgram('docker');
   if (docker === null) return null;
   try {
-    return await startProgram(docker, ['run', '--rm', '-p', `127.0.0.1:${port}:${inside}`, ...image], ready);
+    return await startProgram(
+      docker,
+      ['run', '--rm', '-p', `127.0.0.1:${port}:${inside}`, ...image],
+      ready,
+    );
   } catch {
     return null;
   }
 }
 
 /**
- * Starts both engines, prints their addresses as a line of JSON, and runs until standard input ends or a
- * signal arrives. Then stops the engines and removes their data.
+ * Starts both engines, prints their addresses as a line of JSON, and runs until standard input ends
+ * or a signal arrives. Then stops the engines and removes their data.
  */
 async function main(): Promise<number> {
   const engines = await Promise.all([mongo(), nats()]);
@@ -82,12 +91,17 @@ async function main(): Promise<number> {
   };
   const [store, queue] = engines;
   if (!store || !queue || 'missing' in store || 'missing' in queue) {
-    for (const engine of engines) if ('missing' in engine) console.error(`Missing: ${engine.missing}`);
+    for (const engine of engines)
+      if ('missing' in engine) console.error(`Missing: ${engine.missing}`);
     await stop();
     return 1;
   }
   console.log(
-    JSON.stringify({ mongoUri: store.url, natsUrl: queue.url, about: `${store.about}; ${queue.about}` }),
+    JSON.stringify({
+      mongoUri: store.url,
+      natsUrl: queue.url,
+      about: `${store.about}; ${queue.about}`,
+    }),
   );
   await new Promise<void>((resolve) => {
     process.stdin.resume().once('end', resolve).once('close', resolve);

@@ -16,8 +16,8 @@ export const chromiumMissing =
 export const engineCache = fileURLToPath(new URL('../../.cache/engines', import.meta.url));
 
 /**
- * Returns a started engine, or the reason for skipping its tests. Throws that reason if CI is set, where
- * every engine is required.
+ * Returns a started engine, or the reason for skipping its tests. Throws that reason if CI is set,
+ * where every engine is required.
  */
 export async function findEngine<T extends object>(
   starting: Promise<T | MissingEngine>,
@@ -27,9 +27,17 @@ export async function findEngine<T extends object>(
   return found;
 }
 
-/** Returns the full path of a program on PATH, in the system's folders, or in the engine cache, or null. */
+/**
+ * Returns the full path of a program on PATH, in the system's folders, or in the engine cache, or
+ * null.
+ */
 export function findProgram(name: string): string | null {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', engineCache];
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    '/usr/local/sbin',
+    '/usr/sbin',
+    engineCache,
+  ];
   for (const folder of folders) {
     const path = join(folder, name);
     try {

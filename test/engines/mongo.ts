@@ -41,9 +41,9 @@ const launcher = fileURLToPath(new URL('MongoServer.java', import.meta.url));
 const jars = join(engineCache, 'mongo-java-server-1.47.0');
 
 /**
- * Returns the engine for a test file: the one at MONGODB_TEST_URI, otherwise the one that the test files of a
- * run share, outside of a run a new one, or the reason for skipping the tests. Throws that reason if CI is
- * set.
+ * Returns the engine for a test file: the one at MONGODB_TEST_URI, otherwise the one that the test
+ * files of a run share, outside of a run a new one, or the reason for skipping the tests. Throws
+ * that reason if CI is set.
  */
 export async function findMongo(): Promise<FoundMongo | MissingEngine> {
   const given = process.env.MONGODB_TEST_URI;
@@ -54,11 +54,13 @@ export async function findMongo(): Promise<FoundMongo | MissingEngine> {
 }
 
 /**
- * Starts mongo-java-server, a test engine, on 127.0.0.1. It ends with this process. Its jars are downloaded
- * once from Maven Central. With a data file, acknowledged writes survive `stop`; `kill` may lose writes of
- * the last 20 milliseconds.
+ * Starts mongo-java-server, a test engine, on 127.0.0.1. It ends with this process. Its jars are
+ * downloaded once from Maven Central. With a data file, acknowledged writes survive `stop`; `kill`
+ * may lose writes of the last 20 milliseconds.
  */
-export async function startMongo(options: MongoOptions = {}): Promise<RunningMongo | MissingEngine> {
+export async function startMongo(
+  options: MongoOptions = {},
+): Promise<RunningMongo | MissingEngine> {
   const java = findProgram('java');
   const javac = findProgram('javac');
   if (!java || !javac) {
@@ -74,7 +76,15 @@ export async function startMongo(options: MongoOptions = {}): Promise<RunningMon
   const rest = options.dataFile === undefined ? [] : [options.dataFile];
   const program = await startProgram(
     java,
-    [...quickStart, ...clock, '-cp', classPath(compiled), 'MongoServer', `${options.port ?? 0}`, ...rest],
+    [
+      ...quickStart,
+      ...clock,
+      '-cp',
+      classPath(compiled),
+      'MongoServer',
+      `${options.port ?? 0}`,
+      ...rest,
+    ],
     (line) => (/^\d+$/.test(line) ? Number(line) : null),
   );
   const base = `mongodb://127.0.0.1:${program.readyValue}/`;

@@ -21,13 +21,17 @@ export async function startMongod(
 ): Promise<RunningMongod> {
   const network = ['--bind_ip', '127.0.0.1', '--port', `${port}`];
   const storage = ['--dbpath', directory, '--wiredTigerCacheSizeGB', cacheGigabytes];
-  const server = await startProgram(program, ['--replSet', setName, ...network, ...storage], (line) =>
-    line.includes('Waiting for connections') ? true : null,
+  const server = await startProgram(
+    program,
+    ['--replSet', setName, ...network, ...storage],
+    (line) => (line.includes('Waiting for connections') ? true : null),
   );
   return { ...server, port };
 }
 
-/** Initiates the replica set of started members. Returns the connection string of a new database. */
+/**
+ * Initiates the replica set of started members. Returns the connection string of a new database.
+ */
 export async function initiateReplicaSet(ports: readonly number[]): Promise<string> {
   const hosts = ports.map((port) => `127.0.0.1:${port}`);
   const first = new MongoClient(`mongodb://${hosts[0]}/?directConnection=true`);

@@ -20,7 +20,9 @@ export interface NatsOptions {
   directory?: string;
   /** By default a free port. */
   port?: number;
-  /** True if the server has accounts, each with its own JetStream, instead of one for all clients. */
+  /**
+   * True if the server has accounts, each with its own JetStream, instead of one for all clients.
+   */
   accounts?: boolean;
   /** Membership of a cluster. By default a single server. */
   member?: NatsMember;
@@ -97,7 +99,17 @@ async function run(
     : [];
   const routes = member ? ['--routes', member.routes.join(',')] : [];
   const ready = (line: string) => (line.includes('Server is ready') ? true : null);
-  const parameters = ['-a', '127.0.0.1', '-p', `${port}`, '-js', '-sd', directory, ...cluster, ...routes];
+  const parameters = [
+    '-a',
+    '127.0.0.1',
+    '-p',
+    `${port}`,
+    '-js',
+    '-sd',
+    directory,
+    ...cluster,
+    ...routes,
+  ];
   if (accounts) parameters.push('-c', await writeAccounts(directory));
   const server = await startProgram(program, parameters, ready);
   let used = 0;

@@ -27,7 +27,9 @@ test('startProgram() rejects with the last output of a program that ends before 
 });
 
 test('startProgram() rejects if the program does not exist', async () => {
-  await expect(startProgram('/nonexistent/server', [], readPort)).rejects.toThrow(/\/nonexistent\/server/);
+  await expect(startProgram('/nonexistent/server', [], readPort)).rejects.toThrow(
+    /\/nonexistent\/server/,
+  );
 });
 
 test('startProgram() ends the program when the process that started it is killed', async () => {

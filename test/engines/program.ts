@@ -17,16 +17,16 @@ export interface RunningProgram {
 }
 
 /**
- * Shell command that runs a program under a guard. An inner shell prints its process id and becomes the
- * program. The outer shell waits for the end of its input, which comes however this process ends, and then
- * kills the program, so that no process is orphaned.
+ * Shell command that runs a program under a guard. An inner shell prints its process id and becomes
+ * the program. The outer shell waits for the end of its input, which comes however this process
+ * ends, and then kills the program, so that no process is orphaned.
  */
 const guard =
   'sh -c \'echo "$$"; exec "$@"\' sh "$@" </dev/null 2>&1 & exec >/dev/null 2>&1; cat; kill -9 $!; wait';
 
 /**
- * Starts a program and resolves with the first value other than null that `ready` returns for a line of its
- * output (both streams). Rejects with the last 20 lines if the program ends before.
+ * Starts a program and resolves with the first value other than null that `ready` returns for a
+ * line of its output (both streams). Rejects with the last 20 lines if the program ends before.
  */
 export async function startProgram<T>(
   program: string,

@@ -29,21 +29,23 @@ export interface S3Options {
 }
 
 /**
- * Starts the Versity S3 gateway over a folder on 127.0.0.1. It ends with this process. The bucket is named
- * `results`.
+ * Starts the Versity S3 gateway over a folder on 127.0.0.1. It ends with this process. The bucket
+ * is named `results`.
  */
 export async function startS3(options: S3Options = {}): Promise<RunningS3 | MissingEngine> {
   const program = findProgram('versitygw');
   if (program === null) {
     return {
-      missing: 'versitygw, the S3 storage of the tests, is not installed: run deploy/engines.sh (needs Go)',
+      missing:
+        'versitygw, the S3 storage of the tests, is not installed: run deploy/engines.sh (needs Go)',
     };
   }
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'gleaner-s3-')));
   const port = options.port ?? (await freePort());
   // A bucket is a folder; metadata of its objects is kept in another one.
   const [data, metadata] = [join(directory, 'data'), join(directory, 'metadata')];
-  const addressOf = (bucket: string) => `http://gleaner:gleaner%2Fsecret@127.0.0.1:${port}/${bucket}`;
+  const addressOf = (bucket: string) =>
+    `http://gleaner:gleaner%2Fsecret@127.0.0.1:${port}/${bucket}`;
   const createBucket = async (bucket = `bucket-${randomBytes(6).toString('hex')}`) => {
     await mkdir(join(data, bucket), { recursive: true });
     return addressOf(bucket);
@@ -72,7 +74,9 @@ export async function startS3(options: S3Options = {}): Promise<RunningS3 | Miss
         region: 'us-east-1',
         credentials: { accessKeyId: 'gleaner', secretAccessKey: 'gleaner/secret' },
       });
-      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: 'results' }));
+      const { Uploads = [] } = await client.send(
+        new ListMultipartUploadsCommand({ Bucket: 'results' }),
+      );
       client.destroy();
       return Uploads.map(({ Key }) => Key ?? '');
     },

@@ -7,8 +7,8 @@ export const sharedEngines = 'GLEANER_TEST_ENGINES';
 export const isRun = (): boolean => process.env[sharedEngines] !== undefined;
 
 /**
- * Returns an address of an engine of the run: a new database, a new NATS account, a new bucket, or the
- * browser. If the engine is unavailable, returns the reason, or throws it if CI is set.
+ * Returns an address of an engine of the run: a new database, a new NATS account, a new bucket, or
+ * the browser. If the engine is unavailable, returns the reason, or throws it if CI is set.
  */
 export function shareEngine(
   name: 'mongo' | 'nats' | 's3' | 'chromium',

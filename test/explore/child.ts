@@ -17,10 +17,13 @@ const maxOutput = 20_000;
 const graceMs = 2_000;
 
 /**
- * Runs a command line in a shell in the root folder, until it ends or the signal is aborted. In both cases
- * none of its processes is left.
+ * Runs a command line in a shell in the root folder, until it ends or the signal is aborted. In
+ * both cases none of its processes is left.
  */
-export async function runCommandLine(command: string, signal: AbortSignal): Promise<CommandOutcome> {
+export async function runCommandLine(
+  command: string,
+  signal: AbortSignal,
+): Promise<CommandOutcome> {
   // Its processes are a group, which can be stopped.
   const child = spawn(command, {
     shell: true,

@@ -45,14 +45,23 @@ describe('scheduleRuns()', () => {
 
   /** Returns the first runs, if the remaining time is the same at all times. */
   const firstRuns = (count: number, firstSeed: number, remainingSeconds: number) => [
-    ...scheduleRuns({ searches: names, firstSeed, remainingSeconds: () => remainingSeconds }).take(count),
+    ...scheduleRuns({ searches: names, firstSeed, remainingSeconds: () => remainingSeconds }).take(
+      count,
+    ),
   ];
   const namesOf = (count: number, seconds: number) =>
     firstRuns(count, 5, seconds).map(({ search }) => search.name);
 
   test('runs each cheap search before a long one, and the long ones in turn', () => {
     const cheap = ['simulation', 'pages'];
-    const rounds = [...cheap, 'chaos-embedded', ...cheap, 'schemathesis', ...cheap, 'chaos-embedded'];
+    const rounds = [
+      ...cheap,
+      'chaos-embedded',
+      ...cheap,
+      'schemathesis',
+      ...cheap,
+      'chaos-embedded',
+    ];
     expect(namesOf(9, 600)).toEqual(rounds);
   });
 
@@ -78,7 +87,9 @@ describe('scheduleRuns()', () => {
 
   test('repeats the seeds of a search, whichever others run', () => {
     const seedsOf = (seconds: number) =>
-      firstRuns(20, 5, seconds).flatMap(({ search, seed }) => (search.name === 'pages' ? [seed] : []));
+      firstRuns(20, 5, seconds).flatMap(({ search, seed }) =>
+        search.name === 'pages' ? [seed] : [],
+      );
     expect(seedsOf(30).slice(0, 5)).toEqual(seedsOf(600).slice(0, 5));
   });
 });
@@ -117,7 +128,10 @@ describe('runCommandLine()', () => {
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const file = join(folder, 'pid');
     const stop = new AbortController();
-    const running = runCommandLine(`trap '' TERM; sleep 600 & echo $! > ${file}; wait`, stop.signal);
+    const running = runCommandLine(
+      `trap '' TERM; sleep 600 & echo $! > ${file}; wait`,
+      stop.signal,
+    );
     const readPid = () => Number(readFileSync(file, 'utf8')) || undefined;
     const pid = await until('the command has started a process', readPid, { withinMs: 10_000 });
     stop.abort();

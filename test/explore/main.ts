@@ -42,7 +42,10 @@ async function explore(options: ExploreOptions): Promise<number> {
   const endsAt = performance.now() + options.minutes * 60_000;
   const interrupted = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
-  const signal = AbortSignal.any([AbortSignal.timeout(options.minutes * 60_000), interrupted.signal]);
+  const signal = AbortSignal.any([
+    AbortSignal.timeout(options.minutes * 60_000),
+    interrupted.signal,
+  ]);
   const firstSeed = options.seed ?? randomInt(1, maxSeed);
   print(`first seed ${firstSeed}, ${options.minutes} min on ${options.stacks.join(' and ')}`);
   const counts = { passed: 0, failed: 0, unfinished: 0 };

@@ -21,11 +21,13 @@ export interface ScheduleOptions<S extends ScheduledSearch> {
 }
 
 /**
- * Yields runs without end. Each round has one run of each cheap search, and one of the next long search that
- * the remaining time suffices for. The seed of a run depends on the first seed, on the search, and on the
- * number of its earlier runs.
+ * Yields runs without end. Each round has one run of each cheap search, and one of the next long
+ * search that the remaining time suffices for. The seed of a run depends on the first seed, on the
+ * search, and on the number of its earlier runs.
  */
-export function* scheduleRuns<S extends ScheduledSearch>(options: ScheduleOptions<S>): Generator<Turn<S>> {
+export function* scheduleRuns<S extends ScheduledSearch>(
+  options: ScheduleOptions<S>,
+): Generator<Turn<S>> {
   const { searches, firstSeed, remainingSeconds } = options;
   const cheap = searches.filter(({ minSeconds }) => minSeconds === 0);
   let waiting = searches.filter(({ minSeconds }) => minSeconds > 0);

@@ -15,8 +15,8 @@ export interface Search {
   /** Stack that the search needs. Null: it runs with every choice of stacks. */
   stack: StackName | null;
   /**
-   * Seconds that a run takes on an idle machine, at least. A search of zero is cheap: it has a turn in each
-   * round. One of the others follows in each round, if the rest of the time is long enough.
+   * Seconds that a run takes on an idle machine, at least. A search of zero is cheap: it has a turn
+   * in each round. One of the others follows in each round, if the rest of the time is long enough.
    */
   minSeconds: number;
   formatCommand(seed: number): string;
@@ -42,7 +42,8 @@ async function tryEngines(opening: Promise<{ stop(): Promise<unknown> } | Missin
   return null;
 }
 
-const formatChaos = (stack: StackName) => (seed: number) => formatCommand(shortRun(stack, seed), stack);
+const formatChaos = (stack: StackName) => (seed: number) =>
+  formatCommand(shortRun(stack, seed), stack);
 
 /** All searches, in the order of their turns. */
 export const searches: readonly Search[] = [
@@ -106,8 +107,11 @@ export const searches: readonly Search[] = [
     name: 'schemathesis',
     stack: null,
     minSeconds: 180,
-    formatCommand: (seed) => formatSeedCommand(seed, ['test/system/schemathesis/schemathesis.test.ts']),
+    formatCommand: (seed) =>
+      formatSeedCommand(seed, ['test/system/schemathesis/schemathesis.test.ts']),
     findMissing: async () =>
-      isSchemathesisInstalled() ? null : 'npm run test:system -- schemathesis installs Schemathesis',
+      isSchemathesisInstalled()
+        ? null
+        : 'npm run test:system -- schemathesis installs Schemathesis',
   },
 ];

@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -50,8 +58,11 @@ describe('backup of a running service', () => {
     const running = await submitItems(api, user, 'sg', items);
     for (const id of [ended, running]) await api.operator('ApproveJob', { job_id: id });
     await watchJob(api, user, ended, 30_000);
-    const progress = async () => (await api.get(user, variantSold.download(running))).body.success_count;
-    await until('the job progresses', async () => (await progress()) > 30 || undefined, { withinMs: 30_000 });
+    const progress = async () =>
+      (await api.get(user, variantSold.download(running))).body.success_count;
+    await until('the job progresses', async () => (await progress()) > 30 || undefined, {
+      withinMs: 30_000,
+    });
     return { user, ended, running, progress };
   }
 
@@ -117,7 +128,9 @@ describe('backup of a running service', () => {
     const names = readdirSync(scheduled);
     expect(names).toEqual([expect.stringMatching(/^gleaner-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/)]);
     expect(names[0]).toContain(new Date(at * 1000).toISOString().slice(0, 10));
-    expect((await runCommand(['restore', join(scheduled, names[0]!), `${dataDir}-again`], {})).code).toBe(0);
+    expect(
+      (await runCommand(['restore', join(scheduled, names[0]!), `${dataDir}-again`], {})).code,
+    ).toBe(0);
     await deployment.api.stop();
   }
 

@@ -67,12 +67,15 @@ describe.skipIf('missing' in clock)('the embedded stack on a host whose clock st
     expect(await runJob()).toBe('completed');
   });
 
-  test.each(['+1d', '-1d'])('works on if it is killed and its clock steps by %s', async (offset) => {
-    const running = runJob(200);
-    running.catch(() => {});
-    await deployment.api.kill();
-    await clock.set(offset);
-    await deployment.api.start();
-    expect(await runJob()).toBe('completed');
-  });
+  test.each(['+1d', '-1d'])(
+    'works on if it is killed and its clock steps by %s',
+    async (offset) => {
+      const running = runJob(200);
+      running.catch(() => {});
+      await deployment.api.kill();
+      await clock.set(offset);
+      await deployment.api.start();
+      expect(await runJob()).toBe('completed');
+    },
+  );
 });

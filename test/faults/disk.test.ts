@@ -59,7 +59,10 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
 
       const balance = await api.balance(user);
       const response = await api.post(user, variantSold.submit, { country: 'sg', items });
-      expect(response).toMatchObject({ status: 503, body: { detail: expect.stringContaining('disk') } });
+      expect(response).toMatchObject({
+        status: 503,
+        body: { detail: expect.stringContaining('disk') },
+      });
       expect(response.headers.get('retry-after')).toBe('30');
       expect(await api.balance(user)).toBe(balance);
 

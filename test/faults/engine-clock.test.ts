@@ -61,7 +61,8 @@ describe.skipIf('missing' in mongo || 'missing' in found)(
     test.each([-600, 600])('works on after a step of %i seconds', async (seconds) => {
       const running = runJob(200);
       await clock.set(String(seconds));
-      const noticed = () => /clock step detected/.test(deployment.processes.map((each) => each.log()).join());
+      const noticed = () =>
+        /clock step detected/.test(deployment.processes.map((each) => each.log()).join());
       await until('the step is noticed', async () => noticed() || undefined, { withinMs: 30_000 });
       expect([await running, await runJob()]).toEqual(['completed', 'completed']);
       await clock.set('0');

@@ -29,7 +29,13 @@ describe.skipIf(opened!.engines === null)(`engine outages: ${opened!.title}`, ()
   beforeAll(async () => {
     named = { store: engines.mongo!, queue: engines.nats!, files: engines.files! };
     origins = await startOrigins({ origins: [mkta], latencyMs: 20 });
-    deployment = await createDeployment({ inProcess: false, stack: opened!, engines, origins, originLimits });
+    deployment = await createDeployment({
+      inProcess: false,
+      stack: opened!,
+      engines,
+      origins,
+      originLimits,
+    });
     api = createApi(deployment);
   });
   afterAll(async () => {
@@ -40,17 +46,22 @@ describe.skipIf(opened!.engines === null)(`engine outages: ${opened!.title}`, ()
 
   beforeEach(({ onTestFailed }) => onTestFailed(() => console.log(deployment?.recentLog())));
 
-  const probe = (path: string): Promise<ApiResponse> => sendJson('GET', deployment.url + path, null);
+  const probe = (path: string): Promise<ApiResponse> =>
+    sendJson('GET', deployment.url + path, null);
   const isReady = async () => (await probe('/ready')).status === 200 || undefined;
-  const ready = (when: string) => until(`the service is ready ${when}`, isReady, { withinMs: 40_000 });
-  const unavailable = (name: string) => `The ${name === 'files' ? 'file store' : name} is unavailable.`;
+  const ready = (when: string) =>
+    until(`the service is ready ${when}`, isReady, { withinMs: 40_000 });
+  const unavailable = (name: string) =>
+    `The ${name === 'files' ? 'file store' : name} is unavailable.`;
   /** Waits until /ready reports exactly these engines as unavailable, and returns its text. */
   const misses = (...names: string[]) =>
     until(
       `/ready misses ${names.join(', ')} alone`,
       async () => {
         const { status, body } = await probe('/ready');
-        const reported = Object.keys(named).filter((name) => body.detail.includes(unavailable(name)));
+        const reported = Object.keys(named).filter((name) =>
+          body.detail.includes(unavailable(name)),
+        );
         return status === 503 && reported.join() === names.join() ? String(body.detail) : undefined;
       },
       { withinMs: 30_000 },
@@ -78,7 +89,10 @@ describe.skipIf(opened!.engines === null)(`engine outages: ${opened!.title}`, ()
       `${deployment.url}/v1/mkta/get_pc_bulk/tasks`,
       deployment.operatorKey,
     );
-    expect([refused.status, refused.body]).toMatchObject([503, { detail: 'The service is starting.' }]);
+    expect([refused.status, refused.body]).toMatchObject([
+      503,
+      { detail: 'The service is starting.' },
+    ]);
     for (const process of deployment.processes) {
       const tells = () => /"level":40[^\n]*NATS unreachable/.test(process.log()) || undefined;
       await until(`the ${process.role} reports that NATS is missing`, tells, { withinMs: 10_000 });
@@ -144,7 +158,10 @@ describe.skipIf(opened!.engines === null)(`engine outages: ${opened!.title}`, ()
     expect([refused.status, refused.body]).toMatchObject([502, { detail: unavailable('store') }]);
     await named.store.start();
     await ready('after the store is back');
-    const [first, again] = [await api.post(user, task, item, key), await api.post(user, task, item, key)];
+    const [first, again] = [
+      await api.post(user, task, item, key),
+      await api.post(user, task, item, key),
+    ];
     expect(first.status).toBe(202);
     expect(again.body).toEqual(first.body);
     const charges = (await api.ledger(user)).filter(({ type }) => type === 'charge');
@@ -160,12 +177,23 @@ describe.skipIf(opened!.engines === null)(`engine outages: ${opened!.title}`, ()
     const { status, body } = await api.post(user, `${path}/submit`, { country: 'my', items: ids });
     expect([status, body]).toEqual([
       202,
-      expect.objectContaining({ status: 'initializing', cost: 600, refunded: 600, total_batches: 2 }),
+      expect.objectContaining({
+        status: 'initializing',
+        cost: 600,
+        refunded: 600,
+        total_batches: 2,
+      }),
     ]);
     const { body: shown } = await api.get(user, `${path}/retrieve/${body.job_id}`);
-    expect(shown).toMatchObject({ status: 'failed', batches: [{ status: 'FAILED' }, { status: 'FAILED' }] });
+    expect(shown).toMatchObject({
+      status: 'failed',
+      batches: [{ status: 'FAILED' }, { status: 'FAILED' }],
+    });
     const one = await api.get(user, `${path}/download/${body.job_id}/item/${ids[0]!.item_id}`);
-    expect(one.body).toMatchObject({ status: 'FAILED', error_log: expect.stringContaining('queue') });
+    expect(one.body).toMatchObject({
+      status: 'FAILED',
+      error_log: expect.stringContaining('queue'),
+    });
     expect(await api.balance(user)).toBe(1_000);
     expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
   });

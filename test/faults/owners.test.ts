@@ -75,7 +75,10 @@ describe.each(await openStacks(distributedStacks))('$title', ({ engines, distrib
     /** Reads some collections of each store. */
     const readStores = async (user: TestUser): Promise<void> => {
       const urls = stores.flatMap((store) =>
-        Array.from({ length: 8 }, (_, index) => `http://127.0.0.1:${portOf(store)}/collections/c${index}`),
+        Array.from(
+          { length: 8 },
+          (_, index) => `http://127.0.0.1:${portOf(store)}/collections/c${index}`,
+        ),
       );
       const items = urls.map((url) => ({ url }));
       const { status, body } = await api.post(user, '/v1/mktf/search/bulk/submit', { items });
@@ -95,12 +98,15 @@ describe.each(await openStacks(distributedStacks))('$title', ({ engines, distrib
       await readStores(user);
       const counts = [...askedBy.values()].map((workers) => [...workers].length);
       expect(counts).toEqual(stores.map(() => 1));
-      expect(new Set([...askedBy.values()].flatMap((workers) => [...workers])).size).toBeGreaterThan(1);
+      expect(
+        new Set([...askedBy.values()].flatMap((workers) => [...workers])).size,
+      ).toBeGreaterThan(1);
     });
 
     test('is asked by one worker, and by another soon after that one was killed', async () => {
       const areReady = () =>
-        deployment.workers.every((worker) => worker.log().includes('"msg":"worker started"')) || undefined;
+        deployment.workers.every((worker) => worker.log().includes('"msg":"worker started"')) ||
+        undefined;
       await until('all workers consume', areReady, { withinMs: 30_000 });
       await startLargeJob(api, 4_000);
       const isAsked = (after: number, count: number) => () => {
@@ -112,7 +118,9 @@ describe.each(await openStacks(distributedStacks))('$title', ({ engines, distrib
       await owner.kill();
       // Its page process ends a moment later.
       const since = Date.now() + 1_000;
-      const [next] = await until('the origin is asked again', isAsked(since, 20), { withinMs: 10_000 });
+      const [next] = await until('the origin is asked again', isAsked(since, 20), {
+        withinMs: 10_000,
+      });
       expect(workerOf(next!.port)).not.toBe(owner);
     });
   });

@@ -86,7 +86,10 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       // stop() rejects after 8 seconds.
       const codes = await Promise.all(deployment.processes.map((process) => process.stop()));
       expect(codes).toEqual(deployment.processes.map(() => 0));
-      for (const port of [deployment.settings.GLEANER_HTTP_PORT!, deployment.settings.GLEANER_GRPC_PORT!]) {
+      for (const port of [
+        deployment.settings.GLEANER_HTTP_PORT!,
+        deployment.settings.GLEANER_GRPC_PORT!,
+      ]) {
         expect(await listens(port)).toBe(false);
       }
       // The processes released their claims, so the job does not wait for leases to expire.

@@ -37,7 +37,9 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const pid of pids) {
     process.kill(pid, 'SIGTERM');
-    await until('the service has stopped', () => !isRunning(pid) || undefined, { withinMs: 15_000 });
+    await until('the service has stopped', () => !isRunning(pid) || undefined, {
+      withinMs: 15_000,
+    });
   }
   await rm(folder, { recursive: true });
 });
@@ -52,7 +54,10 @@ function isRunning(pid: number): boolean {
 
 const isReady = async () => (await fetch(`${url}/ready`)).ok || undefined;
 
-/** Makes some calls, each of which logs a line, and returns true if the service responds to all of them. */
+/**
+ * Makes some calls, each of which logs a line, and returns true if the service responds to all of
+ * them.
+ */
 async function serves(): Promise<boolean> {
   const api = createApi({ url, operatorKey });
   for (let call = 0; call < 5; call += 1) await api.createUser(1);
@@ -110,18 +115,24 @@ test.skipIf(process.platform !== 'linux')('a role outlives the disk of its log',
   expect(await serves()).toBe(true);
 });
 
-test.skipIf(process.platform !== 'linux')('a command that cannot write its output fails', async () => {
-  const full = openSync('/dev/full', 'w');
-  const command = spawn(process.execPath, [main, '--version'], {
-    cwd: root,
-    env: environment,
-    stdio: ['ignore', full, 'pipe'],
-  });
-  closeSync(full);
-  let errors = '';
-  command.stderr!.setEncoding('utf8').on('data', (text: string) => {
-    errors += text;
-  });
-  const [code] = await once(command, 'close');
-  expect([code, errors]).toEqual([1, expect.stringContaining('gleaner: standard output: ENOSPC')]);
-});
+test.skipIf(process.platform !== 'linux')(
+  'a command that cannot write its output fails',
+  async () => {
+    const full = openSync('/dev/full', 'w');
+    const command = spawn(process.execPath, [main, '--version'], {
+      cwd: root,
+      env: environment,
+      stdio: ['ignore', full, 'pipe'],
+    });
+    closeSync(full);
+    let errors = '';
+    command.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      errors += text;
+    });
+    const [code] = await once(command, 'close');
+    expect([code, errors]).toEqual([
+      1,
+      expect.stringContaining('gleaner: standard output: ENOSPC'),
+    ]);
+  },
+);

@@ -9,7 +9,9 @@ const [embedded] = await openStacks(stacks.filter(({ distributed }) => !distribu
 /** The embedded stack and the distributed ones, with their engines. */
 export const openedStacks = [embedded!, ...(await openStacks(distributedStacks))];
 
-/** Serves product pages of marketplace A after `gate` has resolved. Ids ending in 801 do not exist. */
+/**
+ * Serves product pages of marketplace A after `gate` has resolved. Ids ending in 801 do not exist.
+ */
 export async function startProductOrigin(
   gate: (request: IncomingMessage) => Promise<void> = async () => {},
 ): Promise<Server> {
@@ -36,7 +38,10 @@ export interface WorkerDeploymentOptions {
   settings: Record<string, string>;
 }
 
-/** Creates a service of separate processes, with one process that starts workers, before it is started. */
+/**
+ * Creates a service of separate processes, with one process that starts workers, before it is
+ * started.
+ */
 export function deployWorkers(options: WorkerDeploymentOptions): Promise<Deployment> {
   const { stack, origin, program, settings } = options;
   const id = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;

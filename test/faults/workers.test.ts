@@ -48,7 +48,10 @@ describe.each(openedStacks)('$title', ({ engines, distributed }) => {
       deployment = await deployWorkers({
         stack,
         origin,
-        settings: { GLEANER_WORKERS: '2', GLEANER_TEST_LIMITS: `{"workerMemoryBytes": ${96 * 1024 ** 2}}` },
+        settings: {
+          GLEANER_WORKERS: '2',
+          GLEANER_TEST_LIMITS: `{"workerMemoryBytes": ${96 * 1024 ** 2}}`,
+        },
       });
       api = createApi(deployment);
       await deployment.start();
@@ -91,7 +94,11 @@ describe.each(openedStacks)('$title', ({ engines, distributed }) => {
         started,
         await watchJob(api, started.user, started.jobId, 60_000),
       );
-      const { apiKey } = await api.operator('CreateApiKey', { user_id: user.id, name: 'ci', mode: 'test' });
+      const { apiKey } = await api.operator('CreateApiKey', {
+        user_id: user.id,
+        name: 'ci',
+        mode: 'test',
+      });
       const pids = workerPids();
       expect(pids).not.toEqual([]);
       for (const pid of pids) process.kill(pid, 'SIGSTOP');
@@ -136,7 +143,9 @@ describe.each(openedStacks)('$title', ({ engines, distributed }) => {
       }
       const others = await bothWorkers();
       await first!.kill();
-      await until('the workers have ended', () => !others.some(runs) || undefined, { withinMs: 60_000 });
+      await until('the workers have ended', () => !others.some(runs) || undefined, {
+        withinMs: 60_000,
+      });
       await first!.start();
     });
   });

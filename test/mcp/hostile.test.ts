@@ -45,7 +45,11 @@ describe('/mcp', () => {
           url,
           {
             method: 'POST',
-            headers: { authorization, 'content-type': 'application/json', 'content-length': 1_000_000 },
+            headers: {
+              authorization,
+              'content-type': 'application/json',
+              'content-length': 1_000_000,
+            },
           },
           ({ statusCode }) => {
             resolve(statusCode);
@@ -76,7 +80,10 @@ describe('/mcp', () => {
 
   test('rejects more values than other bodies may have, and names that the protocol would copy', async () => {
     const values = await post(callTool(`{"job_id":[${'{},'.repeat(200_000)}{}]}`));
-    expect([values.status, await values.text()]).toEqual([413, expect.stringContaining('more values')]);
+    expect([values.status, await values.text()]).toEqual([
+      413,
+      expect.stringContaining('more values'),
+    ]);
     const names = Array.from({ length: 101 }, (_, index) => `"a${index}":1`).join();
     for (const body of [callTool(`{${names}}`), `{"params":{${names}}}`, `{${names}}`])
       expect((await post(body)).status).toBe(413);
@@ -87,7 +94,10 @@ describe('/mcp', () => {
     key = await createKey(['read']);
     expect((await post(listTools)).status).toBe(200);
     const refused = await post(large);
-    expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining("scope 'submit'")]);
+    expect([refused.status, await refused.text()]).toEqual([
+      413,
+      expect.stringContaining("scope 'submit'"),
+    ]);
     key = await createKey(['read', 'submit']);
     expect((await post(large)).status).toBe(200);
   });
@@ -113,7 +123,11 @@ describe('/mcp', () => {
   test('refuses the name of another host on a loopback address, as after DNS rebinding', async () => {
     const statusFor = (host: string) =>
       new Promise((resolve, reject) => {
-        const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', host };
+        const headers = {
+          authorization: `Bearer ${key}`,
+          'content-type': 'application/json',
+          host,
+        };
         const sent = httpRequest(url, { method: 'POST', headers }, (response) => {
           response.resume();
           resolve(response.statusCode);

@@ -44,7 +44,11 @@ async function use<T>(client: Client, run: (connection: Connection) => Promise<T
   }
 }
 
-async function overHttp<T>(key: string, run: (connection: Connection) => Promise<T>, query = ''): Promise<T> {
+async function overHttp<T>(
+  key: string,
+  run: (connection: Connection) => Promise<T>,
+  query = '',
+): Promise<T> {
   const client = new Client({ name: 'test', version: '1' });
   const headers = { authorization: `Bearer ${key}` };
   const url = new URL(`${fixture.deployment.url}/mcp${query}`);
@@ -71,7 +75,10 @@ async function overStdio<T>(key: string, run: (connection: Connection) => Promis
   }
 }
 
-const stdioEnvironment = (key: string) => ({ GLEANER_URL: fixture.deployment.url, GLEANER_API_KEY: key });
+const stdioEnvironment = (key: string) => ({
+  GLEANER_URL: fixture.deployment.url,
+  GLEANER_API_KEY: key,
+});
 
 /** Runs `gleaner mcp` in its own process, as the program of an agent does. */
 async function overProcess<T>(
@@ -136,15 +143,21 @@ describe.each([
         expect(described.description, name).not.toBe('');
         ajv.compile(described.arguments);
       }
-      expect(await call('call_method', { method: 'list_rules', arguments: {} })).toEqual({ rules: [] });
+      expect(await call('call_method', { method: 'list_rules', arguments: {} })).toEqual({
+        rules: [],
+      });
       const problemsOf = (given: Record<string, unknown>) =>
         call('call_method', given).then(
           () => [],
           (error) => error.problems.map(({ loc }: { loc: string[] }) => loc.join('.')),
         );
       expect(await problemsOf({ method: 'nope' })).toEqual(['arguments.method']);
-      expect(await problemsOf({ method: 'list_rules', arguments: 7 })).toEqual(['arguments.arguments']);
-      expect(await problemsOf({ method: 'list_rules', page_size: 1 })).toEqual(['arguments.page_size']);
+      expect(await problemsOf({ method: 'list_rules', arguments: 7 })).toEqual([
+        'arguments.arguments',
+      ]);
+      expect(await problemsOf({ method: 'list_rules', page_size: 1 })).toEqual([
+        'arguments.page_size',
+      ]);
       expect(await problemsOf({ method: 'get_rule', arguments: { rule_id: 7 } })).toEqual([
         'arguments.rule_id',
       ]);
@@ -155,11 +168,23 @@ describe.each([
       const { job_id: id } = await call('submit_mktb_pdp_bulk', pages('101', '102', '800', '103'));
       let job = await call('get_job', { job_id: id, wait_seconds: 20 });
       while (!job.ended) job = await call('get_job', { job_id: id, wait_seconds: 20 });
-      expect(job).toMatchObject({ status: 'partial_complete', success: 3, failed: 1, mode: 'test' });
+      expect(job).toMatchObject({
+        status: 'partial_complete',
+        success: 3,
+        failed: 1,
+        mode: 'test',
+      });
       const first = await call('read_results', { job_id: id, limit: 2 });
-      expect(first.records.map(({ key }: { key: string }) => key)).toEqual(['barang-101', 'barang-102']);
+      expect(first.records.map(({ key }: { key: string }) => key)).toEqual([
+        'barang-101',
+        'barang-102',
+      ]);
       expect(first.next_offset).toBe(2);
-      const second = await call('read_results', { job_id: id, limit: 2, offset: first.next_offset });
+      const second = await call('read_results', {
+        job_id: id,
+        limit: 2,
+        offset: first.next_offset,
+      });
       expect(second).toMatchObject({ records: [{ key: 'barang-103' }], next_offset: null });
       const { faults } = await call('list_faults', { job_id: id });
       expect(faults[0].code).toBe('page_not_found');
@@ -173,7 +198,9 @@ describe.each([
       let job: { ended?: boolean } = {};
       while (!job.ended) {
         const given = { name: 'get_job', arguments: { job_id: id, wait_seconds: 20 } };
-        const result = await client.callTool(given, { onprogress: (update) => void reported.push(update) });
+        const result = await client.callTool(given, {
+          onprogress: (update) => void reported.push(update),
+        });
         job = JSON.parse((result.content as { text: string }[])[0]!.text);
       }
       expect(reported.length).toBeGreaterThan(0);
@@ -188,8 +215,12 @@ describe.each([
       const { job_id: id } = await call('submit_mkta_variant_sold', { country: 'sg', items });
       const reported: unknown[] = [];
       const given = { name: 'get_job', arguments: { job_id: id, wait_seconds: 1 } };
-      const result = await client.callTool(given, { onprogress: (update) => void reported.push(update) });
-      expect(JSON.parse((result.content as { text: string }[])[0]!.text).status).toBe('awaiting_approval');
+      const result = await client.callTool(given, {
+        onprogress: (update) => void reported.push(update),
+      });
+      expect(JSON.parse((result.content as { text: string }[])[0]!.text).status).toBe(
+        'awaiting_approval',
+      );
       expect(reported).toMatchObject([{ progress: 0, total: 1 }]);
     }));
 
@@ -203,7 +234,10 @@ describe.each([
         /^Jobs on Tokopedia\. Collects product pages/,
       );
       expect(about('submit_mktb_pdp_bulk')?.annotations).toMatchObject({ destructiveHint: false });
-      expect(about('cancel_job')?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+      expect(about('cancel_job')?.annotations).toMatchObject({
+        readOnlyHint: false,
+        destructiveHint: true,
+      });
     }));
 
   test('refuses a list that is too large for a model, and says how to request less', () =>
@@ -255,10 +289,15 @@ describe.each([
       const problems = (name: string, given: Record<string, unknown>) =>
         call(name, given).then(
           () => null,
-          (error) => error.problems?.map(({ loc }: { loc: unknown[] }) => loc.join('.')) ?? error.code,
+          (error) =>
+            error.problems?.map(({ loc }: { loc: unknown[] }) => loc.join('.')) ?? error.code,
         );
       expect(
-        await problems('submit_mktb_pdp_bulk', { items: [{ shop_domain: 7 }], max_credits: -1, x: 1 }),
+        await problems('submit_mktb_pdp_bulk', {
+          items: [{ shop_domain: 7 }],
+          max_credits: -1,
+          x: 1,
+        }),
       ).toEqual(
         expect.arrayContaining([
           'arguments.max_credits',
@@ -276,7 +315,9 @@ describe.each([
       expect(await problems('read_results', { job_id: 7 })).toEqual(['arguments.job_id']);
       // A problem found by the service, with the location in the tool's arguments.
       expect(await problems('get_job', { job_id: 'x' })).toEqual(['arguments.job_id']);
-      expect(await problems('read_results', { job_id: 'x', limit: 1e9 })).toEqual(['arguments.limit']);
+      expect(await problems('read_results', { job_id: 'x', limit: 1e9 })).toEqual([
+        'arguments.limit',
+      ]);
       for (const name of ['__proto__', 'constructor', 'create_api_key', 'delete_files', ''])
         expect(await problems(name, {})).toBe('not_found');
     }));
@@ -295,15 +336,24 @@ test('a session over stdio cannot spend more than its budget', async () => {
     // The runs of a schedule are charged after the session.
     const { tools } = await client.listTools();
     expect(JSON.stringify(tools)).not.toMatch(/"(?:create|run|resume)_/);
-    await expect(call('call_method', { method: 'run_schedule', arguments: {} })).rejects.toMatchObject({
+    await expect(
+      call('call_method', { method: 'run_schedule', arguments: {} }),
+    ).rejects.toMatchObject({
       code: 'invalid',
     });
     await call('submit_mktb_pdp_bulk', { ...pages('200'), validate_only: true });
     const outcomes = await Promise.allSettled(
       ['201', '202', '203', '204'].map((digits) => call('submit_mktb_pdp_bulk', pages(digits))),
     );
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
-    await expect(call('submit_mktb_pdp_bulk', { ...pages('205'), max_credits: 100 })).rejects.toThrow(/2/);
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'rejected',
+    ]);
+    await expect(
+      call('submit_mktb_pdp_bulk', { ...pages('205'), max_credits: 100 }),
+    ).rejects.toThrow(/2/);
   });
   expect(before - (await fixture.api.balance(fixture.user))).toBe(10);
 });
@@ -315,7 +365,9 @@ test('the address over HTTP can limit the cost of each job', () =>
       await expect(call('submit_mktb_pdp_bulk', pages('301', '302'))).rejects.toMatchObject({
         code: 'max_credits_exceeded',
       });
-      expect((await call('submit_mktb_pdp_bulk', { ...pages('301'), max_credits: 50 })).cost).toBe(5);
+      expect((await call('submit_mktb_pdp_bulk', { ...pages('301'), max_credits: 50 })).cost).toBe(
+        5,
+      );
     },
     '?max_credits=5',
   ));
@@ -327,7 +379,9 @@ test('a key with the scope read has no right to submit', async () => {
     scopes: ['read'],
   });
   await overHttp(apiKey, async ({ call }) => {
-    await expect(call('submit_mktb_pdp_bulk', pages('1'))).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(call('submit_mktb_pdp_bulk', pages('1'))).rejects.toMatchObject({
+      code: 'forbidden',
+    });
     expect((await call('list_jobs')).jobs).toBeDefined();
   });
 });

@@ -1,4 +1,8 @@
-import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  type ClientOptions,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { origins as fakeOrigins } from '../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
@@ -159,10 +163,14 @@ describe.each(await openStacks(stacks))('on the $title stack', (stack) => {
     test('ends when the client ends it', async () => {
       const { client, transport } = await connect('?budget=500');
       const { sessionId } = transport;
-      expect((await post(user.key, { 'mcp-session-id': sessionId! }, '?budget=500')).status).toBe(200);
+      expect((await post(user.key, { 'mcp-session-id': sessionId! }, '?budget=500')).status).toBe(
+        200,
+      );
       await transport.terminateSession();
       await client.close();
-      expect((await post(user.key, { 'mcp-session-id': sessionId! }, '?budget=500')).status).toBe(404);
+      expect((await post(user.key, { 'mcp-session-id': sessionId! }, '?budget=500')).status).toBe(
+        404,
+      );
     });
 
     test('is worth nothing to another key of the user', async () => {
@@ -172,7 +180,11 @@ describe.each(await openStacks(stacks))('on the $title stack', (stack) => {
         name: 'other',
         scopes: ['read'],
       });
-      const response = await post(apiKey, { 'mcp-session-id': transport.sessionId! }, '?budget=500');
+      const response = await post(
+        apiKey,
+        { 'mcp-session-id': transport.sessionId! },
+        '?budget=500',
+      );
       expect(response.status).toBe(404);
       for (const id of ['x', `${transport.sessionId}A`, transport.sessionId!.slice(4)])
         expect((await post(user.key, { 'mcp-session-id': id }, '?budget=500')).status).toBe(404);

@@ -27,8 +27,12 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.stop());
 
-const send = (method: string, params: Record<string, unknown>, capabilities?: object, user = tester) =>
-  sendModern(fixture.deployment.url, user.key, method, params, capabilities);
+const send = (
+  method: string,
+  params: Record<string, unknown>,
+  capabilities?: object,
+  user = tester,
+) => sendModern(fixture.deployment.url, user.key, method, params, capabilities);
 /** Sends a message and returns its result. */
 const ask = async (...message: Parameters<typeof send>) => {
   const { result, error } = await send(...message);
@@ -57,7 +61,8 @@ const ended = (taskId: string, user?: TestUser) =>
     },
     { withinMs: 60_000 },
   );
-const texts = (result: { content: { text: string }[] }) => result.content.map(({ text }) => JSON.parse(text));
+const texts = (result: { content: { text: string }[] }) =>
+  result.content.map(({ text }) => JSON.parse(text));
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 
 describe('a submit', () => {
@@ -69,7 +74,8 @@ describe('a submit', () => {
       lastUpdatedAt: time,
       pollIntervalMs: expect.any(Number),
     });
-    for (const name of ['result', 'error', 'inputRequests']) expect(created).not.toHaveProperty(name);
+    for (const name of ['result', 'error', 'inputRequests'])
+      expect(created).not.toHaveProperty(name);
     const task = await ended(created.taskId);
     expect(task).toMatchObject({
       resultType: 'complete',
@@ -78,7 +84,12 @@ describe('a submit', () => {
       statusMessage: '2 of 3 units succeeded.',
     });
     const [job, page] = texts(task.result);
-    expect(job).toMatchObject({ job_id: created.taskId, status: 'partial_complete', success: 2, failed: 1 });
+    expect(job).toMatchObject({
+      job_id: created.taskId,
+      status: 'partial_complete',
+      success: 2,
+      failed: 1,
+    });
     expect(page).toMatchObject({
       records: [{ key: 'barang-101' }, { key: 'barang-102' }],
       next_offset: null,
@@ -94,20 +105,30 @@ describe('a submit', () => {
   test('without any result completes with an error result, since only invalid requests fail', async () => {
     const { taskId } = await submit(pages('800'));
     const { status, result } = await ended(taskId);
-    expect([status, result.isError, texts(result)[0].status]).toEqual(['completed', true, 'failed']);
+    expect([status, result.isError, texts(result)[0].status]).toEqual([
+      'completed',
+      true,
+      'failed',
+    ]);
   });
 
   test('by call_method, and a retry, are tasks', async () => {
     const { taskId } = await ask('tools/call', {
       name: 'call_method',
-      arguments: { method: 'submit_mktb_search_bulk', arguments: { items: [{ keyword: 'lamp-807' }] } },
+      arguments: {
+        method: 'submit_mktb_search_bulk',
+        arguments: { items: [{ keyword: 'lamp-807' }] },
+      },
     });
     expect((await ended(taskId)).result.isError).toBe(true);
     const retried = await ask('tools/call', {
       name: 'call_method',
       arguments: { method: 'retry_job', arguments: { job_id: taskId } },
     });
-    expect(retried).toMatchObject({ resultType: 'task', taskId: expect.not.stringMatching(taskId) });
+    expect(retried).toMatchObject({
+      resultType: 'task',
+      taskId: expect.not.stringMatching(taskId),
+    });
     await ended(retried.taskId);
   });
 
@@ -175,7 +196,9 @@ describe('a job that awaits approval', () => {
       7,
     ];
     for (const inputResponses of ignored) {
-      expect(await ask('tasks/update', { taskId, inputResponses })).toMatchObject({ resultType: 'complete' });
+      expect(await ask('tasks/update', { taskId, inputResponses })).toMatchObject({
+        resultType: 'complete',
+      });
       expect((await get()).status).toBe('input_required');
     }
     const inputResponses = { approval: { action: 'accept', content: { cancel: true } } };
@@ -237,15 +260,21 @@ describe('tasks/cancel', () => {
 
 describe('the methods of tasks', () => {
   const methods = ['tasks/get', 'tasks/update', 'tasks/cancel'];
-  const errorsOf = async (taskId: unknown, capabilities?: object): Promise<ModernResponse['error'][]> =>
+  const errorsOf = async (
+    taskId: unknown,
+    capabilities?: object,
+  ): Promise<ModernResponse['error'][]> =>
     Promise.all(
-      methods.map(async (method) => (await send(method, { taskId, inputResponses: {} }, capabilities)).error),
+      methods.map(
+        async (method) => (await send(method, { taskId, inputResponses: {} }, capabilities)).error,
+      ),
     );
 
   test("do not find another user's job, an unknown one, and what is no id", async () => {
     const other = await fixture.submit(fixture.user, '/v1/mktb/pdp/bulk/submit', pages('107'));
     for (const taskId of [other, crypto.randomUUID(), 'x', '', 'x'.repeat(300), '__proto__'])
-      for (const error of await errorsOf(taskId)) expect(error, taskId).toMatchObject({ code: -32602 });
+      for (const error of await errorsOf(taskId))
+        expect(error, taskId).toMatchObject({ code: -32602 });
     expect((await fixture.job(fixture.user, other)).status).not.toBe('terminated');
     for (const error of await errorsOf(7)) expect(error).toMatchObject({ code: -32602 });
   });
@@ -267,7 +296,11 @@ describe('the methods of tasks', () => {
       const message = { jsonrpc: '2.0', id: 1, method, params };
       const response = await fetch(`${fixture.deployment.url}/mcp`, {
         method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json', authorization: `Bearer ${tester.key}` },
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          authorization: `Bearer ${tester.key}`,
+        },
         body: JSON.stringify(message),
       });
       return JSON.parse(/^data: (.*)$/m.exec(await response.text())![1]!);
@@ -301,10 +334,15 @@ test('over stdio, tasks are those of the service', async () => {
   };
   const { result } = await call('tasks/get', { taskId: id });
   expect(texts(result.result)[0]).toMatchObject({ job_id: id, success: 1 });
-  const created = await call('tools/call', { name: 'submit_mktb_pdp_bulk', arguments: pages('111') });
+  const created = await call('tools/call', {
+    name: 'submit_mktb_pdp_bulk',
+    arguments: pages('111'),
+  });
   expect(created.result.resultType).toBe('task');
   await ended(created.result.taskId);
-  expect((await call('tasks/get', { taskId: crypto.randomUUID() })).error).toMatchObject({ code: -32602 });
+  expect((await call('tasks/get', { taskId: crypto.randomUUID() })).error).toMatchObject({
+    code: -32602,
+  });
   stdin.end();
   expect(await exited).toBe(0);
 });

@@ -1,6 +1,6 @@
 /**
- * Runs Stryker. With `--files`, on a random sample of the mutants of these files and with the tests beside
- * them, so that a result takes minutes. Otherwise passes its arguments to Stryker.
+ * Runs Stryker. With `--files`, on a random sample of the mutants of these files and with the tests
+ * beside them, so that a result takes minutes. Otherwise passes its arguments to Stryker.
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -23,7 +23,9 @@ const config = 'test/mutation/stryker.config.json';
 const noop = () => {};
 const logger = { debug: noop, info: noop, warn: noop, isDebugEnabled: () => false };
 
-/** Returns the mutants of a source file that are not ignored, in an order determined by the seed. */
+/**
+ * Returns the mutants of a source file that are not ignored, in an order determined by the seed.
+ */
 async function shuffledMutants(name, seed) {
   const files = [{ name, mutate: true, content: readFileSync(name, 'utf8') }];
   const ignorers = strykerPlugins.map(({ value }) => value);
@@ -42,18 +44,21 @@ async function shuffledMutants(name, seed) {
 
 const isBefore = (one, other) =>
   one.line < other.line || (one.line === other.line && one.column <= other.column);
-const contains = (outer, inner) => isBefore(outer.start, inner.start) && isBefore(inner.end, outer.end);
+const contains = (outer, inner) =>
+  isBefore(outer.start, inner.start) && isBefore(inner.end, outer.end);
 
 /**
- * Returns ranges of a source file that contain about `size` mutants. Stryker mutates everything within a
- * range, so a mutant is omitted if its range would exceed the sample.
+ * Returns ranges of a source file that contain about `size` mutants. Stryker mutates everything
+ * within a range, so a mutant is omitted if its range would exceed the sample.
  */
 async function sampleRanges(name, size, seed) {
   const mutants = await shuffledMutants(name, seed);
   const chosen = new Set();
   const ranges = [];
   for (const mutant of mutants) {
-    const added = mutants.filter((other) => !chosen.has(other) && contains(mutant.location, other.location));
+    const added = mutants.filter(
+      (other) => !chosen.has(other) && contains(mutant.location, other.location),
+    );
     if (chosen.has(mutant) || chosen.size + added.length > size) continue;
     for (const other of added) chosen.add(other);
     const { start, end } = mutant.location;
@@ -67,7 +72,8 @@ async function sampleArguments({ files, sample, seed, tests }) {
   const names = files.split(',');
   const ranges = [];
   for (const name of names) ranges.push(...(await sampleRanges(name, Number(sample), seed)));
-  const testFiles = tests ?? [...new Set(names.map((name) => `${dirname(name)}/*.test.ts`))].join(',');
+  const testFiles =
+    tests ?? [...new Set(names.map((name) => `${dirname(name)}/*.test.ts`))].join(',');
   // Code that runs at import requires every test for each mutant.
   const options = ['--ignoreStatic', '--timeoutMS', '15000'];
   return ['--mutate', ranges.join(','), '--testFiles', testFiles, ...options];

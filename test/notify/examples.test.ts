@@ -48,7 +48,11 @@ describe.each(languages)(
       child.stdout!.setEncoding('utf8').on('data', (text: string) => {
         printed += text;
       });
-      await until('the receiver listens', async () => ((await post({}, '')) > 0 ? true : undefined), timeout);
+      await until(
+        'the receiver listens',
+        async () => ((await post({}, '')) > 0 ? true : undefined),
+        timeout,
+      );
     });
     afterAll(async () => {
       child?.kill();
@@ -58,7 +62,8 @@ describe.each(languages)(
 
     const post = async (headers: Record<string, string>, text: string) =>
       (await poster.post({ url, headers, body: text, guarded: false }, never)).status;
-    const headersOf = (id: string, by = [secret], at = Date.now()) => signatureHeaders(id, body, by, at);
+    const headersOf = (id: string, by = [secret], at = Date.now()) =>
+      signatureHeaders(id, body, by, at);
 
     test.skipIf(!isAvailable)('accepts each signed message once and rejects others', async () => {
       const id = randomUUID();

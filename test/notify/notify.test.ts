@@ -143,20 +143,23 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
     },
   );
 
-  test.skipIf(engines === null)('stops in time while a receiver hangs and loses no message', async () => {
-    const user = await api.createUser(1_000);
-    const own = await startReceiver();
-    own.respondWith(() => {});
-    await webhook(user.key, 'PUT', '', { url: own.url });
-    await webhook(user.key, 'POST', '/test', {});
-    await withTimeout('the receiver hangs', timeout.withinMs, own.waitForMessages(1));
-    expect(await deployment.api.stop()).toBe(0);
-    own.respondWith((_request, response) => response.writeHead(204).end());
-    await deployment.api.start();
-    await withTimeout('the message is sent again', timeout.withinMs, own.waitForMessages(2));
-    expect(own.received[1]!.headers['webhook-id']).toBe(own.received[0]!.headers['webhook-id']);
-    await own.close();
-  });
+  test.skipIf(engines === null)(
+    'stops in time while a receiver hangs and loses no message',
+    async () => {
+      const user = await api.createUser(1_000);
+      const own = await startReceiver();
+      own.respondWith(() => {});
+      await webhook(user.key, 'PUT', '', { url: own.url });
+      await webhook(user.key, 'POST', '/test', {});
+      await withTimeout('the receiver hangs', timeout.withinMs, own.waitForMessages(1));
+      expect(await deployment.api.stop()).toBe(0);
+      own.respondWith((_request, response) => response.writeHead(204).end());
+      await deployment.api.start();
+      await withTimeout('the message is sent again', timeout.withinMs, own.waitForMessages(2));
+      expect(own.received[1]!.headers['webhook-id']).toBe(own.received[0]!.headers['webhook-id']);
+      await own.close();
+    },
+  );
 
   test.skipIf(engines === null)(
     'delivers a test notification to operators by webhook and email',
@@ -165,7 +168,8 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
       expect(deliveries).toHaveLength(2);
       await until(
         'the email is received',
-        () => (mail.received.at(-1)?.headers.subject === 'Gleaner test notification' ? true : undefined),
+        () =>
+          mail.received.at(-1)?.headers.subject === 'Gleaner test notification' ? true : undefined,
         timeout,
       );
       await until(

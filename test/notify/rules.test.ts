@@ -50,7 +50,13 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
         ['Cheaper', 5],
         ['Bargain', 3],
       ]) {
-        const rule = { name, condition: 'price_falls_by', threshold, market: 'mkta', channel: 'email' };
+        const rule = {
+          name,
+          condition: 'price_falls_by',
+          threshold,
+          market: 'mkta',
+          channel: 'email',
+        };
         expect((await api.post(user, '/v1/rules', rule)).status).toBe(200);
       }
       const messages: number[] = [];
@@ -70,7 +76,9 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
       const about = (item: string) => [item, ['Bargain', 'Cheaper']];
       expect(received.sort()).toEqual([about(lamp), about(lamp), about(chair)].sort());
       const { deliveries } = await api.operator('ListDeliveries', { userId: user.id });
-      expect(deliveries.map(({ state }: { state: string }) => state)).toEqual(Array(3).fill('delivered'));
+      expect(deliveries.map(({ state }: { state: string }) => state)).toEqual(
+        Array(3).fill('delivered'),
+      );
     },
   );
 });

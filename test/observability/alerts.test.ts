@@ -42,8 +42,11 @@ const metricsIn = (text: string): string[] => [
   ),
 ];
 
-/** Returns true if a call lasts as long as its download or stream. The schema of a kind is small. */
-const isLong = ({ methodKind, name }: DescMethod): boolean => methodKind !== 'unary' && name !== 'GetSchema';
+/**
+ * Returns true if a call lasts as long as its download or stream. The schema of a kind is small.
+ */
+const isLong = ({ methodKind, name }: DescMethod): boolean =>
+  methodKind !== 'unary' && name !== 'GetSchema';
 
 /** Returns the name that Prometheus has for a metric or a label. */
 const exported = (name: string): string => name.replaceAll('.', '_');
@@ -56,7 +59,9 @@ async function exportedNames(): Promise<Set<string>> {
     log: createLog('silent', 'test'),
     pushMs: null,
   });
-  const { add, record } = telemetry.metrics as { add(name: CounterName, labels: object): void } & Metrics;
+  const { add, record } = telemetry.metrics as {
+    add(name: CounterName, labels: object): void;
+  } & Metrics;
   for (const name of Object.keys(counters)) add(name as CounterName, {});
   for (const name of Object.keys(distributions)) record(name as DistributionName, 1);
   const readers = Object.keys(gauges).map((name) => [name, async () => [{ labels: {}, value: 1 }]]);
@@ -91,7 +96,9 @@ describe('deploy/observability', () => {
   });
 
   test('shows every metric of the catalog on the dashboard', () => {
-    const shown = dashboard.panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => metricsIn(expr)));
+    const shown = dashboard.panels.flatMap(({ targets }) =>
+      targets.flatMap(({ expr }) => metricsIn(expr)),
+    );
     const names = [...Object.keys(counters), ...Object.keys(gauges)];
     expect(names.filter((name) => !shown.includes(name))).toEqual([]);
     const histograms = Object.keys(distributions).map(exported);
@@ -140,7 +147,10 @@ describe('deploy/observability', () => {
     ['are valid', ['check', 'rules', 'alerts.yaml']],
     ['fire as their unit tests say', ['test', 'rules', 'alerts.test.yaml']],
   ])(`rules %s${reason}`, (_what, parameters) => {
-    const { status, stdout, stderr } = spawnSync(promtool!, parameters, { cwd: folder, encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync(promtool!, parameters, {
+      cwd: folder,
+      encoding: 'utf8',
+    });
     expect(status, stdout + stderr).toBe(0);
   });
 });

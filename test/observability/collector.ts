@@ -34,7 +34,9 @@ export async function startCollector(): Promise<Collector> {
     const isExport =
       request.url === '/v1/traces' && request.headers['content-type'] === 'application/x-protobuf';
     if (isExport)
-      spans.push(...readRequest(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body));
+      spans.push(
+        ...readRequest(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body),
+      );
     response.writeHead(isExport ? 200 : 404, { 'content-type': 'application/x-protobuf' }).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -67,7 +69,8 @@ function readFields(bytes: Uint8Array): Fields {
 }
 
 const bytesOf = (fields: Fields, number: number) => (fields.get(number) ?? []) as Uint8Array[];
-const textOf = (fields: Fields, number: number) => Buffer.from(bytesOf(fields, number)[0] ?? []).toString();
+const textOf = (fields: Fields, number: number) =>
+  Buffer.from(bytesOf(fields, number)[0] ?? []).toString();
 const hexOf = (fields: Fields, number: number) =>
   Buffer.from(bytesOf(fields, number)[0] ?? []).toString('hex');
 

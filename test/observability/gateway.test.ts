@@ -26,12 +26,18 @@ test('a gateway has an operations port, and is not ready without its core', asyn
   gateway = createServiceProcess({ role: 'gateway', environment });
   gateway.launch();
   const url = `http://127.0.0.1:${opsPort}`;
-  const health = await until('the port is open', async () => fetch(`${url}/health`), { withinMs: 30_000 });
-  expect(health.status).toBe(200);
-  const log = gateway.log;
-  await until('the gateway has started', async () => log().includes('"msg":"started"') || undefined, {
+  const health = await until('the port is open', async () => fetch(`${url}/health`), {
     withinMs: 30_000,
   });
+  expect(health.status).toBe(200);
+  const log = gateway.log;
+  await until(
+    'the gateway has started',
+    async () => log().includes('"msg":"started"') || undefined,
+    {
+      withinMs: 30_000,
+    },
+  );
   const metrics = await scrape(url);
   expect(sumOf(metrics, 'gleaner_build_info', { role: 'gateway' })).toBe(1);
   const ready = await fetch(`${url}/ready`);

@@ -17,7 +17,8 @@ afterAll(async () => {
 });
 
 /**
- * Starts a deployment whose processes have an operations port each. Returns it with the URLs of these ports.
+ * Starts a deployment whose processes have an operations port each. Returns it with the URLs of
+ * these ports.
  */
 async function startObserved({ distributed, engines }: OpenedStack) {
   const deployment = await createDeployment({
@@ -29,7 +30,9 @@ async function startObserved({ distributed, engines }: OpenedStack) {
   });
   const ports = await Promise.all(deployment.processes.map(() => freePort()));
   await Promise.all(
-    deployment.processes.map((process, index) => process.start({ GLEANER_OPS_PORT: `${ports[index]}` })),
+    deployment.processes.map((process, index) =>
+      process.start({ GLEANER_OPS_PORT: `${ports[index]}` }),
+    ),
   );
   return { deployment, urls: ports.map((port) => `http://127.0.0.1:${port}`) };
 }
@@ -53,10 +56,15 @@ describe.each(opened)('$title', (stack) => {
     all.reduce((sum, one) => sum + sumOf(one, name, labels), 0);
 
   run('counts a job in the processes that ran its steps, each step once', async () => {
-    const items = [...plainIds(6).map(String), '30000000801'].map((item_id) => ({ item_id, shop_id: '77' }));
+    const items = [...plainIds(6).map(String), '30000000801'].map((item_id) => ({
+      item_id,
+      shop_id: '77',
+    }));
     const jobId = await submitItems(api, user, 'sg', items);
     const waiting = await scrape(urls[0]!);
-    expect(sumOf(waiting, 'gleaner_jobs', { kind: 'variant_sold', state: 'awaiting_approval' })).toBe(1);
+    expect(
+      sumOf(waiting, 'gleaner_jobs', { kind: 'variant_sold', state: 'awaiting_approval' }),
+    ).toBe(1);
     expect(sumOf(waiting, 'gleaner_jobs')).toBe(1);
     await api.operator('ApproveJob', { job_id: jobId });
     const { download } = await watchJob(api, user, jobId, 60_000);
@@ -77,7 +85,9 @@ describe.each(opened)('$title', (stack) => {
     );
     expect(total(all, 'gleaner_units_total', { ...units, code: 'ok' })).toBe(success);
     expect(total(all, 'gleaner_unit_duration_seconds_count')).toBe(items.length);
-    expect(total(all, 'gleaner_jobs_ended_total', { kind: 'variant_sold', market: 'mkta' })).toBe(1);
+    expect(total(all, 'gleaner_jobs_ended_total', { kind: 'variant_sold', market: 'mkta' })).toBe(
+      1,
+    );
     expect(total(all, 'gleaner_job_duration_seconds_count')).toBe(1);
     expect(total(all, 'gleaner_approval_wait_seconds_count')).toBe(1);
     expect(total(all, 'gleaner_batch_schedule_to_start_seconds_count')).toBe(1);
@@ -103,7 +113,9 @@ describe.each(opened)('$title', (stack) => {
       const serves = process.role !== 'worker';
       expect(names.has('gleaner_connections')).toBe(serves);
       if (serves) {
-        expect(sumOf(all[index]!, 'gleaner_body_budget_bytes', { state: 'limit' })).toBeGreaterThan(0);
+        expect(sumOf(all[index]!, 'gleaner_body_budget_bytes', { state: 'limit' })).toBeGreaterThan(
+          0,
+        );
         for (const port of ['http', 'rpc'])
           expect(sumOf(all[index]!, 'gleaner_connections', { port, state: 'limit' })).toBe(2_000);
       }
@@ -113,7 +125,9 @@ describe.each(opened)('$title', (stack) => {
       const slots = process.role === 'api' ? 0 : 2;
       expect(sumOf(all[index]!, 'gleaner_worker_slots')).toBe(slots);
     }
-    const own = all.flatMap((one) => [...one.keys()]).filter((series) => series.startsWith('gleaner_'));
+    const own = all
+      .flatMap((one) => [...one.keys()])
+      .filter((series) => series.startsWith('gleaner_'));
     expect(own.filter((series) => series.includes(user.id))).toEqual([]);
     expect(own.filter((series) => /[0-9a-f]{8}-[0-9a-f]{4}/.test(series))).toEqual([]);
   });
@@ -141,16 +155,18 @@ describe.each(opened)('$title', (stack) => {
     for (const labels of [known, unknown])
       expect(sumOf(after, name, labels) - sumOf(before, name, labels)).toBe(2);
     expect([...after.keys()].filter((series) => series.includes('none'))).toEqual([]);
-    expect([...before.keys()].filter((series) => series.startsWith('gleaner_requests_total{'))).toHaveLength(
-      6,
-    );
+    expect(
+      [...before.keys()].filter((series) => series.startsWith('gleaner_requests_total{')),
+    ).toHaveLength(6);
   });
 
   run('exports the result of an audit from one of the processes', async () => {
     const results = await until(
       'the store is audited',
       async () => {
-        const found = (await scrapeAll()).flatMap((one) => one.get('gleaner_audit_disagreements') ?? []);
+        const found = (await scrapeAll()).flatMap(
+          (one) => one.get('gleaner_audit_disagreements') ?? [],
+        );
         return found.length > 0 ? found : undefined;
       },
       { withinMs: 60_000 },

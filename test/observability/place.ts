@@ -16,11 +16,18 @@ export async function scrape(url: string): Promise<Scrape> {
 }
 
 /** Returns the sum of the series of a metric that have all of the labels. */
-export function sumOf(found: Scrape, name: string, labels: Readonly<Record<string, string>> = {}): number {
+export function sumOf(
+  found: Scrape,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): number {
   let sum = 0;
   for (const [series, value] of found) {
     const isNamed = series === name || series.startsWith(`${name}{`);
-    if (isNamed && Object.entries(labels).every(([label, text]) => series.includes(`${label}="${text}"`)))
+    if (
+      isNamed &&
+      Object.entries(labels).every(([label, text]) => series.includes(`${label}="${text}"`))
+    )
       sum += value;
   }
   return sum;

@@ -52,7 +52,8 @@ function newTrace() {
 }
 
 /**
- * Resolves with the spans of a trace once the spans of `count` units and all their ancestors have arrived.
+ * Resolves with the spans of a trace once the spans of `count` units and all their ancestors have
+ * arrived.
  */
 function spansOf(traceId: string, spanId: string, count: number): Promise<ReceivedSpan[]> {
   const isComplete = (span: ReceivedSpan, all: readonly ReceivedSpan[]) =>
@@ -62,7 +63,9 @@ function spansOf(traceId: string, spanId: string, count: number): Promise<Receiv
     async () => {
       const spans = collector.spans.filter((span) => span.traceId === traceId);
       const units = spans.filter(({ name }) => name === 'read unit');
-      return units.length === count && spans.every((span) => isComplete(span, spans)) ? spans : undefined;
+      return units.length === count && spans.every((span) => isComplete(span, spans))
+        ? spans
+        : undefined;
     },
     { withinMs: 20_000 },
   );
@@ -143,9 +146,14 @@ describe.each(opened)('$title', (stack) => {
     const [, , process, publish, , server] = lineOf(requests[0]!, spans);
     expect(process!.resource['gleaner.role']).toMatch(/ worker \d$/);
     expect(process!.attributes).toMatchObject({ 'gleaner.job': jobId, 'gleaner.units': '3' });
-    expect(publish!.attributes['messaging.system.name']).toBe(stack.distributed ? 'nats' : 'in_process');
+    expect(publish!.attributes['messaging.system.name']).toBe(
+      stack.distributed ? 'nats' : 'in_process',
+    );
     expect(server!.resource['gleaner.role']).toBe(stack.distributed ? 'api' : 'serve');
-    expect(server!.attributes).toMatchObject({ 'http.route': route, 'http.response.status_code': '202' });
+    expect(server!.attributes).toMatchObject({
+      'http.route': route,
+      'http.response.status_code': '202',
+    });
     const claim = spans.find(({ name }) => name === 'batches.claim');
     expect(claim).toMatchObject({ kind: 3, parentId: process!.id });
     expect(claim!.attributes['db.system.name']).toBe(stack.distributed ? 'mongodb' : 'sqlite');

@@ -48,7 +48,8 @@ interface Member extends Item {
 }
 
 const fields = ['title', 'price'] as const;
-const differing = (before: Product, after: Product) => fields.filter((name) => before[name] !== after[name]);
+const differing = (before: Product, after: Product) =>
+  fields.filter((name) => before[name] !== after[name]);
 
 /** Histories and series of one user, as docs/history.md describes them, from what the jobs read. */
 export class HistoryModel {
@@ -57,25 +58,33 @@ export class HistoryModel {
   private readonly items = new Map<string, Item>();
   private readonly series = new Map<string, { members: Map<string, Member>; lastEnd: number }>();
 
-  /** Compares a job. Jobs are compared in the order of their ends, except for those that were held. */
+  /**
+   * Compares a job. Jobs are compared in the order of their ends, except for those that were held.
+   */
   compare(job: JobReading): ExpectedChanges {
     const found = this.findItems(job);
     const ownChanges = [...found].map(([id, { reading, product }]) =>
       this.observe(job.jobId, id, { product, readAt: reading.at }),
     );
     if (job.series === '') return summarize(found.size, ownChanges);
-    const series = this.series.get(job.series) ?? { members: new Map<string, Member>(), lastEnd: -1 };
+    const series = this.series.get(job.series) ?? {
+      members: new Map<string, Member>(),
+      lastEnd: -1,
+    };
     this.series.set(job.series, series);
     // A run that is compared late leaves its series alone.
     if (job.endedAt < series.lastEnd) return summarize(found.size, []);
     series.lastEnd = job.endedAt;
-    const changes = [...found].map(([id, finding]) => updateMember(series.members, job, id, finding));
+    const changes = [...found].map(([id, finding]) =>
+      updateMember(series.members, job, id, finding),
+    );
     return summarize(found.size, changes, missingItems(series.members, job, found));
   }
 
   /** Deletes all observations but the latest of each item. */
   expire(): void {
-    for (const [id, observations] of this.observations) this.observations.set(id, observations.slice(-1));
+    for (const [id, observations] of this.observations)
+      this.observations.set(id, observations.slice(-1));
   }
 
   /** Returns which items of a series are present. */

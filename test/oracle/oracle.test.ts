@@ -50,7 +50,13 @@ describe.each(await openStacks(stacks))('$title', ({ engines, distributed }) => 
       };
       try {
         const [seed] = seedsOf('oracle');
-        const differences = await runOracle({ seed: seed! + 1_000, steps, api, shop, skipRetention });
+        const differences = await runOracle({
+          seed: seed! + 1_000,
+          steps,
+          api,
+          shop,
+          skipRetention,
+        });
         expect(differences).toEqual([]);
       } finally {
         vi.restoreAllMocks();

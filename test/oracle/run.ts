@@ -23,9 +23,21 @@ export interface OracleRun {
 
 const seriesNames = ['', 'daily', 'weekly'];
 const ids = ['1', '2', '3', '4', '5'];
-const steps = ['run', 'run', 'overlap', 'overlap', 'hold', 'decide', 'retry', 'reread', 'forget'] as const;
+const steps = [
+  'run',
+  'run',
+  'overlap',
+  'overlap',
+  'hold',
+  'decide',
+  'retry',
+  'reread',
+  'forget',
+] as const;
 
-/** Runs random jobs of a user on a store that changes, and returns the differences from the model. */
+/**
+ * Runs random jobs of a user on a store that changes, and returns the differences from the model.
+ */
 export async function runOracle({
   seed,
   steps: count,
@@ -84,9 +96,14 @@ class Oracle {
     await this.checkHistory(place);
   }
 
-  /** Skips the retention, so that only the latest observation of each item is left, and runs two more jobs. */
+  /**
+   * Skips the retention, so that only the latest observation of each item is left, and runs two
+   * more jobs.
+   */
   async expire(skipRetention: () => Promise<void>): Promise<void> {
-    const changed = [...this.model.observations].filter(([, observations]) => observations.length > 1);
+    const changed = [...this.model.observations].filter(
+      ([, observations]) => observations.length > 1,
+    );
     this.model.expire();
     await skipRetention();
     for (const [id] of changed) await this.client.untilExpired(id);
@@ -103,7 +120,9 @@ class Oracle {
     for (const id of this.random.some(ids, 0).slice(0, 2)) {
       const { title, price } = this.products.get(id)!;
       const isTitle = this.random.below(3) === 0;
-      const next = isTitle ? { title: `${title}*`, price } : { title, price: 5 + this.random.below(9) };
+      const next = isTitle
+        ? { title: `${title}*`, price }
+        : { title, price: 5 + this.random.below(9) };
       this.products.set(id, next);
     }
     for (const unit of this.units) this.fill(unit, mayBreak);
@@ -127,7 +146,10 @@ class Oracle {
   }
 
   private async run(place: string): Promise<void> {
-    const job = await this.client.start({ series: this.random.pick(seriesNames), units: this.chooseUnits() });
+    const job = await this.client.start({
+      series: this.random.pick(seriesNames),
+      units: this.chooseUnits(),
+    });
     const units = job.units.map((unit) => this.read(unit));
     await this.compare(place, job, units);
   }
@@ -158,7 +180,11 @@ class Oracle {
   }
 
   private async holdJob(place: string): Promise<void> {
-    const choice = { series: this.random.pick(seriesNames), units: this.chooseUnits(), isHeld: true };
+    const choice = {
+      series: this.random.pick(seriesNames),
+      units: this.chooseUnits(),
+      isHeld: true,
+    };
     const job = await this.client.start(choice);
     await this.compare(
       place,
@@ -171,7 +197,8 @@ class Oracle {
     const [job] = this.held.splice(this.random.below(this.held.length), 1);
     const decision = this.random.below(3) === 0 ? 'discard' : 'release';
     await this.client.post(`/v1/jobs/${job!.jobId}/${decision}`);
-    if (decision === 'release') this.check(place, await this.released(job!.jobId), this.model.compare(job!));
+    if (decision === 'release')
+      this.check(place, await this.released(job!.jobId), this.model.compare(job!));
   }
 
   /** Returns the changes of a released job. */
@@ -206,7 +233,11 @@ class Oracle {
     if (this.retryable?.jobId === jobId) this.retryable = null;
   }
 
-  private async compare(place: string, job: StartedJob, units: readonly UnitReading[]): Promise<void> {
+  private async compare(
+    place: string,
+    job: StartedJob,
+    units: readonly UnitReading[],
+  ): Promise<void> {
     const { jobId, series } = job;
     const changes = await this.client.changes(jobId);
     const reading: JobReading = { jobId, series, endedAt: ++this.ends, units };
@@ -220,7 +251,11 @@ class Oracle {
     if (units.some(({ products }) => products)) this.compared.push(jobId);
   }
 
-  private check(place: string, { status, ...changes }: ReportedChanges, expected: ExpectedChanges): void {
+  private check(
+    place: string,
+    { status, ...changes }: ReportedChanges,
+    expected: ExpectedChanges,
+  ): void {
     this.expectEqual(`${place}: status`, status, 'done');
     this.expectEqual(`${place}: changes`, changes, expected);
   }
@@ -233,7 +268,10 @@ class Oracle {
       const found = (observations as Found[]).toReversed();
       this.expectEqual(
         `${place}: observations of ${id}`,
-        found.map(({ job_id: jobId, values: { title, price } }) => ({ jobId, product: { title, price } })),
+        found.map(({ job_id: jobId, values: { title, price } }) => ({
+          jobId,
+          product: { title, price },
+        })),
         expected,
       );
       this.expectEqual(
@@ -244,7 +282,10 @@ class Oracle {
     }
     for (const series of seriesNames.slice(1)) {
       const { items } = await this.client.get(`/v1/history?series=${series}`);
-      const present = items.map(({ key, present: its }: { key: string; present: boolean }) => [key, its]);
+      const present = items.map(({ key, present: its }: { key: string; present: boolean }) => [
+        key,
+        its,
+      ]);
       const sorted = (entries: [string, boolean][]) =>
         entries.sort(([one], [other]) => (one < other ? -1 : 1));
       const expected = Object.entries(this.model.presence(series));

@@ -40,7 +40,10 @@ export class OracleUser {
   }
 
   async start({ series, units, isHeld = false }: JobChoice): Promise<StartedJob> {
-    const options = new URLSearchParams({ track: series === '' ? 'true' : series, keep_pages: '1d' });
+    const options = new URLSearchParams({
+      track: series === '' ? 'true' : series,
+      keep_pages: '1d',
+    });
     if (isHeld) options.set('hold', 'vendor:100');
     const items = units.map((unit) => ({ url: `${this.shop.address}/collections/${unit}` }));
     const path = `/v1/mktf/search/bulk/submit?${options}`;
@@ -104,7 +107,15 @@ export class OracleUser {
 }
 
 /** Formats a change like the model: the values of a product that the store decides. */
-function textOf({ type, key, fields }: { type: string; key: string; fields: { field: string }[] }): string {
+function textOf({
+  type,
+  key,
+  fields,
+}: {
+  type: string;
+  key: string;
+  fields: { field: string }[];
+}): string {
   if (type === 'new' || type === 'missing') return `${type} ${key}`;
   const names = fields.map(({ field }) => field);
   return [type, key, ...['title', 'price'].filter((name) => names.includes(name))].join(' ');

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { Product } from './model.ts';
 
 /**
- * What a collection of the shop responds: products by id, that it is `gone`, a redirect to another country, or
- * something else (`broken`), which a later job may read.
+ * What a collection of the shop responds: products by id, that it is `gone`, a redirect to another
+ * country, or something else (`broken`), which a later job may read.
  */
 export type Collection = ReadonlyMap<string, Product> | 'gone' | 'moved' | 'broken';
 
@@ -49,7 +49,8 @@ export async function startShop(): Promise<Shop> {
     if (pathname.startsWith('/en-gb/')) response.end('{"products":[]}');
     else if (collection === 'gone') response.writeHead(404).end('{"errors":"Not Found"}');
     else if (collection === 'broken') response.end('{"nothing":1}');
-    else if (collection === 'moved') response.writeHead(302, { location: `/en-gb${request.url}` }).end();
+    else if (collection === 'moved')
+      response.writeHead(302, { location: `/en-gb${request.url}` }).end();
     else {
       const products = isFirst ? [...collection].map(([id, product]) => entryOf(id, product)) : [];
       response.end(JSON.stringify({ products }));

@@ -33,9 +33,17 @@ class Simulation {
       return method(...parameters);
     });
     this.#owners.use(ids);
-    const options = { store, clock: this.clock, log: createLog('silent', 'test'), random: () => 0.5 };
+    const options = {
+      store,
+      clock: this.clock,
+      log: createLog('silent', 'test'),
+      random: () => 0.5,
+    };
     this.#throttles = new Map(
-      ids.map((holder) => [holder, createOriginThrottles({ ...options, holder, firstPauseMs: 2_000 })]),
+      ids.map((holder) => [
+        holder,
+        createOriginThrottles({ ...options, holder, firstPauseMs: 2_000 }),
+      ]),
     );
   }
 
@@ -45,7 +53,8 @@ class Simulation {
     const units = Math.ceil((3 * policy.concurrency) / owners.length);
     this.sent.set(origin, []);
     for (const owner of owners)
-      for (let unit = 0; unit < units; unit++) void this.#work(this.#throttles.get(owner)!, origin, policy);
+      for (let unit = 0; unit < units; unit++)
+        void this.#work(this.#throttles.get(owner)!, origin, policy);
   }
 
   async #work(throttles: OriginThrottles, origin: string, policy: OriginPolicy): Promise<void> {

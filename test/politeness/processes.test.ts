@@ -36,15 +36,24 @@ const stores = [
 ];
 
 /**
- * Runs processes that request pages of one origin concurrently. Returns their output and the total duration.
+ * Runs processes that request pages of one origin concurrently. Returns their output and the total
+ * duration.
  */
 async function runProcesses(processes: number, store: string, settings: object, pages: number) {
   const config = { mkta: { sg: origins.address('mkta', 'sg'), ...settings } };
-  const options: RequesterOptions = { store, origins: JSON.stringify(config), pages, concurrency: 20 };
+  const options: RequesterOptions = {
+    store,
+    origins: JSON.stringify(config),
+    pages,
+    concurrency: 20,
+  };
   const startedAt = performance.now();
   const outputs = await Promise.all(
     Array.from({ length: processes }, async () => {
-      const { stdout } = await promisify(execFile)(process.execPath, [requester, JSON.stringify(options)]);
+      const { stdout } = await promisify(execFile)(process.execPath, [
+        requester,
+        JSON.stringify(options),
+      ]);
       return JSON.parse(stdout) as { served: number; calls: number };
     }),
   );
@@ -66,7 +75,8 @@ describe.each(stores)('two processes on one $name', ({ isInstalled, location }) 
     );
     expect(outputs.map(({ served }) => served)).toEqual([150, 150]);
     expect(origins.peaks()['mkta/sg']).toBe(3);
-    // Without leases each page would take two calls of the store; a busy machine renews leases more often.
+    // Without leases each page would take two calls of the store; a busy machine renews leases more
+    // often.
     for (const { calls } of outputs) expect(calls).toBeLessThan(150);
   });
 

@@ -18,8 +18,8 @@ export interface RequesterOptions {
 }
 
 /*
- * One of several processes that request pages of the same origin, as workers do. Prints the numbers of store
- * calls and pages.
+ * One of several processes that request pages of the same origin, as workers do. Prints the numbers
+ * of store calls and pages.
  */
 const options = JSON.parse(process.argv[2]!) as RequesterOptions;
 const log = createLog('silent', 'test');
@@ -34,7 +34,12 @@ const counting = wrapMethods(store, (name, method) => (...parameters) => {
 });
 const common = { origins, clock: systemClock, log, userAgent: 'Gleaner/test' };
 const fetcher = createHttpFetcher(common);
-const scheduler = createOriginScheduler({ policyOf: policyOfMarket, ...common, fetcher, store: counting });
+const scheduler = createOriginScheduler({
+  policyOf: policyOfMarket,
+  ...common,
+  fetcher,
+  store: counting,
+});
 
 let next = 0;
 let served = 0;

@@ -18,8 +18,8 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /**
- * Permitted request headers: general HTTP headers, headers that identify the client and the content, and
- * headers that the sites' APIs require.
+ * Permitted request headers: general HTTP headers, headers that identify the client and the
+ * content, and headers that the sites' APIs require.
  */
 const harmless =
   /^(?:host|connection|user-agent|accept|accept-encoding|accept-language|content-type|content-length|cookie|origin|referer|channelid|x-(?:api-source|device|source|tkpd-lite-service))$/;
@@ -48,7 +48,11 @@ beforeEach(async () => {
     const headers = Object.fromEntries(
       Object.entries(request.headers).map(([name, value]) => [name, `${value}`]),
     );
-    const { fetch } = direct(origins.find((origin) => origin.market === market)!, region, Date.now());
+    const { fetch } = direct(
+      origins.find((origin) => origin.market === market)!,
+      region,
+      Date.now(),
+    );
     const reply = await fetch({ ...forwarded, headers });
     // The first response assigns a visitor number.
     const known = request.headers.cookie?.includes('visitor=');
@@ -89,7 +93,12 @@ afterEach(async () => {
 });
 
 /** Reads a unit as a worker does, and returns the number of its pages. */
-async function read(market: string, region: string, page: PageName, input: JsonObject): Promise<number> {
+async function read(
+  market: string,
+  region: string,
+  page: PageName,
+  input: JsonObject,
+): Promise<number> {
   site = [market, region];
   const reader = markets.find(({ name }) => name === market)!.readers[page]!;
   const session = scheduler.openSession(market, region);
@@ -111,31 +120,48 @@ describe('requests of a marketplace', () => {
     ['mkta', 'vn', 'merchant', { shop_id: '5003' }, /^vi$/],
     ['mkta', 'tw', 'variants', { shop_id: '7', item_id: '20101' }, /^zh-Hant$/],
     ['mkta', 'br', 'product', { shop_id: '7', item_id: '20101' }, /^pt-BR$/],
-    ['mktb', 'id', 'search', { keyword: 'rak 101', list_type: 'search', product_limit: 70 }, /^id-ID$/],
+    [
+      'mktb',
+      'id',
+      'search',
+      { keyword: 'rak 101', list_type: 'search', product_limit: 70 },
+      /^id-ID$/,
+    ],
     ['mktc', 'id', 'product', { formattedId: 'ps--A-1-20101', sku: 'A-1-20101-00001' }, /^id-ID/],
     ['mktd', 'my', 'product', { product_id: '1729384756102938475', country: 'my' }, /^en-MY$/],
     ['mkte', 'de', 'product', { product_id: 'B000020101', country: 'de' }, /^de-DE$/],
-  ])('%s/%s %s use its language, identify the client, and disclose nothing else', async (...args) => {
-    const [market, region, page, input, language] = args;
-    await read(market, region, page, input).catch(({ code }) => expect(code).toBe('page_not_found'));
-    expect(seen.length).toBeGreaterThan(0);
-    for (const headers of seen) {
-      expect(Object.keys(headers).filter((name) => !harmless.test(name))).toEqual([]);
-      expect(headers['user-agent']).toBe('Gleaner/test (tests)');
-      expect(headers['accept-language']).toMatch(language);
-    }
-  });
+  ])(
+    '%s/%s %s use its language, identify the client, and disclose nothing else',
+    async (...args) => {
+      const [market, region, page, input, language] = args;
+      await read(market, region, page, input).catch(({ code }) =>
+        expect(code).toBe('page_not_found'),
+      );
+      expect(seen.length).toBeGreaterThan(0);
+      for (const headers of seen) {
+        expect(Object.keys(headers).filter((name) => !harmless.test(name))).toEqual([]);
+        expect(headers['user-agent']).toBe('Gleaner/test (tests)');
+        expect(headers['accept-language']).toMatch(language);
+      }
+    },
+  );
 });
 
 test.each([
   ['uk', ['i18n-prefs=GBP', 'lc-acbuk=en_GB']],
   ['jp', ['i18n-prefs=JPY', 'lc-acbjp=ja_JP']],
   ['us', ['i18n-prefs=USD', 'lc-main=en_US']],
-])('a session of mkte/%s has cookies for the store’s currency and language', async (region, initial) => {
-  const search = { keyword: 'lamp', list_type: 'search', country: region, pages: 2 };
-  await read('mkte', region, 'search', search);
-  expect(seen.map(({ cookie }) => cookie?.split('; ').sort())).toEqual([initial, [...initial, 'visitor=1']]);
-});
+])(
+  'a session of mkte/%s has cookies for the store’s currency and language',
+  async (region, initial) => {
+    const search = { keyword: 'lamp', list_type: 'search', country: region, pages: 2 };
+    await read('mkte', region, 'search', search);
+    expect(seen.map(({ cookie }) => cookie?.split('; ').sort())).toEqual([
+      initial,
+      [...initial, 'visitor=1'],
+    ]);
+  },
+);
 
 describe('the pages of one search', () => {
   test('share a session with the cookies of the first page', async () => {

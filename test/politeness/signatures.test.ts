@@ -34,7 +34,10 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
         keyOf,
       ) as [ReturnType<typeof verifyMessage>[number]];
       const { tag, created, expires, nonce } = parameters as Record<string, number>;
-      if (`${tag}` !== 'web-bot-auth' || !(created! * 1000 <= Date.now() && Date.now() < expires! * 1000))
+      if (
+        `${tag}` !== 'web-bot-auth' ||
+        !(created! * 1000 <= Date.now() && Date.now() < expires! * 1000)
+      )
         return fail(`${tag} ${created} ${expires}`);
       if (!components.includes('"@authority"') || headers['signature-agent'] !== `sig1="${agent}"`)
         return fail(`${components.join(' ')} ${headers['signature-agent']}`);
@@ -59,7 +62,10 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
       engines,
       origins: { ...origins, config: { mkta: { sg, sign: true } } as never },
       layout: { apis: 1, workers: 1, gateways: 1 },
-      settings: { GLEANER_PUBLIC_URL: `${agent}/`, GLEANER_LINK_SECRETS: 'a-secret-of-the-test'.repeat(2) },
+      settings: {
+        GLEANER_PUBLIC_URL: `${agent}/`,
+        GLEANER_LINK_SECRETS: 'a-secret-of-the-test'.repeat(2),
+      },
     });
     await deployment.start();
   });

@@ -61,7 +61,9 @@ describe('refuses an address of the operator’s network', () => {
   ];
   test.each(forms)('as %s', async (host) => {
     for (const settings of [null, {}, fixture.throughProxy()]) {
-      expect(await fixture.read(`http://${host}:${fixture.inside.port}/`, settings)).toBe('address_refused');
+      expect(await fixture.read(`http://${host}:${fixture.inside.port}/`, settings)).toBe(
+        'address_refused',
+      );
     }
     expect(fixture.proxy.targets).toEqual([]);
   });
@@ -91,7 +93,9 @@ describe('refuses an address of the operator’s network', () => {
     ['another case', 'HTTP://LOCALHOST:PORT/'],
   ])('is not misled by %s', async (_name, url) => {
     fixture.names.localhost = ['127.0.0.1'];
-    expect(await fixture.read(url.replace('PORT', `${fixture.inside.port}`), {})).toBe('address_refused');
+    expect(await fixture.read(url.replace('PORT', `${fixture.inside.port}`), {})).toBe(
+      'address_refused',
+    );
   });
 
   test.each([
@@ -111,7 +115,9 @@ describe('refuses an address of the operator’s network', () => {
   ])('given by the name %s', async (host, address) => {
     fixture.names[new URL(`http://${host}`).hostname] = [address];
     for (const settings of [null, {}, fixture.throughProxy()]) {
-      expect(await fixture.read(`http://${host}:${fixture.inside.port}/`, settings)).toBe('address_refused');
+      expect(await fixture.read(`http://${host}:${fixture.inside.port}/`, settings)).toBe(
+        'address_refused',
+      );
     }
     expect(fixture.proxy.targets).toEqual([]);
   });
@@ -133,23 +139,30 @@ describe('refuses an address of the operator’s network', () => {
       response.writeHead(200, { connection: 'close' }).end(JSON.stringify({ products }));
     };
     fixture.outside.requests.length = 0;
-    expect(await fixture.read(`http://late.example:${fixture.inside.port}/`)).toBe('address_refused');
+    expect(await fixture.read(`http://late.example:${fixture.inside.port}/`)).toBe(
+      'address_refused',
+    );
     expect(fixture.outside.requests.length).toBeLessThanOrEqual(2);
   });
 
-  test.each([1, 21, 22, 25, 110, 465, 587, 993, 0])('with port %d of another service', async (port) => {
-    expect(await fixture.read(`http://shop.example:${port}/`)).toBe('address_refused');
-    expect(fixture.proxy.targets).toEqual([]);
-  });
+  test.each([1, 21, 22, 25, 110, 465, 587, 993, 0])(
+    'with port %d of another service',
+    async (port) => {
+      expect(await fixture.read(`http://shop.example:${port}/`)).toBe('address_refused');
+      expect(fixture.proxy.targets).toEqual([]);
+    },
+  );
 
   test('even if the market is not in the origins file, unless allow_private is set', async () => {
-    expect(await fixture.read(`http://127.0.0.1:${fixture.outside.port}/`, null)).toBe('address_refused');
-    expect(await fixture.read(`http://127.0.0.1:${fixture.outside.port}/`, { allow_private: false })).toBe(
+    expect(await fixture.read(`http://127.0.0.1:${fixture.outside.port}/`, null)).toBe(
       'address_refused',
     );
-    expect(await fixture.read(`http://127.0.0.1:${fixture.outside.port}/`, { allow_private: true })).toBe(
-      '1 products',
-    );
+    expect(
+      await fixture.read(`http://127.0.0.1:${fixture.outside.port}/`, { allow_private: false }),
+    ).toBe('address_refused');
+    expect(
+      await fixture.read(`http://127.0.0.1:${fixture.outside.port}/`, { allow_private: true }),
+    ).toBe('1 products');
   });
 });
 

@@ -13,9 +13,9 @@ import { type RunningProxy, startHttpProxy } from '../support/proxy.ts';
 import { type InternalServer, type Site, startInternalServer, startSite } from './site.ts';
 
 /**
- * Reads store addresses submitted by callers as the service does: address, robots.txt, catalogue. `outside`
- * is the public internet: a proxy forwards every public address to a local site. `inside` is the operator's
- * network on this machine, which no request may reach.
+ * Reads store addresses submitted by callers as the service does: address, robots.txt, catalogue.
+ * `outside` is the public internet: a proxy forwards every public address to a local site. `inside`
+ * is the operator's network on this machine, which no request may reach.
  */
 export interface SafetyFixture {
   outside: Site;
@@ -24,15 +24,15 @@ export interface SafetyFixture {
   /** Response of the outside site. The default is a catalogue. */
   respond: RequestListener | undefined;
   /**
-   * DNS answers by name, one per lookup. The last one repeats. Several addresses of one answer are separated
-   * by spaces. Other names resolve to the outside site.
+   * DNS answers by name, one per lookup. The last one repeats. Several addresses of one answer are
+   * separated by spaces. Other names resolve to the outside site.
    */
   names: Record<string, string[]>;
   /** Settings of `mktf` in an origins file that send requests through the proxy. */
   throughProxy(): object;
   /**
-   * Reads a submitted address and returns a summary of the result or the fault code. `settings` are the
-   * settings of `mktf` in the origins file. If null, there is no such file.
+   * Reads a submitted address and returns a summary of the result or the fault code. `settings` are
+   * the settings of `mktf` in the origins file. If null, there is no such file.
    */
   read(url: string, settings?: object | null): Promise<string>;
   /** Resets responses, names, and recorded requests. */
@@ -66,7 +66,13 @@ export async function openSafetyFixture(): Promise<SafetyFixture> {
       clock: systemClock,
       log,
       userAgent: 'Gleaner/test',
-      limits: { wireBytes: 1_000_000, bytes: 2_000_000, totalMs: 700, idleMs: 400, connectMs: 2_000 },
+      limits: {
+        wireBytes: 1_000_000,
+        bytes: 2_000_000,
+        totalMs: 700,
+        idleMs: 400,
+        connectMs: 2_000,
+      },
       resolve: (host, _options, callback) => {
         const left = fixture.names[host] ?? [publicAddress];
         const found = (left.length > 1 ? left.shift()! : left[0]!).split(' ');

@@ -14,8 +14,8 @@ import type { Store } from '../../src/store/store.ts';
 import { type InternalServer, type Site, startInternalServer, startSite } from './site.ts';
 
 /*
- * Submitted URLs of marketplace A's searches and shops: whatever host they name, pages are only requested
- * from the region's configured origin.
+ * Submitted URLs of marketplace A's searches and shops: whatever host they name, pages are only
+ * requested from the region's configured origin.
  */
 
 let site: Site;
@@ -75,7 +75,10 @@ async function read(page: PageName, url: string): Promise<number | null> {
   if (reader.sort !== 'list') throw new Error(`${page} is no list`);
   const session = scheduler.openSession('mkta', parsed.region);
   let entries = 0;
-  for await (const part of reader.read(parsed.input, { region: parsed.region, fetch: session.fetch })) {
+  for await (const part of reader.read(parsed.input, {
+    region: parsed.region,
+    fetch: session.fetch,
+  })) {
     entries += part.entries.length;
   }
   await session.end(null);
@@ -149,7 +152,9 @@ describe('never sends a request to the host of a URL with a valid suffix', () =>
   });
 
   test('of a shop', async () => {
-    expect(await read('merchant', `https://evil.sg:${inside.port}/shop/77?x=@127.0.0.1`)).toBeGreaterThan(0);
+    expect(
+      await read('merchant', `https://evil.sg:${inside.port}/shop/77?x=@127.0.0.1`),
+    ).toBeGreaterThan(0);
     for (const { target } of site.requests) expect(target).toMatch(/^GET \/api\/v4\/shop\//);
     expect(await read('merchant', 'https://evil.sg/shop/77%0d%0aHost:%20x')).toBeNull();
     expect(await read('merchant', 'https://evil.sg/shop/../../etc/passwd')).toBeNull();

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { createApi, submitItems, type TestApi, type TestUser, variantSold } from '../support/api.ts';
+import {
+  createApi,
+  submitItems,
+  type TestApi,
+  type TestUser,
+  variantSold,
+} from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { embedded } from '../support/engines.ts';
 import { until } from '../support/until.ts';

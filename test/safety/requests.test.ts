@@ -51,8 +51,12 @@ describe('a redirect', () => {
     fixture.names['www.shop.example'] = [publicAddress, '127.0.0.1'];
     fixture.respond = (request, response) => {
       const other =
-        request.headers.host === 'shop.example' ? `www.shop.example:${fixture.inside.port}` : '127.0.0.1';
-      response.writeHead(301, { location: `http://${other}${request.url}`, connection: 'close' }).end();
+        request.headers.host === 'shop.example'
+          ? `www.shop.example:${fixture.inside.port}`
+          : '127.0.0.1';
+      response
+        .writeHead(301, { location: `http://${other}${request.url}`, connection: 'close' })
+        .end();
     };
     expect(await fixture.read('http://shop.example/')).toBe('address_refused');
   });
@@ -83,7 +87,9 @@ describe('a redirect', () => {
       response.writeHead(200).end(catalogue);
     };
     expect(await fixture.read('http://shop.example/')).toBe('1 products');
-    const other = fixture.outside.requests.filter(({ headers }) => headers.host === 'other.example');
+    const other = fixture.outside.requests.filter(
+      ({ headers }) => headers.host === 'other.example',
+    );
     expect(other.length).toBeGreaterThan(0);
     for (const { headers } of other) {
       expect(headers).not.toHaveProperty('cookie');
@@ -95,7 +101,9 @@ describe('a redirect', () => {
     fixture.respond = redirecting('http://admin:secret@other.example/products.json');
     expect(await fixture.read('http://shop.example/')).toBe('page_failed');
     expect(JSON.stringify(fixture.outside.requests)).not.toMatch(/secret|YWRtaW46c2VjcmV0/);
-    expect(fixture.outside.requests.every(({ headers }) => headers.host === 'shop.example')).toBe(true);
+    expect(fixture.outside.requests.every(({ headers }) => headers.host === 'shop.example')).toBe(
+      true,
+    );
   });
 });
 

@@ -18,7 +18,9 @@ afterAll(() => fixture.stop());
 
 describe('an endless catalogue', () => {
   const page = (first: number, count: number, title: string) =>
-    JSON.stringify({ products: Array.from({ length: count }, (_, at) => ({ id: first + at, title })) });
+    JSON.stringify({
+      products: Array.from({ length: count }, (_, at) => ({ id: first + at, title })),
+    });
 
   test('is aborted at the size limit of a unit', async () => {
     let pages = 0;
@@ -26,9 +28,9 @@ describe('an endless catalogue', () => {
       pages += 1;
       response.end(page(pages * 250, 250, 'x'.repeat(2_000)));
     };
-    expect(await fixture.read('http://shop.example/', { ...fixture.throughProxy(), concurrency: 8 })).toBe(
-      'page_too_large',
-    );
+    expect(
+      await fixture.read('http://shop.example/', { ...fixture.throughProxy(), concurrency: 8 }),
+    ).toBe('page_too_large');
     // 4,000,000 bytes, in pages of half a million.
     expect(pages).toBe(8);
   });
@@ -85,7 +87,11 @@ describe('a response', () => {
   test.each([
     ['gzip', () => zlib.gzipSync(zeros)],
     ['deflate', () => zlib.deflateSync(zeros)],
-    ['br', () => zlib.brotliCompressSync(zeros, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } })],
+    [
+      'br',
+      () =>
+        zlib.brotliCompressSync(zeros, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }),
+    ],
     ['zstd', () => zlib.zstdCompressSync(zeros)],
   ])('is aborted if it decompresses from %s to too many bytes', async (encoding, bomb) => {
     const body = bomb();
@@ -121,7 +127,9 @@ describe('a response', () => {
         void request.socket.end(bytes);
     fixture.respond = raw('+PONG\r\n+OK\r\n');
     expect(await fixture.read('http://shop.example/')).toBe('network');
-    fixture.respond = raw('HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 90\r\n\r\n{"pro');
+    fixture.respond = raw(
+      'HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 90\r\n\r\n{"pro',
+    );
     expect(await fixture.read('http://shop.example/')).toBe('network');
     fixture.respond = raw(
       'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',

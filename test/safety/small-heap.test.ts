@@ -8,8 +8,8 @@ import { embedded } from '../support/engines.ts';
 import { until } from '../support/until.ts';
 
 /*
- * A process with a heap of 256 MB reads eight stores at once. Each page has 5.9 MB, just below the limit,
- * compressed to a few KB, and takes far more memory when parsed.
+ * A process with a heap of 256 MB reads eight stores at once. Each page has 5.9 MB, just below the
+ * limit, compressed to a few KB, and takes far more memory when parsed.
  */
 
 const heapMb = 256;
@@ -28,7 +28,10 @@ const bombs: Record<string, { body: Buffer; ends: object }> = {
     body: pageOf(`${'{},'.repeat(2_050_000)}{}`),
     ends: { status: 'FAILED', error: 'the page has more than 250000 JSON objects and arrays' },
   },
-  numbers: { body: pageOf(`{"id":1,"tags":[${'1.5,'.repeat(1_500_000)}1]}`), ends: { status: 'SUCCESS' } },
+  numbers: {
+    body: pageOf(`{"id":1,"tags":[${'1.5,'.repeat(1_500_000)}1]}`),
+    ends: { status: 'SUCCESS' },
+  },
   // A repeated page contains no new products.
   products: { body: pageOf(plain.join()), ends: { status: 'SUCCESS' } },
 };
@@ -43,7 +46,10 @@ beforeAll(async () => {
     if (request.url === '/robots.txt') return void response.writeHead(404).end();
     const [, sort] = /collections\/([a-z]+)/.exec(request.url!)!;
     // Waits for the other requests, so that all pages arrive together.
-    setTimeout(() => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bombs[sort!]!.body), 200);
+    setTimeout(
+      () => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bombs[sort!]!.body),
+      200,
+    );
   });
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   address = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
@@ -75,7 +81,9 @@ afterAll(async () => {
 
 /** Runs a job of stores of one kind and returns its tasks. */
 async function readStores(user: TestUser, sort: string): Promise<object[]> {
-  const items = Array.from({ length: stores }, (_, at) => ({ url: `${address}/collections/${sort}-${at}` }));
+  const items = Array.from({ length: stores }, (_, at) => ({
+    url: `${address}/collections/${sort}-${at}`,
+  }));
   const submitted = await api.post(user, '/v1/mktf/search/bulk/submit', { items });
   expect(submitted.status, JSON.stringify(submitted.body)).toBe(202);
   const look = async () => {

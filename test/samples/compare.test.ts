@@ -57,9 +57,9 @@ describe('other rules', () => {
 
   test('match searches text, and the JSON of other values', () => {
     expect(misses(root, { match: { 'names.0': '^a$', products: '"id":"3"' } })).toEqual([]);
-    expect(misses(root, { match: { 'names.0': 'b', 'names.7': '.*', 'price.note': 'null' } })).toHaveLength(
-      3,
-    );
+    expect(
+      misses(root, { match: { 'names.0': 'b', 'names.7': '.*', 'price.note': 'null' } }),
+    ).toHaveLength(3);
   });
 
   test('min accepts numbers only', () => {
@@ -69,7 +69,9 @@ describe('other rules', () => {
 
   test('null accepts null, a missing key and a missing parent', () => {
     expect(misses(root, { null: ['price.note', 'price.none', 'none.at.all'] })).toEqual([]);
-    expect(misses({ zero: 0, empty: '', no: false }, { null: ['zero', 'empty', 'no'] })).toHaveLength(3);
+    expect(
+      misses({ zero: 0, empty: '', no: false }, { null: ['zero', 'empty', 'no'] }),
+    ).toHaveLength(3);
   });
 
   test('absent rejects a key with null', () => {

@@ -16,7 +16,10 @@ function shown(value: Json | undefined): string {
   return text.length > 200 ? `${text.slice(0, 200)}… (${text.length} characters)` : text;
 }
 
-/** Compares two JSON values. Types are significant, 8000 equals 8000.0, and the order of keys is ignored. */
+/**
+ * Compares two JSON values. Types are significant, 8000 equals 8000.0, and the order of keys is
+ * ignored.
+ */
 function equal(left: Json | undefined, right: Json): boolean {
   return isDeepStrictEqual(left, right);
 }
@@ -26,7 +29,9 @@ function holdsPattern(value: Json | undefined, pattern: string): boolean {
   return new RegExp(pattern).test(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** Returns the expectations of a sample (rules 5 to 8 of the manifest) that `root` does not meet. */
+/**
+ * Returns the expectations of a sample (rules 5 to 8 of the manifest) that `root` does not meet.
+ */
 export function misses(root: Json, wanted: Expectations): Miss[] {
   const missed: Miss[] = [];
   const check = (
@@ -35,7 +40,8 @@ export function misses(root: Json, wanted: Expectations): Miss[] {
     expected: string,
   ) => {
     const { value, present } = find(root, path);
-    if (!holds(value, present)) missed.push({ path, expected, got: present ? shown(value) : 'nothing' });
+    if (!holds(value, present))
+      missed.push({ path, expected, got: present ? shown(value) : 'nothing' });
   };
   for (const [path, value] of Object.entries(wanted.expect ?? {})) {
     check(path, (got, present) => present && equal(got, value), shown(value));
@@ -50,7 +56,8 @@ export function misses(root: Json, wanted: Expectations): Miss[] {
   for (const [path, least] of Object.entries(wanted.min ?? {})) {
     check(path, (got) => typeof got === 'number' && got >= least, `at least ${least}`);
   }
-  for (const path of wanted.null ?? []) check(path, (got) => (got ?? null) === null, 'null or nothing');
+  for (const path of wanted.null ?? [])
+    check(path, (got) => (got ?? null) === null, 'null or nothing');
   for (const path of wanted.absent ?? []) check(path, (_, present) => !present, 'no such path');
   return missed;
 }

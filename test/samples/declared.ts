@@ -49,16 +49,21 @@ export interface Comparison {
 }
 
 /**
- * Reads a product page by the declaration of its marketplace, and compares the result with the record of the
- * marketplace's own reader. Null for a marketplace without a declaration.
+ * Reads a product page by the declaration of its marketplace, and compares the result with the
+ * record of the marketplace's own reader. Null for a marketplace without a declaration.
  */
-function compareDeclared(market: Market, record: JsonObject, response: PageResponse): Comparison | null {
+function compareDeclared(
+  market: Market,
+  record: JsonObject,
+  response: PageResponse,
+): Comparison | null {
   const site = parseSites(declarations).find(({ name }) => name === market.name);
   const own = market.tracked?.product?.(record);
   if (site === undefined || !own) return null;
   const read = readProductPage(openSitePage(parseHtml(bodyText(response)), response.url, site));
   const declared = read && sites.tracked!.product!(recordOf(read, response.url, site));
-  if (!declared) return { agreed: [], misses: [{ path: 'declared', expected: 'a product', got: 'nothing' }] };
+  if (!declared)
+    return { agreed: [], misses: [{ path: 'declared', expected: 'a product', got: 'nothing' }] };
   const both = compared.filter((name) => own[name] !== null && declared[name] !== null);
   const differing = both.filter((name) => own[name] !== declared[name]);
   return {
@@ -70,8 +75,8 @@ function compareDeclared(market: Market, record: JsonObject, response: PageRespo
 }
 
 /**
- * Compares every product page of a folder that has a declaration and a record. Returns the number of values
- * that agree, and those that differ, by their files.
+ * Compares every product page of a folder that has a declaration and a record. Returns the number
+ * of values that agree, and those that differ, by their files.
  */
 export async function compareFolder(
   folder: string,

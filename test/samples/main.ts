@@ -39,7 +39,9 @@ async function showSamples(folder: string, market?: string, page?: string): Prom
   console.log(`${counts.held} held, ${counts.missed} missed`);
   const declared = await compareFolder(folder, entries, markets);
   showMisses(declared.misses);
-  console.log(`${declared.agreed} values agree with declarations, ${declared.misses.length} differ`);
+  console.log(
+    `${declared.agreed} values agree with declarations, ${declared.misses.length} differ`,
+  );
   if (counts.missed > 0 || declared.misses.length > 0 || counts.held === 0) process.exitCode = 1;
 }
 
@@ -47,7 +49,9 @@ async function showSamples(folder: string, market?: string, page?: string): Prom
 async function showScores(folder: string): Promise<void> {
   const score = await scoreFolder(folder);
   for (const { url, field, expected, got } of score.wrong)
-    console.log(`${url}\n  ${field}: expected ${expected.join(' or ') || 'none'}, got ${got ?? 'none'}`);
+    console.log(
+      `${url}\n  ${field}: expected ${expected.join(' or ') || 'none'}, got ${got ?? 'none'}`,
+    );
   console.log(`${score.pageCount} pages`);
   for (const [field, fieldScore] of Object.entries(score.scores)) {
     const { precision, recall, f1 } = ratesOf(fieldScore);
@@ -70,4 +74,7 @@ for (const folder of folders) {
   await (isTruth ? showScores(folder) : showSamples(folder, values.market, values.page));
 }
 if (values.write !== undefined)
-  writeFileSync(values.write, replaceTable(readFileSync(values.write, 'utf8'), tableOf(measures.list())));
+  writeFileSync(
+    values.write,
+    replaceTable(readFileSync(values.write, 'utf8'), tableOf(measures.list())),
+  );

@@ -42,8 +42,8 @@ export async function readManifest(folder: string): Promise<Sample[]> {
 }
 
 /**
- * Returns the body of a sample's page: the file's bytes, one element of its array, or that element inside the
- * wrapping text (rule 2 of the manifest).
+ * Returns the body of a sample's page: the file's bytes, one element of its array, or that element
+ * inside the wrapping text (rule 2 of the manifest).
  */
 export function bodyOf(entry: Pick<Sample, 'index' | 'wrap' | 'file'>, bytes: Buffer): Buffer {
   if (entry.index === undefined && entry.wrap === undefined) return bytes;

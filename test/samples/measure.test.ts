@@ -40,8 +40,13 @@ test('addSample() counts a page that must be a fault as one value', () => {
   const measures = new Measures();
   const fault: Sample = { ...entry, outcome: 'fault', fault: 'blocked' };
   measures.addSample(fault, { result: 'held' });
-  measures.addSample(fault, { result: 'missed', misses: [{ path: '', expected: 'fault', got: '{}' }] });
-  expect(measures.list()).toEqual([{ page: 'mkte product', field: 'fault', right: 1, wrong: 1, missing: 0 }]);
+  measures.addSample(fault, {
+    result: 'missed',
+    misses: [{ path: '', expected: 'fault', got: '{}' }],
+  });
+  expect(measures.list()).toEqual([
+    { page: 'mkte product', field: 'fault', right: 1, wrong: 1, missing: 0 },
+  ]);
 });
 
 test('addScores() counts a wrong value as wrong only', () => {

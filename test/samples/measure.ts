@@ -25,7 +25,8 @@ function pathsOf(wanted: Expectations): string[] {
   return [...valued, ...(wanted.null ?? []), ...(wanted.absent ?? [])];
 }
 
-const fieldOf = (path: string) => path.replace(/\.\d+(?=\.|$)/g, '[]').replace(/\[[^\]]*=[^\]]*\]/g, '[]');
+const fieldOf = (path: string) =>
+  path.replace(/\.\d+(?=\.|$)/g, '[]').replace(/\[[^\]]*=[^\]]*\]/g, '[]');
 
 const isMissing = (got: string) => got === 'nothing' || got === 'null';
 
@@ -80,7 +81,10 @@ export class Measures {
 const row = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
 const heading = row(['page', 'fields', 'right', 'wrong', 'missing']);
 
-/** Returns the rows of a page: those of fields with a wrong or missing value, and one row of all others. */
+/**
+ * Returns the rows of a page: those of fields with a wrong or missing value, and one row of all
+ * others.
+ */
 function pageRows(page: string, measures: readonly FieldMeasure[]): string[] {
   const isExact = ({ wrong, missing }: FieldMeasure) => wrong === 0 && missing === 0;
   const exact = measures.filter(isExact);

@@ -9,7 +9,9 @@ export interface Found {
 
 const nothing: Found = { present: false, value: undefined };
 
-/** One step of a path: a key or index, followed by filters on the elements of the array found there. */
+/**
+ * One step of a path: a key or index, followed by filters on the elements of the array found there.
+ */
 interface Step {
   name: string;
   filters: { key: string; value: Json }[];
@@ -47,8 +49,8 @@ function follow(value: Json | undefined, name: string): Found {
 }
 
 /**
- * Resolves a path (rule 5 of the manifest): dotted keys, numeric array indexes, `.length` of an array, and
- * `list[key=json]` for the elements whose key has that value.
+ * Resolves a path (rule 5 of the manifest): dotted keys, numeric array indexes, `.length` of an
+ * array, and `list[key=json]` for the elements whose key has that value.
  */
 export function find(root: Json, path: string): Found {
   let found: Found = { present: true, value: root };

@@ -72,7 +72,9 @@ describe('runSample()', () => {
 
   test('wraps a list under its name in the result file', () => {
     const markets = [market((body) => JSON.parse(body))];
-    expect(run({ page: 'shop', outcome: 'list', expect: { 'products.0.a': 1 } }, markets)).toBe('held');
+    expect(run({ page: 'shop', outcome: 'list', expect: { 'products.0.a': 1 } }, markets)).toBe(
+      'held',
+    );
   });
 
   test('requires the expected fault', () => {

@@ -8,8 +8,8 @@ import { type Miss, misses } from './compare.ts';
 import { bodyOf, type Sample } from './manifest.ts';
 
 /**
- * Result of a sample. `skipped`: the market or reader does not exist, or the page has an older form that the
- * reader may refuse.
+ * Result of a sample. `skipped`: the market or reader does not exist, or the page has an older form
+ * that the reader may refuse.
  */
 export type SampleResult =
   | { result: 'held' }
@@ -53,7 +53,8 @@ function faultResult(fault: Fault, entry: Sample): SampleResult {
   const name = names[fault.code];
   const got = `fault ${fault.code}: ${fault.message}`;
   if (entry.outcome === 'fault' && name === entry.fault) return { result: 'held' };
-  if (entry.optional && name === 'unreadable') return { result: 'skipped', why: `older form, ${got}` };
+  if (entry.optional && name === 'unreadable')
+    return { result: 'skipped', why: `older form, ${got}` };
   const expected = entry.outcome === 'fault' ? `fault ${entry.fault}` : `a ${entry.outcome}`;
   return { result: 'missed', misses: [{ path: '', expected, got }] };
 }
@@ -77,13 +78,15 @@ export function runSample(
   const market = markets.find(({ name }) => name === entry.market);
   if (!market) return { result: 'skipped', why: `no market ${entry.market}` };
   const reader = market.readers[readers[entry.page]];
-  if (!reader) return { result: 'skipped', why: `${entry.market} has no ${readers[entry.page]} reader` };
+  if (!reader)
+    return { result: 'skipped', why: `${entry.market} has no ${readers[entry.page]} reader` };
   const response = responseOf(entry, bytes, now);
   let root: Json;
   try {
     root = asJson(extract(reader, response, entry));
   } catch (thrown) {
-    if (!(thrown instanceof Fault)) throw new Error(`${entry.file} (${entry.page})`, { cause: thrown });
+    if (!(thrown instanceof Fault))
+      throw new Error(`${entry.file} (${entry.page})`, { cause: thrown });
     return faultResult(thrown, entry);
   }
   if (entry.outcome === 'fault') {
@@ -94,7 +97,9 @@ export function runSample(
   return missed.length === 0 ? { result: 'held' } : { result: 'missed', misses: missed };
 }
 
-/** Runs every sample of a folder in order, calls `report` with each result, and returns the counts. */
+/**
+ * Runs every sample of a folder in order, calls `report` with each result, and returns the counts.
+ */
 export async function runFolder(
   folder: string,
   entries: readonly Sample[],

@@ -42,6 +42,10 @@ describe('scoreFolder()', () => {
 });
 
 test('ratesOf() returns precision, recall, and their harmonic mean', () => {
-  expect(ratesOf({ right: 3, false: 1, missing: 1 })).toEqual({ precision: 0.75, recall: 0.75, f1: 0.75 });
+  expect(ratesOf({ right: 3, false: 1, missing: 1 })).toEqual({
+    precision: 0.75,
+    recall: 0.75,
+    f1: 0.75,
+  });
   expect(ratesOf({ right: 0, false: 0, missing: 2 })).toEqual({ precision: 0, recall: 0, f1: 0 });
 });

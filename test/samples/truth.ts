@@ -44,7 +44,9 @@ export interface WrongValue {
   got: string | null;
 }
 
-/** Returns the reader and its input for an address of the marketplace whose pages are HTML, or null. */
+/**
+ * Returns the reader and its input for an address of the marketplace whose pages are HTML, or null.
+ */
 function marketPage(url: string) {
   const { host } = new URL(url);
   const region = Object.keys(regions).find((name) => regions[name]!.host === host);
@@ -59,7 +61,10 @@ function shopPage(url: string) {
   return { market: sites, input: { url }, region: 'shop' };
 }
 
-/** Reads a page with the reader of its market, or as one of a declared shop. Returns null for a fault. */
+/**
+ * Reads a page with the reader of its market, or as one of a declared shop. Returns null for a
+ * fault.
+ */
 function readPage(url: string, body: Buffer): TrueValues | null {
   const { market, input, region } = marketPage(url) ?? shopPage(url);
   const reader = market.readers.product;
@@ -156,7 +161,10 @@ export interface PageScore {
   wrong: WrongValue[];
 }
 
-/** Reads every page of a folder with `truth.json` and `<key>.html.gz`, and returns the scores of its fields. */
+/**
+ * Reads every page of a folder with `truth.json` and `<key>.html.gz`, and returns the scores of its
+ * fields.
+ */
 export async function scoreFolder(folder: string): Promise<PageScore> {
   const truth = truthSchema.parse(JSON.parse(await readFile(join(folder, 'truth.json'), 'utf8')));
   const scores = emptyScores();

@@ -1,7 +1,17 @@
 import { origins as fakeOrigins } from '../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { type ApiResponse, createApi, sendJson, type TestApi, type TestUser } from '../support/api.ts';
-import { createDeployment, type Deployment, type DeploymentOptions } from '../support/deployment.ts';
+import {
+  type ApiResponse,
+  createApi,
+  sendJson,
+  type TestApi,
+  type TestUser,
+} from '../support/api.ts';
+import {
+  createDeployment,
+  type Deployment,
+  type DeploymentOptions,
+} from '../support/deployment.ts';
 import type { Engines } from '../support/engines.ts';
 import { until } from '../support/until.ts';
 
@@ -57,7 +67,8 @@ export async function openSandboxFixture(
   };
   const key = await createTestKey();
   const { body } = await api.get({ id: '', key }, '/v1/account');
-  const job: SandboxFixture['job'] = async (caller, id) => (await api.get(caller, `/v1/jobs/${id}`)).body;
+  const job: SandboxFixture['job'] = async (caller, id) =>
+    (await api.get(caller, `/v1/jobs/${id}`)).body;
   return {
     live,
     deployment,

@@ -29,7 +29,9 @@ export interface ReservedItems {
   soldOut?: string;
 }
 
-const items = (item: (digits: string) => object) => (all: readonly string[]) => ({ items: all.map(item) });
+const items = (item: (digits: string) => object) => (all: readonly string[]) => ({
+  items: all.map(item),
+});
 
 /** Jobs of every market (docs/sandbox.md, "By marketplace"). */
 export const reservedItems: readonly ReservedItems[] = [

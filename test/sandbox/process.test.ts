@@ -30,8 +30,8 @@ describe('the process of the fake marketplaces', () => {
   afterEach(() => fixture.stop());
 
   const pids = () =>
-    [...fixture.deployment.api.log().matchAll(/"sandboxPid":(\d+),"msg":"sandbox started"/g)].map(([, pid]) =>
-      Number(pid),
+    [...fixture.deployment.api.log().matchAll(/"sandboxPid":(\d+),"msg":"sandbox started"/g)].map(
+      ([, pid]) => Number(pid),
     );
   const runs = async (digits: string) => {
     const id = await fixture.submit(fixture.tester, path, pages(digits));

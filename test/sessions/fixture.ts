@@ -24,7 +24,10 @@ export interface SessionFixture {
   jobs: JobFixture;
   /** Starts a further process and returns the address of its HTTP port. */
   startProcess(edge: Edge): Promise<string>;
-  createAccount(role: Role, expiresAt?: number): Promise<{ userId: string; keyId: string; apiKey: string }>;
+  createAccount(
+    role: Role,
+    expiresAt?: number,
+  ): Promise<{ userId: string; keyId: string; apiKey: string }>;
   close(): Promise<void>;
 }
 
@@ -162,7 +165,8 @@ export async function signInWith(
     ...headers,
     authorization: `Bearer ${apiKey}`,
   });
-  if (response.status !== 201) throw new Error(`${response.status} ${JSON.stringify(response.body)}`);
+  if (response.status !== 201)
+    throw new Error(`${response.status} ${JSON.stringify(response.body)}`);
   const cookie = response.setCookie!.split(';')[0]!;
   const csrf = response.body.csrf_token;
   return { cookie, csrf, headers: { cookie, 'x-csrf-token': csrf }, response };

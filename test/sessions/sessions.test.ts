@@ -26,7 +26,8 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
 
   const session = (headers: Record<string, string>, at = url) =>
     send('GET', `${at}/console/session`, headers);
-  const account = (headers: Record<string, string>, at = url) => send('GET', `${at}/v1/account`, headers);
+  const account = (headers: Record<string, string>, at = url) =>
+    send('GET', `${at}/v1/account`, headers);
   const signOut = (headers: Record<string, string>, query = '') =>
     send('DELETE', `${url}/console/session${query}`, headers);
 
@@ -53,7 +54,10 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
       operator_role: null,
     });
     expect(JSON.stringify(response.body)).not.toContain(cookie.split('=')[1]);
-    expect(await account(headers)).toMatchObject({ status: 200, body: { account: { id: userId } } });
+    expect(await account(headers)).toMatchObject({
+      status: 200,
+      body: { account: { id: userId } },
+    });
     expect(await send('POST', url + getAccountRpc, headers, {})).toMatchObject({
       status: 200,
       body: { account: { id: userId } },
@@ -82,7 +86,9 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
     ]) {
       expect((await account(headers)).status).toBe(401);
       expect((await send('POST', url + getAccountRpc, headers, {})).status).toBe(401);
-      expect((await send('POST', `${url}/v1/account/keys`, headers, { name: 'stolen' })).status).toBe(401);
+      expect(
+        (await send('POST', `${url}/v1/account/keys`, headers, { name: 'stolen' })).status,
+      ).toBe(401);
       expect(await signOut(headers)).toMatchObject({ status: 401, setCookie: null });
     }
     expect((await account({ cookie, 'x-csrf-token': csrf })).status).toBe(200);
@@ -219,7 +225,10 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
       status: 401,
       body: { detail: 'The API key is not valid.' },
     });
-    expect(await account({})).toMatchObject({ status: 401, body: { detail: 'A Bearer token is missing.' } });
+    expect(await account({})).toMatchObject({
+      status: 401,
+      body: { detail: 'A Bearer token is missing.' },
+    });
   });
 
   test('are recorded in the audit log with the addresses of their browser', async () => {
@@ -227,7 +236,11 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
     const { headers } = await signInWith(url, apiKey, { 'x-forwarded-for': '203.0.113.7' });
     await send('POST', `${url}/v1/account/keys`, headers, { name: 'ci' });
     await signOut(headers, '?everywhere=true');
-    const { items } = await listAuditEntries(fixture.jobs.context.store, { actorId: userId }, { limit: 10 });
+    const { items } = await listAuditEntries(
+      fixture.jobs.context.store,
+      { actorId: userId },
+      { limit: 10 },
+    );
     const last = edge === 'api' ? '127.0.0.1' : '127.0.0.1, 127.0.0.1';
     expect(items.map(({ action, source }) => [action, source]).toSorted()).toEqual([
       ['CreateApiKey', last],
@@ -237,9 +250,14 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
   });
 
   test('refuse an unknown key and report no session without a cookie', async () => {
-    const refused = await send('POST', `${url}/console/session`, { authorization: 'Bearer unknown' });
+    const refused = await send('POST', `${url}/console/session`, {
+      authorization: 'Bearer unknown',
+    });
     expect(refused).toMatchObject({ status: 401, setCookie: null });
-    expect(await send('POST', `${url}/console/session`)).toMatchObject({ status: 401, setCookie: null });
+    expect(await send('POST', `${url}/console/session`)).toMatchObject({
+      status: 401,
+      setCookie: null,
+    });
     expect(await session({})).toEqual({ status: 204, body: null, setCookie: null });
   });
 });

@@ -20,7 +20,8 @@ describe.each<Edge>(['api', 'gateway'])(
     });
 
     const get = (headers: Record<string, string>, path: string) => send('GET', url + path, headers);
-    const open = (headers: Record<string, string>) => send('POST', `${url}/console/session/test`, headers);
+    const open = (headers: Record<string, string>) =>
+      send('POST', `${url}/console/session/test`, headers);
     /** Signs in, and returns the headers of requests to both accounts. */
     const signIn = async (apiKey: string) => {
       const { cookie, headers: live, response } = await signInWith(url, apiKey);
@@ -47,7 +48,10 @@ describe.each<Edge>(['api', 'gateway'])(
         id: testAccountId(userId),
         mode: 'test',
       });
-      expect((await get(live, '/v1/account')).body.account).toMatchObject({ id: userId, mode: 'live' });
+      expect((await get(live, '/v1/account')).body.account).toMatchObject({
+        id: userId,
+        mode: 'live',
+      });
       const { body } = await send('POST', url + submitPath, test, request);
       expect((await get(test, '/v1/jobs')).body.jobs).toMatchObject([
         { job_id: body.job_id, mode: 'test', cost: 0 },
@@ -55,7 +59,10 @@ describe.each<Edge>(['api', 'gateway'])(
       expect((await get(live, '/v1/jobs')).body.jobs).toEqual([]);
       expect((await get(live, `/v1/jobs/${body.job_id}`)).status).toBe(404);
       // The same account as for a test key.
-      const created = await send('POST', `${url}/v1/account/keys`, live, { name: 'ci', mode: 'test' });
+      const created = await send('POST', `${url}/v1/account/keys`, live, {
+        name: 'ci',
+        mode: 'test',
+      });
       const bearer = { authorization: `Bearer ${created.body.api_key}` };
       expect((await get(bearer, '/v1/jobs')).body.jobs).toHaveLength(1);
     });
@@ -73,7 +80,9 @@ describe.each<Edge>(['api', 'gateway'])(
       await open(reader.live);
       expect((await get(reader.test, '/v1/jobs')).status).toBe(200);
       expect((await send('POST', url + submitPath, reader.test, request)).status).toBe(403);
-      expect((await send('POST', `${url}/v1/account/keys`, reader.test, { name: 'more' })).status).toBe(403);
+      expect(
+        (await send('POST', `${url}/v1/account/keys`, reader.test, { name: 'more' })).status,
+      ).toBe(403);
       const writer = await signIn((await createUser({ scopes: ['submit'] })).apiKey);
       await open(writer.live);
       expect((await send('POST', url + submitPath, writer.test, request)).status).toBe(202);
@@ -83,12 +92,14 @@ describe.each<Edge>(['api', 'gateway'])(
     test('keep the limits of their key: a ceiling creates no keys, and no key of theirs is live', async () => {
       const limited = await signIn((await createUser({ creditCeiling: 5 })).apiKey);
       await open(limited.live);
-      expect((await send('POST', `${url}/v1/account/keys`, limited.test, { name: 'more' })).status).toBe(403);
+      expect(
+        (await send('POST', `${url}/v1/account/keys`, limited.test, { name: 'more' })).status,
+      ).toBe(403);
       const { test, live } = await signIn((await createUser()).apiKey);
       await open(live);
-      expect((await send('POST', `${url}/v1/account/keys`, test, { name: 'x', mode: 'live' })).status).toBe(
-        403,
-      );
+      expect(
+        (await send('POST', `${url}/v1/account/keys`, test, { name: 'x', mode: 'live' })).status,
+      ).toBe(403);
       const { body } = await send('POST', `${url}/v1/account/keys`, test, { name: 'x' });
       expect(body.api_key).toMatch(/^gl_test_/);
     });
@@ -102,12 +113,16 @@ describe.each<Edge>(['api', 'gateway'])(
       expect((await get(test, '/v1/account')).body.detail).toBe('The account is suspended.');
       await suspendUser(store, userId, null);
       const second = await signIn(apiKey);
-      expect((await send('DELETE', `${url}/console/session?everywhere=true`, test)).status).toBe(204);
+      expect((await send('DELETE', `${url}/console/session?everywhere=true`, test)).status).toBe(
+        204,
+      );
       for (const headers of [live, test, second.live, second.test])
         expect((await get(headers, '/v1/account')).status).toBe(401);
       const third = await signIn(apiKey);
       await revokeApiKey(store, keyId, clock.now());
-      expect((await get(third.test, '/v1/account')).body.detail).toBe('The API key has been revoked.');
+      expect((await get(third.test, '/v1/account')).body.detail).toBe(
+        'The API key has been revoked.',
+      );
     });
 
     test('exist for users with a live key only', async () => {
@@ -115,7 +130,10 @@ describe.each<Edge>(['api', 'gateway'])(
       expect(operator.response.body.test_csrf_token).toBeNull();
       expect((await open(operator.headers)).status).toBe(403);
       const { live } = await signIn((await createUser()).apiKey);
-      const { body } = await send('POST', `${url}/v1/account/keys`, live, { name: 'ci', mode: 'test' });
+      const { body } = await send('POST', `${url}/v1/account/keys`, live, {
+        name: 'ci',
+        mode: 'test',
+      });
       const tester = await signInWith(url, body.api_key);
       expect(tester.response.body).toMatchObject({ mode: 'test', test_csrf_token: null });
       expect((await open({})).status).toBe(401);

@@ -51,7 +51,8 @@ export const jobTypes = resolveJobTypes(services, kinds.map(small), [market]);
 const jobWindow = 4;
 const maxSkewMs = 20_000;
 /**
- * As in the service: the timeout of the first reading of the store's time, and the interval of later ones.
+ * As in the service: the timeout of the first reading of the store's time, and the interval of
+ * later ones.
  */
 const firstReadingMs = 3_000;
 const followMs = 5_000;
@@ -120,7 +121,13 @@ function createContext(shared: Shared, process: Process): JobContext {
       origins: new Map(),
       effectiveSettings: [],
       notices,
-      retention: { resultsMs: null, jobsMs: null, deliveriesMs: null, auditLogMs: null, historyMs: null },
+      retention: {
+        resultsMs: null,
+        jobsMs: null,
+        deliveriesMs: null,
+        auditLogMs: null,
+        historyMs: null,
+      },
     },
     links: {
       records: (_job, { path }) => path,
@@ -161,7 +168,9 @@ export function startActors(shared: Shared): Actors {
   const keep = (name: string, begin: (context: JobContext, process: Process) => void) => {
     const start = () => {
       const process = startProcess(world, name, random.integer(-maxSkewMs, maxSkewMs));
-      process.onDeath(() => scheduler.after(random.integer(500, 20_000), { owner: null, run: start }));
+      process.onDeath(() =>
+        scheduler.after(random.integer(500, 20_000), { owner: null, run: start }),
+      );
       void followStore(process).then(() => begin(createContext(shared, process), process));
     };
     scheduler.after(random.integer(0, 3_000), { owner: null, run: start });

@@ -8,14 +8,20 @@ import { simulate } from './run.ts';
 export interface BrokenStore {
   /** Description of the defect. */
   defect: string;
-  /** Seed that is tried first. `npm run simulate -- --defects` finds the first one that reveals the defect. */
+  /**
+   * Seed that is tried first. `npm run simulate -- --defects` finds the first one that reveals the
+   * defect.
+   */
   seed: number;
   /** Returns the methods that replace a correct store's methods. */
   change(store: Store): StoreMethods;
 }
 
 /** Seeds that are tried if the first one of a store does not reveal its defect. */
-export const seedsOfDefects: readonly number[] = Array.from({ length: 60 }, (_, index) => index + 1);
+export const seedsOfDefects: readonly number[] = Array.from(
+  { length: 60 },
+  (_, index) => index + 1,
+);
 
 /** Runs a seed on a broken store, and returns the problems that it reveals. */
 export async function revealDefect({ change }: BrokenStore, seed: number): Promise<string[]> {
@@ -34,7 +40,9 @@ export const brokenStores: readonly BrokenStore[] = [
         ledger: {
           post: (entry) =>
             store.ledger.post(
-              entry.type === 'refund' && posts++ === 0 ? { ...entry, key: `${entry.key}:again` } : entry,
+              entry.type === 'refund' && posts++ === 0
+                ? { ...entry, key: `${entry.key}:again` }
+                : entry,
             ),
         },
       };
@@ -72,13 +80,18 @@ export const brokenStores: readonly BrokenStore[] = [
       const unmark = (outcomes: Record<number, Outcome>) =>
         Object.fromEntries(
           Object.entries(outcomes).map(([index, outcome]) =>
-            outcome.status === 'SUCCESS' ? [index, { ...outcome, collectedAt: undefined }] : [index, outcome],
+            outcome.status === 'SUCCESS'
+              ? [index, { ...outcome, collectedAt: undefined }]
+              : [index, outcome],
           ),
         );
       return {
         batches: {
           recordOutcomes: (batch, attempt, write) =>
-            store.batches.recordOutcomes(batch, attempt, { ...write, outcomes: unmark(write.outcomes) }),
+            store.batches.recordOutcomes(batch, attempt, {
+              ...write,
+              outcomes: unmark(write.outcomes),
+            }),
         },
       };
     },
@@ -99,7 +112,9 @@ export const brokenStores: readonly BrokenStore[] = [
       return {
         jobs: {
           claimDue: async (...parameters) =>
-            (await store.jobs.claimDue(...parameters)).filter(({ id, state }) => isFirst(`${state} ${id}`)),
+            (await store.jobs.claimDue(...parameters)).filter(({ id, state }) =>
+              isFirst(`${state} ${id}`),
+            ),
         },
       };
     },
@@ -116,7 +131,8 @@ export const brokenStores: readonly BrokenStore[] = [
       let kept = 0;
       return {
         deliveries: {
-          insert: (delivery) => store.deliveries.insert({ ...delivery, key: `${delivery.key} ${kept++}` }),
+          insert: (delivery) =>
+            store.deliveries.insert({ ...delivery, key: `${delivery.key} ${kept++}` }),
         },
       };
     },

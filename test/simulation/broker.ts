@@ -52,14 +52,22 @@ export function createBroker(world: World): Broker {
     }
     const { batchId, attempt } = message;
     if (
-      messages.values().some((each) => each.message.batchId === batchId && each.message.attempt === attempt)
+      messages
+        .values()
+        .some((each) => each.message.batchId === batchId && each.message.attempt === attempt)
     )
       return false;
     if (world.happens(messageDropped)) return true;
     for (const _copy of world.happens(messageDuplicated) ? [1, 2] : [1]) {
       const delay = world.happens(messageDelayed) ? random.integer(0, maxDelayMs) : 0;
       const id = ++lastId;
-      messages.set(id, { id, message, visibleAt: scheduler.now() + delay, deliveries: 0, ackBy: null });
+      messages.set(id, {
+        id,
+        message,
+        visibleAt: scheduler.now() + delay,
+        deliveries: 0,
+        ackBy: null,
+      });
       pumpAfter(delay, topicOf(message.lane, message.market));
     }
     return true;
@@ -75,7 +83,9 @@ export function createBroker(world: World): Broker {
       ({ message }) => topicOf(message.lane, message.market) === topic,
     );
     let inFlight = own.filter(({ ackBy }) => ackBy !== null).length;
-    const ready = own.filter(({ ackBy, visibleAt }) => ackBy === null && visibleAt <= scheduler.now());
+    const ready = own.filter(
+      ({ ackBy, visibleAt }) => ackBy === null && visibleAt <= scheduler.now(),
+    );
     while (ready.length > 0 && inFlight < waiting[0]!.concurrency) {
       const [entry] = ready.splice(random.integer(0, ready.length - 1), 1);
       deliver(topic, random.pick(waiting), entry!);
@@ -161,7 +171,12 @@ export function createBroker(world: World): Broker {
       engine: 'simulated',
       publish: (message) => process.call('queue', 'publish', () => add(message)),
       consume: async (lane, market, concurrency, handle) =>
-        consume(process, topicOf(lane, market), { process, concurrency, handle, running: new Set() }),
+        consume(process, topicOf(lane, market), {
+          process,
+          concurrency,
+          handle,
+          running: new Set(),
+        }),
       ping: () => process.call('queue', 'ping', () => {}),
       close: async () => {
         throw new Fault('internal', 'Simulated processes do not close their queue.');

@@ -1,4 +1,9 @@
-import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
+import {
+  create,
+  type DescMethod,
+  type MessageInitShape,
+  type MessageShape,
+} from '@bufbuild/protobuf';
 import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import type { Principal } from '../../src/access/principal.ts';
 import type { Call } from '../../src/api/rpc/handlers.ts';
@@ -25,7 +30,12 @@ export interface Caller {
 }
 
 /** Creates a caller with a name for the trace. */
-export function createCaller(world: World, actors: Actors, name: string, principal: Principal): Caller {
+export function createCaller(
+  world: World,
+  actors: Actors,
+  name: string,
+  principal: Principal,
+): Caller {
   const { scheduler, random } = world;
   return {
     principal,
@@ -57,9 +67,11 @@ export function createCaller(world: World, actors: Actors, name: string, princip
         world.trace(`${description} by ${process.name}`);
         const run = () =>
           core.unary(method, create(method.input, request), call).then(
-            (message) => process.alive && reply('answered', { end: 'answered', message: message as never }),
+            (message) =>
+              process.alive && reply('answered', { end: 'answered', message: message as never }),
             (error) =>
-              process.alive && reply(`${error.message}`, { end: 'refused', fault: Fault.from(error) }),
+              process.alive &&
+              reply(`${error.message}`, { end: 'refused', fault: Fault.from(error) }),
           );
         scheduler.after(random.integer(0, 50), { owner: process, run: () => void run() });
       }),
@@ -67,8 +79,8 @@ export function createCaller(world: World, actors: Actors, name: string, princip
 }
 
 /**
- * Repeats a call, which has an idempotency key or changes nothing, until it is answered or permanently
- * refused.
+ * Repeats a call, which has an idempotency key or changes nothing, until it is answered or
+ * permanently refused.
  */
 export async function callUntilAnswered<M extends DescMethod>(
   world: World,

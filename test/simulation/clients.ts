@@ -62,7 +62,12 @@ export async function runClients(
   await Promise.all([...submits, ...grants, ...others]);
 }
 
-async function submitIntended(world: World, user: Caller, place: number, history: History): Promise<void> {
+async function submitIntended(
+  world: World,
+  user: Caller,
+  place: number,
+  history: History,
+): Promise<void> {
   const { scheduler, random } = world;
   await scheduler.sleep(random.integer(0, startWithinMs));
   const key = random.once(3) ? undefined : `wish-${place}`;
@@ -118,8 +123,8 @@ function drawOptions({ random }: World): SubmitOptionValues {
 }
 
 /**
- * Requests the quote of a job with the idempotency key of its submission and a maximum that its submission
- * does not have. A quote that used up the key would conflict with the submission.
+ * Requests the quote of a job with the idempotency key of its submission and a maximum that its
+ * submission does not have. A quote that used up the key would conflict with the submission.
  */
 async function quote(
   world: World,
@@ -133,7 +138,8 @@ async function quote(
   if (reply.end !== 'answered') return;
   const message = reply.message as { quote?: { cost: bigint }; jobId?: string; taskId?: bigint };
   intent.quotedCost = Number(message.quote?.cost);
-  if (message.jobId || message.taskId) world.problems.push(`the quote of ${intent.units[0]} names a job`);
+  if (message.jobId || message.taskId)
+    world.problems.push(`the quote of ${intent.units[0]} names a job`);
 }
 
 function submitOf(world: World, intent: IntendedJob): [DescMethod, Record<string, unknown>] {
@@ -146,7 +152,9 @@ function submitOf(world: World, intent: IntendedJob): [DescMethod, Record<string
         { country: 'sg', items: intent.units.map((itemId) => ({ itemId, shopId })) },
       ];
     case 2: {
-      const rows = intent.units.map((id, index) => `${index % 2 === 0 ? 'sg' : 'my'},${shopId},${id}`);
+      const rows = intent.units.map(
+        (id, index) => `${index % 2 === 0 ? 'sg' : 'my'},${shopId},${id}`,
+      );
       const file = Buffer.from(['region,shop_id,item_id', ...rows].join('\n'));
       return [method.submitGetPcBulk, { file, rescrape: true, resultFormat: 'jsonl' }];
     }
@@ -159,11 +167,22 @@ function submitOf(world: World, intent: IntendedJob): [DescMethod, Record<string
   }
 }
 
-async function grant(world: World, user: Caller, operator: Caller, place: number, history: History) {
+async function grant(
+  world: World,
+  user: Caller,
+  operator: Caller,
+  place: number,
+  history: History,
+) {
   const { scheduler, random } = world;
   await scheduler.sleep(random.integer(0, startWithinMs));
   const { userId } = user.principal;
-  const granted: Grant = { userId, key: `grant-${place}`, amount: random.integer(1, 500), answered: false };
+  const granted: Grant = {
+    userId,
+    key: `grant-${place}`,
+    amount: random.integer(1, 500),
+    answered: false,
+  };
   history.grants.push(granted);
   const request = { userId, amount: BigInt(granted.amount) };
   const reply = await callUntilAnswered(
@@ -177,8 +196,8 @@ async function grant(world: World, user: Caller, operator: Caller, place: number
 }
 
 /**
- * Approves most of the jobs awaiting approval, rejects the others, and sometimes does both concurrently.
- * Never ends.
+ * Approves most of the jobs awaiting approval, rejects the others, and sometimes does both
+ * concurrently. Never ends.
  */
 async function decide(world: World, operator: Caller): Promise<void> {
   const { scheduler, random } = world;
@@ -198,7 +217,12 @@ async function decide(world: World, operator: Caller): Promise<void> {
 }
 
 /** Reads a user's jobs, cancels some running ones, and retries some failed ones. */
-async function cancelAndRetry(world: World, user: Caller, operator: Caller, history: History): Promise<void> {
+async function cancelAndRetry(
+  world: World,
+  user: Caller,
+  operator: Caller,
+  history: History,
+): Promise<void> {
   const { scheduler, random } = world;
   const { listJobs, cancelJob, listUnits } = JobService.method;
   for (let round = 0; round < 4; round++) {
@@ -223,7 +247,13 @@ async function retry(world: World, caller: Caller, jobId: string, history: Histo
   const answered = new Set<string>();
   history.retries.set(key, answered);
   const one = async () => {
-    const reply = await callUntilAnswered(world, caller, JobService.method.retryJob, { jobId }, key);
+    const reply = await callUntilAnswered(
+      world,
+      caller,
+      JobService.method.retryJob,
+      { jobId },
+      key,
+    );
     if (reply.end === 'answered') answered.add(reply.message.jobId);
   };
   await Promise.all(random.once(3) ? [one(), one()] : [one()]);

@@ -48,7 +48,8 @@ const storm = 3;
 const stormOf = 4;
 
 /**
- * Draws the rates of a run. About a third of them are 0, so that each fault also occurs without the others.
+ * Draws the rates of a run. About a third of them are 0, so that each fault also occurs without the
+ * others.
  */
 export function drawRates(random: Random): FaultRates {
   const factor = random.once(stormOf) ? storm : 1;
@@ -60,7 +61,6 @@ export function drawRates(random: Random): FaultRates {
 }
 
 /** Rates without faults. */
-export const noFaults = Object.fromEntries(Object.keys(maxRates).map((name) => [name, 0])) as Record<
-  keyof FaultRates,
-  number
->;
+export const noFaults = Object.fromEntries(
+  Object.keys(maxRates).map((name) => [name, 0]),
+) as Record<keyof FaultRates, number>;

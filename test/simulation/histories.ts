@@ -21,7 +21,8 @@ interface ModelItem {
   readAt: number;
   isPresent: boolean;
   /**
-   * Times at which units listed the item in the latest run that found it, or at which they did not any more.
+   * Times at which units listed the item in the latest run that found it, or at which they did not
+   * any more.
    */
   units: Map<string, number>;
   /** Units that listed the item before, and that this run could not read. */
@@ -44,15 +45,16 @@ interface Model {
 }
 
 const all = { limit: 10_000 };
-const textOf = ({ userId, market, region, key }: ItemKey) => [userId, market, region, key].join('/');
+const textOf = ({ userId, market, region, key }: ItemKey) =>
+  [userId, market, region, key].join('/');
 const isBefore = ({ run: one }: TrackedJob, { run: other }: TrackedJob) =>
   one.at < other.at || (one.at === other.at && one.jobId < other.jobId);
 const lineOf = (at: number, jobId: string, price: number | null) => `${price} at ${at} by ${jobId}`;
 
 /**
- * Checks the observations and the changes of all tracked jobs against a model that compares them one after
- * the other, in the order in which their comparisons were done. That is the order in which the jobs of a user
- * ended.
+ * Checks the observations and the changes of all tracked jobs against a model that compares them
+ * one after the other, in the order in which their comparisons were done. That is the order in
+ * which the jobs of a user ended.
  */
 export async function checkHistories(
   context: JobContext,
@@ -75,14 +77,17 @@ export async function checkHistories(
   for (const { job, run } of tracked) {
     const { items } = await listChanges(store, job.id, null, all);
     const stored = items.map((change) => `${change.type} ${textOf(change)}`).sort();
-    const expected = [...(model.changes.get(job.id) ?? [])].map(([item, type]) => `${type} ${item}`).sort();
+    const expected = [...(model.changes.get(job.id) ?? [])]
+      .map(([item, type]) => `${type} ${item}`)
+      .sort();
     if (stored.join() !== expected.join())
       problems.push(
         `job ${job.id}: its changes are [${stored.join(', ')}], expected [${expected.join(', ')}]`,
       );
     const { unchanged: _, ...counts } = run.counts;
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    if (total !== stored.length) problems.push(`job ${job.id}: ${stored.length} changes, ${total} counted`);
+    if (total !== stored.length)
+      problems.push(`job ${job.id}: ${stored.length} changes, ${total} counted`);
   }
   for (const { item, lines } of model.observations.values())
     problems.push(...(await checkObservations(store, item, lines)));
@@ -90,16 +95,23 @@ export async function checkHistories(
 }
 
 /**
- * Checks that no job was compared before an earlier one of its user, unless the end of that one was not known
- * yet.
+ * Checks that no job was compared before an earlier one of its user, unless the end of that one was
+ * not known yet.
  */
-function checkOrder(tracked: readonly TrackedJob[], comparisons: ReadonlyMap<string, Comparison>): string[] {
+function checkOrder(
+  tracked: readonly TrackedJob[],
+  comparisons: ReadonlyMap<string, Comparison>,
+): string[] {
   return tracked.flatMap((later, index) =>
     tracked
       .slice(0, index)
       .filter((first) => first.job.userId === later.job.userId && isBefore(later, first))
-      .filter(({ job }) => comparisons.get(later.job.id)!.created < comparisons.get(job.id)!.checked)
-      .map(({ job }) => `job ${job.id} was compared before job ${later.job.id}, which ended earlier`),
+      .filter(
+        ({ job }) => comparisons.get(later.job.id)!.created < comparisons.get(job.id)!.checked,
+      )
+      .map(
+        ({ job }) => `job ${job.id} was compared before job ${later.job.id}, which ended earlier`,
+      ),
   );
 }
 
@@ -147,7 +159,9 @@ function unitReadings(batches: readonly Batch[], job: Job): Map<string, number |
       const startedAt = job.startedAt ?? job.createdAt;
       const read = outcome?.status === 'SUCCESS' ? (outcome.readAt ?? startedAt) : null;
       const unit = `${region} ${key}`;
-      const times = [read, isGone ? startedAt : null, readings.get(unit) ?? null].filter((at) => at !== null);
+      const times = [read, isGone ? startedAt : null, readings.get(unit) ?? null].filter(
+        (at) => at !== null,
+      );
       readings.set(unit, times.length === 0 ? null : Math.max(...times));
     }
   return readings;
@@ -173,7 +187,11 @@ async function addRun(
   const found = new Set<string>();
   for (const batch of batches) {
     const at = Math.min(batch.endedAt ?? run.at, run.at);
-    for await (const { reading, region, unitKey, isReused, ...read } of readingsOf(context, job, batch)) {
+    for await (const { reading, region, unitKey, isReused, ...read } of readingsOf(
+      context,
+      job,
+      batch,
+    )) {
       const item = { userId: job.userId, market: job.market, region, key: reading.key };
       const text = textOf(item);
       const readAt = Math.min(read.readAt ?? at, at);

@@ -10,7 +10,13 @@ import { contextWith } from '../support/context.ts';
 import { jobTypes } from './actors.ts';
 import type { History, IntendedJob } from './clients.ts';
 import { checkHistories } from './histories.ts';
-import { exists, mayVanish, type ServedPages, type SharedFiles, type SimulatedReceiver } from './outside.ts';
+import {
+  exists,
+  mayVanish,
+  type ServedPages,
+  type SharedFiles,
+  type SimulatedReceiver,
+} from './outside.ts';
 import { checkReuse } from './reuse.ts';
 import type { Comparison } from './witness.ts';
 
@@ -35,7 +41,9 @@ export interface FinalState {
 
 const page = { limit: 10_000 };
 
-/** Checks the invariants of the service at the end of a run. Returns a sentence for each broken one. */
+/**
+ * Checks the invariants of the service at the end of a run. Returns a sentence for each broken one.
+ */
 export async function brokenInvariants(state: FinalState): Promise<string[]> {
   const { store, files, receiver, served, comparisons, history, userIds } = state;
   const { problems } = await audit(store);
@@ -49,10 +57,12 @@ export async function brokenInvariants(state: FinalState): Promise<string[]> {
   for (const userId of userIds) {
     const own = entries.filter((entry) => entry.userId === userId);
     const balance = (await store.users.get(userId))!.balance;
-    if (balance !== sum(own)) problems.push(`user ${userId}: balance ${balance}, ledger ${sum(own)}`);
+    if (balance !== sum(own))
+      problems.push(`user ${userId}: balance ${balance}, ledger ${sum(own)}`);
   }
   for (const each of whole) {
-    const report = (problem: string) => problems.push(`job ${each.job.id} (${each.job.kind}): ${problem}`);
+    const report = (problem: string) =>
+      problems.push(`job ${each.job.id} (${each.job.kind}): ${problem}`);
     if (each.job.finishedAt === null) {
       report(`still ${each.job.state}`);
       continue;
@@ -65,14 +75,21 @@ export async function brokenInvariants(state: FinalState): Promise<string[]> {
   problems.push(...checkSubmits(history, whole), ...checkGrants(history, entries));
   // Records cannot be read if a file is missing, which was reported above.
   if (problems.length > 0) return problems;
-  problems.push(...(await checkReuse(contextWith({ store, blobs: files.blobs, jobTypes }), served, jobs)));
   problems.push(
-    ...(await checkHistories(contextWith({ store, blobs: files.blobs, jobTypes }), comparisons, jobs)),
+    ...(await checkReuse(contextWith({ store, blobs: files.blobs, jobTypes }), served, jobs)),
+  );
+  problems.push(
+    ...(await checkHistories(
+      contextWith({ store, blobs: files.blobs, jobTypes }),
+      comparisons,
+      jobs,
+    )),
   );
   return problems;
 }
 
-const sum = (entries: readonly LedgerEntry[]) => entries.reduce((total, { amount }) => total + amount, 0);
+const sum = (entries: readonly LedgerEntry[]) =>
+  entries.reduce((total, { amount }) => total + amount, 0);
 
 const outcomesOf = ({
   batches,
@@ -87,23 +104,28 @@ function checkCredits(each: WholeJob, report: (problem: string) => void): void {
   const charged = -sum(entries.filter(({ type }) => type === 'charge'));
   const refunded = sum(entries.filter(({ type }) => type === 'refund'));
   const earned = done * job.unitPrice - discountOf(each);
-  if (charged !== earned + refunded) report(`charged ${charged}, earned ${earned}, refunded ${refunded}`);
-  if (charged !== job.cost && job.state !== 'rejected') report(`costs ${job.cost}, charged ${charged}`);
+  if (charged !== earned + refunded)
+    report(`charged ${charged}, earned ${earned}, refunded ${refunded}`);
+  if (charged !== job.cost && job.state !== 'rejected')
+    report(`costs ${job.cost}, charged ${charged}`);
   if (job.refunded !== refunded) report(`says ${job.refunded} refunded, the ledger ${refunded}`);
 }
 
-/** Returns the credits that the reused units of a job cost less, at half the price of the others. */
+/**
+ * Returns the credits that the reused units of a job cost less, at half the price of the others.
+ */
 function discountOf(each: WholeJob): number {
   const isReused = (outcome: Outcome | undefined) =>
     outcome?.status === 'SUCCESS' && outcome.collectedAt !== undefined;
   return (
-    outcomesOf(each).filter(({ outcome }) => isReused(outcome)).length * Math.floor(each.job.unitPrice / 2)
+    outcomesOf(each).filter(({ outcome }) => isReused(outcome)).length *
+    Math.floor(each.job.unitPrice / 2)
   );
 }
 
 /**
- * Checks that units fail only if the item does not exist, the job was stopped, or the queue refused the
- * batch.
+ * Checks that units fail only if the item does not exist, the job was stopped, or the queue refused
+ * the batch.
  */
 function checkUnits(each: WholeJob, report: (problem: string) => void): void {
   const units = outcomesOf(each);
@@ -113,15 +135,25 @@ function checkUnits(each: WholeJob, report: (problem: string) => void): void {
   // A batch that cannot be queued waits. A submission fails only if no batch can be queued.
   if (unqueued.length > 0 && unqueued.length < units.length)
     report(`${unqueued.length} of ${units.length} units failed because they were not queued`);
-  if (units.length !== each.job.totalUnits) report(`has ${units.length} of ${each.job.totalUnits} units`);
+  if (units.length !== each.job.totalUnits)
+    report(`has ${units.length} of ${each.job.totalUnits} units`);
   for (const { unit, outcome } of units) {
     if (outcome === undefined) report(`unit ${unit.key} has no outcome`);
     const id = String(unit.input.item_id ?? unit.input.shop_id);
     const known = exists(id);
-    if (outcome?.status === 'SUCCESS' && !known) report(`unit ${unit.key} succeeded, and does not exist`);
-    if (outcome?.status === 'FAILED' && outcome.code === 'page_not_found' && known && !mayVanish(id))
+    if (outcome?.status === 'SUCCESS' && !known)
+      report(`unit ${unit.key} succeeded, and does not exist`);
+    if (
+      outcome?.status === 'FAILED' &&
+      outcome.code === 'page_not_found' &&
+      known &&
+      !mayVanish(id)
+    )
       report(`unit ${unit.key} was not found, and exists`);
-    if (outcome?.status === 'FAILED' && (outcome.code === 'internal' || outcome.code === 'unavailable'))
+    if (
+      outcome?.status === 'FAILED' &&
+      (outcome.code === 'internal' || outcome.code === 'unavailable')
+    )
       report(`unit ${unit.key} failed as ${outcome.code}: ${outcome.message}`);
   }
 }
@@ -155,7 +187,8 @@ async function checkFiles(
     if (outcome?.status !== 'SUCCESS') continue;
     const inFile = outcome.file ? contentOf(outcome.file) : payloads.get(`${batch.id} ${index}`);
     const id = String(unit.input.item_id ?? unit.input.shop_id);
-    if (!inFile?.includes(`"itemId":"${id}"`)) report(`unit ${unit.key} succeeded and has no result`);
+    if (!inFile?.includes(`"itemId":"${id}"`))
+      report(`unit ${unit.key} succeeded and has no result`);
   }
   const expected = outcomesOf(each).map(({ unit, outcome, batch, index }) => {
     const status = unitStatus(outcome, job);
@@ -170,11 +203,18 @@ async function checkFiles(
   const rows = rowsOf(job, contentOf(job.file));
   if (rows.join('\n') !== expected.join('\n'))
     report(`its file holds [${rows.join(', ')}], expected [${expected.join(', ')}]`);
-  if (job.file.items !== rows.length) report(`its file says ${job.file.items} items of ${rows.length}`);
+  if (job.file.items !== rows.length)
+    report(`its file says ${job.file.items} items of ${rows.length}`);
 }
 
-/** Returns the contents of a batch's file: a file, or a part of the merged file with head and tail. */
-function batchContent(files: SharedFiles['files'], job: Job, { file, segments: [segment] }: Batch): Buffer {
+/**
+ * Returns the contents of a batch's file: a file, or a part of the merged file with head and tail.
+ */
+function batchContent(
+  files: SharedFiles['files'],
+  job: Job,
+  { file, segments: [segment] }: Batch,
+): Buffer {
   const stored = files.get(segment?.path ?? '') ?? Buffer.alloc(0);
   if (segment?.path === file?.path) return stored;
   const { start, end } = segment!.body!;
@@ -204,7 +244,8 @@ function checkNotice(
   const known = [...(ids.get(about) ?? [])];
   if (known.length === 0) report('no notification of its end');
   if (known.length > 1) report(`its end was notified under ${known.length} ids`);
-  if (known.some((each) => (accepted.get(each) ?? 0) < 1)) report('a notification was not accepted');
+  if (known.some((each) => (accepted.get(each) ?? 0) < 1))
+    report('a notification was not accepted');
 }
 
 function checkSubmits({ intended, retries }: History, whole: readonly WholeJob[]): string[] {
@@ -220,7 +261,9 @@ function checkSubmits({ intended, retries }: History, whole: readonly WholeJob[]
         (isAnswered(each) || !isRolledBack(each)),
     );
     const report = (problem: string) =>
-      problems.push(`submit ${intent.key ?? 'without a key'} of unit ${intent.units[0]}: ${problem}`);
+      problems.push(
+        `submit ${intent.key ?? 'without a key'} of unit ${intent.units[0]}: ${problem}`,
+      );
     const expected = intent.isQuoteOnly ? 0 : 1;
     if (jobs.length > expected) report(`created ${jobs.length} jobs`);
     checkCost(intent, jobs[0], report);
@@ -243,19 +286,22 @@ function checkCost(
     report('its quote used its idempotency key');
   if (found === undefined) return;
   const { cost } = found.job;
-  if (quotedCost !== null && cost !== quotedCost) report(`costs ${cost}, its quote said ${quotedCost}`);
+  if (quotedCost !== null && cost !== quotedCost)
+    report(`costs ${cost}, its quote said ${quotedCost}`);
   if (maxCredits !== undefined && cost > maxCredits)
     report(`costs ${cost}, more than its maximum ${maxCredits}`);
 }
 
 /**
- * Returns true for a job whose submission was refused because the queue was unavailable: it ended without
- * cost.
+ * Returns true for a job whose submission was refused because the queue was unavailable: it ended
+ * without cost.
  */
 function isRolledBack(each: WholeJob): boolean {
   const wasQueued = ({ outcome }: ReturnType<typeof outcomesOf>[number]) =>
     outcome?.status !== 'FAILED' || outcome.code !== 'not_queued';
-  return each.job.state === 'failed' && !outcomesOf(each).some(wasQueued) && sum(each.entries) === 0;
+  return (
+    each.job.state === 'failed' && !outcomesOf(each).some(wasQueued) && sum(each.entries) === 0
+  );
 }
 
 /** Checks that an acknowledged job exists and that a refused submit cost nothing. */

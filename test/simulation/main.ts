@@ -40,7 +40,10 @@ function parseCount(name: 'seed' | 'seeds' | 'from' | 'jobs', fallback: number):
   process.exit(2);
 }
 
-/** Prints the first seed that reveals each defect. Returns 1 if none of the seeds reveals one of them. */
+/**
+ * Prints the first seed that reveals each defect. Returns 1 if none of the seeds reveals one of
+ * them.
+ */
 async function findSeeds(count: number): Promise<number> {
   let missed = 0;
   for (const broken of brokenStores) {

@@ -41,7 +41,13 @@ export function createSharedFiles(): SharedFiles {
         for await (const chunk of chunks) parts.push(Buffer.from(chunk as string));
         const content = Buffer.concat(parts);
         await process.call('blobs', 'write', () => void files.set(path, content));
-        return { path, contentType, items: items(), bytes: content.length, sha256: sha256(content) };
+        return {
+          path,
+          contentType,
+          items: items(),
+          bytes: content.length,
+          sha256: sha256(content),
+        };
       },
       read: (path, range) => process.call('blobs', 'read', () => read(path, range)),
       size: (path) => process.call('blobs', 'size', () => files.get(path)?.length ?? null),
@@ -74,7 +80,10 @@ const missingEvery = 9;
 export const exists = (id: string): boolean => hash(`there is ${id}`) % missingEvery !== 0;
 
 /** Items of several jobs. */
-export const sharedItems: readonly string[] = Array.from({ length: 8 }, (_, index) => `${9_000_001 + index}`);
+export const sharedItems: readonly string[] = Array.from(
+  { length: 8 },
+  (_, index) => `${9_000_001 + index}`,
+);
 
 /** Interval between price changes of an item, in milliseconds. */
 const priceMs = 45_000;
@@ -97,8 +106,12 @@ export function createPages(world: World, served: ServedPages, process: Process)
   const transient = ['network', 'page_failed', 'page_throttled', 'page_blocked'] as const;
   const fetch = async ({ path }: PageRequest, signal: AbortSignal): Promise<PageResponse> => {
     const isSlow = world.happens(world.rates.pageSlow);
-    await process.clock.sleep(isSlow ? random.integer(5_000, 30_000) : random.integer(50, 1_500), signal);
-    if (world.happens(world.rates.pageFailed)) throw new Fault(random.pick(transient), 'Simulated.');
+    await process.clock.sleep(
+      isSlow ? random.integer(5_000, 30_000) : random.integer(50, 1_500),
+      signal,
+    );
+    if (world.happens(world.rates.pageFailed))
+      throw new Fault(random.pick(transient), 'Simulated.');
     const id = path.slice(path.lastIndexOf('/') + 1);
     const at = world.scheduler.now();
     const price = priceAt(id, at);
@@ -106,7 +119,13 @@ export function createPages(world: World, served: ServedPages, process: Process)
     const response = world.newId();
     served.set(response, { item: id, at });
     const body = Buffer.from(JSON.stringify({ itemId: id, response, price }));
-    return { status: 200, headers: {}, body, url: `https://origin.test${path}`, at: process.clock.now() };
+    return {
+      status: 200,
+      headers: {},
+      body,
+      url: `https://origin.test${path}`,
+      at: process.clock.now(),
+    };
   };
   return {
     openSession: (_market, _region, signal) => ({
@@ -139,16 +158,22 @@ const list: ListReader = {
   },
 };
 
-const readTracked: ReadTracked = ({ itemId, price }) => trackedItem(itemId, { price: Number(price) });
+const readTracked: ReadTracked = ({ itemId, price }) =>
+  trackedItem(itemId, { price: Number(price) });
 
 /**
- * The simulated marketplace: it has the addresses of mkta, and pages with just enough data to tell them
- * apart.
+ * The simulated marketplace: it has the addresses of mkta, and pages with just enough data to tell
+ * them apart.
  */
 export const market: Market = {
   ...mkta,
   readers: { product: record, variants: record, search: list, merchant: list },
-  tracked: { product: readTracked, variants: readTracked, search: readTracked, merchant: readTracked },
+  tracked: {
+    product: readTracked,
+    variants: readTracked,
+    search: readTracked,
+    merchant: readTracked,
+  },
 };
 
 /** The simulated webhook receiver. */
@@ -171,7 +196,8 @@ export function createReceiver(world: World): SimulatedReceiver {
     const about = `${type} ${data.job_id}`;
     accepted.set(id, (accepted.get(id) ?? 0) + 1);
     ids.set(about, (ids.get(about) ?? new Set()).add(id));
-    if (world.happens(world.rates.receiverFailed)) throw new Fault('network', 'The response was lost.');
+    if (world.happens(world.rates.receiverFailed))
+      throw new Fault('network', 'The response was lost.');
     return { status: 204, headers: {}, text: '' };
   };
   return {

@@ -9,7 +9,10 @@ import type { World } from './world.ts';
 /** Ports of a process to the engines. */
 export type Port = 'store' | 'queue' | 'blobs';
 
-/** A simulated process. After its death no call reaches a port or returns, except requests already sent. */
+/**
+ * A simulated process. After its death no call reaches a port or returns, except requests already
+ * sent.
+ */
 export interface Process extends Owner {
   name: string;
   /** Clock synchronized with the store on a host whose own clock is wrong. */
@@ -23,13 +26,13 @@ export interface Process extends Owner {
   /** Simulated time of the last freeze. Null if there was none. */
   readonly frozenAt: number | null;
   /**
-   * Makes a call in simulated time and injects faults. `perform` takes effect at one moment; the process may
-   * die or freeze before and after it.
+   * Makes a call in simulated time and injects faults. `perform` takes effect at one moment; the
+   * process may die or freeze before and after it.
    */
   call<T>(port: Port, name: string, perform: () => Promise<T> | T): Promise<T>;
   /**
-   * Wraps a port so that every method goes through `call`. `observe` is called for each call that took
-   * effect.
+   * Wraps a port so that every method goes through `call`. `observe` is called for each call that
+   * took effect.
    */
   through<P extends object>(port: Port, target: P, observe?: CallObserver): P;
 }
@@ -54,7 +57,8 @@ export function startProcess(world: World, name: string, skewMs: number): Proces
   world.trace(`${name} starts`);
 
   const latency = () => (random.once(30) ? random.integer(200, 3_000) : random.integer(0, 20));
-  const unavailable = (port: Port) => new Fault('unavailable', `The simulated ${port} does not answer.`);
+  const unavailable = (port: Port) =>
+    new Fault('unavailable', `The simulated ${port} does not answer.`);
   const drawFault = (): 'refused' | 'before' | 'after' | null => {
     const { refused, responseLost } = world.rates;
     if (world.happens(refused)) return 'refused';
@@ -123,7 +127,8 @@ export function startProcess(world: World, name: string, skewMs: number): Proces
         const effect = async () => {
           try {
             const fate = drawFault();
-            if (fate === 'refused' || (cutOffUntil[port] ?? 0) > scheduler.now()) throw unavailable(port);
+            if (fate === 'refused' || (cutOffUntil[port] ?? 0) > scheduler.now())
+              throw unavailable(port);
             const result = await perform();
             world.trace(`${name} ${port}.${method}${fate === null ? '' : ' (response lost)'}`);
             disturb();
@@ -163,7 +168,9 @@ export function startProcess(world: World, name: string, skewMs: number): Proces
         }
         // Each element counts as a call.
         return async function* (...parameters) {
-          const elements = (method(...parameters) as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+          const elements = (method(...parameters) as AsyncIterable<unknown>)[
+            Symbol.asyncIterator
+          ]();
           for (;;) {
             const next = (await call(() => elements.next())) as IteratorResult<unknown>;
             if (next.done) return;

@@ -6,8 +6,8 @@ import type { Job } from '../../src/store/documents.ts';
 import type { ServedPages } from './outside.ts';
 
 /**
- * Difference between the clocks of a process and of the simulation, and duration between a response and its
- * storage, in milliseconds.
+ * Difference between the clocks of a process and of the simulation, and duration between a response
+ * and its storage, in milliseconds.
  */
 const toleranceMs = 90_000;
 
@@ -26,8 +26,8 @@ interface Collected {
 }
 
 /**
- * Checks that a record or a file is reused only by jobs with `max_age`, for the item that it was read for,
- * and while it is young enough, and that every other one was read for its own unit.
+ * Checks that a record or a file is reused only by jobs with `max_age`, for the item that it was
+ * read for, and while it is young enough, and that every other one was read for its own unit.
  */
 export async function checkReuse(
   context: JobContext,
@@ -40,7 +40,8 @@ export async function checkReuse(
     const maxAge = maxAgeMs(job.options);
     const half = maxAge === null ? null : Math.ceil(job.unitPrice / 2);
     const report = (problem: string) => problems.push(`job ${job.id} (${job.kind}): ${problem}`);
-    if (job.reusedUnitPrice !== half) report(`reused units cost ${job.reusedUnitPrice} of ${job.unitPrice}`);
+    if (job.reusedUnitPrice !== half)
+      report(`reused units cost ${job.reusedUnitPrice} of ${job.unitPrice}`);
     let reused = 0;
     for await (const batch of context.store.batches.read(job.id)) {
       for await (const unit of collectedIn(context, job, batch)) {
@@ -48,7 +49,8 @@ export async function checkReuse(
         const { collectedAt } = unit.outcome;
         if (collectedAt === undefined) continue;
         reused += 1;
-        if (maxAge === null) report(`unit ${batch.id} ${unit.index} reused a record without max_age`);
+        if (maxAge === null)
+          report(`unit ${batch.id} ${unit.index} reused a record without max_age`);
         else if (collectedAt < job.createdAt - maxAge - toleranceMs)
           report(`unit ${batch.id} ${unit.index} reused a record that is too old`);
       }
@@ -60,7 +62,8 @@ export async function checkReuse(
 }
 
 /**
- * Checks that the records of a unit were served for its item, and marked with their time if they were reused.
+ * Checks that the records of a unit were served for its item, and marked with their time if they
+ * were reused.
  */
 function checkOrigins(
   served: ServedPages,
@@ -77,7 +80,8 @@ function checkOrigins(
       report(`unit ${place} has a record of ${itemId}, which was read for ${page?.item}`);
     if (collectedAt !== undefined) continue;
     const other = firstUse.get(response);
-    if (other !== undefined) report(`unit ${place} has the record of ${other} and is not marked as reused`);
+    if (other !== undefined)
+      report(`unit ${place} has the record of ${other} and is not marked as reused`);
     firstUse.set(response, place);
   }
   // A file is marked with the start of its reading.
@@ -87,7 +91,11 @@ function checkOrigins(
 }
 
 /** Yields the successful units of a batch. */
-async function* collectedIn(context: JobContext, job: Job, batch: Batch): AsyncGenerator<Collected> {
+async function* collectedIn(
+  context: JobContext,
+  job: Job,
+  batch: Batch,
+): AsyncGenerator<Collected> {
   const records = new Map(await Array.fromAsync(readRecords(context, batch)));
   for (const index of batch.units.keys()) {
     const outcome = batch.outcomes[index];
@@ -97,6 +105,10 @@ async function* collectedIn(context: JobContext, job: Job, batch: Batch): AsyncG
       const entries = await Array.fromAsync(readFileEntries(context, pack, outcome.file));
       yield { index, outcome, records: entries.map(({ text }) => JSON.parse(text) as Origin) };
     } else
-      yield { index, outcome, records: [JSON.parse(Buffer.from(records.get(index)!).toString()) as Origin] };
+      yield {
+        index,
+        outcome,
+        records: [JSON.parse(Buffer.from(records.get(index)!).toString()) as Origin],
+      };
   }
 }

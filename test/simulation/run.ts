@@ -38,13 +38,18 @@ export interface RunReport {
   settledMs: number;
 }
 
-/** Duration of the faults, and timeout for all jobs to end afterwards, in simulated milliseconds. */
+/**
+ * Duration of the faults, and timeout for all jobs to end afterwards, in simulated milliseconds.
+ */
 const faultsMs = 120_000;
 const settleWithinMs = 30 * 60_000;
 const checkMs = 2_000;
 const startCredits = 400;
 
-/** Runs the core with the faults of a seed, waits until all jobs have ended, and checks the invariants. */
+/**
+ * Runs the core with the faults of a seed, waits until all jobs have ended, and checks the
+ * invariants.
+ */
 export async function simulate(options: RunOptions): Promise<RunReport> {
   const { seed, jobs = 6, store = openSqliteStore({ path: ':memory:' }), print } = options;
   const world = createWorld(seed, print);

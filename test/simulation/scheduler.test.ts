@@ -39,7 +39,11 @@ describe('createScheduler()', () => {
     const dead = { alive: false, frozenUntil: 0 };
     scheduler.after(1, { owner: frozen, run: () => ran.push(`frozen ${scheduler.now()}`) });
     scheduler.after(2, { owner: dead, run: () => ran.push('dead') });
-    scheduler.after(3, { owner: dead, run: () => ran.push('dead'), orphaned: () => ran.push('orphaned') });
+    scheduler.after(3, {
+      owner: dead,
+      run: () => ran.push('dead'),
+      orphaned: () => ran.push('orphaned'),
+    });
     await scheduler.run(1_000, forever);
     expect(ran).toEqual(['orphaned', 'frozen 100']);
   });

@@ -16,7 +16,9 @@ function split<T>(values: readonly T[], size: number): T[][] {
   return starts.map((start) => values.slice(start, start + size));
 }
 
-/** Runs seeds one after the other. Returns their problems, each with the command that reproduces it. */
+/**
+ * Runs seeds one after the other. Returns their problems, each with the command that reproduces it.
+ */
 async function problemsOf(
   seeds: readonly number[],
   option = '',
@@ -41,9 +43,12 @@ describe('the core on SQLite', () => {
     from: seeds[0],
     to: seeds.at(-1),
   }));
-  test.each(slices)('keeps its invariants under the faults of seeds $from to $to', async ({ seeds }) => {
-    expect(await problemsOf(seeds, '', undefined, seen)).toEqual([]);
-  });
+  test.each(slices)(
+    'keeps its invariants under the faults of seeds $from to $to',
+    async ({ seeds }) => {
+      expect(await problemsOf(seeds, '', undefined, seen)).toEqual([]);
+    },
+  );
 
   test.skipIf(isSeedReplaced)('takes every rare path under those seeds', () => {
     expect(rarePaths.filter((path) => !seen.has(path))).toEqual([]);

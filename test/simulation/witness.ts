@@ -39,7 +39,8 @@ export function createWitness(world: World, store: Store): Witness {
 
   const compare = async (jobId: string) => {
     for await (const batch of store.batches.read(jobId)) {
-      for (const [index, outcome] of Object.entries(batch.outcomes)) compareUnit(batch, index, outcome);
+      for (const [index, outcome] of Object.entries(batch.outcomes))
+        compareUnit(batch, index, outcome);
     }
   };
   const compareUnit = ({ id, jobId }: Batch, index: string, outcome: Outcome) => {
@@ -51,7 +52,12 @@ export function createWitness(world: World, store: Store): Witness {
     outcomes.set(place, text);
   };
 
-  const observeFenced = (process: Process, name: string, [first, second]: unknown[], result: unknown) => {
+  const observeFenced = (
+    process: Process,
+    name: string,
+    [first, second]: unknown[],
+    result: unknown,
+  ) => {
     if (result) return;
     seen.add('lost claim');
     const isRenewal = name === 'batches.update' && (second as Partial<Batch>).state === undefined;
@@ -72,7 +78,11 @@ export function createWitness(world: World, store: Store): Witness {
       const { after } = second as { after: [at: number, jobId: string] };
       comparisons.get(after[1])!.checked = step;
     }
-    if (name === 'trackingRuns.update' && result && (second as Partial<TrackingRun>).stage === 'done')
+    if (
+      name === 'trackingRuns.update' &&
+      result &&
+      (second as Partial<TrackingRun>).stage === 'done'
+    )
       comparisons.get(jobId)!.done = step;
   };
 
@@ -85,7 +95,8 @@ export function createWitness(world: World, store: Store): Witness {
     }
     if (name.startsWith('trackingRuns.')) observeComparison(name, parameters, result);
     if (fenced.has(name)) observeFenced(process, name, parameters, result);
-    if (name === 'batches.requeueStalled' && (result as unknown[]).length > 0) seen.add('republished batch');
+    if (name === 'batches.requeueStalled' && (result as unknown[]).length > 0)
+      seen.add('republished batch');
     if (name === 'jobs.move' && result !== null && process.name.startsWith('sweep')) {
       if ((parameters[1] as string[]).includes('submitted')) seen.add('resumed submit');
     }

@@ -16,7 +16,9 @@ export interface TestUser {
   key: string;
 }
 
-/** Sends a request with a JSON body and reads the JSON response. A string body is sent unchanged. */
+/**
+ * Sends a request with a JSON body and reads the JSON response. A string body is sent unchanged.
+ */
 export async function sendJson(
   method: string,
   url: string,
@@ -34,7 +36,11 @@ export async function sendJson(
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? null : JSON.parse(text),
+  };
 }
 
 /** Client of one deployment for its operator and its users. */
@@ -86,16 +92,21 @@ export function createApi({ url, operatorKey }: Pick<Deployment, 'url' | 'operat
     async createUser(credits) {
       const { user } = await operator('CreateUser', { name: 'Test', email: 'test@example.test' });
       const { apiKey } = await operator('CreateApiKey', { user_id: user.id, name: 'test' });
-      if (credits > 0) await operator('GrantCredits', { user_id: user.id, amount: credits, note: 'test' });
+      if (credits > 0)
+        await operator('GrantCredits', { user_id: user.id, amount: credits, note: 'test' });
       return { id: user.id, key: apiKey };
     },
     get: (user, path) => sendJson('GET', url + path, user?.key ?? null),
-    post: (user, path, body, headers) => sendJson('POST', url + path, user?.key ?? null, body, headers),
+    post: (user, path, body, headers) =>
+      sendJson('POST', url + path, user?.key ?? null, body, headers),
     delete: (user, path) => sendJson('DELETE', url + path, user?.key ?? null),
     balance: async (user) => Number((await account('GetAccount', user, {})).account.balance ?? 0),
     ledger: async (user) => {
       const { entries } = await account('ListLedgerEntries', user, { page_size: 1000 });
-      return (entries ?? []).map((entry: { amount: string }) => ({ ...entry, amount: Number(entry.amount) }));
+      return (entries ?? []).map((entry: { amount: string }) => ({
+        ...entry,
+        amount: Number(entry.amount),
+      }));
     },
   };
 }
@@ -105,7 +116,8 @@ export const variantSold = {
   submit: '/v1/mkta/variant_sold_v1/submit',
   retrieve: (jobId: string) => `/v1/mkta/variant_sold_v1/retrieve/${jobId}`,
   download: (jobId: string) => `/v1/mkta/variant_sold_v1/download/${jobId}`,
-  item: (jobId: string, itemId: string) => `/v1/mkta/variant_sold_v1/download/${jobId}/item/${itemId}`,
+  item: (jobId: string, itemId: string) =>
+    `/v1/mkta/variant_sold_v1/download/${jobId}/item/${itemId}`,
 };
 
 /** Terminal statuses of jobs. */
@@ -117,7 +129,9 @@ export interface VariantSoldItem {
   shop_id: string;
 }
 
-/** Submits items of one country and returns the job's id. Throws unless the submission is accepted. */
+/**
+ * Submits items of one country and returns the job's id. Throws unless the submission is accepted.
+ */
 export async function submitItems(
   api: TestApi,
   user: TestUser,
@@ -141,9 +155,9 @@ export interface WatchedJob {
 }
 
 /**
- * Polls a variant-sold job until it is terminal and its file is available. Checks in every response that
- * counts never exceed the total, never decrease, and agree with the status. Keeps polling while the service
- * is unreachable, for example because a process was killed.
+ * Polls a variant-sold job until it is terminal and its file is available. Checks in every response
+ * that counts never exceed the total, never decrease, and agree with the status. Keeps polling
+ * while the service is unreachable, for example because a process was killed.
  */
 export async function watchJob(
   api: TestApi,
@@ -162,7 +176,11 @@ export async function watchJob(
     before = checkProgress(retrieved, downloaded, before);
     const { status, success_count: success, download_url: url } = downloaded;
     if (!terminalStatuses.includes(status) || (success > 0 && url === null)) return undefined;
-    return { retrieve: await mustGet(api, user, variantSold.retrieve(jobId)), download: downloaded, polls };
+    return {
+      retrieve: await mustGet(api, user, variantSold.retrieve(jobId)),
+      download: downloaded,
+      polls,
+    };
   };
   const errors: Error[] = [];
   const found = await until(
@@ -190,7 +208,8 @@ async function mustGet(api: TestApi, user: TestUser, path: string): Promise<any>
 async function bodyWhenUp(request: Promise<ApiResponse>): Promise<any> {
   const response = await request.catch(() => undefined);
   if (response === undefined || [502, 503].includes(response.status)) return undefined;
-  if (response.status !== 200) throw new Error(`${response.status} ${JSON.stringify(response.body)}`);
+  if (response.status !== 200)
+    throw new Error(`${response.status} ${JSON.stringify(response.body)}`);
   return response.body;
 }
 
@@ -202,11 +221,15 @@ function checkProgress(
   before: { batches: number; units: number },
 ): { batches: number; units: number } {
   const [, done, total] = /^(\d+)\/(\d+) batches complete$/.exec(retrieved.progress)!.map(Number);
-  const ended = retrieved.batches.filter(({ status }: { status: string }) => status !== 'PENDING').length;
+  const ended = retrieved.batches.filter(
+    ({ status }: { status: string }) => status !== 'PENDING',
+  ).length;
   const { success_count: success, failed_count: failed, total_items: items } = downloaded;
   const verify = (holds: boolean, what: string) => {
     if (!holds)
-      throw new Error(`${what}: ${JSON.stringify({ ...retrieved, batches: ended, downloaded, before })}`);
+      throw new Error(
+        `${what}: ${JSON.stringify({ ...retrieved, batches: ended, downloaded, before })}`,
+      );
   };
   verify(
     done === ended && total === retrieved.batches.length,
@@ -218,13 +241,16 @@ function checkProgress(
     !terminalStatuses.includes(downloaded.status) || success + failed === items,
     'terminal with outstanding items',
   );
-  verify(!terminalStatuses.includes(retrieved.status) || done === total, 'terminal with outstanding batches');
+  verify(
+    !terminalStatuses.includes(retrieved.status) || done === total,
+    'terminal with outstanding batches',
+  );
   return { batches: done!, units: success + failed };
 }
 
 /**
- * Submits a variant-sold job of `count` plain ids, and returns its status once it has ended. Rejects if that
- * takes longer than `withinMs`.
+ * Submits a variant-sold job of `count` plain ids, and returns its status once it has ended.
+ * Rejects if that takes longer than `withinMs`.
  */
 export async function runPlainJob(
   api: TestApi,

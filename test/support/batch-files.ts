@@ -16,8 +16,8 @@ export async function readBatchFile(context: JobContext, { path }: StoredFile): 
 }
 
 /**
- * Gives each batch of an ended job a segment with its rows again, as earlier versions left it. The records
- * are not compressed.
+ * Gives each batch of an ended job a segment with its rows again, as earlier versions left it. The
+ * records are not compressed.
  */
 export async function separateSegments({ store, blobs }: JobContext, jobId: string): Promise<void> {
   for await (const batch of store.batches.read(jobId)) {
@@ -31,7 +31,14 @@ export async function separateSegments({ store, blobs }: JobContext, jobId: stri
     for (const [index, [offset, ...others]] of Object.entries(moved.records))
       records[Number(index)] = [offset - start, ...others];
     const body = { start: 0, end: end - start, items };
-    const segment: Segment = { ...moved, path, bytes: file.bytes, sha256: file.sha256, records, body };
+    const segment: Segment = {
+      ...moved,
+      path,
+      bytes: file.bytes,
+      sha256: file.sha256,
+      records,
+      body,
+    };
     await store.batches.writeAll([], [[{ id: batch.id, jobId }, { segments: [segment] }]]);
   }
 }

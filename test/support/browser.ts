@@ -2,8 +2,8 @@ import puppeteer, { type Browser } from 'puppeteer-core';
 import { shareEngine } from '../engines/share.ts';
 
 /**
- * Connects to the Chromium that the test files of a run share. End the use with `disconnect()`, since
- * `close()` would end the browser of all, and close the contexts that you create.
+ * Connects to the Chromium that the test files of a run share. End the use with `disconnect()`,
+ * since `close()` would end the browser of all, and close the contexts that you create.
  */
 export async function sharedBrowser(): Promise<Browser> {
   const shared = await shareEngine('chromium');

@@ -3,7 +3,10 @@ import type { ClockRecord, ClockState } from '../../src/base/shared-clock.ts';
 
 /** A clock that only the test advances. */
 export interface ManualClock extends Clock {
-  /** Advances by `ms`, waking sleepers in the order of their times, and runs the tasks that they trigger. */
+  /**
+   * Advances by `ms`, waking sleepers in the order of their times, and runs the tasks that they
+   * trigger.
+   */
   advance(ms: number): Promise<void>;
   /** Sets the time of day forward or back; the steady time does not change. */
   step(ms: number): void;
@@ -12,8 +15,8 @@ export interface ManualClock extends Clock {
 }
 
 /**
- * Runs pending tasks, including file operations, until they wait for time or network. The speed of the disk
- * does not matter: a test that advances its clock next does not overtake a write.
+ * Runs pending tasks, including file operations, until they wait for time or network. The speed of
+ * the disk does not matter: a test that advances its clock next does not overtake a write.
  */
 export async function flushTasks(): Promise<void> {
   for (let turn = 0; turn < 20; ) {
@@ -22,7 +25,8 @@ export async function flushTasks(): Promise<void> {
   }
 }
 
-const hasFileOperations = () => process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
+const hasFileOperations = () =>
+  process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
 
 /** Creates a clock set to `start`, in milliseconds since the epoch. */
 export function createManualClock(start: number): ManualClock {
@@ -49,7 +53,9 @@ export function createManualClock(start: number): ManualClock {
     async advance(ms) {
       const end = now + ms;
       for (;;) {
-        const next = [...sleeping].filter(({ until }) => until <= end).sort((a, b) => a.until - b.until)[0];
+        const next = [...sleeping]
+          .filter(({ until }) => until <= end)
+          .sort((a, b) => a.until - b.until)[0];
         if (next === undefined) break;
         now = Math.max(now, next.until);
         sleeping.delete(next);

@@ -21,9 +21,9 @@ const clusterSize = 3;
 export const clusterStack: Stack = { name: 'cluster', distributed: true, open: openClusterEngines };
 
 /**
- * Opens the engines of a deployment without a single point of failure, as far as they are installed: three
- * NATS servers with a replicated stream, MongoDB, and S3. MongoDB is the one at MONGODB_TEST_URI, otherwise a
- * replica set of mongod, otherwise the test engine.
+ * Opens the engines of a deployment without a single point of failure, as far as they are
+ * installed: three NATS servers with a replicated stream, MongoDB, and S3. MongoDB is the one at
+ * MONGODB_TEST_URI, otherwise a replica set of mongod, otherwise the test engine.
  */
 async function openClusterEngines(): Promise<Engines | MissingEngine> {
   const opened: EngineServers[] = [];
@@ -59,7 +59,9 @@ async function openNatsCluster(): Promise<EngineServers | MissingEngine> {
 }
 
 async function openS3(): Promise<EngineServers | MissingEngine> {
-  return serversOf([await startOwn('s3', startS3)], async ([server]) => ({ GLEANER_S3_URL: server!.url }));
+  return serversOf([await startOwn('s3', startS3)], async ([server]) => ({
+    GLEANER_S3_URL: server!.url,
+  }));
 }
 
 async function openClusterMongo(): Promise<EngineServers | MissingEngine> {
@@ -81,7 +83,10 @@ async function openClusterMongo(): Promise<EngineServers | MissingEngine> {
   return { settings: { MONGODB_URI: own.first.uri }, servers: [server], stop: own.stop };
 }
 
-/** Reaches a MongoDB that this process did not start through a proxy, whose faults look like the server's. */
+/**
+ * Reaches a MongoDB that this process did not start through a proxy, whose faults look like the
+ * server's.
+ */
 async function openGivenMongo(): Promise<EngineServers | MissingEngine> {
   const found = await findMongo();
   if ('missing' in found) return found;

@@ -4,9 +4,9 @@ import { type FaultyLink, type LinkFilter, startLink } from './link.ts';
 /** A link to a server that loses a command, or its response. */
 export interface CommandLink extends FaultyLink {
   /**
-   * Resets the connection of the `last`-th command from now on: when it is `refused`, before it reaches the
-   * server; when its response is `lost`, after it took effect. The next `times - 1` commands fail as well,
-   * such as those by which a client repeats it.
+   * Resets the connection of the `last`-th command from now on: when it is `refused`, before it
+   * reaches the server; when its response is `lost`, after it took effect. The next `times - 1`
+   * commands fail as well, such as those by which a client repeats it.
    */
   failAt(last: number, fault: 'refused' | 'lost', times?: number): void;
   /** Returns the name of the command that failed since failAt(). Null if there is none. */
@@ -31,7 +31,8 @@ export function readMongoCommands(): CommandReader {
     const length = rest > 0 ? rest : data.readInt32LE(0);
     missing.set(connection, length - data.length);
     if (rest > 0 || data.readInt32LE(12) !== opMsg) return [];
-    // After the flags, the kind of the section, the length of the document, and the type of its first field.
+    // After the flags, the kind of the section, the length of the document, and the type of its
+    // first field.
     const start = headerBytes + 4 + 1 + 4 + 1;
     const name = data.toString('latin1', start, data.indexOf(0, start));
     if (ofDriver.test(name)) return [];
@@ -41,13 +42,18 @@ export function readMongoCommands(): CommandReader {
   };
 }
 
-/** Returns the subjects that a client of NATS publishes to: its requests, messages, and acknowledgements. */
+/**
+ * Returns the subjects that a client of NATS publishes to: its requests, messages, and
+ * acknowledgements.
+ */
 export const readNatsCommands: CommandReader = (_connection, data) =>
   [...data.toString('latin1').matchAll(/^H?PUB (\S+)/gm)].map(([, subject]) => subject!);
 
 /** Returns the methods and paths of the requests of an S3 client. */
 export const readS3Commands: CommandReader = (_connection, data) =>
-  [...data.toString('latin1').matchAll(/^([A-Z]+ \/\S*) HTTP\/1\.1\r$/gm)].map(([, request]) => request!);
+  [...data.toString('latin1').matchAll(/^([A-Z]+ \/\S*) HTTP\/1\.1\r$/gm)].map(
+    ([, request]) => request!,
+  );
 
 /** Starts a link to a server on 127.0.0.1. */
 export async function startCommandLink(to: number, read: CommandReader): Promise<CommandLink> {
@@ -95,8 +101,8 @@ export interface LossOptions {
 }
 
 /**
- * Takes a job through a course for each command of it, which the link loses. Returns the number of the first
- * command that no job sent.
+ * Takes a job through a course for each command of it, which the link loses. Returns the number of
+ * the first command that no job sent.
  */
 export async function loseEach(
   link: CommandLink,

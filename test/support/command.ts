@@ -13,8 +13,8 @@ export interface CommandOptions {
 }
 
 /**
- * Runs the command line in the process of the test: `runCommand(['audit', '--json'], environment)`. Sets only
- * PATH and the variables of `environment`. No output is a terminal.
+ * Runs the command line in the process of the test: `runCommand(['audit', '--json'], environment)`.
+ * Sets only PATH and the variables of `environment`. No output is a terminal.
  */
 export async function runCommand(
   parameters: readonly string[],

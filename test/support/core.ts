@@ -1,4 +1,9 @@
-import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
+import {
+  create,
+  type DescMethod,
+  type MessageInitShape,
+  type MessageShape,
+} from '@bufbuild/protobuf';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { DestinationService } from '../../gen/gleaner/destination/v1/destination_pb.ts';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
@@ -21,10 +26,15 @@ export interface CoreCaller {
     options?: Partial<Pick<Call, 'idempotencyKey'>>,
   ): Promise<MessageShape<M['output']>>;
   /** Returns the parts of a streamed response. */
-  stream<M extends DescMethod>(method: M, request: MessageInitShape<M['input']>): Promise<HttpBody[]>;
+  stream<M extends DescMethod>(
+    method: M,
+    request: MessageInitShape<M['input']>,
+  ): Promise<HttpBody[]>;
 }
 
-/** The account, job, and operator services, and the services of marketplace A, without a transport. */
+/**
+ * The account, job, and operator services, and the services of marketplace A, without a transport.
+ */
 export interface TestCore {
   operator: CoreCaller;
   /** Creates an API key for a user, and a client that uses it. */
@@ -59,7 +69,9 @@ export async function openCore(context: JobContext): Promise<TestCore> {
       call: async (method, request, options) =>
         (await core.unary(method, create(method.input, request), await callOf(options))) as never,
       stream: async (method, request) =>
-        (await Array.fromAsync(core.stream(method, create(method.input, request), await callOf()))) as never,
+        (await Array.fromAsync(
+          core.stream(method, create(method.input, request), await callOf()),
+        )) as never,
     };
   };
   return {

@@ -1,6 +1,9 @@
 import { expect } from 'vitest';
 
-/** Returns the processor time that a function takes, in milliseconds: less than the time on a busy machine. */
+/**
+ * Returns the processor time that a function takes, in milliseconds: less than the time on a busy
+ * machine.
+ */
 function costOf(run: () => void): number {
   const before = process.cpuUsage();
   run();
@@ -16,8 +19,8 @@ function read(text: string): number {
 }
 
 /**
- * Expects a function to cost at most `times` as much processor time as reading its texts. The time of a function
- * that is not linear exceeds this by far if its texts have megabytes.
+ * Expects a function to cost at most `times` as much processor time as reading its texts. The time
+ * of a function that is not linear exceeds this by far if its texts have megabytes.
  */
 export function expectLinear(run: () => void, texts: readonly string[], times = 400): void {
   const cost = costOf(run);

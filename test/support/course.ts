@@ -21,7 +21,9 @@ import { readBatchFile } from './batch-files.ts';
 import type { CrashingProcess } from './crash.ts';
 import { type JobFixture, variantSoldRequest } from './jobs.ts';
 
-/** A job's course from its submission to its end, including client, operator, and worker actions. */
+/**
+ * A job's course from its submission to its end, including client, operator, and worker actions.
+ */
 export interface Course {
   name: string;
   approval: boolean;
@@ -209,8 +211,9 @@ export const courseNamed = (wanted: string): Course => courses.find(({ name }) =
 /** Takes jobs through a course, one after the other. */
 export interface CourseRunner {
   /**
-   * Takes a job through the course in a process with a fault, lets other processes end it, and checks the
-   * invariants of every job. Returns false if the course ended without the fault. `where` names the fault.
+   * Takes a job through the course in a process with a fault, lets other processes end it, and
+   * checks the invariants of every job. Returns false if the course ended without the fault.
+   * `where` names the fault.
    */
   survives(where: string, createVictim: CreateVictim): Promise<boolean>;
 }
@@ -294,8 +297,8 @@ export function createCourseRunner(fixture: JobFixture, course: Course): CourseR
   };
 
   /**
-   * Checks that the files of a job are those that it refers to, and that its records and the files of its
-   * batches can be read.
+   * Checks that the files of a job are those that it refers to, and that its records and the files
+   * of its batches can be read.
    */
   const checkStored = async (job: Job, where: string): Promise<void> => {
     const referenced = new Set((await filesOfJob(alive.store, job)).keys());
@@ -319,7 +322,9 @@ export function createCourseRunner(fixture: JobFixture, course: Course): CourseR
     const { charged, refunded } = course.ends[job.state]!(job);
     expect(job.refunded, where).toBe(refunded);
     expect(await fixture.balance(userId), where).toBe(own - charged + refunded);
-    expect((await alive.store.apiKeys.get(limited.id))?.creditsSpent, where).toBe(charged - refunded);
+    expect((await alive.store.apiKeys.get(limited.id))?.creditsSpent, where).toBe(
+      charged - refunded,
+    );
     expect(await hasOutstanding(alive.store, job.id), where).toBe(false);
     expect(job.file?.items ?? null, where).toBe(course.records);
     const { records } = await qualityOf(alive, job);

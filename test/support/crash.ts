@@ -4,23 +4,25 @@ import { createSharedCounts } from '../../src/jobs/shared-counts.ts';
 import { isStream, wrapMethods } from '../../src/store/wrap.ts';
 
 /**
- * Faults of a call to an engine. The process crashes `before` the call reaches the engine, or `after` it took
- * effect. Or only the call fails as unavailable: it is `refused`, or took effect and its response is `lost`.
+ * Faults of a call to an engine. The process crashes `before` the call reaches the engine, or
+ * `after` it took effect. Or only the call fails as unavailable: it is `refused`, or took effect
+ * and its response is `lost`.
  */
 export const callFaults = ['before', 'after', 'refused', 'lost'] as const;
 
 export type CallFault = (typeof callFaults)[number];
 
 /**
- * Returns the faults of a sweep on an engine: all on the first one. On the others only those after the effect of
- * a call, because a fault before a call leaves what one after the call before it leaves.
+ * Returns the faults of a sweep on an engine: all on the first one. On the others only those after
+ * the effect of a call, because a fault before a call leaves what one after the call before it
+ * leaves.
  */
 export const callFaultsOn = (engine: string): readonly CallFault[] =>
   engine === 'SQLite' ? callFaults : ['after', 'lost'];
 
 /**
- * A simulated process with a fault at one call. After a crash none of its calls reaches an engine; after
- * another fault it continues.
+ * A simulated process with a fault at one call. After a crash none of its calls reaches an engine;
+ * after another fault it continues.
  */
 export interface CrashingProcess {
   context: JobContext;
@@ -37,8 +39,15 @@ export interface CrashingProcess {
 /** Thrown by every call of a crashed process, so that its code does not continue. */
 class ProcessCrash extends Error {}
 
-/** Creates a process with the context that has a fault at its `last`-th call to store, queue, or files. */
-export function createCrashingProcess(context: JobContext, last: number, when: CallFault): CrashingProcess {
+/**
+ * Creates a process with the context that has a fault at its `last`-th call to store, queue, or
+ * files.
+ */
+export function createCrashingProcess(
+  context: JobContext,
+  last: number,
+  when: CallFault,
+): CrashingProcess {
   const continues = when === 'refused' || when === 'lost';
   let calls = 0;
   let crashedIn: string | null = null;

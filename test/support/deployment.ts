@@ -28,8 +28,9 @@ export interface DeploymentOptions {
   /** Processes on the distributed stack. */
   layout?: Layout;
   /**
-   * True if the services run in the process of the test (default), in a fraction of the time; without worker
-   * processes unless `settings` say otherwise. Only processes can be killed, frozen, and waited for.
+   * True if the services run in the process of the test (default), in a fraction of the time;
+   * without worker processes unless `settings` say otherwise. Only processes can be killed, frozen,
+   * and waited for.
    */
   inProcess?: boolean;
   /** Main module of service processes, if it is not the command line. */
@@ -44,8 +45,8 @@ export interface Layout {
 }
 
 /**
- * A running service: one process on the embedded stack, by default an api process and two workers on the
- * other.
+ * A running service: one process on the embedded stack, by default an api process and two workers
+ * on the other.
  */
 export interface Deployment {
   settings: Record<string, string>;
@@ -69,8 +70,8 @@ export interface Deployment {
   /** Writes the complete log of each process to a new folder, and returns its path. */
   saveLogs(): Promise<string>;
   /**
-   * Runs `gleaner audit`, or its function if the services run in the process of the test, which verifies that
-   * balances, ledger, and jobs agree.
+   * Runs `gleaner audit`, or its function if the services run in the process of the test, which
+   * verifies that balances, ledger, and jobs agree.
    */
   audit(): Promise<AuditResult>;
   /** Stops the processes gracefully, removes their data, and returns their exit codes. */
@@ -120,7 +121,9 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
     },
     restart: async (changes) => {
       Object.assign(settings, changes);
-      await Promise.all(processes.map((process) => process.stop().then(() => process.start(changes))));
+      await Promise.all(
+        processes.map((process) => process.stop().then(() => process.start(changes))),
+      );
     },
     recentLog: () =>
       processes
@@ -168,7 +171,8 @@ interface PreparedProcess {
 }
 
 /**
- * Prepares the processes of a deployment. The first one uses the ports in the settings, the others free ones.
+ * Prepares the processes of a deployment. The first one uses the ports in the settings, the others
+ * free ones.
  */
 async function createProcesses(
   { stack: { distributed }, layout = defaultLayout, inProcess, program }: DeploymentOptions,

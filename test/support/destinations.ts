@@ -30,7 +30,10 @@ export async function storeDestination(
 }
 
 /** Returns an address that accepts PUT requests. */
-export const putAddress = (url: string, headers: Record<string, string> = {}): OpenedDestination => ({
+export const putAddress = (
+  url: string,
+  headers: Record<string, string> = {},
+): OpenedDestination => ({
   type: 'https',
   address: { url: `${url}/`, headerNames: Object.keys(headers) },
   secrets: { query: '', headers },

@@ -37,7 +37,8 @@ export const embedded: Stack = {
 };
 
 /**
- * A database of the run's MongoDB (at MONGODB_TEST_URI if that is set), and an account of its nats-server.
+ * A database of the run's MongoDB (at MONGODB_TEST_URI if that is set), and an account of its
+ * nats-server.
  */
 const distributed: Stack = {
   name: 'distributed',
@@ -77,7 +78,8 @@ export const restartableStackWithS3: Stack = {
 };
 
 /**
- * Distributed stacks for fault tests: on its own engines and, if MONGODB_TEST_URI is set, on that MongoDB.
+ * Distributed stacks for fault tests: on its own engines and, if MONGODB_TEST_URI is set, on that
+ * MongoDB.
  */
 export const distributedStacks: readonly Stack[] = process.env.MONGODB_TEST_URI
   ? [
@@ -103,7 +105,8 @@ export function openStacks(wanted: readonly Stack[]): Promise<OpenedStack[]> {
   return Promise.all(
     wanted.map(async ({ name, distributed, open }) => {
       const found = await findEngine(open());
-      if ('missing' in found) return { title: `${name} (${found.missing})`, distributed, engines: null };
+      if ('missing' in found)
+        return { title: `${name} (${found.missing})`, distributed, engines: null };
       return { title: name, distributed, engines: found };
     }),
   );

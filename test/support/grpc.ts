@@ -17,8 +17,14 @@ import { root } from './service.ts';
 /** A gRPC client built from the .proto files alone, as a user would build one. */
 export interface GrpcClient {
   /** Calls `Method` of `package.Service`. Throws the ServiceError of grpc-js. */
-  // biome-ignore lint/suspicious/noExplicitAny: responses of every shape.
-  call(service: string, method: string, request: object, key: string | null, metadata?: object): Promise<any>;
+  call(
+    service: string,
+    method: string,
+    request: object,
+    key: string | null,
+    metadata?: object,
+    // biome-ignore lint/suspicious/noExplicitAny: responses of every shape.
+  ): Promise<any>;
   close(): void;
 }
 
@@ -28,7 +34,11 @@ const files = [
   'gleaner/operator/v1/operator.proto',
   'health/v1/health.proto',
 ];
-const includeDirs = ['proto', 'node_modules/google-gax/build/protos', 'node_modules/grpc-health-check/proto'];
+const includeDirs = [
+  'proto',
+  'node_modules/google-gax/build/protos',
+  'node_modules/grpc-health-check/proto',
+];
 
 /** Creates a client of the core's port. */
 export function createGrpcClient(port: string): GrpcClient {
@@ -48,7 +58,10 @@ export function createGrpcClient(port: string): GrpcClient {
     const found = service
       .split('.')
       .reduce<unknown>((scope, name) => (scope as Record<string, unknown>)[name], packages);
-    const client = new (found as ServiceClientConstructor)(`127.0.0.1:${port}`, credentials.createInsecure());
+    const client = new (found as ServiceClientConstructor)(
+      `127.0.0.1:${port}`,
+      credentials.createInsecure(),
+    );
     clients.set(service, client);
     return client;
   };
@@ -57,11 +70,18 @@ export function createGrpcClient(port: string): GrpcClient {
       const metadata = new Metadata();
       if (key !== null) metadata.set('authorization', `Bearer ${key}`);
       for (const [name, value] of Object.entries(more)) metadata.set(name, String(value));
-      const client = clientOf(service) as unknown as Record<string, (...parameters: unknown[]) => void>;
+      const client = clientOf(service) as unknown as Record<
+        string,
+        (...parameters: unknown[]) => void
+      >;
       return new Promise((resolve, reject) => {
         const options = { deadline: Date.now() + 20_000 };
-        client[method]!(request, metadata, options, (error: ServiceError | null, response: unknown) =>
-          error ? reject(error) : resolve(response),
+        client[method]!(
+          request,
+          metadata,
+          options,
+          (error: ServiceError | null, response: unknown) =>
+            error ? reject(error) : resolve(response),
         );
       });
     },
@@ -72,7 +92,8 @@ export function createGrpcClient(port: string): GrpcClient {
 }
 
 /**
- * Returns the gleaner.fault.v1.Fault among the details of an error (field 3 of google.rpc.Status), if any.
+ * Returns the gleaner.fault.v1.Fault among the details of an error (field 3 of google.rpc.Status),
+ * if any.
  */
 export function readFault(error: ServiceError): Fault | null {
   const [status] = error.metadata.get('grpc-status-details-bin');

@@ -8,8 +8,8 @@ export interface HaltedCall<T> {
 }
 
 /**
- * Runs a call that is suspended before its operation number `step` on the collections, from 1; `find` is not
- * counted. For tests of a process that stops between two steps.
+ * Runs a call that is suspended before its operation number `step` on the collections, from 1;
+ * `find` is not counted. For tests of a process that stops between two steps.
  */
 export function haltBefore<T>(
   step: number,

@@ -1,6 +1,9 @@
-/** Families of pages that look for the worst case of a reader. Each page has about `bytes` bytes. */
+/**
+ * Families of pages that look for the worst case of a reader. Each page has about `bytes` bytes.
+ */
 export const hostilePages: Readonly<Record<string, (bytes: number) => string>> = {
-  'elements in elements': (bytes) => fill(bytes, nested('<div class="a product price">', '</div>', '1')),
+  'elements in elements': (bytes) =>
+    fill(bytes, nested('<div class="a product price">', '</div>', '1')),
   'one element in another': (bytes) => fill(bytes, '<div class="price"><b>1</b></div>'),
   'open elements': (bytes) => fill(bytes, '<b>'.repeat(380) + '</b>'.repeat(380)),
   'repeated ids': (bytes) => fill(bytes, nested('<p id="price">', '</p>', '1')),
@@ -35,7 +38,12 @@ export const hostilePages: Readonly<Record<string, (bytes: number) => string>> =
   'cards in cards': (bytes) =>
     fill(
       bytes,
-      nested('<div class="card s-result-item" data-asin="B0GLN01705"><a href=x>', '</div>', '$1', 150),
+      nested(
+        '<div class="card s-result-item" data-asin="B0GLN01705"><a href=x>',
+        '</div>',
+        '$1',
+        150,
+      ),
     ),
   'many rows': (bytes) =>
     `<table class="prodDetTable">${fill(bytes, '<tr><th>a</th><td>b</td></tr>')}</table>`,
@@ -62,7 +70,8 @@ function fill(bytes: number, unit: string): string {
 
 function many(bytes: number, unit: (index: number) => string): string {
   const units: string[] = [];
-  for (let length = 0; length < bytes; length += units.at(-1)!.length) units.push(unit(units.length));
+  for (let length = 0; length < bytes; length += units.at(-1)!.length)
+    units.push(unit(units.length));
   return units.join('');
 }
 

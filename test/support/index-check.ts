@@ -9,7 +9,9 @@ type Conditions = Readonly<Record<string, unknown>>;
 const accepted: readonly string[] = ['drift.find'];
 
 /** Position of the conditions among the parameters of the methods that have any. */
-const conditionsOf: Readonly<Record<string, (parameters: readonly unknown[]) => readonly unknown[]>> = {
+const conditionsOf: Readonly<
+  Record<string, (parameters: readonly unknown[]) => readonly unknown[]>
+> = {
   ...Object.fromEntries(
     ['find', 'list', 'pick', 'count', 'countBy', 'update', 'remove'].map((name) => [
       name,
@@ -20,9 +22,9 @@ const conditionsOf: Readonly<Record<string, (parameters: readonly unknown[]) => 
 };
 
 /**
- * Wraps a store so that a call fails if it would read a whole collection, because no index begins with a
- * field that its conditions restrict, nor with the first one of its order. The indexes of both engines are
- * those of the declarations.
+ * Wraps a store so that a call fails if it would read a whole collection, because no index begins
+ * with a field that its conditions restrict, nor with the first one of its order. The indexes of
+ * both engines are those of the declarations.
  */
 export function requireIndexes(store: Store): Store {
   return wrapMethods(store, (path, method) => {
@@ -46,12 +48,17 @@ export function requireIndexes(store: Store): Store {
 /** Returns the first field of the order of a call that reads a bounded number of documents. */
 function orderOf(declaration: Declaration, operation: string, parameters: readonly unknown[]) {
   if (operation === 'list') return declaration.order[0];
-  if (operation === 'pick') return (parameters[2] as FindOptions<Conditions> | undefined)?.order?.[0];
+  if (operation === 'pick')
+    return (parameters[2] as FindOptions<Conditions> | undefined)?.order?.[0];
   const { order = declaration.order, limit } = (parameters[1] ?? {}) as FindOptions<Conditions>;
   return operation === 'find' && limit !== undefined ? order[0] : undefined;
 }
 
-function isIndexed({ id, indexes = [] }: Declaration, where: Conditions, order: string | undefined): boolean {
+function isIndexed(
+  { id, indexes = [] }: Declaration,
+  where: Conditions,
+  order: string | undefined,
+): boolean {
   const restricts = (field: string) =>
     partsOf(where[field]).some(
       ([operator, value]) => value !== undefined && (operator !== 'not' || value === null),
@@ -59,7 +66,8 @@ function isIndexed({ id, indexes = [] }: Declaration, where: Conditions, order: 
   // An index of documents in which a field is set does not find null.
   const includes = (set: string | undefined) =>
     set === undefined ||
-    (restricts(set) && partsOf(where[set]).every(([operator, value]) => operator !== 'is' || value));
+    (restricts(set) &&
+      partsOf(where[set]).every(([operator, value]) => operator !== 'is' || value));
   return [{ fields: id, set: undefined }, ...indexes].some(
     ({ fields: [first = ''], set }) => (restricts(first) || first === order) && includes(set),
   );

@@ -8,7 +8,10 @@ export interface StoreCall {
   name: string;
 }
 
-/** Returns a context whose store calls go through `onCall`, except those that return async iterables. */
+/**
+ * Returns a context whose store calls go through `onCall`, except those that return async
+ * iterables.
+ */
 export function intercept(
   context: JobContext,
   onCall: (call: StoreCall, run: () => Promise<unknown>) => Promise<unknown>,

@@ -43,8 +43,8 @@ import { createManualClock, flushTasks, type ManualClock } from './clock.ts';
 import { requireIndexes } from './index-check.ts';
 
 /**
- * The steps of a job within the test process, on SQLite in memory, the local queue, files, and a fake
- * marketplace.
+ * The steps of a job within the test process, on SQLite in memory, the local queue, files, and a
+ * fake marketplace.
  */
 export interface JobFixture {
   context: JobContext;
@@ -71,15 +71,25 @@ export interface JobFixture {
     // biome-ignore lint/suspicious/noExplicitAny: responses of every kind.
   ): Promise<any>;
   /** Calls a read method by name with a JSON request and returns the response message. */
-  // biome-ignore lint/suspicious/noExplicitAny: responses of every kind.
-  read(userId: string, method: string, request: JsonValue, options?: Partial<JobReadOptions>): Promise<any>;
+  read(
+    userId: string,
+    method: string,
+    request: JsonValue,
+    options?: Partial<JobReadOptions>,
+    // biome-ignore lint/suspicious/noExplicitAny: responses of every kind.
+  ): Promise<any>;
   /** Starts a worker, which stops when the fixture is closed. */
   startWorker(): Promise<{ stop(): Promise<void> }>;
-  /** Runs pending tasks until the job is in one of the states, and returns it. Time does not advance. */
+  /**
+   * Runs pending tasks until the job is in one of the states, and returns it. Time does not
+   * advance.
+   */
   waitForState(jobId: string, ...states: JobState[]): Promise<Job>;
   /** Runs pending tasks until `condition` holds. Time does not advance. */
   eventually(what: string, condition: () => Promise<boolean> | boolean): Promise<void>;
-  /** Waits until a process ends. Time advances once a call of it has failed, so that it tries again. */
+  /**
+   * Waits until a process ends. Time advances once a call of it has failed, so that it tries again.
+   */
   outlast(process: Promise<unknown>, hasFailed: () => boolean): Promise<void>;
   balance(userId: string): Promise<number>;
   /** Returns the problems that the audit finds in balances, ledger, and jobs. */
@@ -106,11 +116,23 @@ const settings: JobSettings = {
   origins: new Map(),
   effectiveSettings: [],
   notices: { operatorWebhook: null, email: null, privateWebhooks: false },
-  retention: { resultsMs: null, jobsMs: null, deliveriesMs: null, auditLogMs: null, historyMs: null },
+  retention: {
+    resultsMs: null,
+    jobsMs: null,
+    deliveriesMs: null,
+    auditLogMs: null,
+    historyMs: null,
+  },
 };
 
-/** Opens the fixture on the given store, or on SQLite in memory. Closing the fixture closes the store. */
-export async function openJobFixture(changes: Partial<JobSettings> = {}, given?: Store): Promise<JobFixture> {
+/**
+ * Opens the fixture on the given store, or on SQLite in memory. Closing the fixture closes the
+ * store.
+ */
+export async function openJobFixture(
+  changes: Partial<JobSettings> = {},
+  given?: Store,
+): Promise<JobFixture> {
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-jobs-'));
   const clock = createManualClock(noon);
   const log = createLog('silent', 'test');
@@ -128,7 +150,12 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     queue: openLocalQueue({ clock, log }),
     // Uses the system clock: the age of abandoned files comes from their modification times.
     blobs: openFiles({ directory: join(folder, 'results') }),
-    disk: createDiskSpace({ readFree: async () => freeBytes, minFreeBytes: minFreeBytes, clock, log }),
+    disk: createDiskSpace({
+      readFree: async () => freeBytes,
+      minFreeBytes: minFreeBytes,
+      clock,
+      log,
+    }),
     clock,
     log,
     metrics,
@@ -154,7 +181,8 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     pages: {
       openSession: (_market, region, signal) => ({
         fetch: (request) => {
-          const itemId = new URL(request.path, 'http://origin.test').searchParams.get('item_id') ?? '';
+          const itemId =
+            new URL(request.path, 'http://origin.test').searchParams.get('item_id') ?? '';
           requests.push(itemId);
           signal.throwIfAborted();
           return wrap(direct(mktaOrigin, region, clock.now()).fetch, itemId)(request);
@@ -169,7 +197,8 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     },
   };
   const workers: { stop(): Promise<void> }[] = [];
-  const methodOf = (name: string) => context.jobTypes.methods.get(`gleaner.mkta.v1.MktaService.${name}`)!;
+  const methodOf = (name: string) =>
+    context.jobTypes.methods.get(`gleaner.mkta.v1.MktaService.${name}`)!;
   const readView = createReadView(context);
   const eventually: JobFixture['eventually'] = async (what, condition) => {
     const end = Date.now() + 50_000;
@@ -224,7 +253,14 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
       const method = methodOf(name);
       const { signal } = new AbortController();
       const options = {
-        ...{ userId, role: 'user' as const, waitMs: 0, ifNoneMatch: undefined, signal, responseHeaders: {} },
+        ...{
+          userId,
+          role: 'user' as const,
+          waitMs: 0,
+          ifNoneMatch: undefined,
+          signal,
+          responseHeaders: {},
+        },
         ...changed,
       };
       return readView(method, fromJson(method.method.input, request), options);
@@ -272,7 +308,11 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
 }
 
 /** Grants credits to a user. */
-export async function grant({ store, clock }: JobContext, userId: string, amount: number): Promise<void> {
+export async function grant(
+  { store, clock }: JobContext,
+  userId: string,
+  amount: number,
+): Promise<void> {
   const entry = {
     key: `grant:${newId()}`,
     userId,

@@ -35,14 +35,19 @@ export async function startLargeJob(api: TestApi, count: number): Promise<LargeJ
 }
 
 /** Returns the number of items that have ended, or null while the service is unreachable. */
-export async function countEndedItems(api: TestApi, { user, jobId }: LargeJob): Promise<number | null> {
-  const response = await api.get(user, `/v1/mkta/variant_sold_v1/download/${jobId}`).catch(() => null);
+export async function countEndedItems(
+  api: TestApi,
+  { user, jobId }: LargeJob,
+): Promise<number | null> {
+  const response = await api
+    .get(user, `/v1/mkta/variant_sold_v1/download/${jobId}`)
+    .catch(() => null);
   return response?.status === 200 ? response.body.success_count + response.body.failed_count : null;
 }
 
 /**
- * Checks what faults must not change in an ended job: the file has every item once, in order; counts and
- * credits match; no batch is outstanding; and the audit finds no problem.
+ * Checks what faults must not change in an ended job: the file has every item once, in order;
+ * counts and credits match; no batch is outstanding; and the audit finds no problem.
  */
 export async function checkLargeJob(
   { api, deployment }: { api: TestApi; deployment: Deployment },
@@ -64,8 +69,12 @@ export async function checkLargeJob(
   });
   const { status, body: merged } = await sendJson('GET', download.download_url, null);
   expect(status).toBe(200);
-  expect(merged.map(({ itemId }: { itemId: string }) => itemId)).toEqual(items.map(({ item_id: id }) => id));
-  expect(merged.filter(({ error }: { error?: string }) => error !== undefined)).toHaveLength(failed);
+  expect(merged.map(({ itemId }: { itemId: string }) => itemId)).toEqual(
+    items.map(({ item_id: id }) => id),
+  );
+  expect(merged.filter(({ error }: { error?: string }) => error !== undefined)).toHaveLength(
+    failed,
+  );
 
   const entries = await api.ledger(user);
   expect(entries.map(({ key, amount }) => [key.replace(/^grant:.*/, 'grant'), amount])).toEqual([

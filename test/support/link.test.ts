@@ -6,7 +6,9 @@ import { type FaultyLink, startLink } from './link.ts';
 let echo: Server;
 let link: FaultyLink;
 beforeEach(async () => {
-  echo = net.createServer((socket) => socket.on('error', () => {}).pipe(socket)).listen(0, '127.0.0.1');
+  echo = net
+    .createServer((socket) => socket.on('error', () => {}).pipe(socket))
+    .listen(0, '127.0.0.1');
   await once(echo, 'listening');
   link = await startLink((echo.address() as AddressInfo).port);
 });

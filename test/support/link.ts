@@ -20,8 +20,8 @@ export interface FaultyLink {
 /** Decides on the data of a connection. */
 export interface LinkFilter {
   /**
-   * Called with each piece of data before it is passed on. Returns false to reset the connection instead.
-   * `connection` identifies it.
+   * Called with each piece of data before it is passed on. Returns false to reset the connection
+   * instead. `connection` identifies it.
    */
   passes(connection: object, data: Buffer, from: 'client' | 'server'): boolean;
 }

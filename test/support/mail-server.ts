@@ -15,7 +15,9 @@ export interface ReceivedMail {
   text: string;
 }
 
-/** Behavior of the server. A hook that returns an Error refuses the command with its `responseCode`. */
+/**
+ * Behavior of the server. A hook that returns an Error refuses the command with its `responseCode`.
+ */
 export interface MailBehavior {
   /** Required login. */
   login?: { user: string; password: string };
@@ -63,7 +65,8 @@ export async function startMailServer(behavior: MailBehavior = {}): Promise<Mail
       if (!behavior.mute) callback();
     },
     onAuth({ username, password }, _session, callback) {
-      if (username === login?.user && password === login?.password) callback(null, { user: username });
+      if (username === login?.user && password === login?.password)
+        callback(null, { user: username });
       else callback(refusal(535, 'Wrong user name or password'));
     },
     onRcptTo({ address }, _session, callback) {
@@ -96,7 +99,8 @@ export async function startMailServer(behavior: MailBehavior = {}): Promise<Mail
   return {
     port: (server.server.address() as AddressInfo).port,
     received,
-    nextConnection: () => new Promise((resolve) => server.server.once('connection', () => resolve())),
+    nextConnection: () =>
+      new Promise((resolve) => server.server.once('connection', () => resolve())),
     waitForMails: (count) =>
       new Promise((resolve) => {
         if (received.length >= count) resolve();

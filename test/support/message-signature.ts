@@ -28,8 +28,9 @@ export interface PublicJwk {
 const member = /([a-z][a-z0-9_.*-]*)=(\(([^)]*)\)((?:;[a-z]+=(?:"[^"]*"|\d+))*))(?:, |$)/gy;
 
 /**
- * Verifies all Ed25519 signatures of a message by RFC 9421, with independent code and Node's crypto. `keyOf`
- * returns the key with an id. Throws for a signature that is not valid, and for a message without one.
+ * Verifies all Ed25519 signatures of a message by RFC 9421, with independent code and Node's
+ * crypto. `keyOf` returns the key with an id. Throws for a signature that is not valid, and for a
+ * message without one.
  */
 export function verifyMessage(
   message: SignedMessage,
@@ -46,7 +47,9 @@ export function verifyMessage(
     const names = components === '' ? [] : components!.split(' ');
     const lines = names.map((component) => `${component}: ${componentOf(message, component)}`);
     const base = [...lines, `"@signature-params": ${params}`].join('\n');
-    const signature = new RegExp(`(?:^|, )${label}=:([A-Za-z0-9+/=]+):`).exec(headerOf(message, 'signature'));
+    const signature = new RegExp(`(?:^|, )${label}=:([A-Za-z0-9+/=]+):`).exec(
+      headerOf(message, 'signature'),
+    );
     const jwk = keyOf(`${parameters.keyid}`);
     if (jwk === undefined) throw new Error(`no key ${parameters.keyid}`);
     const key = createPublicKey({ key: { ...jwk }, format: 'jwk' });

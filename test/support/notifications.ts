@@ -16,7 +16,9 @@ import type { Store } from '../../src/store/store.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from './jobs.ts';
 import { type ReceivedMessage, startReceiver, type WebhookReceiver } from './receiver.ts';
 
-/** Notifications within the test process: SQLite in a file, a real HTTP receiver, a manual clock. */
+/**
+ * Notifications within the test process: SQLite in a file, a real HTTP receiver, a manual clock.
+ */
 export interface NotificationFixture {
   jobs: JobFixture;
   context: NotifyContext;
@@ -51,8 +53,16 @@ export interface NotificationOptions {
 }
 
 /** Opens a notification fixture; close it after the test. */
-export async function openNotifications(options: NotificationOptions = {}): Promise<NotificationFixture> {
-  const { operators = false, email = null, mailer = null, timeoutMs = 5_000, approval = false } = options;
+export async function openNotifications(
+  options: NotificationOptions = {},
+): Promise<NotificationFixture> {
+  const {
+    operators = false,
+    email = null,
+    mailer = null,
+    timeoutMs = 5_000,
+    approval = false,
+  } = options;
   const receiver = await startReceiver();
   const settings: NoticeSettings = {
     operatorWebhook: operators ? { url: `${receiver.url}/operators`, secret: newSecret() } : null,
@@ -79,7 +89,8 @@ export async function openNotifications(options: NotificationOptions = {}): Prom
     userId: string,
     request: ReturnType<typeof variantSoldRequest>,
     options?: SubmitOptionValues,
-  ) => (await jobs.submit(userId, 'SubmitVariantSold', request, undefined, options)).jobId as string;
+  ) =>
+    (await jobs.submit(userId, 'SubmitVariantSold', request, undefined, options)).jobId as string;
   return {
     jobs,
     context,
@@ -87,7 +98,10 @@ export async function openNotifications(options: NotificationOptions = {}): Prom
     receiver,
     async createUser(credits = 2_000) {
       const userId = await jobs.createUser(credits);
-      return { userId, webhook: await setWebhook(context, userId, { url: receiver.url, enabled: true }) };
+      return {
+        userId,
+        webhook: await setWebhook(context, userId, { url: receiver.url, enabled: true }),
+      };
     },
     async poll(by = notifier) {
       await by.poll();

@@ -15,7 +15,27 @@ export const oddValues: readonly Json[] = [
 const oddNames = ['__proto__', 'constructor', 'toString', 'length', '', '0'];
 
 const oddCharacters = [
-  ...['<', '>', '&', '"', "'", '=', '/', '\\', '{', '}', '[', ']', ',', '.', ':', '-', '%', '$', '€'],
+  ...[
+    '<',
+    '>',
+    '&',
+    '"',
+    "'",
+    '=',
+    '/',
+    '\\',
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    '.',
+    ':',
+    '-',
+    '%',
+    '$',
+    '€',
+  ],
   ...[
     '0',
     '9',
@@ -35,8 +55,24 @@ const oddCharacters = [
 
 /** Parts of pages that are closed too early, never, or twice. */
 const oddParts = [
-  ...['<!--', '-->', '<script>', '</script>', '</div>', '</html>', '<div>', '<table><tr>', '<![CDATA['],
-  ...['<template>', '<select>', '<title>', '<base href="https://other.example/">', '<a href="//[">'],
+  ...[
+    '<!--',
+    '-->',
+    '<script>',
+    '</script>',
+    '</div>',
+    '</html>',
+    '<div>',
+    '<table><tr>',
+    '<![CDATA[',
+  ],
+  ...[
+    '<template>',
+    '<select>',
+    '<title>',
+    '<base href="https://other.example/">',
+    '<a href="//[">',
+  ],
 ];
 
 /** Replaces up to eight characters of a text by unexpected ones. */
@@ -49,7 +85,8 @@ function changeCharacters(text: string, random: Random): string {
 
 type Container = Json[] | Record<string, Json>;
 
-const isContainer = (value: Json): value is Container => typeof value === 'object' && value !== null;
+const isContainer = (value: Json): value is Container =>
+  typeof value === 'object' && value !== null;
 
 /** A member of an object, or an element of an array. */
 interface Position {
@@ -61,7 +98,12 @@ const get = ({ container, key }: Position): Json => (container as Record<string,
 
 function set({ container, key }: Position, value: Json): void {
   // An assignment to `__proto__` would change the prototype.
-  Object.defineProperty(container, key, { value, enumerable: true, writable: true, configurable: true });
+  Object.defineProperty(container, key, {
+    value,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  });
 }
 
 function remove({ container, key }: Position): void {
@@ -90,7 +132,10 @@ const jsonChanges: readonly JsonChange[] = [
   (position) => remove(position),
   (position, other) => set(position, structuredClone(get(other))),
   function swap(position, other) {
-    const [one, two] = [get(position), get(other)].map((value) => structuredClone(value)) as [Json, Json];
+    const [one, two] = [get(position), get(other)].map((value) => structuredClone(value)) as [
+      Json,
+      Json,
+    ];
     set(position, two);
     set(other, one);
   },
@@ -115,7 +160,11 @@ const jsonChanges: readonly JsonChange[] = [
     const wrapped = [[value], { value }, { 0: value, length: 1 }];
     set(
       position,
-      random.pick<Json>([...texts, ...wrapped, typeof value === 'string' ? Number.parseFloat(value) : -0.5]),
+      random.pick<Json>([
+        ...texts,
+        ...wrapped,
+        typeof value === 'string' ? Number.parseFloat(value) : -0.5,
+      ]),
     );
   },
 ];
@@ -135,8 +184,15 @@ function pickRange(length: number, max: number, random: Random): [start: number,
   return [random.integer(0, length - 1), random.integer(1, max)];
 }
 
-/** Replaces a random piece that matches. Pages have such pieces, unless other changes removed them. */
-function replacePiece(pieces: string[], random: Random, pattern: RegExp, change: (piece: string) => string) {
+/**
+ * Replaces a random piece that matches. Pages have such pieces, unless other changes removed them.
+ */
+function replacePiece(
+  pieces: string[],
+  random: Random,
+  pattern: RegExp,
+  change: (piece: string) => string,
+) {
   const places = pieces.flatMap((piece, index) => (pattern.test(piece) ? [index] : []));
   if (places.length === 0) return;
   const place = random.pick(places);
@@ -193,15 +249,20 @@ const htmlChanges: readonly HtmlChange[] = [
     });
   },
   (pieces, random) => replacePiece(pieces, random, /^</, (tag) => changeCharacters(tag, random)),
-  (pieces, random) => replacePiece(pieces, random, /^[^<]*[^<\s]/, (text) => changeCharacters(text, random)),
   (pieces, random) =>
-    replacePiece(pieces, random, /^[^<]*\d/, (text) => text.replace(/\d+/, random.pick(oddCharacters))),
+    replacePiece(pieces, random, /^[^<]*[^<\s]/, (text) => changeCharacters(text, random)),
+  (pieces, random) =>
+    replacePiece(pieces, random, /^[^<]*\d/, (text) =>
+      text.replace(/\d+/, random.pick(oddCharacters)),
+    ),
   function truncate(pieces, random) {
     if (random.once(10)) pieces.length = random.integer(1, pieces.length);
   },
 ];
 
-/** Returns a copy of a page of HTML with one to eight random changes, sometimes with invalid UTF-8. */
+/**
+ * Returns a copy of a page of HTML with one to eight random changes, sometimes with invalid UTF-8.
+ */
 export function changeHtml(html: string, random: Random): Buffer {
   const pieces = html.match(/<[^>]*>|[^<]+|</g) ?? [];
   for (let left = random.integer(1, 8); left > 0 && pieces.length > 0; left -= 1)

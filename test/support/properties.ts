@@ -7,8 +7,8 @@ import { formatSeedCommand, seedsOf } from './seeds.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Checks a property of fast-check with each seed of `properties` (seeds.ts). `runs` is the number of inputs
- * per seed. A failure ends with the command that repeats it.
+ * Checks a property of fast-check with each seed of `properties` (seeds.ts). `runs` is the number
+ * of inputs per seed. A failure ends with the command that repeats it.
  */
 export function checkProperty<T>(property: fc.IProperty<T>, runs = 100): void {
   for (const seed of seedsOf('properties')) {

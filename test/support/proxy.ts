@@ -53,7 +53,8 @@ export function startSocksProxy(behavior: ProxyBehavior): Promise<RunningProxy> 
       if (step === 'greeting') {
         if (behavior.replies !== undefined) return reply(socket, behavior.replies);
         const method = behavior.login === undefined ? 0 : 2;
-        if (!bytes.subarray(2, 2 + bytes[1]!).includes(method)) return void socket.end(Buffer.from([5, 255]));
+        if (!bytes.subarray(2, 2 + bytes[1]!).includes(method))
+          return void socket.end(Buffer.from([5, 255]));
         step = method === 0 ? 'request' : 'login';
         // In two writes, so that the client has to reassemble them.
         socket.write(Buffer.from([5]), () => socket.write(Buffer.from([method])));

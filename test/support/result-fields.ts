@@ -5,7 +5,9 @@ import { markets } from '../../src/markets/list.ts';
 
 const jobTypes = resolveJobTypes(services, kinds, markets);
 
-/** Returns the fields of a result record. `jobType` is a market and a kind, such as "mkta get_pc". */
+/**
+ * Returns the fields of a result record. `jobType` is a market and a kind, such as "mkta get_pc".
+ */
 export function resultFields(jobType: string): string {
   const [market = '', kind = ''] = jobType.split(' ');
   return resultFieldsOf(jobTypes.of({ market, kind }));

@@ -32,7 +32,9 @@ export interface RpcFixture {
   close(): Promise<void>;
 }
 
-/** Opens the fixture over a store in memory. `started` tells whether the core's process has started. */
+/**
+ * Opens the fixture over a store in memory. `started` tells whether the core's process has started.
+ */
 export async function openRpcFixture(
   limits: Partial<ConnectionLimits> = {},
   started: () => boolean = () => true,

@@ -30,12 +30,18 @@ type RunError = Readonly<{ message: string; stack?: string; diff?: string }>;
 const root = join(import.meta.dirname, '../..');
 const maxMessageLines = 3;
 
-/** Returns the seed that a title or an error names, such as in "seed 7" and "{ seed: -12, path: … }". */
+/**
+ * Returns the seed that a title or an error names, such as in "seed 7" and "{ seed: -12, path: …
+ * }".
+ */
 export function seedIn(...texts: string[]): string {
   return /\bseed[ :=]+"?(-?\w+)/.exec(texts.join('\n'))?.[1] ?? '';
 }
 
-/** Collects the failed tests of a run with their output, and writes them to the folder `TEST_RUN_DIR`. */
+/**
+ * Collects the failed tests of a run with their output, and writes them to the folder
+ * `TEST_RUN_DIR`.
+ */
 export default class RunReporter implements Reporter {
   readonly #folder = process.env.TEST_RUN_DIR ?? join(root, '.cache/test-runs/vitest');
   /** Output of test files by their path. */

@@ -12,13 +12,19 @@ import { type JobFixture, openJobFixture } from './jobs.ts';
 /** Fields of a key that tests choose. */
 type KeyFields = Partial<Pick<ApiKey, 'creditCeiling' | 'expiresAt'>>;
 
-/** The steps of schedules within the test process. Runs are due every minute, and cost 8 credits. */
+/**
+ * The steps of schedules within the test process. Runs are due every minute, and cost 8 credits.
+ */
 export interface ScheduleFixture extends JobFixture {
   /** Creates a user with a key. */
   createCaller(credits: number, key?: KeyFields): Promise<ScheduleCaller>;
   /** Creates a key of a user, and returns its id. */
   createKey(userId: string, key?: KeyFields): Promise<string>;
-  create(caller: ScheduleCaller, fields?: Partial<NewSchedule>, idempotencyKey?: string): Promise<Schedule>;
+  create(
+    caller: ScheduleCaller,
+    fields?: Partial<NewSchedule>,
+    idempotencyKey?: string,
+  ): Promise<Schedule>;
   get(id: string): Promise<Schedule>;
   /** Approves the job of the latest open run by the operator `operator-1`. */
   approve(id: string): Promise<Job>;
@@ -36,7 +42,8 @@ export const minute = 60_000;
 const csv = 'region,shop_id,item_id\nsg,77,30000000001\n';
 
 /** Request of a CSV job with one row. */
-export const csvRequest = (text = csv) => JSON.stringify({ file: Buffer.from(text).toString('base64') });
+export const csvRequest = (text = csv) =>
+  JSON.stringify({ file: Buffer.from(text).toString('base64') });
 
 /** Opens the fixture on the given store, or on SQLite in memory. */
 export const openScheduleFixture = async (settings: Partial<JobSettings> = {}, given?: Store) =>
@@ -49,7 +56,15 @@ export function withSchedules(fixture: JobFixture): ScheduleFixture {
   const createKey: ScheduleFixture['createKey'] = async (userId, key = {}) => {
     const id = newId();
     await store.apiKeys.insert({
-      ...{ id, userId, role: 'user', name: 'k', hash: newId(), prefix: 'gl_', createdAt: clock.now() },
+      ...{
+        id,
+        userId,
+        role: 'user',
+        name: 'k',
+        hash: newId(),
+        prefix: 'gl_',
+        createdAt: clock.now(),
+      },
       ...{ expiresAt: null, revokedAt: null, lastUsedAt: null, scopes: null, operatorRole: null },
       ...{ creditCeiling: null, creditsSpent: 0, ...key },
     });
@@ -68,7 +83,13 @@ export function withSchedules(fixture: JobFixture): ScheduleFixture {
         caller,
         {
           ...{ name: 'Prices', market: 'mkta', kind: 'get_pc_bulk', request: csvRequest() },
-          ...{ cron: '* * * * *', timeZone: 'UTC', startAt: null, endAt: null, maxTotalCredits: null },
+          ...{
+            cron: '* * * * *',
+            timeZone: 'UTC',
+            startAt: null,
+            endAt: null,
+            maxTotalCredits: null,
+          },
           ...{ overlap: 'skip', missed: 'run_once', options: {}, ...fields },
         },
         idempotencyKey,
@@ -78,7 +99,8 @@ export function withSchedules(fixture: JobFixture): ScheduleFixture {
       const { openRuns } = (await store.schedules.get(id))!;
       return approve(context, openRuns.at(-1)!.jobId, 'operator-1');
     },
-    runs: async (id) => (await store.scheduleRuns.list({ scheduleId: id }, { limit: 100 })).items.reverse(),
+    runs: async (id) =>
+      (await store.scheduleRuns.list({ scheduleId: id }, { limit: 100 })).items.reverse(),
     async tick(ms) {
       await clock.advance(ms);
       await runDueSchedules(context);

@@ -4,8 +4,8 @@ export const maxSeed = 99_999_999;
 const firstSeeds = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 /**
- * Seeds of each search that the tests run. To repeat a defect that `npm run explore` found, add its seed to
- * the list of its search, with a comment that says what the seed found.
+ * Seeds of each search that the tests run. To repeat a defect that `npm run explore` found, add its
+ * seed to the list of its search, with a comment that says what the seed found.
  */
 export const fixedSeeds = {
   /** Orders of events, and faults, of the core on SQLite (test/simulation). */
@@ -33,7 +33,10 @@ export const fixedSeeds = {
 /** Name of a search, as `npm run explore` prints it. */
 export type SearchName = keyof typeof fixedSeeds;
 
-/** Parses a seed. Throws an Error that starts with `name`, the option or variable that it comes from. */
+/**
+ * Parses a seed. Throws an Error that starts with `name`, the option or variable that it comes
+ * from.
+ */
 export function parseSeed(name: string, text: string): number {
   const seed = /^\d{1,8}$/.test(text) ? Number(text) : 0;
   if (seed === 0) throw new Error(`${name}: "${text}" is not an integer from 1 to ${maxSeed}`);

@@ -14,11 +14,15 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Program of this checkout, as its sources. */
 export const sources = join(root, 'src/cli/main.ts');
 
-/** Program that tests start: compiled by `npm test`, since that starts in half of the time, or the sources. */
+/**
+ * Program that tests start: compiled by `npm test`, since that starts in half of the time, or the
+ * sources.
+ */
 export const main = process.env.TEST_PROGRAM ?? sources;
 
 /**
- * Folder of compiled modules, as deploy/launch.mjs sets it: processes start in three quarters of the time.
+ * Folder of compiled modules, as deploy/launch.mjs sets it: processes start in three quarters of
+ * the time.
  */
 export const compileCache = join(root, 'node_modules', '.cache', 'compiled');
 const startMs = 30_000;
@@ -28,8 +32,8 @@ const stopMs = 8_000;
 export interface ServiceOptions {
   role: ProcessRole;
   /**
-   * Environment variables. Of the test's own, only PATH, HOME, and TMPDIR are added, and the folder of
-   * compiled modules.
+   * Environment variables. Of the test's own, only PATH, HOME, and TMPDIR are added, and the folder
+   * of compiled modules.
    */
   environment: Record<string, string>;
   /** Program to run. Default: `main`. */
@@ -82,7 +86,11 @@ export function createServiceInProcess({ role, environment }: ServiceOptions): S
       const stopping = service;
       service = null;
       const stopped = stopping?.then((running) => running.stop());
-      await withTimeout(`the ${role} stops\n${log.slice(-2_000)}`, stopMs, stopped ?? Promise.resolve());
+      await withTimeout(
+        `the ${role} stops\n${log.slice(-2_000)}`,
+        stopMs,
+        stopped ?? Promise.resolve(),
+      );
       return stopping ? 0 : null;
     },
     kill: spawnedOnly,
@@ -91,7 +99,9 @@ export function createServiceInProcess({ role, environment }: ServiceOptions): S
   };
 }
 
-/** Returns true once the role's port is ready; roles without one are ready once they have started. */
+/**
+ * Returns true once the role's port is ready; roles without one are ready once they have started.
+ */
 async function isReady(role: ProcessRole, settings: Record<string, string>): Promise<true> {
   if (role === 'worker' || role === 'core') return true;
   const response = await fetch(`${httpUrl(settings)}/ready`);
@@ -122,7 +132,11 @@ export interface ServiceProcess {
 }
 
 /** Prepares a process of a role without starting it. The process ends with this one. */
-export function createServiceProcess({ role, environment, program = main }: ServiceOptions): ServiceProcess {
+export function createServiceProcess({
+  role,
+  environment,
+  program = main,
+}: ServiceOptions): ServiceProcess {
   let settings = environment;
   let child: ChildProcess | null = null;
   let exited: Promise<unknown> = Promise.resolve();
@@ -152,7 +166,8 @@ export function createServiceProcess({ role, environment, program = main }: Serv
   };
 
   const ready = async (): Promise<true | undefined> => {
-    if (role === 'worker' || role === 'core') return log.includes('"msg":"started"', readyFrom) || undefined;
+    if (role === 'worker' || role === 'core')
+      return log.includes('"msg":"started"', readyFrom) || undefined;
     return isReady(role, settings);
   };
 
@@ -176,11 +191,13 @@ export function createServiceProcess({ role, environment, program = main }: Serv
     async stop() {
       if (child === null) return null;
       if (running()) child.kill('SIGTERM');
-      await withTimeout(`the ${role} stops\n${log.slice(-2_000)}`, stopMs, exited).catch(async (error) => {
-        child?.kill('SIGKILL');
-        await exited;
-        throw error;
-      });
+      await withTimeout(`the ${role} stops\n${log.slice(-2_000)}`, stopMs, exited).catch(
+        async (error) => {
+          child?.kill('SIGKILL');
+          await exited;
+          throw error;
+        },
+      );
       return child.exitCode;
     },
     async kill() {
@@ -193,10 +210,12 @@ export function createServiceProcess({ role, environment, program = main }: Serv
 }
 
 /** Returns the URL of the HTTP port in the settings. */
-export const httpUrl = (settings: Record<string, string>) => `http://127.0.0.1:${settings.GLEANER_HTTP_PORT}`;
+export const httpUrl = (settings: Record<string, string>) =>
+  `http://127.0.0.1:${settings.GLEANER_HTTP_PORT}`;
 
 /** Returns the URL of the gRPC port in the settings. */
-export const grpcUrl = (settings: Record<string, string>) => `http://127.0.0.1:${settings.GLEANER_GRPC_PORT}`;
+export const grpcUrl = (settings: Record<string, string>) =>
+  `http://127.0.0.1:${settings.GLEANER_GRPC_PORT}`;
 
 /** Result of a finished program. */
 export interface CommandResult {
@@ -205,7 +224,9 @@ export interface CommandResult {
   stderr: string;
 }
 
-/** Runs a program to completion in a folder, by default the root folder. Ends it after `withinMs`. */
+/**
+ * Runs a program to completion in a folder, by default the root folder. Ends it after `withinMs`.
+ */
 export async function run(
   program: string,
   parameters: readonly string[],
@@ -219,7 +240,9 @@ export async function run(
   } catch (error) {
     const { code, stdout = '', stderr = '' } = error as Error & Partial<CommandResult>;
     if (typeof code !== 'number')
-      throw new Error(`not within ${withinMs} ms: ${stdout}${stderr}`.slice(-8_000), { cause: error });
+      throw new Error(`not within ${withinMs} ms: ${stdout}${stderr}`.slice(-8_000), {
+        cause: error,
+      });
     return { code, stdout, stderr };
   }
 }

@@ -20,9 +20,9 @@ interface Call {
 }
 
 /**
- * Creates a program `gleaner` in a new folder, which has the process of the test run the command line:
- * scripts start many commands, and each process would load all modules. It reads standard input only for the
- * argument `-`.
+ * Creates a program `gleaner` in a new folder, which has the process of the test run the command
+ * line: scripts start many commands, and each process would load all modules. It reads standard
+ * input only for the argument `-`.
  */
 export async function createShellCommand(folder: string): Promise<ShellCommand> {
   const socket = join(folder, 'socket');

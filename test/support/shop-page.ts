@@ -2,7 +2,10 @@ import type { Candidate } from '../../src/markets/candidates/candidates.ts';
 import { parseSites } from '../../src/markets/declared-sites/site-declaration.ts';
 import { recordOf } from '../../src/markets/declared-sites/site-fields.ts';
 import { openSitePage } from '../../src/markets/declared-sites/site-page.ts';
-import { readProductPage, type ShopReading } from '../../src/markets/declared-sites/site-product.ts';
+import {
+  readProductPage,
+  type ShopReading,
+} from '../../src/markets/declared-sites/site-product.ts';
 import { parseHtml } from '../../src/markets/html/html.ts';
 
 const [site] = parseSites('{"kiln": "kiln.example"}');
@@ -12,7 +15,9 @@ const url = 'https://kiln.example/p/oat-mug-48213';
 export type ShopPageRecord = Record<string, unknown> &
   Pick<ShopReading, 'from'> & { contradictions: readonly Candidate[] };
 
-/** Reads a product page of a shop that is declared by its host alone. Returns null if it is none. */
+/**
+ * Reads a product page of a shop that is declared by its host alone. Returns null if it is none.
+ */
 export function readShopPage(html: string): ShopPageRecord | null {
   const found = readProductPage(openSitePage(parseHtml(html), url, site!));
   if (found === null) return null;

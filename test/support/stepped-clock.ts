@@ -31,7 +31,10 @@ export async function createClockFile(offset: string): Promise<ClockFile> {
   return { path, set, remove: () => rm(folder, { recursive: true }) };
 }
 
-/** Creates a clock that is right, or returns why there is none. The monotonic clock of a process is unchanged. */
+/**
+ * Creates a clock that is right, or returns why there is none. The monotonic clock of a process is
+ * unchanged.
+ */
 export async function createSteppedClock(): Promise<SteppedClock | MissingEngine> {
   const library = findProgram('libfaketimeMT.so.1');
   if (library === null) return { missing: 'libfaketime is not installed: run deploy/engines.sh' };

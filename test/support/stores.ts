@@ -11,7 +11,8 @@ interface TestStore {
 }
 
 /**
- * Finds both stores, for `describe.each`. To be called by a test file, at whose end the engine is stopped.
+ * Finds both stores, for `describe.each`. To be called by a test file, at whose end the engine is
+ * stopped.
  */
 export async function findStores(): Promise<readonly TestStore[]> {
   const mongo = await findMongo();

@@ -14,8 +14,8 @@ export interface JobChanges {
 }
 
 /**
- * Submits and approves a variant-sold job of a series on items of the region `id`, and returns its id.
- * Repeats the calls while processes are killed.
+ * Submits and approves a variant-sold job of a series on items of the region `id`, and returns its
+ * id. Repeats the calls while processes are killed.
  */
 export async function submitTracked(
   api: TestApi,
@@ -26,7 +26,12 @@ export async function submitTracked(
   const request = { country: 'id', items: items.map((id) => ({ item_id: id, shop_id: '77' })) };
   const headers = { 'idempotency-key': randomUUID() };
   const submit = async (): Promise<string> => {
-    const { status, body } = await api.post(user, `${variantSold.submit}?track=${series}`, request, headers);
+    const { status, body } = await api.post(
+      user,
+      `${variantSold.submit}?track=${series}`,
+      request,
+      headers,
+    );
     if (status !== 202) throw new Error(`submit: ${status} ${JSON.stringify(body)}`);
     return body.job_id;
   };

@@ -15,7 +15,12 @@ export interface Tracking {
   /** Makes the pages of an item unreadable, or readable again. */
   failItem(id: string, fails: boolean): void;
   /** Runs a job on items, with a second between jobs, and returns it without comparing it. */
-  end(userId: string, items: readonly string[], track?: string, options?: SubmitOptionValues): Promise<Job>;
+  end(
+    userId: string,
+    items: readonly string[],
+    track?: string,
+    options?: SubmitOptionValues,
+  ): Promise<Job>;
   /** Runs a job on items, compares it, and returns its run. */
   run(
     userId: string,
@@ -44,7 +49,13 @@ export function openTracking(fixture: JobFixture): Tracking {
     await clock.advance(1_000);
     const request = { country: 'id', items: items.map((id) => ({ item_id: id, shop_id: '77' })) };
     const options = { ...others, track: option };
-    const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', request, undefined, options);
+    const { jobId } = await fixture.submit(
+      userId,
+      'SubmitVariantSold',
+      request,
+      undefined,
+      options,
+    );
     await approve(context, jobId, userId);
     return fixture.waitForState(jobId, 'completed', 'partial_complete', 'failed');
   };

@@ -49,8 +49,8 @@ export function readerOf([name, , page]: MarketPage) {
 }
 
 /**
- * Returns the response for a reader's `extract`: a record's first page, or a listing's last page before its
- * entries.
+ * Returns the response for a reader's `extract`: a record's first page, or a listing's last page
+ * before its entries.
  */
 export async function fetchMarketPage(page: MarketPage): Promise<PageResponse> {
   const [, region, , input] = page;
@@ -63,14 +63,17 @@ export async function fetchMarketPage(page: MarketPage): Promise<PageResponse> {
   };
   const context = { region, fetch: recorded };
   const { reader } = readerOf(page);
-  await (reader.sort === 'record' ? reader.read(input, context) : reader.read(input, context).next());
+  await (reader.sort === 'record'
+    ? reader.read(input, context)
+    : reader.read(input, context).next());
   return reader.sort === 'record' ? responses[0]! : responses.at(-1)!;
 }
 
 /** Splits a page at its JSON, which is the whole body or the content of a script. */
 export function splitPage({ body }: PageResponse): [before: string, json: string, after: string] {
   const text = body.toString();
-  const script = /(?<=(?:id="__MODERN_ROUTER_DATA__"|type="application\/ld\+json")[^>]*>)[^<]+/.exec(text);
+  const script =
+    /(?<=(?:id="__MODERN_ROUTER_DATA__"|type="application\/ld\+json")[^>]*>)[^<]+/.exec(text);
   if (script === null) return ['', text, ''];
   return [text.slice(0, script.index), script[0], text.slice(script.index + script[0].length)];
 }

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**
- * Factor for every timeout of a wait. A timeout only ends a test that hangs: a test must not need a quick
- * machine, and tests name the times of an idle one.
+ * Factor for every timeout of a wait. A timeout only ends a test that hangs: a test must not need a
+ * quick machine, and tests name the times of an idle one.
  */
 export const slack = 4;
 
@@ -13,8 +13,8 @@ export interface WaitOptions {
 }
 
 /**
- * Polls until `check` returns something other than undefined. An error thrown by `check` counts as "not yet".
- * After the timeout throws an Error that names `what`, with the last error as its cause.
+ * Polls until `check` returns something other than undefined. An error thrown by `check` counts as
+ * "not yet". After the timeout throws an Error that names `what`, with the last error as its cause.
  */
 export async function until<T>(
   what: string,
@@ -37,8 +37,8 @@ export async function until<T>(
 }
 
 /**
- * Resolves with the promise. Throws an Error that names `what` after `ms` milliseconds, multiplied by
- * `slack`.
+ * Resolves with the promise. Throws an Error that names `what` after `ms` milliseconds, multiplied
+ * by `slack`.
  */
 export async function withTimeout<T>(what: string, ms: number, promise: Promise<T>): Promise<T> {
   const timeout = new AbortController();

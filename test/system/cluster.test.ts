@@ -18,7 +18,9 @@ const databases = [
   ...(second ? [{ name: 'the engine at MONGODB_TEST_URI', uri: second }] : []),
 ];
 
-const runs = seedsOf('chaos-cluster').flatMap((seed) => databases.map((database) => ({ ...database, seed })));
+const runs = seedsOf('chaos-cluster').flatMap((seed) =>
+  databases.map((database) => ({ ...database, seed })),
+);
 
 describe.skipIf(missing !== '')(`a cluster of engines${missing}`, () => {
   test.each(runs)(
@@ -28,7 +30,13 @@ describe.skipIf(missing !== '')(`a cluster of engines${missing}`, () => {
       const chaos = [join(root, 'test/chaos/main.ts'), ...options];
       // The run has the ports of this file (test/engines/ports.ts).
       const environment = { HOME, VITEST_POOL_ID, ...(uri ? { MONGODB_TEST_URI: uri } : {}) };
-      const { code, stdout, stderr } = await run(process.execPath, chaos, environment, root, timeoutMs);
+      const { code, stdout, stderr } = await run(
+        process.execPath,
+        chaos,
+        environment,
+        root,
+        timeoutMs,
+      );
       expect(code, `${stdout}${stderr}`.slice(-8_000)).toBe(0);
       expect(stdout).toMatch(/^1 passed, 0 failed$/m);
     },

@@ -40,7 +40,10 @@ async function succeed(command: string, parameters: string[], cwd = root): Promi
 /** Packs both packages and installs them in an empty project, without install scripts. */
 async function install(): Promise<void> {
   await succeed('npm', ['pack', '--silent', '--pack-destination', folder]);
-  await succeed(process.execPath, [join(root, 'deploy/client-package.mjs'), join(folder, 'client')]);
+  await succeed(process.execPath, [
+    join(root, 'deploy/client-package.mjs'),
+    join(folder, 'client'),
+  ]);
   await succeed('npm', ['pack', '--silent', '--pack-destination', folder, join(folder, 'client')]);
   const archives = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
   await mkdir(project);
@@ -50,13 +53,18 @@ async function install(): Promise<void> {
   lock.packages[''] = {};
   await writeFile(join(project, 'package-lock.json'), JSON.stringify(lock));
   const options = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
-  await succeed('npm', ['install', ...options, ...archives.map((name) => join(folder, name))], project);
+  await succeed(
+    'npm',
+    ['install', ...options, ...archives.map((name) => join(folder, name))],
+    project,
+  );
 }
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gleaner-installed-'));
   project = join(folder, 'project');
-  // Without a current installation, packing would run npm install while other tests use the packages.
+  // Without a current installation, packing would run npm install while other tests use the
+  // packages.
   if (!isSetUp({ all: true }) && !process.env.CI)
     missing = 'the npm packages are not those of package-lock.json: npm run setup -- --all';
   else
@@ -85,7 +93,10 @@ describe('the package gleaner', () => {
     const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '24.11.1' } })`;
     const asOlder = ['--import', `data:text/javascript,${encodeURIComponent(older)}`];
     const { code, stderr } = await run(process.execPath, [...asOlder, main(), 'config', 'show']);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('Gleaner needs Node 24.12 or newer')]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('Gleaner needs Node 24.12 or newer'),
+    ]);
   });
 
   test('holds no TypeScript but declarations', async () => {
@@ -159,7 +170,13 @@ describe('the package gleaner', () => {
       const statusOf = async (path: string) => (await fetch(`${url}${path}`)).status;
       const isReady = async () => (await statusOf('/ready')) === 200 || undefined;
       await until('the service is ready', isReady, { withinMs: 30_000 });
-      for (const path of ['/openapi.json', '/docs', '/docs/guide/jobs', '/docs/scalar.js', '/console'])
+      for (const path of [
+        '/openapi.json',
+        '/docs',
+        '/docs/guide/jobs',
+        '/docs/scalar.js',
+        '/console',
+      ])
         expect([path, await statusOf(path)]).toEqual([path, 200]);
       const program = join(project, 'call.mjs');
       await writeFile(
@@ -169,7 +186,11 @@ describe('the package gleaner', () => {
          const { user } = await gleaner.call(OperatorService.method.createUser, { name: 'Maria' });
          console.log(user.name);`,
       );
-      expect(await run(process.execPath, [program])).toEqual({ code: 0, stdout: 'Maria\n', stderr: '' });
+      expect(await run(process.execPath, [program])).toEqual({
+        code: 0,
+        stdout: 'Maria\n',
+        stderr: '',
+      });
     } finally {
       service.kill('SIGTERM');
     }
@@ -199,13 +220,18 @@ describe('the package @gleaner/client', () => {
        const gleaner = createGleanerClient({ url: 'http://127.0.0.1:9', apiKey: 'k' });
        const { jobId } = await gleaner.submit(MktbService.method.submitPdpBulk, { items: [${item}] });
        export const id: string = jobId;`;
-    await writeFile(join(project, 'right.ts'), program("{ shopDomain: 'toko-7', productKey: 'barang-1' }"));
+    await writeFile(
+      join(project, 'right.ts'),
+      program("{ shopDomain: 'toko-7', productKey: 'barang-1' }"),
+    );
     await writeFile(join(project, 'wrong.ts'), program('{ shopDomain: 7 }'));
     const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022'];
     const compile = (name: string) =>
       run(join(root, 'node_modules/.bin/tsc'), [...options, name], {}, project);
     expect(await compile('right.ts')).toMatchObject({ code: 0, stdout: '' });
-    expect((await compile('wrong.ts')).stdout).toContain("Type 'number' is not assignable to type 'string");
+    expect((await compile('wrong.ts')).stdout).toContain(
+      "Type 'number' is not assignable to type 'string",
+    );
   });
 });
 

@@ -1,4 +1,12 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,7 +16,8 @@ import { type CommandResult, root, run } from '../support/service.ts';
 
 /** Limit of installations, which download packages. */
 const installMs = 300_000;
-const excluded = /(?:^|\/)(?:\.git|\.cache|\.gleaner|node_modules|dist(?:-\d+)?|\.program-\d+)(?:\/|$)/;
+const excluded =
+  /(?:^|\/)(?:\.git|\.cache|\.gleaner|node_modules|dist(?:-\d+)?|\.program-\d+)(?:\/|$)/;
 
 /** Copy of the project in which nothing is installed. */
 let checkout: string;
@@ -24,7 +33,13 @@ const { NODE_EXTRA_CA_CERTS: certificates } = process.env;
 const environment = certificates === undefined ? {} : { NODE_EXTRA_CA_CERTS: certificates };
 
 const launch = (script: string, ...parameters: string[]): Promise<CommandResult> =>
-  run(process.execPath, [join(checkout, 'deploy', script), ...parameters], environment, checkout, installMs);
+  run(
+    process.execPath,
+    [join(checkout, 'deploy', script), ...parameters],
+    environment,
+    checkout,
+    installMs,
+  );
 const manifestOf = (path: string) =>
   JSON.parse(readFileSync(join(checkout, path), 'utf8')) as Record<string, Record<string, string>>;
 
@@ -81,9 +96,13 @@ describe('a checkout in which nothing is installed', { timeout: 2 * installMs },
   });
 });
 
-test('fetchPackageFile() rejects a package with another digest', { timeout: installMs }, async () => {
+test('fetchPackageFile() rejects a package with another digest', {
+  timeout: installMs,
+}, async () => {
   const target = join(checkout, 'fetched/scalar.js');
   const file = { ...packageFiles.renderer, integrity: 'sha512-of-another-package' };
-  await expect(fetchPackageFile(file, target)).rejects.toThrow(/has digest sha512-.*, not sha512-of-another/);
+  await expect(fetchPackageFile(file, target)).rejects.toThrow(
+    /has digest sha512-.*, not sha512-of-another/,
+  );
   expect(existsSync(target)).toBe(false);
 });

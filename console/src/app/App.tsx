@@ -1,5 +1,12 @@
 import { MantineProvider } from '@mantine/core';
-import { lazy, StrictMode, Suspense, useDeferredValue, useEffect, useSyncExternalStore } from 'react';
+import {
+  lazy,
+  StrictMode,
+  Suspense,
+  useDeferredValue,
+  useEffect,
+  useSyncExternalStore,
+} from 'react';
 import { createRoot } from 'react-dom/client';
 import { followToasts, hasToasts } from '../ui/errors/toast.ts';
 import { Loading } from '../ui/layout/Loading.tsx';

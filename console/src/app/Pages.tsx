@@ -56,7 +56,11 @@ function RouteError() {
   const error = useRouteError();
   return (
     <Page title="Something went wrong">
-      <ErrorAlert error={error} title="This page could not be loaded" retry={() => location.reload()} />
+      <ErrorAlert
+        error={error}
+        title="This page could not be loaded"
+        retry={() => location.reload()}
+      />
     </Page>
   );
 }

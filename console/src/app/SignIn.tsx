@@ -23,7 +23,8 @@ export function SignIn({ message }: { message: string }) {
   const [problem, setProblem] = useState('');
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (!/^[\x21-\x7e]+$/.test(key.trim())) return setProblem('Enter your API key. It has no spaces.');
+    if (!/^[\x21-\x7e]+$/.test(key.trim()))
+      return setProblem('Enter your API key. It has no spaces.');
     setBusy(true);
     try {
       await signIn(key.trim());
@@ -46,7 +47,12 @@ export function SignIn({ message }: { message: string }) {
               </Title>
             </Group>
             {message !== '' && (
-              <Alert role="alert" color="yellow" icon={<IconInfoCircle />} title="You have been signed out">
+              <Alert
+                role="alert"
+                color="yellow"
+                icon={<IconInfoCircle />}
+                title="You have been signed out"
+              >
                 {message}
               </Alert>
             )}

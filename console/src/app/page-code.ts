@@ -8,7 +8,9 @@ const jobs: LoadPage = async () => (await import('../jobs/JobsPage.tsx')).JobsPa
 const job: LoadPage = async () => (await import('../jobs/JobPage.tsx')).JobPage;
 const schedule: LoadPage = async () => (await import('../schedules/SchedulePage.tsx')).SchedulePage;
 
-/** Pages of each role by their path below /console, as the router reads it; '' for the start page. */
+/**
+ * Pages of each role by their path below /console, as the router reads it; '' for the start page.
+ */
 export const pages: Readonly<Record<AccountRole, Readonly<Record<string, LoadPage>>>> = {
   operator: {
     '': async () => (await import('../overview/OperatorOverview.tsx')).OperatorOverview,
@@ -41,7 +43,8 @@ export const pages: Readonly<Record<AccountRole, Readonly<Record<string, LoadPag
     history: async () => (await import('../history/HistoryPage.tsx')).HistoryPage,
     'history/:market/:region/:key': async () => (await import('../history/ItemPage.tsx')).ItemPage,
     rules: async () => (await import('../history/RulesPage.tsx')).RulesPage,
-    destinations: async () => (await import('../destinations/DestinationsPage.tsx')).DestinationsPage,
+    destinations: async () =>
+      (await import('../destinations/DestinationsPage.tsx')).DestinationsPage,
     webhook: async () => (await import('../webhook/WebhookPage.tsx')).WebhookPage,
   },
 };

@@ -20,8 +20,18 @@ import { Moment } from '../ui/time/Moment.tsx';
 const columns: ListColumn<Job>[] = [
   { title: 'Job', cell: (job) => <JobName job={job} /> },
   ownerColumn,
-  { title: 'Units', align: 'right', cell: (job) => formatCount(job.total), sortBy: ({ total }) => total },
-  { title: 'Cost', align: 'right', cell: (job) => formatCount(job.cost), sortBy: ({ cost }) => cost },
+  {
+    title: 'Units',
+    align: 'right',
+    cell: (job) => formatCount(job.total),
+    sortBy: ({ total }) => total,
+  },
+  {
+    title: 'Cost',
+    align: 'right',
+    cell: (job) => formatCount(job.cost),
+    sortBy: ({ cost }) => cost,
+  },
   { title: 'Balance', align: 'right', cell: (job) => <Balance job={job} /> },
   {
     title: 'Expires',
@@ -105,7 +115,9 @@ export function ApprovalsPage() {
           labelOf: (job) => `${jobName(job)} by ${job.userName || job.jobId}`,
         }}
         below={({ jobId }) =>
-          failures.has(jobId) ? <ErrorAlert error={failures.get(jobId)} title="Approval failed" /> : null
+          failures.has(jobId) ? (
+            <ErrorAlert error={failures.get(jobId)} title="Approval failed" />
+          ) : null
         }
         empty={{
           title: 'No jobs awaiting approval',
@@ -143,7 +155,8 @@ function SelectionBar({ jobs, busy, approve, reject }: SelectionBarProps) {
     <Paper withBorder p="xs" radius="md" role="group" aria-label="Selected jobs">
       <Group justify="space-between">
         <Text size="sm">
-          {jobs.length} selected, {formatCount(jobs.reduce((sum, { cost }) => sum + cost, 0))} credits
+          {jobs.length} selected, {formatCount(jobs.reduce((sum, { cost }) => sum + cost, 0))}{' '}
+          credits
         </Text>
         <Group gap="xs">
           <CallButton

@@ -72,7 +72,9 @@ export function AuditFilters({ search, actors, change }: AuditFiltersProps) {
             w={165}
             list={field === 'actorId' ? actorsId : undefined}
             defaultValue={search[field]}
-            onChange={({ currentTarget: { value } }) => changeLater({ ...search, [field]: value.trim() })}
+            onChange={({ currentTarget: { value } }) =>
+              changeLater({ ...search, [field]: value.trim() })
+            }
           />
         ))}
         <NativeSelect

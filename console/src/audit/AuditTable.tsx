@@ -113,7 +113,10 @@ export function AuditTable({ entries, query }: AuditTableProps) {
       columns={columns}
       minWidth={860}
       brief={(entry) => <Brief entry={entry} />}
-      empty={{ title: 'No matching actions', description: 'Change the filters to see other actions.' }}
+      empty={{
+        title: 'No matching actions',
+        description: 'Change the filters to see other actions.',
+      }}
     />
   );
 }

@@ -8,7 +8,11 @@ import { useList } from '../ui/list/useList.ts';
 
 /** Notifications to operators and to users' webhooks. */
 export function DeliveriesPage() {
-  const { query, rows } = useList(OperatorService.method.listDeliveries, {}, (page) => page.deliveries);
+  const { query, rows } = useList(
+    OperatorService.method.listDeliveries,
+    {},
+    (page) => page.deliveries,
+  );
   return (
     <Page
       title="Notifications"
@@ -18,11 +22,13 @@ export function DeliveriesPage() {
           call={OperatorService.method.testNotification}
           request={{}}
           done={({ deliveries: { length } }) => {
-            if (length > 0) return `${length === 1 ? 'Test message' : `${length} test messages`} sent.`;
+            if (length > 0)
+              return `${length === 1 ? 'Test message' : `${length} test messages`} sent.`;
             showToast({
               color: 'yellow',
               title: 'No recipients',
-              message: 'Set GLEANER_OPERATOR_WEBHOOK_URL or an operator email address in the configuration.',
+              message:
+                'Set GLEANER_OPERATOR_WEBHOOK_URL or an operator email address in the configuration.',
             });
             return null;
           }}

@@ -1,4 +1,13 @@
-import { Fieldset, Group, PasswordInput, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core';
+import {
+  Fieldset,
+  Group,
+  PasswordInput,
+  SimpleGrid,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { randomId } from '@mantine/hooks';
 import type { Destination } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
@@ -12,7 +21,9 @@ export interface AddressInputsProps {
 }
 
 const secretHelp = (destination: Destination | null) =>
-  destination === null ? 'Stored encrypted, and never shown again.' : 'Leave empty to keep the stored one.';
+  destination === null
+    ? 'Stored encrypted, and never shown again.'
+    : 'Leave empty to keep the stored one.';
 
 export function BucketInputs({ form, destination }: AddressInputsProps) {
   return (
@@ -32,11 +43,18 @@ export function BucketInputs({ form, destination }: AddressInputsProps) {
         description="Start of the names of all objects."
         {...form.getInputProps('prefix')}
       />
-      <TextInput label="Access key ID" autoComplete="off" withAsterisk {...form.getInputProps('accessKey')} />
+      <TextInput
+        label="Access key ID"
+        autoComplete="off"
+        withAsterisk
+        {...form.getInputProps('accessKey')}
+      />
       <PasswordInput
         label="Secret key"
         description={`${secretHelp(destination)}${
-          destination === null ? '' : ' Enter it again if the URL, the bucket, or the access key changes.'
+          destination === null
+            ? ''
+            : ' Enter it again if the URL, the bucket, or the access key changes.'
         }`}
         autoComplete="new-password"
         withAsterisk={destination === null}

@@ -2,7 +2,10 @@ import { useMutation } from '@connectrpc/connect-query';
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
-import { type Destination, DestinationService } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
+import {
+  type Destination,
+  DestinationService,
+} from '../../../gen/gleaner/destination/v1/destination_pb.ts';
 import { exportFormats } from '../../../src/present/export-formats.ts';
 import { FormModal } from '../ui/actions/FormModal.tsx';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';

@@ -2,7 +2,10 @@ import { useQuery } from '@connectrpc/connect-query';
 import { Code, Group, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
-import { type Destination, DestinationService } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
+import {
+  type Destination,
+  DestinationService,
+} from '../../../gen/gleaner/destination/v1/destination_pb.ts';
 import { exportFormats } from '../../../src/present/export-formats.ts';
 import { ActionButton, ConfirmButton } from '../ui/actions/ActionButton.tsx';
 import { showToast } from '../ui/errors/toast.ts';
@@ -18,7 +21,8 @@ import { addressOf, typeLabels, valuesOf } from './settings.ts';
 
 const { method } = DestinationService;
 
-const formatLabel = (name: string) => exportFormats.find(({ format }) => format === name)?.label ?? name;
+const formatLabel = (name: string) =>
+  exportFormats.find(({ format }) => format === name)?.label ?? name;
 
 const columns: ListColumn<Destination>[] = [
   { title: 'Name', cell: ({ name }) => name },
@@ -51,7 +55,9 @@ export function DestinationsPage() {
   );
   const actions: ListColumn<Destination> = {
     title: 'Actions',
-    cell: (destination) => <DestinationActions destination={destination} edit={() => edit(destination)} />,
+    cell: (destination) => (
+      <DestinationActions destination={destination} edit={() => edit(destination)} />
+    ),
   };
   return (
     <Page
@@ -78,7 +84,9 @@ export function DestinationsPage() {
           description: 'Create one, and enter its name under Options when you submit a job.',
         }}
       />
-      {edited !== undefined && <DestinationModal destination={edited} close={() => edit(undefined)} />}
+      {edited !== undefined && (
+        <DestinationModal destination={edited} close={() => edit(undefined)} />
+      )}
     </Page>
   );
 }
@@ -89,7 +97,10 @@ interface DestinationActionsProps {
   edit: () => void;
 }
 
-function DestinationActions({ destination: { destinationId, name }, edit }: DestinationActionsProps) {
+function DestinationActions({
+  destination: { destinationId, name },
+  edit,
+}: DestinationActionsProps) {
   return (
     <Group gap={6} wrap="nowrap">
       <ActionButton

@@ -34,7 +34,12 @@ test('settingsOf() sends the settings of the type only', () => {
     headers: [{ id: '1', name: ' X-Key', value: 'a' }],
     query: '?sig=1',
   };
-  const common = { name: 'warehouse', url: 'https://s3.example.test', format: 'csv', path: '{job_id}.{ext}' };
+  const common = {
+    name: 'warehouse',
+    url: 'https://s3.example.test',
+    format: 'csv',
+    path: '{job_id}.{ext}',
+  };
   expect(settingsOf(values)).toEqual({
     ...common,
     bucket: 'results',
@@ -68,6 +73,9 @@ test('inputProblems() returns the problems at inputs by value', () => {
 
 test('addressOf() returns the place of the files', () => {
   expect(addressOf(bucket)).toBe('https://s3.example.test/results/daily');
-  const address = create(DestinationSchema, { type: 'https', url: 'https://files.example.test/inbox/' });
+  const address = create(DestinationSchema, {
+    type: 'https',
+    url: 'https://files.example.test/inbox/',
+  });
   expect(addressOf(address)).toBe('https://files.example.test/inbox/');
 });

@@ -54,7 +54,12 @@ export function valuesOf(destination: Destination | null): DestinationValues {
 /** Returns the settings to send: those of the type only. */
 export function settingsOf({ type, headers, ...values }: DestinationValues) {
   const { bucket, region, prefix, accessKey, secretKey, format } = values;
-  const common = { name: values.name.trim(), url: values.url.trim(), format, path: values.path.trim() };
+  const common = {
+    name: values.name.trim(),
+    url: values.url.trim(),
+    format,
+    path: values.path.trim(),
+  };
   if (type === 's3') {
     const address = { bucket: bucket.trim(), region: region.trim(), prefix: prefix.trim() };
     return { ...common, ...address, accessKey: accessKey.trim(), secretKey };
@@ -66,8 +71,11 @@ export function settingsOf({ type, headers, ...values }: DestinationValues) {
   };
 }
 
-/** Returns the name of the value that the path of a problem concerns: "accessKey" for "access_key". */
-const valueName = (path: string) => path.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+/**
+ * Returns the name of the value that the path of a problem concerns: "accessKey" for "access_key".
+ */
+const valueName = (path: string) =>
+  path.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Returns whether the form of a type has an input for the path of a problem. */
 export const hasInput = (type: DestinationTypeName, path: string): boolean =>

@@ -17,7 +17,10 @@ const columns: ListColumn<TrackedItem>[] = [
   },
   { title: 'Price', align: 'right', cell: ({ values }) => priceText(values) },
   { title: 'Stock', align: 'right', cell: ({ values }) => stockText(values) },
-  { title: 'Changed', cell: (item) => (hasChanged(item) ? <Moment at={item.changedAt} relative /> : '–') },
+  {
+    title: 'Changed',
+    cell: (item) => (hasChanged(item) ? <Moment at={item.changedAt} relative /> : '–'),
+  },
   { title: 'First read', cell: ({ firstAt }) => <Moment at={firstAt} relative /> },
   { title: 'Last read', cell: ({ seenAt }) => <Moment at={seenAt} relative /> },
   { title: 'Job', cell: ({ jobId }) => <Id of="jobs" value={jobId} /> },
@@ -26,7 +29,11 @@ const columns: ListColumn<TrackedItem>[] = [
 /** Items of the caller's tracked jobs, the latest change first. */
 export function HistoryPage() {
   const [{ search }, change] = useAddressFilter({ search: '' });
-  const { query, rows } = useList(HistoryService.method.listTrackedItems, { search }, (page) => page.items);
+  const { query, rows } = useList(
+    HistoryService.method.listTrackedItems,
+    { search },
+    (page) => page.items,
+  );
   return (
     <Page title="History" description="Items of tracked jobs with their latest values.">
       <SearchInput

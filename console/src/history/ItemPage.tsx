@@ -2,7 +2,13 @@ import { Skeleton, Stack, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import { useParams, useSearchParams } from 'react-router';
 import { HistoryService, type Observation } from '../../../gen/gleaner/history/v1/history_pb.ts';
-import { formatPrice, placeText, priceText, stockText, valueName } from '../../../src/present/item.ts';
+import {
+  formatPrice,
+  placeText,
+  priceText,
+  stockText,
+  valueName,
+} from '../../../src/present/item.ts';
 import { formatCount } from '../../../src/present/text.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { Id } from '../ui/Id.tsx';
@@ -78,7 +84,9 @@ export function ItemPage() {
                   label={label}
                   points={points}
                   format={(value) =>
-                    field === 'price' ? formatPrice(value, item?.values?.currency) : formatCount(value)
+                    field === 'price'
+                      ? formatPrice(value, item?.values?.currency)
+                      : formatCount(value)
                   }
                 />
               </Suspense>

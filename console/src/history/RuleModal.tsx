@@ -33,7 +33,10 @@ const initialValues = (rule: Rule | null) => ({
   disabled: rule ? !rule.enabled : false,
 });
 
-/** Form of a rule; null for a new one. `problem`: why the last attempt was refused; '' if there is none. */
+/**
+ * Form of a rule; null for a new one. `problem`: why the last attempt was refused; '' if there is
+ * none.
+ */
 function useRuleForm(rule: Rule | null, close: () => void) {
   const creation = useMutation(HistoryService.method.createRule);
   const update = useMutation(HistoryService.method.updateRule);
@@ -96,7 +99,9 @@ export function RuleModal({ rule, close }: { rule: Rule | null; close: () => voi
       )}
       <ScopeInputs form={form} />
       <NativeSelect label="Message" data={channels} {...form.getInputProps('channel')} />
-      {rule && <Switch label="Disabled" {...form.getInputProps('disabled', { type: 'checkbox' })} />}
+      {rule && (
+        <Switch label="Disabled" {...form.getInputProps('disabled', { type: 'checkbox' })} />
+      )}
     </FormModal>
   );
 }
@@ -106,8 +111,12 @@ function ScopeInputs({ form }: Pick<ReturnType<typeof useRuleForm>, 'form'>) {
   const { data } = useQuery(PriceService.method.getPriceList, {});
   const { market, region, series } = form.values;
   const prices = data?.prices ?? [];
-  const markets = [...new Set([...prices.map((price) => price.market), ...(market ? [market] : [])])];
-  const regions = prices.filter((price) => price.market === market).flatMap((price) => price.regions);
+  const markets = [
+    ...new Set([...prices.map((price) => price.market), ...(market ? [market] : [])]),
+  ];
+  const regions = prices
+    .filter((price) => price.market === market)
+    .flatMap((price) => price.regions);
   const shown = [...new Set([...regions, ...(region ? [region] : [])])].toSorted();
   const allSeries = useSeries(series);
   return (
@@ -145,12 +154,13 @@ function ScopeInputs({ form }: Pick<ReturnType<typeof useRuleForm>, 'form'>) {
 const pageSize = 100;
 
 /**
- * Returns the series of the caller's latest jobs and schedules with their labels, and `chosen` if it is not
- * empty.
+ * Returns the series of the caller's latest jobs and schedules with their labels, and `chosen` if
+ * it is not empty.
  */
 function useSeries(chosen: string): { value: string; label: string }[] {
   const jobs = useQuery(JobService.method.listJobs, { pageSize }).data?.jobs ?? [];
-  const schedules = useQuery(ScheduleService.method.listSchedules, { pageSize }).data?.schedules ?? [];
+  const schedules =
+    useQuery(ScheduleService.method.listSchedules, { pageSize }).data?.schedules ?? [];
   const labels = new Map<string, string>();
   for (const { scheduleId, name, options } of schedules) {
     const series = seriesOf(options?.track);

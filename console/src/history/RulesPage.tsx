@@ -21,7 +21,10 @@ const columns: ListColumn<Rule>[] = [
   { title: 'Condition', cell: conditionText },
   { title: 'Items', cell: scopeText },
   { title: 'Message', cell: ({ channel }) => capitalize(channel) },
-  { title: 'Status', cell: ({ enabled }) => <StatusBadge status={enabled ? 'enabled' : 'disabled'} /> },
+  {
+    title: 'Status',
+    cell: ({ enabled }) => <StatusBadge status={enabled ? 'enabled' : 'disabled'} />,
+  },
 ];
 
 /** Rules of the caller: which changes of tracked items send a message. */
@@ -48,7 +51,10 @@ export function RulesPage() {
           ...columns,
           { title: 'Actions', cell: (rule) => <RuleActions rule={rule} edit={() => edit(rule)} /> },
         ]}
-        empty={{ title: 'No rules', description: 'Create a rule to hear about lower prices or new stock.' }}
+        empty={{
+          title: 'No rules',
+          description: 'Create a rule to hear about lower prices or new stock.',
+        }}
       />
       {edited !== undefined && <RuleModal rule={edited} close={() => edit(undefined)} />}
     </Page>

@@ -12,8 +12,8 @@ export interface SeriesPoint {
 export type ChartField = 'price' | 'stock' | 'sold';
 
 /**
- * Returns the values of a field over time, oldest first, from observations that are newest first. The last
- * value is repeated at `now`, because it still holds.
+ * Returns the values of a field over time, oldest first, from observations that are newest first.
+ * The last value is repeated at `now`, because it still holds.
  */
 export function pointsOf(
   observations: readonly Observation[],
@@ -22,10 +22,14 @@ export function pointsOf(
 ): SeriesPoint[] {
   const points = observations.toReversed().flatMap(({ observedAt, values }) => {
     const value = numberOf(values, field);
-    return observedAt === undefined || value === null ? [] : [{ at: timestampMs(observedAt), value }];
+    return observedAt === undefined || value === null
+      ? []
+      : [{ at: timestampMs(observedAt), value }];
   });
   const last = points.at(-1);
-  return last === undefined || last.at >= now ? points : [...points, { at: now, value: last.value }];
+  return last === undefined || last.at >= now
+    ? points
+    : [...points, { at: now, value: last.value }];
 }
 
 function numberOf(values: ItemValues | undefined, field: ChartField): number | null {

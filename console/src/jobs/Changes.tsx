@@ -67,7 +67,10 @@ export function Changes({ jobId }: { jobId: string }) {
     HistoryService.method.listChanges,
     { jobId, type },
     (page) => page.changes,
-    { refetchInterval: ({ state }) => (isFinal(state.data?.pages[0]?.status) ? false : pollMs.active) },
+    {
+      refetchInterval: ({ state }) =>
+        isFinal(state.data?.pages[0]?.status) ? false : pollMs.active,
+    },
   );
   if (query.error instanceof ConnectError && query.error.code === Code.NotFound) {
     return (

@@ -30,7 +30,10 @@ export function Differences({ job: { jobId } }: { job: Job }) {
         keyOf={({ name }) => name}
         query={query}
         columns={columns}
-        empty={{ title: 'No field differs', description: 'Records of both jobs have the same values.' }}
+        empty={{
+          title: 'No field differs',
+          description: 'Records of both jobs have the same values.',
+        }}
       />
     </Stack>
   );

@@ -1,5 +1,15 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Accordion, Badge, Code, EmptyState, Group, List, Skeleton, Stack, Text } from '@mantine/core';
+import {
+  Accordion,
+  Badge,
+  Code,
+  EmptyState,
+  Group,
+  List,
+  Skeleton,
+  Stack,
+  Text,
+} from '@mantine/core';
 import { IconCircleCheck } from '@tabler/icons-react';
 import { type FaultGroup, type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { isFinalFailure } from '../../../src/contract/final-failure.ts';
@@ -28,7 +38,11 @@ export function Failures({ job }: { job: Job }) {
     );
   }
   return (
-    <Accordion variant="separated" multiple defaultValue={data.faults.slice(0, 1).map(({ code }) => code)}>
+    <Accordion
+      variant="separated"
+      multiple
+      defaultValue={data.faults.slice(0, 1).map(({ code }) => code)}
+    >
       {data.faults.map((group) => (
         <FailureGroup key={group.code} group={group} />
       ))}

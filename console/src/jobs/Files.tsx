@@ -39,7 +39,9 @@ const columns: ListColumn<ResultFile>[] = [
   {
     title: 'Scope',
     cell: ({ scope, index, key }) =>
-      scope === 'job' ? scopes.job : `${scopes[scope] ?? scope} ${index + 1}${key ? `: ${key}` : ''}`,
+      scope === 'job'
+        ? scopes.job
+        : `${scopes[scope] ?? scope} ${index + 1}${key ? `: ${key}` : ''}`,
   },
   { title: 'Records', align: 'right', cell: ({ items }) => formatCount(items) },
   { title: 'Size', align: 'right', cell: ({ bytes }) => formatBytes(bytes) },
@@ -87,7 +89,10 @@ export function Files({ jobId, files, query }: FilesProps) {
       query={query}
       columns={[...columns, download(jobId)]}
       brief={(file) => <FileBrief jobId={jobId} file={file} />}
-      empty={{ title: 'No files yet', description: 'Files appear when the first results are complete.' }}
+      empty={{
+        title: 'No files yet',
+        description: 'Files appear when the first results are complete.',
+      }}
     />
   );
 }

@@ -13,7 +13,13 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /** Shows why the deliveries of a job are or were held, and lets its owner decide. */
-export function Hold({ jobId, hold: { state, reasons, decidedAt } }: { jobId: string; hold: JobHold }) {
+export function Hold({
+  jobId,
+  hold: { state, reasons, decidedAt },
+}: {
+  jobId: string;
+  hold: JobHold;
+}) {
   const { role } = useSession();
   const isHeld = state === 'held';
   return (
@@ -46,8 +52,8 @@ export function Hold({ jobId, hold: { state, reasons, decidedAt } }: { jobId: st
 function Reason({ reason: { field, minimum, percent } }: { reason: HoldReason }) {
   return (
     <>
-      <Code style={{ overflowWrap: 'anywhere' }}>{field}</Code>: {formatPercentage(percent)}, minimum{' '}
-      {formatPercentage(minimum)}
+      <Code style={{ overflowWrap: 'anywhere' }}>{field}</Code>: {formatPercentage(percent)},
+      minimum {formatPercentage(minimum)}
     </>
   );
 }

@@ -29,7 +29,9 @@ export function JobActions({ job }: { job: Job }) {
   return (
     <>
       {!job.ended && !operator && <Cancel job={job} />}
-      <Suspense>{!job.ended && operator && <OperatorActions job={job} texts={cancelTexts} />}</Suspense>
+      <Suspense>
+        {!job.ended && operator && <OperatorActions job={job} texts={cancelTexts} />}
+      </Suspense>
       {hasPages(job) && <Reread job={job} />}
       {job.ended && !operator && <RunAgain job={job} />}
       {job.success > 0 && !job.filesDeletedAt && <DownloadMenu job={job} />}
@@ -55,7 +57,12 @@ function Reread({ job: { jobId, total, keptPages } }: { job: Job }) {
     <ConfirmButton
       call={JobService.method.rereadJob}
       request={{ jobId }}
-      question={{ title: 'Reread the pages of this job?', text, confirm: 'Reread pages', isHarmless: true }}
+      question={{
+        title: 'Reread the pages of this job?',
+        text,
+        confirm: 'Reread pages',
+        isHarmless: true,
+      }}
       done={(created) => {
         void navigate(`/jobs/${created.jobId}`);
         return 'New job created.';

@@ -29,7 +29,10 @@ export function JobMenu({ job }: { job: Job }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item leftSection={<IconTerminal2 size={16} aria-hidden />} onClick={() => setDialog('curl')}>
+          <Menu.Item
+            leftSection={<IconTerminal2 size={16} aria-hidden />}
+            onClick={() => setDialog('curl')}
+          >
             Copy as curl
           </Menu.Item>
           {job.ended && !job.filesDeletedAt && job.success > 0 && (

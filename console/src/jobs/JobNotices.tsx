@@ -17,7 +17,10 @@ const searched = 50;
 /** Maximum fields that are listed. */
 const maxShown = 8;
 
-/** Shows the fields that fewer records of an ended job have than those of the last run; nothing if none. */
+/**
+ * Shows the fields that fewer records of an ended job have than those of the last run; nothing if
+ * none.
+ */
 export function Fill({ job }: { job: Job }) {
   const { jobId, kind, market, userId, mode } = job;
   const { jobs } = useJobs({ ...emptyFilter, kind, market, userId, mode }, searched);
@@ -34,20 +37,26 @@ export function Fill({ job }: { job: Job }) {
     <Alert
       color="yellow"
       icon={<IconChartBar />}
-      title={drops.length === 0 ? 'No record has a price' : 'Fields filled less often than in the last run'}
+      title={
+        drops.length === 0
+          ? 'No record has a price'
+          : 'Fields filled less often than in the last run'
+      }
     >
       {drops.length > 0 && (
         <List size="sm">
           {drops.slice(0, maxShown).map(({ name, percent, before }) => (
             <List.Item key={name}>
-              <Code style={{ overflowWrap: 'anywhere' }}>{name}</Code>: {formatPercentage(percent)}, last run{' '}
-              {formatPercentage(before)}
+              <Code style={{ overflowWrap: 'anywhere' }}>{name}</Code>: {formatPercentage(percent)},
+              last run {formatPercentage(before)}
             </List.Item>
           ))}
         </List>
       )}
       {drops.length > maxShown && `And ${drops.length - maxShown} more. `}
-      {previous && drops.length > 0 && <TextLink to={`/jobs/${previous.jobId}`}>Open the last run</TextLink>}
+      {previous && drops.length > 0 && (
+        <TextLink to={`/jobs/${previous.jobId}`}>Open the last run</TextLink>
+      )}
     </Alert>
   );
 }
@@ -63,7 +72,8 @@ export function Approval({ job: { cost, decideBy, scheduleId, userBalance } }: {
       {decideBy && (
         <>
           {' '}
-          Without a decision it is rejected <Moment at={decideBy} relative />, and nothing is charged.
+          Without a decision it is rejected <Moment at={decideBy} relative />, and nothing is
+          charged.
         </>
       )}{' '}
       An approval charges {counted(cost, 'credit')}

@@ -36,7 +36,8 @@ export function JobPage() {
   const shown = useDeferredValue(job);
   const { role } = useSession();
   const [tab] = useTab(jobTabs(role), 'results');
-  // Most jobs open with their records, which are requested beside the job. Reads of operators are logged.
+  // Most jobs open with their records, which are requested beside the job. Reads of operators are
+  // logged.
   useRecords(!shown && role === 'user' && tab === 'results' ? { jobId } : undefined);
   if (shown) return <Loaded job={shown} stale={error} refetch={refetch} />;
   if (!job && !isPending)
@@ -54,7 +55,9 @@ function Notices({ job }: { job: Job }) {
     <>
       <Suspense>{job.status === 'awaiting_approval' && <Approval job={job} />}</Suspense>
       {job.waitingFor !== '' && <Waiting waitingFor={job.waitingFor} />}
-      <Suspense>{job.ended && job.success > 0 && job.rereadOf === '' && <Fill job={job} />}</Suspense>
+      <Suspense>
+        {job.ended && job.success > 0 && job.rereadOf === '' && <Fill job={job} />}
+      </Suspense>
       {job.hold && <Hold jobId={job.jobId} hold={job.hold} />}
       {job.reason !== '' && (
         <Alert color="gray" icon={<IconMessage />} title="Message from the operators">
@@ -72,7 +75,9 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
   const [tab, selectTab] = useTab(jobTabs(role), initial);
   return (
     <Page title={jobTitle(job)} actions={<JobActions job={job} />}>
-      {stale ? <ErrorAlert error={stale} retry={refetch} title="This data may be out of date" /> : null}
+      {stale ? (
+        <ErrorAlert error={stale} retry={refetch} title="This data may be out of date" />
+      ) : null}
       <JobLine job={job} />
       <Notices job={job} />
       <Tabs value={tab} onChange={selectTab} keepMounted={false}>
@@ -129,8 +134,8 @@ export function useJob(jobId: string) {
 }
 
 /**
- * Reloads the data on screen when the job ends: polling ends with it, and the last poll may have been before
- * the end.
+ * Reloads the data on screen when the job ends: polling ends with it, and the last poll may have
+ * been before the end.
  */
 function useFinalData(job: Job | undefined): void {
   const refresh = useRefresh();

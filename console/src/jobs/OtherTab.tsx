@@ -22,7 +22,9 @@ import { Failures } from './Failures.tsx';
 import { JobSummary } from './JobSummary.tsx';
 import type { JobTab } from './tabs.ts';
 
-const ProgressChart = lazy(async () => ({ default: (await import('./ProgressChart.tsx')).ProgressChart }));
+const ProgressChart = lazy(async () => ({
+  default: (await import('./ProgressChart.tsx')).ProgressChart,
+}));
 
 /** Contents of the tabs of the job page that are not the results. */
 export function OtherTab({ job, tab }: { job: Job; tab: Exclude<JobTab, 'results'> }) {
@@ -81,7 +83,10 @@ function Units({ job }: { job: Job }) {
         aria-label="Filter by status"
         value={status}
         onChange={setStatus}
-        data={[...choices, { value: 'FAILED', label: job.notRun > 0 ? 'Failed or not run' : 'Failed' }]}
+        data={[
+          ...choices,
+          { value: 'FAILED', label: job.notRun > 0 ? 'Failed or not run' : 'Failed' },
+        ]}
         style={{ alignSelf: 'flex-start' }}
       />
       <UnitsTable jobId={job.jobId} status={status} live={!job.ended} />

@@ -16,7 +16,15 @@ export function ProgressChart({ job }: { job: Job }) {
   // The progress counts units that never ran as failed.
   const maxFailed = job.failed - job.notRun;
   const points = data.points.flatMap(({ at, success, failed }) =>
-    at ? [{ ms: timestampDate(at).getTime(), Succeeded: success, Failed: Math.min(failed, maxFailed) }] : [],
+    at
+      ? [
+          {
+            ms: timestampDate(at).getTime(),
+            Succeeded: success,
+            Failed: Math.min(failed, maxFailed),
+          },
+        ]
+      : [],
   );
   const last = points.at(-1);
   if (points.length < 2 || !last) {

@@ -60,7 +60,9 @@ export function Results({ job }: { job: Job }) {
   if (job.ended && files?.length === 0 && !query.isFetching) {
     if (job.success > 0) return <Records job={job} />;
     const description =
-      job.notRun === job.total ? 'This job did not run.' : 'No unit succeeded. See Failures for the reasons.';
+      job.notRun === job.total
+        ? 'This job did not run.'
+        : 'No unit succeeded. See Failures for the reasons.';
     return <EmptyState icon={<IconInbox />} title="No results" description={description} py="lg" />;
   }
   const list = <Files jobId={job.jobId} files={files ?? []} query={query} />;

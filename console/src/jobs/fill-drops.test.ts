@@ -12,7 +12,12 @@ const field = (name: string, filled: number, records = 100) => ({
 });
 
 test('fillDrops() finds fields that are filled less often, the largest drop first', () => {
-  const before = [field('title', 100), field('price', 100), field('stock', 60), field('rating', 50)];
+  const before = [
+    field('title', 100),
+    field('price', 100),
+    field('stock', 60),
+    field('rating', 50),
+  ];
   const now = [
     field('title', 90),
     field('stock', 40),

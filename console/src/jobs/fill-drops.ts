@@ -36,10 +36,21 @@ export function lacksPrices(fields: readonly Fill[]): boolean {
 
 type Run = Pick<
   Job,
-  'jobId' | 'scheduleId' | 'options' | 'region' | 'ended' | 'success' | 'createdAt' | 'market' | 'kind'
+  | 'jobId'
+  | 'scheduleId'
+  | 'options'
+  | 'region'
+  | 'ended'
+  | 'success'
+  | 'createdAt'
+  | 'market'
+  | 'kind'
 >;
 
-/** Returns what the runs of the same work have in common: their schedule, series, or name, or the region. */
+/**
+ * Returns what the runs of the same work have in common: their schedule, series, or name, or the
+ * region.
+ */
 function workOf({ scheduleId, options, region }: Run): string {
   if (scheduleId !== '') return `schedule ${scheduleId}`;
   const series = seriesOf(options?.track);
@@ -47,7 +58,9 @@ function workOf({ scheduleId, options, region }: Run): string {
   return options?.name ? `name ${options.name}` : `region ${region}`;
 }
 
-/** Returns the last run before a job, of a list with the newest first; undefined if there is none. */
+/**
+ * Returns the last run before a job, of a list with the newest first; undefined if there is none.
+ */
 export function lastRun<Other extends Run>(job: Run, jobs: readonly Other[]): Other | undefined {
   const startMs = job.createdAt ? timestampMs(job.createdAt) : 0;
   return jobs.find(

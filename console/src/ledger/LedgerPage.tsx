@@ -21,7 +21,10 @@ export function LedgerPage() {
       actions={
         <ExportMenu
           save={(format) =>
-            saveStream(createClient(AccountService, transport).exportLedger({ format }), `ledger.${format}`)
+            saveStream(
+              createClient(AccountService, transport).exportLedger({ format }),
+              `ledger.${format}`,
+            )
           }
         />
       }

@@ -44,7 +44,11 @@ export function OperatorsPage() {
       ))}
       {query.hasNextPage && (
         <Center>
-          <Button variant="default" loading={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+          <Button
+            variant="default"
+            loading={query.isFetchingNextPage}
+            onClick={() => query.fetchNextPage()}
+          >
             Load more
           </Button>
         </Center>
@@ -58,7 +62,8 @@ export function NewOperatorModal({ opened, close }: { opened: boolean; close: ()
   const form = useForm({
     initialValues: { name: '' },
     validate: {
-      name: (value) => (/^.{1,200}$/.test(value.trim()) ? null : 'Enter a name of 1 to 200 characters.'),
+      name: (value) =>
+        /^.{1,200}$/.test(value.trim()) ? null : 'Enter a name of 1 to 200 characters.',
     },
   });
   const { run, busy } = useAction(

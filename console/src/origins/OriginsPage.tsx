@@ -10,7 +10,10 @@ import { pollMs } from '../ui/queries.ts';
 export function OriginsPage() {
   const query = useQuery(OperatorService.method.listOrigins, {}, { refetchInterval: pollMs.list });
   return (
-    <Page title="Origins" description="Marketplace health and limits. Limits hold across all workers.">
+    <Page
+      title="Origins"
+      description="Marketplace health and limits. Limits hold across all workers."
+    >
       <DriftAlarms />
       <Section title="Sites">
         <OriginsTable query={query} />

@@ -15,13 +15,18 @@ import { summarizeOrigins } from './figures.ts';
 const shownOrigins = 5;
 
 /** Loads the origins: one query for all that show or count them. */
-const useOrigins = () => useQuery(OperatorService.method.listOrigins, {}, { refetchInterval: pollMs.list });
+const useOrigins = () =>
+  useQuery(OperatorService.method.listOrigins, {}, { refetchInterval: pollMs.list });
 
 /** Figures of the service, each with its page. */
 function OperatorTiles() {
   const pending = usePending();
   const running = useJobs({ ...emptyFilter, status: 'processing' }, maxPending);
-  const { data: work } = useQuery(OperatorService.method.getWork, {}, { refetchInterval: pollMs.list });
+  const { data: work } = useQuery(
+    OperatorService.method.getWork,
+    {},
+    { refetchInterval: pollMs.list },
+  );
   const { data: sites } = useOrigins();
   const drift = useQuery(
     OperatorService.method.listDriftAlarms,
@@ -47,7 +52,8 @@ function OperatorTiles() {
           title: 'Queued batches',
           value: work && sum('queued'),
           note:
-            work && `${sum('claimed')} running in ${counted(work.processes.length, 'process', 'processes')}`,
+            work &&
+            `${sum('claimed')} running in ${counted(work.processes.length, 'process', 'processes')}`,
           to: '/work',
         },
         {
@@ -80,7 +86,8 @@ function Marketplaces() {
 }
 
 /**
- * What an operator wants to know first: decisions, running work, health of the marketplaces, and failures.
+ * What an operator wants to know first: decisions, running work, health of the marketplaces, and
+ * failures.
  */
 export function OperatorOverview() {
   const pending = usePending();

@@ -36,7 +36,13 @@ export function Usage() {
       title="Usage"
       description={data ? summary : undefined}
       actions={
-        <SegmentedControl aria-label="Period" size="xs" value={days} onChange={setDays} data={spans} />
+        <SegmentedControl
+          aria-label="Period"
+          size="xs"
+          value={days}
+          onChange={setDays}
+          data={spans}
+        />
       }
     >
       {isPending && <Skeleton height={220} />}

@@ -30,7 +30,11 @@ const useWaiting = () => useJobs({ ...emptyFilter, status: 'awaiting_approval' }
 
 /** Figures of the caller's account, each with its page. */
 function UserTiles({ balance }: { balance: bigint | undefined }) {
-  const usage = useQuery(AccountService.method.getUsage, { days: 7 }, { refetchInterval: pollMs.idle });
+  const usage = useQuery(
+    AccountService.method.getUsage,
+    { days: 7 },
+    { refetchInterval: pollMs.idle },
+  );
   const running = useRunning();
   const waiting = useWaiting();
   const items = useList(HistoryService.method.listTrackedItems, {}, (page) => page.items, {
@@ -47,7 +51,8 @@ function UserTiles({ balance }: { balance: bigint | undefined }) {
         {
           title: 'Credits',
           value: balance === undefined ? undefined : formatCount(balance),
-          note: balance !== undefined && usage.data ? burnText(balance, usage.data.days) : undefined,
+          note:
+            balance !== undefined && usage.data ? burnText(balance, usage.data.days) : undefined,
           to: '/ledger',
           isUrgent: balance === 0n,
         },
@@ -78,7 +83,9 @@ function UserTiles({ balance }: { balance: bigint | undefined }) {
   );
 }
 
-/** What a user wants to know first: figures, running jobs, latest results, and the use of credits. */
+/**
+ * What a user wants to know first: figures, running jobs, latest results, and the use of credits.
+ */
 export function UserOverview() {
   const { data, error, refetch } = useQuery(
     AccountService.method.getAccount,
@@ -122,7 +129,10 @@ export function UserOverview() {
         empty={
           jobs.length > 0
             ? { title: 'No job has ended yet' }
-            : { title: 'No jobs yet', description: 'Submit your first job with the form or a CSV file.' }
+            : {
+                title: 'No jobs yet',
+                description: 'Submit your first job with the form or a CSV file.',
+              }
         }
       />
       <Suspense fallback={<Skeleton height={320} />}>

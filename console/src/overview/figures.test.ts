@@ -45,7 +45,10 @@ test('counts the changes of the last 24 hours, and says if there may be more', (
 
 test('finds the schedule that runs next', () => {
   const at = (name: string, ms?: number) =>
-    create(ScheduleSchema, { name, ...(ms === undefined ? {} : { nextRunAt: timestampFromMs(ms) }) });
+    create(ScheduleSchema, {
+      name,
+      ...(ms === undefined ? {} : { nextRunAt: timestampFromMs(ms) }),
+    });
   expect(nextSchedule([at('paused'), at('late', now + 5), at('soon', now + 1)])?.name).toBe('soon');
   expect(nextSchedule([at('paused')])).toBeUndefined();
 });

@@ -11,7 +11,8 @@ import { originState, summarizeMinutes } from '../ui/origins/totals.ts';
 const dayMs = 86_400_000;
 
 /**
- * Describes how long a balance lasts at the mean use of the given days: "about 1,200 a day, 10 days left".
+ * Describes how long a balance lasts at the mean use of the given days: "about 1,200 a day, 10 days
+ * left".
  */
 export function burnText(
   balance: number | bigint,
@@ -25,17 +26,22 @@ export function burnText(
 }
 
 /**
- * Counts the items that changed in the last 24 hours; the first reading of an item is no change. `items` is
- * the first page, the latest change first: "50+" if all of it is of the last 24 hours and not the last page.
+ * Counts the items that changed in the last 24 hours; the first reading of an item is no change.
+ * `items` is the first page, the latest change first: "50+" if all of it is of the last 24 hours
+ * and not the last page.
  */
 export function changedText(
   items: readonly Pick<TrackedItem, 'firstAt' | 'changedAt'>[],
   hasMore: boolean,
   nowMs: number,
 ): string {
-  const recent = items.filter(({ changedAt }) => changedAt && timestampMs(changedAt) > nowMs - dayMs);
+  const recent = items.filter(
+    ({ changedAt }) => changedAt && timestampMs(changedAt) > nowMs - dayMs,
+  );
   const changed = recent.filter(hasChanged).length;
-  return recent.length === items.length && hasMore ? `${formatCount(changed)}+` : formatCount(changed);
+  return recent.length === items.length && hasMore
+    ? `${formatCount(changed)}+`
+    : formatCount(changed);
 }
 
 /** Returns the jobs that have not ended: those that await approval first, then the others. */
@@ -47,17 +53,23 @@ export function outstandingJobs(...lists: readonly (readonly Job[])[]): Job[] {
 /** Returns the schedule that runs next, if any. */
 export function nextSchedule(schedules: readonly Schedule[]): Schedule | undefined {
   const due = schedules.filter(({ nextRunAt }) => nextRunAt !== undefined);
-  return due.toSorted((one, other) => timestampMs(one.nextRunAt!) - timestampMs(other.nextRunAt!))[0];
+  return due.toSorted(
+    (one, other) => timestampMs(one.nextRunAt!) - timestampMs(other.nextRunAt!),
+  )[0];
 }
 
 /** Summarizes origins: how many are paused, and what share of the last hour's requests failed. */
 export function summarizeOrigins(origins: readonly Origin[], nowMs: number) {
   const paused = origins.filter(
     ({ pausedUntil, probing, minutes }) =>
-      originState({ pausedUntilMs: pausedUntil && timestampMs(pausedUntil), probing, minutes }, nowMs) ===
-      'paused',
+      originState(
+        { pausedUntilMs: pausedUntil && timestampMs(pausedUntil), probing, minutes },
+        nowMs,
+      ) === 'paused',
   ).length;
-  const { requests, failedShare, refusedShare } = summarizeMinutes(origins.flatMap(({ minutes }) => minutes));
+  const { requests, failedShare, refusedShare } = summarizeMinutes(
+    origins.flatMap(({ minutes }) => minutes),
+  );
   const note =
     requests === 0
       ? 'No requests in the last hour'

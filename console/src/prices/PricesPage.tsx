@@ -10,20 +10,31 @@ import { TextLink } from '../ui/TextLink.tsx';
 const columns = (workingHours: string): ListColumn<KindPrice>[] => [
   {
     title: 'Kind',
-    cell: ({ market, kind }) => <TextLink to={`/submit/${market}/${kind}`}>{kindText(kind)}</TextLink>,
+    cell: ({ market, kind }) => (
+      <TextLink to={`/submit/${market}/${kind}`}>{kindText(kind)}</TextLink>
+    ),
   },
   { title: 'Marketplace', cell: ({ market }) => marketTitle(market) },
   { title: 'Credits per unit', align: 'right', cell: ({ unitPrice }) => formatCount(unitPrice) },
   {
     title: 'Reused',
     align: 'right',
-    cell: ({ reusedUnitPrice }) => (reusedUnitPrice === undefined ? '–' : formatCount(reusedUnitPrice)),
+    cell: ({ reusedUnitPrice }) =>
+      reusedUnitPrice === undefined ? '–' : formatCount(reusedUnitPrice),
   },
-  { title: 'Charged on', cell: ({ chargedAt }) => (chargedAt === 'approval' ? 'Approval' : 'Submit') },
+  {
+    title: 'Charged on',
+    cell: ({ chargedAt }) => (chargedAt === 'approval' ? 'Approval' : 'Submit'),
+  },
   { title: 'Approval', cell: ({ needsApproval }) => (needsApproval ? 'Required' : '–') },
   ...(workingHours === ''
     ? []
-    : [{ title: 'Hours', cell: ({ inWorkingHours }: KindPrice) => (inWorkingHours ? workingHours : 'Any') }]),
+    : [
+        {
+          title: 'Hours',
+          cell: ({ inWorkingHours }: KindPrice) => (inWorkingHours ? workingHours : 'Any'),
+        },
+      ]),
   { title: 'Max. units', align: 'right', cell: ({ maxUnits }) => formatCount(maxUnits) },
   { title: 'Max. request', align: 'right', cell: ({ maxBodyBytes }) => formatBytes(maxBodyBytes) },
 ];
@@ -32,7 +43,10 @@ const columns = (workingHours: string): ListColumn<KindPrice>[] => [
 export function PricesPage() {
   const query = useQuery(PriceService.method.getPriceList, {});
   return (
-    <Page title="Prices" description="Prices and limits in effect now. Units that fail are refunded.">
+    <Page
+      title="Prices"
+      description="Prices and limits in effect now. Units that fail are refunded."
+    >
       <ListTable
         label="Prices"
         rows={query.data?.prices ?? []}

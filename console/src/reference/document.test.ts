@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type ApiCall, type ApiDocument, callsByTag, curlOf, fieldsOf, typeText } from './document.ts';
+import {
+  type ApiCall,
+  type ApiDocument,
+  callsByTag,
+  curlOf,
+  fieldsOf,
+  typeText,
+} from './document.ts';
 
 const item = {
   type: 'object',
@@ -17,10 +24,15 @@ const call: ApiCall = {
   ...{ operationId: 'submit', tags: ['Jobs'], summary: 'Submit', description: '', responses: {} },
   ...{ verb: 'POST', path: '/v1/jobs/{job_id}/items' },
   parameters: [{ name: 'job_id', in: 'path', schema: { type: 'string' }, example: 'a b' }],
-  requestBody: { content: { 'application/json': { schema: body, example: { items: [{ id: "it's" }] } } } },
+  requestBody: {
+    content: { 'application/json': { schema: body, example: { items: [{ id: "it's" }] } } },
+  },
 };
 const api = {
-  ...{ info: { title: 'API', version: '1', description: '' }, servers: [{ url: 'http://gleaner.test' }] },
+  ...{
+    info: { title: 'API', version: '1', description: '' },
+    servers: [{ url: 'http://gleaner.test' }],
+  },
   tags: [{ name: 'Jobs', description: 'Jobs of every kind.' }],
   paths: { [call.path]: { post: call } },
   components: { Item: item },
@@ -39,7 +51,12 @@ test('callsByTag() returns the calls with their addresses', () => {
 test('fieldsOf() lists the fields of nested objects, with their types and limits', () => {
   expect(fieldsOf(api, body)).toEqual([
     { name: 'items', type: 'array of object, up to 2,000 entries', isRequired: false, text: '' },
-    { name: 'items[].id', type: 'string, up to 20 characters', isRequired: true, text: 'Id of the item.' },
+    {
+      name: 'items[].id',
+      type: 'string, up to 20 characters',
+      isRequired: true,
+      text: 'Id of the item.',
+    },
     { name: 'items[].country', type: '"de" | "fr"', isRequired: false, text: '' },
   ]);
 });

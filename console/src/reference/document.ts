@@ -59,9 +59,16 @@ export interface ApiCall extends Operation {
 }
 
 /** Returns the operations of each tag, in the order of the document. */
-export function callsByTag({ tags, paths }: ApiDocument): { name: string; text: string; calls: ApiCall[] }[] {
+export function callsByTag({
+  tags,
+  paths,
+}: ApiDocument): { name: string; text: string; calls: ApiCall[] }[] {
   const calls = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([verb, operation]) => ({ ...operation, verb: verb.toUpperCase(), path })),
+    Object.entries(operations).map(([verb, operation]) => ({
+      ...operation,
+      verb: verb.toUpperCase(),
+      path,
+    })),
   );
   return tags.map(({ name, description = '' }) => ({
     name,
@@ -108,7 +115,12 @@ export function typeText(document: ApiDocument, schema: ShownSchema): string {
 const maxDepth = 3;
 
 /** Returns the fields of a schema and of the objects in it, in the order of the document. */
-export function fieldsOf(document: ApiDocument, schema: ShownSchema, prefix = '', depth = 0): ShownField[] {
+export function fieldsOf(
+  document: ApiDocument,
+  schema: ShownSchema,
+  prefix = '',
+  depth = 0,
+): ShownField[] {
   const { properties, items, anyOf, required = [] } = resolve(document, schema);
   if (items) return fieldsOf(document, items, `${prefix}[]`, depth);
   if (properties === undefined)
@@ -139,13 +151,21 @@ export function curlOf({ servers }: ApiDocument, call: ApiCall, key: string): st
       ? []
       : type === 'multipart/form-data'
         ? Object.entries(content.example as object).map(
-            ([name, value]) => `-F ${quoted(name === 'file' ? 'file=@products.csv' : `${name}=${value}`)}`,
+            ([name, value]) =>
+              `-F ${quoted(name === 'file' ? 'file=@products.csv' : `${name}=${value}`)}`,
           )
         : [`-H 'Content-Type: ${type}'`, `-d ${quoted(JSON.stringify(content.example))}`];
-  const method = call.verb === 'GET' || (call.verb === 'POST' && body.length > 0) ? '' : ` -X ${call.verb}`;
+  const method =
+    call.verb === 'GET' || (call.verb === 'POST' && body.length > 0) ? '' : ` -X ${call.verb}`;
   const authorization =
     call.security?.length === 0
       ? []
-      : [key === '' ? '-H "Authorization: Bearer $KEY"' : `-H ${quoted(`Authorization: Bearer ${key}`)}`];
-  return [`curl${method} ${quoted(servers[0]!.url + path)}`, ...authorization, ...body].join(' \\\n  ');
+      : [
+          key === ''
+            ? '-H "Authorization: Bearer $KEY"'
+            : `-H ${quoted(`Authorization: Bearer ${key}`)}`,
+        ];
+  return [`curl${method} ${quoted(servers[0]!.url + path)}`, ...authorization, ...body].join(
+    ' \\\n  ',
+  );
 }

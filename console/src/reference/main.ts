@@ -1,5 +1,5 @@
-// The API reference at /docs: the OpenAPI documents as a page that needs no framework, so that it is quick on
-// a phone. A call is rendered when it is opened.
+// The API reference at /docs: the OpenAPI documents as a page that needs no framework, so that it
+// is quick on a phone. A call is rendered when it is opened.
 import './reference.css';
 import {
   type ApiCall,
@@ -80,7 +80,9 @@ function callNodes(api: ApiDocument, call: ApiCall): Node[] {
             ...fieldTable(`Response ${status}, ${type}`, fieldsOf(api, schema)),
             ...(example === undefined || typeof example === 'string'
               ? []
-              : codeBlock(`Example of the response ${status}`, () => JSON.stringify(example, null, 2))),
+              : codeBlock(`Example of the response ${status}`, () =>
+                  JSON.stringify(example, null, 2),
+                )),
           ]
         : [],
     ),
@@ -110,7 +112,11 @@ function callSection(api: ApiDocument, call: ApiCall): HTMLElement {
     element('b', { class: call.verb.toLowerCase() }, call.verb),
     ` ${call.path}`,
   );
-  const section = element('details', { id: call.operationId }, element('summary', {}, heading, address));
+  const section = element(
+    'details',
+    { id: call.operationId },
+    element('summary', {}, heading, address),
+  );
   section.addEventListener(
     'toggle',
     () => section.append(element('div', { class: 'call' }, ...callNodes(api, call))),
@@ -174,10 +180,16 @@ function show(api: ApiDocument): void {
   document.querySelector('#calls')!.replaceChildren(element('ul', {}, ...links));
   document
     .querySelector('#docs')!
-    .replaceChildren(element('h1', {}, api.info.title), ...blockNodes(api.info.description), ...sections);
+    .replaceChildren(
+      element('h1', {}, api.info.title),
+      ...blockNodes(api.info.description),
+      ...sections,
+    );
   document
     .querySelector('#find')!
-    .addEventListener('input', ({ currentTarget }) => filterCalls((currentTarget as HTMLInputElement).value));
+    .addEventListener('input', ({ currentTarget }) =>
+      filterCalls((currentTarget as HTMLInputElement).value),
+    );
   document.querySelector('#key')!.addEventListener('input', ({ currentTarget }) => {
     apiKey = (currentTarget as HTMLInputElement).value.trim();
     document.dispatchEvent(new Event('key'));

@@ -28,8 +28,8 @@ export function inlineNodes(text: string): (Node | string)[] {
 }
 
 /**
- * Returns the nodes of a Markdown text with the marks that the documents use: headings, paragraphs, numbered
- * lists, and fenced code.
+ * Returns the nodes of a Markdown text with the marks that the documents use: headings, paragraphs,
+ * numbered lists, and fenced code.
  */
 export function blockNodes(text: string): Node[] {
   return text.split(/(^```[\s\S]*?^```$)|\n{2,}/m).flatMap((block): Node[] => {
@@ -41,7 +41,13 @@ export function blockNodes(text: string): Node[] {
     if (heading !== undefined) return [element('h2', {}, heading)];
     if (/^1\. /.test(trimmed)) {
       const entries = trimmed.split(/^\d+\. /m).slice(1);
-      return [element('ol', {}, ...entries.map((entry) => element('li', {}, ...inlineNodes(entry.trim()))))];
+      return [
+        element(
+          'ol',
+          {},
+          ...entries.map((entry) => element('li', {}, ...inlineNodes(entry.trim()))),
+        ),
+      ];
     }
     return [element('p', {}, ...inlineNodes(trimmed))];
   });

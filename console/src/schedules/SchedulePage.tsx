@@ -34,7 +34,9 @@ const lists = {
   user: ['/schedules', 'All schedules'],
 } as const;
 
-/** A schedule with its next times and its runs for its owner, and with its request for operators. */
+/**
+ * A schedule with its next times and its runs for its owner, and with its request for operators.
+ */
 export function SchedulePage() {
   const { scheduleId = '' } = useParams();
   const { role } = useSession();
@@ -86,7 +88,10 @@ function Collected({ schedule }: { schedule: Schedule }) {
   const parts = jobType && request ? requestParts(jobType, request) : null;
   const facts = [...(parts?.fields ?? []), ...optionParts(options)];
   return (
-    <Section title="What each run collects" description={`${formatUnits(units)}, ${jobTypeText(schedule)}`}>
+    <Section
+      title="What each run collects"
+      description={`${formatUnits(units)}, ${jobTypeText(schedule)}`}
+    >
       {facts.length > 0 && (
         <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="md" mb="sm">
           {facts.map(([label, text]) => (
@@ -149,7 +154,8 @@ function Runs({ scheduleId }: { scheduleId: string }) {
 
 /** State, times, and limits of a schedule, the reason of its state, and its owner for operators. */
 function ScheduleSummary({ schedule }: { schedule: Schedule }) {
-  const { scheduleId, userId, state, reason, cron, timeZone, units, costPerRun, overlap } = schedule;
+  const { scheduleId, userId, state, reason, cron, timeZone, units, costPerRun, overlap } =
+    schedule;
   const { startAt, endAt, approved } = schedule;
   return (
     <>

@@ -8,7 +8,11 @@ import { scheduleColumns } from '../ui/schedules/columns.tsx';
 
 /** The caller's schedules. */
 export function SchedulesPage() {
-  const { query, rows } = useList(ScheduleService.method.listSchedules, {}, (page) => page.schedules);
+  const { query, rows } = useList(
+    ScheduleService.method.listSchedules,
+    {},
+    (page) => page.schedules,
+  );
   return (
     <Page
       title="Schedules"

@@ -20,7 +20,9 @@ const columns: ListColumn<Setting>[] = [
   },
   {
     title: 'Source',
-    cell: ({ set }) => <Badge color={set ? 'blue' : 'gray'}>{set ? 'Environment' : 'Default'}</Badge>,
+    cell: ({ set }) => (
+      <Badge color={set ? 'blue' : 'gray'}>{set ? 'Environment' : 'Default'}</Badge>
+    ),
   },
   { title: 'Description', cell: ({ about }) => <Text size="sm">{about}</Text> },
 ];

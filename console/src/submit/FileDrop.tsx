@@ -19,9 +19,15 @@ export function FileDrop({ file, onFile, onReject }: FileDropProps) {
     <Dropzone
       onDrop={([dropped]) => dropped && onFile(dropped)}
       onReject={([rejection]) =>
-        onReject(`${rejection?.file.name}: ${rejection?.errors.map(({ message }) => message).join(', ')}`)
+        onReject(
+          `${rejection?.file.name}: ${rejection?.errors.map(({ message }) => message).join(', ')}`,
+        )
       }
-      accept={{ 'text/csv': ['.csv'], 'text/plain': ['.csv', '.txt'], 'application/vnd.ms-excel': ['.csv'] }}
+      accept={{
+        'text/csv': ['.csv'],
+        'text/plain': ['.csv', '.txt'],
+        'application/vnd.ms-excel': ['.csv'],
+      }}
       maxSize={maxBytes}
       multiple={false}
       p="xl"
@@ -30,7 +36,9 @@ export function FileDrop({ file, onFile, onReject }: FileDropProps) {
       <Group justify="center" gap="sm" style={{ pointerEvents: 'none' }}>
         <IconFileTypeCsv size={32} aria-hidden />
         <Text size="sm">
-          {file ? `${file.name}, ${formatBytes(file.size)}` : 'Drop a CSV file here or click to choose one'}
+          {file
+            ? `${file.name}, ${formatBytes(file.size)}`
+            : 'Drop a CSV file here or click to choose one'}
         </Text>
       </Group>
     </Dropzone>
@@ -45,7 +53,9 @@ export function TemplateButton({ columns }: { columns: readonly string[] }) {
         variant="default"
         size="xs"
         leftSection={<IconDownload size={16} aria-hidden />}
-        onClick={() => saveBlob(new Blob([csvText([columns])], { type: 'text/csv' }), 'template.csv')}
+        onClick={() =>
+          saveBlob(new Blob([csvText([columns])], { type: 'text/csv' }), 'template.csv')
+        }
       >
         Download template
       </Button>

@@ -26,7 +26,14 @@ function filledUnits(
 }
 
 /** Submits each row of a CSV file as a unit. */
-export function FileMode({ jobType, shape, list, draft, busy, submit }: ModeProps & { list: ListShape }) {
+export function FileMode({
+  jobType,
+  shape,
+  list,
+  draft,
+  busy,
+  submit,
+}: ModeProps & { list: ListShape }) {
   const [file, setFile] = useState(() => fileOf(shape, draft));
   const [bytes, setBytes] = useState<Uint8Array | null>(null);
   const [own, setOwn] = useState<FieldTexts>(() => sharedTexts(shape, draft));
@@ -50,7 +57,8 @@ export function FileMode({ jobType, shape, list, draft, busy, submit }: ModeProp
   const problems = [...(rejection === '' ? [] : [rejection]), ...table.problems];
   const { units } = table;
   const shared = sharedOfFile(shape, units);
-  const ready = units.length > 0 && shared.every((field) => !validateField(field, own[field.name] ?? ''));
+  const ready =
+    units.length > 0 && shared.every((field) => !validateField(field, own[field.name] ?? ''));
   const body = useMemo(
     () => (ready ? JSON.stringify(buildBody(shape, own, filledUnits(shape, own, units))) : null),
     [ready, shape, own, units],
@@ -62,7 +70,11 @@ export function FileMode({ jobType, shape, list, draft, busy, submit }: ModeProp
         {list.fields ? ' (* required)' : ''}
       </Text>
       <TemplateButton columns={templateColumns(list)} />
-      <Fields fields={shared} texts={own} change={(name, value) => setOwn({ ...own, [name]: value })} />
+      <Fields
+        fields={shared}
+        texts={own}
+        change={(name, value) => setOwn({ ...own, [name]: value })}
+      />
       <FileDrop file={file} onFile={chooseFile} onReject={setRejection} />
       {table.ignored.length > 0 && (
         <Text size="sm" c="dimmed">

@@ -16,7 +16,10 @@ import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
 interface FormModeProps extends ModeProps {
   /** Problems of the last submit by field path: "items.0.country". */
   problems: Record<string, string>;
-  /** For a single unit: shows what submits the form, given the body, which is null while it is incomplete. */
+  /**
+   * For a single unit: shows what submits the form, given the body, which is null while it is
+   * incomplete.
+   */
   single?: (body: string | null) => ReactNode;
   /** Shows a list that the form cannot show in another way. */
   showLong?: (draft: Draft) => void;
@@ -27,7 +30,8 @@ type Values = { own: Record<string, string>; units: Record<string, string>[] };
 /** Property with the React key of a row; no field has this name. */
 const rowKey = '#';
 
-const blank = (fields: readonly FieldShape[]) => Object.fromEntries(fields.map(({ name }) => [name, '']));
+const blank = (fields: readonly FieldShape[]) =>
+  Object.fromEntries(fields.map(({ name }) => [name, '']));
 const blankRow = (fields: readonly FieldShape[]) => ({ ...blank(fields), [rowKey]: randomId() });
 
 const namesOf = (fields: readonly FieldShape[]) => fields.map(({ name }) => name);
@@ -56,7 +60,8 @@ function validateValues(shape: RequestShape, { own, units }: Values) {
 /** Returns the values of a draft; for one without units, a blank row. */
 function initialValues(shape: RequestShape, draft: Draft): Values {
   const { row } = formLayout(shape);
-  const rows = row === null ? [] : draft.units.map((unit) => ({ ...blankRow(row), ...valuesIn(row, unit) }));
+  const rows =
+    row === null ? [] : draft.units.map((unit) => ({ ...blankRow(row), ...valuesIn(row, unit) }));
   return {
     own: sharedTexts(shape, draft),
     units: row !== null && rows.length === 0 ? [blankRow(row)] : rows,
@@ -64,10 +69,34 @@ function initialValues(shape: RequestShape, draft: Draft): Values {
 }
 
 const valuesIn = (fields: readonly FieldShape[], unit: FieldTexts | string): FieldTexts =>
-  typeof unit === 'string' ? {} : Object.fromEntries(fields.map(({ name }) => [name, unit[name] ?? '']));
+  typeof unit === 'string'
+    ? {}
+    : Object.fromEntries(fields.map(({ name }) => [name, unit[name] ?? '']));
+
+const bodyText = (shape: RequestShape, own: FieldTexts, units: readonly FieldTexts[]): string =>
+  JSON.stringify(buildBody(shape, own, expandRows(shape, own, units)));
+
+/** Returns the rows with those from an index on filled with pasted ones. */
+function replaceRows<Row extends FieldTexts>(
+  units: readonly Row[],
+  index: number,
+  rows: readonly FieldTexts[],
+): FieldTexts[] {
+  const pasted = rows.map((row, offset) => ({ ...units[index + offset], ...row }));
+  return [...units.slice(0, index), ...pasted, ...units.slice(index + rows.length)];
+}
 
 /** Form for the fields of a request and its units. */
-export function FormMode({ jobType, shape, draft, busy, submit, problems, single, showLong }: FormModeProps) {
+export function FormMode({
+  jobType,
+  shape,
+  draft,
+  busy,
+  submit,
+  problems,
+  single,
+  showLong,
+}: FormModeProps) {
   const { list } = shape;
   const { shared, row: fields } = formLayout(shape);
   const form = useForm<Values>({
@@ -79,7 +108,7 @@ export function FormMode({ jobType, shape, draft, busy, submit, problems, single
   const sharedError = (name: string) =>
     errorOf(`own.${name}`, name) ??
     Object.entries(problems).find(([path]) => list && isUnitField(path, list.name, name))?.[1];
-  const body = form.isValid() ? JSON.stringify(buildBody(shape, own, expandRows(shape, own, units))) : null;
+  const body = form.isValid() ? bodyText(shape, own, units) : null;
   const isFull = units.length >= Math.min(maxRows, list?.max ?? 1);
   const addRow = () => {
     if (fields && !isFull) form.insertListItem('units', nextRow(units, fields));
@@ -88,9 +117,7 @@ export function FormMode({ jobType, shape, draft, busy, submit, problems, single
     if (!list || !fields || single) return false;
     const rows = pastedUnits(text, jobType, list) ?? pastedRows(text, namesOf(fields), name);
     if (rows === null) return false;
-    const pasted = rows.map((row, offset) => ({ ...units[index + offset], ...row }));
-    const all = [...units.slice(0, index), ...pasted, ...units.slice(index + rows.length)];
-    const filled = draftOfRows(shape, own, all);
+    const filled = draftOfRows(shape, own, replaceRows(units, index, rows));
     if (fitsForm(shape, filled)) form.setValues(initialValues(shape, filled));
     else showLong?.(filled);
     return true;
@@ -121,16 +148,24 @@ export function FormMode({ jobType, shape, draft, busy, submit, problems, single
                 aria-label={`Item ${index + 1}`}
               >
                 <Group align="flex-start" wrap="nowrap">
-                  <SimpleGrid cols={{ base: 1, xs: 2, md: Math.min(fields.length, 4) }} style={{ flex: 1 }}>
+                  <SimpleGrid
+                    cols={{ base: 1, xs: 2, md: Math.min(fields.length, 4) }}
+                    style={{ flex: 1 }}
+                  >
                     {fields.map((field) => (
                       <Field
                         key={field.name}
                         field={field}
                         brief={index > 0}
                         value={unit[field.name] ?? ''}
-                        change={(value) => form.setFieldValue(`units.${index}.${field.name}`, value)}
+                        change={(value) =>
+                          form.setFieldValue(`units.${index}.${field.name}`, value)
+                        }
                         paste={(text) => paste(index, field.name, text)}
-                        error={errorOf(`units.${index}.${field.name}`, `${list.name}.${index}.${field.name}`)}
+                        error={errorOf(
+                          `units.${index}.${field.name}`,
+                          `${list.name}.${index}.${field.name}`,
+                        )}
                       />
                     ))}
                   </SimpleGrid>
@@ -147,7 +182,12 @@ export function FormMode({ jobType, shape, draft, busy, submit, problems, single
           </>
         )}
         {single?.(body) ?? (
-          <SubmitBar jobType={jobType} busy={busy} units={countUnits(shape, form.values)} body={body}>
+          <SubmitBar
+            jobType={jobType}
+            busy={busy}
+            units={countUnits(shape, form.values)}
+            body={body}
+          >
             {fields && <AddButton label="Add item" disabled={isFull} onClick={addRow} />}
           </SubmitBar>
         )}
@@ -157,10 +197,13 @@ export function FormMode({ jobType, shape, draft, busy, submit, problems, single
 }
 
 /**
- * Handles the Enter key in a form: with Ctrl it submits; else it moves to the next row, and adds one below
- * the last. It never submits by itself, because a submit is charged.
+ * Handles the Enter key in a form: with Ctrl it submits; else it moves to the next row, and adds
+ * one below the last. It never submits by itself, because a submit is charged.
  */
-function moveOrSubmit(event: KeyboardEvent<HTMLFormElement>, addRow: (() => void) | undefined): void {
+function moveOrSubmit(
+  event: KeyboardEvent<HTMLFormElement>,
+  addRow: (() => void) | undefined,
+): void {
   const { currentTarget: form, target, key } = event;
   // Events of a dialog that the form opened arrive here, too.
   if (key !== 'Enter' || !(target instanceof HTMLElement) || !form.contains(target)) return;
@@ -179,22 +222,33 @@ function moveOrSubmit(event: KeyboardEvent<HTMLFormElement>, addRow: (() => void
   next?.focus();
 }
 
-/** Returns the request of the rows that are not blank, each with the shared values that it lacks. */
+/**
+ * Returns the request of the rows that are not blank, each with the shared values that it lacks.
+ */
 function draftOfRows({ list }: RequestShape, own: FieldTexts, rows: readonly FieldTexts[]): Draft {
   const names = namesOf(list?.fields ?? []);
   const ofUnits = Object.fromEntries(Object.entries(own).filter(([name]) => names.includes(name)));
   const units = rows
-    .map((row) => Object.fromEntries(names.flatMap((name) => (row[name] ? [[name, row[name]]] : []))))
+    .map((row) =>
+      Object.fromEntries(names.flatMap((name) => (row[name] ? [[name, row[name]]] : []))),
+    )
     .filter((row) => Object.keys(row).length > 0)
     .map((row) => ({ ...ofUnits, ...row }));
-  const sharedTexts = Object.fromEntries(Object.entries(own).filter(([name]) => !names.includes(name)));
+  const sharedTexts = Object.fromEntries(
+    Object.entries(own).filter(([name]) => !names.includes(name)),
+  );
   return { ...emptyDraft, own: sharedTexts, units };
 }
 
 /** Returns a new row, with the choices of the last one, such as its country. */
-function nextRow(units: readonly FieldTexts[], fields: readonly FieldShape[]): Record<string, string> {
+function nextRow(
+  units: readonly FieldTexts[],
+  fields: readonly FieldShape[],
+): Record<string, string> {
   const last = units.at(-1) ?? {};
-  const choices = fields.filter(({ type }) => type === 'choice').map(({ name }) => [name, last[name] ?? '']);
+  const choices = fields
+    .filter(({ type }) => type === 'choice')
+    .map(({ name }) => [name, last[name] ?? '']);
   return { ...blankRow(fields), ...Object.fromEntries(choices) };
 }
 
@@ -203,8 +257,8 @@ const countUnits = ({ list }: RequestShape, { units }: Values): number => (list 
 function RowsHelp({ text }: { text: string }) {
   return (
     <Text size="sm" c="dimmed">
-      <InlineCode text={text} /> Paste a list, product addresses, or cells of a spreadsheet to fill several
-      rows. Enter moves to the next row, Ctrl+Enter submits.
+      <InlineCode text={text} /> Paste a list, product addresses, or cells of a spreadsheet to fill
+      several rows. Enter moves to the next row, Ctrl+Enter submits.
     </Text>
   );
 }

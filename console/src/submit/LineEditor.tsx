@@ -1,4 +1,13 @@
-import { Button, FileButton, Flex, Group, Stack, Text, Textarea, UnstyledButton } from '@mantine/core';
+import {
+  Button,
+  FileButton,
+  Flex,
+  Group,
+  Stack,
+  Text,
+  Textarea,
+  UnstyledButton,
+} from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconFileImport } from '@tabler/icons-react';
 import { type ReactNode, type RefObject, useState } from 'react';
@@ -69,7 +78,9 @@ export function LineEditor({
           withAsterisk
           flex="1 1 420px"
           maw={720}
-          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', whiteSpace: 'pre' } }}
+          styles={{
+            input: { fontFamily: 'var(--mantine-font-family-monospace)', whiteSpace: 'pre' },
+          }}
           defaultValue={text}
           onChange={({ currentTarget }) => changeLater(currentTarget.value)}
           onBlur={({ currentTarget }) => change(currentTarget.value)}
@@ -80,7 +91,10 @@ export function LineEditor({
           }}
         />
         {listed.length > 0 && (
-          <Problems problems={listed} select={(line) => area.current && selectLine(area.current, line)} />
+          <Problems
+            problems={listed}
+            select={(line) => area.current && selectLine(area.current, line)}
+          />
         )}
       </Flex>
       <Group gap="sm">
@@ -133,7 +147,14 @@ interface ProblemsProps {
 function Problems({ problems, select }: ProblemsProps) {
   const more = problems.length - maxShown;
   return (
-    <Stack gap={2} flex="1 1 260px" mah={320} role="alert" aria-label="Problems" style={{ overflow: 'auto' }}>
+    <Stack
+      gap={2}
+      flex="1 1 260px"
+      mah={320}
+      role="alert"
+      aria-label="Problems"
+      style={{ overflow: 'auto' }}
+    >
       {problems.slice(0, maxShown).map(({ line, message }) => (
         <Text size="sm" c="var(--mantine-color-error)" key={`${line} ${message}`}>
           {line !== undefined && (

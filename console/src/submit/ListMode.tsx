@@ -33,7 +33,10 @@ export function ListMode({ jobType, shape, list, draft, busy, submit, problems }
   const [isTried, setTried] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const options = useMemo(() => readerOptions(shape, list), [shape, list]);
-  const parsed = useMemo(() => parseList(text, jobType, list, options), [text, jobType, list, options]);
+  const parsed = useMemo(
+    () => parseList(text, jobType, list, options),
+    [text, jobType, list, options],
+  );
   const body = useMemo(() => bodyOf(shape, own, parsed), [shape, own, parsed]);
   const isEmpty = text.trim() === '';
   const shared = sharedFields(shape, parsed.units);
@@ -44,7 +47,11 @@ export function ListMode({ jobType, shape, list, draft, busy, submit, problems }
   };
   const send = () => {
     setTried(true);
-    const current = bodyOf(shape, own, parseList(area.current?.value ?? text, jobType, list, options));
+    const current = bodyOf(
+      shape,
+      own,
+      parseList(area.current?.value ?? text, jobType, list, options),
+    );
     if (current !== null && !busy) submit(current).catch(() => {});
   };
   return (
@@ -65,15 +72,24 @@ export function ListMode({ jobType, shape, list, draft, busy, submit, problems }
         problems={[...(isEmpty ? [] : parsed.problems), ...problemsOfLines(problems, list, parsed)]}
         summary={summaryText(parsed)}
       />
-      <SubmitBar jobType={jobType} busy={busy} units={parsed.units.length} body={body} onSubmit={send} />
+      <SubmitBar
+        jobType={jobType}
+        busy={busy}
+        units={parsed.units.length}
+        body={body}
+        onSubmit={send}
+      />
     </Stack>
   );
 }
 
-const isSubmitKey = ({ key, ctrlKey, metaKey }: KeyboardEvent) => key === 'Enter' && (ctrlKey || metaKey);
+const isSubmitKey = ({ key, ctrlKey, metaKey }: KeyboardEvent) =>
+  key === 'Enter' && (ctrlKey || metaKey);
 
 const helpText = ({ help }: ListShape, label: string | undefined): string =>
-  label === undefined ? help : `One ${label} or address per line, or cells of a spreadsheet. ${help}`;
+  label === undefined
+    ? help
+    : `One ${label} or address per line, or cells of a spreadsheet. ${help}`;
 
 /** Describes what was read: "3 units. Columns not used: note." */
 function summaryText({ units, ignored }: ParsedList): string {

@@ -69,10 +69,14 @@ export interface QuoteState {
 const none: QuoteState = { quote: null, error: null };
 
 /**
- * Requests the quote of a submit whenever its body and the query of its options settle. Either is null while
- * it is incomplete or invalid.
+ * Requests the quote of a submit whenever its body and the query of its options settle. Either is
+ * null while it is incomplete or invalid.
  */
-function useQuote(jobType: JobType, body: string | FormData | null, query: string | null): QuoteState {
+function useQuote(
+  jobType: JobType,
+  body: string | FormData | null,
+  query: string | null,
+): QuoteState {
   const [settled] = useDebouncedValue(body, settleMs);
   const [settledQuery] = useDebouncedValue(query, settleMs);
   const [state, setState] = useState(none);
@@ -86,7 +90,9 @@ function useQuote(jobType: JobType, body: string | FormData | null, query: strin
     };
     const { path, body: sent } = placed(jobType, settled);
     const init = { method: 'POST', headers: bodyHeaders(settled), body: sent, signal };
-    fetchRest(basePath + withQuery(path, 'validate_only=true', settledQuery), init, { showsWarnings: false })
+    fetchRest(basePath + withQuery(path, 'validate_only=true', settledQuery), init, {
+      showsWarnings: false,
+    })
       .then(async (response) => fromJson(QuoteSchema, await response.json()))
       .then((quote) => show({ quote, error: null }))
       .catch((error: unknown) => show({ quote: null, error }));

@@ -33,8 +33,13 @@ export function SubmitPage() {
   const jobType = findJobType({ market, kind });
   const { draft, error, refetch } = useDraft(jobId);
   if (!jobType) return <NotFound />;
-  if (error) return <ErrorAlert error={error} retry={refetch} title="The earlier job could not be loaded" />;
-  return draft ? <Loaded jobType={jobType} draft={draft} key={jobType.endpoint.path + jobId} /> : <Loading />;
+  if (error)
+    return <ErrorAlert error={error} retry={refetch} title="The earlier job could not be loaded" />;
+  return draft ? (
+    <Loaded jobType={jobType} draft={draft} key={jobType.endpoint.path + jobId} />
+  ) : (
+    <Loading />
+  );
 }
 
 function Loaded({ jobType, draft }: { jobType: JobType; draft: Draft }) {
@@ -43,7 +48,8 @@ function Loaded({ jobType, draft }: { jobType: JobType; draft: Draft }) {
   const query = optionQuery(texts);
   const { busy, error, submit } = useSubmit(jobType, query);
   const [tab, setTab] = useTab(['form', 'file', 'json'], fitsForm(shape, draft) ? 'form' : 'file');
-  const change = (name: string, text: string) => setTexts((before) => ({ ...before, [name]: text }));
+  const change = (name: string, text: string) =>
+    setTexts((before) => ({ ...before, [name]: text }));
   return (
     <Page
       title={jobTypeText(jobType)}
@@ -90,7 +96,9 @@ function Modes({ error, openFile, ...mode }: ModeProps & { error: unknown; openF
     openFile();
   };
   const problems = error
-    ? Object.fromEntries(describeError(error).problems.map(({ where, message }) => [where, message]))
+    ? Object.fromEntries(
+        describeError(error).problems.map(({ where, message }) => [where, message]),
+      )
     : {};
   return (
     <>
@@ -108,7 +116,12 @@ function Modes({ error, openFile, ...mode }: ModeProps & { error: unknown; openF
       </Tabs.Panel>
       {list && (
         <Tabs.Panel value="file">
-          <FileMode {...mode} draft={longDraft ?? mode.draft} list={list} key={longDraft?.units.length} />
+          <FileMode
+            {...mode}
+            draft={longDraft ?? mode.draft}
+            list={list}
+            key={longDraft?.units.length}
+          />
         </Tabs.Panel>
       )}
       <Tabs.Panel value="json">

@@ -45,7 +45,9 @@ export function TryPage() {
         label="Marketplace"
         maw={480}
         value={jobType.market}
-        onChange={(event) => setParameters({ market: event.currentTarget.value }, { replace: true })}
+        onChange={(event) =>
+          setParameters({ market: event.currentTarget.value }, { replace: true })
+        }
         data={productTypes.map(({ market }) => ({ value: market, label: marketTitle(market) }))}
       />
       <Product jobType={jobType} given={parameters.get('item') ?? ''} key={jobType.market} />
@@ -63,7 +65,9 @@ function Product({ jobType, given }: { jobType: JobType; given: string }) {
   const item = useMemo(() => parseItemText(unitMessage(jobType), address), [jobType, address]);
   const values = item ?? {};
   const draft = { own: values, units: shape.list ? [values] : [], options: {} };
-  const problems = error ? describeError(error).problems.map(({ where, message }) => [where, message]) : [];
+  const problems = error
+    ? describeError(error).problems.map(({ where, message }) => [where, message])
+    : [];
   const send = (body: string) => {
     setJob(null);
     return submit(body);
@@ -77,7 +81,9 @@ function Product({ jobType, given }: { jobType: JobType; given: string }) {
         value={address}
         onChange={(event) => setAddress(event.currentTarget.value)}
         error={
-          address.trim() !== '' && item === null && 'This is no address of a product. Use the fields below.'
+          address.trim() !== '' &&
+          item === null &&
+          'This is no address of a product. Use the fields below.'
         }
       />
       {error ? (
@@ -110,7 +116,10 @@ function Product({ jobType, given }: { jobType: JobType; given: string }) {
 }
 
 function Request({ jobType, body }: { jobType: JobType; body: string }) {
-  const text = jsonCommand(location.origin + basePath + withQuery(jobType.endpoint.path, wait), body);
+  const text = jsonCommand(
+    location.origin + basePath + withQuery(jobType.endpoint.path, wait),
+    body,
+  );
   return (
     <Section title="Request" description="Set KEY to an API key first.">
       <CodeBlock label="curl command" text={text} />
@@ -125,9 +134,15 @@ function Result({ job: { jobId, outcome } }: { job: SubmittedJob }) {
     const { message = '', code = '', refunded = 0, status } = outcome ?? {};
     const reason = message === '' ? `The job is ${status}.` : `${message} (${code}).`;
     return (
-      <Alert role="alert" color={outcome ? 'red' : 'blue'} title={outcome ? 'No record' : 'Still running'}>
+      <Alert
+        role="alert"
+        color={outcome ? 'red' : 'blue'}
+        title={outcome ? 'No record' : 'Still running'}
+      >
         <Text size="sm">
-          {outcome ? `${reason} ${counted(refunded, 'credit')} refunded.` : 'The job page shows its record.'}
+          {outcome
+            ? `${reason} ${counted(refunded, 'credit')} refunded.`
+            : 'The job page shows its record.'}
         </Text>
         {link}
       </Alert>

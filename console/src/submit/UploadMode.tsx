@@ -32,7 +32,8 @@ export function UploadMode({ jobType, shape, draft, busy, submit }: ModeProps<Fo
     if (!file || !fileField) return null;
     const form = new FormData();
     const fields = shape.fields.filter(({ type }) => type !== 'file');
-    for (const [name, value] of Object.entries(parseValues(fields, texts))) form.set(name, String(value));
+    for (const [name, value] of Object.entries(parseValues(fields, texts)))
+      form.set(name, String(value));
     form.set(fileField.name, file, file.name);
     return form;
   }, [file, fileField, shape, texts]);
@@ -51,7 +52,11 @@ export function UploadMode({ jobType, shape, draft, busy, submit }: ModeProps<Fo
         onReject={setRejection}
       />
       <FileProblems problems={rejection === '' ? problems : [rejection]} />
-      <Fields fields={others} texts={texts} change={(name, value) => setTexts({ ...texts, [name]: value })} />
+      <Fields
+        fields={others}
+        texts={texts}
+        change={(name, value) => setTexts({ ...texts, [name]: value })}
+      />
       <SubmitBar
         jobType={jobType}
         units={rows}

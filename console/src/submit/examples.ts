@@ -6,7 +6,10 @@ const examples: readonly { of: string; body: object }[] = [
     of: 'mkta variant_sold',
     body: {
       country: 'sg',
-      items: ['20000000001', '20000001001', '20000002001'].map((id) => ({ item_id: id, shop_id: '7001' })),
+      items: ['20000000001', '20000001001', '20000002001'].map((id) => ({
+        item_id: id,
+        shop_id: '7001',
+      })),
     },
   },
   { of: 'mkta get_pc', body: { region: 'sg', item_id: '32000000001', shop_id: '7003' } },
@@ -15,7 +18,10 @@ const examples: readonly { of: string; body: object }[] = [
   {
     of: 'mktb pdp_bulk',
     body: {
-      items: ['1001', '1002', '1003'].map((id) => ({ shop_domain: 'toko-7', product_key: `barang-${id}` })),
+      items: ['1001', '1002', '1003'].map((id) => ({
+        shop_domain: 'toko-7',
+        product_key: `barang-${id}`,
+      })),
     },
   },
   { of: 'mktb search_bulk', body: { items: [{ keyword: 'kopi 101' }] } },
@@ -52,7 +58,9 @@ const examples: readonly { of: string; body: object }[] = [
   { of: 'mktf search_bulk', body: { items: [{ url: 'https://store.example/collections/lamps' }] } },
 ];
 
-/** Returns the body of a request that succeeds on test data; null if the job type has no example. */
+/**
+ * Returns the body of a request that succeeds on test data; null if the job type has no example.
+ */
 export function exampleBody({ market, kind }: Pick<JobType, 'market' | 'kind'>): string | null {
   const example = examples.find(({ of }) => of === `${market} ${kind}`);
   return example === undefined ? null : JSON.stringify(example.body);

@@ -2,7 +2,8 @@ import type { RequestShape } from '../ui/request/fields.ts';
 import { formLayout } from '../ui/request/form-layout.ts';
 
 /**
- * Returns a template of the JSON body with an empty value for each required field, and each field given once.
+ * Returns a template of the JSON body with an empty value for each required field, and each field
+ * given once.
  */
 export function bodyTemplate(shape: RequestShape): string {
   const { fields, list } = shape;

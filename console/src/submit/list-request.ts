@@ -4,7 +4,10 @@ import { expandRows, formLayout, unitFills } from '../ui/request/form-layout.ts'
 import type { ListProblem, ParsedList } from '../ui/request/table.ts';
 
 /** Returns units as lines; those with several fields by the one that identifies them. */
-export const linesOf = (units: readonly (FieldTexts | string)[], name: string | undefined): string =>
+export const linesOf = (
+  units: readonly (FieldTexts | string)[],
+  name: string | undefined,
+): string =>
   units.map((unit) => (typeof unit === 'string' ? unit : (unit[name ?? ''] ?? ''))).join('\n');
 
 /** Returns how the lines of a list are read: its own field first, then the others. */
@@ -26,7 +29,9 @@ export function sharedFields(shape: RequestShape, units: ParsedList['units']): F
 
 /** Returns the body of a request; null while it is incomplete. */
 export function bodyOf(shape: RequestShape, own: FieldTexts, { units }: ParsedList): string | null {
-  const isValid = sharedFields(shape, units).every((field) => !validateField(field, own[field.name] ?? ''));
+  const isValid = sharedFields(shape, units).every(
+    (field) => !validateField(field, own[field.name] ?? ''),
+  );
   if (units.length === 0 || !isValid) return null;
   const fills = unitFills(shape, own);
   const filled = units.map((unit) =>
@@ -35,7 +40,10 @@ export function bodyOf(shape: RequestShape, own: FieldTexts, { units }: ParsedLi
   return JSON.stringify(buildBody(shape, own, filled));
 }
 
-/** Returns the problem of a shared field that belongs to units, from the problems of the last submit. */
+/**
+ * Returns the problem of a shared field that belongs to units, from the problems of the last
+ * submit.
+ */
 export const problemOfAll = (problems: Record<string, string>, list: ListShape, name: string) =>
   Object.entries(problems).find(
     ([path]) => path.startsWith(`${list.name}.`) && path.endsWith(`.${name}`),

@@ -9,7 +9,11 @@ export interface OptionTexts {
   query: string | null;
 }
 
-export const OptionTextsContext = createContext<OptionTexts>({ texts: {}, change: () => {}, query: '' });
+export const OptionTextsContext = createContext<OptionTexts>({
+  texts: {},
+  change: () => {},
+  query: '',
+});
 
 /** Returns the options of the submit page. */
 export const useOptionTexts = (): OptionTexts => useContext(OptionTextsContext);

@@ -55,9 +55,9 @@ export function placed(
 }
 
 /**
- * Submits a body over REST: JSON, or a multipart form for job types that take a file. `query`: options of the
- * submit. Repeating a submit with the same idempotency key creates no second job. Throws a RestError for an
- * error response.
+ * Submits a body over REST: JSON, or a multipart form for job types that take a file. `query`:
+ * options of the submit. Repeating a submit with the same idempotency key creates no second job.
+ * Throws a RestError for an error response.
  */
 export async function send(
   jobType: JobType,

@@ -19,7 +19,9 @@ export interface Examples {
 
 const idOf = ({ market, kind }: Pick<JobType, 'market' | 'kind'>) => `${market}/${kind}`;
 
-/** Returns a function that submits the example of a job type in the test account, and opens its job. */
+/**
+ * Returns a function that submits the example of a job type in the test account, and opens its job.
+ */
 export function useExamples(): Examples | null {
   const { isTest, other } = useSession();
   const [started, setStarted] = useState('');

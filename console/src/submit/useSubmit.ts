@@ -7,10 +7,14 @@ import { useRefresh } from '../ui/list/useList.ts';
 import { createIdempotencyKey, type SubmittedJob, send } from './send.ts';
 
 /**
- * Submits to a job type and opens the job, or calls `show` with it. `query`: options of the submit; null
- * while one is invalid. `error`: the error of the last submit.
+ * Submits to a job type and opens the job, or calls `show` with it. `query`: options of the submit;
+ * null while one is invalid. `error`: the error of the last submit.
  */
-export function useSubmit(jobType: JobType, query: string | null, show?: (job: SubmittedJob) => void) {
+export function useSubmit(
+  jobType: JobType,
+  query: string | null,
+  show?: (job: SubmittedJob) => void,
+) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const navigate = useNavigate();

@@ -14,7 +14,14 @@ interface CodeBlockProps {
 export function CodeBlock({ label, text, children }: CodeBlockProps) {
   return (
     <Stack>
-      <Code block tabIndex={0} role="region" aria-label={label} mah={360} style={{ overflow: 'auto' }}>
+      <Code
+        block
+        tabIndex={0}
+        role="region"
+        aria-label={label}
+        mah={360}
+        style={{ overflow: 'auto' }}
+      >
         {text}
       </Code>
       <Group justify="flex-end">
@@ -30,7 +37,9 @@ export function CopyTextButton({ text }: { text: string }) {
     <CopyButton value={text}>
       {({ copied, copy }) => (
         <Button
-          leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
+          leftSection={
+            copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />
+          }
           onClick={copy}
           variant="default"
         >

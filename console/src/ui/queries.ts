@@ -13,7 +13,9 @@ export const queryClient = new QueryClient({
       networkMode: 'always',
       staleTime: 1_000,
       retry: (count, error) =>
-        count < 2 && !(error instanceof RestError) && transientCodes.has(ConnectError.from(error).code),
+        count < 2 &&
+        !(error instanceof RestError) &&
+        transientCodes.has(ConnectError.from(error).code),
     },
   },
 });

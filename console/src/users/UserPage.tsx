@@ -34,7 +34,9 @@ export function UserPage() {
   );
   if (data?.user) return <Loaded user={data.user} />;
   if (!isPending)
-    return <LoadFailure title="User" error={error} retry={refetch} list={['/users', 'All users']} />;
+    return (
+      <LoadFailure title="User" error={error} retry={refetch} list={['/users', 'All users']} />
+    );
   return (
     <Page title="User">
       <Skeleton height={240} role="status" aria-label="Loading the user" />
@@ -44,7 +46,10 @@ export function UserPage() {
 
 /** Saves everything that is stored of a user. */
 const exportUser = (userId: string) =>
-  saveStream(createClient(OperatorService, transport).exportUser({ userId }), `user-${userId}.jsonl`);
+  saveStream(
+    createClient(OperatorService, transport).exportUser({ userId }),
+    `user-${userId}.jsonl`,
+  );
 
 /** Says that a user is deleted or suspended. */
 function State({ user }: { user: Account }) {
@@ -66,14 +71,19 @@ function Loaded({ user }: { user: Account }) {
       title={user.name}
       description={
         <>
-          {user.email === '' ? 'No email address' : user.email} · Created <Moment at={user.createdAt} />
+          {user.email === '' ? 'No email address' : user.email} · Created{' '}
+          <Moment at={user.createdAt} />
         </>
       }
       actions={
         <>
           {!user.deletedAt && (
             <>
-              <CallButton call={OperatorService.method.grantCredits} icon={IconCoins} onClick={open}>
+              <CallButton
+                call={OperatorService.method.grantCredits}
+                icon={IconCoins}
+                onClick={open}
+              >
                 Adjust credits
               </CallButton>
               <SuspendButton user={user} />
@@ -100,7 +110,10 @@ function Loaded({ user }: { user: Account }) {
         query={query}
         owners={false}
         all={[`/jobs?userId=${user.id}`, 'All jobs of this user']}
-        empty={{ title: 'No jobs yet', description: 'Jobs appear here when the user submits them.' }}
+        empty={{
+          title: 'No jobs yet',
+          description: 'Jobs appear here when the user submits them.',
+        }}
         shown={10}
       />
       <Section title="Ledger">
@@ -135,7 +148,11 @@ const { deleteUser, suspendUser: call } = OperatorService.method;
 function SuspendButton({ user: { id: userId, name, suspended } }: { user: Account }) {
   if (suspended)
     return (
-      <ActionButton call={call} request={{ userId, suspended: false }} done={`${name} reactivated.`}>
+      <ActionButton
+        call={call}
+        request={{ userId, suspended: false }}
+        done={`${name} reactivated.`}
+      >
         Reactivate
       </ActionButton>
     );

@@ -50,7 +50,11 @@ const columns: ListColumn<Account>[] = [
 export function UsersPage() {
   const [{ search }, change] = useAddressFilter({ search: '' });
   const [opened, { open, close }] = useDisclosure();
-  const { query, rows } = useList(OperatorService.method.listUsers, { search }, (page) => page.users);
+  const { query, rows } = useList(
+    OperatorService.method.listUsers,
+    { search },
+    (page) => page.users,
+  );
   const create = (
     <CallButton call={OperatorService.method.createUser} icon={IconPlus} onClick={open}>
       Create user
@@ -73,8 +77,14 @@ export function UsersPage() {
         columns={columns}
         empty={
           search === ''
-            ? { title: 'No users yet', description: 'Create a user, then add credits and an API key.' }
-            : { title: 'No matching users', description: `No name, email or ID contains “${search}”.` }
+            ? {
+                title: 'No users yet',
+                description: 'Create a user, then add credits and an API key.',
+              }
+            : {
+                title: 'No matching users',
+                description: `No name, email or ID contains “${search}”.`,
+              }
         }
       />
       <NewUserModal opened={opened} close={close} />
@@ -88,7 +98,8 @@ export function NewUserModal({ opened, close }: { opened: boolean; close: () => 
   const form = useForm({
     initialValues: { name: '', email: '' },
     validate: {
-      name: (value) => (/^.{1,200}$/.test(value.trim()) ? null : 'Enter a name of 1 to 200 characters.'),
+      name: (value) =>
+        /^.{1,200}$/.test(value.trim()) ? null : 'Enter a name of 1 to 200 characters.',
       email: (value) => (value.trim().length <= 320 ? null : 'Enter at most 320 characters.'),
     },
   });
@@ -107,13 +118,20 @@ export function NewUserModal({ opened, close }: { opened: boolean; close: () => 
       opened={opened}
       close={close}
       title="Create user"
-      onSubmit={form.onSubmit(({ name, email }) => void run({ name: name.trim(), email: email.trim() }))}
+      onSubmit={form.onSubmit(
+        ({ name, email }) => void run({ name: name.trim(), email: email.trim() }),
+      )}
       submit="Create user"
       call={OperatorService.method.createUser}
       busy={busy}
     >
       <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
-      <TextInput label="Email address" description="Optional" type="email" {...form.getInputProps('email')} />
+      <TextInput
+        label="Email address"
+        description="Optional"
+        type="email"
+        {...form.getInputProps('email')}
+      />
     </FormModal>
   );
 }

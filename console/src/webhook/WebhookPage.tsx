@@ -2,7 +2,11 @@ import { useQuery } from '@connectrpc/connect-query';
 import { Group, PasswordInput, Skeleton, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconRefresh, IconSend } from '@tabler/icons-react';
-import { AccountService, type Delivery, type Webhook } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import {
+  AccountService,
+  type Delivery,
+  type Webhook,
+} from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { ActionButton, ConfirmButton, useAction } from '../ui/actions/ActionButton.tsx';
 import { CopyTextButton } from '../ui/CodeBlock.tsx';
 import { DeliveriesTable } from '../ui/DeliveriesTable.tsx';
@@ -18,7 +22,11 @@ import { Moment } from '../ui/time/Moment.tsx';
 /** Webhook of the caller: endpoint, signing secret and messages. */
 export function WebhookPage() {
   const webhook = useQuery(AccountService.method.getWebhook, {});
-  const { query, rows } = useList(AccountService.method.listDeliveries, {}, (page) => page.deliveries);
+  const { query, rows } = useList(
+    AccountService.method.listDeliveries,
+    {},
+    (page) => page.deliveries,
+  );
   const resend: ListColumn<Delivery> = {
     title: 'Actions',
     align: 'right',
@@ -112,7 +120,9 @@ function WebhookForm({ webhook }: { webhook: Webhook }) {
     initialValues: { url: webhook.url, enabled: webhook.url === '' || webhook.enabled },
     validate: {
       url: (value) =>
-        value.trim() === '' || /^https?:\/\/[^/]/.test(value.trim()) ? null : 'Enter an http or https URL.',
+        value.trim() === '' || /^https?:\/\/[^/]/.test(value.trim())
+          ? null
+          : 'Enter an http or https URL.',
     },
   });
   const { run, busy } = useAction(
@@ -123,7 +133,9 @@ function WebhookForm({ webhook }: { webhook: Webhook }) {
       form.setFieldError('url', problems[0]?.message ?? detail);
     },
   );
-  const submit = form.onSubmit(({ url, enabled }) => void run({ url: url.trim(), disabled: !enabled }));
+  const submit = form.onSubmit(
+    ({ url, enabled }) => void run({ url: url.trim(), disabled: !enabled }),
+  );
   return (
     <Section title="Endpoint">
       <form onSubmit={submit} noValidate>

@@ -1,6 +1,10 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Code } from '@mantine/core';
-import { type Backlog, OperatorService, type Process } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import {
+  type Backlog,
+  OperatorService,
+  type Process,
+} from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { marketTitle } from '../../../src/present/names.ts';
 import { capitalize, formatBytes, formatCount } from '../../../src/present/text.ts';
 import { Page } from '../ui/layout/Page.tsx';

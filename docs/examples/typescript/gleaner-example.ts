@@ -1,5 +1,5 @@
-// Submits product pages of marketplace B, waits for the job's end, downloads its files, and prints the failed
-// units.
+// Submits product pages of marketplace B, waits for the job's end, downloads its files, and prints
+// the failed units.
 //
 //   export GLEANER_URL=http://127.0.0.1:8080 GLEANER_API_KEY=gl_… node
 //   docs/examples/typescript/gleaner-example.ts toko-7/barang-1001 toko-7/barang-1002
@@ -24,7 +24,9 @@ if (!url || !apiKey || products.length === 0) {
 
 const gleaner = createGleanerClient({ url, apiKey });
 try {
-  const { jobId, response } = await gleaner.submit(MktbService.method.submitPdpBulk, { items: products });
+  const { jobId, response } = await gleaner.submit(MktbService.method.submitPdpBulk, {
+    items: products,
+  });
   console.error(`job ${jobId} for ${response.cost} credits`);
 
   const job = await gleaner.wait(jobId, {
@@ -37,7 +39,10 @@ try {
 
   // Streamed as it comes: a job may have many.
   if (job.failed > 0) {
-    const failures = await gleaner.stream(JobService.method.streamFailures, { jobId, format: 'jsonl' });
+    const failures = await gleaner.stream(JobService.method.streamFailures, {
+      jobId,
+      format: 'jsonl',
+    });
     for await (const line of failures.lines()) {
       const { key, code, message } = JSON.parse(line);
       console.error(`${key}: ${code}, ${message}`);

@@ -4,7 +4,9 @@ import { sameText } from '../../base/sealing.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { LinkSecrets } from './secrets.ts';
 
-/** Signed paths of pictures, so that the service only fetches addresses that it found in a record. */
+/**
+ * Signed paths of pictures, so that the service only fetches addresses that it found in a record.
+ */
 export interface ImageLinks {
   /** Returns the path at which the service serves the image of a URL: `/images?…`. */
   path(url: string): string;
@@ -15,10 +17,16 @@ export interface ImageLinks {
 const daySeconds = 24 * 3600;
 
 /**
- * Creates signed paths, valid for one to two days. Paths of one day are equal, so that browsers cache the
- * images.
+ * Creates signed paths, valid for one to two days. Paths of one day are equal, so that browsers
+ * cache the images.
  */
-export function createImageLinks({ secrets, clock }: { secrets: LinkSecrets; clock: Clock }): ImageLinks {
+export function createImageLinks({
+  secrets,
+  clock,
+}: {
+  secrets: LinkSecrets;
+  clock: Clock;
+}): ImageLinks {
   return {
     path(url) {
       const expires = (Math.floor(clock.now() / 1000 / daySeconds) + 2) * daySeconds;
@@ -27,10 +35,15 @@ export function createImageLinks({ secrets, clock }: { secrets: LinkSecrets; clo
     },
     verify(path) {
       const query = new URLSearchParams(path.slice(path.indexOf('?') + 1));
-      const [url, expires, signature] = ['url', 'expires', 'signature'].map((name) => query.get(name) ?? '');
-      const isKnown = secrets.all().some((secret) => sameText(sign(secret, url!, expires!), signature!));
+      const [url, expires, signature] = ['url', 'expires', 'signature'].map(
+        (name) => query.get(name) ?? '',
+      );
+      const isKnown = secrets
+        .all()
+        .some((secret) => sameText(sign(secret, url!, expires!), signature!));
       if (!isKnown) throw new Fault('link_invalid', 'The link is not valid.');
-      if (Number(expires) * 1000 <= clock.now()) throw new Fault('link_invalid', 'The link has expired.');
+      if (Number(expires) * 1000 <= clock.now())
+        throw new Fault('link_invalid', 'The link has expired.');
       return url!;
     },
   };

@@ -20,7 +20,14 @@ test('readItemToken() rejects a token of another job or secret, or a modified on
   const token = writeItemToken(secrets, job, place);
   expect(readItemToken(secrets, job.replace('d', 'e'), token)).toBeNull();
   expect(readItemToken(secretsOf('other'), job, token)).toBeNull();
-  for (const wrong of ['', 'x', token.slice(1), `${token}A`, token.replace(/.$/, '~'), '../../etc/passwd']) {
+  for (const wrong of [
+    '',
+    'x',
+    token.slice(1),
+    `${token}A`,
+    token.replace(/.$/, '~'),
+    '../../etc/passwd',
+  ]) {
     expect(readItemToken(secrets, job, wrong)).toBeNull();
   }
 });

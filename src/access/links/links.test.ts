@@ -17,7 +17,12 @@ const invalid = expect.objectContaining({ code: 'link_invalid' });
 test('verify() accepts a URL and a path, in both address forms', () => {
   const { link, verify } = links('s1');
   const made = link('job-1/full_job-1.json');
-  const file = { path: 'job-1/full_job-1.json', fileName: 'full_job-1.json', bearer: false, userId: '' };
+  const file = {
+    path: 'job-1/full_job-1.json',
+    fileName: 'full_job-1.json',
+    bearer: false,
+    userId: '',
+  };
   expect(made).toMatch(/^https:\/\/gleaner\.test\/base\/files\/job-1\/full_job-1\.json\?/);
   const { pathname, search } = new URL(made);
   for (const form of [made, pathname + search, `/v1/files/job-1/full_job-1.json${search}`])
@@ -90,12 +95,15 @@ test.each([
   expect(() => links('s1').verify(text)).toThrow(invalid);
 });
 
-test.each(['', '/files/', '/other/job/a.json?expires=1', '/files/%ff?expires=1', '/files/job/a.json'])(
-  'verify() reports that "%s" is incomplete',
-  (text) => {
-    expect(() => links('s1').verify(text)).toThrow(/incomplete/);
-  },
-);
+test.each([
+  '',
+  '/files/',
+  '/other/job/a.json?expires=1',
+  '/files/%ff?expires=1',
+  '/files/job/a.json',
+])('verify() reports that "%s" is incomplete', (text) => {
+  expect(() => links('s1').verify(text)).toThrow(/incomplete/);
+});
 
 test('verify() rejects a link within the query of another address', () => {
   const { link, verify } = links('s1');
@@ -142,7 +150,8 @@ test('links of one second are equal, and each file, name, owner and secret has i
     link('job/1.json', { fileName: 'a', bearerOf: 'b' }),
   ];
   const first = make();
-  const signaturesOf = (links: string[]) => new Set(links.map((made) => made.split('signature=')[1]));
+  const signaturesOf = (links: string[]) =>
+    new Set(links.map((made) => made.split('signature=')[1]));
   expect(signaturesOf(first).size).toBe(5);
   expect(make()).toEqual(first);
   secret = 's2';
@@ -177,12 +186,16 @@ describe('a link to a file that can be converted', () => {
     expect([path, asked]).toEqual(['job/full v1.jsonl.gz', format]);
   });
 
-  test.each(['full%20v2', 'full%20v1.csv.gz', 'full%20v1csv', 'ful', 'full%20v1.', 'full%20v1.CSV'])(
-    'rejects another name: %s',
-    (name) => {
-      expect(() => verify(named(name))).toThrow(invalid);
-    },
-  );
+  test.each([
+    'full%20v2',
+    'full%20v1.csv.gz',
+    'full%20v1csv',
+    'ful',
+    'full%20v1.',
+    'full%20v1.CSV',
+  ])('rejects another name: %s', (name) => {
+    expect(() => verify(named(name))).toThrow(invalid);
+  });
 
   test('rejects another source, size, or digest', () => {
     for (const [from, to] of [

@@ -14,8 +14,8 @@ export interface LinkOptions {
   /** What the file must be when it is served. */
   record?: FileRecord;
   /**
-   * True for a link whose name takes the extension of a format. Programs that read an address by its
-   * extension would take a converted `….jsonl.gz` for a compressed file.
+   * True for a link whose name takes the extension of a format. Programs that read an address by
+   * its extension would take a converted `….jsonl.gz` for a compressed file.
    */
   convertible?: boolean;
 }
@@ -25,8 +25,8 @@ export interface Links {
   /** Creates a link to `<job id>/<file name>`, valid for 7 days. */
   link(path: string, options?: LinkOptions): string;
   /**
-   * Verifies a link given as a URL or as a path with query, with or without /v1. Throws `link_invalid` if it
-   * was modified, has expired or is not signed by this service.
+   * Verifies a link given as a URL or as a path with query, with or without /v1. Throws
+   * `link_invalid` if it was modified, has expired or is not signed by this service.
    */
   verify(link: string): SignedFile;
 }
@@ -35,8 +35,8 @@ export interface Links {
 export const linkSeconds = 7 * 24 * 3600;
 
 /**
- * Options for createLinks(). `publicUrl` returns the base URL, which may be known only after the server
- * listens.
+ * Options for createLinks(). `publicUrl` returns the base URL, which may be known only after the
+ * server listens.
  */
 export interface LinksOptions {
   secrets: LinkSecrets;
@@ -95,7 +95,8 @@ export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links 
         bytes: once(query, 'bytes'),
         sha256: once(query, 'sha256'),
       };
-      if (!secrets.all().some((secret) => sameText(sign(secret, signed), signature))) throw modified();
+      if (!secrets.all().some((secret) => sameText(sign(secret, signed), signature)))
+        throw modified();
       if (Number(signed.expires) * 1000 <= clock.now())
         throw new Fault('link_invalid', 'The link has expired: request a new one');
       const { bytes, name, sha256, user: userId = '' } = signed;
@@ -105,7 +106,10 @@ export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links 
         bearer: userId !== '',
         userId,
         format,
-        record: bytes === undefined || sha256 === undefined ? undefined : { bytes: Number(bytes), sha256 },
+        record:
+          bytes === undefined || sha256 === undefined
+            ? undefined
+            : { bytes: Number(bytes), sha256 },
       };
     },
   };
@@ -139,8 +143,8 @@ function splitPath(path: string): [folder: string, name: string] {
 const stemOf = (name: string) => name.replace(/\.gz$/, '').replace(/\.[a-z]+$/, '');
 
 /**
- * Returns the path of the file that a link names: its source, whose name without extensions it has, followed
- * by the extension of a format, or by none. Throws `link_invalid`.
+ * Returns the path of the file that a link names: its source, whose name without extensions it has,
+ * followed by the extension of a format, or by none. Throws `link_invalid`.
  */
 function resolveSource(
   path: string,
@@ -154,7 +158,10 @@ function resolveSource(
   return { path: `${folder}/${source}`, format: extension === '' ? undefined : extension.slice(1) };
 }
 
-/** Returns a parameter of a link, or undefined if there is none. Throws `link_invalid` for a repeated one. */
+/**
+ * Returns a parameter of a link, or undefined if there is none. Throws `link_invalid` for a
+ * repeated one.
+ */
 function once(query: URLSearchParams, parameter: string): string | undefined {
   const [value, ...repetitions] = query.getAll(parameter);
   if (repetitions.length > 0) throw modified();
@@ -168,8 +175,8 @@ const modified = () =>
 const maxSignatures = 10_000;
 
 /**
- * Creates a signer that reuses signatures within a second. Expiry times have a precision of one second, so
- * links of one second are equal.
+ * Creates a signer that reuses signatures within a second. Expiry times have a precision of one
+ * second, so links of one second are equal.
  */
 function createSignatures(): { sign: typeof sign } {
   const signatures = new Map<string, string>();
@@ -213,19 +220,28 @@ const macBytes = 16;
  * Creates the opaque token that addresses a unit in the data path. It is deterministic for a
  * unit and secret, and invalid for any other job.
  */
-export function writeItemToken(secrets: LinkSecrets, jobId: string, { batchId, index }: ItemPlace): string {
+export function writeItemToken(
+  secrets: LinkSecrets,
+  jobId: string,
+  { batchId, index }: ItemPlace,
+): string {
   const position = Buffer.from(`${batchId}.${index}`);
   return Buffer.concat([mac(secrets.newest(), jobId, position), position]).toString('base64url');
 }
 
 /** Returns the unit that a token addresses, or null if the token is invalid for this job. */
-export function readItemToken(secrets: LinkSecrets, jobId: string, token: string): ItemPlace | null {
+export function readItemToken(
+  secrets: LinkSecrets,
+  jobId: string,
+  token: string,
+): ItemPlace | null {
   const bytes = Buffer.from(token, 'base64url');
   const position = bytes.subarray(macBytes);
   const match = /^([0-9a-f-]{36})\.(\d{1,9})$/.exec(position.toString('latin1'));
   if (match === null || bytes.toString('base64url') !== token) return null;
   const signature = bytes.subarray(0, macBytes);
-  if (!secrets.all().some((secret) => timingSafeEqual(mac(secret, jobId, position), signature))) return null;
+  if (!secrets.all().some((secret) => timingSafeEqual(mac(secret, jobId, position), signature)))
+    return null;
   return { batchId: match[1]!, index: Number(match[2]) };
 }
 

@@ -23,7 +23,8 @@ test('does not open a changed, shortened, or foreign text', () => {
     changed[index]! ^= 1;
     expect(box.open(`${id}.${changed.toString('base64url')}`, 'x'), `byte ${index}`).toBeNull();
   }
-  for (const text of ['', id, `${id}.`, `${id}.AAAA`, `0.${data}`]) expect(box.open(text, 'x')).toBeNull();
+  for (const text of ['', id, `${id}.`, `${id}.AAAA`, `0.${data}`])
+    expect(box.open(text, 'x')).toBeNull();
   expect(openBox('another secret').open(sealed, 'x')).toBeNull();
 });
 

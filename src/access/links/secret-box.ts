@@ -12,11 +12,13 @@ export interface SecretBox {
   /** Id of the key that encrypts new texts. */
   readonly newestKey: string;
   /**
-   * Encrypts a text with the newest key. `context` names its owner; the text can be opened only with the same
-   * one.
+   * Encrypts a text with the newest key. `context` names its owner; the text can be opened only
+   * with the same one.
    */
   seal(text: string, context: string): SealedText;
-  /** Decrypts a text. Returns null if its key is unknown, or if the text or its context was changed. */
+  /**
+   * Decrypts a text. Returns null if its key is unknown, or if the text or its context was changed.
+   */
   open(sealed: string, context: string): string | null;
 }
 

@@ -1,5 +1,13 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -40,10 +48,15 @@ describe('openSecrets()', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test.each(['', '\n', 'x'.repeat(31), `${'x'.repeat(32)}\nshort`])('rejects a file with %j', (text) => {
-    writeFileSync(file, text);
-    expect(() => openSecrets(null, folder)).toThrow(`${file}: expected secrets of at least 32 characters`);
-  });
+  test.each(['', '\n', 'x'.repeat(31), `${'x'.repeat(32)}\nshort`])(
+    'rejects a file with %j',
+    (text) => {
+      writeFileSync(file, text);
+      expect(() => openSecrets(null, folder)).toThrow(
+        `${file}: expected secrets of at least 32 characters`,
+      );
+    },
+  );
 
   test('processes that start concurrently agree on the secret', async () => {
     const source = `
@@ -52,7 +65,9 @@ describe('openSecrets()', () => {
     const parameters = ['--input-type=module-typescript', '-e', source, folder];
     const run = () => promisify(execFile)(process.execPath, parameters);
     const outputs = await Promise.all([run(), run(), run(), run()]);
-    expect(new Set(outputs.map(({ stdout }) => stdout.trim()))).toEqual(new Set(openSecrets(null, folder)));
+    expect(new Set(outputs.map(({ stdout }) => stdout.trim()))).toEqual(
+      new Set(openSecrets(null, folder)),
+    );
     expect(readdirSync(folder)).toEqual([secretsFile]);
   });
 });

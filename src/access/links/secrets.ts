@@ -14,12 +14,15 @@ export const secretsFile = 'secrets.txt';
 const minLength = 32;
 
 /**
- * Returns the secrets that all keys are derived from, newest first: the configured ones, then the ones in
- * `<data dir>/secrets.txt` (mode 0600). Without any, creates the file. Processes that start concurrently read
- * the same ones. Throws an Error that names the file if it cannot be read or written, a ConfigError if a
- * secret is too short or missing.
+ * Returns the secrets that all keys are derived from, newest first: the configured ones, then the
+ * ones in `<data dir>/secrets.txt` (mode 0600). Without any, creates the file. Processes that start
+ * concurrently read the same ones. Throws an Error that names the file if it cannot be read or
+ * written, a ConfigError if a secret is too short or missing.
  */
-export function openSecrets(configured: readonly string[] | null, dataDir: string): readonly string[] {
+export function openSecrets(
+  configured: readonly string[] | null,
+  dataDir: string,
+): readonly string[] {
   const file = join(dataDir, secretsFile);
   if (configured === null) {
     openPrivateFolder(dataDir);
@@ -40,7 +43,8 @@ function createFile(file: string): void {
     linkSync(draft, file);
     syncFolder(dirname(file));
   } catch (error) {
-    // Stryker disable next-line ConditionalExpression: only a file system without hard links fails otherwise
+    // Stryker disable next-line ConditionalExpression: only a file system without hard links fails
+    // otherwise
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
     rmSync(draft);
@@ -71,10 +75,14 @@ export interface LinkSecrets {
 const periodMs = 30 * 86_400_000;
 
 /**
- * Derives the keys of signatures from the secrets (HKDF), a new one every 30 days. A signature is valid in
- * its own period and in the next one, and one period early, for processes whose clocks differ.
+ * Derives the keys of signatures from the secrets (HKDF), a new one every 30 days. A signature is
+ * valid in its own period and in the next one, and one period early, for processes whose clocks
+ * differ.
  */
-export function deriveLinkSecrets(secrets: readonly string[], { now }: Pick<Clock, 'now'>): LinkSecrets {
+export function deriveLinkSecrets(
+  secrets: readonly string[],
+  { now }: Pick<Clock, 'now'>,
+): LinkSecrets {
   let period = Number.NaN;
   let keys: string[] = [];
   const all = () => {

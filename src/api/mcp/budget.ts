@@ -14,9 +14,9 @@ interface Accepted {
 export interface Budget {
   readonly isLimited: boolean;
   /**
-   * Submits with a maximum cost that is in the budget, and returns the response. Submits of a session with a
-   * budget run one after another, so that two cannot spend the same credits. Refunds do not raise what is
-   * left.
+   * Submits with a maximum cost that is in the budget, and returns the response. Submits of a
+   * session with a budget run one after another, so that two cannot spend the same credits. Refunds
+   * do not raise what is left.
    */
   spend(
     options: SubmitOptions | undefined,
@@ -64,7 +64,8 @@ export function sessionBudget(maxCredits: number): Budget {
 
 /** Returns options with a maximum cost of at most `maxCredits`. */
 function limited(options: SubmitOptions | undefined, maxCredits: number): SubmitOptions {
-  const copy = options === undefined ? create(SubmitOptionsSchema) : clone(SubmitOptionsSchema, options);
+  const copy =
+    options === undefined ? create(SubmitOptionsSchema) : clone(SubmitOptionsSchema, options);
   copy.maxCredits = Math.min(copy.maxCredits ?? maxCredits, maxCredits);
   return copy;
 }

@@ -20,7 +20,10 @@ export interface CallProperties {
   onProgress?: (job: Pick<Job, 'success' | 'failed' | 'total'>) => void;
 }
 
-/** Calls to the service on behalf of one user. They throw a Fault, or an Error with a code and a message. */
+/**
+ * Calls to the service on behalf of one user. They throw a Fault, or an Error with a code and a
+ * message.
+ */
 export interface ToolCaller {
   call(method: DescMethod, request: Message, properties: CallProperties): Promise<Message>;
   /** Streams the records of a job as JSON Lines. */
@@ -56,8 +59,8 @@ export interface ToolCallOptions {
 }
 
 /**
- * Calls the method of a tool and returns its response as JSON text. Throws a Fault `invalid` that names each
- * invalid argument.
+ * Calls the method of a tool and returns its response as JSON text. Throws a Fault `invalid` that
+ * names each invalid argument.
  */
 export async function callMethodTool(
   { method }: MethodTool,
@@ -78,7 +81,9 @@ export async function callMethodTool(
     ...(isWatched ? { onProgress: progressOf(report) } : {}),
   };
   const call = async (submitOptions: SubmitOptions | undefined) =>
-    messageWriter(method.output)(await caller.call(method, request, { ...properties, submitOptions }));
+    messageWriter(method.output)(
+      await caller.call(method, request, { ...properties, submitOptions }),
+    );
   if (!isSubmit) return bounded(await call(undefined), method);
   return budget.spend(options, async (submitOptions) => {
     const text = await call(submitOptions);
@@ -103,12 +108,14 @@ const maxResponseBytes = 100_000;
 const reducing = ['page_size', 'column'];
 
 /**
- * Returns a response. Throws a Fault `page_too_large`, which names what makes it smaller, if it is too large
- * for a model.
+ * Returns a response. Throws a Fault `page_too_large`, which names what makes it smaller, if it is
+ * too large for a model.
  */
 function bounded(text: string, method: DescMethod): string {
   const bytes = Buffer.byteLength(text);
-  const ways = method.input.fields.filter(({ name }) => reducing.includes(name)).map(({ name }) => name);
+  const ways = method.input.fields
+    .filter(({ name }) => reducing.includes(name))
+    .map(({ name }) => name);
   if (bytes <= maxResponseBytes || ways.length === 0) return text;
   throw new Fault(
     'page_too_large',
@@ -142,7 +149,11 @@ function readArguments(method: DescMethod, given: ToolArguments) {
     ),
   );
   if (request === refused && problems.length === 0)
-    problems.push({ loc: ['arguments'], msg: 'Input should be an object', type: 'model_attributes_type' });
+    problems.push({
+      loc: ['arguments'],
+      msg: 'Input should be an object',
+      type: 'model_attributes_type',
+    });
   return { request: request as Message, options, problems };
 }
 
@@ -164,8 +175,8 @@ function readKey(value: unknown, problems: Problem[]): string | undefined {
 }
 
 /**
- * Returns an error as JSON text with its code, message, problems, and quota, for the model to act on. Reports
- * errors that are no faults of the caller.
+ * Returns an error as JSON text with its code, message, problems, and quota, for the model to act
+ * on. Reports errors that are no faults of the caller.
  */
 export function describeError(error: unknown, report: (error: unknown) => void): string {
   const { code, message, problems = [], quota, retryAfterMs } = error as Partial<Fault> & Error;
@@ -174,7 +185,10 @@ export function describeError(error: unknown, report: (error: unknown) => void):
     return JSON.stringify({ code: 'internal', message: 'Internal error' });
   }
   // The service names the place in a request of its own, such as the path.
-  const placed = problems.map((problem) => ({ ...problem, loc: ['arguments', ...problem.loc.slice(1)] }));
+  const placed = problems.map((problem) => ({
+    ...problem,
+    loc: ['arguments', ...problem.loc.slice(1)],
+  }));
   const ownMessage = error instanceof Fault ? error.clientMessage : message;
   return JSON.stringify({
     code,

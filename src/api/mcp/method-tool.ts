@@ -8,23 +8,35 @@ import type { MethodTool } from './tools.ts';
 export const methodToolName = 'call_method';
 
 /**
- * Methods with a tool of their own: what an agent needs from the submit of product pages to their records.
+ * Methods with a tool of their own: what an agent needs from the submit of product pages to their
+ * records.
  */
 const listed: ReadonlySet<string> = new Set([
-  ...['get_job', 'list_jobs', 'list_units', 'list_faults', 'cancel_job', 'get_account', 'get_price_list'],
+  ...[
+    'get_job',
+    'list_jobs',
+    'list_units',
+    'list_faults',
+    'cancel_job',
+    'get_account',
+    'get_price_list',
+  ],
   ...['list_records', 'list_fields', 'list_changes', 'get_history'],
 ]);
 const listedSubmit = /^submit_.*_(?:pdp_bulk|get_pc_bulk)$/;
 
 /** Returns true if a method has a tool of its own. */
-export const isListed = ({ name }: MethodTool): boolean => listed.has(name) || listedSubmit.test(name);
+export const isListed = ({ name }: MethodTool): boolean =>
+  listed.has(name) || listedSubmit.test(name);
 
 /**
- * Returns the tool that calls the other methods. Its schema has their names, and its description their
- * purposes.
+ * Returns the tool that calls the other methods. Its schema has their names, and its description
+ * their purposes.
  */
 export function createMethodTool(others: readonly MethodTool[]) {
-  const purposes = others.map(({ name, description }) => `- ${name}: ${firstSentence(description)}`);
+  const purposes = others.map(
+    ({ name, description }) => `- ${name}: ${firstSentence(description)}`,
+  );
   return {
     name: methodToolName,
     description: `Calls a method that has no tool of its own. Call it without arguments first: it then returns the description and the JSON Schema of the method's arguments.\n${purposes.join('\n')}`,
@@ -48,8 +60,8 @@ const firstSentence = (description: string): string =>
   /^(?:Jobs on marketplace [A-Z]\. )?[^.]*\./.exec(description)?.[0] ?? description;
 
 /**
- * Returns the method that a call names and its arguments, or the text that describes the method to a call
- * without arguments. Throws `invalid` for an unknown method or arguments that are no object.
+ * Returns the method that a call names and its arguments, or the text that describes the method to
+ * a call without arguments. Throws `invalid` for an unknown method or arguments that are no object.
  */
 export function readMethodCall(
   { method, arguments: given, ...others }: ToolArguments,
@@ -72,6 +84,10 @@ export function readMethodCall(
   if (given === undefined || given === null)
     return { text: JSON.stringify({ description: tool.description, arguments: tool.inputSchema }) };
   if (typeof given !== 'object' || Array.isArray(given))
-    throw Fault.invalid(['arguments', 'arguments'], 'Input should be an object', 'model_attributes_type');
+    throw Fault.invalid(
+      ['arguments', 'arguments'],
+      'Input should be an object',
+      'model_attributes_type',
+    );
   return { tool, given: given as ToolArguments };
 }

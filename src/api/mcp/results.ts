@@ -6,8 +6,8 @@ import type { ToolArguments, ToolCaller } from './call-tool.ts';
 export const resultsToolName = 'read_results';
 
 /**
- * Maximum records and bytes of a page, which must fit into the context of a model. One record is returned
- * however large it is, up to `maxRecordBytes`.
+ * Maximum records and bytes of a page, which must fit into the context of a model. One record is
+ * returned however large it is, up to `maxRecordBytes`.
  */
 const maxRecords = 100;
 const maxPageBytes = 60_000;
@@ -49,7 +49,9 @@ export async function readResults(
   const records: string[] = [];
   let [index, bytes, hasMore] = [0, 0, false];
   try {
-    for await (const line of linesOf(caller.results(jobId, AbortSignal.any([signal, stop.signal])))) {
+    for await (const line of linesOf(
+      caller.results(jobId, AbortSignal.any([signal, stop.signal])),
+    )) {
       if (index++ < offset) continue;
       if (records.length === limit || (records.length > 0 && bytes + line.length > maxPageBytes)) {
         hasMore = true;
@@ -65,16 +67,26 @@ export async function readResults(
   return `{"records":[${records.join(',')}],"next_offset":${next}}`;
 }
 
-function integer(given: ToolArguments, name: string, fallback: number, min: number, max: number): number {
+function integer(
+  given: ToolArguments,
+  name: string,
+  fallback: number,
+  min: number,
+  max: number,
+): number {
   const value = given[name] ?? fallback;
   if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max)
     return value as number;
-  throw Fault.invalid(['arguments', name], `Value must be an integer from ${min} to ${max}`, 'value_error');
+  throw Fault.invalid(
+    ['arguments', name],
+    `Value must be an integer from ${min} to ${max}`,
+    'value_error',
+  );
 }
 
 /**
- * Splits a stream into its lines. Throws a Fault `page_too_large` for a line that exceeds the limit of a
- * record.
+ * Splits a stream into its lines. Throws a Fault `page_too_large` for a line that exceeds the limit
+ * of a record.
  */
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();

@@ -80,13 +80,19 @@ export function createMcpServer(options: McpServerOptions): Server {
       const text = await callMethodTool(tool, given, { caller, budget, signal, report });
       return (await taskOf?.(tool.method, text, context)) ?? content(text);
     } catch (error) {
-      return { ...content(describeError(error, (unexpected) => onError(unexpected, name))), isError: true };
+      return {
+        ...content(describeError(error, (unexpected) => onError(unexpected, name))),
+        isError: true,
+      };
     }
   });
   return server;
 }
 
-/** Returns the function that reports the progress of a call; undefined if the client did not ask for it. */
+/**
+ * Returns the function that reports the progress of a call; undefined if the client did not ask for
+ * it.
+ */
 function reporterOf({ mcpReq }: ServerContext): ReportProgress | undefined {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return undefined;

@@ -24,9 +24,10 @@ import { content, describeError, jobIdOf, type ToolCaller } from './call-tool.ts
 import { readResults, resultsToolName } from './results.ts';
 
 /*
- * The extension "Tasks" of the protocol version 2026-07-28: a submit returns a task instead of a result, and
- * the client polls it. A task is a job: its id is the job's, and its state follows from the job's. So nothing
- * is stored, any process answers, and a client that restarts finds its tasks by their ids.
+ * The extension "Tasks" of the protocol version 2026-07-28: a submit returns a task instead of a
+ * result, and the client polls it. A task is a job: its id is the job's, and its state follows from
+ * the job's. So nothing is stored, any process answers, and a client that restarts finds its tasks
+ * by their ids.
  */
 const extension = 'io.modelcontextprotocol/tasks';
 
@@ -40,9 +41,10 @@ interface TaskOptions {
 }
 
 /**
- * Adds the methods of tasks to a server: the tasks are the caller's jobs. Returns a function for the task of
- * a submit, by the text of its response. It returns undefined for other methods and for quotes, for a client
- * without the extension, and if the job cannot be read: the response has its id.
+ * Adds the methods of tasks to a server: the tasks are the caller's jobs. Returns a function for
+ * the task of a submit, by the text of its response. It returns undefined for other methods and for
+ * quotes, for a client without the extension, and if the job cannot be read: the response has its
+ * id.
  */
 export function addTasks(server: Server, options: TaskOptions) {
   const { caller, now, onError } = options;
@@ -61,7 +63,8 @@ export function addTasks(server: Server, options: TaskOptions) {
   const runs: Record<string, (job: Job, context: ServerContext) => Promise<object>> = {
     'tasks/get': async (job, context) => {
       const task = toTask(job, now());
-      if (task.status === 'input_required') return { ...task, inputRequests: inputRequests(job, context) };
+      if (task.status === 'input_required')
+        return { ...task, inputRequests: inputRequests(job, context) };
       if (task.status !== 'completed') return task;
       return { ...task, result: await resultOf(job, options, context.mcpReq.signal) };
     },
@@ -104,7 +107,9 @@ export function addTasks(server: Server, options: TaskOptions) {
 const params = z.object({ taskId: z.string().max(255) });
 
 const capabilitiesOf = ({ mcpReq }: ServerContext): ClientCapabilities =>
-  (mcpReq.envelope as Record<string, ClientCapabilities> | undefined)?.[CLIENT_CAPABILITIES_META_KEY] ?? {};
+  (mcpReq.envelope as Record<string, ClientCapabilities> | undefined)?.[
+    CLIENT_CAPABILITIES_META_KEY
+  ] ?? {};
 
 const hasExtension = (context: ServerContext): boolean =>
   capabilitiesOf(context).extensions?.[extension] !== undefined;
@@ -122,11 +127,17 @@ const statuses: Readonly<Record<string, TaskStatus>> = {
 
 const statusOf = ({ status }: Job): TaskStatus => statuses[status] ?? 'working';
 
-/** Limits of the suggested interval of polls, in milliseconds. Between them, it is a fifth of the age. */
+/**
+ * Limits of the suggested interval of polls, in milliseconds. Between them, it is a fifth of the
+ * age.
+ */
 const minPollMs = 1_000;
 const maxPollMs = 15 * 60_000;
 
-/** Returns the task of a job. It lives until its results are deleted: `ttlMs` is null while nothing does. */
+/**
+ * Returns the task of a job. It lives until its results are deleted: `ttlMs` is null while nothing
+ * does.
+ */
 function toTask(job: Job, now: number) {
   const { jobId: taskId, startedAt, finishedAt, filesExpireAt } = job;
   const createdAt = job.createdAt!;
@@ -138,7 +149,9 @@ function toTask(job: Job, now: number) {
     createdAt: showTimestamp(createdAt),
     lastUpdatedAt: showTimestamp(changedAt),
     ttlMs: filesExpireAt === undefined ? null : timestampMs(filesExpireAt) - timestampMs(createdAt),
-    pollIntervalMs: Math.round(Math.min(maxPollMs, Math.max(minPollMs, (now - timestampMs(changedAt)) / 5))),
+    pollIntervalMs: Math.round(
+      Math.min(maxPollMs, Math.max(minPollMs, (now - timestampMs(changedAt)) / 5)),
+    ),
   };
 }
 
@@ -155,8 +168,15 @@ function describe(job: Job): string {
   return `${success + failed} of ${total} units have an outcome.${wait}`;
 }
 
-/** Returns the result of an ended job: `get_job`, and the first page of `read_results` if it has records. */
-async function resultOf(job: Job, options: TaskOptions, signal: AbortSignal): Promise<CallToolResult> {
+/**
+ * Returns the result of an ended job: `get_job`, and the first page of `read_results` if it has
+ * records.
+ */
+async function resultOf(
+  job: Job,
+  options: TaskOptions,
+  signal: AbortSignal,
+): Promise<CallToolResult> {
   const { content: parts } = content(messageWriter(JobSchema)(job));
   if (job.status === 'failed') return { content: parts, isError: true };
   if (job.filesDeletedAt !== undefined) return { content: parts };
@@ -166,15 +186,25 @@ async function resultOf(job: Job, options: TaskOptions, signal: AbortSignal): Pr
   return { content: [...parts, ...content(records).content] };
 }
 
-/** Key of the request for input: the operator decides on the approval, and the user can cancel the job. */
+/**
+ * Key of the request for input: the operator decides on the approval, and the user can cancel the
+ * job.
+ */
 const inputKey = 'approval';
 
-/** Returns the requests of a job that awaits approval. Empty for a client that cannot show a form. */
+/**
+ * Returns the requests of a job that awaits approval. Empty for a client that cannot show a form.
+ */
 function inputRequests(job: Job, context: ServerContext): InputRequests {
   const { elicitation } = capabilitiesOf(context);
-  const hasForms = elicitation !== undefined && (elicitation.form !== undefined || !('url' in elicitation));
+  const hasForms =
+    elicitation !== undefined && (elicitation.form !== undefined || !('url' in elicitation));
   if (!hasForms) return {};
-  const cancel = { type: 'boolean', title: 'Cancel the job instead of waiting', default: false } as const;
+  const cancel = {
+    type: 'boolean',
+    title: 'Cancel the job instead of waiting',
+    default: false,
+  } as const;
   return {
     [inputKey]: inputRequired.elicit({
       message: `Job ${job.jobId} costs ${job.cost} credits. ${describe(job)} It starts once it is approved.`,
@@ -183,7 +213,10 @@ function inputRequests(job: Job, context: ServerContext): InputRequests {
   };
 }
 
-/** Returns the protocol's error for an error of a call. Reports those that are no faults of the caller. */
+/**
+ * Returns the protocol's error for an error of a call. Reports those that are no faults of the
+ * caller.
+ */
 function toProtocolError(error: unknown, report: (error: unknown) => void): ProtocolError {
   const { message, ...data } = JSON.parse(describeError(error, report));
   const isCallers = data.code !== 'internal' && faultCodes[data.code as FaultCode] === 'never';

@@ -25,13 +25,14 @@ const recordsAdvice =
   'Each record has its title, price, stock, rating, and address in item. Its record can be large: column selects fields of it, which list_fields names, and column ["unit_key"] leaves them out.';
 
 /**
- * Parts of comments about other interfaces: numbers of endpoints, and sentences about headers, paths, and
- * statuses.
+ * Parts of comments about other interfaces: numbers of endpoints, and sentences about headers,
+ * paths, and statuses.
  */
 const foreign = / \(endpoint \d+\)| [^.]*(?:`Idempotency-Key`|without \/v1|Returns 502)[^.]*\./g;
 
 /**
- * Returns the description of a method's tool, for a model that knows nothing of the service but its tools.
+ * Returns the description of a method's tool, for a model that knows nothing of the service but its
+ * tools.
  */
 function describeTool(method: DescMethod): string {
   const about = comments[`${method.parent.typeName}.${method.name}`] ?? method.name;
@@ -57,7 +58,8 @@ export interface MethodTool {
   /** True if it ends, removes, or replaces something. */
   isDestructive: boolean;
   /**
-   * True if it can cause charges that no maximum cost of the call limits, such as those of a schedule's runs.
+   * True if it can cause charges that no maximum cost of the call limits, such as those of a
+   * schedule's runs.
    */
   spendsLater: boolean;
 }
@@ -75,7 +77,8 @@ export const maxWaitSeconds = 50;
 const destructive = /^(?:Cancel|Delete|Release|Update)/;
 
 /**
- * Returns the tools of the contract: submits of every kind, and the calls to the caller's jobs and account.
+ * Returns the tools of the contract: submits of every kind, and the calls to the caller's jobs and
+ * account.
  */
 export function methodTools(): MethodTool[] {
   const methods = services.flatMap((service) => service.methods).filter(isTool);
@@ -91,7 +94,8 @@ export function methodTools(): MethodTool[] {
 }
 
 /**
- * Returns the schema of a method's arguments: its request, the options of a submit, and those of the tool.
+ * Returns the schema of a method's arguments: its request, the options of a submit, and those of
+ * the tool.
  */
 function inputSchemaOf(method: DescMethod): MethodTool['inputSchema'] {
   // A book per tool: messages of different marketplaces have the same names.
@@ -107,7 +111,10 @@ const toolScopes: ReadonlySet<Scope> = new Set([Scope.ANY, Scope.READ, Scope.SUB
 const changes = (method: DescMethod) => getOption(method, scopeOption) === Scope.SUBMIT;
 const isSubmit = (method: DescMethod) => getOption(method, jobOption).step === Step.SUBMIT;
 
-/** Returns whether a method is a tool: for users, with a REST form, and not for keys, webhooks, or files. */
+/**
+ * Returns whether a method is a tool: for users, with a REST form, and not for keys, webhooks, or
+ * files.
+ */
 function isTool(method: DescMethod): boolean {
   const scope = getOption(method, scopeOption);
   const { step } = getOption(method, jobOption);
@@ -133,7 +140,8 @@ function addArguments(method: DescMethod, schema: Schema): Schema {
     properties[extraArguments.idempotencyKey] = {
       type: 'string',
       maxLength: 255,
-      description: 'A new value for each job; the same value and arguments return the first response again.',
+      description:
+        'A new value for each job; the same value and arguments return the first response again.',
     };
   if (canWait(method))
     properties[extraArguments.wait] = {
@@ -146,14 +154,18 @@ function addArguments(method: DescMethod, schema: Schema): Schema {
 }
 
 /** Returns a schema with the referenced ones as `$defs`, since a tool has no other document. */
-function withDefinitions(schema: Schema, components: Record<string, Schema>): MethodTool['inputSchema'] {
+function withDefinitions(
+  schema: Schema,
+  components: Record<string, Schema>,
+): MethodTool['inputSchema'] {
   const used = new Map<string, Schema>();
   const moved = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(moved);
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
       Object.entries(value).map(([key, member]) => {
-        const name = key === '$ref' ? /^#\/components\/schemas\/(.+)$/.exec(String(member))?.[1] : undefined;
+        const name =
+          key === '$ref' ? /^#\/components\/schemas\/(.+)$/.exec(String(member))?.[1] : undefined;
         if (name === undefined) return [key, moved(member)];
         if (!used.has(name)) {
           used.set(name, {});
@@ -164,5 +176,9 @@ function withDefinitions(schema: Schema, components: Record<string, Schema>): Me
     );
   };
   const own = moved(schema) as Schema;
-  return { ...own, type: 'object', ...(used.size === 0 ? {} : { $defs: Object.fromEntries(used) }) };
+  return {
+    ...own,
+    type: 'object',
+    ...(used.size === 0 ? {} : { $defs: Object.fromEntries(used) }),
+  };
 }

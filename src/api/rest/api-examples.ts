@@ -8,8 +8,9 @@ import { restName } from '../../contract/rest-form.ts';
 const examples = createExampleGenerator(exampleOf, 'connect');
 
 /**
- * Returns a TypeScript sample of an operation with `@gleaner/client`, for the `x-codeSamples` of OpenAPI
- * documents. Renderers create samples of other languages from the operation, with the reader's key.
+ * Returns a TypeScript sample of an operation with `@gleaner/client`, for the `x-codeSamples` of
+ * OpenAPI documents. Renderers create samples of other languages from the operation, with the
+ * reader's key.
  */
 export function codeSamplesOf({ method, isSubmit, streams }: ServedEndpoint): Schema[] {
   const service = method.parent.name;
@@ -42,7 +43,10 @@ function statements(call: string, request: string, isSubmit: boolean, streams: b
   return [`const response = await gleaner.call(${call}, ${request});`];
 }
 
-/** Returns an example of a message as an object literal: 64-bit integers are bigints, and bytes an array. */
+/**
+ * Returns an example of a message as an object literal: 64-bit integers are bigints, and bytes an
+ * array.
+ */
 function literal(message: DescMessage, example: unknown): string {
   if (message.typeName === 'google.protobuf.Timestamp')
     return `timestampFromDate(new Date(${JSON.stringify(example)}))`;
@@ -59,7 +63,8 @@ function literal(message: DescMessage, example: unknown): string {
 function valueText(field: DescField, value: unknown): string {
   if (field.message !== undefined) return literal(field.message, value);
   if (field.scalar === ScalarType.INT64) return `${value}n`;
-  if (field.scalar === ScalarType.BYTES) return `new TextEncoder().encode(${JSON.stringify(value)})`;
+  if (field.scalar === ScalarType.BYTES)
+    return `new TextEncoder().encode(${JSON.stringify(value)})`;
   return JSON.stringify(value);
 }
 
@@ -68,7 +73,8 @@ const link = `https://gleaner.example.com/v1/files/${uuid}/result.jsonl.gz?expir
 const digest = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
 /**
- * Examples by the name of a field in REST bodies, for fields whose type and rules do not suggest a good one.
+ * Examples by the name of a field in REST bodies, for fields whose type and rules do not suggest a
+ * good one.
  */
 const byName: Readonly<Record<string, unknown>> = {
   job_id: uuid,
@@ -194,7 +200,8 @@ const byFullName: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * Returns the example of a field in the OpenAPI document; undefined to derive one from its type and rules.
+ * Returns the example of a field in the OpenAPI document; undefined to derive one from its type and
+ * rules.
  */
 export function exampleOf(field: DescField): unknown {
   const fullName = `${field.parent.typeName}.${field.name}`;
@@ -205,8 +212,8 @@ export function exampleOf(field: DescField): unknown {
 }
 
 /**
- * Returns true if an example by name has the type of the field: names have different types in different
- * messages.
+ * Returns true if an example by name has the type of the field: names have different types in
+ * different messages.
  */
 function fits(field: DescField, example: unknown): boolean {
   if (field.fieldKind === 'list') return Array.isArray(example);

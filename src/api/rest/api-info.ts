@@ -142,8 +142,13 @@ function operationId(method: string, market: string): string {
   return `${verb!.toLowerCase()}${capitalize(market)}${rest}`;
 }
 
-/** Returns the name of a type's schema; types of a marketplace start with its path segment: `MktbPdpItem`. */
+/**
+ * Returns the name of a type's schema; types of a marketplace start with its path segment:
+ * `MktbPdpItem`.
+ */
 function schemaName({ name, file }: DescMessage): string {
-  const ofMarket = marketServices.find((service) => service.file.proto.package === file.proto.package);
+  const ofMarket = marketServices.find(
+    (service) => service.file.proto.package === file.proto.package,
+  );
   return `${ofMarket === undefined ? '' : capitalize(getOption(ofMarket, marketOption))}${name}`;
 }

@@ -21,7 +21,8 @@ beforeAll(async () => {
   );
   await writeFile(join(folder, 'assets', 'index-abc.js'), script);
   await writeFile(join(folder, '.digest'), 'of the build');
-  const start = (from: string) => startTestApi({ mounts: [serveConsole({ folder: from, publicUrl })] });
+  const start = (from: string) =>
+    startTestApi({ mounts: [serveConsole({ folder: from, publicUrl })] });
   built = await start(folder);
   unbuilt = await start(join(folder, 'nowhere'));
 });
@@ -31,7 +32,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const get = (path: string, headers: Record<string, string> = {}) => built.ask(path, { key: null, headers });
+const get = (path: string, headers: Record<string, string> = {}) =>
+  built.ask(path, { key: null, headers });
 
 test.each(['/console', '/console/', '/console/jobs/9f2c', '/console/submit/mkta/get_pc?x=1'])(
   'serves the console page at %s, to be revalidated for each use',
@@ -81,14 +83,15 @@ test('serves hashed files compressed and cacheable for a year', async () => {
   expect((await get('/console/assets/index-abc.js', headers)).status).toBe(304);
 });
 
-test.each(['/console/assets/gone-abc.js', '/console/assets/..%2findex.html', '/console/assets/../.digest'])(
-  'returns 404 for %s',
-  async (path) => {
-    const response = await get(path);
-    expect(await response.text()).not.toContain('of the build');
-    if (response.status !== 200) expect(response.status).toBe(404);
-  },
-);
+test.each([
+  '/console/assets/gone-abc.js',
+  '/console/assets/..%2findex.html',
+  '/console/assets/../.digest',
+])('returns 404 for %s', async (path) => {
+  const response = await get(path);
+  expect(await response.text()).not.toContain('of the build');
+  if (response.status !== 200) expect(response.status).toBe(404);
+});
 
 test.each(['/', '/console', '/console/jobs/9f2c'])(
   'responds to other methods of %s with 405',

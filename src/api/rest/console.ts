@@ -71,15 +71,18 @@ export function placePage(text: string, basePath: string): string {
   const path = basePath.replaceAll('&', '&amp;');
   return text
     .replace('%BASE_PATH%', () => path)
-    .replaceAll(/ (href|src)="\.\/assets\//g, (_, name: string) => ` ${name}="${path}/console/assets/`)
+    .replaceAll(
+      / (href|src)="\.\/assets\//g,
+      (_, name: string) => ` ${name}="${path}/console/assets/`,
+    )
     .replaceAll(' href="/console"', () => ` href="${path}/console"`);
 }
 
 /**
- * Serves the built console under /console: its hashed files, cacheable for a year, and its page for every
- * other path below, so that deep links work. `/` redirects there. Without a build, the page explains how to
- * build it, with status 503. The page is the same until the process ends, with its nonce for styles, so that
- * browsers can revalidate it.
+ * Serves the built console under /console: its hashed files, cacheable for a year, and its page for
+ * every other path below, so that deep links work. `/` redirects there. Without a build, the page
+ * explains how to build it, with status 503. The page is the same until the process ends, with its
+ * nonce for styles, so that browsers can revalidate it.
  */
 export function serveConsole({ folder = built, publicUrl }: ConsoleServing): RequestHandler {
   const basePath = () => basePathOf(publicUrl());

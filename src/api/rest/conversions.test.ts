@@ -23,7 +23,10 @@ afterEach(() => void made.splice(0));
 
 test('open() makes a conversion once, also for calls at the same time', async () => {
   open();
-  const both = await Promise.all([conversions.open('a', to('lamp')), conversions.open('a', to('lamp'))]);
+  const both = await Promise.all([
+    conversions.open('a', to('lamp')),
+    conversions.open('a', to('lamp')),
+  ]);
   const again = await conversions.open('a', to('lamp'));
   for (const stored of [...both, again]) {
     expect(stored).toMatchObject({ contentType: 'text/plain', fileName: 'lamp.txt', bytes: 4 });

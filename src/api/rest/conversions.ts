@@ -18,8 +18,9 @@ export interface StoredConversion {
 /** Conversions of result files, kept for a while so that they have a size and ranges. */
 export interface Conversions {
   /**
-   * Returns the conversion of a key, which identifies its bytes. The first call creates it; calls at the same
-   * time share it. Returns null if it is too large to be kept. Rejects with the errors of `convert`.
+   * Returns the conversion of a key, which identifies its bytes. The first call creates it; calls
+   * at the same time share it. Returns null if it is too large to be kept. Rejects with the errors
+   * of `convert`.
    */
   open(
     key: string,
@@ -56,7 +57,10 @@ interface Entry {
 
 class TooLargeError extends Error {}
 
-/** Creates a cache in a temporary folder of this process, which is created with the first conversion. */
+/**
+ * Creates a cache in a temporary folder of this process, which is created with the first
+ * conversion.
+ */
 export function createConversions(limits: Partial<ConversionLimits> = {}): Conversions {
   const { maxBytes, maxTotalBytes, keepMs } = { ...defaultLimits, ...limits };
   const folder = onDemand(async () => {
@@ -148,7 +152,12 @@ export function createConversions(limits: Partial<ConversionLimits> = {}): Conve
         if (found.expiry !== undefined) use(key, found);
         return found.conversion;
       }
-      const entry: Entry = { path: '', conversion: Promise.resolve(null), bytes: 0, expiry: undefined };
+      const entry: Entry = {
+        path: '',
+        conversion: Promise.resolve(null),
+        bytes: 0,
+        expiry: undefined,
+      };
       entries.set(key, entry);
       entry.conversion = create(key, entry, convert);
       return entry.conversion;

@@ -35,7 +35,10 @@ describe('with an origin', () => {
   beforeEach(() => open([origin]));
 
   test('allows its pages to send the headers of the client and to read those of responses', async () => {
-    const allowed = await api.ask('/v1/shop/orders', preflight('authorization,idempotency-key,gleaner-wait'));
+    const allowed = await api.ask(
+      '/v1/shop/orders',
+      preflight('authorization,idempotency-key,gleaner-wait'),
+    );
     expect(allowed.status).toBe(204);
     expect(allowed.headers.get('access-control-allow-origin')).toBe(origin);
     expect(allowed.headers.get('access-control-allow-headers')?.split(',')).toEqual(
@@ -45,7 +48,12 @@ describe('with an origin', () => {
     expect(response.status).toBe(200);
     expect(response.headers.get('access-control-allow-origin')).toBe(origin);
     expect(response.headers.get('access-control-expose-headers')?.split(',')).toEqual(
-      expect.arrayContaining(['retry-after', 'x-request-id', 'x-credits-remaining', 'content-disposition']),
+      expect.arrayContaining([
+        'retry-after',
+        'x-request-id',
+        'x-credits-remaining',
+        'content-disposition',
+      ]),
     );
     const document = await api.ask('/openapi.json', { headers: { origin } });
     expect(document.headers.get('vary')?.toLowerCase()).toBe('origin, accept-encoding');
@@ -78,25 +86,35 @@ describe('with an origin', () => {
   test('allows neither cookies nor the CSRF token', async () => {
     const allowed = await api.ask('/v1/shop/orders', preflight('authorization,x-csrf-token'));
     expect(allowed.headers.get('access-control-allow-credentials')).toBeNull();
-    expect(allowed.headers.get('access-control-allow-headers')?.toLowerCase()).not.toContain('csrf');
+    expect(allowed.headers.get('access-control-allow-headers')?.toLowerCase()).not.toContain(
+      'csrf',
+    );
     const response = await api.ask('/v1/shop/orders/1', { headers: { origin } });
     expect(response.headers.get('access-control-allow-credentials')).toBeNull();
   });
 
-  test.each(['/console', '/console/session', '/console?x'])('sends no CORS headers from %s', async (path) => {
-    for (const init of [preflight('x-csrf-token'), { headers: { origin } }])
-      expect(corsHeaders(await api.ask(path, init))).toEqual([]);
-  });
+  test.each(['/console', '/console/session', '/console?x'])(
+    'sends no CORS headers from %s',
+    async (path) => {
+      for (const init of [preflight('x-csrf-token'), { headers: { origin } }])
+        expect(corsHeaders(await api.ask(path, init))).toEqual([]);
+    },
+  );
 
   test('answers OPTIONS without a preflight request as before', async () => {
     const response = await api.ask('/v1/shop/orders/1', { method: 'OPTIONS', headers: { origin } });
-    expect([response.status, response.headers.get('allow')]).toEqual([204, expect.stringContaining('GET')]);
+    expect([response.status, response.headers.get('allow')]).toEqual([
+      204,
+      expect.stringContaining('GET'),
+    ]);
   });
 });
 
 test('allows every origin with *', async () => {
   await open(['*']);
-  const response = await api.ask('/v1/shop/orders/1', { headers: { origin: 'https://other.example' } });
+  const response = await api.ask('/v1/shop/orders/1', {
+    headers: { origin: 'https://other.example' },
+  });
   expect(response.headers.get('access-control-allow-origin')).toBe('*');
   expect(response.headers.get('access-control-allow-credentials')).toBeNull();
 });

@@ -18,9 +18,10 @@ import { sessionHeader } from './mcp-session.ts';
 const mcpHeaders = [sessionHeader, 'mcp-method', 'mcp-name', 'mcp-protocol-version'];
 
 /**
- * Lets pages of other origins call the API with an API key (CORS). `origins`: exact origins, or `*` for every
- * origin; without any, the service sends no CORS headers. Cookies stay limited to the console: credentials
- * are never allowed, the header of the CSRF token neither, and the console's own paths have no CORS headers.
+ * Lets pages of other origins call the API with an API key (CORS). `origins`: exact origins, or `*`
+ * for every origin; without any, the service sends no CORS headers. Cookies stay limited to the
+ * console: credentials are never allowed, the header of the CSRF token neither, and the console's
+ * own paths have no CORS headers.
  */
 export function allowOrigins(origins: readonly string[], serve: RequestListener): RequestListener {
   if (origins.length === 0) return serve;

@@ -12,8 +12,8 @@ import { Fault } from '../../contract/fault.ts';
 import { placePage } from './console.ts';
 import type { Guide } from './guide/guide.ts';
 
-// Compiled, every module is in dist. The page is built with the console; deploy/console.mjs copies the
-// renderer of the interactive reference beside it.
+// Compiled, every module is in dist. The page is built with the console; deploy/console.mjs copies
+// the renderer of the interactive reference beside it.
 const isCompiled = extname(import.meta.url) === '.js';
 const built = new URL(`${isCompiled ? '..' : '../../..'}/console/dist/`, import.meta.url);
 
@@ -38,8 +38,8 @@ const interactive = `<!doctype html>
 const settings = 'globalThis.__zod_globalConfig = { jitless: true };\n';
 
 /**
- * Languages and HTTP clients without samples: the page has curl, fetch, and requests, and the document
- * TypeScript.
+ * Languages and HTTP clients without samples: the page has curl, fetch, and requests, and the
+ * document TypeScript.
  */
 const hiddenClients = {
   ...Object.fromEntries(
@@ -104,7 +104,10 @@ const files = new Map([
   ['try', keep(async () => createPublicContent(page, interactive))],
   ['settings.js', keep(async () => createPublicContent(script, settings))],
   ['start.js', keep(async () => createPublicContent(script, start))],
-  ['scalar.js', keep(async () => createPublicContent(script, await readBuilt('reference/scalar.js')))],
+  [
+    'scalar.js',
+    keep(async () => createPublicContent(script, await readBuilt('reference/scalar.js'))),
+  ],
 ]);
 
 const headersOf = (styles: string) => ({
@@ -114,8 +117,8 @@ const headersOf = (styles: string) => ({
 });
 
 /**
- * Creates the handler of the API reference, a page over the OpenAPI documents, below the path of the public
- * address. It throws `not_found` without a build of the console.
+ * Creates the handler of the API reference, a page over the OpenAPI documents, below the path of
+ * the public address. It throws `not_found` without a build of the console.
  */
 export function createDocs(basePath: () => string): (exchange: Exchange) => Promise<void> {
   const readPage = keepContent(basePath, async () => {
@@ -126,8 +129,8 @@ export function createDocs(basePath: () => string): (exchange: Exchange) => Prom
 }
 
 /**
- * Creates the handler of the user documentation, which looks like the API reference. The renderer is loaded
- * with the first page.
+ * Creates the handler of the user documentation, which looks like the API reference. The renderer
+ * is loaded with the first page.
  */
 export function createDocsGuide(
   basePath: () => string,
@@ -136,7 +139,8 @@ export function createDocsGuide(
   const open = async (): Promise<Guide> =>
     (await import('./guide/guide.ts')).createGuide({
       basePath,
-      readReference: async () => placePage((await readBuilt('reference.html')).toString(), basePath()),
+      readReference: async () =>
+        placePage((await readBuilt('reference.html')).toString(), basePath()),
       headers: headersOf("'self'"),
     });
   return async (exchange, segments) => {
@@ -146,9 +150,9 @@ export function createDocsGuide(
 }
 
 /**
- * Serves the interactive reference at `try`, which is Scalar over the OpenAPI documents, or one of its
- * scripts. Nothing is loaded from other origins. Throws `not_found` for any other name, and without a build
- * of the console.
+ * Serves the interactive reference at `try`, which is Scalar over the OpenAPI documents, or one of
+ * its scripts. Nothing is loaded from other origins. Throws `not_found` for any other name, and
+ * without a build of the console.
  */
 export async function serveDocsFile(exchange: Exchange, name: string): Promise<void> {
   const content = files.get(name);
@@ -165,6 +169,8 @@ async function readBuilt(name: string): Promise<Buffer> {
   try {
     return await readFile(fileURLToPath(new URL(name, built)));
   } catch (cause) {
-    throw new Fault('not_found', 'The API reference has not been built: run npm run setup', { cause });
+    throw new Fault('not_found', 'The API reference has not been built: run npm run setup', {
+      cause,
+    });
   }
 }

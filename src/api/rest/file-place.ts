@@ -29,9 +29,17 @@ export function placedContents(files: Pick<FileReader, 'read'>, location: FilePl
   async function* readPart(start: number, end: number): AsyncGenerator<Uint8Array> {
     const first = head.subarray(start, end);
     if (first.length > 0) yield first;
-    const rows = { start: Math.max(0, start - head.length), end: Math.min(rowBytes, end - head.length) };
+    const rows = {
+      start: Math.max(0, start - head.length),
+      end: Math.min(rowBytes, end - head.length),
+    };
     if (rows.end > rows.start)
-      yield* await readRange(files, location.path, location.start + rows.start, location.start + rows.end);
+      yield* await readRange(
+        files,
+        location.path,
+        location.start + rows.start,
+        location.start + rows.end,
+      );
     const rest = size - tail.length;
     const last = tail.subarray(Math.max(0, start - rest), Math.max(0, end - rest));
     if (last.length > 0) yield last;

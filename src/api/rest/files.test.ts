@@ -42,8 +42,12 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close(0));
 
-const get = (path: string, headers: Record<string, string> = {}, key: string | null = null, method = 'GET') =>
-  gateway.ask(path, { headers, key, method });
+const get = (
+  path: string,
+  headers: Record<string, string> = {},
+  key: string | null = null,
+  method = 'GET',
+) => gateway.ask(path, { headers, key, method });
 
 test('serves a signed file as an attachment, in both path forms', async () => {
   for (const path of ['/files/job/full.json?good', '/v1/files/job/full.json?good']) {
@@ -75,15 +79,21 @@ test('serves ranges with Content-Range', async () => {
 test('evaluates If-Range and If-None-Match', async () => {
   const tag = (await get('/files/job/full.json?good')).headers.get('etag')!;
   const same = await get('/files/job/full.json?good', { range: 'bytes=0-1', 'if-range': tag });
-  const other = await get('/files/job/full.json?good', { range: 'bytes=0-1', 'if-range': '"other"' });
+  const other = await get('/files/job/full.json?good', {
+    range: 'bytes=0-1',
+    'if-range': '"other"',
+  });
   expect([same.status, other.status]).toEqual([206, 200]);
-  expect((await get('/files/job/full.json?good', { 'if-none-match': `"x", W/${tag}` })).status).toBe(304);
+  expect(
+    (await get('/files/job/full.json?good', { 'if-none-match': `"x", W/${tag}` })).status,
+  ).toBe(304);
 });
 
 test('evaluates If-Match by strong comparison', async () => {
   const link = '/files/job/full.json?good';
   const tag = (await get(link)).headers.get('etag')!;
-  const statusOf = async (path: string, header: string) => (await get(path, { 'if-match': header })).status;
+  const statusOf = async (path: string, header: string) =>
+    (await get(path, { 'if-match': header })).status;
   expect(await statusOf(link, tag)).toBe(200);
   expect(await statusOf(link, `"x", ${tag}`)).toBe(200);
   expect(await statusOf(link, '*')).toBe(200);
@@ -120,7 +130,9 @@ test('responds to HEAD and for an empty file without opening the file', async ()
   });
   const statusOf = async (path: string, method: string) =>
     (await served.ask(`/files/job/${path}?good`, { key: null, method })).status;
-  expect([await statusOf('full.json', 'HEAD'), await statusOf('empty.csv', 'GET')]).toEqual([200, 200]);
+  expect([await statusOf('full.json', 'HEAD'), await statusOf('empty.csv', 'GET')]).toEqual([
+    200, 200,
+  ]);
   expect(opened).toEqual([]);
   expect(await statusOf('full.json', 'GET')).toBe(200);
   expect(opened).toEqual(['job/full.json']);
@@ -143,7 +155,11 @@ test('serves gzip files without Content-Encoding', async () => {
 
 test('serves an empty file', async () => {
   const empty = await get('/files/job/empty.csv?good');
-  expect([empty.status, empty.headers.get('content-length'), await empty.text()]).toEqual([200, '0', '']);
+  expect([empty.status, empty.headers.get('content-length'), await empty.text()]).toEqual([
+    200,
+    '0',
+    '',
+  ]);
 });
 
 test.each([
@@ -175,7 +191,11 @@ test('derives the entity tag from path and size', async () => {
 });
 
 test('sends Vary for text files only, and encodes from 1,024 bytes', async () => {
-  const texts = { 'job/short.csv': 'x'.repeat(1023), 'job/long.csv': 'x'.repeat(1024), 'job/a.gz': content };
+  const texts = {
+    'job/short.csv': 'x'.repeat(1023),
+    'job/long.csv': 'x'.repeat(1024),
+    'job/a.gz': content,
+  };
   const served = await startTestApi({ files: memoryFiles(texts), verifyLink });
   const headersOf = async (path: string, range: Record<string, string> = {}) => {
     const response = await served.ask(`/files/job/${path}?good`, {
@@ -191,7 +211,11 @@ test('sends Vary for text files only, and encodes from 1,024 bytes', async () =>
   };
   expect(await headersOf('short.csv')).toEqual(['accept-encoding', null, '1023']);
   expect(await headersOf('long.csv')).toEqual(['accept-encoding', 'gzip', null]);
-  expect(await headersOf('long.csv', { range: 'bytes=0-' })).toEqual(['accept-encoding', null, '1024']);
+  expect(await headersOf('long.csv', { range: 'bytes=0-' })).toEqual([
+    'accept-encoding',
+    null,
+    '1024',
+  ]);
   expect(await headersOf('a.gz')).toEqual([null, null, '100']);
   await served.close(0);
 });
@@ -203,7 +227,10 @@ test('returns 403 for an invalid link and 410 for a deleted file', async () => {
     ['/files', 404],
   ] as const) {
     const response = await get(path);
-    expect([response.status, await response.json()]).toMatchObject([status, { detail: expect.any(String) }]);
+    expect([response.status, await response.json()]).toMatchObject([
+      status,
+      { detail: expect.any(String) },
+    ]);
   }
   expect((await get('/files/job/full.json?good', {}, null, 'POST')).status).toBe(405);
 });
@@ -261,7 +288,10 @@ describe('files of a storage engine with its own links', () => {
     ['respond-async', 302],
   ])('respond to Prefer: %s with %i', async (prefer, status) => {
     const response = await redirecting.ask(link, { headers: { prefer } });
-    expect([response.status, await response.text()]).toEqual([status, status === 200 ? content : '']);
+    expect([response.status, await response.text()]).toEqual([
+      status,
+      status === 200 ? content : '',
+    ]);
   });
 });
 
@@ -305,13 +335,14 @@ describe('a link with a format', () => {
 
   test('has ranges, and a size before it is read', async () => {
     const head = await get(link, {}, null, 'HEAD');
-    expect([head.headers.get('content-length'), head.headers.get('accept-ranges')]).toEqual(['21', 'bytes']);
-    const response = await get(link, { range: 'bytes=4-5' });
-    expect([response.status, response.headers.get('content-range'), await response.text()]).toEqual([
-      206,
-      'bytes 4-5/21',
-      '\r\n',
+    expect([head.headers.get('content-length'), head.headers.get('accept-ranges')]).toEqual([
+      '21',
+      'bytes',
     ]);
+    const response = await get(link, { range: 'bytes=4-5' });
+    expect([response.status, response.headers.get('content-range'), await response.text()]).toEqual(
+      [206, 'bytes 4-5/21', '\r\n'],
+    );
     const tag = head.headers.get('etag')!;
     expect((await get(link, { range: 'bytes=0-1', 'if-range': tag })).status).toBe(206);
     expect((await get(link, { range: 'bytes=0-1', 'if-range': '"other"' })).status).toBe(200);
@@ -339,7 +370,9 @@ describe('a link with a format', () => {
 
   test('returns the records of its filter with another tag, and 422 for a filter without a format', async () => {
     const [all, changed] = [await get(link), await get(`${link}&only=changed`)];
-    expect(await changed.text()).toBe((await all.text()).replace('full.json', `full.json${'changed'}`));
+    expect(await changed.text()).toBe(
+      (await all.text()).replace('full.json', `full.json${'changed'}`),
+    );
     expect(changed.headers.get('etag')).not.toBe(all.headers.get('etag'));
     expect((await get('/files/job/full.json?good&only=changed')).status).toBe(422);
   });
@@ -371,7 +404,12 @@ describe('a link with a format', () => {
       return exportFile(path, wanted, signal);
     };
     const conversions = createConversions({ maxBytes: 20 });
-    const options = { caller: recordedCaller({}).caller, files: memoryFiles(files), verifyLink, conversions };
+    const options = {
+      caller: recordedCaller({}).caller,
+      files: memoryFiles(files),
+      verifyLink,
+      conversions,
+    };
     const api = await startTestApi({ ...options, exportFile: counting });
     const response = await api.ask(link, { key: null, headers: { range: 'bytes=0-1' } });
     expect([response.status, await response.text()]).toEqual([200, 'path\r\njob/full.json\r\n']);
@@ -400,9 +438,9 @@ describe('a link with a format', () => {
       }),
     });
     for (const query of ['', '?format=csv', '?only=changed'])
-      expect((await api.ask(`/files/job/full.csv${query}`, { key: null })).headers.get('content-type')).toBe(
-        'text/csv; charset=utf-8',
-      );
+      expect(
+        (await api.ask(`/files/job/full.csv${query}`, { key: null })).headers.get('content-type'),
+      ).toBe('text/csv; charset=utf-8');
     await api.close(0);
   });
 });
@@ -415,7 +453,13 @@ test('passes an empty format on to the export, which refuses it, whatever the na
       formats.push(format);
       throw Fault.invalid(['query', 'format'], 'not a format', 'enum');
     },
-    verifyLink: () => ({ path: 'job/full.json', fileName: 'x', bearer: false, userId: '', format: 'csv' }),
+    verifyLink: () => ({
+      path: 'job/full.json',
+      fileName: 'x',
+      bearer: false,
+      userId: '',
+      format: 'csv',
+    }),
   });
   const response = await refusing.ask('/files/job/full.csv?format=', { key: null });
   expect([response.status, formats]).toEqual([422, ['']]);
@@ -490,7 +534,10 @@ describe('a link with the record of its file', () => {
       ...reader,
       read: async (file: string, range?: { start: number; end: number }) => {
         const bytes = Buffer.concat(await Array.fromAsync(await reader.read(file, range)));
-        const starts = Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, at) => at * 65_536);
+        const starts = Array.from(
+          { length: Math.ceil(bytes.length / 65_536) },
+          (_, at) => at * 65_536,
+        );
         return Readable.from(starts.map((start) => bytes.subarray(start, start + 65_536)));
       },
     };
@@ -607,7 +654,8 @@ describe('a link to the file of a batch', () => {
   });
   afterEach(() => served.close(0));
 
-  const ask = (headers: Record<string, string> = {}) => served.ask(`/files/${path}`, { key: null, headers });
+  const ask = (headers: Record<string, string> = {}) =>
+    served.ask(`/files/${path}`, { key: null, headers });
 
   test('returns the rows of the merged file as a file of their own, without a redirect', async () => {
     const response = await ask();
@@ -648,12 +696,18 @@ describe('a link to the file of a batch', () => {
     stored[merged] = stored[merged]!.replace('second', 'SECOND');
     await expect(ask().then((response) => response.text())).rejects.toThrow();
     const response = await ask();
-    expect([response.status, await response.json()]).toMatchObject([502, { code: 'storage_damaged' }]);
+    expect([response.status, await response.json()]).toMatchObject([
+      502,
+      { code: 'storage_damaged' },
+    ]);
   });
 
   test('is damage if the merged file is missing', async () => {
     delete stored[merged];
     const response = await ask();
-    expect([response.status, await response.json()]).toMatchObject([502, { code: 'storage_damaged' }]);
+    expect([response.status, await response.json()]).toMatchObject([
+      502,
+      { code: 'storage_damaged' },
+    ]);
   });
 });

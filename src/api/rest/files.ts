@@ -34,8 +34,8 @@ export type Range =
   | { kind: 'unsatisfiable' };
 
 /**
- * Parses a Range header for a file of `size` bytes. One that is malformed, of another unit or of several
- * ranges is ignored (RFC 9110, section 14.2).
+ * Parses a Range header for a file of `size` bytes. One that is malformed, of another unit or of
+ * several ranges is ignored (RFC 9110, section 14.2).
  */
 export function parseRange(header: string | undefined, size: number): Range {
   const match = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(header ?? '');
@@ -43,7 +43,9 @@ export function parseRange(header: string | undefined, size: number): Range {
   const [first, last] = [match[1]!, match[2]!];
   if (first === '') {
     const length = Math.min(Number(last), size);
-    return length === 0 ? { kind: 'unsatisfiable' } : { kind: 'part', start: size - length, end: size - 1 };
+    return length === 0
+      ? { kind: 'unsatisfiable' }
+      : { kind: 'part', start: size - length, end: size - 1 };
   }
   const start = Number(first);
   if (last !== '' && Number(last) < start) return { kind: 'whole' };
@@ -55,8 +57,8 @@ export function parseRange(header: string | undefined, size: number): Range {
 export type VerifyLink = (link: string) => SignedFile;
 
 /**
- * Returns the records of a result file, until the signal aborts. Throws `invalid` for an unknown format or
- * filter, `conflict`, `results_deleted`, `unavailable`.
+ * Returns the records of a result file, until the signal aborts. Throws `invalid` for an unknown
+ * format or filter, `conflict`, `results_deleted`, `unavailable`.
  */
 export type ExportFile = (
   path: string,
@@ -65,8 +67,8 @@ export type ExportFile = (
 ) => Promise<ConvertedFile>;
 
 /**
- * Returns the place of a file that is missing or damaged, or null after it was written again. Throws
- * `results_deleted`, or `storage_damaged` if there is no copy of it.
+ * Returns the place of a file that is missing or damaged, or null after it was written again.
+ * Throws `results_deleted`, or `storage_damaged` if there is no copy of it.
  */
 export type RestoreFile = (path: string) => Promise<FilePlace | null>;
 
@@ -78,8 +80,8 @@ export interface FileServing {
   exportFile: ExportFile;
   restoreFile: RestoreFile;
   /**
-   * Returns the account of a job, by which downloads are counted. Default: the job counts, since a link does
-   * not name the account.
+   * Returns the account of a job, by which downloads are counted. Default: the job counts, since a
+   * link does not name the account.
    */
   accountOf?: ((jobId: string) => Promise<string | null>) | undefined;
   conversions: Conversions;
@@ -95,7 +97,8 @@ const redirectSeconds = 60;
 const prefersNoRedirect = /(?:^|,)\s*no-redirect\s*(?:[,;]|$)/i;
 
 /**
- * Serves a signed link. An error before the first byte is a response, without the headers of the file.
+ * Serves a signed link. An error before the first byte is a response, without the headers of the
+ * file.
  */
 export async function serveFile(serving: FileServing, exchange: Exchange): Promise<void> {
   const link = await verifyRequest(serving, exchange);
@@ -106,13 +109,18 @@ export async function serveFile(serving: FileServing, exchange: Exchange): Promi
     const isFound = !wasSuspect && suspects.has(link.path);
     const isMoved = Fault.from(error).code === 'not_found' && isBatchFile(link.path);
     if (!(isFound || isMoved) || exchange.response.headersSent) throw error;
-    // The file is found damaged again, and restored before it is sent, or found where it moved meanwhile.
+    // The file is found damaged again, and restored before it is sent, or found where it moved
+    // meanwhile.
     await serveCleanly(serving, exchange, link);
   }
 }
 
 /** Serves a link. Leaves no header of the file to the response with an error. */
-async function serveCleanly(serving: FileServing, exchange: Exchange, link: SignedFile): Promise<void> {
+async function serveCleanly(
+  serving: FileServing,
+  exchange: Exchange,
+  link: SignedFile,
+): Promise<void> {
   const { response } = exchange;
   const otherNames = new Set(response.getHeaderNames());
   try {
@@ -129,13 +137,19 @@ const isDamage = (error: unknown) => Fault.from(error).code === 'storage_damaged
 
 /** Headers of a response with a file. */
 const ofFile = new Set([
-  ...['accept-ranges', 'cache-control', 'content-disposition', 'content-encoding', 'content-length'],
+  ...[
+    'accept-ranges',
+    'cache-control',
+    'content-disposition',
+    'content-encoding',
+    'content-length',
+  ],
   ...['content-range', 'content-type', 'etag', 'repr-digest'],
 ]);
 
 /**
- * Verifies the link of a request. A link with `bearer` also requires the key of its owner: 401 without one,
- * 404 for another user. Counts the download.
+ * Verifies the link of a request. A link with `bearer` also requires the key of its owner: 401
+ * without one, 404 for another user. Counts the download.
  */
 async function verifyRequest(serving: FileServing, exchange: Exchange): Promise<SignedFile> {
   const { caller, verifyLink, accountOf } = serving;
@@ -165,8 +179,8 @@ function suspect(path: string): void {
 }
 
 /**
- * Returns the contents of a linked file, once they are as they were written: the file is restored otherwise.
- * Throws `results_deleted`, `storage_damaged`.
+ * Returns the contents of a linked file, once they are as they were written: the file is restored
+ * otherwise. Throws `results_deleted`, `storage_damaged`.
  */
 async function requireFile(
   { files, restoreFile }: FileServing,
@@ -187,7 +201,9 @@ async function requireFile(
   return { size: restoredSize, read };
 }
 
-/** Compares the size of a file with its record, and the contents of a file that was found damaged. */
+/**
+ * Compares the size of a file with its record, and the contents of a file that was found damaged.
+ */
 async function isAsRecorded(
   path: string,
   { size, read }: FileContents,
@@ -207,10 +223,15 @@ async function isAsRecorded(
 }
 
 /**
- * Serves a signed link: the file or a range of it, or a redirect to the storage engine unless the client
- * prefers none. A signed link was valid for an existing file, so a missing one was deleted: 410.
+ * Serves a signed link: the file or a range of it, or a redirect to the storage engine unless the
+ * client prefers none. A signed link was valid for an existing file, so a missing one was deleted:
+ * 410.
  */
-async function serveLink(serving: FileServing, exchange: Exchange, link: SignedFile): Promise<void> {
+async function serveLink(
+  serving: FileServing,
+  exchange: Exchange,
+  link: SignedFile,
+): Promise<void> {
   const { files } = serving;
   const { request, response } = exchange;
   const { path, fileName, record } = link;
@@ -220,10 +241,13 @@ async function serveLink(serving: FileServing, exchange: Exchange, link: SignedF
     await serveExport(serving, exchange, { path, size, wanted });
     return;
   }
-  const isRedirected = !isBatchFile(path) && !prefersNoRedirect.test(String(request.headers.prefer ?? ''));
+  const isRedirected =
+    !isBatchFile(path) && !prefersNoRedirect.test(String(request.headers.prefer ?? ''));
   const presigned = isRedirected ? await files.presign(path, fileName, redirectSeconds) : null;
   if (presigned !== null) {
-    response.writeHead(302, { location: presigned, 'cache-control': 'no-store', 'content-length': 0 }).end();
+    response
+      .writeHead(302, { location: presigned, 'cache-control': 'no-store', 'content-length': 0 })
+      .end();
     return;
   }
   await sendStored(exchange, {
@@ -300,7 +324,8 @@ async function sendStored(exchange: Exchange, contents: StoredContents): Promise
 }
 
 /** Returns the Repr-Digest header of a file (RFC 9530). */
-const formatDigest = ({ sha256 }: FileRecord) => `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`;
+const formatDigest = ({ sha256 }: FileRecord) =>
+  `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`;
 
 /** Responds with 412 or 304 if the conditions of a request say so. Returns true if it has. */
 function isAnswered(exchange: Exchange, tag: string): boolean {
@@ -320,7 +345,9 @@ const tagOf = (...identity: readonly (string | number)[]) =>
 
 const exportParams = ['format', 'only', 'columns'] as const satisfies (keyof FileConversion)[];
 
-/** Returns the export that a link requests by its name and its query, or null for the file as it is. */
+/**
+ * Returns the export that a link requests by its name and its query, or null for the file as it is.
+ */
 function exportOf(url: string, format: string): FileConversion | null {
   const query = new URLSearchParams(url.slice(url.indexOf('?') + 1));
   const wanted = exportParams.map((name) => [name, query.get(name)] as const);
@@ -340,10 +367,14 @@ interface ExportSource {
 const maxKeptSourceBytes = 64 * 1024 ** 2;
 
 /**
- * Serves the records of a file in another format. The first request writes them to a temporary file, so that
- * they have a size and ranges. Those that are too large are sent as they are made.
+ * Serves the records of a file in another format. The first request writes them to a temporary
+ * file, so that they have a size and ranges. Those that are too large are sent as they are made.
  */
-async function serveExport(serving: FileServing, exchange: Exchange, source: ExportSource): Promise<void> {
+async function serveExport(
+  serving: FileServing,
+  exchange: Exchange,
+  source: ExportSource,
+): Promise<void> {
   const { conversions, exportFile, version } = serving;
   const { path, size, wanted } = source;
   const tag = tagOf(path, size, wanted.format, wanted.only, wanted.columns, version);
@@ -398,7 +429,9 @@ async function sendExport(
   else await sendBytes(exchange, bytes, encoding);
 }
 
-/** Sends bytes, encoded if `encoding` is given. An error of the first ones can still be a response. */
+/**
+ * Sends bytes, encoded if `encoding` is given. An error of the first ones can still be a response.
+ */
 async function sendBytes(
   exchange: Exchange,
   bytes: AsyncIterable<Uint8Array>,
@@ -422,7 +455,8 @@ async function sendFile(
 ): Promise<void> {
   const { request, response } = exchange;
   response.statusCode = part === undefined ? 200 : 206;
-  if (part !== undefined) response.setHeader('content-range', `bytes ${part.start}-${part.end}/${size}`);
+  if (part !== undefined)
+    response.setHeader('content-range', `bytes ${part.start}-${part.end}/${size}`);
   if (encoding === undefined)
     response.setHeader('content-length', part === undefined ? size : part.end - part.start + 1);
   else response.setHeader('content-encoding', encoding);

@@ -42,12 +42,17 @@ export function recordedCaller(
 }
 
 /** Creates a file reader over files in memory. */
-export function memoryFiles(files: Record<string, string>, presigned?: (path: string) => string): FileReader {
+export function memoryFiles(
+  files: Record<string, string>,
+  presigned?: (path: string) => string,
+): FileReader {
   return {
     size: async (path) => (path in files ? Buffer.byteLength(files[path]!) : null),
     async read(path, range) {
       if (!(path in files)) throw missing(path);
-      return Readable.from([Buffer.from(files[path]!).subarray(range?.start ?? 0, range && range.end + 1)]);
+      return Readable.from([
+        Buffer.from(files[path]!).subarray(range?.start ?? 0, range && range.end + 1),
+      ]);
     },
     presign: async (path) => presigned?.(path) ?? null,
   };

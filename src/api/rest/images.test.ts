@@ -43,7 +43,10 @@ test('rejects a path that was not signed', async () => {
 test('responds with 404 if the site sends no picture, or if pictures are off', async () => {
   const failing = await startTestApi({
     caller: recordedCaller({}).caller,
-    images: { ...images, fetch: () => Promise.reject(new Fault('page_unreadable', 'not a picture')) },
+    images: {
+      ...images,
+      fetch: () => Promise.reject(new Fault('page_unreadable', 'not a picture')),
+    },
   });
   const off = await startTestApi({ caller: recordedCaller({}).caller });
   for (const api of [failing, off]) {

@@ -10,7 +10,9 @@ import { MktdService } from '../../../gen/gleaner/mktd/v1/mktd_pb.ts';
 import { SitesService } from '../../../gen/gleaner/sites/v1/sites_pb.ts';
 import { addressForms, shownByKind } from './rest.ts';
 
-/** Returns the `Location` of a method's response, one per path form, or undefined if there is none. */
+/**
+ * Returns the `Location` of a method's response, one per path form, or undefined if there is none.
+ */
 function locationsOf(
   services: DescService[],
   method: string,
@@ -48,24 +50,35 @@ test('createLocator() starts with the path of the public address', () => {
 const both = (path: string) => expect.arrayContaining([path, `/v1${path}`]);
 
 describe('shownByKind()', () => {
-  test.each([false, true])('returns the read method of the kind (endpoints reversed: %s)', (reversed) => {
-    const locations = (method: string, response: object) =>
-      locationsOf([MktdService, MktaService], method, response, reversed);
-    expect(locations('SubmitGetPc', { taskId: 7n })).toEqual(both('/mkta/get_pc/retrieve/7'));
-    expect(locations('SubmitGetPcBulk', { taskId: 7n })).toEqual(both('/mkta/get_pc_bulk/retrieve/7'));
-    expect(locations('SubmitSearchItems', { jobId: 'a/b' })).toEqual(
-      both('/mkta/search-items/retrieve/a%2Fb'),
-    );
-    expect(locations('SubmitMerchantItems', { jobId: 'x' })).toEqual(both('/mkta/merchant-items/retrieve/x'));
-  });
+  test.each([false, true])(
+    'returns the read method of the kind (endpoints reversed: %s)',
+    (reversed) => {
+      const locations = (method: string, response: object) =>
+        locationsOf([MktdService, MktaService], method, response, reversed);
+      expect(locations('SubmitGetPc', { taskId: 7n })).toEqual(both('/mkta/get_pc/retrieve/7'));
+      expect(locations('SubmitGetPcBulk', { taskId: 7n })).toEqual(
+        both('/mkta/get_pc_bulk/retrieve/7'),
+      );
+      expect(locations('SubmitSearchItems', { jobId: 'a/b' })).toEqual(
+        both('/mkta/search-items/retrieve/a%2Fb'),
+      );
+      expect(locations('SubmitMerchantItems', { jobId: 'x' })).toEqual(
+        both('/mkta/merchant-items/retrieve/x'),
+      );
+    },
+  );
 
   test('names the new job of a call whose path names another one', () => {
-    const locations = locationsOf([JobService], 'RetryJob', { jobId: 'new' }, false, { jobId: 'old' });
+    const locations = locationsOf([JobService], 'RetryJob', { jobId: 'new' }, false, {
+      jobId: 'old',
+    });
     expect(locations).toEqual(both('/jobs/new'));
   });
 
   test('fills in the variables of the path of the submit', () => {
-    const locations = locationsOf([SitesService], 'SubmitPdpBulk', { jobId: 'x' }, false, { site: 'a/b' });
+    const locations = locationsOf([SitesService], 'SubmitPdpBulk', { jobId: 'x' }, false, {
+      site: 'a/b',
+    });
     expect(locations).toEqual(both('/sites/a%2Fb/pdp/bulk/retrieve/x'));
   });
 

@@ -37,7 +37,11 @@ test.each([
   ['an unknown expectation', 'GET /health HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n', 417],
   ['a NUL in the path', 'GET /\0 HTTP/1.1\r\nHost: x\r\n\r\n', 400],
   ['a path of percent signs', 'GET /%%% HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
-  ['an absolute address', 'GET http://x/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 200],
+  [
+    'an absolute address',
+    'GET http://x/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    200,
+  ],
   ['an asterisk', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404],
 ])('responds to %s with JSON', async (_name, text, status) => {
   const response = await new Promise<string>((resolve, reject) => {

@@ -15,14 +15,14 @@ import { Fault } from '../../contract/fault.ts';
 export const maxMessageBytes = 4 * 1024 * 1024;
 
 /**
- * Maximum members of the objects that the protocol's code copies: a message, its parameters, and their
- * objects.
+ * Maximum members of the objects that the protocol's code copies: a message, its parameters, and
+ * their objects.
  */
 const maxMembers = 100;
 
 /**
- * Reads a body of one JSON-RPC message. `requireLarge` is called before more than 64 KB are read, and rejects
- * if the caller may not send them. Throws `malformed`, `too_large`.
+ * Reads a body of one JSON-RPC message. `requireLarge` is called before more than 64 KB are read,
+ * and rejects if the caller may not send them. Throws `malformed`, `too_large`.
  */
 export async function readMessage(
   request: IncomingMessage,
@@ -58,7 +58,9 @@ export async function readMessage(
   return message;
 }
 
-/** Throws `too_large` if an object, or an object in it down to some levels, has too many members. */
+/**
+ * Throws `too_large` if an object, or an object in it down to some levels, has too many members.
+ */
 function checkMembers(value: unknown, levels: number): void {
   if (levels === 0 || typeof value !== 'object' || value === null || Array.isArray(value)) return;
   const members = Object.keys(value);
@@ -88,10 +90,11 @@ export async function sendResult(exchange: Exchange, result: Response): Promise<
 }
 
 /*
- * A session with a budget stands for an API key of its own, whose credit ceiling is the budget. The charge of
- * a job checks the ceiling in the step that changes the balance (docs/access.md), so neither concurrent
- * submits nor a crash exceed it, whichever process answers. The session's id is that key, encrypted with the
- * key of the caller: a process needs no state, and the id is worth nothing without the caller's key.
+ * A session with a budget stands for an API key of its own, whose credit ceiling is the budget. The
+ * charge of a job checks the ceiling in the step that changes the balance (docs/access.md), so
+ * neither concurrent submits nor a crash exceed it, whichever process answers. The session's id is
+ * that key, encrypted with the key of the caller: a process needs no state, and the id is worth
+ * nothing without the caller's key.
  */
 
 /** Header with the id of a session, in requests and in the response to `initialize`. */
@@ -108,13 +111,13 @@ interface SessionKey {
 /** Access to the sessions of one caller. */
 export interface McpSessions {
   /**
-   * Starts a session whose jobs may cost `budget` credits together. Returns its id. Throws the faults of
-   * CreateApiKey.
+   * Starts a session whose jobs may cost `budget` credits together. Returns its id. Throws the
+   * faults of CreateApiKey.
    */
   start(budget: number): Promise<string>;
   /**
-   * Returns the calls of a session. Throws `not_found` for an unknown or ended session, and for another key's
-   * session.
+   * Returns the calls of a session. Throws `not_found` for an unknown or ended session, and for
+   * another key's session.
    */
   open(id: string): Promise<Session>;
   /** Ends a session. Throws `not_found` as for open(). */
@@ -131,7 +134,13 @@ export interface McpSessionsOptions {
 }
 
 /** Returns the MCP sessions of the request's caller. */
-export function mcpSessions({ caller, headers, session, context, now }: McpSessionsOptions): McpSessions {
+export function mcpSessions({
+  caller,
+  headers,
+  session,
+  context,
+  now,
+}: McpSessionsOptions): McpSessions {
   const key = deriveKey(headers.authorization ?? '', 'gleaner agent session');
   const { createApiKey, revokeApiKey } = AccountService.method;
   const keyOf = (id: string): SessionKey => {
@@ -158,10 +167,17 @@ export function mcpSessions({ caller, headers, session, context, now }: McpSessi
       }
     },
     async end(id) {
-      await session.call(revokeApiKey, create(revokeApiKey.input, { keyId: keyOf(id).keyId }), context);
+      await session.call(
+        revokeApiKey,
+        create(revokeApiKey.input, { keyId: keyOf(id).keyId }),
+        context,
+      );
     },
   };
 }
 
 const unknownSession = () =>
-  new Fault('not_found', 'The session has ended, or was started with another API key. Start another one.');
+  new Fault(
+    'not_found',
+    'The session has ended, or was started with another API key. Start another one.',
+  );

@@ -1,7 +1,13 @@
 import { create, type DescMethod, type Message } from '@bufbuild/protobuf';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import express, { type Request as HttpRequest, type RequestHandler } from 'express';
-import { addHeaders, admit, type Exchange, sendFault, sendJson } from '../../../gateway/request-context.ts';
+import {
+  addHeaders,
+  admit,
+  type Exchange,
+  sendFault,
+  sendJson,
+} from '../../../gateway/request-context.ts';
 import { type GetJobRequest, type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import type { HttpBody } from '../../../gen/google/api/httpbody_pb.ts';
@@ -57,10 +63,11 @@ interface McpCall {
 }
 
 /**
- * Serves the tools over streamable HTTP at `/mcp`: each POST is authenticated by its API key before its body
- * is read, and answered by its own server, so that any process can answer it. Only requests with a budget
- * have sessions. Throws `forbidden` for a page of another origin or a host name that is not this service's,
- * those of the caller, `malformed` for anything but one JSON-RPC message, `not_found` for an unknown session.
+ * Serves the tools over streamable HTTP at `/mcp`: each POST is authenticated by its API key before
+ * its body is read, and answered by its own server, so that any process can answer it. Only
+ * requests with a budget have sessions. Throws `forbidden` for a page of another origin or a host
+ * name that is not this service's, those of the caller, `malformed` for anything but one JSON-RPC
+ * message, `not_found` for an unknown session.
  */
 export function serveMcp(serving: McpServing): RequestHandler {
   const { caller, budget, publicUrl } = serving;
@@ -79,7 +86,8 @@ export function serveMcp(serving: McpServing): RequestHandler {
     const credits = readCredits(request, 'budget');
     const sessions = sessionsOf(serving, request, session, exchange);
     // Without a budget there are no sessions, so that the id of one has no meaning.
-    const id = credits === null ? undefined : (request.headers[sessionHeader] as string | undefined);
+    const id =
+      credits === null ? undefined : (request.headers[sessionHeader] as string | undefined);
     if (request.method === 'DELETE' && id !== undefined) {
       await sessions.end(id);
       response.writeHead(204).end();
@@ -99,7 +107,11 @@ export function serveMcp(serving: McpServing): RequestHandler {
       release();
     }
   };
-  const handle = async (request: HttpRequest, parsedBody: unknown, call: McpCall): Promise<void> => {
+  const handle = async (
+    request: HttpRequest,
+    parsedBody: unknown,
+    call: McpCall,
+  ): Promise<void> => {
     const authInfo = { token: '', clientId: call.session.userId, scopes: [] };
     calls.set(authInfo, call);
     const { exchange } = call;
@@ -122,7 +134,10 @@ export function serveMcp(serving: McpServing): RequestHandler {
   return router;
 }
 
-/** Creates the handler of the protocol, whose servers get what they need from the `authInfo` of a request. */
+/**
+ * Creates the handler of the protocol, whose servers get what they need from the `authInfo` of a
+ * request.
+ */
 const createHandler = (
   { version, log, clock, createServer = createMcpServer }: McpServing,
   calls: WeakMap<object, McpCall>,
@@ -145,7 +160,10 @@ const createHandler = (
     },
   );
 
-/** Throws the fault `too_large` for a caller who may submit no job: no other message has more than 64 KB. */
+/**
+ * Throws the fault `too_large` for a caller who may submit no job: no other message has more than
+ * 64 KB.
+ */
 async function requireSubmit(session: Session): Promise<void> {
   if ((await session.allows?.(MktaService.method.submitVariantSold)) !== false) return;
   const limit = `The message has more than ${smallBodyBytes} bytes`;
@@ -153,15 +171,19 @@ async function requireSubmit(session: Session): Promise<void> {
 }
 
 /**
- * Throws the fault `forbidden` for a connection from this machine with another host name: a page whose name
- * was changed to this machine's address (DNS rebinding) has an origin that looks like the service's.
+ * Throws the fault `forbidden` for a connection from this machine with another host name: a page
+ * whose name was changed to this machine's address (DNS rebinding) has an origin that looks like
+ * the service's.
  */
 function requireOwnHost({ headers, socket }: HttpRequest, publicUrl: string): void {
   if (!isLoopback(socket.localAddress ?? '')) return;
   const host = `http://${headers.host ?? ''}`;
   const name = URL.canParse(host) ? new URL(host).hostname : '';
   if (name === 'localhost' || isLoopback(name) || name === new URL(publicUrl).hostname) return;
-  throw new Fault('forbidden', `The host "${name}" is not that of this service (GLEANER_PUBLIC_URL).`);
+  throw new Fault(
+    'forbidden',
+    `The host "${name}" is not that of this service (GLEANER_PUBLIC_URL).`,
+  );
 }
 
 const isLoopback = (address: string): boolean =>
@@ -190,8 +212,8 @@ const sessionsOf = (
   });
 
 /**
- * Starts the session of an `initialize`. Returns its id. Throws `malformed` for another message, which has no
- * session.
+ * Starts the session of an `initialize`. Returns its id. Throws `malformed` for another message,
+ * which has no session.
  */
 function startSession(sessions: McpSessions, message: object, credits: number): Promise<string> {
   if ((message as { method?: unknown }).method === 'initialize') return sessions.start(credits);
@@ -251,20 +273,30 @@ async function watchJob(
   const signal = AbortSignal.any([context.signal, expired]);
   const watch = JobService.method.watchJob;
   try {
-    const states = session.stream(watch, request as GetJobRequest, { ...context, waitMs: 0, signal });
+    const states = session.stream(watch, request as GetJobRequest, {
+      ...context,
+      waitMs: 0,
+      signal,
+    });
     for await (const job of states) onProgress(job);
   } catch (error) {
     if (!expired.aborted || context.signal.aborted) throw error;
   }
 }
 
-/** Reads a query parameter with credits: `max_credits` of each job, or the `budget` of a session. */
+/**
+ * Reads a query parameter with credits: `max_credits` of each job, or the `budget` of a session.
+ */
 function readCredits({ query }: HttpRequest, name: string): number | null {
   const text = query[name];
   if (text === undefined) return null;
   const value = Number(text);
   if (typeof text === 'string' && /^\d{1,9}$/.test(text)) return value;
-  throw Fault.invalid(['query', name], 'Value must be an integer from 0 to 999999999', 'value_error');
+  throw Fault.invalid(
+    ['query', name],
+    'Value must be an integer from 0 to 999999999',
+    'value_error',
+  );
 }
 
 function sendMethodNotAllowed(exchange: Exchange, allowed: string): void {

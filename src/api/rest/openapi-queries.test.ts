@@ -16,7 +16,11 @@ const formats = exportFormats.map(({ format }) => format);
 test('requires the format of an export, and not that of results', () => {
   expect(parameter('/v1/jobs/{job_id}/export', 'format')).toMatchObject({ required: true });
   expect(parameter('/v1/jobs/{job_id}/results', 'format')).not.toHaveProperty('required');
-  for (const path of ['/v1/jobs/{job_id}/export', '/v1/jobs/{job_id}/results', '/v1/files/{job_id}/{name}'])
+  for (const path of [
+    '/v1/jobs/{job_id}/export',
+    '/v1/jobs/{job_id}/results',
+    '/v1/files/{job_id}/{name}',
+  ])
     expect(new Set(parameter(path, 'format')!.schema!.enum)).toEqual(new Set(formats));
 });
 
@@ -30,7 +34,9 @@ test('lists every kind, marketplace, and fault code that filters accept', () => 
 });
 
 test('lists the statuses of a reread, which is a submit', () => {
-  const { responses } = document.paths['/v1/jobs/{job_id}/reread']!.post as unknown as { responses: object };
+  const { responses } = document.paths['/v1/jobs/{job_id}/reread']!.post as unknown as {
+    responses: object;
+  };
   expect(Object.keys(responses)).toEqual(
     expect.arrayContaining(['200', '202', '400', '401', '402', '403', '404', '409', '422', '429']),
   );

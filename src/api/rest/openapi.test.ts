@@ -24,7 +24,10 @@ interface Document {
   info: { version: string };
   servers: { url: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Record<string, never>>; responses: Record<string, unknown> };
+  components: {
+    schemas: Record<string, Record<string, never>>;
+    responses: Record<string, unknown>;
+  };
 }
 let gateway: TestGateway;
 let document: Document;
@@ -69,7 +72,9 @@ test('has the version of the interface, and labels its kinds Beta but variants s
       Object.values(operations).some(({ description }) => / Beta\.$|\nBeta\./.test(description)),
     )
     .map(([path]) => path.split('/')[3]);
-  expect(new Set(beta)).toEqual(new Set(['get_pc', 'get_pc_bulk', 'search-items', 'merchant-items', 'pgnt']));
+  expect(new Set(beta)).toEqual(
+    new Set(['get_pc', 'get_pc_bulk', 'search-items', 'merchant-items', 'pgnt']),
+  );
 });
 
 test('resolves every reference, compiles every schema, and has unique operation ids', () => {
@@ -95,7 +100,9 @@ test('resolves every reference, compiles every schema, and has unique operation 
 });
 
 test('describes each address form in a document of its own, and the service’s own paths', async () => {
-  const short = (await (await gateway.ask('/openapi-short.json', { key: null })).json()) as Document;
+  const short = (await (
+    await gateway.ask('/openapi-short.json', { key: null })
+  ).json()) as Document;
   const methods = [...shopService.methods, ...MktaService.methods].filter((method) =>
     hasOption(method, http),
   );
@@ -127,7 +134,10 @@ test('names operations, tags, and types as generated clients should', () => {
 
 test('describes states as enums, and JSON of pages as types', () => {
   const { properties } = schema('VariantSoldItem');
-  expect(properties.status).toMatchObject({ type: 'string', enum: ['PENDING', 'SUCCESS', 'FAILED'] });
+  expect(properties.status).toMatchObject({
+    type: 'string',
+    enum: ['PENDING', 'SUCCESS', 'FAILED'],
+  });
   expect(properties.data).toMatchObject({
     anyOf: [{ $ref: '#/components/schemas/VariantSoldRecord' }, { type: 'null' }],
   });
@@ -163,7 +173,9 @@ test('has a valid example of every body', () => {
           (value, step) => (value as Record<string, unknown>)[step],
           document,
         );
-        const check = ajv.compile({ $ref: `document#/${[...steps, 'schema'].map(escaped).join('/')}` });
+        const check = ajv.compile({
+          $ref: `document#/${[...steps, 'schema'].map(escaped).join('/')}`,
+        });
         check((media as { example?: unknown }).example);
         expect(check.errors ?? [], steps.join(' ')).toEqual([]);
         bodies++;
@@ -260,7 +272,8 @@ test('includes comments, statuses, bodies and errors of the contract', () => {
 });
 
 test('includes forms, queries, defaults and streams', () => {
-  const upload = document.paths['/v1/shop/uploads']!.post!.requestBody.content['multipart/form-data']!.schema;
+  const upload =
+    document.paths['/v1/shop/uploads']!.post!.requestBody.content['multipart/form-data']!.schema;
   expect(upload).toEqual({
     type: 'object',
     properties: {
@@ -290,10 +303,9 @@ test('includes forms, queries, defaults and streams', () => {
   expect(document.paths['/v1/shop/data/{name}']!.get!.responses['200']!.content).toEqual({
     '*/*': { schema: {} },
   });
-  expect(document.paths['/v1/shop/orders/{number}/note']!.put!.parameters.map(({ name }) => name)).toEqual([
-    'number',
-    'quiet',
-  ]);
+  expect(
+    document.paths['/v1/shop/orders/{number}/note']!.put!.parameters.map(({ name }) => name),
+  ).toEqual(['number', 'quiet']);
   expect(document.paths['/v1/shop/orders']!.post!.parameters.map(({ name }) => name)).toContain(
     'Idempotency-Key',
   );
@@ -304,7 +316,9 @@ test('includes forms, queries, defaults and streams', () => {
 });
 
 test('describes the calls of operators as Connect serves them', async () => {
-  const operator = (await (await gateway.ask('/openapi-operator.json', { key: null })).json()) as Document;
+  const operator = (await (
+    await gateway.ask('/openapi-operator.json', { key: null })
+  ).json()) as Document;
   const result = await new Validator().validate(structuredClone(operator) as never);
   expect(result.errors ?? []).toEqual([]);
   const { post } = operator.paths['/gleaner.operator.v1.OperatorService/GrantCredits']!;
@@ -351,7 +365,10 @@ test('serves a reference page without other origins and inline scripts', async (
   for (const path of ['/docs', '/v1/docs', '/docs/try', '/v1/docs/try']) {
     const page = await gateway.ask(path, { key: null });
     const text = await page.text();
-    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ]);
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self';");
     expect(text).not.toMatch(/https?:|<script>|\son[a-z]+=/);
     for (const [, address] of text.matchAll(/(?:src|href)="([a-z][^":]+)"/g)) {

@@ -25,7 +25,9 @@ test('reports liveness regardless of the core, and readiness with the missing co
     expect(await (await api.ask(path, { key: null })).json()).toEqual({ status: 'ok' });
   const ready = await api.ask('/ready', { key: null });
   expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready' }]);
-  state.missing = new Fault('unavailable', 'nats://10.0.0.7:4222 does not response', { component: 'queue' });
+  state.missing = new Fault('unavailable', 'nats://10.0.0.7:4222 does not response', {
+    component: 'queue',
+  });
   const missing = await api.ask('/v1/ready', { key: null });
   expect([missing.status, await missing.json()]).toEqual([
     503,
@@ -37,7 +39,9 @@ test('reports liveness regardless of the core, and readiness with the missing co
 test('serves the directory of keys unencoded, and none if requests are not signed', async () => {
   const path = '/.well-known/http-message-signatures-directory';
   const body = JSON.stringify({ keys: Array(100).fill({ kty: 'OKP' }) });
-  api = await startTestApi({ keyDirectory: async () => ({ headers: { signature: 'key0=:AA==:' }, body }) });
+  api = await startTestApi({
+    keyDirectory: async () => ({ headers: { signature: 'key0=:AA==:' }, body }),
+  });
   const found = await api.ask(path, { key: null });
   expect([found.status, found.headers.get('signature'), await found.text()]).toEqual([
     200,
@@ -48,7 +52,10 @@ test('serves the directory of keys unencoded, and none if requests are not signe
   await api.close(0);
   api = await startTestApi({ keyDirectory: async () => null });
   const missing = await api.ask(path, { key: null });
-  expect([missing.status, ((await missing.json()) as { code: string }).code]).toEqual([404, 'not_found']);
+  expect([missing.status, ((await missing.json()) as { code: string }).code]).toEqual([
+    404,
+    'not_found',
+  ]);
 });
 
 test('limits the rate per key with 429 and Retry-After', async () => {

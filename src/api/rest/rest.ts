@@ -3,7 +3,12 @@ import { getOption } from '@bufbuild/protobuf';
 import type { RequestHandler } from 'express';
 import { createGateway, type ExtraPath, type GatewayOptions } from '../../../gateway/gateway.ts';
 import { type Exchange, sendJson } from '../../../gateway/request-context.ts';
-import { basePathOf, type ShownBy, shownByService, variableIn } from '../../../gateway/response/location.ts';
+import {
+  basePathOf,
+  type ShownBy,
+  shownByService,
+  variableIn,
+} from '../../../gateway/response/location.ts';
 import {
   createPublicContent,
   keepContent,
@@ -60,8 +65,8 @@ export interface ImageServing {
 }
 
 /**
- * Serves a picture by a signed path, with headers that keep a browser from treating it as anything else.
- * Throws `not_found` if the site does not send a picture, or if the service shows none.
+ * Serves a picture by a signed path, with headers that keep a browser from treating it as anything
+ * else. Throws `not_found` if the site does not send a picture, or if the service shows none.
  */
 async function serveImage(images: ImageServing | undefined, exchange: Exchange): Promise<void> {
   const { request, response, signal } = exchange;
@@ -88,24 +93,28 @@ export interface RetrieveCache {
 }
 
 /**
- * Returns the retention of retrieve responses: by their status, and by whether the result file is available.
+ * Returns the retention of retrieve responses: by their status, and by whether the result file is
+ * available.
  */
 export function retrieveRetention({ processingMs, completedMs }: RetrieveCache): RetentionPolicy {
   return (schema) => {
-    if (schema.field.status === undefined) throw new Error(`${schema}: a cached response needs a status`);
+    if (schema.field.status === undefined)
+      throw new Error(`${schema}: a cached response needs a status`);
     const file = schema.fields.find((field) => field.name === 'download_url');
     return (message): CacheRetention => {
       const values = message as unknown as Record<string, unknown>;
       // A job ends before its file is available: such a response must not be cached for a day.
       const isFinal =
-        values.status !== 'processing' && (file === undefined || values[file.localName] !== undefined);
+        values.status !== 'processing' &&
+        (file === undefined || values[file.localName] !== undefined);
       return { ms: isFinal ? completedMs : processingMs, isFinal };
     };
   };
 }
 
 /**
- * Finds the endpoint that shows a submitted job: the first read method of the same kind on the same market.
+ * Finds the endpoint that shows a submitted job: the first read method of the same kind on the same
+ * market.
  */
 export const shownByKind: ShownBy = (endpoint, endpoints) => {
   const { kind } = getOption(endpoint.method, jobOption);
@@ -127,7 +136,9 @@ export interface RestCaller extends Caller, SessionCaller, CoreState {}
 export type KeyDirectory = () => Promise<{ headers: Record<string, string>; body: string } | null>;
 
 /** Options of createRestApi(). */
-export interface RestOptions extends FileServing, Pick<GatewayOptions, 'services' | 'mounts' | 'onRouted'> {
+export interface RestOptions
+  extends FileServing,
+    Pick<GatewayOptions, 'services' | 'mounts' | 'onRouted'> {
   caller: RestCaller;
   keyDirectory?: KeyDirectory | undefined;
   /** Pictures of records. Absent if the service shows none. */
@@ -213,8 +224,8 @@ function nameMounts({ onRouted }: RestOptions): RequestHandler {
 }
 
 /**
- * Creates basePathOf() for addresses that hardly ever change: parsing one for each request takes a thirtieth
- * of the time of the gateway (`npm run bench -- retrieve`).
+ * Creates basePathOf() for addresses that hardly ever change: parsing one for each request takes a
+ * thirtieth of the time of the gateway (`npm run bench -- retrieve`).
  */
 function createBasePath(): typeof basePathOf {
   let parsed = '';
@@ -226,11 +237,17 @@ function createBasePath(): typeof basePathOf {
   };
 }
 
-/** Removes the path of the public address, which a proxy may pass on, from the path of a request. */
+/**
+ * Removes the path of the public address, which a proxy may pass on, from the path of a request.
+ */
 function removePrefix(request: IncomingMessage, basePath: string): void {
   const { url = '' } = request;
   const next = url[basePath.length];
-  if (basePath === '' || !url.startsWith(basePath) || (next !== '/' && next !== '?' && next !== undefined))
+  if (
+    basePath === '' ||
+    !url.startsWith(basePath) ||
+    (next !== '/' && next !== '?' && next !== undefined)
+  )
     return;
   const rest = url.slice(basePath.length);
   request.url = rest.startsWith('/') ? rest : `/${rest}`;
@@ -269,11 +286,16 @@ function pathsOfNoProto(options: RestOptions): readonly ExtraPath[] {
     { path: '/docs/guide', serve: guide },
     { path: '/docs/guide/{name}', serve: guide },
     { path: '/docs/guide/{folder}/{name}', serve: guide },
-    { path: '/docs/{name}', serve: (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!) },
+    {
+      path: '/docs/{name}',
+      serve: (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!),
+    },
   ];
 }
 
-/** Creates the REST interface: the gateway over the services, and the paths that no proto declares. */
+/**
+ * Creates the REST interface: the gateway over the services, and the paths that no proto declares.
+ */
 export function createRestApi(options: RestOptions): RequestListener {
   const { services, caller, log, clock, budget, publicUrl, mounts = [], retrieveCache } = options;
   const gateway = createGateway({

@@ -15,7 +15,10 @@ afterEach(async () => {
 });
 
 const start = async (limits: Partial<ConnectionLimits>) => {
-  gateway = await startServer(createApp(), 0, '127.0.0.1', { ...defaultConnectionLimits, ...limits });
+  gateway = await startServer(createApp(), 0, '127.0.0.1', {
+    ...defaultConnectionLimits,
+    ...limits,
+  });
 };
 
 const open = () => {
@@ -24,7 +27,9 @@ const open = () => {
   return socket;
 };
 
-/** Sends bytes on a new connection; resolves with what was received once the server has closed it. */
+/**
+ * Sends bytes on a new connection; resolves with what was received once the server has closed it.
+ */
 async function untilClosed(sent: string): Promise<string> {
   const socket = open();
   let received = '';
@@ -102,7 +107,9 @@ describe('with the maximum number of connections, a further one', () => {
 
   test('is closed while all have an accepted request', async () => {
     await start({ maxConnections: 1 });
-    const using = await connected(`${head('key-ann')}Expect: 100-continue\r\nContent-Length: 100\r\n\r\n`);
+    const using = await connected(
+      `${head('key-ann')}Expect: 100-continue\r\nContent-Length: 100\r\n\r\n`,
+    );
     expect(await response(using)).toContain('100 Continue');
     expect(await untilClosed('')).toBe('');
     expect(using.closed).toBe(false);
@@ -116,10 +123,18 @@ test('closes a connection that sends more than the limit without a valid key', a
 });
 
 test.each([
-  ['after the last request', 'Connection: close\r\n\r\nGET /more HTTP/1.1\r\nHost: x\r\n\r\n', [200]],
+  [
+    'after the last request',
+    'Connection: close\r\n\r\nGET /more HTTP/1.1\r\nHost: x\r\n\r\n',
+    [200],
+  ],
   ['that are no request', '\r\nno request\r\n\r\n', [200, 400]],
   ['with an invalid Host', '\r\nGET /more HTTP/1.1\r\nHost: one two\r\n\r\n', [200, 400]],
-  ['with an unknown expectation', '\r\nGET /more HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n', [200, 417]],
+  [
+    'with an unknown expectation',
+    '\r\nGET /more HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n',
+    [200, 417],
+  ],
   ['of a tunnel', '\r\nCONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n', [200, 400]],
 ])('responds to a complete request first, despite bytes %s', async (_name, rest, statuses) => {
   const pending: ServerResponse[] = [];
@@ -129,7 +144,9 @@ test.each([
   await setImmediate();
   pending[0]!.end('slow');
   const text = await received;
-  expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))).toEqual(statuses);
+  expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))).toEqual(
+    statuses,
+  );
   expect(text).toContain('\r\n\r\nslow');
   expect(pending.length).toBe(1);
 });

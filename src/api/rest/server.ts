@@ -15,15 +15,15 @@ export interface RunningServer {
   port: number;
   connections(): number;
   /**
-   * Accepts no new connections, waits up to `graceMs` milliseconds for active requests, then closes their
-   * connections.
+   * Accepts no new connections, waits up to `graceMs` milliseconds for active requests, then closes
+   * their connections.
    */
   close(graceMs?: number): Promise<void>;
 }
 
 /**
- * Serves HTTP/1.1 within the limits of a port; 0 chooses a free port. Rejects with the system's error when it
- * cannot listen.
+ * Serves HTTP/1.1 within the limits of a port; 0 chooses a free port. Rejects with the system's
+ * error when it cannot listen.
  */
 export async function startServer(
   app: RequestListener,
@@ -69,7 +69,8 @@ export async function startServer(
 }
 
 /** A malformed request has no id, since it is not logged. */
-const formatRefusal = (_status: number, detail: string) => JSON.stringify({ detail, code: 'malformed' });
+const formatRefusal = (_status: number, detail: string) =>
+  JSON.stringify({ detail, code: 'malformed' });
 
 function close(server: Server, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {
   return new Promise((resolve) => {

@@ -67,7 +67,10 @@ describe('applySessionCookie()', () => {
     ["with another session's CSRF token", { cookie, 'x-csrf-token': deriveCsrfToken('gls_xyz') }],
     ['with the session token as CSRF token', { cookie, 'x-csrf-token': 'gls_abc' }],
     ['of another site', { cookie, 'x-csrf-token': csrf, 'sec-fetch-site': 'cross-site' }],
-    ['of another origin', { cookie, 'x-csrf-token': csrf, origin: 'http://evil.test', host: 'gleaner.test' }],
+    [
+      'of another origin',
+      { cookie, 'x-csrf-token': csrf, origin: 'http://evil.test', host: 'gleaner.test' },
+    ],
     ['without the cookie', { cookie: 'theme=dark', 'x-csrf-token': csrf }],
     [
       'with a cookie that no session has',

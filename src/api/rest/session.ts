@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
+import {
+  create,
+  type DescMethod,
+  type MessageInitShape,
+  type MessageShape,
+} from '@bufbuild/protobuf';
 import { timestampDate, timestampMs } from '@bufbuild/protobuf/wkt';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import express, { type Request, type RequestHandler, type Response } from 'express';
@@ -13,7 +18,10 @@ import type { Headers } from '../../contract/caller.ts';
 import { expiredSessionMs } from '../../contract/expired-session.ts';
 import { Fault } from '../../contract/fault.ts';
 
-/** Request header that proves that a page of this service sent the request: the session's CSRF token. */
+/**
+ * Request header that proves that a page of this service sent the request: the session's CSRF
+ * token.
+ */
 const csrfHeader = 'x-csrf-token';
 
 /** Returns the token of the session cookie that a browser sent. */
@@ -43,20 +51,25 @@ export function writeSessionCookie(
   });
 }
 
-/** Purpose of a CSRF token: requests to the account of the session, or to the test account of its user. */
+/**
+ * Purpose of a CSRF token: requests to the account of the session, or to the test account of its
+ * user.
+ */
 type Purpose = 'csrf' | 'csrf test';
 
 /**
- * Returns the CSRF token of a session. Scripts of other sites cannot read it, and it does not reveal the
- * session. It selects the account, so that a request cannot reach another one than its page shows.
+ * Returns the CSRF token of a session. Scripts of other sites cannot read it, and it does not
+ * reveal the session. It selects the account, so that a request cannot reach another one than its
+ * page shows.
  */
 export function deriveCsrfToken(token: string, purpose: Purpose = 'csrf'): string {
   return createHash('sha256').update(`${purpose} ${token}`).digest('base64url');
 }
 
 /**
- * Authenticates a request by its session cookie: replaces the Authorization header. An API key takes
- * precedence. The cookie of a request without the session's CSRF token, or from another site, is ignored.
+ * Authenticates a request by its session cookie: replaces the Authorization header. An API key
+ * takes precedence. The cookie of a request without the session's CSRF token, or from another site,
+ * is ignored.
  */
 export function applySessionCookie(request: IncomingMessage, publicUrl: string): void {
   const { headers } = request;
@@ -71,8 +84,8 @@ export function applySessionCookie(request: IncomingMessage, publicUrl: string):
 }
 
 /**
- * Returns false for a request that a page of another origin sent: by Sec-Fetch-Site, or by Origin where a
- * browser sends none, such as over plain HTTP.
+ * Returns false for a request that a page of another origin sent: by Sec-Fetch-Site, or by Origin
+ * where a browser sends none, such as over plain HTTP.
  */
 export function isSameOrigin({ headers }: IncomingMessage, publicUrl: string): boolean {
   const site = headers['sec-fetch-site'];
@@ -93,8 +106,9 @@ function isSecure({ headers }: IncomingMessage, publicUrl: string): boolean {
 }
 
 /**
- * Returns the name of the cookie. The prefix makes browsers reject a cookie that another host of the domain
- * sets. Browsers send cookies to all ports of a host: that of the public address keeps its services apart.
+ * Returns the name of the cookie. The prefix makes browsers reject a cookie that another host of
+ * the domain sets. Browsers send cookies to all ports of a host: that of the public address keeps
+ * its services apart.
  */
 function cookieName(publicUrl: string, secure: boolean): string {
   const { port } = new URL(publicUrl);
@@ -123,10 +137,10 @@ const path = '/console/session';
 const { createSession, getSession, openTestAccount, endSession } = SessionService.method;
 
 /**
- * Serves the sign-in of the console. POST with an API key starts a session and sets its cookie; the session
- * of an earlier cookie ends. GET returns the browser's session, 204 without one. POST to `/test` opens the
- * test account for it. DELETE ends it, or with `everywhere=true`
- * every session of the account. Throws `forbidden` for another site's request, `unauthenticated` otherwise.
+ * Serves the sign-in of the console. POST with an API key starts a session and sets its cookie; the
+ * session of an earlier cookie ends. GET returns the browser's session, 204 without one. POST to
+ * `/test` opens the test account for it. DELETE ends it, or with `everywhere=true` every session of
+ * the account. Throws `forbidden` for another site's request, `unauthenticated` otherwise.
  */
 export function serveSession({ caller, clock, publicUrl }: SessionServing): RequestHandler {
   const call = <M extends DescMethod>(
@@ -157,7 +171,9 @@ export function serveSession({ caller, clock, publicUrl }: SessionServing): Requ
     const earlier = cookieOf(request);
     // The browser forgets the earlier session in any case; a failure leaves it to its expiry.
     if (earlier !== undefined) await call(endSession, {}, request, earlier).catch(() => {});
-    const seconds = Math.floor((timestampMs(session!.expiresAt!) + expiredSessionMs - clock.now()) / 1000);
+    const seconds = Math.floor(
+      (timestampMs(session!.expiresAt!) + expiredSessionMs - clock.now()) / 1000,
+    );
     setCookie(request, response, token, seconds);
     response.status(201).json(shape(session!, token));
   });
@@ -191,13 +207,15 @@ export function serveSession({ caller, clock, publicUrl }: SessionServing): Requ
     [path, ['GET', 'POST', 'DELETE']],
     [`${path}/test`, ['POST']],
   ] as const)
-    router.all(form, (_request, response) => sendMethods(response.locals.exchange as Exchange, methods));
+    router.all(form, (_request, response) =>
+      sendMethods(response.locals.exchange as Exchange, methods),
+    );
   return router;
 }
 
 /**
- * Throws the fault `unauthenticated` for a request without the session's cookie or CSRF token, which set the
- * header.
+ * Throws the fault `unauthenticated` for a request without the session's cookie or CSRF token,
+ * which set the header.
  */
 function requireCredentials({ headers }: Request): void {
   if (headers.authorization === undefined)

@@ -59,7 +59,11 @@ export const systemOperations = {
     summary: 'Readiness probe.',
     security: [],
     responses: {
-      200: json('The service is ready.', { status: { type: 'string', const: 'ready' } }, { status: 'ready' }),
+      200: json(
+        'The service is ready.',
+        { status: { type: 'string', const: 'ready' } },
+        { status: 'ready' },
+      ),
       503: unavailable('A component of the service is unavailable.'),
     },
   },
@@ -82,7 +86,12 @@ export const systemOperations = {
         ['signature', 'Signature of the link.'],
         ['user', 'Owner whose API key is required.'],
         ['name', 'Name to save the file under.'],
-      ].map(([name, about]) => ({ name, in: 'query', description: about, schema: { type: 'string' } })),
+      ].map(([name, about]) => ({
+        name,
+        in: 'query',
+        description: about,
+        schema: { type: 'string' },
+      })),
       {
         name: 'format',
         in: 'query',
@@ -102,7 +111,12 @@ export const systemOperations = {
           '`standard` for the columns that all kinds and marketplaces have in common; with `format`.',
         schema: { type: 'string', enum: ['standard'] },
       },
-      { name: 'Range', in: 'header', description: '`bytes=<first>-<last>`.', schema: { type: 'string' } },
+      {
+        name: 'Range',
+        in: 'header',
+        description: '`bytes=<first>-<last>`.',
+        schema: { type: 'string' },
+      },
     ],
     responses: {
       200: file('The file.'),
@@ -111,7 +125,10 @@ export const systemOperations = {
         description: 'The file is at `Location`.',
         headers: { ...requestIdHeader, Location: text('Address of the file.') },
       },
-      304: { description: 'The file is the one that `If-None-Match` names.', headers: requestIdHeader },
+      304: {
+        description: 'The file is the one that `If-None-Match` names.',
+        headers: requestIdHeader,
+      },
       ...errorResponses([400, 401, 403, 404, 410, 416, 422, 500, 502]),
     },
   },

@@ -13,8 +13,9 @@ import type { Schedule } from '../../store/schedules.ts';
 const pageSize = 200;
 
 /**
- * Yields everything that is stored of a user, as lines of JSON `{"type", "data"}` (ExportLine). Contains no
- * secrets and no hashes of keys. Reads a page of records, or a few batches of units, at a time.
+ * Yields everything that is stored of a user, as lines of JSON `{"type", "data"}` (ExportLine).
+ * Contains no secrets and no hashes of keys. Reads a page of records, or a few batches of units, at
+ * a time.
  */
 export async function* exportAccount(context: JobContext, user: User): AsyncGenerator<string> {
   const { store, clock } = context;
@@ -27,15 +28,27 @@ export async function* exportAccount(context: JobContext, user: User): AsyncGene
     const { secret: _, previousSecret: __, ...shown } = webhook;
     yield line('webhook', shown);
   }
-  for (const { secrets: _, secretsKey: __, ...destination } of await store.destinations.find({ userId: id }))
+  for (const { secrets: _, secretsKey: __, ...destination } of await store.destinations.find({
+    userId: id,
+  }))
     yield line('destination', destination);
   for await (const job of allOf((page) => store.jobs.list({ userId: id }, page), pageSize))
     if (isAccepted(job)) yield* exportJob(context, job);
-  for await (const schedule of allOf((page) => store.schedules.list({ userId: id }, page), pageSize))
+  for await (const schedule of allOf(
+    (page) => store.schedules.list({ userId: id }, page),
+    pageSize,
+  ))
     yield* exportSchedule(store, schedule);
   for (const rule of await store.rules.find({ userId: id })) yield line('rule', rule);
   for await (const item of allOf((page) => listTrackedItems(store, id, '', {}, page), pageSize)) {
-    const { units: _, unreadUnits: __, foundJob: ___, foundBatch: ____, rules: _____, ...shown } = item;
+    const {
+      units: _,
+      unreadUnits: __,
+      foundJob: ___,
+      foundBatch: ____,
+      rules: _____,
+      ...shown
+    } = item;
     yield line('tracked_item', shown);
     yield* exportList('observation', (page) =>
       listObservations(store, item, 0, Number.MAX_SAFE_INTEGER, page),
@@ -43,13 +56,22 @@ export async function* exportAccount(context: JobContext, user: User): AsyncGene
   }
   yield* exportList('deleted_job', (page) => store.deletedJobs.list({ userId: id }, page));
   yield* exportList('ledger_entry', (page) => store.ledger.list({ userId: id }, page));
-  for await (const delivery of allOf((page) => store.deliveries.list({ userId: id }, page), pageSize)) {
+  for await (const delivery of allOf(
+    (page) => store.deliveries.list({ userId: id }, page),
+    pageSize,
+  )) {
     const { nextAttemptAt: at } = delivery;
-    yield line('delivery', { ...delivery, nextAttemptAt: at === null ? null : timeOfDay(clock, at) });
+    yield line('delivery', {
+      ...delivery,
+      nextAttemptAt: at === null ? null : timeOfDay(clock, at),
+    });
   }
   yield* exportList('audit_entry', (page) => listAuditEntries(store, { actorId: id }, page));
   // Actions of operators on the account, without their addresses and keys.
-  for await (const entry of allOf((page) => listAuditEntries(store, { target: id }, page), pageSize)) {
+  for await (const entry of allOf(
+    (page) => listAuditEntries(store, { target: id }, page),
+    pageSize,
+  )) {
     const { source: _, keyId: __, ...shown } = entry;
     if (entry.actorId !== id) yield line('audit_entry', shown);
   }
@@ -113,4 +135,5 @@ function line(type: string, record: object): string {
   return `${JSON.stringify({ type, data })}\n`;
 }
 
-const isTime = (name: string) => name.endsWith('At') || name.endsWith('Until') || name === 'decideBy';
+const isTime = (name: string) =>
+  name.endsWith('At') || name.endsWith('Until') || name === 'decideBy';

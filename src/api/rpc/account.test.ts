@@ -46,7 +46,8 @@ const charge = (amount: number, createdAt: number) => {
   return post(-amount, { key: `charge:${jobId}`, type: 'charge', jobId, createdAt });
 };
 
-const textOf = (parts: { data: Uint8Array }[]) => Buffer.concat(parts.map(({ data }) => data)).toString();
+const textOf = (parts: { data: Uint8Array }[]) =>
+  Buffer.concat(parts.map(({ data }) => data)).toString();
 
 test('the price list has the price that a submission costs', async () => {
   const { prices } = await user.call(PriceService.method.getPriceList, {});
@@ -60,7 +61,10 @@ test('createApiKey accepts an expiry in the future, or none', async () => {
   const now = fixture.clock.now();
   for (const ms of [now, now - 1, 0, -1e15, 8e15, 9e17]) {
     const expiresAt = timestampFromMs(ms);
-    await expect(user.call(createApiKey, { name: 'x', expiresAt }), String(ms)).rejects.toMatchObject({
+    await expect(
+      user.call(createApiKey, { name: 'x', expiresAt }),
+      String(ms),
+    ).rejects.toMatchObject({
       code: 'invalid',
       problems: [{ loc: ['body', 'expires_at'], type: 'value_error' }],
     });
@@ -95,7 +99,9 @@ test('getUsage returns every day, with charges and refunds apart', async () => {
     ['2030-01-06', 20n, 0n, 0n, 2],
     ['2030-01-07', 0n, 5n, 0n, 0],
   ]);
-  expect((await user.call(getUsage, { days: 1 })).days.map(({ day }) => day)).toEqual(['2030-01-07']);
+  expect((await user.call(getUsage, { days: 1 })).days.map(({ day }) => day)).toEqual([
+    '2030-01-07',
+  ]);
   await expect(user.call(getUsage, { days: 367 })).rejects.toMatchObject({ code: 'invalid' });
 });
 
@@ -127,7 +133,8 @@ const row = ({ key, amount, type, jobId, note, createdAt }: LedgerEntry) => ({
 
 test('exportLedger returns JSON Lines and reads one page at a time', async () => {
   const begin = fixture.clock.now();
-  for (let turn = 0; turn < 1_100; turn++) await post(turn + 1, { createdAt: begin + turn, note: '=1' });
+  for (let turn = 0; turn < 1_100; turn++)
+    await post(turn + 1, { createdAt: begin + turn, note: '=1' });
   const other = await fixture.createUser(5);
   const limits: number[] = [];
   const { store } = fixture.context;
@@ -135,17 +142,26 @@ test('exportLedger returns JSON Lines and reads one page at a time', async () =>
     limits.push(page.limit);
     return store.ledger.list(whose, page);
   };
-  const watched = await openCore({ ...fixture.context, store: replaceMethods(store, { ledger: { list } }) });
-  const parts = await (await watched.createKey(userId)).caller.stream(exportLedger, { format: 'jsonl' });
+  const watched = await openCore({
+    ...fixture.context,
+    store: replaceMethods(store, { ledger: { list } }),
+  });
+  const parts = await (await watched.createKey(userId)).caller.stream(exportLedger, {
+    format: 'jsonl',
+  });
   expect(limits).toEqual([500, 500, 500]);
   expect(parts.map(({ contentType }) => contentType)).toEqual(['application/x-ndjson', '', '', '']);
   const lines = textOf(parts)
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
-  expect(lines.map(({ amount }) => amount)).toEqual(Array.from({ length: 1_100 }, (_, turn) => 1_100 - turn));
+  expect(lines.map(({ amount }) => amount)).toEqual(
+    Array.from({ length: 1_100 }, (_, turn) => 1_100 - turn),
+  );
   expect(lines[0]).toMatchObject({ type: 'grant', note: '=1', job_id: '' });
-  const theirs = textOf(await (await core.createKey(other)).caller.stream(exportLedger, { format: 'jsonl' }));
+  const theirs = textOf(
+    await (await core.createKey(other)).caller.stream(exportLedger, { format: 'jsonl' }),
+  );
   expect(theirs.split('\n')).toHaveLength(2);
 });
 
@@ -155,7 +171,9 @@ test('exportLedger of an empty ledger returns the CSV header, or no JSON line', 
   );
   const [only, ...more] = await user.stream(exportLedger, { format: 'jsonl' });
   expect([only?.data.length, more.length]).toEqual([0, 0]);
-  await expect(user.stream(exportLedger, { format: 'xlsx' })).rejects.toMatchObject({ code: 'invalid' });
+  await expect(user.stream(exportLedger, { format: 'xlsx' })).rejects.toMatchObject({
+    code: 'invalid',
+  });
 });
 
 test('listApiKeys returns the last use of each key', async () => {

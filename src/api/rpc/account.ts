@@ -21,15 +21,16 @@ import { streamText } from './job-stream.ts';
 const dayMs = 86_400_000;
 
 /**
- * Returns the start of the first of `days` UTC days that end with the day of `now`, in milliseconds since the
- * epoch.
+ * Returns the start of the first of `days` UTC days that end with the day of `now`, in milliseconds
+ * since the epoch.
  */
 function firstDay(now: number, days: number): number {
   return (Math.floor(now / dayMs) - days + 1) * dayMs;
 }
 
 /**
- * Returns the message UsageDay of `days` days from `first` on, oldest first, including days without entries.
+ * Returns the message UsageDay of `days` days from `first` on, oldest first, including days without
+ * entries.
  */
 function usageShapes(
   sums: readonly LedgerSum[],
@@ -62,7 +63,10 @@ export function accountHandlers(context: JobContext): Handlers {
       account: toAccountMessage(principal.account),
     })),
     handle(method.listLedgerEntries, async (request, { principal }) => {
-      const { items, next } = await store.ledger.list({ userId: principal.userId }, pageOf(request));
+      const { items, next } = await store.ledger.list(
+        { userId: principal.userId },
+        pageOf(request),
+      );
       return { entries: items.map(toLedgerEntryMessage), nextPageToken: next ?? '' };
     }),
     handle(method.getUsage, async (request, { principal }) => {
@@ -87,7 +91,9 @@ export function accountHandlers(context: JobContext): Handlers {
       const own = await revokeApiKey(store, keyId, clock.now(), userId);
       if (own !== null) return { key: toApiKeyMessage(own, mode) };
       const test =
-        mode === 'live' ? await revokeApiKey(store, keyId, clock.now(), testAccountId(userId)) : null;
+        mode === 'live'
+          ? await revokeApiKey(store, keyId, clock.now(), testAccountId(userId))
+          : null;
       if (test === null) throw new Fault('not_found', `There is no key '${keyId}'.`);
       return { key: toApiKeyMessage(test, 'test') };
     }),

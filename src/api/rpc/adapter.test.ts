@@ -42,7 +42,11 @@ async function sendHalf(
 }
 
 /** Sends the head of a gRPC call whose body never ends; returns the gRPC status. */
-async function sendHalfGrpc(port: number, path: string, headers: Record<string, string>): Promise<unknown> {
+async function sendHalfGrpc(
+  port: number,
+  path: string,
+  headers: Record<string, string>,
+): Promise<unknown> {
   const session = connectHttp2(`http://127.0.0.1:${port}`);
   try {
     const stream = session.request({
@@ -76,17 +80,26 @@ describe.each(['core', 'gateway', 'forward'] as const)('the %s', (role) => {
   test.each([
     ['without a key', submit, {}, 401],
     ['with an unknown key', submit, { authorization: 'Bearer nobody' }, 401],
-    ['of a streaming method without a key', '/gleaner.account.v1.AccountService/ExportLedger', {}, 200],
+    [
+      'of a streaming method without a key',
+      '/gleaner.account.v1.AccountService/ExportLedger',
+      {},
+      200,
+    ],
     ['of an operator without a key', listUsers, {}, 401],
   ])('responds to a call %s before its body has arrived', async (_name, path, headers, status) => {
     const streaming = status === 200 ? { 'content-type': 'application/connect+json' } : json;
-    expect((await sendHalf(ports()[role], path, { ...streaming, ...headers })).statusCode).toBe(status);
+    expect((await sendHalf(ports()[role], path, { ...streaming, ...headers })).statusCode).toBe(
+      status,
+    );
     if (role !== 'gateway') expect(await sendHalfGrpc(ports()[role], path, headers)).toBe('16');
   });
 
   test('refuses a user on an operator method before the body has arrived', async () => {
     const headers = { authorization: stage.authorization };
-    expect((await sendHalf(ports()[role], listUsers, { ...json, ...headers })).statusCode).toBe(403);
+    expect((await sendHalf(ports()[role], listUsers, { ...json, ...headers })).statusCode).toBe(
+      403,
+    );
     if (role !== 'gateway') expect(await sendHalfGrpc(ports()[role], listUsers, headers)).toBe('7');
   });
 
@@ -128,14 +141,19 @@ describe('the body limit', () => {
     ['of a method that submits nothing', getAccount, Buffer.alloc(70_000, ' ')],
     ['of a public method', '/grpc.health.v1.Health/Check', Buffer.alloc(5_000, ' ')],
   ])('%s is small', async (_name, path, body) => {
-    expect(await post(path, body)).toMatchObject({ status: 429, body: { code: 'resource_exhausted' } });
+    expect(await post(path, body)).toMatchObject({
+      status: 429,
+      body: { code: 'resource_exhausted' },
+    });
     expect(await post(path, gzipSync(body), gzip)).toMatchObject({ status: 429 });
   });
 
   test('applies to the decompressed bytes of a submission', async () => {
     const bomb = gzipSync(Buffer.alloc(31 * 1024 * 1024, ' '));
     expect(await post(submit, bomb, gzip)).toMatchObject({ status: 429, body: tooLarge });
-    expect(await post(submit, Buffer.alloc(17 * 1024 * 1024, ' '))).toMatchObject({ body: tooLarge });
+    expect(await post(submit, Buffer.alloc(17 * 1024 * 1024, ' '))).toMatchObject({
+      body: tooLarge,
+    });
   });
 
   test('applies to the number of values of a submission', async () => {
@@ -154,7 +172,11 @@ describe('the body limit', () => {
     ['gzip', gzip, (body: string) => gzipSync(body)],
   ])('accepts a submission of 100 KB: %s', async (_name, headers, encode) => {
     const padding = 'x'.repeat(100_000);
-    const body = JSON.stringify({ other: padding, country: 'id', items: [{ item_id: '1', shop_id: '2' }] });
+    const body = JSON.stringify({
+      other: padding,
+      country: 'id',
+      items: [{ item_id: '1', shop_id: '2' }],
+    });
     expect(await post(submit, encode(body), headers)).toMatchObject({ status: 200 });
     expect((await post(submit, 'no gzip', gzip)).status).toBe(400);
   });
@@ -173,7 +195,11 @@ describe('an enveloped call with more than one message', () => {
       'grpc-encoding': 'gzip',
       authorization: stage.authorization,
     };
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body, headers });
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method: 'POST',
+      body,
+      headers,
+    });
     const text = Buffer.from(await response.arrayBuffer()).toString('latin1');
     const [, status] = /grpc-status: ?(\d+)/.exec(text) ?? [];
     return status ?? response.headers.get('grpc-status');
@@ -182,7 +208,12 @@ describe('an enveloped call with more than one message', () => {
     const session = connectHttp2(`http://127.0.0.1:${port}`);
     try {
       const stream = session.request({
-        ...{ ':method': 'POST', ':path': submit, 'content-type': contentType, 'grpc-encoding': 'gzip' },
+        ...{
+          ':method': 'POST',
+          ':path': submit,
+          'content-type': contentType,
+          'grpc-encoding': 'gzip',
+        },
         ...{ te: 'trailers', authorization: stage.authorization },
       });
       const ended = Promise.race([once(stream, 'response'), once(stream, 'trailers')]);
@@ -194,7 +225,10 @@ describe('an enveloped call with more than one message', () => {
     }
   };
   // Neither can be decompressed or parsed, which another status would report.
-  const unreadable = { plain: envelope(0, Buffer.from([7])), compressed: envelope(1, Buffer.from([7])) };
+  const unreadable = {
+    plain: envelope(0, Buffer.from([7])),
+    compressed: envelope(1, Buffer.from([7])),
+  };
 
   test.each(
     ['+proto', '+json'].flatMap((suffix) =>
@@ -211,27 +245,35 @@ describe('an enveloped call with more than one message', () => {
       ]);
       const port = ports()[role];
       expect(await sendWeb(port, `application/grpc-web${suffix}`, body)).toBe('12');
-      if (role !== 'gateway') expect(await sendGrpc(port, `application/grpc${suffix}`, body)).toBe('12');
+      if (role !== 'gateway')
+        expect(await sendGrpc(port, `application/grpc${suffix}`, body)).toBe('12');
     },
   );
 
   const account = '/gleaner.account.v1.AccountService/GetAccount';
-  test.each([2, 4, 0x80, 0xff].flatMap((flags) => [submit, account].map((path) => ({ flags, path }))))(
-    'is refused, as is an envelope with the flags $flags, at $path',
-    async ({ flags, path }) => {
-      for (const role of ['core', 'gateway', 'forward'] as const)
-        expect(
-          await sendWeb(ports()[role], 'application/grpc-web+proto', envelope(flags, Buffer.alloc(0)), path),
-        ).toBe('3');
-    },
-  );
+  test.each(
+    [2, 4, 0x80, 0xff].flatMap((flags) => [submit, account].map((path) => ({ flags, path }))),
+  )('is refused, as is an envelope with the flags $flags, at $path', async ({ flags, path }) => {
+    for (const role of ['core', 'gateway', 'forward'] as const)
+      expect(
+        await sendWeb(
+          ports()[role],
+          'application/grpc-web+proto',
+          envelope(flags, Buffer.alloc(0)),
+          path,
+        ),
+      ).toBe('3');
+  });
 
   test.each([
     ['Connect', 'application/proto', (body: Buffer) => body],
     ['gRPC-Web', 'application/grpc-web+proto', (body: Buffer) => envelope(0, body)],
   ])('a group does not end the count of values: %s', async (_name, contentType, encode) => {
     const body = encode(
-      Buffer.concat([Buffer.from([0xc3, 0x3e, 0xc4, 0x3e]), Buffer.alloc(400_000, Buffer.from([0x12, 0]))]),
+      Buffer.concat([
+        Buffer.from([0xc3, 0x3e, 0xc4, 0x3e]),
+        Buffer.alloc(400_000, Buffer.from([0x12, 0])),
+      ]),
     );
     if (contentType === 'application/proto')
       expect(await post(submit, body, { 'content-type': contentType })).toMatchObject({
@@ -249,7 +291,9 @@ describe('an integer in JSON', () => {
     const { status, body } = await post(createKey, `{"name":"ci","creditCeiling":${numeral}}`);
     expect([status, body.code]).toEqual([400, 'invalid_argument']);
     expect(body.message).toContain('credit_ceiling: Input should be a valid integer, not');
-    expect((await post(getUsage, `{"days":${numeral}}`)).body.message).toContain('days: Input should be');
+    expect((await post(getUsage, `{"days":${numeral}}`)).body.message).toContain(
+      'days: Input should be',
+    );
   });
 
   test.each(['"16"', '16'])('is %s, also compressed', async (numeral) => {

@@ -10,13 +10,18 @@ import { createExchange, type RpcRequest, type RpcResponse } from './exchange.ts
 import { compressions, receiveCall } from './receive-call.ts';
 import { sendResponse, sendText } from './send-response.ts';
 
-/** Listener for node:http and node:http2. If no method has the path, calls `next` or responds with 404. */
+/**
+ * Listener for node:http and node:http2. If no method has the path, calls `next` or responds with
+ * 404.
+ */
 export type RpcListener = (request: RpcRequest, response: RpcResponse, next?: () => void) => void;
 
 /** Maximum size of a message to a method without authentication, in bytes. */
 export const publicBodyBytes = 4 * 1024;
 
-/** A served method. Reading the options of its declaration for each call would take microseconds. */
+/**
+ * A served method. Reading the options of its declaration for each call would take microseconds.
+ */
 interface ServedMethod {
   handle: ConnectRouter['handlers'][number];
   /** Name as in the path of a call. */
@@ -38,24 +43,33 @@ function serveMethods(routes: (router: ConnectRouter) => void): ReadonlyMap<stri
     router.handlers.map((handle) => {
       const { method, requestPath } = handle;
       const isUnary = method.methodKind === 'unary';
-      return [requestPath, { handle, path: methodPath(method), limit: maxBodyBytes(method), isUnary }];
+      return [
+        requestPath,
+        { handle, path: methodPath(method), limit: maxBodyBytes(method), isUnary },
+      ];
     }),
   );
 }
 
 /**
- * Creates the listener that serves routes over gRPC, gRPC-Web and Connect. Large bodies are read within the
- * memory budget.
+ * Creates the listener that serves routes over gRPC, gRPC-Web and Connect. Large bodies are read
+ * within the memory budget.
  */
-export function createRpcListener(routes: (router: ConnectRouter) => void, budget: BodyBudget): RpcListener {
+export function createRpcListener(
+  routes: (router: ConnectRouter) => void,
+  budget: BodyBudget,
+): RpcListener {
   let methods: ReadonlyMap<string, ServedMethod> | null = null;
   return (request, response, next) => {
-    // Created by the first request: creating all of them takes a twentieth of the start of a service.
+    // Created by the first request: creating all of them takes a twentieth of the start of a
+    // service.
     methods ??= serveMethods(routes);
     const served = methods.get((request.url ?? '').split('?', 1)[0]!);
     if (served === undefined && next !== undefined) return next();
     // The gateway's port has set the header already.
-    const requestId = requestIdOf(response.getHeader(requestIdHeader) ?? request.headers[requestIdHeader]);
+    const requestId = requestIdOf(
+      response.getHeader(requestIdHeader) ?? request.headers[requestIdHeader],
+    );
     request.headers[requestIdHeader] = requestId;
     const exchange = createExchange(request, response, requestId);
     if (served === undefined)
@@ -66,7 +80,11 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
       return sendText(exchange, 400, 'The authority of the request is missing or malformed.');
     let trailer: Headers | undefined;
     const status = () => exchange.failure ?? finalStatus(response, trailer);
-    nameCall(request, { method: path, system: rpcSystemOf(request.headers['content-type']), status });
+    nameCall(request, {
+      method: path,
+      system: rpcSystemOf(request.headers['content-type']),
+      status,
+    });
     inCallSpan(path, request, response, () => handle(received))
       .then((result) => {
         trailer = result.trailer;

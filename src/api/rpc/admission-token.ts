@@ -4,25 +4,27 @@ import type { Clock } from '../../base/clock.ts';
 import { sameText } from '../../base/sealing.ts';
 
 /**
- * Metadata of the GetSession call with which a gateway checks a caller's key. The call checks the rate limit
- * without counting; the call that follows is counted. Its value names the method that follows, which the key
- * must allow, and is signed: sent by anybody but a gateway, it would bypass the rate limit. With another
- * call, it names that call's method, and the rate limit ignores the call: it is part of a submit that waits.
+ * Metadata of the GetSession call with which a gateway checks a caller's key. The call checks the
+ * rate limit without counting; the call that follows is counted. Its value names the method that
+ * follows, which the key must allow, and is signed: sent by anybody but a gateway, it would bypass
+ * the rate limit. With another call, it names that call's method, and the rate limit ignores the
+ * call: it is part of a submit that waits.
  */
 export const admissionMetadata = 'gleaner-admission';
 
 /**
- * Signs the admission of callers for the core, and verifies it. Gateways and cores share the secrets of
- * links.
+ * Signs the admission of callers for the core, and verifies it. Gateways and cores share the
+ * secrets of links.
  */
 export interface AdmissionTokens {
   /**
-   * Returns the token of an Authorization header for a method, by its full name, or '' for a check of the key
-   * only.
+   * Returns the token of an Authorization header for a method, by its full name, or '' for a check
+   * of the key only.
    */
   sign(authorization: string | undefined, method: string): string;
   /**
-   * Returns the method of a token, or null if it is not signed for this Authorization header, or not recent.
+   * Returns the method of a token, or null if it is not signed for this Authorization header, or
+   * not recent.
    */
   verify(token: string, authorization: string | null): string | null;
 }

@@ -1,6 +1,9 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import type { ApiKeySchema, CreateApiKeyRequest } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import type {
+  ApiKeySchema,
+  CreateApiKeyRequest,
+} from '../../../gen/gleaner/account/v1/account_pb.ts';
 import type { KeyRequest } from '../../access/keys.ts';
 import { modeOf, testAccountId } from '../../access/test-account.ts';
 import type { KeyScope } from '../../contract/permission.ts';
@@ -17,9 +20,14 @@ export async function listKeys(
   const hasTestAccount = user.role === 'user' && mode === 'live';
   const [own, test] = await Promise.all([
     store.apiKeys.find({ userId: user.id }, { newestFirst: true }),
-    hasTestAccount ? store.apiKeys.find({ userId: testAccountId(user.id) }, { newestFirst: true }) : [],
+    hasTestAccount
+      ? store.apiKeys.find({ userId: testAccountId(user.id) }, { newestFirst: true })
+      : [],
   ]);
-  return [...own.map((key) => ({ key, mode })), ...test.map((key) => ({ key, mode: 'test' as const }))]
+  return [
+    ...own.map((key) => ({ key, mode })),
+    ...test.map((key) => ({ key, mode: 'test' as const })),
+  ]
     .sort((one, other) => other.key.createdAt - one.key.createdAt)
     .map(({ key, mode }) => toApiKeyMessage(key, mode));
 }

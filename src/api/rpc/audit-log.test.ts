@@ -50,7 +50,9 @@ test('records who approved a job, with the name of the operator', async () => {
 
 test('records failures with their code, but no invalid requests and no reads', async () => {
   const jobId = '00000000-0000-4000-8000-00000000000a';
-  await expect(core.operator.call(method.rejectJob, { jobId, reason: 'late' })).rejects.toMatchObject({
+  await expect(
+    core.operator.call(method.rejectJob, { jobId, reason: 'late' }),
+  ).rejects.toMatchObject({
     code: 'not_found',
   });
   await expect(core.operator.call(method.rejectJob, { jobId: 'x' })).rejects.toMatchObject({
@@ -58,7 +60,11 @@ test('records failures with their code, but no invalid requests and no reads', a
   });
   await core.operator.call(method.listUsers, {});
   expect(await entries()).toMatchObject([
-    { action: 'RejectJob', outcome: 'not_found', detail: JSON.stringify({ job_id: jobId, reason: 'late' }) },
+    {
+      action: 'RejectJob',
+      outcome: 'not_found',
+      detail: JSON.stringify({ job_id: jobId, reason: 'late' }),
+    },
   ]);
 });
 
@@ -75,13 +81,18 @@ test('records what was created, and the changes of users to their accounts', asy
     { action: 'CreateUser', role: 'operator', target: user!.id },
   ]);
   const details = (await entries({ target: created.keyId })).map(({ detail }) => detail);
-  expect(details).toEqual([JSON.stringify({ key_id: created.keyId }), JSON.stringify({ name: 'ci' })]);
+  expect(details).toEqual([
+    JSON.stringify({ key_id: created.keyId }),
+    JSON.stringify({ name: 'ci' }),
+  ]);
 });
 
 test('records the origin of a webhook only, because its path can be a credential', async () => {
   const { user } = await core.operator.call(method.createUser, { name: 'Ann' });
   const { caller } = await core.createKey(user!.id);
-  await caller.call(AccountService.method.setWebhook, { url: 'https://hooks.example/T0/secret?token=1' });
+  await caller.call(AccountService.method.setWebhook, {
+    url: 'https://hooks.example/T0/secret?token=1',
+  });
   await caller.call(AccountService.method.setWebhook, { url: '' });
   const details = (await entries({ actorId: user!.id })).map(({ detail }) => JSON.parse(detail));
   expect(details.map(({ url }) => url).sort()).toEqual(['', 'https://hooks.example/redacted']);
@@ -99,7 +110,9 @@ const user = { role: 'user' } as const;
 
 test('isAudited() selects every method that changes something, and every use of a method of users by an operator', () => {
   expect(isAudited(JobService.method.getJob, user)).toBe(false);
-  expect(JobService.methods.filter((method) => !isAudited(method, { role: 'operator' }))).toEqual([]);
+  expect(JobService.methods.filter((method) => !isAudited(method, { role: 'operator' }))).toEqual(
+    [],
+  );
   const audited = services.flatMap(({ methods }) =>
     methods.filter((method) => isAudited(method, user)).map(({ name }) => name),
   );
@@ -195,10 +208,14 @@ describe('calls that a key does not allow', () => {
 test('replaces long lists and files in the recorded request by their size', async () => {
   const userId = await fixture.createUser(10_000);
   const { caller } = await core.createKey(userId);
-  const { jobId } = await caller.call(MktaService.method.submitVariantSold, variantSoldRequest(25) as never);
+  const { jobId } = await caller.call(
+    MktaService.method.submitVariantSold,
+    variantSoldRequest(25) as never,
+  );
   const file = Buffer.from('region,shop_id,item_id\nsg,1,2');
   const { taskId } = await caller.call(MktaService.method.submitGetPcBulk, { file });
-  const byTarget = async (target: string) => (await entries({ target })).map(({ detail }) => detail);
+  const byTarget = async (target: string) =>
+    (await entries({ target })).map(({ detail }) => detail);
   expect(await byTarget(jobId)).toEqual([expect.stringContaining('"items":"25 entries"')]);
   expect(await byTarget(String(taskId))).toEqual([`{"file":"${file.length} bytes"}`]);
 });
@@ -214,7 +231,10 @@ describe('exportAuditLog', () => {
         target: String(turn),
       });
     }
-    const parts = await caller.stream(method.exportAuditLog, { format: 'jsonl', actorId: operator!.id });
+    const parts = await caller.stream(method.exportAuditLog, {
+      format: 'jsonl',
+      actorId: operator!.id,
+    });
     expect(parts[0]!.contentType).toBe('application/x-ndjson');
     const lines = textOf(parts).trimEnd().split('\n');
     const found = lines.map((line) => JSON.parse(line) as Record<string, string>);
@@ -231,16 +251,23 @@ describe('exportAuditLog', () => {
     await entry({ target: '=1+1', outcome: 'conflict' });
     await entry({ target: 'ok', createdAt: at + 1 });
     await entry({ target: 'late', outcome: 'conflict', createdAt: at + 2 });
-    const request = { outcome: 'conflict', since: timestampFromMs(at), until: timestampFromMs(at + 2) };
+    const request = {
+      outcome: 'conflict',
+      since: timestampFromMs(at),
+      until: timestampFromMs(at + 2),
+    };
     const parts = await core.operator.stream(method.exportAuditLog, request);
     const [head, ...lines] = textOf(parts).trimEnd().split('\r\n');
-    expect(head).toBe('time,actor_id,actor_name,role,key_id,action,target,source,outcome,detail,entry_id');
+    expect(head).toBe(
+      'time,actor_id,actor_name,role,key_id,action,target,source,outcome,detail,entry_id',
+    );
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain("AcceptDrift,'=1+1,");
   });
 });
 
-const textOf = (parts: { data: Uint8Array }[]) => Buffer.concat(parts.map(({ data }) => data)).toString();
+const textOf = (parts: { data: Uint8Array }[]) =>
+  Buffer.concat(parts.map(({ data }) => data)).toString();
 
 function anAuditEntry(actorId: string, createdAt: number): AuditEntry {
   return {

@@ -25,9 +25,9 @@ const maxDetail = 2_000;
 const maxEntries = 20;
 
 /**
- * Returns the request of an audited call as JSON text, up to 2,000 characters. Longer lists and files are
- * replaced by their size, so that the cost of an entry does not grow with the request. Secrets
- * (`debug_redact` in the contract) are left out, except for the origins of addresses.
+ * Returns the request of an audited call as JSON text, up to 2,000 characters. Longer lists and
+ * files are replaced by their size, so that the cost of an entry does not grow with the request.
+ * Secrets (`debug_redact` in the contract) are left out, except for the origins of addresses.
  */
 function auditDetail({ input }: DescMethod, request: Message): string {
   const sizes: Record<string, string> = {};
@@ -36,7 +36,9 @@ function auditDetail({ input }: DescMethod, request: Message): string {
     const value = values[localName];
     if (proto.options?.debugRedact) {
       const isGiven =
-        fieldKind === 'list' ? (value as unknown[]).length > 0 : value !== undefined && value !== '';
+        fieldKind === 'list'
+          ? (value as unknown[]).length > 0
+          : value !== undefined && value !== '';
       if (isGiven) sizes[name] = typeof value === 'string' ? originOnly(value) : 'redacted';
     } else if (fieldKind === 'list' && (value as unknown[]).length > maxEntries)
       sizes[name] = `${(value as unknown[]).length} entries`;
@@ -56,7 +58,8 @@ function withoutFields(
   const kept: Record<string, unknown> = { ...request };
   for (const { name, localName, fieldKind, scalar } of input.fields)
     if (name in left)
-      kept[localName] = fieldKind === 'list' ? [] : scalar === ScalarType.BYTES ? new Uint8Array() : '';
+      kept[localName] =
+        fieldKind === 'list' ? [] : scalar === ScalarType.BYTES ? new Uint8Array() : '';
   return kept as unknown as Message;
 }
 
@@ -65,8 +68,8 @@ const readNames = /^(?:Get|List|Export)[A-Z]/;
 const { exportUser, streamPages } = OperatorService.method;
 
 /**
- * Returns true if a method changes something: it needs more than the scope `read`, and its name does not say
- * that it reads.
+ * Returns true if a method changes something: it needs more than the scope `read`, and its name
+ * does not say that it reads.
  */
 const changes = (method: DescMethod): boolean =>
   requirementOf(method).scope !== Scope.READ && !readNames.test(method.name);
@@ -76,19 +79,24 @@ const isForUsers = (method: DescMethod, { role }: Pick<Principal, 'role'>): bool
   role === 'operator' && requirementOf(method).access === Access.USER;
 
 /**
- * Returns true for calls that the audit log records: calls that change something, and operators' reads of
- * users' data.
+ * Returns true for calls that the audit log records: calls that change something, and operators'
+ * reads of users' data.
  */
 export const isAudited = (method: DescMethod, principal: Pick<Principal, 'role'>): boolean =>
-  method === exportUser || method === streamPages || changes(method) || isForUsers(method, principal);
+  method === exportUser ||
+  method === streamPages ||
+  changes(method) ||
+  isForUsers(method, principal);
 
 /**
- * Time within which a repeated read is not recorded again, in each process: consoles read every few seconds.
+ * Time within which a repeated read is not recorded again, in each process: consoles read every few
+ * seconds.
  */
 const repeatedReadMs = 3_600_000;
 
 /**
- * Creates a function that returns whether a call repeats a recorded read of the same thing with the same key.
+ * Creates a function that returns whether a call repeats a recorded read of the same thing with the
+ * same key.
  */
 export function createReadMemory(
   clock: Pick<JobContext['clock'], 'now'>,
@@ -96,7 +104,8 @@ export function createReadMemory(
   const reads = createBoundedMap<number>({ maxBytes: 1024 * 1024, sizeOf: () => 16 });
   return (method, request, { keyId, role }) => {
     // Each access to the contents of results is recorded.
-    if (changes(method) || !isForUsers(method, { role }) || requiredRole(method) !== 'viewer') return false;
+    if (changes(method) || !isForUsers(method, { role }) || requiredRole(method) !== 'viewer')
+      return false;
     const key = `${keyId} ${method.name} ${targetOf(request)}`;
     const now = clock.now();
     const last = reads.get(key);
@@ -107,8 +116,8 @@ export function createReadMemory(
 }
 
 /**
- * Runs an audited call and records its outcome. An entry that cannot be stored is logged; the call has
- * happened.
+ * Runs an audited call and records its outcome. An entry that cannot be stored is logged; the call
+ * has happened.
  */
 export async function runAudited<T extends Message | IteratorResult<Message>>(
   context: JobContext,
@@ -137,13 +146,16 @@ export async function runAudited<T extends Message | IteratorResult<Message>>(
 }
 
 /**
- * Maximum recorded refusals of a key in a minute, in each process: clients repeat refused calls without end.
+ * Maximum recorded refusals of a key in a minute, in each process: clients repeat refused calls
+ * without end.
  */
 const maxRefusals = 5;
 const minuteMs = 60_000;
 
 /** Creates a function that counts a refusal of a key, and returns whether to record it. */
-export function createRefusalLimit(clock: Pick<JobContext['clock'], 'now'>): (keyId: string) => boolean {
+export function createRefusalLimit(
+  clock: Pick<JobContext['clock'], 'now'>,
+): (keyId: string) => boolean {
   const refusals = createBoundedMap<{ since: number; count: number }>({
     maxBytes: 1024 * 1024,
     sizeOf: () => 32,
@@ -219,7 +231,10 @@ export function auditLogHandlers({ store }: JobContext): Handlers {
 }
 
 function filterOf(
-  request: Pick<ListAuditEntriesRequest, 'actorId' | 'target' | 'action' | 'outcome' | 'since' | 'until'>,
+  request: Pick<
+    ListAuditEntriesRequest,
+    'actorId' | 'target' | 'action' | 'outcome' | 'since' | 'until'
+  >,
 ): AuditFilter {
   const { actorId, target, action, outcome, since, until } = request;
   return {
@@ -247,10 +262,13 @@ interface Target {
   destination?: { destinationId: string };
 }
 
-/** Returns the id of what a request is about, or of what its response created, or '' if there is none. */
+/**
+ * Returns the id of what a request is about, or of what its response created, or '' if there is
+ * none.
+ */
 function targetOf(message: Message | null): string {
-  const { jobId, taskId, keyId, userId, deliveryId, destinationId, scheduleId, ...created } = (message ??
-    {}) as Target;
+  const { jobId, taskId, keyId, userId, deliveryId, destinationId, scheduleId, ...created } =
+    (message ?? {}) as Target;
   const { user, operator, job, destination } = created;
   const named = jobId || keyId || scheduleId || userId || deliveryId || destinationId;
   const ofResponse = user?.id || operator?.id || job?.jobId || destination?.destinationId;

@@ -30,7 +30,9 @@ function unbounded(field: DescField): string | null {
   const repeated = list && rules.type.case === 'repeated' ? rules.type.value : undefined;
   if (list && !(repeated !== undefined && repeated.maxItems > 0n)) return `${field}: no max_items`;
   if (field.scalar === undefined) return null;
-  return isBoundedScalar(field.scalar, list ? repeated?.items : rules) ? null : `${field}: no max_len`;
+  return isBoundedScalar(field.scalar, list ? repeated?.items : rules)
+    ? null
+    : `${field}: no max_len`;
 }
 
 function parseFields(message: DescMessage, seen = new Set<DescMessage>()): DescField[] {

@@ -11,15 +11,24 @@ import { serverErrors } from '../../telemetry/requests.ts';
 import { currentTrace, failSpan, inSpan, recordedSpan } from '../../telemetry/trace.ts';
 import { exchangeOf } from './exchange.ts';
 
-/** Returns the name of a method as in the path of a call: "gleaner.account.v1.AccountService/GetAccount". */
-export const methodPath = (method: DescMethod): string => `${method.parent.typeName}/${method.name}`;
+/**
+ * Returns the name of a method as in the path of a call:
+ * "gleaner.account.v1.AccountService/GetAccount".
+ */
+export const methodPath = (method: DescMethod): string =>
+  `${method.parent.typeName}/${method.name}`;
 
 /** Returns the gRPC status name of a code, such as "NOT_FOUND". */
 export const statusOf = (code: Code): string =>
-  code === Code.Canceled ? 'CANCELLED' : Code[code].replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
+  code === Code.Canceled
+    ? 'CANCELLED'
+    : Code[code].replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
 
 /** Records the error of a served call in its exchange and in the active span, and returns it. */
-export function recordCallError(context: Pick<HandlerContext, 'values'>, error: ConnectError): ConnectError {
+export function recordCallError(
+  context: Pick<HandlerContext, 'values'>,
+  error: ConnectError,
+): ConnectError {
   const status = statusOf(error.code);
   exchangeOf(context).failure = status;
   const span = recordedSpan();

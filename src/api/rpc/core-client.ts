@@ -18,8 +18,8 @@ export interface CoreClient extends Pick<Core, 'started' | 'ready'> {
     headers: Headers,
   ): Promise<MessageShape<M['output']>>;
   /**
-   * Authenticates a user by the Authorization header, for calls of `method` or, without one, of any method
-   * that every key allows. Throws `unauthenticated`, `forbidden`, `rate_limited`.
+   * Authenticates a user by the Authorization header, for calls of `method` or, without one, of any
+   * method that every key allows. Throws `unauthenticated`, `forbidden`, `rate_limited`.
    */
   authenticate(
     headers: Headers,

@@ -34,7 +34,9 @@ beforeEach(async () => {
 test('createCore() throws if a method has no handler', () => {
   const jobTypes = resolveJobTypes(services, kinds, markets);
   expect(() => createCore({ ...fixture.context, jobTypes }, services)).not.toThrow();
-  expect(() => createCore(fixture.context, [Health])).toThrow('grpc.health.v1.Health.Check has no handler');
+  expect(() => createCore(fixture.context, [Health])).toThrow(
+    'grpc.health.v1.Health.Check has no handler',
+  );
 });
 
 test('resolveJobTypes() throws if a submit declares no result for units with files', () => {
@@ -68,7 +70,9 @@ test('an unknown page token is a problem of page_token at its place in the reque
       problems: [expect.objectContaining({ loc: [place, 'page_token'], type })],
     });
     for (const list of [account.listLedgerEntries, account.listDeliveries])
-      await expect(caller.call(list, { pageToken }), pageToken).rejects.toMatchObject(problemAt('query'));
+      await expect(caller.call(list, { pageToken }), pageToken).rejects.toMatchObject(
+        problemAt('query'),
+      );
     for (const list of [operator.listUsers, operator.listLedgerEntries, operator.listDeliveries])
       await expect(core.operator.call(list, { pageToken }), pageToken).rejects.toMatchObject(
         problemAt('body'),
@@ -151,7 +155,11 @@ test('refuses the Idempotency-Key of a grant for another amount or note', async 
 
 test.each<[string, (key: string, user: string) => Promise<unknown>, RegExp]>([
   ['is revoked', (key) => revokeApiKey(fixture.context.store, key, fixture.clock.now()), /revoked/],
-  ['is of a user who is suspended', (_, user) => suspendUser(fixture.context.store, user, 1), /suspended/],
+  [
+    'is of a user who is suspended',
+    (_, user) => suspendUser(fixture.context.store, user, 1),
+    /suspended/,
+  ],
 ])('a stream or wait ends when its key %s', async (_what, end, message) => {
   const userId = await fixture.createUser(1_000);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
@@ -164,9 +172,14 @@ test.each<[string, (key: string, user: string) => Promise<unknown>, RegExp]>([
   const request = create(watchJob.input, { jobId });
   const refusal = { code: 'unauthenticated', message: expect.stringMatching(message) };
 
-  const watching = stream(watchJob, request, { ...common, waitMs: 0 } as Call)[Symbol.asyncIterator]();
+  const watching = stream(watchJob, request, { ...common, waitMs: 0 } as Call)[
+    Symbol.asyncIterator
+  ]();
   expect((await watching.next()).value).toMatchObject({ jobId, status: 'awaiting_approval' });
-  const waiting = unary(getJob, create(getJob.input, { jobId }), { ...common, waitMs: 30_000 } as Call);
+  const waiting = unary(getJob, create(getJob.input, { jobId }), {
+    ...common,
+    waitMs: 30_000,
+  } as Call);
   const refused = expect(waiting).rejects.toMatchObject(refusal);
   await end(keyId, userId);
   await approve(fixture.context, jobId, newId());

@@ -19,7 +19,13 @@ import { fullName } from '../../jobs/job-types.ts';
 import { listKindPrices } from '../../jobs/prices.ts';
 import type { User } from '../../store/documents.ts';
 import { accountHandlers } from './account.ts';
-import { createReadMemory, createRefusalLimit, isAudited, recordRefusal, runAudited } from './audit-log.ts';
+import {
+  createReadMemory,
+  createRefusalLimit,
+  isAudited,
+  recordRefusal,
+  runAudited,
+} from './audit-log.ts';
 import { destinationHandlers } from './destinations.ts';
 import { type Call, changesBalance, type Handlers, handle } from './handlers.ts';
 import { historyHandlers } from './history.ts';
@@ -33,11 +39,14 @@ import { addOutcome } from './submit-outcome.ts';
 import { webhookHandlers } from './webhooks.ts';
 
 /** Caller of a core: what its key allows, and its credits. */
-export interface AdmittedCaller extends Permissions, Pick<Principal, 'userId' | 'balance' | 'headers'> {}
+export interface AdmittedCaller
+  extends Permissions,
+    Pick<Principal, 'userId' | 'balance' | 'headers'> {}
 
 /**
  * The core: authenticates, validates and handles the calls of every edge. It is in this process
- * (createCore) or in another one (createRemoteCore). `C` is what it knows of a caller. Errors are faults.
+ * (createCore) or in another one (createRemoteCore). `C` is what it knows of a caller. Errors are
+ * faults.
  */
 export interface Core<C extends AdmittedCaller = Principal> {
   /** Served services, in the order of the documentation. */
@@ -45,20 +54,28 @@ export interface Core<C extends AdmittedCaller = Principal> {
   /** True for the core of another process, whose calls have spans of a client. */
   readonly isRemote: boolean;
   /**
-   * Admits a caller to a method by the Authorization header, before the body is read. Records a refusal in
-   * the audit log. Throws `starting`, `unauthenticated`, `forbidden`, `rate_limited`.
+   * Admits a caller to a method by the Authorization header, before the body is read. Records a
+   * refusal in the audit log. Throws `starting`, `unauthenticated`, `forbidden`, `rate_limited`.
    */
-  admit(method: DescMethod, authorization: string | undefined | null, options?: AdmitOptions): Promise<C>;
+  admit(
+    method: DescMethod,
+    authorization: string | undefined | null,
+    options?: AdmitOptions,
+  ): Promise<C>;
   /**
-   * Counts a request of an admitted caller that calls no method against the rate limit of its key, and
-   * returns the headers of its response. Absent if admit() counts requests. Throws `rate_limited`.
+   * Counts a request of an admitted caller that calls no method against the rate limit of its key,
+   * and returns the headers of its response. Absent if admit() counts requests. Throws
+   * `rate_limited`.
    */
   count?(caller: C): Promise<ResponseHeaders>;
   /** True once callers are admitted: the first operator exists. */
   started(): boolean;
   unary(method: DescMethod, request: Message, call: Call<C>): Promise<Message>;
   stream(method: DescMethod, request: Message, call: Call<C>): AsyncIterable<Message>;
-  /** Resolves if the engines respond. Throws `unavailable`, which names the engines that do not respond. */
+  /**
+   * Resolves if the engines respond. Throws `unavailable`, which names the engines that do not
+   * respond.
+   */
   ready(): Promise<void>;
 }
 
@@ -116,7 +133,8 @@ export function createCore(
 
   const check = async (method: DescMethod, request: Message, call: Call) => {
     authorize(method, call.principal);
-    if (call.waitMs > 0 && canAwaitOutcome(method)) authorize(JobService.method.getJob, call.principal);
+    if (call.waitMs > 0 && canAwaitOutcome(method))
+      authorize(JobService.method.getJob, call.principal);
     const problems = problemsOfCall(method, request, call);
     if (problems.length > 0)
       throw invalid(mergeProblems(problems, await problemsOfPlan(context, method, request)));
@@ -125,13 +143,19 @@ export function createCore(
   const authenticate = createAuthenticator(context);
   const isRecorded = createRefusalLimit(clock);
   const setCredits = ({ principal, responseHeaders }: Call, credits: number | undefined) => {
-    if (principal.role === 'user' && credits !== undefined) responseHeaders[creditsHeader] = String(credits);
+    if (principal.role === 'user' && credits !== undefined)
+      responseHeaders[creditsHeader] = String(credits);
   };
   const requireStarted = () => {
-    if (!started()) throw new Fault('starting', 'The service is starting.', { retryAfterMs: startingMs });
+    if (!started())
+      throw new Fault('starting', 'The service is starting.', { retryAfterMs: startingMs });
   };
   const isRepeatedRead = createReadMemory(clock);
-  const isCallAudited = (method: DescMethod, request: Message, { principal, submitOptions }: Call) =>
+  const isCallAudited = (
+    method: DescMethod,
+    request: Message,
+    { principal, submitOptions }: Call,
+  ) =>
     // A quote has no effect.
     isAudited(method, principal) &&
     !submitOptions?.validateOnly &&
@@ -165,7 +189,8 @@ export function createCore(
     async admit(method, authorization, { rate = 'count', source = '' } = {}) {
       requireStarted();
       const known = await authenticate(authorization);
-      const limit = rate === 'ignore' ? undefined : rate === 'count' ? rateLimit?.take : rateLimit?.check;
+      const limit =
+        rate === 'ignore' ? undefined : rate === 'count' ? rateLimit?.take : rateLimit?.check;
       const principal = limit === undefined ? known : { ...known, headers: limit(known) };
       try {
         authorize(method, principal);
@@ -185,7 +210,9 @@ export function createCore(
       setCredits(call, call.principal.balance);
       await check(method, request, call);
       let checkedAt = clock.steady();
-      const messages = handlers.stream.get(fullName(method))!(request, call)[Symbol.asyncIterator]();
+      const messages = handlers.stream.get(fullName(method))!(request, call)[
+        Symbol.asyncIterator
+      ]();
       const begin = () => messages.next();
       try {
         let next = isCallAudited(method, request, call)
@@ -215,18 +242,25 @@ export function createCore(
   };
 }
 
-/** Returns the problems of a call by the rules of the contract: of its metadata, then of its request. */
+/**
+ * Returns the problems of a call by the rules of the contract: of its metadata, then of its
+ * request.
+ */
 function problemsOfCall(
   method: DescMethod,
   request: Message,
   { idempotencyKey, problems = [] }: Pick<Call, 'idempotencyKey' | 'problems'>,
 ): Problem[] {
-  return [...problemsOfIdempotencyMetadata(idempotencyKey), ...problems, ...problemsOf(method, request)];
+  return [
+    ...problemsOfIdempotencyMetadata(idempotencyKey),
+    ...problems,
+    ...problemsOf(method, request),
+  ];
 }
 
 /**
- * Returns the problems that the kind of a submission finds in a request, which may break rules of the
- * contract. None for other methods.
+ * Returns the problems that the kind of a submission finds in a request, which may break rules of
+ * the contract. None for other methods.
  */
 async function problemsOfPlan(
   { jobTypes }: Pick<JobContext, 'jobTypes'>,
@@ -244,10 +278,15 @@ async function problemsOfPlan(
 }
 
 function invalid(problems: readonly Problem[]): Fault {
-  return new Fault('invalid', 'The request is not valid.', { problems: problems.slice(0, maxProblems) });
+  return new Fault('invalid', 'The request is not valid.', {
+    problems: problems.slice(0, maxProblems),
+  });
 }
 
-/** Throws `invalid`, which lists the problems of a call: those of its metadata, then those of its request. */
+/**
+ * Throws `invalid`, which lists the problems of a call: those of its metadata, then those of its
+ * request.
+ */
 export function requireValid(
   method: DescMethod,
   request: Message,
@@ -263,12 +302,15 @@ function authorize(method: DescMethod, principal: Principal): void {
   if (refusal !== null) throw new Fault('forbidden', refusal);
 }
 
-/** Time that an engine has to respond to a check, in milliseconds: less than the usual timeouts of probes. */
+/**
+ * Time that an engine has to respond to a check, in milliseconds: less than the usual timeouts of
+ * probes.
+ */
 const pingMs = 2_000;
 
 /**
- * Checks the engines. Throws `unavailable`, which names the engines that do not respond and has the reasons
- * as its cause.
+ * Checks the engines. Throws `unavailable`, which names the engines that do not respond and has the
+ * reasons as its cause.
  */
 export async function checkEngines({ store, queue, blobs, disk }: JobContext): Promise<void> {
   const room = {
@@ -282,10 +324,14 @@ export async function checkEngines({ store, queue, blobs, disk }: JobContext): P
       withTimeout<unknown>(pingMs, `The check of the ${name}`, engine.ping()),
     ),
   );
-  const missing = Object.keys(engines).filter((_name, index) => checks[index]!.status === 'rejected');
+  const missing = Object.keys(engines).filter(
+    (_name, index) => checks[index]!.status === 'rejected',
+  );
   if (missing.length === 0) return;
   const message = missing.map((name) => unavailableMessage(name as Component)).join(' ');
-  const reasons = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason as Error] : []));
+  const reasons = checks.flatMap((check) =>
+    check.status === 'rejected' ? [check.reason as Error] : [],
+  );
   const cause = new AggregateError(reasons, reasons.map((reason) => reason.message).join('; '));
   throw new Fault('unavailable', message, { cause });
 }

@@ -14,7 +14,9 @@ import type { Call } from './handlers.ts';
 
 type CreatedKey = Awaited<ReturnType<typeof createKey>>;
 
-type CreateKeyMethod = typeof AccountService.method.createApiKey | typeof OperatorService.method.createApiKey;
+type CreateKeyMethod =
+  | typeof AccountService.method.createApiKey
+  | typeof OperatorService.method.createApiKey;
 
 /** A call that creates a key. */
 interface CreateKeyCall {
@@ -24,10 +26,10 @@ interface CreateKeyCall {
 }
 
 /**
- * Creates a key, one for all calls with the same idempotency key. A repeated call returns the same secret,
- * which is kept for as long as the idempotency key, encrypted with the secrets of the service. `requestOf`
- * returns the key to create. Throws `conflict` like beginSubmission(), and if the secret was encrypted with a
- * key that the service has lost.
+ * Creates a key, one for all calls with the same idempotency key. A repeated call returns the same
+ * secret, which is kept for as long as the idempotency key, encrypted with the secrets of the
+ * service. `requestOf` returns the key to create. Throws `conflict` like beginSubmission(), and if
+ * the secret was encrypted with a key that the service has lost.
  */
 export async function createKeyOnce(
   context: JobContext,

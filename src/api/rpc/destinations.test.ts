@@ -35,7 +35,13 @@ beforeEach(async () => {
 });
 
 const headers = [{ name: 'Authorization', value: 'Bearer hidden-value' }];
-const https = () => ({ name: 'inbox', type: 'https', url: receiver.url, headers, query: 'sig=hidden-query' });
+const https = () => ({
+  name: 'inbox',
+  type: 'https',
+  url: receiver.url,
+  headers,
+  query: 'sig=hidden-query',
+});
 
 /** Everything that is stored of the destinations and calls of a user, as text. */
 const storedText = async () =>
@@ -63,12 +69,17 @@ describe('destinations of the type https', () => {
     ]);
     const { destinations } = await user.call(listDestinations, {});
     expect(destinations).toEqual([destination]);
-    expect(await user.call(getDestination, { destinationId: destination!.destinationId })).toMatchObject({
+    expect(
+      await user.call(getDestination, { destinationId: destination!.destinationId }),
+    ).toMatchObject({
       destination: { name: 'inbox' },
     });
     expect(await storedText()).not.toContain('hidden');
     const [entry] = (await listAuditEntries(fixture.context.store, {}, { limit: 1 })).items;
-    expect(entry).toMatchObject({ action: 'CreateDestination', target: destination!.destinationId });
+    expect(entry).toMatchObject({
+      action: 'CreateDestination',
+      target: destination!.destinationId,
+    });
     expect(JSON.parse(entry!.detail)).toEqual({
       name: 'inbox',
       type: 'https',
@@ -78,17 +89,20 @@ describe('destinations of the type https', () => {
     });
   });
 
-  test.each([403, 301, 500])('are refused if the test object is answered with %i', async (status) => {
-    receiver.respondWith((_request, response) =>
-      response.writeHead(status, { location: '/x' }).end('no entry'),
-    );
-    const problem = { code: 'invalid', problems: [{ loc: ['body', 'url'] }] };
-    await expect(user.call(createDestination, https())).rejects.toMatchObject(problem);
-    await expect(user.call(createDestination, https())).rejects.toThrow(
-      `Cannot write a test object: HTTP ${status}: `,
-    );
-    expect((await user.call(listDestinations, {})).destinations).toEqual([]);
-  });
+  test.each([403, 301, 500])(
+    'are refused if the test object is answered with %i',
+    async (status) => {
+      receiver.respondWith((_request, response) =>
+        response.writeHead(status, { location: '/x' }).end('no entry'),
+      );
+      const problem = { code: 'invalid', problems: [{ loc: ['body', 'url'] }] };
+      await expect(user.call(createDestination, https())).rejects.toMatchObject(problem);
+      await expect(user.call(createDestination, https())).rejects.toThrow(
+        `Cannot write a test object: HTTP ${status}: `,
+      );
+      expect((await user.call(listDestinations, {})).destinations).toEqual([]);
+    },
+  );
 
   test('may refuse to delete the test object with 405, not with 403', async () => {
     let status = 405;
@@ -131,7 +145,12 @@ describe('destinations of the type https', () => {
     user = (await core.createKey(userId)).caller;
     const url = (text: string) => user.call(createDestination, { ...https(), url: text });
     await expect(url('http://files.example/')).rejects.toThrow('The URL must use https');
-    for (const text of [receiver.url, 'https://10.0.0.8/', 'https://[::1]/', 'https://metadata.internal/'])
+    for (const text of [
+      receiver.url,
+      'https://10.0.0.8/',
+      'https://[::1]/',
+      'https://metadata.internal/',
+    ])
       await expect(url(text)).rejects.toThrow('is not on the public internet');
     await expect(url('https://files.example:22/')).rejects.toThrow('port 22');
     expect(receiver.received).toEqual([]);
@@ -140,7 +159,13 @@ describe('destinations of the type https', () => {
   test('keep their secrets when they are changed, unless the URL changes', async () => {
     const { destination } = await user.call(createDestination, https());
     const { destinationId } = destination!;
-    const kept = { destinationId, name: 'renamed', url: `${receiver.url}/`, format: 'csv', path: '{job_id}' };
+    const kept = {
+      destinationId,
+      name: 'renamed',
+      url: `${receiver.url}/`,
+      format: 'csv',
+      path: '{job_id}',
+    };
     const changed = await user.call(updateDestination, kept);
     expect(changed.destination).toMatchObject({ name: 'renamed', format: 'csv', path: '{job_id}' });
     expect(receiver.received.at(-1)!.headers.authorization).toBe('Bearer hidden-value');

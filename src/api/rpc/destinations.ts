@@ -1,7 +1,14 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { DestinationSchema, DestinationService } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
+import {
+  DestinationSchema,
+  DestinationService,
+} from '../../../gen/gleaner/destination/v1/destination_pb.ts';
 import { Fault } from '../../contract/fault.ts';
-import { type OpenedDestination, openDestination, sealSecrets } from '../../delivery/destination/address.ts';
+import {
+  type OpenedDestination,
+  openDestination,
+  sealSecrets,
+} from '../../delivery/destination/address.ts';
 import { type DestinationSettings, readSettings } from '../../delivery/destination/settings.ts';
 import { requireWritable, testDestination } from '../../delivery/destination/test-object.ts';
 import type { JobContext } from '../../jobs/context.ts';
@@ -33,7 +40,9 @@ export function destinationHandlers(context: JobContext): Handlers {
       return { destination: toDestinationMessage(destination) };
     }),
     handle(method.listDestinations, async (_request, { principal }) => ({
-      destinations: (await store.destinations.find({ userId: principal.userId })).map(toDestinationMessage),
+      destinations: (await store.destinations.find({ userId: principal.userId })).map(
+        toDestinationMessage,
+      ),
     })),
     handle(method.getDestination, async ({ destinationId }, { principal }) => ({
       destination: toDestinationMessage(await find(context, destinationId, principal.userId)),
@@ -58,7 +67,10 @@ export function destinationHandlers(context: JobContext): Handlers {
     }),
     handle(method.deleteDestination, async ({ destinationId }, { principal }) => {
       if (
-        (await store.destinations.remove({ id: destinationId.toLowerCase(), userId: principal.userId })) === 0
+        (await store.destinations.remove({
+          id: destinationId.toLowerCase(),
+          userId: principal.userId,
+        })) === 0
       )
         throw unknown(destinationId);
       return {};
@@ -84,7 +96,10 @@ function requireOpened(opened: OpenedDestination | null): OpenedDestination {
 }
 
 /** Returns the reason why a change was not stored. */
-async function changeConflict({ store }: JobContext, { id, userId, name }: Destination): Promise<Fault> {
+async function changeConflict(
+  { store }: JobContext,
+  { id, userId, name }: Destination,
+): Promise<Fault> {
   const others = await store.destinations.find({ userId });
   if (others.some((other) => other.id !== id && other.name === name)) return nameTaken(name);
   return new Fault('conflict', 'The destination was changed concurrently. Try again.');
@@ -97,11 +112,25 @@ function documentOf(
 ): Destination {
   const { id, userId, name, createdAt, updatedAt, revision } = base;
   const sealed = sealSecrets(destinations.box, base, secrets);
-  return { id, userId, name, type, address, ...sealed, format, path, createdAt, updatedAt, revision };
+  return {
+    id,
+    userId,
+    name,
+    type,
+    address,
+    ...sealed,
+    format,
+    path,
+    createdAt,
+    updatedAt,
+    revision,
+  };
 }
 
 const messageOf = toMessage(DestinationSchema);
 
-function toDestinationMessage(destination: Destination): MessageInitShape<typeof DestinationSchema> {
+function toDestinationMessage(
+  destination: Destination,
+): MessageInitShape<typeof DestinationSchema> {
   return messageOf({ ...destination, ...destination.address, destinationId: destination.id });
 }

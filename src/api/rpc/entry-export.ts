@@ -67,15 +67,17 @@ export async function actorNames(
   store: Pick<Store, 'users'>,
   entries: readonly AuditEntry[],
 ): Promise<Map<string, string>> {
-  const actors = await store.users.find({ id: { in: [...new Set(entries.map(({ actorId }) => actorId))] } });
+  const actors = await store.users.find({
+    id: { in: [...new Set(entries.map(({ actorId }) => actorId))] },
+  });
   return new Map(actors.map(({ id, name }) => [id, name]));
 }
 
 type Row = Readonly<Record<string, CsvValue>>;
 
 /**
- * Streams pages of entries as "csv" (also for '') or "jsonl". In CSV, texts are escaped so that spreadsheets
- * do not evaluate them as formulas.
+ * Streams pages of entries as "csv" (also for '') or "jsonl". In CSV, texts are escaped so that
+ * spreadsheets do not evaluate them as formulas.
  */
 function exportRows<Entry>(
   columns: readonly string[],

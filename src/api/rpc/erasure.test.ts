@@ -25,14 +25,19 @@ beforeEach(async () => {
   fixture = await openJobFixture();
   await fixture.startWorker();
   core = await openCore(fixture.context);
-  userId = (await core.operator.call(createUser, { name: 'Ann Lee', email: 'ann@example.org' })).user!.id;
+  userId = (await core.operator.call(createUser, { name: 'Ann Lee', email: 'ann@example.org' }))
+    .user!.id;
   await core.operator.call(grantCredits, { userId, amount: 1_000n, note: 'for Ann' });
   user = (await core.createKey(userId)).caller;
   return () => fixture.close();
 });
 
 async function endedJob(): Promise<Job> {
-  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(9, '30000000801'));
+  const { jobId } = await fixture.submit(
+    userId,
+    'SubmitVariantSold',
+    variantSoldRequest(9, '30000000801'),
+  );
   await approve(fixture.context, jobId, newId());
   return fixture.waitForState(jobId, 'completed');
 }
@@ -43,7 +48,9 @@ const audited = async (target: string) =>
     outcome,
   }));
 
-const linesOf = (segments: readonly HttpBody[]): { type: string; data: Record<string, unknown> }[] =>
+const linesOf = (
+  segments: readonly HttpBody[],
+): { type: string; data: Record<string, unknown> }[] =>
   Buffer.concat(segments.map(({ data }) => data))
     .toString()
     .split('\n')
@@ -73,11 +80,16 @@ describe('DeleteFiles', () => {
   test('makes the results unavailable to the owner and to operators', async () => {
     const { id: jobId } = await endedJob();
     await user.call(deleteFiles, { jobId });
-    const gone = { code: 'results_deleted', message: 'The results of this job were deleted on 2030-01-07.' };
+    const gone = {
+      code: 'results_deleted',
+      message: 'The results of this job were deleted on 2030-01-07.',
+    };
     await expect(user.stream(streamResults, { jobId })).rejects.toMatchObject(gone);
     const results = core.operator.stream(streamResults, { jobId });
     await expect(results).rejects.toMatchObject(gone);
-    await expect(core.operator.call(createFileLink, { jobId, name: 'x' })).rejects.toMatchObject(gone);
+    await expect(core.operator.call(createFileLink, { jobId, name: 'x' })).rejects.toMatchObject(
+      gone,
+    );
     const item = { jobId, itemId: '30000000001' };
     await expect(fixture.read(userId, 'DownloadVariantSoldItem', item)).rejects.toMatchObject(gone);
     expect(await fixture.read(userId, 'RetrieveVariantSold', { jobId })).toMatchObject({
@@ -87,8 +99,12 @@ describe('DeleteFiles', () => {
 
   test("refuses a job that has not ended, and another user's job", async () => {
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
-    const message = 'The job has not ended: it is awaiting_approval. Only files of ended jobs are deleted.';
-    await expect(user.call(deleteFiles, { jobId })).rejects.toMatchObject({ code: 'conflict', message });
+    const message =
+      'The job has not ended: it is awaiting_approval. Only files of ended jobs are deleted.';
+    await expect(user.call(deleteFiles, { jobId })).rejects.toMatchObject({
+      code: 'conflict',
+      message,
+    });
     const other = (await core.createKey(await fixture.createUser(0))).caller;
     await expect(other.call(deleteFiles, { jobId })).rejects.toMatchObject({ code: 'not_found' });
   });
@@ -183,7 +199,12 @@ describe('ExportAccount', () => {
     });
     expect(lines[0]).toMatchObject({
       type: 'account',
-      data: { id: userId, name: 'Ann Lee', email: 'ann@example.org', created_at: '2030-01-07T04:00:00.000Z' },
+      data: {
+        id: userId,
+        name: 'Ann Lee',
+        email: 'ann@example.org',
+        created_at: '2030-01-07T04:00:00.000Z',
+      },
     });
     const text = JSON.stringify(lines);
     expect(text).not.toContain(webhook.secret);

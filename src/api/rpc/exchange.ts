@@ -21,17 +21,24 @@ export interface RpcExchange {
   failure: string | null;
 }
 
-const exchangeKey = createContextKey<RpcExchange | null>(null, { description: 'the HTTP exchange' });
+const exchangeKey = createContextKey<RpcExchange | null>(null, {
+  description: 'the HTTP exchange',
+});
 
 /** Creates the context values of a call. */
 export const valuesOf = (exchange: RpcExchange): ContextValues =>
   createContextValues().set(exchangeKey, exchange);
 
 /** Returns the exchange of a call that createRpcListener() serves. */
-export const exchangeOf = ({ values }: { values: ContextValues }): RpcExchange => values.get(exchangeKey)!;
+export const exchangeOf = ({ values }: { values: ContextValues }): RpcExchange =>
+  values.get(exchangeKey)!;
 
 /** Creates the exchange of a call that has a request id. */
-export function createExchange(request: RpcRequest, response: RpcResponse, requestId: string): RpcExchange {
+export function createExchange(
+  request: RpcRequest,
+  response: RpcResponse,
+  requestId: string,
+): RpcExchange {
   return {
     request,
     response,
@@ -43,7 +50,10 @@ export function createExchange(request: RpcRequest, response: RpcResponse, reque
 }
 
 /** Returns a header of a request by its lower-case name. */
-export function headerOf({ headers }: Pick<RpcRequest, 'headers'>, name: string): string | undefined {
+export function headerOf(
+  { headers }: Pick<RpcRequest, 'headers'>,
+  name: string,
+): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : undefined;
 }

@@ -1,4 +1,9 @@
-import { create, type DescMessage, type DescMethod, type MessageInitShape } from '@bufbuild/protobuf';
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type MessageInitShape,
+} from '@bufbuild/protobuf';
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import {
   BadRequestSchema,
@@ -27,15 +32,17 @@ import {
 import { recordCallError } from './call-spans.ts';
 import { exchangeOf, headerOf } from './exchange.ts';
 
-/** Problems in a BadRequest. The detail of the contract has all of them; both go into one header. */
+/**
+ * Problems in a BadRequest. The detail of the contract has all of them; both go into one header.
+ */
 const maxViolations = 20;
 
 /** Domain of the reasons in ErrorInfo. */
 const domain = 'gleaner';
 
 /**
- * Adds the standard details of google.rpc to an RPC error, for clients that do not know the contract's own
- * detail.
+ * Adds the standard details of google.rpc to an RPC error, for clients that do not know the
+ * contract's own detail.
  */
 function addGoogleDetails(error: ConnectError, fault: Fault): void {
   const { code, problems, quota, retryAfterMs } = fault;
@@ -59,7 +66,9 @@ function addGoogleDetails(error: ConnectError, fault: Fault): void {
     add(QuotaFailureSchema, { violations: [{ subject: 'credits', description }] });
   }
   if (code === 'rate_limited')
-    add(QuotaFailureSchema, { violations: [{ subject: 'requests', description: fault.clientMessage }] });
+    add(QuotaFailureSchema, {
+      violations: [{ subject: 'requests', description: fault.clientMessage }],
+    });
   if (retryAfterMs !== undefined) {
     const ms = Math.ceil(retryAfterMs);
     const retryDelay = { seconds: BigInt(Math.floor(ms / 1000)), nanos: (ms % 1000) * 1_000_000 };
@@ -92,14 +101,17 @@ export function toConnectError(thrown: unknown): ConnectError {
   if (thrown instanceof ConnectError) return thrown;
   const fault = Fault.from(thrown);
   const code = codeOf(fault);
-  const message = code === Code.Internal ? 'The service failed; the log says why.' : messageOf(fault);
+  const message =
+    code === Code.Internal ? 'The service failed; the log says why.' : messageOf(fault);
   const error = new ConnectError(message, code, headersOf(fault), undefined, thrown);
   error.details.push({ desc: FaultSchema, value: faultDetail(fault) });
   addGoogleDetails(error, fault);
   return error;
 }
 
-/** Returns the RPC code. Clients retry after ABORTED: only conflicts that end by themselves have it. */
+/**
+ * Returns the RPC code. Clients retry after ABORTED: only conflicts that end by themselves have it.
+ */
 function codeOf({ code, retryAfterMs }: Fault): Code {
   if (code === 'conflict' && retryAfterMs !== undefined) return Code.Aborted;
   return codes[code] ?? Code.Internal;
@@ -117,8 +129,8 @@ function headersOf({ headers, retryAfterMs }: Fault): Record<string, string> {
 }
 
 /**
- * Converts a remote core's error to its fault; `unavailable` for an unreachable core. Returns a fault
- * unchanged. `place` corrects the locations of the error's problems.
+ * Converts a remote core's error to its fault; `unavailable` for an unreachable core. Returns a
+ * fault unchanged. `place` corrects the locations of the error's problems.
  */
 export function fromConnectError(
   thrown: unknown,
@@ -143,8 +155,8 @@ export function fromConnectError(
 }
 
 /**
- * Returns the RPC error of a call that failed in the core, and logs internal errors and outages. A call that
- * was cancelled, or whose deadline passed, failed for that reason.
+ * Returns the RPC error of a call that failed in the core, and logs internal errors and outages. A
+ * call that was cancelled, or whose deadline passed, failed for that reason.
  */
 export function failCall(
   log: Log,
@@ -169,8 +181,8 @@ const names = submitOptionFields.map((field) => ({
 }));
 
 /**
- * Returns an error of a submission as RPC reports it: problems of its options are in the metadata. Handlers
- * locate them in the query, as REST does. Returns any other error unchanged.
+ * Returns an error of a submission as RPC reports it: problems of its options are in the metadata.
+ * Handlers locate them in the query, as REST does. Returns any other error unchanged.
  */
 export function placeInMetadata(method: DescMethod, thrown: unknown): unknown {
   if (!(thrown instanceof Fault) || thrown.problems.length === 0 || !takesSubmitOptions(method))
@@ -183,8 +195,8 @@ export function placeInMetadata(method: DescMethod, thrown: unknown): unknown {
 }
 
 /**
- * Returns problems that a submission over RPC reports, with those of its options in the query, as REST
- * reports them.
+ * Returns problems that a submission over RPC reports, with those of its options in the query, as
+ * REST reports them.
  */
 export function placeInQuery(method: DescMethod, problems: Problem[]): Problem[] {
   if (!takesSubmitOptions(method)) return problems;

@@ -86,7 +86,10 @@ test.each([
   [new Fault('conflict', 'Not complete.', { retryAfterMs: 2_000 }), { retryAfterMs: 2_000 }],
 ])('the fault is that of the core: %s', async (fault, parts) => {
   exportFile = () => Promise.reject(fault);
-  await expect(remote()('job/full', wanted, signal())).rejects.toMatchObject({ code: fault.code, ...parts });
+  await expect(remote()('job/full', wanted, signal())).rejects.toMatchObject({
+    code: fault.code,
+    ...parts,
+  });
 });
 
 test('a failure after the first records ends the records', async () => {
@@ -153,7 +156,8 @@ test('a separate gateway lets the core restore or find a file, and gets its faul
   const place = { head: '[', path: 'job/full', start: 1, end: 5_000_000_000, tail: ']' };
   restoreFile = async (path) => {
     restored.push(path);
-    if (path === 'job/lost') throw new Fault('storage_damaged', 'The stored file job/lost is missing.');
+    if (path === 'job/lost')
+      throw new Fault('storage_damaged', 'The stored file job/lost is missing.');
     return path === 'job/batch' ? place : null;
   };
   const restoreRemote = createRemoteRestore({ transport: transport() }, (path) => `${path}?good`);

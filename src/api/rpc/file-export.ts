@@ -38,15 +38,18 @@ export interface FileExportOptions {
 const pathKey = createContextKey('', { description: 'the path of the linked file' });
 
 /**
- * Serves gleaner.file.v1 for separate gateways, which cannot read jobs. A signed link in the metadata
- * authorizes a call before its body is read. It must be valid without an API key: gateways verify the keys.
+ * Serves gleaner.file.v1 for separate gateways, which cannot read jobs. A signed link in the
+ * metadata authorizes a call before its body is read. It must be valid without an API key: gateways
+ * verify the keys.
  */
 export function routeFileExport({ exportFile, restoreFile, verifyLink, log }: FileExportOptions) {
   const { exportFile: exporting, restoreFile: restoring } = FileService.method;
-  const failed = (context: HandlerContext, thrown: unknown) => failCall(log, exporting, context, thrown);
+  const failed = (context: HandlerContext, thrown: unknown) =>
+    failCall(log, exporting, context, thrown);
   const admit = async (context: HandlerContext) => {
     const { path, bearer } = verifyLink(headerOf(exchangeOf(context).request, linkMetadata) ?? '');
-    if (bearer) throw new Fault('link_invalid', 'The link is not valid without the API key of its owner');
+    if (bearer)
+      throw new Fault('link_invalid', 'The link is not valid without the API key of its owner');
     context.values.set(pathKey, path);
     return '';
   };
@@ -59,7 +62,11 @@ export function routeFileExport({ exportFile, restoreFile, verifyLink, log }: Fi
           const location = await restoreFile(context.values.get(pathKey));
           if (location === null) return create(RestoreFileResponseSchema);
           const { start, end, ...texts } = location;
-          return create(RestoreFileResponseSchema, { ...texts, start: BigInt(start), end: BigInt(end) });
+          return create(RestoreFileResponseSchema, {
+            ...texts,
+            start: BigInt(start),
+            end: BigInt(end),
+          });
         } catch (error) {
           throw failCall(log, restoring, context, error);
         }
@@ -90,9 +97,9 @@ export function routeFileExport({ exportFile, restoreFile, verifyLink, log }: Fi
 }
 
 /**
- * Creates a function that returns the records of a result file from a core in another process, until its
- * signal aborts. `sign` creates a link to a file that is valid without an API key. Throws the faults of
- * exportFile(), and `unavailable`.
+ * Creates a function that returns the records of a result file from a core in another process,
+ * until its signal aborts. `sign` creates a link to a file that is valid without an API key. Throws
+ * the faults of exportFile(), and `unavailable`.
  */
 export function createRemoteExport(
   { transport }: Pick<RemoteCore, 'transport'>,
@@ -115,7 +122,8 @@ export function createRemoteExport(
       );
       const parts = message[Symbol.asyncIterator]();
       const first = await parts.next();
-      if (first.done) throw new Fault('unavailable', 'The core sent no records.', { component: 'core' });
+      if (first.done)
+        throw new Fault('unavailable', 'The core sent no records.', { component: 'core' });
       const { contentType, fileName } = first.value;
       return { contentType, fileName, bytes: bytesOf(parts) };
     } catch (error) {
@@ -125,8 +133,8 @@ export function createRemoteExport(
 }
 
 /**
- * Creates a function that lets a core in another process restore a file. Throws the faults of restoreFile(),
- * and `unavailable`.
+ * Creates a function that lets a core in another process restore a file. Throws the faults of
+ * restoreFile(), and `unavailable`.
  */
 export function createRemoteRestore(
   { transport }: Pick<RemoteCore, 'transport'>,
@@ -154,7 +162,8 @@ export function createRemoteRestore(
 
 async function* bytesOf(parts: AsyncIterator<ExportFileResponse>): AsyncGenerator<Uint8Array> {
   try {
-    for (let next = await parts.next(); !next.done; next = await parts.next()) yield next.value.data;
+    for (let next = await parts.next(); !next.done; next = await parts.next())
+      yield next.value.data;
   } catch (error) {
     throw fromConnectError(error);
   }

@@ -12,7 +12,9 @@ import { fromConnectError, toConnectError } from './fault-detail.ts';
 describe('toConnectError()', () => {
   test('adds an ErrorInfo to every error', () => {
     const error = toConnectError(new Fault('not_found', 'No such job'));
-    expect(error.findDetails(ErrorInfoSchema)).toMatchObject([{ reason: 'NOT_FOUND', domain: 'gleaner' }]);
+    expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
+      { reason: 'NOT_FOUND', domain: 'gleaner' },
+    ]);
     expect(error.findDetails(RetryInfoSchema)).toEqual([]);
     expect(error.findDetails(BadRequestSchema)).toEqual([]);
   });
@@ -42,11 +44,15 @@ describe('toConnectError()', () => {
       { violations: [{ subject: 'credits', description: '10 credits needed, 4 available' }] },
     ]);
     const quota = { required: 10, current: 400 };
-    const above = toConnectError(new Fault('max_credits_exceeded', 'More than the maximum of 9.', { quota }));
+    const above = toConnectError(
+      new Fault('max_credits_exceeded', 'More than the maximum of 9.', { quota }),
+    );
     expect(above.findDetails(QuotaFailureSchema)).toMatchObject([
       { violations: [{ subject: 'credits', description: 'More than the maximum of 9.' }] },
     ]);
-    const limited = toConnectError(new Fault('rate_limited', 'Too many requests', { retryAfterMs: 1499.5 }));
+    const limited = toConnectError(
+      new Fault('rate_limited', 'Too many requests', { retryAfterMs: 1499.5 }),
+    );
     expect(limited.findDetails(QuotaFailureSchema)).toMatchObject([
       { violations: [{ subject: 'requests' }] },
     ]);

@@ -41,7 +41,10 @@ export type ShapeHandler<M extends DescMethod> = (
 ) => Promise<MessageInitShape<M['output']>>;
 
 /** Returns the entry of a unary method in Handlers. */
-export function handle<M extends DescMethod>(method: M, handler: ShapeHandler<M>): [string, Handler] {
+export function handle<M extends DescMethod>(
+  method: M,
+  handler: ShapeHandler<M>,
+): [string, Handler] {
   const bound = async (request: Message, call: Call) =>
     create(method.output, (await handler(request as MessageShape<M['input']>, call)) as never);
   return [fullName(method), bound];

@@ -1,5 +1,8 @@
 import { Code, ConnectError, type ConnectRouter } from '@connectrpc/connect';
-import { Health, HealthCheckResponse_ServingStatus as Status } from '../../../gen/health/v1/health_pb.ts';
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as Status,
+} from '../../../gen/health/v1/health_pb.ts';
 import type { Clock } from '../../base/clock.ts';
 import { publicBodyBytes } from './adapter.ts';
 import type { Core } from './core.ts';
@@ -7,7 +10,9 @@ import type { Core } from './core.ts';
 /** Interval of the checks of a watch, in milliseconds. */
 const watchMs = 5_000;
 
-/** Serves grpc.health.v1 for the server ('') and each service: SERVING while the engines respond. */
+/**
+ * Serves grpc.health.v1 for the server ('') and each service: SERVING while the engines respond.
+ */
 export function routeHealth(core: Core, clock: Clock): (router: ConnectRouter) => void {
   const names = new Set(['', ...core.services.map((service) => service.typeName)]);
   const statusOf = async () => {
@@ -23,7 +28,8 @@ export function routeHealth(core: Core, clock: Clock): (router: ConnectRouter) =
       Health,
       {
         async check({ service }) {
-          if (!names.has(service)) throw new ConnectError(`There is no service '${service}'.`, Code.NotFound);
+          if (!names.has(service))
+            throw new ConnectError(`There is no service '${service}'.`, Code.NotFound);
           return { status: await statusOf() };
         },
         async *watch({ service }, { signal }) {

@@ -48,13 +48,20 @@ export function toChangeMessage(change: ItemChange): MessageInitShape<typeof Ite
     at: timestampFromMs(at),
     fields: trackedFields
       .filter((field) => field in after && !isRepeatedCurrency(field, before, after))
-      .map((field) => ({ field, ...jsonOf('before', before[field]), ...jsonOf('after', after[field]) })),
+      .map((field) => ({
+        field,
+        ...jsonOf('before', before[field]),
+        ...jsonOf('after', after[field]),
+      })),
   };
 }
 
 /** Returns true for the currency of a price that is the same before and after. */
-const isRepeatedCurrency = (field: TrackedField, before: ItemChange['before'], after: ItemChange['after']) =>
-  field === 'currency' && (before.currency ?? null) === (after.currency ?? null);
+const isRepeatedCurrency = (
+  field: TrackedField,
+  before: ItemChange['before'],
+  after: ItemChange['after'],
+) => field === 'currency' && (before.currency ?? null) === (after.currency ?? null);
 
 const jsonOf = (name: 'before' | 'after', value: unknown) =>
   value === undefined || value === null ? {} : { [name]: JSON.stringify(value) };

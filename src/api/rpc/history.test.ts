@@ -51,7 +51,9 @@ describe('getHistory', () => {
     expect(next).toMatchObject({ observations: [first], nextPageToken: '' });
     const { observedAt: from } = second!;
     const { observedAt: to } = latest!;
-    expect((await user.call(method.getHistory, { ...place, from, to })).observations).toEqual([second]);
+    expect((await user.call(method.getHistory, { ...place, from, to })).observations).toEqual([
+      second,
+    ]);
   });
 
   test('returns only the wanted values, and observations in which one of them changed', async () => {
@@ -64,13 +66,19 @@ describe('getHistory', () => {
       tracking.changeItem(lamp, change);
       await tracking.run(userId, [lamp]);
     }
-    const { observations } = await user.call(method.getHistory, { ...place, fields: ['title'], pageSize: 2 });
+    const { observations } = await user.call(method.getHistory, {
+      ...place,
+      fields: ['title'],
+      pageSize: 2,
+    });
     expect(observations.map(({ values }) => [values!.title, values!.price])).toEqual([
       ['C', undefined],
       ['B', undefined],
     ]);
     expect(observations[0]!.values!.variants).toEqual([]);
-    await expect(user.call(method.getHistory, { ...place, fields: ['colour'] })).rejects.toMatchObject({
+    await expect(
+      user.call(method.getHistory, { ...place, fields: ['colour'] }),
+    ).rejects.toMatchObject({
       code: 'invalid',
       problems: [{ loc: ['query', 'fields', 0] }],
     });
@@ -93,7 +101,10 @@ describe('getHistory', () => {
     expect(others).toEqual([]);
     expect(firstPrice).toMatchObject({ observedAt: first!.observedAt, endedAt: cheap!.observedAt });
     const [titleOnly] = await call({ fields: ['title'], to: titleC!.observedAt });
-    expect(titleOnly).toMatchObject({ observedAt: titleB!.observedAt, endedAt: titleC!.observedAt });
+    expect(titleOnly).toMatchObject({
+      observedAt: titleB!.observedAt,
+      endedAt: titleC!.observedAt,
+    });
   });
 
   test('names the stores that have an item with the id', async () => {
@@ -131,7 +142,8 @@ test('listTrackedItems filters the items of the caller', async () => {
   tracking.changeItem(lamp, { isRemoved: true });
   await tracking.run(userId, [lamp, chair], 'daily');
   const list = (request: object) => user.call(method.listTrackedItems, request);
-  const keysOf = async (request: object) => (await list(request)).items.map(({ key }) => key).sort();
+  const keysOf = async (request: object) =>
+    (await list(request)).items.map(({ key }) => key).sort();
   expect(await keysOf({})).toEqual([lamp, chair].sort());
   expect(await keysOf({ market: 'mktb' })).toEqual([]);
   expect(await keysOf({ region: '-' })).toEqual([]);
@@ -172,7 +184,11 @@ describe('changes of a job', () => {
       ...place,
       after: { title: '=cmd' },
     });
-    expect(lines.find(({ type }) => type === 'missing')).toMatchObject({ key: chair, before: {}, after: {} });
+    expect(lines.find(({ type }) => type === 'missing')).toMatchObject({
+      key: chair,
+      before: {},
+      after: {},
+    });
     expect(JSON.parse((await file('json')).text)).toEqual(lines);
     const csv = await file('csv');
     expect(csv.type).toMatch('text/csv');
@@ -183,7 +199,10 @@ describe('changes of a job', () => {
   test('are pending until the comparison, which the download waits for', async () => {
     const job = await tracking.end(userId, [lamp]);
     const request = { jobId: job.id };
-    expect(await user.call(method.listChanges, request)).toMatchObject({ status: 'pending', changes: [] });
+    expect(await user.call(method.listChanges, request)).toMatchObject({
+      status: 'pending',
+      changes: [],
+    });
     const download = user.stream(method.streamChanges, request);
     await expect(download).rejects.toMatchObject({ code: 'conflict' });
   });
@@ -200,7 +219,13 @@ describe('changes of a job', () => {
 });
 
 describe('rules', () => {
-  const fields = { name: 'Cheaper', condition: 'price_falls_by', threshold: 5, market: 'mktf', region: '-' };
+  const fields = {
+    name: 'Cheaper',
+    condition: 'price_falls_by',
+    threshold: 5,
+    market: 'mktf',
+    region: '-',
+  };
 
   const mail = {
     smtp: { host: 'localhost', port: 25, tls: 'off' as const, login: null },
@@ -213,9 +238,21 @@ describe('rules', () => {
     expect(rule).toMatchObject({ ...fields, region: '', channel: 'webhook', enabled: true });
     const { ruleId } = rule;
     expect(await user.call(method.getRule, { ruleId })).toEqual(rule);
-    const change = { ruleId, condition: 'changes', field: 'title', channel: 'email', disabled: true };
+    const change = {
+      ruleId,
+      condition: 'changes',
+      field: 'title',
+      channel: 'email',
+      disabled: true,
+    };
     const changed = await user.call(method.updateRule, change);
-    expect(changed).toMatchObject({ ruleId, name: '', condition: 'changes', field: 'title', enabled: false });
+    expect(changed).toMatchObject({
+      ruleId,
+      name: '',
+      condition: 'changes',
+      field: 'title',
+      enabled: false,
+    });
     expect(changed.threshold).toBeUndefined();
     expect((await user.call(method.listRules, {})).rules).toEqual([changed]);
     expect((await other.call(method.listRules, {})).rules).toEqual([]);
@@ -239,7 +276,11 @@ describe('rules', () => {
     [{ condition: 'cheap' }, 'condition', /./],
     [{ ...fields, market: 'Amazon' }, 'market', /^"Amazon" is not a marketplace \(mkta, .*\)\.$/],
     [{ ...fields, market: 'mkte1', region: '' }, 'market', /Did you mean mkte\?$/],
-    [{ ...fields, market: 'mkte', region: 'id' }, 'region', /^"id" is not a region of mkte \(sg, jp, .*\)/],
+    [
+      { ...fields, market: 'mkte', region: 'id' },
+      'region',
+      /^"id" is not a region of mkte \(sg, jp, .*\)/,
+    ],
     [{ ...fields, market: '', region: 'xx' }, 'region', /^"xx" is not a region \(id, /],
     [{ ...fields, region: 'sg' }, 'region', /^Marketplace mktf has no regions/],
     [{ ...fields, series: 'true' }, 'series', /^No series is named "true"/],

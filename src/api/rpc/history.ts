@@ -13,7 +13,13 @@ import { Fault } from '../../contract/fault.ts';
 import { noRegion, seriesOf } from '../../contract/track.ts';
 import { type FormatName, formatInfo } from '../../formats/format.ts';
 import { changeFile } from '../../history/change-file.ts';
-import { addRule, changeRule, findRule, type RuleFields, removeRule } from '../../history/rule-book.ts';
+import {
+  addRule,
+  changeRule,
+  findRule,
+  type RuleFields,
+  removeRule,
+} from '../../history/rule-book.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';
 import { requireCompared } from '../../jobs/queries/changed.ts';
@@ -37,7 +43,12 @@ import {
 } from '../../store/history.ts';
 import type { Store } from '../../store/store.ts';
 import { type Call, type Handlers, handle, pageOf, type StreamHandler } from './handlers.ts';
-import { toChangeMessage, toItemMessage, toObservationMessage, toRuleMessage } from './history-messages.ts';
+import {
+  toChangeMessage,
+  toItemMessage,
+  toObservationMessage,
+  toRuleMessage,
+} from './history-messages.ts';
 import { streamText } from './job-stream.ts';
 
 /** Maximum stores that a message names. */
@@ -46,8 +57,8 @@ const maxStores = 5;
 const maxPages = 20;
 
 /**
- * Returns the handlers of gleaner.history.v1.HistoryService: the caller's items, the changes of jobs, and
- * rules.
+ * Returns the handlers of gleaner.history.v1.HistoryService: the caller's items, the changes of
+ * jobs, and rules.
  */
 export function historyHandlers(context: JobContext): Handlers {
   const { store } = context;
@@ -57,7 +68,13 @@ export function historyHandlers(context: JobContext): Handlers {
       const { search } = request;
       const filter = { ...placeFilter(request), ...(search === '' ? {} : { search }) };
       const page = pageOf(request);
-      const { items, next } = await listTrackedItems(store, principal.userId, request.series, filter, page);
+      const { items, next } = await listTrackedItems(
+        store,
+        principal.userId,
+        request.series,
+        filter,
+        page,
+      );
       return { items: items.map(toItemMessage), nextPageToken: next ?? '' };
     }),
     handle(method.getHistory, async (request, { principal }) => {
@@ -101,7 +118,9 @@ function ruleHandlers(context: JobContext) {
       toRuleMessage(await addRule(context, principal.userId, ruleFields(request))),
     ),
     handle(method.updateRule, async (request, { principal }) =>
-      toRuleMessage(await changeRule(context, principal.userId, request.ruleId, ruleFields(request))),
+      toRuleMessage(
+        await changeRule(context, principal.userId, request.ruleId, ruleFields(request)),
+      ),
     ),
     handle(method.deleteRule, async ({ ruleId }, { principal }) => {
       await removeRule(context, principal.userId, ruleId);
@@ -111,7 +130,8 @@ function ruleHandlers(context: JobContext) {
 }
 
 function ruleFields(request: Omit<CreateRuleRequest, '$typeName' | '$unknown'>): RuleFields {
-  const { name, condition, threshold, field, market, region, key, series, channel, disabled } = request;
+  const { name, condition, threshold, field, market, region, key, series, channel, disabled } =
+    request;
   return {
     ...{ name, market, region, key, series },
     condition: condition as RuleFields['condition'],
@@ -123,8 +143,9 @@ function ruleFields(request: Omit<CreateRuleRequest, '$typeName' | '$unknown'>):
 }
 
 /**
- * Reads a page of observations, the first of which may have been made before the period. With `fields`,
- * continues until the page has observations in which one of them changed, each of which ends with the next.
+ * Reads a page of observations, the first of which may have been made before the period. With
+ * `fields`, continues until the page has observations in which one of them changed, each of which
+ * ends with the next.
  */
 async function readObservations(
   { store, clock }: JobContext,
@@ -148,7 +169,9 @@ async function readObservations(
   return { items: fields.length === 0 ? items : await withEnds(store, item, items, fields), next };
 }
 
-/** Returns the time of the observation that holds at a time, or the time itself if there is none. */
+/**
+ * Returns the time of the observation that holds at a time, or the time itself if there is none.
+ */
 async function startOf(
   store: Store,
   item: ItemKey,
@@ -191,8 +214,8 @@ function placeFilter({
 }
 
 /**
- * Returns a tracked item of a user. Throws `not_found`, and `invalid` if several stores have the item and the
- * request names none.
+ * Returns a tracked item of a user. Throws `not_found`, and `invalid` if several stores have the
+ * item and the request names none.
  */
 async function findItem(
   { store: { trackedItems } }: JobContext,
@@ -206,7 +229,8 @@ async function findItem(
     { order: [], limit: maxStores },
   );
   const [item] = found;
-  if (item === undefined) throw new Fault('not_found', `There is no history of ${market}/${region}/${key}.`);
+  if (item === undefined)
+    throw new Fault('not_found', `There is no history of ${market}/${region}/${key}.`);
   if (found.length === 1) return item;
   const stores = found
     .map((each) => each.region)
@@ -220,11 +244,18 @@ async function findItem(
 }
 
 /** Returns one of the caller's tracked jobs. Throws `not_found`. */
-async function findTracked({ store }: JobContext, jobId: string, { principal }: Call): Promise<Job> {
+async function findTracked(
+  { store }: JobContext,
+  jobId: string,
+  { principal }: Call,
+): Promise<Job> {
   const job = await store.jobs.get(jobId.toLowerCase());
   if (job === null || job.userId !== principal.userId || !isAccepted(job)) throw noJob(jobId);
   if (seriesOf(job.options.track) === null)
-    throw new Fault('not_found', `Job '${jobId}' is not tracked. Submit it with track=true to compare it.`);
+    throw new Fault(
+      'not_found',
+      `Job '${jobId}' is not tracked. Submit it with track=true to compare it.`,
+    );
   return job;
 }
 

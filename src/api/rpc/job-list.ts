@@ -22,7 +22,10 @@ const taskNumber = /^[0-9]{1,15}$/;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Returns any user's job. Throws `not_found` for an unknown id. */
-export async function anyJob(store: Pick<Store, 'jobs'>, { jobId }: { jobId: string }): Promise<Job> {
+export async function anyJob(
+  store: Pick<Store, 'jobs'>,
+  { jobId }: { jobId: string },
+): Promise<Job> {
   const job = await store.jobs.get(jobId.toLowerCase());
   if (job === null) throw noJob(jobId);
   return job;
@@ -35,8 +38,8 @@ export async function findJob(store: Pick<Store, 'jobs'>, text: string): Promise
 }
 
 /**
- * Returns the ids of users whose name or email address contains a text. Throws `invalid` if more than 1,000
- * match.
+ * Returns the ids of users whose name or email address contains a text. Throws `invalid` if more
+ * than 1,000 match.
  */
 async function findOwners(store: Pick<Store, 'users'>, text: string): Promise<string[]> {
   const { items, next } = await listUsers(store, 'user', { limit: maxOwners }, text.trim());
@@ -51,8 +54,9 @@ async function findOwners(store: Pick<Store, 'users'>, text: string): Promise<st
 const operatorFields = ['userId', 'mode'] as const;
 
 /**
- * Returns a page of jobs, newest first: a user's jobs, or for operators the jobs of every user, including
- * jobs whose submission is not finished. Throws `forbidden` for a user who filters by owner.
+ * Returns a page of jobs, newest first: a user's jobs, or for operators the jobs of every user,
+ * including jobs whose submission is not finished. Throws `forbidden` for a user who filters by
+ * owner.
  */
 export async function listJobs(
   context: JobContext,
@@ -61,7 +65,9 @@ export async function listJobs(
 ): Promise<Page<Job>> {
   const { store } = context;
   if (role === 'user') {
-    const given = operatorFields.find((field) => request[field] !== '' && request[field] !== userId);
+    const given = operatorFields.find(
+      (field) => request[field] !== '' && request[field] !== userId,
+    );
     if (given !== undefined)
       throw new Fault(
         'forbidden',
@@ -70,7 +76,8 @@ export async function listJobs(
   }
   const search = request.search.trim();
   const found = search === '' ? null : await findJob(store, search);
-  const isFound = found !== null && (role === 'operator' || (found.userId === userId && isAccepted(found)));
+  const isFound =
+    found !== null && (role === 'operator' || (found.userId === userId && isAccepted(found)));
   if (isFound) return { items: isListed(found, request) ? [found] : [], next: null };
   if (role === 'operator') return page(context, request, await ownersOf(context, request), true);
   const named = search === '' ? undefined : { fields: ['options.name'], text: search };
@@ -111,7 +118,8 @@ async function ownersOf(
   const isTest = mode === 'test';
   const found = search === '' ? undefined : await findOwners(store, search);
   const owners = found && { in: isTest ? found.map(testAccountId) : found };
-  if (userId === '') return owners === undefined ? { mode: isTest ? 'test' : 'live' } : { userId: owners };
+  if (userId === '')
+    return owners === undefined ? { mode: isTest ? 'test' : 'live' } : { userId: owners };
   const isTestAccount = (await store.users.get(userId))?.testOf != null;
   return { userId: { ...owners, is: isTest && !isTestAccount ? testAccountId(userId) : userId } };
 }

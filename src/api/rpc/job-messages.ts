@@ -31,7 +31,8 @@ export function createJobMessages(context: JobContext): JobMessages {
   const pathOf = retrievePaths(context.jobTypes);
   const forOwner = async (jobs: readonly Job[]) => {
     const unknown = jobs.filter(({ counts }) => counts === null).map(({ id }) => id);
-    const counted = unknown.length > 0 ? await store.batches.countJobs(unknown) : new Map<string, Counts>();
+    const counted =
+      unknown.length > 0 ? await store.batches.countJobs(unknown) : new Map<string, Counts>();
     return Promise.all(
       jobs.map(async (job) => {
         const counts = job.counts ?? counted.get(job.id) ?? emptyCounts();
@@ -50,7 +51,9 @@ export function createJobMessages(context: JobContext): JobMessages {
     async forOperator(jobs) {
       const [shapes, users] = await Promise.all([
         forOwner(jobs),
-        jobs.length > 0 ? store.users.find({ id: { in: [...new Set(jobs.flatMap(peopleOf))] } }) : [],
+        jobs.length > 0
+          ? store.users.find({ id: { in: [...new Set(jobs.flatMap(peopleOf))] } })
+          : [],
       ]);
       const people = new Map(users.map((user) => [user.id, user]));
       return shapes.map((shape, index) => ({
@@ -63,7 +66,8 @@ export function createJobMessages(context: JobContext): JobMessages {
 }
 
 /** Returns the ids of the owner and, if there was one, of the operator who decided. */
-const peopleOf = ({ userId, decidedBy }: Job) => (decidedBy === null ? [userId] : [userId, decidedBy]);
+const peopleOf = ({ userId, decidedBy }: Job) =>
+  decidedBy === null ? [userId] : [userId, decidedBy];
 
 const ownerOf = (user: User | undefined) =>
   user === undefined ? {} : { userName: user.name, userBalance: BigInt(user.balance) };
@@ -93,8 +97,8 @@ function toJobMessage(job: Job, { units, batches, pages }: Counts, others: objec
 }
 
 /**
- * Returns a function for the REST path of a job: the path of its kind's read step whose only parameters are
- * the job and its site.
+ * Returns a function for the REST path of a job: the path of its kind's read step whose only
+ * parameters are the job and its site.
  */
 export function retrievePaths(jobTypes: JobTypes): (job: Job) => string {
   const templates = new Map<string, string>();
@@ -107,8 +111,11 @@ export function retrievePaths(jobTypes: JobTypes): (job: Job) => string {
       templates.set(key, template);
   }
   return ({ market, kind, id, number, region }) =>
-    splitRequest(templates.get(`${market}/${kind}`) ?? '', { job_id: id, task_id: number, site: region })
-      .path;
+    splitRequest(templates.get(`${market}/${kind}`) ?? '', {
+      job_id: id,
+      task_id: number,
+      site: region,
+    }).path;
 }
 
 const fileOf = toMessage(ResultFileSchema);
@@ -120,5 +127,11 @@ export function toFileMessage({
   recordsLink,
   ...place
 }: ResultFile): MessageInitShape<typeof ResultFileSchema> {
-  return fileOf({ ...place, ...file, name: fileName(file), downloadUrl: link, recordsUrl: recordsLink });
+  return fileOf({
+    ...place,
+    ...file,
+    name: fileName(file),
+    downloadUrl: link,
+    recordsUrl: recordsLink,
+  });
 }

@@ -18,10 +18,22 @@ import { pageOf } from './handlers.ts';
 
 /** Queries of a job with the same response for users and operators. */
 export interface JobReads {
-  listUnits(request: ListUnitsRequest, job: Job): Promise<MessageInitShape<typeof ListUnitsResponseSchema>>;
-  listFaults(request: JobRequest, job: Job): Promise<MessageInitShape<typeof ListFaultsResponseSchema>>;
-  getQuality(request: JobRequest, job: Job): Promise<MessageInitShape<typeof GetQualityResponseSchema>>;
-  getProgress(request: JobRequest, job: Job): Promise<MessageInitShape<typeof GetProgressResponseSchema>>;
+  listUnits(
+    request: ListUnitsRequest,
+    job: Job,
+  ): Promise<MessageInitShape<typeof ListUnitsResponseSchema>>;
+  listFaults(
+    request: JobRequest,
+    job: Job,
+  ): Promise<MessageInitShape<typeof ListFaultsResponseSchema>>;
+  getQuality(
+    request: JobRequest,
+    job: Job,
+  ): Promise<MessageInitShape<typeof GetQualityResponseSchema>>;
+  getProgress(
+    request: JobRequest,
+    job: Job,
+  ): Promise<MessageInitShape<typeof GetProgressResponseSchema>>;
 }
 
 export function jobReads(context: JobContext): JobReads {
@@ -36,7 +48,9 @@ export function jobReads(context: JobContext): JobReads {
     },
     async listFaults(_request, job) {
       const groups = await groupFaults(context, job);
-      return { faults: groups.map((group) => ({ ...group, examples: group.examples.map(toUnitMessage) })) };
+      return {
+        faults: groups.map((group) => ({ ...group, examples: group.examples.map(toUnitMessage) })),
+      };
     },
     async getQuality(_request, job) {
       const { records, invalid, fields } = await qualityOf(context, job);
@@ -56,8 +70,16 @@ export function jobReads(context: JobContext): JobReads {
 
 function toUnitMessage(placed: IndexedUnit): MessageInitShape<typeof UnitSchema> {
   const { index, batchId, region, unit, status, outcome } = placed;
-  const shape = { index, batchId, region, status, key: unit.key, input: JSON.stringify(unit.input) };
-  if (outcome?.status === 'FAILED') return { ...shape, code: outcome.code, message: outcome.message };
+  const shape = {
+    index,
+    batchId,
+    region,
+    status,
+    key: unit.key,
+    input: JSON.stringify(unit.input),
+  };
+  if (outcome?.status === 'FAILED')
+    return { ...shape, code: outcome.code, message: outcome.message };
   return outcome?.collectedAt === undefined
     ? shape
     : { ...shape, collectedAt: timestampFromMs(outcome.collectedAt) };

@@ -1,4 +1,9 @@
-import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
+import {
+  create,
+  type DescMethod,
+  type MessageInitShape,
+  type MessageShape,
+} from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
@@ -33,7 +38,11 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 const callOf = (id: string, role = 'user') =>
-  ({ principal: { userId: id, role, keyId: '' }, waitMs: 0, responseHeaders: {} }) as unknown as Call;
+  ({
+    principal: { userId: id, role, keyId: '' },
+    waitMs: 0,
+    responseHeaders: {},
+  }) as unknown as Call;
 
 async function call<M extends DescMethod>(
   method: M,
@@ -42,7 +51,10 @@ async function call<M extends DescMethod>(
   role = 'user',
 ) {
   const known = method.parent === OperatorService ? operatorCalls : handlers;
-  const response = await known.unary.get(fullName(method))!(create(method.input, request), callOf(as, role));
+  const response = await known.unary.get(fullName(method))!(
+    create(method.input, request),
+    callOf(as, role),
+  );
   return response as MessageShape<M['output']>;
 }
 
@@ -72,7 +84,11 @@ const linesOf = (text: string) =>
 
 /** Submits a variant-sold job of existing items, then two that do not exist. */
 async function submitted(plain: number): Promise<string> {
-  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(plain, ...gone));
+  const { jobId } = await fixture.submit(
+    userId,
+    'SubmitVariantSold',
+    variantSoldRequest(plain, ...gone),
+  );
   return jobId;
 }
 
@@ -112,13 +128,23 @@ test('getJob returns properties, progress and the retrieve path', async () => {
   await fixture.startWorker();
   await fixture.waitForState(jobId, 'completed');
   const shown = await call(jobs.getJob, { jobId });
-  expect(shown).toMatchObject({ status: 'completed', ended: true, success: 60, failed: 2, refunded: 20 });
+  expect(shown).toMatchObject({
+    status: 'completed',
+    ended: true,
+    success: 60,
+    failed: 2,
+    refunded: 20,
+  });
   expect([shown.batchesDone, shown.startedAt, shown.finishedAt]).toEqual([
     2,
     expect.anything(),
     expect.anything(),
   ]);
-  const task = await fixture.submit(userId, 'SubmitGetPc', { region: 'sg', itemId: gone[0]!, shopId: '77' });
+  const task = await fixture.submit(userId, 'SubmitGetPc', {
+    region: 'sg',
+    itemId: gone[0]!,
+    shopId: '77',
+  });
   const { jobs: listed } = await call(jobs.listJobs, { kind: 'get_pc' });
   expect(listed.map((job) => [job.taskId, job.retrievePath])).toEqual([
     [BigInt(task.taskId), `/v1/mkta/get_pc/retrieve/${task.taskId}`],
@@ -147,7 +173,8 @@ test('listJobs pages through own jobs by status, kind and marketplace', async ()
 
 test("listJobs finds the caller's jobs by id, task number, and a text in their name", async () => {
   const named = async (name: string) =>
-    (await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1), undefined, { name })).jobId;
+    (await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1), undefined, { name }))
+      .jobId;
   const prices = await named('Weekly prices');
   await named('Stock');
   const { taskId } = await fixture.submit(userId, 'SubmitGetPc', {
@@ -156,12 +183,15 @@ test("listJobs finds the caller's jobs by id, task number, and a text in their n
   const stranger = await fixture.createUser(0);
   const search = async (text: string, request: object = {}, as = userId) =>
     (await call(jobs.listJobs, { search: text, ...request }, as)).jobs;
-  expect(await search(' PRICES ')).toMatchObject([{ jobId: prices, options: { name: 'Weekly prices' } }]);
+  expect(await search(' PRICES ')).toMatchObject([
+    { jobId: prices, options: { name: 'Weekly prices' } },
+  ]);
   expect(await search('prices', { kind: 'get_pc' })).toEqual([]);
   expect(await search(prices.toUpperCase())).toMatchObject([{ jobId: prices }]);
   expect(await search(String(taskId))).toMatchObject([{ kind: 'get_pc' }]);
   expect(await search('  ')).toHaveLength(3);
-  for (const text of [prices, String(taskId), 'prices']) expect(await search(text, {}, stranger)).toEqual([]);
+  for (const text of [prices, String(taskId), 'prices'])
+    expect(await search(text, {}, stranger)).toEqual([]);
   await fixture.context.store.jobs.move(prices, ['awaiting_approval'], 'submitted', 0);
   for (const text of [prices, 'prices']) expect(await search(text)).toEqual([]);
 });
@@ -169,11 +199,22 @@ test("listJobs finds the caller's jobs by id, task number, and a text in their n
 test("returns not_found for another user's job and for an unfinished submit", async () => {
   const jobId = await submitted(1);
   const stranger = await fixture.createUser(0);
-  for (const method of [jobs.getJob, jobs.listUnits, jobs.listFaults, jobs.getProgress, jobs.listFiles]) {
+  for (const method of [
+    jobs.getJob,
+    jobs.listUnits,
+    jobs.listFaults,
+    jobs.getProgress,
+    jobs.listFiles,
+  ]) {
     await expect(call(method, { jobId }, stranger)).rejects.toMatchObject({ code: 'not_found' });
     await expect(call(method, { jobId: newId() })).rejects.toMatchObject({ code: 'not_found' });
   }
-  const written = await fixture.context.store.jobs.move(jobId, ['awaiting_approval'], 'submitted', 0);
+  const written = await fixture.context.store.jobs.move(
+    jobId,
+    ['awaiting_approval'],
+    'submitted',
+    0,
+  );
   expect(written?.state).toBe('submitted');
   await expect(call(jobs.getJob, { jobId })).rejects.toMatchObject({ code: 'not_found' });
   expect((await call(jobs.listJobs, {})).jobs).toEqual([]);
@@ -189,12 +230,24 @@ describe('a job charged at approval', () => {
     const jobId = await submitted(1);
     expect(await creditsOf(jobId)).toMatchObject({ charged: 0, failed: 0, notRun: 0 });
     await reject(fixture.context, jobId, operatorId, 'No.');
-    expect(await creditsOf(jobId)).toEqual({ charged: 0, refunded: 0, success: 0, failed: 3, notRun: 3 });
+    expect(await creditsOf(jobId)).toEqual({
+      charged: 0,
+      refunded: 0,
+      success: 0,
+      failed: 3,
+      notRun: 3,
+    });
   });
 
   test('is charged once approved, and failed units count as run', async () => {
     const jobId = await ended(1);
-    expect(await creditsOf(jobId)).toEqual({ charged: 30, refunded: 20, success: 1, failed: 2, notRun: 0 });
+    expect(await creditsOf(jobId)).toEqual({
+      charged: 30,
+      refunded: 20,
+      success: 1,
+      failed: 2,
+      notRun: 0,
+    });
   });
 });
 
@@ -204,7 +257,11 @@ test('a rejected job that was charged at submit shows its charge and refund', as
   const { charged } = await call(jobs.getJob, { jobId });
   expect(charged).toBeGreaterThan(0);
   await reject(fixture.context, jobId, operatorId, 'No.');
-  expect(await call(jobs.getJob, { jobId })).toMatchObject({ charged, refunded: charged, notRun: 1 });
+  expect(await call(jobs.getJob, { jobId })).toMatchObject({
+    charged,
+    refunded: charged,
+    notRun: 1,
+  });
 });
 
 describe('units', () => {
@@ -244,13 +301,18 @@ describe('units', () => {
     expect([rest.units.map(({ index }) => index), rest.nextPageToken]).toEqual([[104], '']);
     expect((await call(jobs.listUnits, { jobId, code: 'page_blocked' })).units).toEqual([]);
     expect((await call(jobs.listUnits, { jobId, status: 'PENDING' })).units).toEqual([]);
-    await expect(call(jobs.listUnits, { jobId, pageToken: 'x' })).rejects.toMatchObject({ code: 'invalid' });
+    await expect(call(jobs.listUnits, { jobId, pageToken: 'x' })).rejects.toMatchObject({
+      code: 'invalid',
+    });
   });
 
   test('are pending while the job awaits approval, and failed once it is rejected', async () => {
     const jobId = await submitted(1);
     const statuses = async (request: object) =>
-      (await call(jobs.listUnits, { jobId, ...request })).units.map(({ status, code }) => [status, code]);
+      (await call(jobs.listUnits, { jobId, ...request })).units.map(({ status, code }) => [
+        status,
+        code,
+      ]);
     expect(await statuses({ status: 'PENDING' })).toEqual(Array(3).fill(['PENDING', '']));
     await reject(fixture.context, jobId, operatorId, 'No.');
     expect(await statuses({ status: 'FAILED' })).toEqual(Array(3).fill(['FAILED', 'rejected']));
@@ -313,8 +375,17 @@ describe('streamResults', () => {
     expect(type).toBe('application/x-ndjson');
     expect(messages[0]!.data).toHaveLength(0);
     const lines = linesOf(text);
-    expect(lines.map(({ index }) => index)).toEqual(Array.from({ length: 60 }, (_, index) => index));
-    expect(Object.keys(lines[0])).toEqual(['index', 'batch_id', 'key', 'region', 'input', 'record']);
+    expect(lines.map(({ index }) => index)).toEqual(
+      Array.from({ length: 60 }, (_, index) => index),
+    );
+    expect(Object.keys(lines[0])).toEqual([
+      'index',
+      'batch_id',
+      'key',
+      'region',
+      'input',
+      'record',
+    ]);
     const { store } = fixture.context;
     for await (const batch of store.batches.read(jobId)) {
       for await (const [, body] of readRecords(fixture.context, batch))
@@ -368,7 +439,8 @@ describe('streamResults', () => {
     const jobId = await ended(1);
     const blobs = {
       ...fixture.context.blobs,
-      read: () => Promise.reject(new Fault('unavailable', 'no response', { component: 'file store' })),
+      read: () =>
+        Promise.reject(new Fault('unavailable', 'no response', { component: 'file store' })),
     };
     const { stream } = jobServiceHandlers({ ...fixture.context, blobs });
     const request = create(jobs.streamResults.input, { jobId });

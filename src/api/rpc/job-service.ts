@@ -1,4 +1,4 @@
-import { create, type Message, toJsonString } from '@bufbuild/protobuf';
+import { create, type DescMethod, type Message, toJsonString } from '@bufbuild/protobuf';
 import {
   type ExportRecordsRequest,
   type JobRequest,
@@ -20,17 +20,37 @@ import { submitterOf } from '../../jobs/steps/idempotency.ts';
 import { type DeriveJob, reread, retry, retryWarning } from '../../jobs/steps/retry.ts';
 import { isAccepted } from '../../kinds/states.ts';
 import type { Job, Role } from '../../store/documents.ts';
-import { type Call, type Handlers, handle, type StreamHandler } from './handlers.ts';
+import {
+  type Call,
+  type Handlers,
+  handle,
+  type ShapeHandler,
+  type StreamHandler,
+} from './handlers.ts';
 import { findJob, listJobs } from './job-list.ts';
 import { createJobMessages, type JobMessage, toFileMessage } from './job-messages.ts';
 import { jobReads } from './job-reads.ts';
 import { streamText } from './job-stream.ts';
 import { type RecordReads, recordReads } from './record-reads.ts';
 
+/** Lists the files of a job, with links for its owner. */
+async function showFiles(context: JobContext, job: Job, { principal, responseHeaders }: Call) {
+  const files = await listFiles(context, job);
+  responseHeaders[tagHeader] = jobTag(context.clock, job, files.length);
+  // A link gives access to the contents, so operators create, and the audit log records, one per
+  // file.
+  const isOperator = principal.role === 'operator';
+  return {
+    files: files.map((file) =>
+      toFileMessage(isOperator ? { ...file, link: '', recordsLink: '' } : file),
+    ),
+  };
+}
+
 /**
- * Returns the handlers of gleaner.job.v1.JobService, for the caller's jobs of every kind. Operators may use
- * every user's jobs. Users get `not_found` for another owner's job, and for a job whose submission was not
- * finished.
+ * Returns the handlers of gleaner.job.v1.JobService, for the caller's jobs of every kind. Operators
+ * may use every user's jobs. Users get `not_found` for another owner's job, and for a job whose
+ * submission was not finished.
  */
 export function jobServiceHandlers(context: JobContext): Handlers {
   const { store } = context;
@@ -42,10 +62,19 @@ export function jobServiceHandlers(context: JobContext): Handlers {
 
   const find = async ({ jobId }: { jobId: string }, { principal }: Call): Promise<Job> => {
     const job = await findJob(store, jobId);
-    const isOwn = principal.role === 'operator' || (job?.userId === principal.userId && isAccepted(job));
+    const isOwn =
+      principal.role === 'operator' || (job?.userId === principal.userId && isAccepted(job));
     if (job === null || !isOwn) throw noJob(jobId);
     return job;
   };
+  /** Creates the handler of a method about a job that the caller may use. */
+  const ofJob = <M extends DescMethod>(
+    jobMethod: M,
+    handler: (job: Job, ...parameters: Parameters<ShapeHandler<M>>) => ReturnType<ShapeHandler<M>>,
+  ) =>
+    handle(jobMethod, async (request, call) =>
+      handler(await find(request as unknown as { jobId: string }, call), request, call),
+    );
   const shapeAll = (jobs: readonly Job[], role: Role) =>
     role === 'operator' ? shapes.forOperator(jobs) : shapes.forOwner(jobs);
   const shape = async (job: Job, role: Role) => (await shapeAll([job], role))[0]!;
@@ -65,7 +94,9 @@ export function jobServiceHandlers(context: JobContext): Handlers {
         { userId, mode: source.mode, keyId: null, idempotencyKey }
       : submitterOf(principal, call);
     const approvedBy = isOperator ? userId : null;
-    return step(context, derivation, request, submitter, source, approvedBy, (job) => shape(job, role));
+    return step(context, derivation, request, submitter, source, approvedBy, (job) =>
+      shape(job, role),
+    );
   };
 
   const unary = new Map([
@@ -83,12 +114,10 @@ export function jobServiceHandlers(context: JobContext): Handlers {
         };
       }),
     ),
-    handle(method.listUnits, async (request, call) => reads.listUnits(request, await find(request, call))),
-    handle(method.listFaults, async (request, call) => reads.listFaults(request, await find(request, call))),
-    handle(method.getProgress, async (request, call) =>
-      reads.getProgress(request, await find(request, call)),
-    ),
-    handle(method.getQuality, async (request, call) => reads.getQuality(request, await find(request, call))),
+    ofJob(method.listUnits, (job, request) => reads.listUnits(request, job)),
+    ofJob(method.listFaults, (job, request) => reads.listFaults(request, job)),
+    ofJob(method.getProgress, (job, request) => reads.getProgress(request, job)),
+    ofJob(method.getQuality, (job, request) => reads.getQuality(request, job)),
     handle(method.releaseJob, async (request, call) => {
       const job = await find(request, call);
       return shape(
@@ -96,23 +125,10 @@ export function jobServiceHandlers(context: JobContext): Handlers {
         call.principal.role,
       );
     }),
-    handle(method.listRecords, async (request, call) =>
-      records.listRecords(request, await find(request, call)),
-    ),
-    handle(method.listDifferences, async (request, call) =>
-      listDifferences(context, await find(request, call)),
-    ),
-    handle(method.listFields, async (request, call) => records.listFields(await find(request, call))),
-    handle(method.listFiles, async (request, call) => {
-      const job = await find(request, call);
-      const files = await listFiles(context, job);
-      call.responseHeaders[tagHeader] = jobTag(context.clock, job, files.length);
-      // A link gives access to the contents, so operators create, and the audit log records, one per file.
-      const isOperator = call.principal.role === 'operator';
-      return {
-        files: files.map((file) => toFileMessage(isOperator ? { ...file, link: '', recordsLink: '' } : file)),
-      };
-    }),
+    ofJob(method.listRecords, (job, request) => records.listRecords(request, job)),
+    ofJob(method.listDifferences, (job) => listDifferences(context, job)),
+    ofJob(method.listFields, (job) => records.listFields(job)),
+    ofJob(method.listFiles, (job, _request, call) => showFiles(context, job, call)),
     handle(method.deleteFiles, async (request, call) =>
       shape(await deleteFiles(context, await find(request, call)), call.principal.role),
     ),

@@ -6,10 +6,10 @@ import { begin } from '../../base/begin.ts';
 const messageBytes = 64 * 1024;
 
 /**
- * Yields parts of a text as google.api.HttpBody messages of at most 256 KiB. Reads further parts only after
- * the reader has taken the message. The first message has the media type and no bytes, so that an empty text
- * is a response too. It follows the first part, so that an error before that can be a response. Closes the
- * parts if the reader stops.
+ * Yields parts of a text as google.api.HttpBody messages of at most 256 KiB. Reads further parts
+ * only after the reader has taken the message. The first message has the media type and no bytes,
+ * so that an empty text is a response too. It follows the first part, so that an error before that
+ * can be a response. Closes the parts if the reader stops.
  */
 export async function* streamText(
   contentType: string,

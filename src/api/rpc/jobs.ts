@@ -18,7 +18,8 @@ export function jobHandlers(context: JobContext): Handlers {
     if (method.step === Step.DATA) {
       stream.set(name, async function* (request, { principal, responseHeaders }) {
         const { contentType, fileName, bytes } = await data(context, method, request, principal);
-        if (fileName !== null) responseHeaders[dispositionHeader] = `attachment; filename="${fileName}"`;
+        if (fileName !== null)
+          responseHeaders[dispositionHeader] = `attachment; filename="${fileName}"`;
         yield* streamText(contentType, bytes);
       });
     } else {

@@ -9,9 +9,9 @@ const otherNumeral = /^[+-]?0[box]/i;
 const mayContain = /"[+-]?0[box]/i;
 
 /**
- * Throws `invalid` if an integer in a JSON body is a text that is not decimal. ProtoJSON has decimal integers
- * only, but its reader accepts hexadecimal ones, so that an amount of "0x10" would be 16. Ignores what is no
- * JSON, or of another shape.
+ * Throws `invalid` if an integer in a JSON body is a text that is not decimal. ProtoJSON has
+ * decimal integers only, but its reader accepts hexadecimal ones, so that an amount of "0x10" would
+ * be 16. Ignores what is no JSON, or of another shape.
  */
 export function requireDecimals(body: Uint8Array, type: DescMessage): void {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
@@ -23,7 +23,8 @@ export function requireDecimals(body: Uint8Array, type: DescMessage): void {
     return;
   }
   const problems = [...problemsIn(value, type, ['body'])];
-  if (problems.length > 0) throw new Fault('invalid', 'An integer is not written in decimal.', { problems });
+  if (problems.length > 0)
+    throw new Fault('invalid', 'An integer is not written in decimal.', { problems });
 }
 
 function* problemsIn(value: unknown, type: DescMessage, path: Problem['loc']): Generator<Problem> {
@@ -37,12 +38,19 @@ function* problemsIn(value: unknown, type: DescMessage, path: Problem['loc']): G
     const place = [...path, field.name];
     if (Array.isArray(member) || field.fieldKind === 'map') {
       for (const [key, element] of Object.entries(member ?? {}))
-        yield* problemsOfValue(element, field, [...place, Array.isArray(member) ? Number(key) : key]);
+        yield* problemsOfValue(element, field, [
+          ...place,
+          Array.isArray(member) ? Number(key) : key,
+        ]);
     } else yield* problemsOfValue(member, field, place);
   }
 }
 
-function* problemsOfValue(value: unknown, field: DescField, loc: Problem['loc']): Generator<Problem> {
+function* problemsOfValue(
+  value: unknown,
+  field: DescField,
+  loc: Problem['loc'],
+): Generator<Problem> {
   if (field.message) return yield* problemsIn(value, field.message, loc);
   const isInteger = field.scalar !== undefined && integerBounds(field.scalar) !== undefined;
   if (!isInteger || typeof value !== 'string' || !otherNumeral.test(value)) return;

@@ -46,7 +46,8 @@ describe('createApiKey', () => {
   test('refuses a key to an account with 100 usable ones, live and test separately', async () => {
     const { caller, keyId } = await core.createKey(userId);
     const { operator } = core;
-    for (let count = 1; count < 100; count += 1) await caller.call(createOwnKey, { name: `ci ${count}` });
+    for (let count = 1; count < 100; count += 1)
+      await caller.call(createOwnKey, { name: `ci ${count}` });
     const refusal = { code: 'conflict', message: expect.stringContaining('100 usable keys') };
     await expect(caller.call(createOwnKey, { name: 'x' })).rejects.toMatchObject(refusal);
     await expect(operator.call(createApiKey, { userId, name: 'x' })).rejects.toMatchObject(refusal);
@@ -80,7 +81,9 @@ describe('createApiKey', () => {
       const other = await core.createKey(await fixture.createUser(0));
       const options = { idempotencyKey: 'k1' };
       const { keyId, apiKey } = await caller.call(createOwnKey, { name: 'ci' }, options);
-      expect((await other.caller.call(createOwnKey, { name: 'ci' }, options)).keyId).not.toBe(keyId);
+      expect((await other.caller.call(createOwnKey, { name: 'ci' }, options)).keyId).not.toBe(
+        keyId,
+      );
       const { response } = (await fixture.context.store.submissions.get(userId, 'k1'))!;
       expect(response).toContain(keyId);
       expect(response).not.toContain(apiKey);
@@ -91,7 +94,8 @@ describe('createApiKey', () => {
       const { update } = submissions;
       const lost = new Fault('unavailable', 'The store is away.');
       submissions.update = () => Promise.reject(lost);
-      const create = () => core.operator.call(createApiKey, { userId, name: 'ci' }, { idempotencyKey: 'k1' });
+      const create = () =>
+        core.operator.call(createApiKey, { userId, name: 'ci' }, { idempotencyKey: 'k1' });
       await expect(create()).rejects.toBe(lost);
       submissions.update = update;
       await expect(create()).rejects.toMatchObject({ code: 'conflict', retryAfterMs: 15_000 });
@@ -131,7 +135,11 @@ describe('createApiKey', () => {
 
   test('gives an operator key its role, and rejects the fields of the other kind of account', async () => {
     const { operator } = await core.operator.call(createOperator, { name: 'Vic' });
-    await core.operator.call(createApiKey, { userId: operator!.id, name: 'x', operatorRole: 'viewer' });
+    await core.operator.call(createApiKey, {
+      userId: operator!.id,
+      name: 'x',
+      operatorRole: 'viewer',
+    });
     await core.operator.call(createApiKey, { userId: operator!.id, name: 'y' });
     const { operators } = await core.operator.call(OperatorService.method.listOperators, {});
     const { keys } = operators.find(({ id }) => id === operator!.id)!;
@@ -139,12 +147,18 @@ describe('createApiKey', () => {
       x: 'viewer',
       y: 'admin',
     });
-    const refused = (field: string) => ({ problems: [{ loc: ['body', field], type: 'value_error' }] });
+    const refused = (field: string) => ({
+      problems: [{ loc: ['body', field], type: 'value_error' }],
+    });
     const create = (request: object) => core.operator.call(createApiKey, { name: 'z', ...request });
     const { id } = operator!;
     await expect(create({ userId: id, scopes: ['read'] })).rejects.toMatchObject(refused('scopes'));
-    await expect(create({ userId: id, creditCeiling: 0n })).rejects.toMatchObject(refused('credit_ceiling'));
-    await expect(create({ userId, operatorRole: 'viewer' })).rejects.toMatchObject(refused('operator_role'));
+    await expect(create({ userId: id, creditCeiling: 0n })).rejects.toMatchObject(
+      refused('credit_ceiling'),
+    );
+    await expect(create({ userId, operatorRole: 'viewer' })).rejects.toMatchObject(
+      refused('operator_role'),
+    );
   });
 });
 
@@ -152,10 +166,13 @@ test('revokeApiKey keeps the last key with the role admin', async () => {
   const { operator } = await core.operator.call(createOperator, { name: 'Vic' });
   await core.createKey(operator!.id, 'operator', { operatorRole: 'approver' });
   const { operators } = await core.operator.call(OperatorService.method.listOperators, {});
-  const [admin] = operators.flatMap(({ keys }) => keys.filter((key) => key.operatorRole === 'admin'));
+  const [admin] = operators.flatMap(({ keys }) =>
+    keys.filter((key) => key.operatorRole === 'admin'),
+  );
   await expect(core.operator.call(revokeApiKey, { keyId: admin!.keyId })).rejects.toMatchObject({
     code: 'conflict',
-    message: "This is the last operator key with the role 'admin'. Create another one before you revoke it.",
+    message:
+      "This is the last operator key with the role 'admin'. Create another one before you revoke it.",
   });
 });
 

@@ -1,4 +1,9 @@
-import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
+import {
+  create,
+  type DescMethod,
+  type MessageInitShape,
+  type MessageShape,
+} from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { beforeEach, expect, test } from 'vitest';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
@@ -60,9 +65,11 @@ test('operators list drift alarms with an example, and accept them', async () =>
   );
   expect(id?.contradictedShare).toBeCloseTo(1 / 151);
 
-  expect((await call(acceptDrift, { market: 'mkte', page: 'search', field: 'title' })).fields).toEqual([]);
-  expect((await call(acceptDrift, { market: 'mkte', page: 'search', field: 'price' })).fields).toEqual([
-    'price',
-  ]);
+  expect(
+    (await call(acceptDrift, { market: 'mkte', page: 'search', field: 'title' })).fields,
+  ).toEqual([]);
+  expect(
+    (await call(acceptDrift, { market: 'mkte', page: 'search', field: 'price' })).fields,
+  ).toEqual(['price']);
   expect((await call(listDriftAlarms, {})).alarms).toEqual([]);
 });

@@ -31,7 +31,12 @@ const endedJob = async () => {
 test("an operator lists a user's files without links and without a log entry", async () => {
   const { jobId } = await endedJob();
   const { files } = await operator.call(listFiles, { jobId });
-  expect(files[0]).toMatchObject({ name: `full_${jobId}.json`, scope: 'job', items: 2, downloadUrl: '' });
+  expect(files[0]).toMatchObject({
+    name: `full_${jobId}.json`,
+    scope: 'job',
+    items: 2,
+    downloadUrl: '',
+  });
   expect(files.map(({ downloadUrl }) => downloadUrl).join('')).toBe('');
   expect(logged).toEqual([]);
 });
@@ -42,7 +47,13 @@ test("a link to a user's file is logged with the operator, the job and the file"
   const { file } = await operator.call(createFileLink, { jobId, name });
   expect(file).toMatchObject({ name, items: 2, downloadUrl: expect.stringContaining(name) });
   expect(logged).toEqual([
-    { operatorId: expect.any(String), jobId, userId, file: name, message: 'file link created by operator' },
+    {
+      operatorId: expect.any(String),
+      jobId,
+      userId,
+      file: name,
+      message: 'file link created by operator',
+    },
   ]);
 });
 
@@ -51,7 +62,9 @@ test.each([
   ['job', async () => ({ jobId: newId() }), 'full.json'],
 ])('an unknown %s is not found, and nothing is logged', async (_what, jobOf, name) => {
   const { jobId } = await jobOf();
-  await expect(operator.call(createFileLink, { jobId, name })).rejects.toMatchObject({ code: 'not_found' });
+  await expect(operator.call(createFileLink, { jobId, name })).rejects.toMatchObject({
+    code: 'not_found',
+  });
   expect(logged).toEqual([]);
 });
 

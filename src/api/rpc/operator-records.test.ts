@@ -6,7 +6,8 @@ import { type CoreCaller, openCore } from '../../../test/support/core.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 
-const { exportRecords, getQuality, listFields, listRecords, releaseJob, streamResults } = JobService.method;
+const { exportRecords, getQuality, listFields, listRecords, releaseJob, streamResults } =
+  JobService.method;
 const { listAuditEntries } = OperatorService.method;
 
 let fixture: JobFixture;
@@ -69,7 +70,10 @@ test("an operator sees the fill and the violations of a user's records, and a re
   expect(quality).toMatchObject({ records: 2n, invalid: 0n });
   expect(quality).toEqual(await owner.call(getQuality, { jobId }));
   await operator.call(getQuality, { jobId });
-  expect((await audited()).map(({ action }) => action).toSorted()).toEqual(['GetQuality', 'ListFields']);
+  expect((await audited()).map(({ action }) => action).toSorted()).toEqual([
+    'GetQuality',
+    'ListFields',
+  ]);
   await fixture.clock.advance(3_600_000);
   await operator.call(getQuality, { jobId });
   expect(await audited()).toHaveLength(3);
@@ -88,17 +92,21 @@ test('an operator reads a job through the endpoints of its kind as the owner doe
     await owner.call(downloadVariantSoldItem, item),
   );
   await operator.call(retrieveVariantSold, { jobId });
-  await expect(operator.call(MktaService.method.retrieveSearchItems, { jobId })).rejects.toMatchObject({
+  await expect(
+    operator.call(MktaService.method.retrieveSearchItems, { jobId }),
+  ).rejects.toMatchObject({
     code: 'not_found',
   });
-  expect((await audited()).map(({ action, outcome }) => `${action} ${outcome}`).toSorted()).toEqual([
-    'DownloadVariantSold ok',
-    'DownloadVariantSoldItem ok',
-    'ListUnits ok',
-    'RetrieveSearchItems not_found',
-    'RetrieveVariantSold ok',
-    'RetrieveVariantSold ok',
-  ]);
+  expect((await audited()).map(({ action, outcome }) => `${action} ${outcome}`).toSorted()).toEqual(
+    [
+      'DownloadVariantSold ok',
+      'DownloadVariantSoldItem ok',
+      'ListUnits ok',
+      'RetrieveSearchItems not_found',
+      'RetrieveVariantSold ok',
+      'RetrieveVariantSold ok',
+    ],
+  );
 });
 
 test('an operator lists the tasks of every user, and terminates one', async () => {
@@ -111,7 +119,9 @@ test('an operator lists the tasks of every user, and terminates one', async () =
   for (const method of [retrieveGetPcBulk, terminateGetPcBulk])
     await expect(other.call(method, { taskId })).rejects.toMatchObject({ code: 'not_found' });
   await operator.call(terminateGetPcBulk, { taskId });
-  expect(await operator.call(retrieveGetPcBulk, { taskId })).toMatchObject({ status: 'terminated' });
+  expect(await operator.call(retrieveGetPcBulk, { taskId })).toMatchObject({
+    status: 'terminated',
+  });
 });
 
 test("a user may not read another user's records, nor name another user in a list", async () => {
@@ -120,7 +130,8 @@ test("a user may not read another user's records, nor name another user in a lis
   for (const selection of [{ userId }, { mode: 'live' }])
     await expect(other.call(listJobs, selection)).rejects.toMatchObject({ code: 'forbidden' });
   expect((await owner.call(listJobs, { userId })).jobs).toHaveLength(1);
-  for (const search of [jobId, 'Test']) expect((await other.call(listJobs, { search })).jobs).toEqual([]);
+  for (const search of [jobId, 'Test'])
+    expect((await other.call(listJobs, { search })).jobs).toEqual([]);
 });
 
 test('an operator finds a job by its task number, and may not delete its files', async () => {
@@ -136,7 +147,9 @@ test('an operator finds a job by its task number, and may not delete its files',
   expect(await owner.call(JobService.method.getJob, { jobId: String(taskId) })).toMatchObject({
     jobId: found.jobId,
   });
-  await expect(other.call(JobService.method.getJob, { jobId: String(taskId) })).rejects.toMatchObject({
+  await expect(
+    other.call(JobService.method.getJob, { jobId: String(taskId) }),
+  ).rejects.toMatchObject({
     code: 'not_found',
   });
   await expect(operator.call(JobService.method.getJob, { jobId: 'x' })).rejects.toMatchObject({

@@ -9,7 +9,8 @@ import { listUsers as readUsers } from '../../store/users.ts';
 const { getAccount } = AccountService.method;
 const { createUser, getUser, listUsers, suspendUser } = OperatorService.method;
 const { createOperator, listOperators } = OperatorService.method;
-const { grantCredits, listApiKeys, listLedgerEntries, revokeApiKey, createApiKey } = OperatorService.method;
+const { grantCredits, listApiKeys, listLedgerEntries, revokeApiKey, createApiKey } =
+  OperatorService.method;
 
 let fixture: JobFixture;
 let core: TestCore;
@@ -21,26 +22,36 @@ beforeEach(async () => {
   return () => fixture.close();
 });
 
-const made = async (name: string, email = '') => (await operator.call(createUser, { name, email })).user!;
+const made = async (name: string, email = '') =>
+  (await operator.call(createUser, { name, email })).user!;
 
 test('users are listed, and found by a part of their name', async () => {
   const ann = await made('Ann Lee', 'ann@example.org');
   const bob = await made('Bob');
   expect((await operator.call(getUser, { userId: ann.id })).user).toEqual(ann);
-  expect(ann).toMatchObject({ name: 'Ann Lee', email: 'ann@example.org', balance: 0n, suspended: false });
+  expect(ann).toMatchObject({
+    name: 'Ann Lee',
+    email: 'ann@example.org',
+    balance: 0n,
+    suspended: false,
+  });
   const found = async (search: string) =>
     (await operator.call(listUsers, { search })).users.map(({ id }) => id);
   expect(await found('LEE')).toEqual([ann.id]);
   expect(await found(bob.id.slice(4, 20))).toEqual([bob.id]);
   expect((await found('')).toSorted()).toEqual([ann.id, bob.id].toSorted());
-  await expect(operator.call(getUser, { userId: newId() })).rejects.toMatchObject({ code: 'not_found' });
+  await expect(operator.call(getUser, { userId: newId() })).rejects.toMatchObject({
+    code: 'not_found',
+  });
 });
 
 test('rejects the keys of a suspended user until the suspension ends', async () => {
   const { id } = await made('Ann');
   const { caller } = await core.createKey(id);
   await caller.call(getAccount, {});
-  expect((await operator.call(suspendUser, { userId: id, suspended: true })).user?.suspended).toBe(true);
+  expect((await operator.call(suspendUser, { userId: id, suspended: true })).user?.suspended).toBe(
+    true,
+  );
   const refused = { code: 'unauthenticated', message: 'The account is suspended.' };
   await expect(caller.call(getAccount, {})).rejects.toMatchObject(refused);
   expect((await operator.call(listUsers, { search: id })).users[0]?.suspended).toBe(true);
@@ -49,9 +60,13 @@ test('rejects the keys of a suspended user until the suspension ends', async () 
   await expect(operator.call(suspendUser, { userId: id })).rejects.toMatchObject({
     problems: [{ loc: ['body', 'suspended'], type: 'missing' }],
   });
-  expect((await operator.call(suspendUser, { userId: id, suspended: false })).user?.suspended).toBe(false);
+  expect((await operator.call(suspendUser, { userId: id, suspended: false })).user?.suspended).toBe(
+    false,
+  );
   expect((await caller.call(getAccount, {})).account).toMatchObject({ id, suspended: false });
-  await expect(operator.call(suspendUser, { userId: newId(), suspended: true })).rejects.toMatchObject({
+  await expect(
+    operator.call(suspendUser, { userId: newId(), suspended: true }),
+  ).rejects.toMatchObject({
     code: 'not_found',
   });
 });
@@ -70,7 +85,9 @@ test("operators list a user's keys, including revoked ones", async () => {
   const { keys } = await operator.call(listApiKeys, { userId: id });
   expect(new Set(keys.map(({ keyId }) => keyId))).toEqual(new Set([one.keyId, other.keyId]));
   expect(keys.filter(({ revokedAt }) => revokedAt).map(({ keyId }) => keyId)).toEqual([one.keyId]);
-  await expect(operator.call(listApiKeys, { userId: newId() })).rejects.toMatchObject({ code: 'invalid' });
+  await expect(operator.call(listApiKeys, { userId: newId() })).rejects.toMatchObject({
+    code: 'invalid',
+  });
 });
 
 test('operators list the ledger entries of one user, or of all with their user', async () => {

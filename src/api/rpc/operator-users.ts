@@ -1,4 +1,7 @@
-import { type CreateApiKeyRequest, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import {
+  type CreateApiKeyRequest,
+  OperatorService,
+} from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { newOperator, requireOtherOperatorKey } from '../../access/operator.ts';
 import { keyAccount, modeOf } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -76,7 +79,9 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
         throw new Fault('conflict', 'Operators cannot be suspended: revoke their keys.');
       requireLive(user);
       requireUndeleted(user);
-      return { user: toAccountMessage((await suspendUser(store, userId, suspended ? clock.now() : null))!) };
+      return {
+        user: toAccountMessage((await suspendUser(store, userId, suspended ? clock.now() : null))!),
+      };
     }),
     handle(method.deleteUser, async ({ userId }) => {
       const user = await store.users.get(userId);
@@ -96,7 +101,10 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
       const { items, next } = await listUsers(store, 'operator', pageOf(request));
       const operators = await Promise.all(
         items.map(async (user) =>
-          toOperatorMessage(user, await store.apiKeys.find({ userId: user.id }, { newestFirst: true })),
+          toOperatorMessage(
+            user,
+            await store.apiKeys.find({ userId: user.id }, { newestFirst: true }),
+          ),
         ),
       );
       return { operators, nextPageToken: next ?? '' };
@@ -114,7 +122,10 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
         { userId: request.userId || undefined },
         pageOf(request),
       );
-      const entries = items.map((entry) => ({ ...toLedgerEntryMessage(entry), userId: entry.userId }));
+      const entries = items.map((entry) => ({
+        ...toLedgerEntryMessage(entry),
+        userId: entry.userId,
+      }));
       return { entries, nextPageToken: next ?? '' };
     }),
     handle(method.createApiKey, async (request, call) => {
@@ -123,9 +134,16 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
       const { role } = user;
       requireFieldsOfRole(role, request);
       return createKeyOnce(context, { method: method.createApiKey, request, call }, async (now) => {
-        const account = await keyAccount(store, { user, mode, sandbox: context.settings.sandbox, now });
+        const account = await keyAccount(store, {
+          user,
+          mode,
+          sandbox: context.settings.sandbox,
+          now,
+        });
         const created = { ...account, role, createdAt: now, ...keyFields(request) };
-        return operatorRole === '' ? created : { ...created, operatorRole: operatorRole as OperatorRole };
+        return operatorRole === ''
+          ? created
+          : { ...created, operatorRole: operatorRole as OperatorRole };
       });
     }),
     handle(method.revokeApiKey, async ({ keyId }) => {
@@ -149,7 +167,10 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
         createdAt: clock.now(),
       });
       if (!posting.posted)
-        throw new Fault('conflict', `The account has ${posting.balance} credits, fewer than ${-amount}.`);
+        throw new Fault(
+          'conflict',
+          `The account has ${posting.balance} credits, fewer than ${-amount}.`,
+        );
       const entry = await store.ledger.get(key);
       if (entry !== null && (entry.amount !== Number(amount) || entry.note !== note))
         throw new Fault(
@@ -161,7 +182,9 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
   ];
 }
 
-/** Throws `invalid` for a field of a user's key in a request for an operator's key, and the reverse. */
+/**
+ * Throws `invalid` for a field of a user's key in a request for an operator's key, and the reverse.
+ */
 function requireFieldsOfRole(
   role: Role,
   {

@@ -14,7 +14,12 @@ const minuteMs = 60_000;
 
 const origins = parseOrigins(
   JSON.stringify({
-    mkta: { sg: 'https://sg.example', th: 'https://th.example', concurrency: 3, requests_per_second: 1.5 },
+    mkta: {
+      sg: 'https://sg.example',
+      th: 'https://th.example',
+      concurrency: 3,
+      requests_per_second: 1.5,
+    },
     mktf: {},
   }),
 );

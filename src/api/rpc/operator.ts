@@ -35,7 +35,9 @@ function operatorDriftHandlers({ store }: JobContext): [string, Handler][] {
   return [
     handle(method.listDriftAlarms, async ({ market, all }) => {
       const drift = await listFieldDrift(store, all);
-      return { alarms: drift.filter((each) => market === '' || each.market === market).map(toDriftMessage) };
+      return {
+        alarms: drift.filter((each) => market === '' || each.market === market).map(toDriftMessage),
+      };
     }),
     handle(method.acceptDrift, async ({ market, page, field }) => ({
       fields: await acceptDrift(store, market, page, field),
@@ -78,8 +80,8 @@ function operatorExportHandlers(context: JobContext): [string, StreamHandler][] 
 }
 
 /**
- * Returns the handler with which operators create links to result files of any job. Each created link is
- * logged with the operator, the job and its owner.
+ * Returns the handler with which operators create links to result files of any job. Each created
+ * link is logged with the operator, the job and its owner.
  */
 function operatorFileHandlers(context: JobContext): [string, Handler][] {
   const { store, log } = context;
@@ -96,7 +98,11 @@ function operatorFileHandlers(context: JobContext): [string, Handler][] {
         'file link created by operator',
       );
       return {
-        file: toFileMessage({ ...found, link, recordsLink: context.links.records(job, found.file, false) }),
+        file: toFileMessage({
+          ...found,
+          link,
+          recordsLink: context.links.records(job, found.file, false),
+        }),
       };
     }),
   ];
@@ -120,10 +126,14 @@ function operatorWorkHandlers(context: JobContext): [string, Handler][] {
     })),
     handle(method.getWork, async () => ({
       backlog: (await sharedCounts.backlog()).map(({ dueAt: _, ...row }) => row),
-      processes: (await findLiveProcesses(store, clock.now(), heartbeatMaxAgeMs)).map(toProcessMessage),
+      processes: (await findLiveProcesses(store, clock.now(), heartbeatMaxAgeMs)).map(
+        toProcessMessage,
+      ),
     })),
     handle(method.listOrigins, async () => {
-      const minutes = await store.originMinutes.find({ minute: { atLeast: clock.now() - originPeriodMs } });
+      const minutes = await store.originMinutes.find({
+        minute: { atLeast: clock.now() - originPeriodMs },
+      });
       const pauses = await store.origins.listPauses();
       return { origins: originShapes({ origins: settings.origins, pauses, minutes, clock }) };
     }),
@@ -143,7 +153,9 @@ function operatorJobHandlers(context: JobContext): [string, Handler][] {
     handle(method.listBatches, async (request) => {
       const { id } = await anyJob(store, request);
       return {
-        batches: (await store.batches.find({ jobId: id })).map((batch) => toBatchMessage(clock, batch)),
+        batches: (await store.batches.find({ jobId: id })).map((batch) =>
+          toBatchMessage(clock, batch),
+        ),
       };
     }),
     handle(method.approveJob, async ({ jobId }, { principal }) => ({

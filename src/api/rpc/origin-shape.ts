@@ -1,6 +1,9 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { OriginMinuteSchema, type OriginSchema } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import {
+  OriginMinuteSchema,
+  type OriginSchema,
+} from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { type Clock, timeOfDay } from '../../base/clock.ts';
 import type { Origins } from '../../base/origins.ts';
 import { originPolicy } from '../../fetch/policy.ts';
@@ -22,8 +25,9 @@ export interface OriginsKnown {
 }
 
 /**
- * Returns the message Origin of each origin that is configured, was recently requested, or is paused, ordered
- * by name, market and region. An origin that several markets or regions share is listed for each of them.
+ * Returns the message Origin of each origin that is configured, was recently requested, or is
+ * paused, ordered by name, market and region. An origin that several markets or regions share is
+ * listed for each of them.
  */
 export function originShapes(known: OriginsKnown): MessageInitShape<typeof OriginSchema>[] {
   const configured = [...known.origins].flatMap(([market, { addresses }]) =>
@@ -50,7 +54,8 @@ export function originShapes(known: OriginsKnown): MessageInitShape<typeof Origi
     }));
 }
 
-const keyOf = ({ origin, market, region }: RequestTarget): string => [origin, market, region].join('\n');
+const keyOf = ({ origin, market, region }: RequestTarget): string =>
+  [origin, market, region].join('\n');
 
 function limitsOf(market: string, region: string, origins: Origins) {
   if (market === '') return {};

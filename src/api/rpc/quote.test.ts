@@ -1,7 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
+import {
+  create,
+  type DescMethod,
+  type MessageInitShape,
+  type MessageShape,
+} from '@bufbuild/protobuf';
 import { beforeEach, expect, test } from 'vitest';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
@@ -88,6 +93,10 @@ test('a quote of a retry writes nothing, and is refused like the retry', async (
   await fixture.waitForState(jobId, 'failed');
   await worker.stop();
   const before = contents();
-  expect((await call(retryJob, { jobId })).quote).toMatchObject({ units: 2, cost: 20, balanceAfter: 80n });
+  expect((await call(retryJob, { jobId })).quote).toMatchObject({
+    units: 2,
+    cost: 20,
+    balanceAfter: 80n,
+  });
   expect(contents()).toEqual(before);
 });

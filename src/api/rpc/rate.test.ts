@@ -32,8 +32,13 @@ let key: string;
 beforeAll(async () => {
   fixture = await openJobFixture();
   const { clock, log } = fixture.context;
-  core = createCore(fixture.context, services, { rateLimit: createRateLimit({ requestsPerSecond, clock }) });
-  admissions = createAdmissionTokens({ secrets: deriveLinkSecrets(['of gateways'], clock), clock: clock });
+  core = createCore(fixture.context, services, {
+    rateLimit: createRateLimit({ requestsPerSecond, clock }),
+  });
+  admissions = createAdmissionTokens({
+    secrets: deriveLinkSecrets(['of gateways'], clock),
+    clock: clock,
+  });
   const server = await listen(
     createRpcListener(routeCore(core, log, admissions), createBodyBudget()),
     '127.0.0.1',
@@ -99,13 +104,19 @@ test('calls of operators and of unknown keys do not count against a key', async 
   const operators = createClient(OperatorService, connect());
   for (let turn = 0; turn < 2 * requestsPerSecond; turn += 1) {
     await operators.getWork({}, { headers: { authorization: `Bearer ${operator}` } });
-    expect((await refusalOf(ask(connect(), `Bearer unknown-${turn}`))).code).toBe(Code.Unauthenticated);
+    expect((await refusalOf(ask(connect(), `Bearer unknown-${turn}`))).code).toBe(
+      Code.Unauthenticated,
+    );
   }
   await ask(connect(), `Bearer ${key}`);
 });
 
 test('a gateway in front of the core counts each request once and forwards rejections', async () => {
-  const remote = createRemoteCore(url, { services, admissions, stopping: new AbortController().signal });
+  const remote = createRemoteCore(url, {
+    services,
+    admissions,
+    stopping: new AbortController().signal,
+  });
   const caller = createCoreClient(remote);
   const request = create(listApiKeys.input, {});
   const context = { requestId: 'x', idempotencyKey: undefined, waitMs: 0, ifNoneMatch: undefined };
@@ -158,11 +169,18 @@ test.each([
   ['Connect', createConnectTransport],
   ['gRPC', createGrpcTransport],
 ])('a gateway that forwards %s calls counts each call once', async (_name, createTransport) => {
-  const remote = createRemoteCore(url, { services, admissions, stopping: new AbortController().signal });
+  const remote = createRemoteCore(url, {
+    services,
+    admissions,
+    stopping: new AbortController().signal,
+  });
   const routes = routeCore(remote, fixture.context.log);
   const front = await listen(createRpcListener(routes, createBodyBudget()), '127.0.0.1', 0);
   try {
-    const transport = createTransport({ baseUrl: `http://127.0.0.1:${front.port}`, httpVersion: '2' });
+    const transport = createTransport({
+      baseUrl: `http://127.0.0.1:${front.port}`,
+      httpVersion: '2',
+    });
     const accounts = createClient(AccountService, transport);
     const headers = { authorization: `Bearer ${key}` };
     const seen: unknown[] = [];
@@ -186,7 +204,10 @@ describe('the metadata of a gateway', () => {
       sessions.getSession(
         {},
         {
-          headers: { authorization, 'gleaner-admission': token(authorization, fixture.clock.now()) },
+          headers: {
+            authorization,
+            'gleaner-admission': token(authorization, fixture.clock.now()),
+          },
         },
       );
     for (let turn = 0; turn < 2 * requestsPerSecond; turn += 1) {
@@ -214,11 +235,16 @@ describe('the metadata of a gateway', () => {
     ['with a method only', () => grant],
     ['signed with another secret', (authorization) => signer('another').sign(authorization, grant)],
     ['signed for another key', () => admissions.sign('Bearer other', grant)],
-    ['of another time', (authorization, at) => signer('of gateways', at - 61_000).sign(authorization, grant)],
+    [
+      'of another time',
+      (authorization, at) => signer('of gateways', at - 61_000).sign(authorization, grant),
+    ],
     [
       'of another method',
       (authorization) =>
-        admissions.sign(authorization, '').replace(/^/, 'gleaner.operator.v1.OperatorService.GrantCredits'),
+        admissions
+          .sign(authorization, '')
+          .replace(/^/, 'gleaner.operator.v1.OperatorService.GrantCredits'),
     ],
   ])('%s is ignored', async (_name, token) => {
     expect(await exhausted(token)).toBe(true);
@@ -228,18 +254,26 @@ describe('the metadata of a gateway', () => {
     const authorization = `Bearer ${key}`;
     const headers = { authorization, 'gleaner-admission': admissions.sign(authorization, '') };
     const accounts = createClient(AccountService, connect());
-    for (let turn = 0; turn < requestsPerSecond; turn += 1) await accounts.listApiKeys({}, { headers });
-    expect((await refusalOf(accounts.listApiKeys({}, { headers }))).code).toBe(Code.ResourceExhausted);
-    expect((await refusalOf(accounts.getAccount({}, { headers }))).code).toBe(Code.ResourceExhausted);
+    for (let turn = 0; turn < requestsPerSecond; turn += 1)
+      await accounts.listApiKeys({}, { headers });
+    expect((await refusalOf(accounts.listApiKeys({}, { headers }))).code).toBe(
+      Code.ResourceExhausted,
+    );
+    expect((await refusalOf(accounts.getAccount({}, { headers }))).code).toBe(
+      Code.ResourceExhausted,
+    );
   });
 });
 
 test('the audit log has at most 5 refusals of a key in a minute', async () => {
   const { store } = fixture.context;
   const refuse = async (authorization: string) =>
-    refusalOf(createClient(OperatorService, connect()).grantCredits({}, { headers: { authorization } }));
+    refusalOf(
+      createClient(OperatorService, connect()).grantCredits({}, { headers: { authorization } }),
+    );
   const refusals = async () =>
-    (await listAuditEntries(store, { outcome: 'forbidden' }, { limit: 100, after: null })).items.length;
+    (await listAuditEntries(store, { outcome: 'forbidden' }, { limit: 100, after: null })).items
+      .length;
   for (let turn = 0; turn < 20; turn += 1) {
     expect((await refuse(`Bearer ${key}`)).code).toBe(Code.PermissionDenied);
     await fixture.clock.advance(1_000);

@@ -18,10 +18,13 @@ export interface ReceiveOptions {
 }
 
 /**
- * Returns a request as the handlers of Connect take it, or null if its authority is missing or malformed.
- * Large bodies are read within the memory budget.
+ * Returns a request as the handlers of Connect take it, or null if its authority is missing or
+ * malformed. Large bodies are read within the memory budget.
  */
-export function receiveCall(exchange: RpcExchange, options: ReceiveOptions): UniversalServerRequest | null {
+export function receiveCall(
+  exchange: RpcExchange,
+  options: ReceiveOptions,
+): UniversalServerRequest | null {
   const { request, response } = exchange;
   const authority = 'authority' in request ? request.authority : request.headers.host;
   const url = `http://${authority}${request.url}`;
@@ -54,7 +57,13 @@ function bodyOf(
     if (signal.aborted) release();
     else exchange.response.once('close', release);
   };
-  return unaryBody(exchange.request, header, { limit, input: method.input, compressions, reserve, signal });
+  return unaryBody(exchange.request, header, {
+    limit,
+    input: method.input,
+    compressions,
+    reserve,
+    signal,
+  });
 }
 
 /** Returns a body as a stream, which stays open when its reader ends. */
@@ -63,8 +72,8 @@ const streamOf = (request: RpcRequest): AsyncIterable<Uint8Array<ArrayBuffer>> =
 });
 
 /**
- * Discards the part of a body that a refused call does not read, after the response: a client that waits to
- * send it would not read the response, and closing the connection would lose the response.
+ * Discards the part of a body that a refused call does not read, after the response: a client that
+ * waits to send it would not read the response, and closing the connection would lose the response.
  */
 function discardRest(request: RpcRequest, response: RpcResponse): void {
   // The response of HTTP/2 emits this only once the stream is closed.
@@ -84,12 +93,13 @@ function createLeaveSignal(response: RpcResponse): AbortSignal {
 const protocolHeaders = /^(?:content-type|content-encoding|accept-encoding|(?:connect|grpc)-.*)$/;
 
 /**
- * Returns the headers of the protocol, which Connect reads and copies for each call. Handlers read all others
- * from the request. The length of a body is checked where it is read.
+ * Returns the headers of the protocol, which Connect reads and copies for each call. Handlers read
+ * all others from the request. The length of a body is checked where it is read.
  */
 function protocolHeadersOf(headers: IncomingHttpHeaders): Headers {
   const header = new Headers();
-  for (const name in headers) if (protocolHeaders.test(name)) header.append(name, headers[name] as string);
+  for (const name in headers)
+    if (protocolHeaders.test(name)) header.append(name, headers[name] as string);
   return header;
 }
 

@@ -19,7 +19,12 @@ import type { JobContext } from '../../jobs/context.ts';
 import { type OnlyFilter, requireCompared } from '../../jobs/queries/changed.ts';
 import { createExplorer, type EntryQuery } from '../../jobs/queries/explore.ts';
 import { limitConversion } from '../../jobs/queries/files.ts';
-import { type ColumnChoice, type ItemValues, itemValues, tableOf } from '../../jobs/queries/item-values.ts';
+import {
+  type ColumnChoice,
+  type ItemValues,
+  itemValues,
+  tableOf,
+} from '../../jobs/queries/item-values.ts';
 import { results } from '../../jobs/queries/results.ts';
 import {
   type Entry,
@@ -44,7 +49,11 @@ export interface RecordReads {
   ): Promise<MessageInitShape<typeof ListRecordsResponseSchema>>;
   listFields(job: Job): Promise<MessageInitShape<typeof ListFieldsResponseSchema>>;
   /** Yields a table of records, and sets the header with its file name. */
-  exportRecords(request: ExportRecordsRequest, job: Job, headers: ResponseHeaders): AsyncIterable<Message>;
+  exportRecords(
+    request: ExportRecordsRequest,
+    job: Job,
+    headers: ResponseHeaders,
+  ): AsyncIterable<Message>;
 }
 
 export function recordReads(context: JobContext): RecordReads {
@@ -62,7 +71,11 @@ export function recordReads(context: JobContext): RecordReads {
       });
       return {
         records: items.map((entry) =>
-          toLedgerEntryMessage(entry, columns, hasRecord(entry) ? toItemMessage(context, job, entry) : null),
+          toLedgerEntryMessage(
+            entry,
+            columns,
+            hasRecord(entry) ? toItemMessage(context, job, entry) : null,
+          ),
         ),
         nextPageToken: next ?? '',
         ...(total === null ? {} : { total }),
@@ -71,12 +84,20 @@ export function recordReads(context: JobContext): RecordReads {
     async listFields(job) {
       requireResults(job);
       const { records, columns } = await columnFillsOf(context, job);
-      return { records, fields: columns.map(({ column: { name, type }, fill }) => ({ name, type, fill })) };
+      return {
+        records,
+        fields: columns.map(({ column: { name, type }, fill }) => ({ name, type, fill })),
+      };
     },
-    async *exportRecords({ format: name, only, columns: choice, provenance, ...selection }, job, headers) {
+    async *exportRecords(
+      { format: name, only, columns: choice, provenance, ...selection },
+      job,
+      headers,
+    ) {
       if (provenance && (name !== '' || only !== ''))
         throw Fault.invalid(['body', 'provenance'], 'not with format or only', 'value_error');
-      if (name === '') requireNoSelection(only !== '' || provenance !== undefined, choice, selection);
+      if (name === '')
+        requireNoSelection(only !== '' || provenance !== undefined, choice, selection);
       if (only !== '') await requireCompared(context, job);
       if (name === '') {
         const lines = results(context, job, { only: only as OnlyFilter, provenance });
@@ -114,7 +135,9 @@ function toLedgerEntryMessage(
   const { index, region, outcome, status } = unit;
   const place = { unitIndex: index, unitKey: unit.unit.key, unitRegion: region, position, status };
   if (!hasRecord(entry) || item === null)
-    return outcome?.status === 'FAILED' ? { ...place, code: outcome.code, message: outcome.message } : place;
+    return outcome?.status === 'FAILED'
+      ? { ...place, code: outcome.code, message: outcome.message }
+      : place;
   return {
     ...place,
     item,
@@ -130,9 +153,15 @@ function toItemMessage(context: JobContext, job: Job, entry: RecordEntry) {
   return itemOf({ ...values, imagePath: image === null ? null : context.links.image(image) });
 }
 
-/** Returns the address of the drawn picture of an item: those in the pages of the sandbox do not exist. */
-const sandboxPicture = ({ market }: Job, { unit, position }: RecordEntry, { key, title }: ItemValues) =>
-  sandboxPictureUrl(market, key ?? title ?? `${unit.unit.key} ${position}`);
+/**
+ * Returns the address of the drawn picture of an item: those in the pages of the sandbox do not
+ * exist.
+ */
+const sandboxPicture = (
+  { market }: Job,
+  { unit, position }: RecordEntry,
+  { key, title }: ItemValues,
+) => sandboxPictureUrl(market, key ?? title ?? `${unit.unit.key} ${position}`);
 
 /** Requires an export without a format to be one of lines, and to have no other selection. */
 function requireNoSelection(

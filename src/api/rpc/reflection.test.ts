@@ -9,13 +9,17 @@ import {
 } from '../../../gen/grpc/reflection/v1/reflection_pb.ts';
 import { routeReflection } from './reflection.ts';
 
-const client = createClient(ServerReflection, createRouterTransport(routeReflection([AccountService])));
+const client = createClient(
+  ServerReflection,
+  createRouterTransport(routeReflection([AccountService])),
+);
 
 async function reflect(messageRequest: ServerReflectionRequest['messageRequest']) {
   async function* requests() {
     yield { messageRequest };
   }
-  for await (const { messageResponse } of client.serverReflectionInfo(requests())) return messageResponse;
+  for await (const { messageResponse } of client.serverReflectionInfo(requests()))
+    return messageResponse;
   throw new Error('no response');
 }
 

@@ -13,8 +13,8 @@ import { Health } from '../../../gen/health/v1/health_pb.ts';
 import { publicBodyBytes } from './adapter.ts';
 
 /**
- * Serves gRPC server reflection, so that `buf curl` and grpcurl need no schema, also for the details of
- * errors. Both versions of the protocol have the same messages on the wire.
+ * Serves gRPC server reflection, so that `buf curl` and grpcurl need no schema, also for the
+ * details of errors. Both versions of the protocol have the same messages on the wire.
  */
 export function routeReflection(services: readonly DescService[]): (router: ConnectRouter) => void {
   const all = [...services, Health, ReflectionV1, ReflectionV1Alpha];
@@ -22,7 +22,8 @@ export function routeReflection(services: readonly DescService[]): (router: Conn
   const symbols = new Map<string, DescFile>();
   for (const service of all) addFile(service.file, files, symbols);
   // No method names the types of details.
-  for (const file of [FaultSchema.file, file_google_rpc_error_details]) addFile(file, files, symbols);
+  for (const file of [FaultSchema.file, file_google_rpc_error_details])
+    addFile(file, files, symbols);
   const handle = (request: ServerReflectionRequest) => respond(request, all, files, symbols);
   const options = { readMaxBytes: publicBodyBytes };
   return (router) => {
@@ -48,7 +49,11 @@ export function routeReflection(services: readonly DescService[]): (router: Conn
   };
 }
 
-function addFile(file: DescFile, files: Map<string, DescFile>, symbols: Map<string, DescFile>): void {
+function addFile(
+  file: DescFile,
+  files: Map<string, DescFile>,
+  symbols: Map<string, DescFile>,
+): void {
   const name = file.proto.name;
   if (files.has(name)) return;
   files.set(name, file);
@@ -102,14 +107,17 @@ function respond(
       const { containingType, extensionNumber } = value;
       const found = [...files.values()].find((file) =>
         file.extensions.some(
-          ({ extendee, number }) => extendee.typeName === containingType && number === extensionNumber,
+          ({ extendee, number }) =>
+            extendee.typeName === containingType && number === extensionNumber,
         ),
       );
       return describe(found, `${containingType}:${extensionNumber}`);
     }
     case 'allExtensionNumbersOfType': {
       const extensionNumber = [...files.values()].flatMap((file) =>
-        file.extensions.filter(({ extendee }) => extendee.typeName === value).map(({ number }) => number),
+        file.extensions
+          .filter(({ extendee }) => extendee.typeName === value)
+          .map(({ number }) => number),
       );
       const found = { baseTypeName: value, extensionNumber };
       return create(ServerReflectionResponseSchema, {

@@ -77,7 +77,9 @@ const submit = async (items: number): Promise<string> =>
 async function call<M extends DescMethod>(
   method: M,
   request: MessageInitShape<M['input']>,
-  changes: Partial<Pick<Call, 'waitMs' | 'ifNoneMatch' | 'signal' | 'early' | 'submitOptions'>> = {},
+  changes: Partial<
+    Pick<Call, 'waitMs' | 'ifNoneMatch' | 'signal' | 'early' | 'submitOptions'>
+  > = {},
 ) {
   const caller = createCoreClient(
     createRemoteCore(address(core), { services: declared, admissions, stopping: stopping.signal }),
@@ -85,7 +87,13 @@ async function call<M extends DescMethod>(
   const session = await caller.authenticate({ authorization });
   const responseHeaders: Record<string, string> = {};
   const { signal } = new AbortController();
-  const context = { requestId: 'r', idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined };
+  const context = {
+    requestId: 'r',
+    idempotencyKey: undefined,
+    signal,
+    waitMs: 0,
+    ifNoneMatch: undefined,
+  };
   const message = create(method.input, request);
   const response = await session.call(method, message, { ...context, ...changes, responseHeaders });
   return {
@@ -102,8 +110,13 @@ test('a remote core returns credits and tags: before the charge with the session
     // The fixture has no origins.
     { 'x-credits-remaining': '970', 'x-gleaner-warning': expect.stringContaining('mkta/sg') },
   ]);
-  const { responseHeaders } = await call(retrieveVariantSold, { jobId: submitted.response.jobId as string });
-  expect(responseHeaders).toEqual({ 'x-credits-remaining': '970', etag: expect.stringMatching(/^W\/"/) });
+  const { responseHeaders } = await call(retrieveVariantSold, {
+    jobId: submitted.response.jobId as string,
+  });
+  expect(responseHeaders).toEqual({
+    'x-credits-remaining': '970',
+    etag: expect.stringMatching(/^W\/"/),
+  });
 });
 
 test('calls that wait for a job delay no other call', async () => {
@@ -112,7 +125,10 @@ test('calls that wait for a job delay no other call', async () => {
   const clients = createClient(JobService, createGrpcTransport({ baseUrl: address(front) }));
   const headers = { authorization };
   const waits = Array.from({ length: 150 }, (_, index) =>
-    (index < 75 ? client : clients).getJob({ jobId }, { headers: { ...headers, 'gleaner-wait': '60' } }),
+    (index < 75 ? client : clients).getJob(
+      { jobId },
+      { headers: { ...headers, 'gleaner-wait': '60' } },
+    ),
   );
   const other = createClient(JobService, createGrpcTransport({ baseUrl: address(front) }));
   expect((await other.getJob({ jobId }, { headers })).ended).toBe(false);
@@ -124,7 +140,11 @@ test('calls that wait for a job delay no other call', async () => {
 test('a wait that ends early returns the present state', async () => {
   const jobId = await submit(1);
   const early = new AbortController();
-  const waiting = call(JobService.method.getJob, { jobId }, { waitMs: 60_000, early: early.signal });
+  const waiting = call(
+    JobService.method.getJob,
+    { jobId },
+    { waitMs: 60_000, early: early.signal },
+  );
   early.abort();
   expect((await waiting).response).toMatchObject({ jobId, ended: false });
 });
@@ -133,7 +153,10 @@ test('a remote core gets the options of a submission', async () => {
   const submitOptions = create(SubmitOptionsSchema, { maxCredits: 29 });
   await expect(
     call(submitVariantSold, variantSoldRequest(3) as never, { submitOptions }),
-  ).rejects.toMatchObject({ code: 'max_credits_exceeded', quota: { required: 30, current: 1_000 } });
+  ).rejects.toMatchObject({
+    code: 'max_credits_exceeded',
+    quota: { required: 30, current: 1_000 },
+  });
 });
 
 test('the name of a job is sent percent-encoded, and a gateway forwards it', async () => {
@@ -145,12 +168,17 @@ test('the name of a job is sent percent-encoded, and a gateway forwards it', asy
   const ids = [response.jobId as string];
   for (const server of [core, front]) {
     const client = createClient(MktaService, createGrpcTransport({ baseUrl: address(server) }));
-    const headers = { authorization, 'gleaner-name': 'Prices in %E2%82%AC %E4%BE%A1%E6%A0%BC 50%25' };
+    const headers = {
+      authorization,
+      'gleaner-name': 'Prices in %E2%82%AC %E4%BE%A1%E6%A0%BC 50%25',
+    };
     ids.push((await client.submitVariantSold(request, { headers })).jobId);
     const refused = client.submitVariantSold(request, {
       headers: { authorization, 'gleaner-name': 'a%0Ab' },
     });
-    const [fault] = ConnectError.from(await refused.catch(ConnectError.from)).findDetails(FaultSchema);
+    const [fault] = ConnectError.from(await refused.catch(ConnectError.from)).findDetails(
+      FaultSchema,
+    );
     expect(fault!.problems).toMatchObject([
       {
         location: [{ step: { value: 'header' } }, { step: { value: 'gleaner-name' } }],
@@ -158,7 +186,8 @@ test('the name of a job is sent percent-encoded, and a gateway forwards it', asy
       },
     ]);
   }
-  for (const id of ids) expect((await fixture.context.store.jobs.get(id))!.options).toEqual({ name });
+  for (const id of ids)
+    expect((await fixture.context.store.jobs.get(id))!.options).toEqual({ name });
 });
 
 test('a gateway forwards the options of a submission, whose problems are listed beside those of the request', async () => {
@@ -267,7 +296,10 @@ test.each([
   const client = createClient(JobService, transport(options));
   const jobId = await submit(3);
   const seen: Headers[] = [];
-  const told = { headers: { authorization }, onHeader: (header: Headers) => void seen.push(header) };
+  const told = {
+    headers: { authorization },
+    onHeader: (header: Headers) => void seen.push(header),
+  };
   expect(await client.getJob({ jobId }, told)).toMatchObject({ jobId, total: 3 });
   expect([seen[0]!.get('x-credits-remaining'), seen[0]!.get('etag')]).toEqual([
     '970',
@@ -289,15 +321,22 @@ test('errors are those of the core, with their details', async () => {
     JobService,
     createConnectTransport({ baseUrl: address(front), httpVersion: '1.1' }),
   );
-  const errorOf = async (asked: Promise<unknown>) => (await asked.catch(ConnectError.from)) as ConnectError;
+  const errorOf = async (asked: Promise<unknown>) =>
+    (await asked.catch(ConnectError.from)) as ConnectError;
   const nobody = await errorOf(client.getJob({ jobId: crypto.randomUUID() }));
-  expect([nobody.code, nobody.rawMessage]).toEqual([Code.Unauthenticated, 'A Bearer token is missing.']);
+  expect([nobody.code, nobody.rawMessage]).toEqual([
+    Code.Unauthenticated,
+    'A Bearer token is missing.',
+  ]);
   expect(nobody.findDetails(FaultSchema)).toMatchObject([{ code: 'unauthenticated' }]);
   const bad = await errorOf(client.getJob({ jobId: 'x' }, { headers: { authorization } }));
   expect(bad.findDetails(FaultSchema)).toMatchObject([
     { code: 'invalid', problems: [{ type: 'string_pattern_mismatch' }] },
   ]);
-  const stream = client.streamResults({ jobId: crypto.randomUUID() }, { headers: { authorization } });
+  const stream = client.streamResults(
+    { jobId: crypto.randomUUID() },
+    { headers: { authorization } },
+  );
   const missing = await errorOf((async () => (await Array.fromAsync(stream)).length)());
   expect(missing.findDetails(FaultSchema)).toMatchObject([{ code: 'not_found' }]);
 });
@@ -318,7 +357,13 @@ test('a reader that stops early ends the stream in the core', async () => {
   );
   const session = await caller.authenticate({ authorization });
   const { signal } = new AbortController();
-  const context = { requestId: 'r', idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined };
+  const context = {
+    requestId: 'r',
+    idempotencyKey: undefined,
+    signal,
+    waitMs: 0,
+    ifNoneMatch: undefined,
+  };
   const method = JobService.method.watchJob;
   const request = create(method.input, { jobId });
   for await (const _seen of session.stream(method, request, { ...context, responseHeaders: {} })) {
@@ -345,8 +390,16 @@ describe('a core that is lost during a call', () => {
       '127.0.0.1',
       0,
     );
-    remote = createRemoteCore(address(lost), { services: declared, admissions, stopping: stopping.signal });
-    gateway = await listen(createRpcListener(routeCore(remote, log), createBodyBudget()), '127.0.0.1', 0);
+    remote = createRemoteCore(address(lost), {
+      services: declared,
+      admissions,
+      stopping: stopping.signal,
+    });
+    gateway = await listen(
+      createRpcListener(routeCore(remote, log), createBodyBudget()),
+      '127.0.0.1',
+      0,
+    );
   });
   afterEach(async () => {
     await gateway.close();
@@ -372,12 +425,22 @@ describe('a core that is lost during a call', () => {
   test('leaves a REST submit without an outcome, but not one that was never sent', async () => {
     const session = await createCoreClient(remote).authenticate({ authorization });
     const { signal } = new AbortController();
-    const context = { requestId: 'r', idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined };
+    const context = {
+      requestId: 'r',
+      idempotencyKey: undefined,
+      signal,
+      waitMs: 0,
+      ifNoneMatch: undefined,
+    };
     const message = create(submitVariantSold.input, variantSoldRequest(3) as never);
-    const submitOnce = () => session.call(submitVariantSold, message, { ...context, responseHeaders: {} });
+    const submitOnce = () =>
+      session.call(submitVariantSold, message, { ...context, responseHeaders: {} });
     await expect(submitOnce()).rejects.toMatchObject({ code: 'unavailable', unknownOutcome: true });
     await lost.close();
-    await expect(submitOnce()).rejects.toMatchObject({ code: 'unavailable', unknownOutcome: false });
+    await expect(submitOnce()).rejects.toMatchObject({
+      code: 'unavailable',
+      unknownOutcome: false,
+    });
   });
 });
 

@@ -11,7 +11,10 @@ import { createGrpcTransport } from '@connectrpc/connect-node';
 import { FaultSchema } from '../../../gen/gleaner/fault/v1/fault_pb.ts';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { SessionService } from '../../../gen/gleaner/session/v1/session_pb.ts';
-import { Health, HealthCheckResponse_ServingStatus as Status } from '../../../gen/health/v1/health_pb.ts';
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as Status,
+} from '../../../gen/health/v1/health_pb.ts';
 import { forwardedForHeader } from '../../base/client-address.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Permissions } from '../../contract/permission.ts';
@@ -28,7 +31,10 @@ import { type Call, changesBalance } from './handlers.ts';
 import { poolTransports } from './pooled-transport.ts';
 import { addOutcome } from './submit-outcome.ts';
 
-/** Timeout of a call to a remote core in milliseconds, in addition to the wait that the call requests. */
+/**
+ * Timeout of a call to a remote core in milliseconds, in addition to the wait that the call
+ * requests.
+ */
 const remoteTimeoutMs = 60_000;
 
 /** A caller that a core in another process admitted, with the credentials of its calls. */
@@ -50,9 +56,9 @@ export interface RemoteCore extends Core<RemoteCaller> {
 }
 
 /**
- * Wraps a transport so that no call outlives its reader or this process: a call that waits is repeated
- * without its wait when `stopping` aborts, and a reader that leaves a stream ends the call, which would keep
- * its connection and the core busy.
+ * Wraps a transport so that no call outlives its reader or this process: a call that waits is
+ * repeated without its wait when `stopping` aborts, and a reader that leaves a stream ends the
+ * call, which would keep its connection and the core busy.
  */
 function endingTransport(transport: Transport, stopping: AbortSignal): Transport {
   return {
@@ -87,9 +93,9 @@ function endingTransport(transport: Transport, stopping: AbortSignal): Transport
 }
 
 /**
- * Creates a core that calls the core of another process over gRPC, with the credentials of each caller.
- * Connects when calls need it. That core authenticates and validates every call; its errors are thrown with
- * their details, and `unavailable` if it cannot be reached.
+ * Creates a core that calls the core of another process over gRPC, with the credentials of each
+ * caller. Connects when calls need it. That core authenticates and validates every call; its errors
+ * are thrown with their details, and `unavailable` if it cannot be reached.
  */
 export function createRemoteCore(
   url: string,
@@ -102,7 +108,10 @@ export function createRemoteCore(
   /** Calls GetSession, which counts as a request unless `token` shows that a call follows. */
   const getSession = async (credentials: Readonly<Record<string, string>>, token?: string) => {
     const known: ResponseHeaders = {};
-    const headers = { ...credentials, ...(token === undefined ? {} : { [admissionMetadata]: token }) };
+    const headers = {
+      ...credentials,
+      ...(token === undefined ? {} : { [admissionMetadata]: token }),
+    };
     const onHeader = (header: Headers) => void copyResponseHeaders(header, known);
     const { session } = await toFault(
       sessions.getSession({}, { headers, timeoutMs: remoteTimeoutMs, onHeader }),
@@ -123,22 +132,25 @@ export function createRemoteCore(
     try {
       if (early === undefined || !headers.has(waitMetadata))
         return await send(signal, remoteTimeoutMs + waitMs);
-      return await send(AbortSignal.any([signal, early]), remoteTimeoutMs + waitMs).catch((error) => {
-        if (!early.aborted || signal.aborted) throw error;
-        headers.delete(waitMetadata);
-        return send(signal, remoteTimeoutMs);
-      });
+      return await send(AbortSignal.any([signal, early]), remoteTimeoutMs + waitMs).catch(
+        (error) => {
+          if (!early.aborted || signal.aborted) throw error;
+          headers.delete(waitMetadata);
+          return send(signal, remoteTimeoutMs);
+        },
+      );
     } catch (error) {
       throw faultOfCall(method, error);
     }
   };
   /**
-   * A submit that waits is a submit, and reads that wait: unlike the submit, reads can be repeated when this
-   * process stops. The core counts them as one request.
+   * A submit that waits is a submit, and reads that wait: unlike the submit, reads can be repeated
+   * when this process stops. The core counts them as one request.
    */
   const submitAndWait = async (method: DescMethod, request: Message, call: Call<RemoteCaller>) => {
     const { credentials } = call.principal;
-    const sign = (target: DescMethod) => admissions.sign(credentials.authorization, fullName(target));
+    const sign = (target: DescMethod) =>
+      admissions.sign(credentials.authorization, fullName(target));
     await getSession(credentials, sign(JobService.method.getJob));
     const response = await requestOf(method, request, { ...call, waitMs: 0 });
     copyResponseHeaders(response.header, call.responseHeaders);
@@ -208,16 +220,20 @@ async function toFault<T>(call: Promise<T>): Promise<T> {
 }
 
 /**
- * Converts the error of a call to a remote core, with problems of submit options located as in REST. If the
- * core did not respond to a call that may change the caller's credits, the outcome is unknown unless the
- * connection could not even be made.
+ * Converts the error of a call to a remote core, with problems of submit options located as in
+ * REST. If the core did not respond to a call that may change the caller's credits, the outcome is
+ * unknown unless the connection could not even be made.
  */
 function faultOfCall(method: DescMethod, thrown: unknown): Fault {
   const fault = fromConnectError(thrown, (problems) => placeInQuery(method, problems));
   const error = ConnectError.from(thrown);
   const isAnswered = error.findDetails(FaultSchema).length > 0;
   if (isAnswered || !changesBalance(method) || isUnconnected(error.cause)) return fault;
-  return new Fault(fault.code, fault.message, { component: 'core', cause: thrown, unknownOutcome: true });
+  return new Fault(fault.code, fault.message, {
+    component: 'core',
+    cause: thrown,
+    unknownOutcome: true,
+  });
 }
 
 function isUnconnected(cause: unknown): boolean {

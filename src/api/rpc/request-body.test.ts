@@ -64,7 +64,11 @@ describe('the body of a unary call', () => {
 });
 
 test('a response has the headers of its protocol, of the call, and of the request', async () => {
-  for (const contentType of ['application/proto', 'application/grpc+proto', 'application/grpc-web+proto']) {
+  for (const contentType of [
+    'application/proto',
+    'application/grpc+proto',
+    'application/grpc-web+proto',
+  ]) {
     const stream = begin(contentType);
     stream.end(contentType === 'application/proto' ? Buffer.alloc(0) : Buffer.alloc(5));
     const [headers] = await once(stream, 'response');

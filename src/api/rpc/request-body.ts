@@ -14,7 +14,10 @@ export interface UnaryBodyOptions {
   limit: number;
   input: DescMessage;
   compressions: readonly Compression[];
-  /** Reserves memory for a body that is large or may become so; called before more than 64 KB are held. */
+  /**
+   * Reserves memory for a body that is large or may become so; called before more than 64 KB are
+   * held.
+   */
   reserve(bytes: number): Promise<void>;
   /** Aborts when the client has left. */
   signal: AbortSignal;
@@ -24,7 +27,10 @@ export interface UnaryBodyOptions {
 interface BodyForm {
   isEnveloped: boolean;
   isJson: boolean;
-  /** Encoding of the message. Undefined if it is not compressed, or Connect reports that it is unknown. */
+  /**
+   * Encoding of the message. Undefined if it is not compressed, or Connect reports that it is
+   * unknown.
+   */
   compression: Compression | undefined;
 }
 
@@ -36,8 +42,8 @@ const prefixBytes = 5;
 
 /**
  * Returns the body of a unary call, which is read when Connect iterates it, after the caller was
- * authenticated. A body that is JSON or may be large is one chunk, decompressed and checked before Connect
- * parses it; `header` then describes the decompressed one.
+ * authenticated. A body that is JSON or may be large is one chunk, decompressed and checked before
+ * Connect parses it; `header` then describes the decompressed one.
  */
 export function unaryBody(
   request: RpcRequest,
@@ -78,12 +84,12 @@ function iterate(read: ReadChunk): AsyncIterable<Uint8Array<ArrayBuffer>> {
 }
 
 /**
- * Creates a reader of a request, which leaves the request open. The iterator of a stream costs as much as the
- * rest of a small call.
+ * Creates a reader of a request, which leaves the request open. The iterator of a stream costs as
+ * much as the rest of a small call.
  *
- * It rejects with Fault `malformed` (unknown flags of an envelope), ConnectError `Unimplemented` (bytes after
- * the first message, which Connect would decompress and parse before it refuses the call), and if the client
- * leaves.
+ * It rejects with Fault `malformed` (unknown flags of an envelope), ConnectError `Unimplemented`
+ * (bytes after the first message, which Connect would decompress and parse before it refuses the
+ * call), and if the client leaves.
  */
 function createReader(request: RpcRequest, isEnveloped: boolean, signal: AbortSignal): ReadChunk {
   const prefix = Buffer.alloc(isEnveloped ? prefixBytes : 0);
@@ -94,7 +100,10 @@ function createReader(request: RpcRequest, isEnveloped: boolean, signal: AbortSi
     const flags = prefix[0]!;
     if (flags > 1) throw new Fault('malformed', `Envelope flags ${flags} are not supported.`);
     if (readBytes > prefixBytes + prefix.readUInt32BE(1))
-      throw new ConnectError('A unary call has one message; the body has more.', Code.Unimplemented);
+      throw new ConnectError(
+        'A unary call has one message; the body has more.',
+        Code.Unimplemented,
+      );
   };
   return async () => {
     for (;;) {
@@ -123,8 +132,8 @@ function untilReadable(request: RpcRequest): Promise<void> {
 }
 
 /**
- * Reads a body as sent. Reserves the limit, or the declared length, once it turns out not to be small. Throws
- * `too_large`.
+ * Reads a body as sent. Reserves the limit, or the declared length, once it turns out not to be
+ * small. Throws `too_large`.
  */
 async function readAll(
   { headers }: RpcRequest,
@@ -189,7 +198,11 @@ async function decode(
   }
 }
 
-async function check(bytes: Uint8Array, { isJson }: BodyForm, { input }: UnaryBodyOptions): Promise<void> {
+async function check(
+  bytes: Uint8Array,
+  { isJson }: BodyForm,
+  { input }: UnaryBodyOptions,
+): Promise<void> {
   if (bytes.length > smallBodyBytes) {
     // Large bodies are parsed one by one, with other work between them.
     await setImmediate();

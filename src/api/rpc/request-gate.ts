@@ -5,8 +5,9 @@ import { waitMetadata } from '../../contract/wait.ts';
 import { exchangeOf, headerOf } from './exchange.ts';
 
 /**
- * Creates the request gate of a method. `admit` authenticates the caller by the headers and returns the
- * user's id. Connect calls the gate before it reads the body; an error ends the call with the body unread.
+ * Creates the request gate of a method. `admit` authenticates the caller by the headers and returns
+ * the user's id. Connect calls the gate before it reads the body; an error ends the call with the
+ * body unread.
  */
 export function createRequestGate(
   admit: (context: HandlerContext) => Promise<string>,
@@ -20,7 +21,8 @@ export function createRequestGate(
       exchange.userId = account;
       acceptRequest(request, account);
       const kind = longKindOf(context);
-      if (kind !== null) exchange.early = await beginLongRequest(request, response, { account, kind });
+      if (kind !== null)
+        exchange.early = await beginLongRequest(request, response, { account, kind });
       // The timeout of the call may be over, or 0 from the start.
       context.signal.throwIfAborted();
     } catch (error) {

@@ -34,9 +34,9 @@ const principalKey = createContextKey<AdmittedCaller | null>(null, {
 });
 
 /**
- * Serves the core's services on a Connect router. Callers are authenticated before a body is read. Errors
- * have a gleaner.fault.v1.Fault as detail; internal ones and outages are logged. Without `admissions`, which
- * verifies the tokens of gateways, every call counts.
+ * Serves the core's services on a Connect router. Callers are authenticated before a body is read.
+ * Errors have a gleaner.fault.v1.Fault as detail; internal ones and outages are logged. Without
+ * `admissions`, which verifies the tokens of gateways, every call counts.
  */
 export function routeCore<C extends AdmittedCaller>(
   core: Core<C>,
@@ -47,7 +47,8 @@ export function routeCore<C extends AdmittedCaller>(
   const methodsByName = new Map(methods.map((method) => [fullName(method), method]));
   const failed = (method: DescMethod, context: HandlerContext, thrown: unknown) => {
     // As if this process had ended.
-    if (thrown instanceof Fault && thrown.unknownOutcome) abortResponse(exchangeOf(context).response);
+    if (thrown instanceof Fault && thrown.unknownOutcome)
+      abortResponse(exchangeOf(context).response);
     return failCall(log, method, context, placeInMetadata(method, thrown));
   };
   const optionsOf = (method: DescMethod) => ({
@@ -63,7 +64,13 @@ export function routeCore<C extends AdmittedCaller>(
         const isPart = !isCheck && admission === fullName(method);
         const target = (isCheck && admission ? methodsByName.get(admission) : undefined) ?? method;
         const principal = await core.admit(target, authorization, {
-          rate: isCheck ? (typeof admission === 'string' ? 'check' : 'count') : isPart ? 'ignore' : 'count',
+          rate: isCheck
+            ? typeof admission === 'string'
+              ? 'check'
+              : 'count'
+            : isPart
+              ? 'ignore'
+              : 'count',
           source: clientAddress(headerOf(request, forwardedForHeader)),
         });
         context.values.set(principalKey, principal);
@@ -138,8 +145,8 @@ const optionMetadata: readonly string[] = [
 ];
 
 /**
- * Returns the options of a submission in its metadata, and their problems. A name with their prefix that is
- * unknown is one: a misspelled ceiling must not charge.
+ * Returns the options of a submission in its metadata, and their problems. A name with their prefix
+ * that is unknown is one: a misspelled ceiling must not charge.
  */
 function optionsOfCall(request: RpcRequest): Pick<Call, 'submitOptions' | 'problems'> {
   const { options, problems } = readSubmitOptions(
@@ -151,6 +158,9 @@ function optionsOfCall(request: RpcRequest): Pick<Call, 'submitOptions' | 'probl
   );
   for (const name of Object.keys(request.headers))
     if (name.startsWith('gleaner-') && !optionMetadata.includes(name))
-      problems.push({ loc: ['header', name], ...problemText.unknown('The metadata', name, optionMetadata) });
+      problems.push({
+        loc: ['header', name],
+        ...problemText.unknown('The metadata', name, optionMetadata),
+      });
   return { submitOptions: options, problems };
 }

@@ -41,13 +41,22 @@ const variantSold = {
 
 test('a schedule is created, listed, run, changed, and deleted', async () => {
   const created = await user.call(method.createSchedule, daily);
-  expect(created).toMatchObject({ state: 'active', units: 1, costPerRun: 8n, request: daily.request });
+  expect(created).toMatchObject({
+    state: 'active',
+    units: 1,
+    costPerRun: 8n,
+    request: daily.request,
+  });
   const { scheduleId } = created;
   const run = await user.call(method.runSchedule, { scheduleId });
   expect(run).toMatchObject({ scheduleId, trigger: 'manual', state: 'running', cost: 8n });
   await fixture.clock.advance(1);
   const skipped = await user.call(method.runSchedule, { scheduleId });
-  expect(skipped).toMatchObject({ state: 'skipped', reason: 'The last run has not ended.', jobId: '' });
+  expect(skipped).toMatchObject({
+    state: 'skipped',
+    reason: 'The last run has not ended.',
+    jobId: '',
+  });
   const { runs } = await user.call(method.listScheduleRuns, { scheduleId, pageSize: 1 });
   expect(runs).toEqual([skipped]);
   const { jobId } = run;
@@ -59,12 +68,16 @@ test('a schedule is created, listed, run, changed, and deleted', async () => {
   await user.call(method.pauseSchedule, { scheduleId });
   await user.call(method.updateSchedule, { scheduleId, name: 'New', maxTotalCredits: 80n });
   const { schedules } = await user.call(method.listSchedules, { state: 'paused' });
-  expect(schedules).toMatchObject([{ scheduleId, name: 'New', maxTotalCredits: 80n, creditsSpent: 8n }]);
+  expect(schedules).toMatchObject([
+    { scheduleId, name: 'New', maxTotalCredits: 80n, creditsSpent: 8n },
+  ]);
   expect(schedules[0]!.request).toBeUndefined();
   const resumed = await user.call(method.resumeSchedule, { scheduleId });
   expect(resumed.state).toBe('active');
   await user.call(method.deleteSchedule, { scheduleId });
-  await expect(user.call(method.getSchedule, { scheduleId })).rejects.toMatchObject({ code: 'not_found' });
+  await expect(user.call(method.getSchedule, { scheduleId })).rejects.toMatchObject({
+    code: 'not_found',
+  });
 });
 
 test('operators read a schedule, and approve and reject its runs as jobs', async () => {
@@ -83,10 +96,16 @@ test('operators read a schedule, and approve and reject its runs as jobs', async
   await user.call(JobService.method.cancelJob, { jobId });
   await fixture.clock.advance(20_000);
   await runDueSchedules(fixture.context);
-  expect(await user.call(method.getSchedule, { scheduleId })).toMatchObject({ approved: true, userId: '' });
+  expect(await user.call(method.getSchedule, { scheduleId })).toMatchObject({
+    approved: true,
+    userId: '',
+  });
   await user.call(method.updateSchedule, { scheduleId, cron: '@hourly' });
   const again = await run();
-  await core.operator.call(OperatorService.method.rejectJob, { jobId: again, reason: 'Too often.' });
+  await core.operator.call(OperatorService.method.rejectJob, {
+    jobId: again,
+    reason: 'Too often.',
+  });
   await fixture.clock.advance(20_000);
   await runDueSchedules(fixture.context);
   const rejected = { state: 'rejected', reason: 'Too often.', approved: false };
@@ -96,7 +115,12 @@ test('operators read a schedule, and approve and reject its runs as jobs', async
 test('another user cannot see or change a schedule', async () => {
   const { scheduleId } = await user.call(method.createSchedule, daily);
   const other = (await core.createKey(await fixture.createUser(0))).caller;
-  const calls = [method.getSchedule, method.pauseSchedule, method.resumeSchedule, method.deleteSchedule];
+  const calls = [
+    method.getSchedule,
+    method.pauseSchedule,
+    method.resumeSchedule,
+    method.deleteSchedule,
+  ];
   for (const call of calls)
     await expect(other.call(call, { scheduleId })).rejects.toMatchObject({ code: 'not_found' });
   expect((await other.call(method.listSchedules, {})).schedules).toEqual([]);
@@ -119,7 +143,9 @@ test('the export of an account contains its schedules and runs, which a deletion
   const linesOf = async (caller: CoreCaller) => {
     const parts = await caller.stream(AccountService.method.exportAccount, {});
     const text = Buffer.concat(parts.map(({ data }) => data)).toString();
-    return text.split('\n').flatMap((line) => (line.includes('"schedule') ? [JSON.parse(line)] : []));
+    return text
+      .split('\n')
+      .flatMap((line) => (line.includes('"schedule') ? [JSON.parse(line)] : []));
   };
   const [exported] = (await linesOf(user)).filter(({ type }) => type === 'schedule');
   expect(exported.data).toMatchObject({
@@ -141,7 +167,10 @@ test('the runs of a test account cost nothing, for its owner, the credit limit, 
   expect(costPerRun).toBe(0n);
   const { schedules } = await core.operator.call(method.listSchedules, {});
   expect(schedules).toMatchObject([{ scheduleId, costPerRun: 0n }]);
-  expect(await caller.call(method.runSchedule, { scheduleId })).toMatchObject({ state: 'running', cost: 0n });
+  expect(await caller.call(method.runSchedule, { scheduleId })).toMatchObject({
+    state: 'running',
+    cost: 0n,
+  });
   await expect(user.call(method.createSchedule, limited)).rejects.toMatchObject({
     problems: [{ loc: ['body', 'max_total_credits'] }],
   });
@@ -159,5 +188,7 @@ test('a schedule shows only the options that were set', async () => {
   const options = { maxCredits: 100 };
   const { scheduleId } = await user.call(method.createSchedule, { ...daily, options });
   const shown = await user.call(method.getSchedule, { scheduleId });
-  expect(toJson(SubmitOptionsSchema, shown.options!, { alwaysEmitImplicit: true })).toEqual(options);
+  expect(toJson(SubmitOptionsSchema, shown.options!, { alwaysEmitImplicit: true })).toEqual(
+    options,
+  );
 });

@@ -11,10 +11,19 @@ import {
 import type { Principal } from '../../access/principal.ts';
 import { readMode } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
-import { type JobOptions, jobOptionsOf, type SubmitOptions } from '../../contract/submit-options.ts';
+import {
+  type JobOptions,
+  jobOptionsOf,
+  type SubmitOptions,
+} from '../../contract/submit-options.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { unitPriceIn } from '../../jobs/prices.ts';
-import { pauseSchedule, requireSchedule, resumeSchedule, runSchedule } from '../../schedules/change.ts';
+import {
+  pauseSchedule,
+  requireSchedule,
+  resumeSchedule,
+  runSchedule,
+} from '../../schedules/change.ts';
 import { nextTimes } from '../../schedules/cron.ts';
 import {
   createSchedule,
@@ -64,19 +73,36 @@ function userHandlers(context: JobContext) {
       );
     }),
     handle(method.previewSchedule, async ({ cron, timeZone, startAt, endAt, count }) => {
-      const timing = { cron, timeZone: timeZone || 'UTC', startAt: msOf(startAt), endAt: msOf(endAt) };
+      const timing = {
+        cron,
+        timeZone: timeZone || 'UTC',
+        startAt: msOf(startAt),
+        endAt: msOf(endAt),
+      };
       const now = clock.now();
       const problems = problemsOfTiming(timing, now).filter(({ loc }) => loc[1] !== 'end_at');
-      if (problems.length > 0) throw new Fault('invalid', 'The schedule is not valid.', { problems });
-      return { times: nextTimes(timing, now, count || previewCount).map((time) => timestampFromMs(time)) };
+      if (problems.length > 0)
+        throw new Fault('invalid', 'The schedule is not valid.', { problems });
+      return {
+        times: nextTimes(timing, now, count || previewCount).map((time) => timestampFromMs(time)),
+      };
     }),
     handle(method.getSchedule, async ({ scheduleId }, { principal }) => {
       const schedule = await requireSchedule(store, scheduleId, ownerOf(principal));
-      return { ...(await shape(schedule)), userId: principal.role === 'operator' ? schedule.userId : '' };
+      return {
+        ...(await shape(schedule)),
+        userId: principal.role === 'operator' ? schedule.userId : '',
+      };
     }),
     handle(method.updateSchedule, async (request, { principal }) =>
       shape(
-        await updateSchedule(context, request.scheduleId, principal, changesOf(request), request.request),
+        await updateSchedule(
+          context,
+          request.scheduleId,
+          principal,
+          changesOf(request),
+          request.request,
+        ),
       ),
     ),
     handle(method.deleteSchedule, async ({ scheduleId }, { principal }) => {
@@ -106,10 +132,11 @@ function userHandlers(context: JobContext) {
 }
 
 /**
- * Returns the owner whose schedules a caller may use, or null for an operator, who may use every user's
- * schedules.
+ * Returns the owner whose schedules a caller may use, or null for an operator, who may use every
+ * user's schedules.
  */
-const ownerOf = ({ role, userId }: Principal): string | null => (role === 'operator' ? null : userId);
+const ownerOf = ({ role, userId }: Principal): string | null =>
+  role === 'operator' ? null : userId;
 
 async function withRequest(context: JobContext, schedule: Schedule) {
   const stored = await context.store.schedules.pick({ id: schedule.id }, ['request', 'revision']);
@@ -158,16 +185,24 @@ function newSchedule(request: CreateScheduleRequest): NewSchedule {
   };
 }
 
-/** Returns the options of each run. Throws `invalid` for an option with which runs would submit nothing. */
+/**
+ * Returns the options of each run. Throws `invalid` for an option with which runs would submit
+ * nothing.
+ */
 function optionsOf(options: SubmitOptions | undefined): JobOptions {
   if (options?.validateOnly)
-    throw Fault.invalid(['body', 'options', 'validate_only'], 'A run cannot be a quote', 'value_error');
+    throw Fault.invalid(
+      ['body', 'options', 'validate_only'],
+      'A run cannot be a quote',
+      'value_error',
+    );
   return jobOptionsOf(options);
 }
 
 /** Returns the given fields of a change. */
 function changesOf(request: UpdateScheduleRequest): Partial<ScheduleFields> {
-  const { name, cron, timeZone, startAt, endAt, maxTotalCredits, overlap, missed, options, clear } = request;
+  const { name, cron, timeZone, startAt, endAt, maxTotalCredits, overlap, missed, options, clear } =
+    request;
   return {
     ...(name === undefined ? {} : { name }),
     ...(cron === undefined ? {} : { cron }),
@@ -187,7 +222,8 @@ function changesOf(request: UpdateScheduleRequest): Partial<ScheduleFields> {
 type RunMessage = MessageInitShape<typeof ScheduleRunSchema>;
 
 /** Returns a time of a request in milliseconds, or null for an absent one. */
-const msOf = (time: Timestamp | undefined): number | null => (time === undefined ? null : timestampMs(time));
+const msOf = (time: Timestamp | undefined): number | null =>
+  time === undefined ? null : timestampMs(time);
 
 const messageOf = toMessage(ScheduleSchema, 'userId', 'options');
 const runOf = toMessage(ScheduleRunSchema);

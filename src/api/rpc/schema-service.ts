@@ -37,7 +37,10 @@ export function schemaHandlers({ jobTypes }: JobContext): Handlers {
           const { market, kind } = request as GetSchemaRequest;
           const jobType = known.get(`${market}/${kind}`);
           if (jobType === undefined)
-            throw new Fault('not_found', `There is no kind '${kind}' on a marketplace '${market}'.`);
+            throw new Fault(
+              'not_found',
+              `There is no kind '${kind}' on a marketplace '${market}'.`,
+            );
           yield* streamText(schemaType, text(jobType));
         },
       ],

@@ -38,13 +38,21 @@ export async function sendResponse(
   }
 }
 
-/** Responds as text: clients derive the code of a call that reached no method from the HTTP status. */
-export function sendText({ response, responseHeaders }: RpcExchange, status: number, text: string): void {
+/**
+ * Responds as text: clients derive the code of a call that reached no method from the HTTP status.
+ */
+export function sendText(
+  { response, responseHeaders }: RpcExchange,
+  status: number,
+  text: string,
+): void {
   const headers = { ...responseHeaders, 'content-type': 'text/plain; charset=utf-8' };
   (response as ServerResponse).writeHead(status, headers).end(`${text}\n`);
 }
 
-/** Sends a response of one message at once. Separate writes of its head, message, and end cost more. */
+/**
+ * Sends a response of one message at once. Separate writes of its head, message, and end cost more.
+ */
 async function sendMessage(
   { response, responseHeaders }: RpcExchange,
   { status, header, body, trailer }: UniversalServerResponse,

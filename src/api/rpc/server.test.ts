@@ -28,7 +28,9 @@ const open = async (limits: Partial<ConnectionLimits> = short) => {
   stage = await openRpcFixture(limits);
 };
 
-/** Sends bytes on a new connection; resolves with what was received once the server has closed it. */
+/**
+ * Sends bytes on a new connection; resolves with what was received once the server has closed it.
+ */
 async function untilClosed(sent: string): Promise<string> {
   const socket = connect(stage.server.port, '127.0.0.1').on('error', () => {});
   sockets.push(socket);
@@ -43,7 +45,10 @@ async function untilClosed(sent: string): Promise<string> {
 
 async function openSession(socket?: Socket): Promise<ClientHttp2Session> {
   const options = socket && { createConnection: () => socket };
-  const session = connectHttp2(`http://127.0.0.1:${stage.server.port}`, options).on('error', () => {});
+  const session = connectHttp2(`http://127.0.0.1:${stage.server.port}`, options).on(
+    'error',
+    () => {},
+  );
   sessions.push(session);
   await once(session, 'connect');
   return session;
@@ -120,9 +125,19 @@ test.each([
   ['a header without a colon', 'POST / HTTP/1.1\r\nHost x\r\n\r\n', 400, 'invalid_argument'],
   ['no Host', `POST ${path} HTTP/1.1\r\n${body}`, 400, 'invalid_argument'],
   ['two Hosts', `POST ${path} HTTP/1.1\r\nHost: x\r\nHost: y\r\n${body}`, 400, 'invalid_argument'],
-  ['long headers', `POST / HTTP/1.1\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`, 431, 'resource_exhausted'],
+  [
+    'long headers',
+    `POST / HTTP/1.1\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`,
+    431,
+    'resource_exhausted',
+  ],
   ['a tunnel', 'CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n', 400, 'invalid_argument'],
-  ['an unknown expectation', `POST / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n${body}`, 417, 'invalid_argument'],
+  [
+    'an unknown expectation',
+    `POST / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n${body}`,
+    417,
+    'invalid_argument',
+  ],
 ])('responds over HTTP/1.1 to %s with an error of Connect', async (_name, sent, status, code) => {
   await open({});
   const response = await untilClosed(sent);
@@ -134,11 +149,20 @@ test.each([
 test.each([
   ['an unknown path', 'GET', '/', 404, /^No method has this path\./],
   ['another method than POST', 'PUT', path, 405, /^This method takes POST only\.$/],
-  ['a missing Content-Type', 'POST', path, 415, /^Content-Type is not supported: send application\/json,/],
+  [
+    'a missing Content-Type',
+    'POST',
+    path,
+    415,
+    /^Content-Type is not supported: send application\/json,/,
+  ],
 ])('responds to %s with a text', async (_name, method, at, status, text) => {
   await open({});
   const response = await fetch(`http://127.0.0.1:${stage.server.port}${at}`, { method });
-  expect([response.status, (await response.text()).trim()]).toEqual([status, expect.stringMatching(text)]);
+  expect([response.status, (await response.text()).trim()]).toEqual([
+    status,
+    expect.stringMatching(text),
+  ]);
 });
 
 test('a body with a valid key may exceed the limit for callers without one', async () => {
@@ -146,7 +170,9 @@ test('a body with a valid key may exceed the limit for callers without one', asy
   const body = JSON.stringify({ other: 'x'.repeat(50_000) });
   const socket = connect(stage.server.port, '127.0.0.1');
   sockets.push(socket);
-  socket.write(`${head(stage.authorization)}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 30_000)}`);
+  socket.write(
+    `${head(stage.authorization)}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 30_000)}`,
+  );
   // The check that closes this connection has kept the other one, which sent its bytes earlier.
   const refused = `Content-Length: 1000000\r\n\r\n${' '.repeat(50_000)}`;
   await untilClosed(head('Bearer nobody') + refused);
@@ -202,7 +228,10 @@ test('an HTTP/2 session may open at most the configured number of streams', asyn
   await open({ maxStreams: 3 });
   const session = await openSession();
   if (session.remoteSettings.maxConcurrentStreams !== 3) await once(session, 'remoteSettings');
-  expect(session.remoteSettings).toMatchObject({ maxConcurrentStreams: 3, maxHeaderListSize: 16_384 });
+  expect(session.remoteSettings).toMatchObject({
+    maxConcurrentStreams: 3,
+    maxHeaderListSize: 16_384,
+  });
 });
 
 describe('the maximum number of streams of the port', () => {
@@ -211,7 +240,8 @@ describe('the maximum number of streams of the port', () => {
     stream.end(Buffer.from([0, 0, 0, 0, 0]));
     return stream;
   };
-  const closed = (stream: ClientHttp2Stream) => new Promise((resolve) => stream.once('close', resolve));
+  const closed = (stream: ClientHttp2Stream) =>
+    new Promise((resolve) => stream.once('close', resolve));
 
   test('replaces the oldest stream without a key, of any connection', async () => {
     await open({ maxPortStreams: 2 });

@@ -38,8 +38,8 @@ const beginsRequest = (start: string) =>
 const graceMs = 3_000;
 
 /**
- * Serves RPC on one port without TLS: HTTP/2 with prior knowledge, and HTTP/1.1. Rejects with the system's
- * error when it cannot listen.
+ * Serves RPC on one port without TLS: HTTP/2 with prior knowledge, and HTTP/1.1. Rejects with the
+ * system's error when it cannot listen.
  */
 export async function listen(
   listener: RpcListener,
@@ -57,7 +57,8 @@ export async function listen(
   const server = createHttpServer({ ...httpOptions(limits), requireHostHeader: false });
   server.on('request', refuseMalformed(server, handler, formatConnectError));
   const http2 = createLimitedHttp2(limits, handler);
-  // The HTTP/1.1 server listens, so that node:http checks its timeouts; HTTP/2 connections are handed over.
+  // The HTTP/1.1 server listens, so that node:http checks its timeouts; HTTP/2 connections are
+  // handed over.
   const [accept] = server.listeners('connection') as [(socket: Socket) => void];
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
@@ -117,7 +118,11 @@ function createLimitedHttp2(limits: ConnectionLimits, handler: RpcListener) {
   const { maxStreams, idleMs, requestMs } = limits;
   const server = createHttp2Server(
     {
-      settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: 16 * 1024, enablePush: false },
+      settings: {
+        maxConcurrentStreams: maxStreams,
+        maxHeaderListSize: 16 * 1024,
+        enablePush: false,
+      },
       maxHeaderListPairs: 100,
       maxSettings: 32,
       maxOutstandingPings: 4,

@@ -53,12 +53,19 @@ beforeEach(async () => {
   userId = await fixture.createUser(1_000);
   authorization = await createAuthorization(['read', 'submit']);
   stopping = new AbortController();
-  const admissions = createAdmissionTokens({ secrets: deriveLinkSecrets(['of gateways'], clock), clock });
+  const admissions = createAdmissionTokens({
+    secrets: deriveLinkSecrets(['of gateways'], clock),
+    clock,
+  });
   // One request of a user at a time: the clock of the fixture does not advance.
   const rateLimit = createRateLimit({ requestsPerSecond: 1, clock });
   const core = createCore(context, declared, { rateLimit });
   const budget = createBodyBudget();
-  server = await listen(createRpcListener(routeCore(core, context.log, admissions), budget), '127.0.0.1', 0);
+  server = await listen(
+    createRpcListener(routeCore(core, context.log, admissions), budget),
+    '127.0.0.1',
+    0,
+  );
   const remote = createRemoteCore(addressOf(server), {
     services: declared,
     admissions,
@@ -93,7 +100,13 @@ async function send<M extends DescMethod>(
   const session = await callers[caller].authenticate({ authorization }, method);
   const responseHeaders: Record<string, string> = {};
   const { signal } = new AbortController();
-  const context = { requestId: 'r', idempotencyKey: undefined, signal, waitMs, ifNoneMatch: undefined };
+  const context = {
+    requestId: 'r',
+    idempotencyKey: undefined,
+    signal,
+    waitMs,
+    ifNoneMatch: undefined,
+  };
   const message = create(method.input, request);
   const response = await session.call(method, message, { ...context, ...changes, responseHeaders });
   const submitted = response as unknown as Submitted;
@@ -117,7 +130,9 @@ describe.each(['a core', 'a gateway'] as const)('a submit that waits at %s', (ca
     const { outcome, headers, status, cost } = await waiting;
     expect([status, cost]).toEqual(['pending', 8]);
     expect(outcome).toMatchObject({ status: 'completed', success: 1, failed: 0, refunded: 0 });
-    expect(JSON.parse(outcome!.record!)).toMatchObject({ data: { item: { title: outcome!.item!.title } } });
+    expect(JSON.parse(outcome!.record!)).toMatchObject({
+      data: { item: { title: outcome!.item!.title } },
+    });
     expect(headers).toMatchObject({ 'x-credits-remaining': '992', 'server-timing': 'wait;dur=1' });
     expect(headers).not.toHaveProperty('etag');
   });
@@ -129,7 +144,14 @@ describe.each(['a core', 'a gateway'] as const)('a submit that waits at %s', (ca
     await fixture.startWorker();
     const { outcome, headers } = await send(caller, submitGetPc, page);
     expect(outcome).toMatchObject({
-      ...{ status: 'failed', failed: 1, refunded: 8, code: 'internal', item: undefined, record: undefined },
+      ...{
+        status: 'failed',
+        failed: 1,
+        refunded: 8,
+        code: 'internal',
+        item: undefined,
+        record: undefined,
+      },
       message: expect.stringContaining('internal error'),
     });
     expect(headers['x-credits-remaining']).toBe('1000');
@@ -235,7 +257,10 @@ test.each([
   await fixture.startWorker();
   for (const target of [server, front]) {
     fixture.clock.advance(1_000);
-    const client = createClient(MktaService, transport({ baseUrl: addressOf(target), httpVersion: '2' }));
+    const client = createClient(
+      MktaService,
+      transport({ baseUrl: addressOf(target), httpVersion: '2' }),
+    );
     const headers = { authorization, 'gleaner-wait': '60' };
     expect(await client.submitGetPc(page, { headers })).toMatchObject({
       outcome: { status: 'completed', record: expect.any(String) },

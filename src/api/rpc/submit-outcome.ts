@@ -12,7 +12,11 @@ import {
   SubmitOutcomeSchema,
 } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { hasUnitRecords } from '../../contract/job-types.ts';
-import { creditsHeader, type ResponseHeaders, timingHeader } from '../../contract/response-headers.ts';
+import {
+  creditsHeader,
+  type ResponseHeaders,
+  timingHeader,
+} from '../../contract/response-headers.ts';
 import type { Call } from './handlers.ts';
 
 /** Members of the response of a submit, of any kind. */
@@ -24,10 +28,10 @@ interface SubmitResponse {
 }
 
 /**
- * Waits as long as the call of a submit says for the end of its job, and adds the outcome to its response,
- * and the credits and the time spent waiting to its headers. `read` makes a call of the same caller. The
- * response stays unchanged if the job has not ended by then. It also does if a read fails: the job was
- * accepted, and an error would say that it was not.
+ * Waits as long as the call of a submit says for the end of its job, and adds the outcome to its
+ * response, and the credits and the time spent waiting to its headers. `read` makes a call of the
+ * same caller. The response stays unchanged if the job has not ended by then. It also does if a
+ * read fails: the job was accepted, and an error would say that it was not.
  */
 export async function addOutcome<C>(
   method: DescMethod,
@@ -55,7 +59,11 @@ export async function addOutcome<C>(
   };
   const { getJob, listRecords, listUnits } = JobService.method;
   try {
-    const job = await readAs(getJob, { jobId: submitted.jobId ?? String(submitted.taskId) }, waitMs);
+    const job = await readAs(
+      getJob,
+      { jobId: submitted.jobId ?? String(submitted.taskId) },
+      waitMs,
+    );
     if (!job.ended) return;
     const { jobId, status, success, failed, refunded } = job;
     const readUnit = async () => {

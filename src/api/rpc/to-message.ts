@@ -8,9 +8,9 @@ type Convert = (value: never) => unknown;
 type PlainMessage<D extends DescMessage> = Exclude<MessageInitShape<D>, MessageShape<D>>;
 
 /**
- * Returns a function that converts documents to a message: it sets the fields that a document has under the
- * same name, except for `omitted` ones. Times in milliseconds become timestamps, and null leaves a field
- * unset.
+ * Returns a function that converts documents to a message: it sets the fields that a document has
+ * under the same name, except for `omitted` ones. Times in milliseconds become timestamps, and null
+ * leaves a field unset.
  */
 export function toMessage<D extends DescMessage>(
   schema: D,
@@ -34,7 +34,8 @@ function converterOf(field: DescField): Convert {
 }
 
 function singleConverter({ message, scalar }: DescField): Convert {
-  if (message === undefined) return scalar !== undefined && isBig(scalar) ? BigInt : (value) => value;
+  if (message === undefined)
+    return scalar !== undefined && isBig(scalar) ? BigInt : (value) => value;
   if (message.typeName === TimestampSchema.typeName) return timestampFromMs;
   // Created with the first value, since messages may contain each other.
   let nested: Convert | undefined;

@@ -8,8 +8,14 @@ import { newDelivery } from '../../delivery/notify/message.ts';
 import { newSecret } from '../../delivery/notify/webhook.ts';
 import { recordAttempt } from '../../store/deliveries.ts';
 
-const { getWebhook, setWebhook, rotateWebhookSecret, testWebhook, listDeliveries, redeliverWebhook } =
-  AccountService.method;
+const {
+  getWebhook,
+  setWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  listDeliveries,
+  redeliverWebhook,
+} = AccountService.method;
 const operators = OperatorService.method;
 const url = 'https://receiver.example/hook';
 const smtp = { host: '127.0.0.1', port: 25, tls: 'off', login: null } as const;
@@ -42,7 +48,11 @@ test('users set, change, rotate, test and delete their webhook', async () => {
   });
   expect(await user.call(getWebhook, {})).toEqual(set);
   const off = await user.call(setWebhook, { url: 'http://other.example:8080', disabled: true });
-  expect(off).toMatchObject({ url: 'http://other.example:8080/', enabled: false, secret: set.secret });
+  expect(off).toMatchObject({
+    url: 'http://other.example:8080/',
+    enabled: false,
+    secret: set.secret,
+  });
   await expect(user.call(testWebhook, {})).rejects.toMatchObject({ code: 'not_found' });
   const rotated = await user.call(rotateWebhookSecret, {});
   expect(rotated).toMatchObject({ url: off.url, enabled: false });
@@ -103,7 +113,9 @@ test('users list and redeliver only their own deliveries; operators list all', a
     nextAttemptAt: null,
     endedAt: fixture.clock.now(),
   });
-  const failed = (await user.call(listDeliveries, {})).deliveries.find(({ state }) => state === 'failed');
+  const failed = (await user.call(listDeliveries, {})).deliveries.find(
+    ({ state }) => state === 'failed',
+  );
   expect(failed).toMatchObject({ attempts: 1, responseStatus: 500, error: 'HTTP 500' });
   expect(failed!.nextAttemptAt).toBeUndefined();
   const redelivered = await user.call(redeliverWebhook, { deliveryId: failed!.deliveryId });
@@ -129,7 +141,12 @@ test('testNotification sends to every address of the operators', async () => {
 
 test('the delivery of a file names its destination', async () => {
   const destinationId = '5f7a1c7e-0a54-4c5c-9a8e-3f6b0c1d2e3f';
-  const address = { userId, channel: 'file', target: 'https://files.example/a.csv', destinationId } as const;
+  const address = {
+    userId,
+    channel: 'file',
+    target: 'https://files.example/a.csv',
+    destinationId,
+  } as const;
   const message = { type: 'job.results', about: 'j', jobId: 'j', body: '{}' } as const;
   const { store, clock } = fixture.context;
   await store.deliveries.insert(newDelivery('d', address, message, clock));

@@ -1,5 +1,9 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { AccountService, DeliverySchema, WebhookSchema } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import {
+  AccountService,
+  DeliverySchema,
+  WebhookSchema,
+} from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { type Clock, timeOfDay } from '../../base/clock.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -36,7 +40,9 @@ export function webhookHandlers(context: JobContext): Handlers {
       }
       const problem = problemOfTarget(url, settings.notices.privateWebhooks);
       if (problem !== null) throw Fault.invalid(['body', 'url'], problem, 'value_error');
-      return toWebhookMessage(await setWebhook(context, principal.userId, { url, enabled: !disabled }));
+      return toWebhookMessage(
+        await setWebhook(context, principal.userId, { url, enabled: !disabled }),
+      );
     }),
     handle(account.rotateWebhookSecret, async (_request, { principal }) =>
       toWebhookMessage(await rotateSecret(context, principal.userId)),
@@ -46,7 +52,12 @@ export function webhookHandlers(context: JobContext): Handlers {
     ),
     handle(account.listDeliveries, (request, { principal }) => list(principal.userId, request)),
     handle(account.redeliverWebhook, async ({ deliveryId }, { principal }) => {
-      const delivery = await redeliver(store, deliveryId.toLowerCase(), clock.steady(), principal.userId);
+      const delivery = await redeliver(
+        store,
+        deliveryId.toLowerCase(),
+        clock.steady(),
+        principal.userId,
+      );
       if (delivery === null) throw new Fault('not_found', `There is no message '${deliveryId}'.`);
       return shown(delivery);
     }),
@@ -65,7 +76,10 @@ const deliveryOf = toMessage(DeliverySchema);
 
 const toWebhookMessage = (webhook: Webhook | null) => webhookOf(webhook ?? {});
 
-function toDeliveryMessage(clock: Clock, delivery: Delivery): MessageInitShape<typeof DeliverySchema> {
+function toDeliveryMessage(
+  clock: Clock,
+  delivery: Delivery,
+): MessageInitShape<typeof DeliverySchema> {
   const { id: deliveryId, channel, target, nextAttemptAt } = delivery;
   return deliveryOf({
     ...delivery,

@@ -1,4 +1,11 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -37,7 +44,8 @@ async function* text(value: string) {
   yield value;
 }
 
-const write = (path: string, value: string) => blobs.write(path, 'text/plain', text(value), () => 1);
+const write = (path: string, value: string) =>
+  blobs.write(path, 'text/plain', text(value), () => 1);
 
 const setSegments = ({ id, jobId }: Batch, segments: Segment[]) =>
   store.batches.writeAll([], [[{ id, jobId }, { segments }]]);
@@ -133,7 +141,10 @@ describe('createBackup()', () => {
     const segments: Segment[] = [];
     for (const [index, batch] of batches.entries()) {
       const body = { start: 2, end: 2 + rows[index]!.length, items: 1 };
-      const { path, bytes, sha256 } = await write(`${job.id}/batch_${index}`, `[\n${rows[index]}\n]\n`);
+      const { path, bytes, sha256 } = await write(
+        `${job.id}/batch_${index}`,
+        `[\n${rows[index]}\n]\n`,
+      );
       segments.push({ path, bytes, sha256, encoding: 'plain', records: {}, body });
       await setSegments(batch, [segments[index]!]);
     }
@@ -155,7 +166,8 @@ describe('createBackup()', () => {
     });
     expect([copies, made.lost]).toEqual([1, []]);
     await restoreBackup(backup(), target());
-    for (const [index, { path }] of segments.entries()) expect(contents(path)).toBe(`[\n${rows[index]}\n]\n`);
+    for (const [index, { path }] of segments.entries())
+      expect(contents(path)).toBe(`[\n${rows[index]}\n]\n`);
   });
 
   test('reports files that the result storage has lost, and completes', async () => {
@@ -169,7 +181,10 @@ describe('createBackup()', () => {
     const nothing = loadConfig({ GLEANER_DATA_DIR: join(folder, 'nothing') });
     await expect(createBackup(nothing, backup())).rejects.toThrow(/^No Gleaner data in /);
     await expect(createBackup(config, config.dataDir)).rejects.toThrow(/ is not empty\. /);
-    const distributed = loadConfig({ MONGODB_URI: 'mongodb://localhost', NATS_URL: 'nats://localhost' });
+    const distributed = loadConfig({
+      MONGODB_URI: 'mongodb://localhost',
+      NATS_URL: 'nats://localhost',
+    });
     await expect(createBackup(distributed, backup())).rejects.toThrow(ConfigError);
   });
 });
@@ -179,7 +194,9 @@ describe('restoreBackup()', () => {
   async function refusal(): Promise<unknown> {
     const refused = await restoreBackup(backup(), target()).catch((error: unknown) => error);
     const there = loadConfig({ GLEANER_DATA_DIR: target() });
-    await expect(createBackup(there, join(folder, 'other'))).rejects.toThrow(/^No Gleaner data in /);
+    await expect(createBackup(there, join(folder, 'other'))).rejects.toThrow(
+      /^No Gleaner data in /,
+    );
     return refused;
   }
 
@@ -202,7 +219,9 @@ describe('restoreBackup()', () => {
     const { first } = await storeWork();
     await createBackup(config, backup());
     rmSync(join(backup(), 'results', first));
-    expect(await refusal()).toMatchObject({ message: `${join(backup(), 'results', first)} is missing` });
+    expect(await refusal()).toMatchObject({
+      message: `${join(backup(), 'results', first)} is missing`,
+    });
   });
 
   test('refuses a manifest that was cut off, and paths outside of the data folder', async () => {
@@ -211,7 +230,10 @@ describe('restoreBackup()', () => {
     const manifest = join(backup(), 'manifest.jsonl');
     const lines = readFileSync(manifest, 'utf8').trimEnd().split('\n');
     writeFileSync(manifest, `${lines.slice(0, -1).join('\n')}\n`);
-    expect(await refusal()).toMatchObject({ code: 'malformed', message: expect.stringContaining('damaged') });
+    expect(await refusal()).toMatchObject({
+      code: 'malformed',
+      message: expect.stringContaining('damaged'),
+    });
     writeFileSync(manifest, readFileSync(manifest, 'utf8').slice(0, -5));
     expect(await refusal()).toMatchObject({
       code: 'malformed',
@@ -233,7 +255,9 @@ describe('restoreBackup()', () => {
       });
       await expect(interrupted).rejects.toThrow('killed');
       const there = loadConfig({ GLEANER_DATA_DIR: target() });
-      await expect(createBackup(there, join(folder, 'other'))).rejects.toThrow(/^No Gleaner data in /);
+      await expect(createBackup(there, join(folder, 'other'))).rejects.toThrow(
+        /^No Gleaner data in /,
+      );
       await expect(restoreBackup(backup(), target())).rejects.toThrow(/ is not empty\. /);
     },
   );

@@ -44,7 +44,8 @@ export type BackupStep = 'database' | 'file' | 'files' | 'secrets' | 'manifest';
 /** Files of a backup, or of a move. */
 export interface Backup extends ManifestEnd {
   /**
-   * Result files that the database refers to but the result storage does not have, or not with that digest.
+   * Result files that the database refers to but the result storage does not have, or not with that
+   * digest.
    */
   lost: string[];
 }
@@ -79,8 +80,8 @@ export async function withStore<T>(path: string, call: (store: Store) => Promise
 }
 
 /**
- * Copies the generated secrets to another data folder or a backup (mode 0600), unless it has its own. Returns
- * true if there are any.
+ * Copies the generated secrets to another data folder or a backup (mode 0600), unless it has its
+ * own. Returns true if there are any.
  */
 export async function copySecrets(source: string, target: string): Promise<boolean> {
   const [from, to] = [join(source, secretsFile), join(target, secretsFile)];

@@ -26,15 +26,16 @@ import { describeFile, type ManifestFile, writeManifest } from './manifest.ts';
 import { copyMovedRows, type StorePair } from './moved-rows.ts';
 
 /**
- * Maximum copies of the database. The service may replace files between a copy of the database and the copy
- * of its files. Each further copy takes less time, because it only adds the new files.
+ * Maximum copies of the database. The service may replace files between a copy of the database and
+ * the copy of its files. Each further copy takes less time, because it only adds the new files.
  */
 const maxRounds = 20;
 
 /**
- * Backs up the embedded stack to a new folder, also while a service runs: the database, the result files that
- * it refers to, and the secrets of the service. The manifest is written last, so a folder without one is
- * incomplete. Throws a ConfigError on the distributed stack, without data, or if the folder is not empty.
+ * Backs up the embedded stack to a new folder, also while a service runs: the database, the result
+ * files that it refers to, and the secrets of the service. The manifest is written last, so a
+ * folder without one is incomplete. Throws a ConfigError on the distributed stack, without data, or
+ * if the folder is not empty.
  */
 export async function createBackup(
   config: Config,
@@ -49,7 +50,10 @@ export async function createBackup(
   await requireData(config);
   requireEmpty(folder);
   openPrivateFolder(folder);
-  const [source, copy] = [await openBlobs(config), openFiles({ directory: join(folder, resultsFolder) })];
+  const [source, copy] = [
+    await openBlobs(config),
+    openFiles({ directory: join(folder, resultsFolder) }),
+  ];
   const copying: Copying = { source, copy, onStep };
   try {
     await copyData(config, folder, copying);
@@ -66,7 +70,9 @@ export async function createBackup(
 /** Throws a ConfigError unless a folder is empty or does not exist. */
 export function requireEmpty(folder: string): void {
   if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw new ConfigError(`The folder ${folder} is not empty. Choose a new folder, or empty this one.`);
+    throw new ConfigError(
+      `The folder ${folder} is not empty. Choose a new folder, or empty this one.`,
+    );
 }
 
 /** Copies the database and its files until no file was replaced in between. */
@@ -86,7 +92,10 @@ async function copyData(config: Config, folder: string, copying: Copying): Promi
     if ([...missing].every((path) => before.has(path))) return;
     before = missing;
   }
-  throw new Fault('unavailable', `the service replaces its files faster than they are copied to ${folder}`);
+  throw new Fault(
+    'unavailable',
+    `the service replaces its files faster than they are copied to ${folder}`,
+  );
 }
 
 /** Copies the files that the copied database refers to. Returns the paths of missing ones. */
@@ -112,10 +121,14 @@ async function copyFiles(files: JobFiles['files'], copying: Copying): Promise<st
 }
 
 /**
- * Completes a backup: removes the files that its database does not refer to, verifies the others, and writes
- * the manifest.
+ * Completes a backup: removes the files that its database does not refer to, verifies the others,
+ * and writes the manifest.
  */
-async function describeBackup(folder: string, secrets: readonly string[], copying: Copying): Promise<Backup> {
+async function describeBackup(
+  folder: string,
+  secrets: readonly string[],
+  copying: Copying,
+): Promise<Backup> {
   const database = join(folder, storeFile);
   const lost: string[] = [];
   const schemaVersion = await withStore(database, async (store) => {
@@ -128,7 +141,12 @@ async function describeBackup(folder: string, secrets: readonly string[], copyin
     for (const path of [...secrets, storeFile]) yield describeFile(folder, path);
   };
   const createdAt = new Date(systemClock.now()).toISOString();
-  const header = { format: 'gleaner-backup-1', createdAt, program: manifest.version, schemaVersion } as const;
+  const header = {
+    format: 'gleaner-backup-1',
+    createdAt,
+    program: manifest.version,
+    schemaVersion,
+  } as const;
   const end = await writeManifest(folder, header, files(), () => copying.onStep('manifest'));
   return { ...end, lost };
 }
@@ -147,7 +165,8 @@ async function* describeResults(
       await copying.copy.remove(copied.filter((path) => !files.has(path)));
       for (const { path, sha256 } of files.values()) {
         const described = await describeResult(folder, copying, path, sha256);
-        if (described === null || (sha256 !== undefined && described.sha256 !== sha256)) lost.push(path);
+        if (described === null || (sha256 !== undefined && described.sha256 !== sha256))
+          lost.push(path);
         if (described !== null) yield described;
       }
     }
@@ -157,8 +176,8 @@ async function* describeResults(
 }
 
 /**
- * Describes a result file, or returns null if it is missing. Copies a file again that was rewritten after its
- * copy.
+ * Describes a result file, or returns null if it is missing. Copies a file again that was rewritten
+ * after its copy.
  */
 async function describeResult(
   folder: string,
@@ -176,7 +195,11 @@ async function describeResult(
 /** Removes the files of jobs that were discarded after their files were copied. */
 async function removeUnknownJobs(folder: string, store: Store, { copy }: Copying): Promise<void> {
   for (const entry of await readdir(join(folder, resultsFolder), { withFileTypes: true })) {
-    if (entry.isDirectory() && !entry.name.startsWith('.') && (await store.jobs.get(entry.name)) === null)
+    if (
+      entry.isDirectory() &&
+      !entry.name.startsWith('.') &&
+      (await store.jobs.get(entry.name)) === null
+    )
       await copy.removeJob(entry.name);
   }
 }

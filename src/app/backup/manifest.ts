@@ -31,7 +31,10 @@ export interface ManifestEnd {
   bytes: number;
 }
 
-/** Name of the manifest, which exists only in a complete backup: JSON Lines with header, files, and end. */
+/**
+ * Name of the manifest, which exists only in a complete backup: JSON Lines with header, files, and
+ * end.
+ */
 export const manifestName = 'manifest.jsonl';
 
 /** Returns true if a folder contains a complete backup. */
@@ -78,7 +81,10 @@ export async function writeManifest(
   return end;
 }
 
-/** Reads the header of a backup. Throws a ConfigError if the folder does not contain a complete backup. */
+/**
+ * Reads the header of a backup. Throws a ConfigError if the folder does not contain a complete
+ * backup.
+ */
 export async function readHeader(folder: string): Promise<ManifestHeader> {
   if (!isComplete(folder))
     throw new ConfigError(`${folder} is not a complete backup: it has no ${manifestName}.`);
@@ -91,13 +97,16 @@ export async function readHeader(folder: string): Promise<ManifestHeader> {
     lines += 1;
   }
   if (header?.format !== 'gleaner-backup-1' || last.files !== lines - 2)
-    throw new Fault('malformed', `${join(folder, manifestName)} is damaged or of an unknown format`);
+    throw new Fault(
+      'malformed',
+      `${join(folder, manifestName)} is damaged or of an unknown format`,
+    );
   return header as ManifestHeader;
 }
 
 /**
- * Returns the path of a file in a backup and in the data folder. Throws `malformed` for a path that no backup
- * contains.
+ * Returns the path of a file in a backup and in the data folder. Throws `malformed` for a path that
+ * no backup contains.
  */
 export function localPathOf(path: string): string {
   if (path === secretsFile) return path;

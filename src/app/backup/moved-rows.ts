@@ -12,8 +12,8 @@ export interface StorePair {
 }
 
 /**
- * Copies the segments of a job that its merged file has replaced since the database was copied: from the rows
- * in this file. Skips segments that the rows do not result in.
+ * Copies the segments of a job that its merged file has replaced since the database was copied:
+ * from the rows in this file. Skips segments that the rows do not result in.
  */
 export async function copyMovedRows(
   { copied, current }: StorePair,
@@ -32,8 +32,15 @@ export async function copyMovedRows(
   }
 }
 
-/** Writes a segment from its rows in a merged file, whose head and tail are those of the segment, if any. */
-async function copySegment(segment: Segment, moved: Segment, { source, copy }: Copying): Promise<void> {
+/**
+ * Writes a segment from its rows in a merged file, whose head and tail are those of the segment, if
+ * any.
+ */
+async function copySegment(
+  segment: Segment,
+  moved: Segment,
+  { source, copy }: Copying,
+): Promise<void> {
   const { path, bytes, sha256 = '', body } = segment;
   const head = body!.start;
   const tail = bytes - body!.end;
@@ -44,7 +51,8 @@ async function copySegment(segment: Segment, moved: Segment, { source, copy }: C
     { start: moved.bytes - tail, end: moved.bytes - 1 },
   ];
   const read = async function* (): AsyncGenerator<Uint8Array> {
-    for (const part of parts) if (part.end >= part.start) yield* await source.read(moved.path, part);
+    for (const part of parts)
+      if (part.end >= part.start) yield* await source.read(moved.path, part);
   };
   try {
     const contents = compareFile(path, { bytes, sha256 }, read());

@@ -19,9 +19,9 @@ import {
 import { downloadBackup } from './targets.ts';
 
 /**
- * Copies a backup to a new data folder and verifies the digest of every file. The database is put in place
- * last, so an interrupted copy contains no data. Throws a ConfigError if the backup is incomplete or the
- * folder is not empty, and fault `malformed` if a file is missing or damaged.
+ * Copies a backup to a new data folder and verifies the digest of every file. The database is put
+ * in place last, so an interrupted copy contains no data. Throws a ConfigError if the backup is
+ * incomplete or the folder is not empty, and fault `malformed` if a file is missing or damaged.
  */
 export async function restoreBackup(
   source: string,
@@ -35,7 +35,12 @@ export async function restoreBackup(
   const draft = `${storeFile}.incomplete`;
   const end: ManifestEnd = { files: 0, bytes: 0 };
   for await (const file of readFiles(backup)) {
-    await restoreFile(backup, file, folder, file.path === storeFile ? draft : localPathOf(file.path));
+    await restoreFile(
+      backup,
+      file,
+      folder,
+      file.path === storeFile ? draft : localPathOf(file.path),
+    );
     onFile(file.path);
     end.files += 1;
     end.bytes += file.bytes;
@@ -72,8 +77,8 @@ async function restoreFile(
 }
 
 /**
- * Restores a backup from a folder, or from a bucket: the bucket's URL followed by `/` and the name of the
- * backup. Errors as in restoreBackup(), and a ConfigError for another URL.
+ * Restores a backup from a folder, or from a bucket: the bucket's URL followed by `/` and the name
+ * of the backup. Errors as in restoreBackup(), and a ConfigError for another URL.
  */
 export async function restoreFrom(source: string, target: string): Promise<ManifestEnd> {
   if (!/^https?:/.test(source)) return restoreBackup(source, target);

@@ -34,8 +34,9 @@ const retryMs = 900_000;
 const maxSleepMs = 86_400_000;
 
 /**
- * Creates the schedule. The first backup is due when the newest complete one is older than the interval.
- * After each success, the oldest complete backups beyond `keep` and all interrupted ones are deleted.
+ * Creates the schedule. The first backup is due when the newest complete one is older than the
+ * interval. After each success, the oldest complete backups beyond `keep` and all interrupted ones
+ * are deleted.
  */
 export function createScheduledBackups(options: ScheduledBackupOptions): ScheduledBackups {
   const { target, everyMs, clock, log } = options;
@@ -44,13 +45,18 @@ export function createScheduledBackups(options: ScheduledBackupOptions): Schedul
   const dueAt = () => (last === null ? startedAt : last + everyMs);
 
   /** Runs a step. Returns the time until the next one is due, after a failure as well. */
-  const attempt = async (signal: AbortSignal, name: string, step: () => Promise<void>): Promise<number> => {
+  const attempt = async (
+    signal: AbortSignal,
+    name: string,
+    step: () => Promise<void>,
+  ): Promise<number> => {
     try {
       await step();
       // A backup of a later time was made before the clock was set back.
       return Math.min(dueAt() - clock.now(), everyMs);
     } catch (error) {
-      if (!signal.aborted) log.error({ backup: name, error: (error as Error).message }, 'backup failed');
+      if (!signal.aborted)
+        log.error({ backup: name, error: (error as Error).message }, 'backup failed');
       return Math.min(retryMs, everyMs);
     }
   };
@@ -59,7 +65,9 @@ export function createScheduledBackups(options: ScheduledBackupOptions): Schedul
     const name = formatBackupName(at);
     return attempt(signal, name, async () => {
       // Another process may have made backups before this one locked the data.
-      const made = (await target.list()).filter((backup) => backup.isComplete && backup.at <= clock.now());
+      const made = (await target.list()).filter(
+        (backup) => backup.isComplete && backup.at <= clock.now(),
+      );
       last = made.at(-1)?.at ?? null;
       if (dueAt() > clock.now()) return;
       const lost = await target.backUp(name, signal);
@@ -101,15 +109,17 @@ async function deleteOld({ target, keep, log }: ScheduledBackupOptions, at: numb
 
 /** Folder in the data folder for a backup that is uploaded. */
 const stagingFolder = 'backup-upload';
-/** Time between the starts of backups, in milliseconds, and number of complete ones that are kept. */
+/**
+ * Time between the starts of backups, in milliseconds, and number of complete ones that are kept.
+ */
 const intervalMs = 86_400_000;
 const keptBackups = 7;
 /** Priority of a backup's process (`nice`), lower than the service's. */
 const backupPriority = 10;
 
 /**
- * Starts the scheduled backups of the configuration, if any, until the signal is aborted. Returns a function
- * that waits for the end.
+ * Starts the scheduled backups of the configuration, if any, until the signal is aborted. Returns a
+ * function that waits for the end.
  */
 export async function startBackups(
   { config, clock, log }: Pick<Program, 'config' | 'clock' | 'log'>,
@@ -121,7 +131,13 @@ export async function startBackups(
   const backUp = (folder: string, stopped: AbortSignal) =>
     backUpInProcess(folder, config.environment, stopped);
   const target = await openBackupTarget(to, join(config.dataDir, stagingFolder), backUp);
-  const backups = createScheduledBackups({ target, everyMs: intervalMs, keep: keptBackups, clock, log });
+  const backups = createScheduledBackups({
+    target,
+    everyMs: intervalMs,
+    keep: keptBackups,
+    clock,
+    log,
+  });
   telemetry?.observe({
     gleaner_backup_last_success_timestamp_seconds: async () => [
       { labels: {}, value: (backups.lastSuccessAt() ?? 0) / 1000 },

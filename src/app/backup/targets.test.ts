@@ -36,7 +36,11 @@ describe.skipIf(absent !== '')(`bucketTarget()${absent}`, () => {
     config = loadConfig({ GLEANER_DATA_DIR: join(folder, 'data') });
     jobId = await storeWork();
     bucket = openS3({ url });
-    place = bucketTarget(bucket, staging(), async (path) => (await createBackup(config, path)).lost.length);
+    place = bucketTarget(
+      bucket,
+      staging(),
+      async (path) => (await createBackup(config, path)).lost.length,
+    );
     return async () => {
       for (const { name } of await place.list()) await place.delete(name);
       await bucket.close();
@@ -113,7 +117,9 @@ describe.skipIf(absent !== '')(`bucketTarget()${absent}`, () => {
 
   test('refuses the URL of a bucket without a backup, and one that is not a bucket', async () => {
     const target = join(folder, 'restored');
-    await expect(restoreFrom(`${url}/monday`, target)).rejects.toThrow(/no complete backup "monday"$/);
+    await expect(restoreFrom(`${url}/monday`, target)).rejects.toThrow(
+      /no complete backup "monday"$/,
+    );
     await expect(restoreFrom('https://s3.example/x', target)).rejects.toThrow(ConfigError);
     expect(existsSync(target)).toBe(false);
   });

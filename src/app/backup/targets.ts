@@ -6,7 +6,14 @@ import { openPrivateFolder } from '../../base/data-dir.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { resultsFolder, storeFile } from '../stack.ts';
-import { deleteBackup, isComplete, localPathOf, manifestName, readFiles, readHeader } from './manifest.ts';
+import {
+  deleteBackup,
+  isComplete,
+  localPathOf,
+  manifestName,
+  readFiles,
+  readHeader,
+} from './manifest.ts';
 
 export interface BackupEntry {
   name: string;
@@ -61,8 +68,9 @@ export function folderTarget(folder: string, backUp: BackUp): BackupTarget {
 }
 
 /*
- * Objects of a backup in a bucket: `<name>/manifest.jsonl`, `<name>/gleaner.db`, `<name>.<job id>/<result
- * file>`. The object `backups/<name>.started` is written first, `backups/<name>.complete` last.
+ * Objects of a backup in a bucket: `<name>/manifest.jsonl`, `<name>/gleaner.db`,
+ * `<name>.<job id>/<result file>`. The object `backups/<name>.started` is written first,
+ * `backups/<name>.complete` last.
  */
 
 const index = 'backups';
@@ -109,7 +117,8 @@ export function bucketTarget(bucket: Blobs, staging: string, backUp: BackUp): Ba
 
     async delete(name) {
       await bucket.remove([completed(name)]);
-      for (const job of await jobsOf(bucket, name, staging)) await bucket.removeJob(`${name}.${job}`);
+      for (const job of await jobsOf(bucket, name, staging))
+        await bucket.removeJob(`${name}.${job}`);
       await bucket.removeJob(name);
       await bucket.remove([started(name)]);
     },
@@ -117,7 +126,8 @@ export function bucketTarget(bucket: Blobs, staging: string, backUp: BackUp): Ba
 }
 
 /**
- * Downloads a backup to a new folder. Throws `not_found` if the bucket does not contain it, or not all of it.
+ * Downloads a backup to a new folder. Throws `not_found` if the bucket does not contain it, or not
+ * all of it.
  */
 export async function downloadBackup(bucket: Blobs, name: string, folder: string): Promise<void> {
   if (parseBackupTime(name) === null || (await bucket.size(completed(name))) === null)

@@ -30,11 +30,17 @@ const credits = 100_000;
 const plainEveryMs = 2_000;
 
 /**
- * Starts the bundled fake marketplaces and a service, and runs a job of every kind through its REST API:
- * submits, approves, shows progress, downloads the results, and checks them. Returns the exit code: 0 if
- * every job ended and every file has the documented shape.
+ * Starts the bundled fake marketplaces and a service, and runs a job of every kind through its REST
+ * API: submits, approves, shows progress, downloads the results, and checks them. Returns the exit
+ * code: 0 if every job ended and every file has the documented shape.
  */
-export async function demo({ distributed, keep, market, dataDir, io }: DemoOptions): Promise<number> {
+export async function demo({
+  distributed,
+  keep,
+  market,
+  dataDir,
+  io,
+}: DemoOptions): Promise<number> {
   const { say } = io;
   const relativePath = (path: string) => relative(io.folder, path);
   const folder = join(dataDir, `demo-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
@@ -68,7 +74,8 @@ export async function demo({ distributed, keep, market, dataDir, io }: DemoOptio
     if (keep) await keepRunning(io, api, operatorKey);
     else repeatByHand(say, { ...settings, GLEANER_OPERATOR_KEY: operatorKey });
     const isComplete = schedule === undefined || schedule.runs.every(({ success }) => success > 0);
-    return isComplete && results.every(({ misses, files }) => misses.length === 0 && files.length > 0)
+    return isComplete &&
+      results.every(({ misses, files }) => misses.length === 0 && files.length > 0)
       ? 0
       : 1;
   } finally {
@@ -115,7 +122,11 @@ async function startService(
 }
 
 /** Prints how to sign in, and resolves when the process is stopped. */
-async function keepRunning({ say, signal }: Trial, api: DemoApi, operatorKey: string): Promise<void> {
+async function keepRunning(
+  { say, signal }: Trial,
+  api: DemoApi,
+  operatorKey: string,
+): Promise<void> {
   say('');
   say('The service and the fake marketplaces keep running. Press Ctrl-C to stop them.');
   say(`  Console       ${api.url}/console`);
@@ -153,8 +164,15 @@ async function createUser(url: string, operatorKey: string, folder: string): Pro
   const operator = createGleanerClient({ url, apiKey: operatorKey });
   const { method } = OperatorService;
   const { user } = await operator.call(method.createUser, { name: 'demo' });
-  const { apiKey: key } = await operator.call(method.createApiKey, { userId: user!.id, name: 'demo' });
-  await operator.call(method.grantCredits, { userId: user!.id, amount: BigInt(credits), note: 'demo' });
+  const { apiKey: key } = await operator.call(method.createApiKey, {
+    userId: user!.id,
+    name: 'demo',
+  });
+  await operator.call(method.grantCredits, {
+    userId: user!.id,
+    amount: BigInt(credits),
+    note: 'demo',
+  });
   const approve = async (jobId: string) => {
     await operator.call(method.approveJob, { jobId });
   };
@@ -166,12 +184,25 @@ async function balanceOf({ url, key }: DemoApi): Promise<number> {
   return Number((await user.call(AccountService.method.getAccount, {})).account!.balance);
 }
 
-/** Runs all jobs concurrently, with a progress bar for each, or without a terminal a line every 2 seconds. */
-async function runAll(jobs: readonly DemoJob[], api: DemoApi, { say, stderr }: Trial): Promise<Result[]> {
+/**
+ * Runs all jobs concurrently, with a progress bar for each, or without a terminal a line every 2
+ * seconds.
+ */
+async function runAll(
+  jobs: readonly DemoJob[],
+  api: DemoApi,
+  { say, stderr }: Trial,
+): Promise<Result[]> {
   const width = Math.max(...jobs.map(({ title }) => title.length));
   const format = `{title} [{bar}] {value}/{total}, {failed} failed`;
   const bars = stderr.isTTY
-    ? new MultiBar({ format, stream: stderr, hideCursor: true, barCompleteChar: '█', barIncompleteChar: '·' })
+    ? new MultiBar({
+        format,
+        stream: stderr,
+        hideCursor: true,
+        barCompleteChar: '█',
+        barIncompleteChar: '·',
+      })
     : null;
   const progress = new Map<DemoJob, DemoProgress>();
   const plain = setInterval(() => {
@@ -215,7 +246,8 @@ function summarize(
     }
     for (const miss of misses.slice(0, 5)) say(`       missing: ${miss}`);
   }
-  const sum = (part: 'total' | 'failed' | 'cost') => results.reduce((all, result) => all + result[part], 0);
+  const sum = (part: 'total' | 'failed' | 'cost') =>
+    results.reduce((all, result) => all + result[part], 0);
   const spent = credits - balance;
   say('');
   say(
@@ -247,12 +279,16 @@ export const shellWord = (text: string): string =>
 
 /** Prints the commands that do the same by hand, on the same data. */
 function repeatByHand(say: (line: string) => void, settings: Record<string, string>): void {
-  const environment = Object.entries(settings).map(([name, value]) => `${name}=${shellWord(value)}`);
+  const environment = Object.entries(settings).map(
+    ([name, value]) => `${name}=${shellWord(value)}`,
+  );
   say('');
   say(
     'To continue by hand, start the fake marketplaces and the service on the same data (or run the demo with --keep). Terminal 1:',
   );
-  say(`  node_modules/.bin/node sandbox/main.ts --config-file ${shellWord(settings.GLEANER_ORIGINS ?? '')}`);
+  say(
+    `  node_modules/.bin/node sandbox/main.ts --config-file ${shellWord(settings.GLEANER_ORIGINS ?? '')}`,
+  );
   say('Terminal 2:');
   say(`  ${environment.join(' ')} npm start`);
   say('Terminal 3:');

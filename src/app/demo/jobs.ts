@@ -29,8 +29,9 @@ export interface DemoJob extends MarketSample {
 }
 
 /**
- * Returns a job for every sample of every marketplace. `addressOf` returns the address of a marketplace's
- * first sandbox origin. Throws an Error for a sample of a kind that its market does not offer.
+ * Returns a job for every sample of every marketplace. `addressOf` returns the address of a
+ * marketplace's first sandbox origin. Throws an Error for a sample of a kind that its market does
+ * not offer.
  */
 export function demoJobs(addressOf: (market: string) => string): DemoJob[] {
   const jobTypes = resolveJobTypes(services, kinds, markets);

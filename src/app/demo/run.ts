@@ -36,7 +36,8 @@ const ended: ReadonlySet<string> = new Set(endedStates);
 const pollMs = 250;
 
 /**
- * Submits a job, approves it if it needs approval, polls it until it ends, and saves and checks its results.
+ * Submits a job, approves it if it needs approval, polls it until it ends, and saves and checks its
+ * results.
  */
 export async function runJob(
   job: DemoJob,
@@ -80,7 +81,11 @@ function progressOf(response: JsonObject): DemoProgress {
     };
   }
   if ('total' in response)
-    return { total: count('total'), failed: count('failed'), done: count('success') + count('failed') };
+    return {
+      total: count('total'),
+      failed: count('failed'),
+      done: count('success') + count('failed'),
+    };
   if ('total_items' in response) {
     return {
       total: count('total_items'),
@@ -155,7 +160,10 @@ async function keepFile(
   for (const record of records) misses.push(...findMismatches(record, job.fields));
 }
 
-/** Returns the records of a JSON file or, with `lines`, a JSON Lines file, except records of failed units. */
+/**
+ * Returns the records of a JSON file or, with `lines`, a JSON Lines file, except records of failed
+ * units.
+ */
 function recordsOf(bytes: Buffer, lines: boolean): unknown[] {
   const text = bytes.toString('utf8');
   const parsed: unknown = lines
@@ -168,8 +176,13 @@ function recordsOf(bytes: Buffer, lines: boolean): unknown[] {
   return records.filter((record) => typeof record.error !== 'string');
 }
 
-async function download(api: DemoApi, url: string): Promise<{ bytes: Buffer; type: string | null }> {
-  const response = await fetch(new URL(url, api.url), { headers: { authorization: `Bearer ${api.key}` } });
+async function download(
+  api: DemoApi,
+  url: string,
+): Promise<{ bytes: Buffer; type: string | null }> {
+  const response = await fetch(new URL(url, api.url), {
+    headers: { authorization: `Bearer ${api.key}` },
+  });
   if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
   return {
     bytes: Buffer.from(await response.arrayBuffer()),
@@ -177,10 +190,16 @@ async function download(api: DemoApi, url: string): Promise<{ bytes: Buffer; typ
   };
 }
 
-async function call(api: DemoApi, method: string, path: string, job?: DemoJob): Promise<JsonObject> {
+async function call(
+  api: DemoApi,
+  method: string,
+  path: string,
+  job?: DemoJob,
+): Promise<JsonObject> {
   const response = await fetch(`${api.url}${path}`, { method, ...bodyOf(api, job) });
   const payload = (await response.json()) as JsonObject;
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(payload)}`);
+  if (!response.ok)
+    throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(payload)}`);
   return payload;
 }
 

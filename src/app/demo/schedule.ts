@@ -41,8 +41,8 @@ export function scheduledJob(jobs: readonly DemoJob[]): DemoJob | undefined {
 }
 
 /**
- * Creates a schedule of a job and starts two runs, between which items become cheaper or sold out. Saves the
- * differences, and the records of the second run as a Parquet file.
+ * Creates a schedule of a job and starts two runs, between which items become cheaper or sold out.
+ * Saves the differences, and the records of the second run as a Parquet file.
  */
 export async function runSchedule(
   job: DemoJob,
@@ -65,7 +65,11 @@ export async function runSchedule(
   const stem = join(api.folder, `schedule-${second.jobId.slice(0, 8)}`);
   const jobPath = `/v1/jobs/${second.jobId}`;
   const table = await save(api, `${jobPath}/results?format=parquet`, `${stem}.parquet`);
-  const changes = await save(api, `${jobPath}/changes/download?format=jsonl`, `${stem}-changes.jsonl`);
+  const changes = await save(
+    api,
+    `${jobPath}/changes/download?format=jsonl`,
+    `${stem}-changes.jsonl`,
+  );
   return { job, scheduleId, runs: [first, second], changed, table, changes };
 }
 
@@ -76,10 +80,19 @@ async function runOnce(client: GleanerClient, scheduleId: string): Promise<Job> 
   return client.wait(jobId, { signal: AbortSignal.timeout(waitMs) });
 }
 
-/** Lowers the price of every other item that was read, and sells one of them out. Returns their number. */
-async function changeItems(client: GleanerClient, { jobId }: Job, change: ChangeItem): Promise<number> {
+/**
+ * Lowers the price of every other item that was read, and sells one of them out. Returns their
+ * number.
+ */
+async function changeItems(
+  client: GleanerClient,
+  { jobId }: Job,
+  change: ChangeItem,
+): Promise<number> {
   const { units } = await client.call(JobService.method.listUnits, { jobId, pageSize: 100 });
-  const chosen = units.filter(({ status }) => status === 'SUCCESS').filter((_unit, at) => at % 2 === 0);
+  const chosen = units
+    .filter(({ status }) => status === 'SUCCESS')
+    .filter((_unit, at) => at % 2 === 0);
   for (const [at, { region, key }] of chosen.entries())
     await change(region, key, at === 0 ? { priceFactor: 0.9, stock: 0 } : { priceFactor: 0.9 });
   return chosen.length;

@@ -25,9 +25,13 @@ export interface FetchedReading extends PageReading {
 }
 
 /**
- * Reads a page as a worker does, but only the first page of a listing. The result's fault describes errors.
+ * Reads a page as a worker does, but only the first page of a listing. The result's fault describes
+ * errors.
  */
-export async function readPage({ reader, input, region }: Target, fetch: FetchPage): Promise<FetchedReading> {
+export async function readPage(
+  { reader, input, region }: Target,
+  fetch: FetchPage,
+): Promise<FetchedReading> {
   const fetched: FetchedPage[] = [];
   const recording: FetchPage = async (request) => {
     const response = await fetch(request);
@@ -51,9 +55,13 @@ export async function readPage({ reader, input, region }: Target, fetch: FetchPa
 }
 
 /** Reads a saved page. The result's fault describes errors. */
-export function extractPage({ reader, input, region }: Target, response: PageResponse): PageReading {
+export function extractPage(
+  { reader, input, region }: Target,
+  response: PageResponse,
+): PageReading {
   try {
-    if (reader.sort === 'list') return { records: reader.extract(response, input, region), fault: null };
+    if (reader.sort === 'list')
+      return { records: reader.extract(response, input, region), fault: null };
     return { records: [reader.extract(response, input, region)], fault: null };
   } catch (thrown) {
     return { records: [], fault: Fault.from(thrown) };
@@ -67,7 +75,9 @@ export interface Missing {
   share: number;
 }
 
-/** Returns the number of listed fields of a page, and the fields that are missing from the records. */
+/**
+ * Returns the number of listed fields of a page, and the fields that are missing from the records.
+ */
 export function missingOf(
   { market, page }: Target,
   records: readonly JsonObject[],

@@ -2,7 +2,8 @@ import diagnostics from 'node:diagnostics_channel';
 import { PerformanceObserver, performance } from 'node:perf_hooks';
 
 /**
- * An HTTP request as it was sent, including those for robots.txt and redirects. Times are in milliseconds.
+ * An HTTP request as it was sent, including those for robots.txt and redirects. Times are in
+ * milliseconds.
  */
 export interface RecordedExchange {
   method: string;
@@ -41,7 +42,9 @@ interface HttpRequest {
   method: string;
 }
 
-/** Records this process's HTTP requests, as undici and Node publish them (node:diagnostics_channel). */
+/**
+ * Records this process's HTTP requests, as undici and Node publish them (node:diagnostics_channel).
+ */
 export function recordRequests(): RequestRecorder {
   const seen = new Map<object, Seen>();
   const spans: { type: string; start: number; ms: number }[] = [];
@@ -139,7 +142,8 @@ export function recordRequests(): RequestRecorder {
     },
     stop: () => {
       observer.disconnect();
-      for (const [name, listener] of Object.entries(listeners)) diagnostics.unsubscribe(name, listener);
+      for (const [name, listener] of Object.entries(listeners))
+        diagnostics.unsubscribe(name, listener);
     },
   };
 }

@@ -54,7 +54,11 @@ export function readingLines(target: Target, { records, fault }: PageReading): s
   const counted = isList
     ? [`${records.length} entries on the first page${first ? '; the first one:' : ''}`]
     : [];
-  return [...counted, ...(first ? [JSON.stringify(first, null, 2)] : []), missingLine(target, records)];
+  return [
+    ...counted,
+    ...(first ? [JSON.stringify(first, null, 2)] : []),
+    missingLine(target, records),
+  ];
 }
 
 function faultLine({ code, message, retry }: Fault): string {

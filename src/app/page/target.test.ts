@@ -4,11 +4,29 @@ import { targetOf } from './target.ts';
 describe('targetOf()', () => {
   test.each([
     ['mkta', 'product', '7/4', 'sg', { shop_id: '7', item_id: '4' }],
-    ['mkta', 'variant_sold', 'https://shop.sg/Lamp-i.7.4', undefined, { shop_id: '7', item_id: '4' }],
+    [
+      'mkta',
+      'variant_sold',
+      'https://shop.sg/Lamp-i.7.4',
+      undefined,
+      { shop_id: '7', item_id: '4' },
+    ],
     ['mkta', 'search', 'desk lamp', 'id', { keyword: 'desk lamp' }],
-    ['mkta', 'search_items', 'https://shop.co.th/search?keyword=lamp', undefined, { keyword: 'lamp' }],
+    [
+      'mkta',
+      'search_items',
+      'https://shop.co.th/search?keyword=lamp',
+      undefined,
+      { keyword: 'lamp' },
+    ],
     ['mkta', 'merchant', '77', 'vn', { shop_id: '77' }],
-    ['mktb', 'pdp_bulk', 'warung/rak-1', undefined, { shop_domain: 'warung', product_key: 'rak-1' }],
+    [
+      'mktb',
+      'pdp_bulk',
+      'warung/rak-1',
+      undefined,
+      { shop_domain: 'warung', product_key: 'rak-1' },
+    ],
     [
       'mktb',
       'product',
@@ -42,7 +60,13 @@ describe('targetOf()', () => {
       { product_id: '1729000000000000001' },
     ],
     ['mkte', 'product', 'B000000001', 'us', { asin: 'B000000001' }],
-    ['mkte', 'product', 'https://www.river.example/Lamp/dp/B000000001/ref=x', 'us', { asin: 'B000000001' }],
+    [
+      'mkte',
+      'product',
+      'https://www.river.example/Lamp/dp/B000000001/ref=x',
+      'us',
+      { asin: 'B000000001' },
+    ],
     ['mkte', 'search', 'lamp', 'de', { keyword: 'lamp', list_type: 'search' }],
     ['mktf', 'search_bulk', 'https://kiln.example/', undefined, { url: 'https://kiln.example/' }],
     [
@@ -56,7 +80,9 @@ describe('targetOf()', () => {
     const target = targetOf(market, kind, text, region);
     expect(target.input).toEqual(input);
     expect(target.market.name).toBe(market);
-    expect(target.market.regions.length === 0 ? [''] : target.market.regions).toContain(target.region);
+    expect(target.market.regions.length === 0 ? [''] : target.market.regions).toContain(
+      target.region,
+    );
   });
 
   test('reads the region from a URL', () => {
@@ -76,7 +102,13 @@ describe('targetOf()', () => {
     ['mkta', 'product', '4', 'sg', /'4' is not <shop id>\/<item id>/],
     ['mkta', 'product', '7/4', undefined, /'' is not one of id, sg, .* \(--region\)/],
     ['mkta', 'product', '7/4', 'us', /'us' is not one of id, sg/],
-    ['mkta', 'product', 'https://shop.sg/product/7/4', 'th', /'th' is not sg, the region of the URL/],
+    [
+      'mkta',
+      'product',
+      'https://shop.sg/product/7/4',
+      'th',
+      /'th' is not sg, the region of the URL/,
+    ],
     ['mkta', 'product', 'https://shop.sg/cart', undefined, /not a product/],
     ['mktf', 'search', 'https://kiln.example/', 'us', /'us' is not valid: mktf has no regions/],
     ['mktf', 'search', 'kiln.example', undefined, /is not the address of a store/],

@@ -16,8 +16,9 @@ export interface Target {
 }
 
 /**
- * Finds the reader and parses its input. `kind` is a page type or a kind of job. `text` is an id, a URL, or
- * the reader's input as a JSON object, as in drift alarms. Throws `invalid`, which lists the valid values.
+ * Finds the reader and parses its input. `kind` is a page type or a kind of job. `text` is an id, a
+ * URL, or the reader's input as a JSON object, as in drift alarms. Throws `invalid`, which lists
+ * the valid values.
  */
 export function targetOf(marketName: string, kind: string, text: string, region?: string): Target {
   const market = markets.find(({ name }) => name === marketName);
@@ -27,13 +28,21 @@ export function targetOf(marketName: string, kind: string, text: string, region?
   const page = kinds.find(({ name }) => name === kind)?.page ?? (kind as PageName);
   const reader = market.readers[page];
   if (!reader || !Object.hasOwn(market.readers, page)) {
-    throw refused('kind', kind, `a page type of ${market.name} (${Object.keys(market.readers).join(', ')})`);
+    throw refused(
+      'kind',
+      kind,
+      `a page type of ${market.name} (${Object.keys(market.readers).join(', ')})`,
+    );
   }
   const { input, region: own } = inputOf(market, page, text);
   return { market, page, reader, input, region: regionOf(market, own, region) };
 }
 
-function inputOf(market: Market, page: PageName, text: string): { input: JsonObject; region?: string } {
+function inputOf(
+  market: Market,
+  page: PageName,
+  text: string,
+): { input: JsonObject; region?: string } {
   if (text.startsWith('{')) return { input: jsonOf(text) };
   if (market.parseUrl && /^https?:/.test(text)) {
     try {
@@ -89,17 +98,23 @@ type Addresses = MarketOrigins['addresses'];
 const keyword = 'lamp';
 
 /**
- * Returns the page used to check a market's origin: the page of `id`, a search, or the market's first sample.
- * Returns null for a market without these, because its clients name the sites. Throws `invalid` for an
- * unknown market or an invalid id.
+ * Returns the page used to check a market's origin: the page of `id`, a search, or the market's
+ * first sample. Returns null for a market without these, because its clients name the sites. Throws
+ * `invalid` for an unknown market or an invalid id.
  */
-export function checkTarget(name: string, addresses: Addresses, id: string | undefined): Target | null {
+export function checkTarget(
+  name: string,
+  addresses: Addresses,
+  id: string | undefined,
+): Target | null {
   const market = markets.find((one) => one.name === name);
   if (market === undefined) return targetOf(name, '', '') && null;
   const [region = market.regions[0] ?? ''] = [...addresses.keys()].filter((key) => key !== '');
   const pages = Object.keys(market.readers) as PageName[];
   if (id !== undefined) {
-    const found = pages.map((page) => parseTarget(market, page, id, region)).find((one) => one !== null);
+    const found = pages
+      .map((page) => parseTarget(market, page, id, region))
+      .find((one) => one !== null);
     if (found) return found;
     const forms = pages.flatMap((page) => market.ids[page]?.form ?? []);
     throw Fault.invalid(['id'], `'${id}' is not one of: ${forms.join('; ')}`, 'value_error');

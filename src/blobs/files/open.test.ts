@@ -42,7 +42,9 @@ test('write() leaves no temporary files, whether it succeeds or fails', async ()
     yield 'x';
     throw new Error('broken');
   }
-  await expect(blobs.write('job/other', 'text/plain', failing(), () => 1)).rejects.toThrow('broken');
+  await expect(blobs.write('job/other', 'text/plain', failing(), () => 1)).rejects.toThrow(
+    'broken',
+  );
   expect(readdirSync(join(directory, '.writing'))).toEqual([]);
   expect(readdirSync(join(directory, 'job'))).toEqual(['file']);
 });

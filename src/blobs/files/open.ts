@@ -30,14 +30,17 @@ export interface FilesOptions {
 }
 
 /*
- * Opening, closing and renaming a file, and reading and writing a few KB, only touch the file system's cache.
- * They are synchronous: a trip to a thread costs more, and takes a turn of the event loop, which is long in a
- * busy worker.
+ * Opening, closing and renaming a file, and reading and writing a few KB, only touch the file
+ * system's cache. They are synchronous: a trip to a thread costs more, and takes a turn of the
+ * event loop, which is long in a busy worker.
  */
 const writeBlock = promisify(fs.write);
 const flush = promisify(fs.fsync);
 
-/** Maximum bytes that are written synchronously: a larger write may wait until the disk has taken others. */
+/**
+ * Maximum bytes that are written synchronously: a larger write may wait until the disk has taken
+ * others.
+ */
 const maxSyncWriteBytes = 64 * 1024;
 /** Maximum bytes that are read synchronously: the segment of a batch with records of 2 KB. */
 const maxSyncReadBytes = 128 * 1024;
@@ -46,10 +49,10 @@ const maxSyncReadBytes = 128 * 1024;
 const abandonedMs = 24 * 3_600_000;
 
 /**
- * Opens a result storage in a folder, which several processes may share. A file is written under a temporary
- * name, so that it is complete or absent, and on disk when write() returns. After a power loss before that, a
- * file that was to be replaced is complete, and a new one may lack its content. Throws if the folder cannot
- * be created.
+ * Opens a result storage in a folder, which several processes may share. A file is written under a
+ * temporary name, so that it is complete or absent, and on disk when write() returns. After a power
+ * loss before that, a file that was to be replaced is complete, and a new one may lack its content.
+ * Throws if the folder cannot be created.
  */
 export function openFiles({ directory, clock = systemClock }: FilesOptions): Blobs {
   // Cannot collide with a job: parsePath() rejects parts that start with a dot.
@@ -73,7 +76,8 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
   };
 
   /**
-   * Returns the result of an operation on an existing file; converts errors to `not_found` or `unavailable`.
+   * Returns the result of an operation on an existing file; converts errors to `not_found` or
+   * `unavailable`.
    */
   const orFault = async <T>(path: string, operation: () => Promise<T>): Promise<T> => {
     try {
@@ -156,7 +160,9 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
 
     async *list() {
       await requireFolder();
-      for (const entry of await orFault(directory, () => readdir(directory, { withFileTypes: true })))
+      for (const entry of await orFault(directory, () =>
+        readdir(directory, { withFileTypes: true }),
+      ))
         if (entry.isDirectory() && !entry.name.startsWith('.')) yield* await listJob(entry.name);
     },
 
@@ -183,7 +189,11 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
 }
 
 /** Writes each block while the next one is assembled. */
-async function writeBlocks(path: string, file: number, blocks: AsyncIterable<Buffer>): Promise<void> {
+async function writeBlocks(
+  path: string,
+  file: number,
+  blocks: AsyncIterable<Buffer>,
+): Promise<void> {
   let written: Promise<void> = Promise.resolve();
   try {
     for await (const block of blocks) {
@@ -220,9 +230,9 @@ async function writeAll(file: number, block: Buffer): Promise<void> {
 }
 
 /**
- * Gives a written file its name, in a folder that is created for a job's first file, and makes both durable.
- * Nothing refers to a new file yet, so it is flushed together with its folder: one wait for the disk instead
- * of two. A file that replaces another is flushed first.
+ * Gives a written file its name, in a folder that is created for a job's first file, and makes both
+ * durable. Nothing refers to a new file yet, so it is flushed together with its folder: one wait
+ * for the disk instead of two. A file that replaces another is flushed first.
  */
 async function place(file: number, draft: string, target: string): Promise<void> {
   const folder = join(target, '..');
@@ -239,7 +249,10 @@ async function place(file: number, draft: string, target: string): Promise<void>
   await Promise.all([...(isNew ? [flush(file)] : []), ...changed.map(syncFolder)]);
 }
 
-/** Renames a file. Returns false if the name exists, its folder does not, or the file system has no links. */
+/**
+ * Renames a file. Returns false if the name exists, its folder does not, or the file system has no
+ * links.
+ */
 function linkNew(from: string, to: string): boolean {
   try {
     linkSync(from, to);

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { parseAddress } from './address.ts';
 
 test('parseAddress() returns endpoint, bucket, credentials and region', () => {
-  expect(parseAddress('https://AKIA:s%2Fcret@s3.example.org:9000/results?region=eu-west-1')).toEqual({
+  expect(
+    parseAddress('https://AKIA:s%2Fcret@s3.example.org:9000/results?region=eu-west-1'),
+  ).toEqual({
     endpoint: 'https://s3.example.org:9000',
     bucket: 'results',
     region: 'eu-west-1',

@@ -12,18 +12,22 @@ export interface S3Address {
   publicEndpoint: string;
 }
 
-const form = 'https://[key:secret@]host[:port]/bucket[?region=us-east-1&public=https://files.example.org]';
+const form =
+  'https://[key:secret@]host[:port]/bucket[?region=us-east-1&public=https://files.example.org]';
 
 /**
- * Parses a bucket's URL. `name` is the name of the setting in messages. Throws a ConfigError that never
- * contains the credentials.
+ * Parses a bucket's URL. `name` is the name of the setting in messages. Throws a ConfigError that
+ * never contains the credentials.
  */
 export function parseAddress(text: string, name = 'GLEANER_S3_URL'): S3Address {
   const url = URL.parse(text);
   const bucket = url?.pathname.replace(/^\/|\/$/g, '') ?? '';
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new ConfigError(`${name}: expected ${form}`);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new ConfigError(`${name}: expected ${form}`);
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) {
-    throw new ConfigError(`${name}: ${JSON.stringify(bucket)} is not a bucket name; expected ${form}`);
+    throw new ConfigError(
+      `${name}: ${JSON.stringify(bucket)} is not a bucket name; expected ${form}`,
+    );
   }
   if ((url.username === '') !== (url.password === '')) {
     throw new ConfigError(`${name}: a key requires a secret and vice versa; expected ${form}`);

@@ -25,7 +25,8 @@ function contentsOf(bytes: number): Buffer {
 }
 
 async function* inChunks(contents: Buffer, size = 300_001): AsyncGenerator<Buffer> {
-  for (let start = 0; start < contents.length; start += size) yield contents.subarray(start, start + size);
+  for (let start = 0; start < contents.length; start += size)
+    yield contents.subarray(start, start + size);
 }
 
 /** Opens a bucket of a service that responds with this function. */
@@ -106,11 +107,14 @@ describe.skipIf('missing' in s3)(`put()${'missing' in s3 ? ` (${s3.missing})` : 
   const jobId = '5b1f0b86-4c0e-4d55-9d5f-2f4a3f4a8f10';
   const key = (name: string) => `${jobId}/${name}`;
 
-  test.each([0, 5, partBytes, partBytes + 1, 2 * partBytes + 12_345])('writes %i bytes', async (bytes) => {
-    const contents = contentsOf(bytes);
-    await bucket.put(key('a.csv'), 'text/csv', inChunks(contents), never);
-    expect((await buffer(await reader.read(key('a.csv')))).equals(contents)).toBe(true);
-  });
+  test.each([0, 5, partBytes, partBytes + 1, 2 * partBytes + 12_345])(
+    'writes %i bytes',
+    async (bytes) => {
+      const contents = contentsOf(bytes);
+      await bucket.put(key('a.csv'), 'text/csv', inChunks(contents), never);
+      expect((await buffer(await reader.read(key('a.csv')))).equals(contents)).toBe(true);
+    },
+  );
 
   test.each(['fails', 'is aborted'])('leaves neither an object nor parts if it %s', async (how) => {
     const stop = new AbortController();
@@ -121,7 +125,9 @@ describe.skipIf('missing' in s3)(`put()${'missing' in s3 ? ` (${s3.missing})` : 
       stop.abort(reason);
     }
     await expect(bucket.put(key('b.csv'), 'text/csv', chunks(), stop.signal)).rejects.toBe(reason);
-    await vi.waitFor(async () => expect(await s3.unfinishedUploads()).toEqual([]), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await s3.unfinishedUploads()).toEqual([]), {
+      timeout: 20_000,
+    });
     expect(await reader.listJob(jobId)).not.toContain(key('b.csv'));
   });
 
@@ -133,7 +139,10 @@ describe.skipIf('missing' in s3)(`put()${'missing' in s3 ? ` (${s3.missing})` : 
       const refused = openBucket({ ...address, ...other }, { timeoutMs: 5_000 });
       const message = expect.stringContaining(words);
       const chunks = inChunks(Buffer.from('x'));
-      await expect(refused.put('x', 'text/plain', chunks, never)).rejects.toMatchObject({ status, message });
+      await expect(refused.put('x', 'text/plain', chunks, never)).rejects.toMatchObject({
+        status,
+        message,
+      });
       refused.close();
     }
   });

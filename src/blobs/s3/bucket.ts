@@ -29,7 +29,11 @@ export class BucketError extends Error {
   /** True if the service was too slow. */
   readonly timedOut: boolean;
 
-  constructor(status: number | null, message: string, { cause, timedOut = false }: BucketErrorOptions = {}) {
+  constructor(
+    status: number | null,
+    message: string,
+    { cause, timedOut = false }: BucketErrorOptions = {},
+  ) {
     super(message, { cause });
     this.name = 'BucketError';
     this.status = status;
@@ -38,13 +42,14 @@ export class BucketError extends Error {
 }
 
 /**
- * Writes objects to a bucket. Calls reject with a BucketError, with a fault of the lookup, or with the
- * signal's reason if aborted. Each request has a timeout, and a response of more than 1 MiB is an error.
+ * Writes objects to a bucket. Calls reject with a BucketError, with a fault of the lookup, or with
+ * the signal's reason if aborted. Each request has a timeout, and a response of more than 1 MiB is
+ * an error.
  */
 export interface Bucket {
   /**
-   * Writes an object, which appears when it is complete. Holds one part of 8 MiB in memory, and rejects with
-   * errors of the chunks, too. Every part has its MD5.
+   * Writes an object, which appears when it is complete. Holds one part of 8 MiB in memory, and
+   * rejects with errors of the chunks, too. Every part has its MD5.
    */
   put(
     key: string,
@@ -84,7 +89,12 @@ export function openBucket(address: S3BucketConfig, options: BucketOptions): Buc
   return {
     put: (key, contentType, chunks, signal) =>
       call(signal, () =>
-        uploadObject(client, { bucket, key, contentType, chunks, concurrency: 1 }, asBucketError, signal),
+        uploadObject(
+          client,
+          { bucket, key, contentType, chunks, concurrency: 1 },
+          asBucketError,
+          signal,
+        ),
       ),
     remove: (Key, signal) =>
       call(signal, () =>
@@ -127,7 +137,10 @@ function connect(
       abortSignal === undefined ? timeout : AbortSignal.any([abortSignal as AbortSignal, timeout]);
     const orTimeout = (error: unknown) =>
       timeout.aborted
-        ? new BucketError(null, `no response within ${timeoutMs} ms`, { cause: error, timedOut: true })
+        ? new BucketError(null, `no response within ${timeoutMs} ms`, {
+            cause: error,
+            timedOut: true,
+          })
         : error;
     try {
       const result = await handle(request, { ...how, abortSignal: either });
@@ -141,7 +154,8 @@ function connect(
 }
 
 /**
- * Returns the body of a response, which fails after the maximum size. Throws if its stated length is larger.
+ * Returns the body of a response, which fails after the maximum size. Throws if its stated length
+ * is larger.
  */
 function limitBody(
   { headers, body }: { headers: Record<string, string>; body?: unknown },

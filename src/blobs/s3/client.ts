@@ -28,9 +28,10 @@ export interface UploadRequest {
 }
 
 /**
- * Uploads an object, which appears when it is complete: with one request, or in parts if it has more than 8
- * MiB. The parts of a failed upload are removed, if the service responds. Rejects with the error of the
- * chunks, or with the error of the client after `convert`, or as soon as `signal` is aborted.
+ * Uploads an object, which appears when it is complete: with one request, or in parts if it has
+ * more than 8 MiB. The parts of a failed upload are removed, if the service responds. Rejects with
+ * the error of the chunks, or with the error of the client after `convert`, or as soon as `signal`
+ * is aborted.
  */
 export async function uploadObject(
   client: S3Client,

@@ -39,7 +39,9 @@ describe.skipIf(absent)(`on an S3 storage${absent ? ` (${absent})` : ''}`, () =>
     expect(await response.text()).toBe('{"a":1}');
     const part = await fetch(link, { headers: { range: 'bytes=1-3' } });
     expect([part.status, await part.text()]).toEqual([206, '"a"']);
-    expect((await fetch(link.replace('quả', 'qu%E1%BA%A3').replace('job-1', 'job-2'))).status).toBe(403);
+    expect((await fetch(link.replace('quả', 'qu%E1%BA%A3').replace('job-1', 'job-2'))).status).toBe(
+      403,
+    );
     await blobs.close();
   });
 
@@ -58,7 +60,8 @@ describe.skipIf(absent)(`on an S3 storage${absent ? ` (${absent})` : ''}`, () =>
     // The test server serves the files of its folder.
     const folder = join(directory, 'data', 'results', 'many');
     mkdirSync(folder);
-    for (let index = 0; index < 1_050; index += 1) writeFileSync(join(folder, `${index}.json`), '{}');
+    for (let index = 0; index < 1_050; index += 1)
+      writeFileSync(join(folder, `${index}.json`), '{}');
     const blobs = openS3({ url: storage.url });
     expect(await blobs.size('many/1049.json')).toBe(2);
     await blobs.removeJob('many');
@@ -69,13 +72,16 @@ describe.skipIf(absent)(`on an S3 storage${absent ? ` (${absent})` : ''}`, () =>
   });
 
   test('a missing bucket and wrong credentials are reported as unavailable', async () => {
-    for (const wrong of [url.replace('/results', '/elsewhere'), url.replace('gleaner:', 'someone:')]) {
+    for (const wrong of [
+      url.replace('/results', '/elsewhere'),
+      url.replace('gleaner:', 'someone:'),
+    ]) {
       const blobs = openS3({ url: wrong });
       const unavailable = { code: 'unavailable', clientMessage: 'The file store is unavailable.' };
       await expect(blobs.ping()).rejects.toMatchObject(unavailable);
-      await expect(blobs.write('job/file', 'text/plain', chunksOf('x'), () => 1)).rejects.toMatchObject(
-        unavailable,
-      );
+      await expect(
+        blobs.write('job/file', 'text/plain', chunksOf('x'), () => 1),
+      ).rejects.toMatchObject(unavailable);
       await expect(blobs.read('job/file')).rejects.toMatchObject(unavailable);
       await expect(blobs.size('job/file')).rejects.toMatchObject(unavailable);
       await blobs.close();

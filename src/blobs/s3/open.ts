@@ -37,11 +37,15 @@ const maxDeletedObjects = 1_000;
 const maxLinkSeconds = 604_800;
 
 /**
- * Opens a result storage in an existing bucket of an S3-compatible service. A file appears when its upload
- * completes, so that it is complete or absent. While the service is down, calls reject with `unavailable`.
- * Throws ConfigError for an invalid URL.
+ * Opens a result storage in an existing bucket of an S3-compatible service. A file appears when its
+ * upload completes, so that it is complete or absent. While the service is down, calls reject with
+ * `unavailable`. Throws ConfigError for an invalid URL.
  */
-export function openS3({ url, name, responseTimeoutMs = defaultResponseTimeoutMs }: S3Options): Blobs {
+export function openS3({
+  url,
+  name,
+  responseTimeoutMs = defaultResponseTimeoutMs,
+}: S3Options): Blobs {
   const address = parseAddress(url, name);
   const { bucket: Bucket } = address;
   const inTime = { requestTimeout: responseTimeoutMs };
@@ -78,7 +82,10 @@ export function openS3({ url, name, responseTimeoutMs = defaultResponseTimeoutMs
           Contents = [],
           IsTruncated,
           NextContinuationToken,
-        } = await client.send(new ListObjectsV2Command({ Bucket, Prefix, ContinuationToken: after }), inTime);
+        } = await client.send(
+          new ListObjectsV2Command({ Bucket, Prefix, ContinuationToken: after }),
+          inTime,
+        );
         // A response of a proxy, for example, is an empty list for the client.
         if (IsTruncated !== (NextContinuationToken !== undefined))
           throw new Error('the response is not a complete list of objects');
@@ -120,12 +127,15 @@ export function openS3({ url, name, responseTimeoutMs = defaultResponseTimeoutMs
     async size(path) {
       try {
         const object = { Bucket, Key: keyOf(path) };
-        const found = await client.send(new HeadObjectCommand(object), inTime).catch((error: Error) => {
-          if (error.name !== 'NotFound') throw error;
-          return null;
-        });
+        const found = await client
+          .send(new HeadObjectCommand(object), inTime)
+          .catch((error: Error) => {
+            if (error.name !== 'NotFound') throw error;
+            return null;
+          });
         if (found !== null) return lengthOf(found);
-        // A response to HEAD has no body, and so no code that tells a missing object from a missing bucket.
+        // A response to HEAD has no body, and so no code that tells a missing object from a missing
+        // bucket.
         const { Body, ...others } = await client.send(new GetObjectCommand(object), inTime);
         (Body as Readable).destroy();
         return lengthOf(others);
@@ -143,7 +153,9 @@ export function openS3({ url, name, responseTimeoutMs = defaultResponseTimeoutMs
         ResponseContentDisposition: contentDisposition(fileName),
       });
       try {
-        return await getSignedUrl(signer, command, { expiresIn: Math.min(seconds, maxLinkSeconds) });
+        return await getSignedUrl(signer, command, {
+          expiresIn: Math.min(seconds, maxLinkSeconds),
+        });
       } catch (error) {
         throw asFault(error, path);
       }
@@ -208,20 +220,23 @@ function lengthOf({ ContentLength }: { ContentLength?: number | undefined }): nu
 }
 
 /**
- * Converts an error of the client. A 404 without a code is not a response of the storage, but of a proxy, for
- * example.
+ * Converts an error of the client. A 404 without a code is not a response of the storage, but of a
+ * proxy, for example.
  */
 function asFault(error: unknown, path: string): Fault {
   if (error instanceof Fault) return error;
   const { Code = '' } = error as { Code?: string };
-  // Some services respond with NotFound instead of NoSuchKey. A missing bucket is a configuration error.
+  // Some services respond with NotFound instead of NoSuchKey. A missing bucket is a configuration
+  // error.
   const isAbsent = error instanceof S3ServiceException && /^(NoSuchKey|NotFound)$/.test(Code);
   return isAbsent ? missing(path) : unavailable(error, path);
 }
 
 function unavailable(error: unknown, what: string): Fault {
   const { name, message } = error as Error;
-  const reason = [name, message].filter((word) => word && !/^(Error|UnknownError)$/.test(word)).join(': ');
+  const reason = [name, message]
+    .filter((word) => word && !/^(Error|UnknownError)$/.test(word))
+    .join(': ');
   return new Fault('unavailable', `The file store failed on ${what}: ${reason}`, {
     component: 'file store',
     cause: error,

@@ -38,7 +38,11 @@ export const accountStatus = ({ suspended, deletedAt }: Account): string => {
 };
 
 /** Formats an account as names and values, followed by others. */
-export function accountWords(account: Account, display: Display, others: [string, string][] = []): string {
+export function accountWords(
+  account: Account,
+  display: Display,
+  others: [string, string][] = [],
+): string {
   const { id, name, email, balance, createdAt } = account;
   return display.pairs([
     ['user', id],
@@ -55,7 +59,9 @@ export function accountWords(account: Account, display: Display, others: [string
 /** Adds `account` and `ledger`. */
 export function addAccountCommands(program: Command): void {
   const { method } = AccountService;
-  const account = program.command('account').description('See your account, its credits, and their use');
+  const account = program
+    .command('account')
+    .description('See your account, its credits, and their use');
   addCommand(account, {
     usage: 'show',
     about: 'Show your account, its balance, and where your key is from',

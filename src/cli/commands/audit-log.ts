@@ -33,8 +33,12 @@ export function addAuditLogCommand(program: Command): void {
     none: 'No matching actions.',
     request: ({ by = '', since, until }) => ({
       actorId: by,
-      ...(since === undefined ? {} : { since: timeOf('--since', since, 'a date such as 2030-01-31') }),
-      ...(until === undefined ? {} : { until: timeOf('--until', until, 'a date such as 2030-01-31') }),
+      ...(since === undefined
+        ? {}
+        : { since: timeOf('--since', since, 'a date such as 2030-01-31') }),
+      ...(until === undefined
+        ? {}
+        : { until: timeOf('--until', until, 'a date such as 2030-01-31') }),
     }),
   });
 }

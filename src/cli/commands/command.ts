@@ -2,7 +2,13 @@ import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
 import { onRun } from '../program.ts';
 import { UsageError } from './exit.ts';
-import { type Access, type CommandSession, type CommonOptions, common, openSession } from './session.ts';
+import {
+  type Access,
+  type CommandSession,
+  type CommonOptions,
+  common,
+  openSession,
+} from './session.ts';
 
 /** Declaration of options: flags and their descriptions. `<value...>` is a repeatable option. */
 export type OptionList = readonly (readonly [flags: string, about: string])[];
@@ -28,7 +34,10 @@ export function addCommand<Options = object>(parent: Command, spec: CommandSpec<
   for (const [flags, text] of options) {
     // Repeatable, but not greedy: the argument after the value is not another value.
     if (flags.includes('...'))
-      command.option(flags.replace('...', ''), text, (value: string, all: string[] = []) => [...all, value]);
+      command.option(flags.replace('...', ''), text, (value: string, all: string[] = []) => [
+        ...all,
+        value,
+      ]);
     else command.option(flags, text);
   }
   common(command, as);
@@ -53,13 +62,22 @@ export function integer(name: string, text: string | undefined, fallback: number
   return value;
 }
 
-/** Parses a time. Throws a UsageError that names the option and `form`, the expected form of the text. */
+/**
+ * Parses a time. Throws a UsageError that names the option and `form`, the expected form of the
+ * text.
+ */
 export function timeOf(option: string, text: string, form: string): Timestamp {
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) throw new UsageError(`${option}: "${text}" is not ${form}`);
   return timestampFromMs(ms);
 }
 
-export const outputOption = ['-o, --output <file>', 'write to a file instead of standard output'] as const;
+export const outputOption = [
+  '-o, --output <file>',
+  'write to a file instead of standard output',
+] as const;
 
-export const limitOption = ['--limit <n>', 'maximum number of entries; 0 lists all (default: 50)'] as const;
+export const limitOption = [
+  '--limit <n>',
+  'maximum number of entries; 0 lists all (default: 50)',
+] as const;

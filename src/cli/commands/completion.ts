@@ -9,8 +9,9 @@ import { aboutJobType } from './submit/job-types.ts';
 import { formats } from './submit/rows.ts';
 
 /**
- * Completion scripts by shell. They read candidates from `gleaner complete`, one per line with a tab before
- * the description, and complete file names if there are none. They never evaluate the typed text.
+ * Completion scripts by shell. They read candidates from `gleaner complete`, one per line with a
+ * tab before the description, and complete file names if there are none. They never evaluate the
+ * typed text.
  */
 const completionScripts: Readonly<Record<string, string>> = {
   bash: `_gleaner() {
@@ -50,9 +51,9 @@ complete -c gleaner -f -a '(__gleaner_complete)'
 type Complete = (value: string, description: string) => void;
 
 /**
- * Adds `completion <shell>`, which prints a script, and the hidden command that the script calls. Candidates
- * are the declared commands and options, and values that are known without a service. Call it after adding
- * all other commands.
+ * Adds `completion <shell>`, which prints a script, and the hidden command that the script calls.
+ * Candidates are the declared commands and options, and values that are known without a service.
+ * Call it after adding all other commands.
  */
 export function addCompletion(program: CommandProgram): void {
   const { io } = program;
@@ -100,7 +101,8 @@ export function addCompletion(program: CommandProgram): void {
       if (found !== undefined) argument.handler = found;
     }
   }
-  // The adapter's script for bash requires a function library, evaluates the typed text, and omits files.
+  // The adapter's script for bash requires a function library, evaluates the typed text, and omits
+  // files.
   const command = program.commands.find((command) => command.name() === 'completion')!;
   onRun(
     command.description('Print a completion script: bash, zsh, fish, or powershell'),
@@ -112,7 +114,10 @@ export function addCompletion(program: CommandProgram): void {
   );
 }
 
-/** Calls a function of the adapter, which prints to the console of the process, and passes the lines on. */
+/**
+ * Calls a function of the adapter, which prints to the console of the process, and passes the lines
+ * on.
+ */
 function printTo(say: (line: string) => void, print: () => void): void {
   const { log } = console;
   console.log = say;

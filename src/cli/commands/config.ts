@@ -38,7 +38,8 @@ export function addConfigCommands(program: Command): void {
     async run(session) {
       const { profile, url, apiKey, operatorKey } = session.settings;
       const { configFile } = session.io.client();
-      const key = ({ value }: { value: string | null }) => (value === null ? null : `${value.slice(0, 6)}…`);
+      const key = ({ value }: { value: string | null }) =>
+        value === null ? null : `${value.slice(0, 6)}…`;
       if (session.isJson) {
         const profiles = Object.keys(readProfiles(configFile).profiles);
         const shown = {
@@ -68,7 +69,8 @@ export function addConfigCommands(program: Command): void {
 function set(configFile: string, name: string, value: string, profile: string | undefined): void {
   const file = readProfiles(configFile);
   if (name === 'profile') {
-    if (file.profiles[value] === undefined) throw new UsageError(`No profile "${value}" in ${configFile}`);
+    if (file.profiles[value] === undefined)
+      throw new UsageError(`No profile "${value}" in ${configFile}`);
     writeProfiles(configFile, { ...file, profile: value });
     return;
   }
@@ -79,6 +81,7 @@ function set(configFile: string, name: string, value: string, profile: string | 
   if (!/^[\w.-]+$/.test(into))
     throw new UsageError(`"${into}" is not a valid profile name: use letters, digits, _ . -`);
   const { [member]: _before, ...rest } = file.profiles[into] ?? {};
-  const kept = value === '' ? rest : { ...rest, [member]: member === 'url' ? checkUrl(value) : value };
+  const kept =
+    value === '' ? rest : { ...rest, [member]: member === 'url' ? checkUrl(value) : value };
   writeProfiles(configFile, { ...file, profiles: { ...file.profiles, [into]: kept } });
 }

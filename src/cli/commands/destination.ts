@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
-import { type Destination, DestinationService } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
+import {
+  type Destination,
+  DestinationService,
+} from '../../../gen/gleaner/destination/v1/destination_pb.ts';
 import type { Io } from '../io.ts';
 import { exitCodes, UsageError } from './exit.ts';
 import type { Display, PrintedColumn } from './print.ts';
@@ -32,11 +35,14 @@ const words = (destination: Destination, { pairs, time }: Display) =>
   ]);
 
 /**
- * Options of `create`. Secrets are in files, because other users of the machine can see the options of a
- * process.
+ * Options of `create`. Secrets are in files, because other users of the machine can see the options
+ * of a process.
  */
 const createOptions = [
-  ['--bucket <name>', 'bucket of an S3-compatible service; without it, the URL accepts PUT requests'],
+  [
+    '--bucket <name>',
+    'bucket of an S3-compatible service; without it, the URL accepts PUT requests',
+  ],
   ['--region <region>', 'region of the bucket (default: us-east-1)'],
   ['--prefix <prefix>', 'prefix of the names of all objects'],
   ['--access-key <id>', 'id of the access key of the bucket'],
@@ -79,7 +85,8 @@ export function addDestinationCommands(program: Command): void {
     usage: 'test <destination-id>',
     about: 'Write a test object and delete it again',
     method: method.testDestination,
-    words: ({ ok, target, error }) => (ok ? `${target} written and deleted\n` : `${target}: ${error}\n`),
+    words: ({ ok, target, error }) =>
+      ok ? `${target} written and deleted\n` : `${target}: ${error}\n`,
     code: ({ ok }) => (ok ? exitCodes.ok : exitCodes.failed),
   });
   addShow(destination, {
@@ -94,7 +101,8 @@ async function createRequest(io: Io, url: string, { bucket, secretFile, headersF
   return {
     type: bucket === undefined ? 'https' : 's3',
     url,
-    secretKey: secretFile === undefined ? '' : (await readSecret(io, '--secret-file', secretFile)).trim(),
+    secretKey:
+      secretFile === undefined ? '' : (await readSecret(io, '--secret-file', secretFile)).trim(),
     headers: headersFile === undefined ? [] : await readHeaders(io, headersFile),
   };
 }

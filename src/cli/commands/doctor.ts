@@ -19,12 +19,21 @@ const columns: PrintedColumn<OriginCheck>[] = [
   { name: 'REGION', text: ({ region }) => region },
   { name: 'ORIGIN', text: ({ origin }) => origin },
   { name: 'PAGE', text: ({ page }) => page },
-  { name: 'STATUS', text: ({ status }) => (status === null ? '-' : String(status)), isNumber: true },
+  {
+    name: 'STATUS',
+    text: ({ status }) => (status === null ? '-' : String(status)),
+    isNumber: true,
+  },
   { name: 'RESULT', text: ({ result }) => result },
-  { name: 'FIELDS', text: ({ fields }) => (fields.listed === 0 ? '-' : `${fields.read}/${fields.listed}`) },
+  {
+    name: 'FIELDS',
+    text: ({ fields }) => (fields.listed === 0 ? '-' : `${fields.read}/${fields.listed}`),
+  },
 ];
 
-/** Fetches one page of each site, and shows what came back. Returns the exit code. Needs no service. */
+/**
+ * Fetches one page of each site, and shows what came back. Returns the exit code. Needs no service.
+ */
 async function runOriginsCheck(
   { config, display, note, say }: Io,
   markets: readonly string[],
@@ -47,12 +56,21 @@ function checkLines(checks: readonly OriginCheck[], { table }: Display): string[
   const problems = checks.filter(({ result }) => result !== 'ok');
   return [
     table(columns, checks).trimEnd(),
-    ...problems.flatMap(({ market, message, remedy }) => ['', `${market}: ${message}`, `  ${remedy}`]),
+    ...problems.flatMap(({ market, message, remedy }) => [
+      '',
+      `${market}: ${message}`,
+      `  ${remedy}`,
+    ]),
   ];
 }
 
 function jsonOf({ fields, clockSkewMs, ...check }: OriginCheck) {
-  return { ...check, fields_read: fields.read, fields_listed: fields.listed, clock_skew_ms: clockSkewMs };
+  return {
+    ...check,
+    fields_read: fields.read,
+    fields_listed: fields.listed,
+    clock_skew_ms: clockSkewMs,
+  };
 }
 
 function parseIds(values: readonly string[]): Map<string, string> {
@@ -65,7 +83,11 @@ function parseIds(values: readonly string[]): Map<string, string> {
   );
 }
 
-const marks = { ok: ['ok', 'green'], warning: ['warning', 'yellow'], error: ['ERROR', 'red'] } as const;
+const marks = {
+  ok: ['ok', 'green'],
+  warning: ['warning', 'yellow'],
+  error: ['ERROR', 'red'],
+} as const;
 
 interface DoctorFlags extends CheckFlags {
   offline?: true;
@@ -82,16 +104,22 @@ export function addDoctor(program: Command): void {
     )
     .option('--offline', 'send no request to the configured sites')
     .option('--origins', 'check the sites of the markets only, and show what came back')
-    .option('--id <market>=<id>', 'id or URL of the page to fetch, with --origins (repeatable)', collect)
+    .option(
+      '--id <market>=<id>',
+      'id or URL of the page to fetch, with --origins (repeatable)',
+      collect,
+    )
     .option('--json', 'print JSON Lines');
   onRun(doctor, async (io, { offline, origins, json, id }: DoctorFlags, markets: string[]) => {
     if (origins) return runOriginsCheck(io, markets.map(marketPath), { id, json });
-    if (markets.length > 0 || id !== undefined) throw new UsageError('Markets and --id require --origins');
+    if (markets.length > 0 || id !== undefined)
+      throw new UsageError('Markets and --id require --origins');
     const { diagnose } = await import('../../app/doctor.ts');
     const found: Diagnosis[] = [];
     for await (const one of diagnose(io.config(), { offline: offline === true })) {
       found.push(one);
-      for (const line of json ? [JSON.stringify(one)] : diagnosisLines(one, io.display)) io.say(line);
+      for (const line of json ? [JSON.stringify(one)] : diagnosisLines(one, io.display))
+        io.say(line);
     }
     const errors = found.filter(({ state }) => state === 'error').length;
     const warnings = found.filter(({ state }) => state === 'warning').length;

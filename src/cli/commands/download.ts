@@ -7,7 +7,13 @@ import { addCommand } from './command.ts';
 import { exitCodes, UsageError } from './exit.ts';
 import { counted, plain } from './print.ts';
 import { codeOfJobs, showProgress, waitForJobs } from './progress.ts';
-import { type TableFlags, type TableFormat, tableExtensions, tableOf, tableOptions } from './results.ts';
+import {
+  type TableFlags,
+  type TableFormat,
+  tableExtensions,
+  tableOf,
+  tableOptions,
+} from './results.ts';
 import { type CommandSession, findJob, writeStream } from './session.ts';
 
 export function addDownloadCommand(job: Command): void {
@@ -43,7 +49,8 @@ export function addDownloadCommand(job: Command): void {
 }
 
 /**
- * Saves the selected records of each job as one table, and prints the paths. Returns the number of tables.
+ * Saves the selected records of each job as one table, and prints the paths. Returns the number of
+ * tables.
  */
 async function saveTables(
   session: CommandSession,
@@ -81,7 +88,16 @@ export async function saveFiles(
       .finally(() => progress.end());
     for (const { file, path, fetched } of files) {
       const { name, sha256, items, scope } = file;
-      const shown = { job_id: jobId, name, path, scope, items, bytes: Number(file.bytes), sha256, fetched };
+      const shown = {
+        job_id: jobId,
+        name,
+        path,
+        scope,
+        items,
+        bytes: Number(file.bytes),
+        sha256,
+        fetched,
+      };
       await session.write(session.isJson ? `${JSON.stringify(shown)}\n` : `${path}\n`);
     }
     saved += files.length;
@@ -95,7 +111,8 @@ export async function saveFiles(
           ? `${jobId} has no files; \`gleaner job results ${jobId}\` prints its results`
           : `${jobId} has no files yet; \`gleaner job results ${jobId}\` prints the results so far`,
       );
-    else if (!ended) session.note(`${jobId} has not ended: ${counted(files.length, 'file')} so far`);
+    else if (!ended)
+      session.note(`${jobId} has not ended: ${counted(files.length, 'file')} so far`);
   }
   return saved;
 }

@@ -23,7 +23,12 @@ test('driftLines() formats an alarm with the command that shows its example', ()
 });
 
 test('driftLines() formats a field without an alarm', () => {
-  const drift = create(FieldDriftSchema, { market: 'mktf', page: 'search', field: 'id', pages: 12 });
+  const drift = create(FieldDriftSchema, {
+    market: 'mktf',
+    page: 'search',
+    field: 'id',
+    pages: 12,
+  });
   expect(driftLines(drift)).toEqual([
     'mktf search id: missing from 0% of the last 12 pages (no baseline yet)',
   ]);

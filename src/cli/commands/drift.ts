@@ -33,7 +33,8 @@ export function addDriftCommands(program: Command): void {
     usage: 'accept <market> <page> [field]',
     about: 'End alarms, and make the newest pages the new baseline',
     method: acceptDrift,
-    words: ({ fields }) => (fields.length === 0 ? 'No such alarm.\n' : `Accepted: ${fields.join(', ')}\n`),
+    words: ({ fields }) =>
+      fields.length === 0 ? 'No such alarm.\n' : `Accepted: ${fields.join(', ')}\n`,
   });
 }
 
@@ -46,7 +47,9 @@ export function driftLines(drift: FieldDrift): string[] {
   const start = since ? `, since ${timestampDate(since).toISOString()}` : '';
   // The first pages only establish the baseline.
   const newest =
-    pages === 0 ? 'no newer pages' : `missing from ${formatPercent(absentShare)} of the last ${pages} pages`;
+    pages === 0
+      ? 'no newer pages'
+      : `missing from ${formatPercent(absentShare)} of the last ${pages} pages`;
   const contradicted =
     contradictedShare > 0 ? `, contradicted on ${formatPercent(contradictedShare)} of them` : '';
   const line = `${market} ${page} ${field}: ${newest}${contradicted} (${baseline}${start})`;

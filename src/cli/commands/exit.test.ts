@@ -8,8 +8,22 @@ test.each([
   [new ConfigError('x'), 2],
   [new Interrupted(), 130],
   [new Error('x'), 1],
-  [Object.assign(new Error('ENOENT: no such file'), { code: 'ENOENT', path: 'x', syscall: 'open' }), 2],
-  [Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC', path: 'x', syscall: 'write' }), 1],
+  [
+    Object.assign(new Error('ENOENT: no such file'), {
+      code: 'ENOENT',
+      path: 'x',
+      syscall: 'open',
+    }),
+    2,
+  ],
+  [
+    Object.assign(new Error('ENOSPC: no space left'), {
+      code: 'ENOSPC',
+      path: 'x',
+      syscall: 'write',
+    }),
+    1,
+  ],
 ])('exitCodeOf() maps %s', (error, code) => {
   expect(exitCodeOf(error)).toBe(code);
 });
@@ -59,7 +73,9 @@ test('errorLines() prints the request id of server errors only', () => {
 });
 
 test('errorLines() prints a stack for bugs, but not for file system errors', () => {
-  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { syscall: 'write' });
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+    syscall: 'write',
+  });
   expect(errorLines(full)).toEqual(['gleaner: ENOSPC: no space left on device, write']);
   expect(errorLines(new TypeError('oops'))[0]).toMatch(/^gleaner: TypeError: oops\n {4}at /);
   expect(errorLines(new Interrupted())).toEqual([]);

@@ -48,7 +48,9 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof Fault && error.code === 'invalid') return exitCodes.usage;
   if (isPathError(error)) return exitCodes.usage;
   if (error instanceof Interrupted) return exitCodes.interrupted;
-  return error instanceof GleanerError ? (statuses[error.status] ?? exitCodes.failed) : exitCodes.failed;
+  return error instanceof GleanerError
+    ? (statuses[error.status] ?? exitCodes.failed)
+    : exitCodes.failed;
 }
 
 const pathCodes = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM', 'EROFS']);
@@ -67,14 +69,20 @@ function isPathError(error: unknown): boolean {
 /** Formats an error for standard error: one line, or a heading and one line per problem. */
 export function errorLines(error: unknown): string[] {
   if (error instanceof Interrupted) return [];
-  if (error instanceof UsageError || error instanceof ConfigError || error instanceof DataRefusedError)
+  if (
+    error instanceof UsageError ||
+    error instanceof ConfigError ||
+    error instanceof DataRefusedError
+  )
     return [`gleaner: ${error.message}`];
   if (error instanceof GleanerError) {
     const { problems, requestId, status } = error;
     if (problems.length > 1)
       return [
         `gleaner: the request has ${problems.length} problems`,
-        ...problems.map(({ loc, msg }) => `  ${plain(`${loc.slice(1).join('.') || loc[0]}: ${msg}`)}`),
+        ...problems.map(
+          ({ loc, msg }) => `  ${plain(`${loc.slice(1).join('.') || loc[0]}: ${msg}`)}`,
+        ),
       ];
     const found = requestId === undefined || status < 500 ? '' : ` (request ${requestId})`;
     // Metadata of a submission is an option of the command.

@@ -18,14 +18,18 @@ import { findJobId, writeStream } from './session.ts';
 const { listTrackedItems, getHistory, listChanges, streamChanges } = HistoryService.method;
 
 const price = (values: ItemValues | undefined): string =>
-  values?.price === undefined ? '' : `${values.price}${values.currency ? ` ${values.currency}` : ''}`;
+  values?.price === undefined
+    ? ''
+    : `${values.price}${values.currency ? ` ${values.currency}` : ''}`;
 
 function stock(values: ItemValues | undefined): string {
   if (values?.stock !== undefined) return count(values.stock);
   return values?.available === undefined ? '' : values.available ? 'yes' : 'no';
 }
 
-const valueColumns = <Row>(valuesOf: (row: Row) => ItemValues | undefined): PrintedColumn<Row>[] => [
+const valueColumns = <Row>(
+  valuesOf: (row: Row) => ItemValues | undefined,
+): PrintedColumn<Row>[] => [
   { name: 'PRICE', text: (row) => price(valuesOf(row)), isNumber: true },
   { name: 'STOCK', text: (row) => stock(valuesOf(row)), isNumber: true },
   { name: 'SOLD', text: (row) => (valuesOf(row)?.sold ?? '').toString(), isNumber: true },
@@ -106,7 +110,8 @@ export function addChangesCommand(job: Command): void {
       const { client } = session;
       const jobId = await findJobId(session, reference);
       if (format !== undefined || output !== undefined) {
-        if (type !== '') throw new UsageError('--type cannot be combined with --format and --output');
+        if (type !== '')
+          throw new UsageError('--type cannot be combined with --format and --output');
         const stream = await client.stream(streamChanges, { jobId, format: format ?? '' });
         return writeStream(session, stream, output);
       }
@@ -125,7 +130,8 @@ function summaryOf({ status, counts, series }: ListChangesResponse): string {
   if (status === 'pending') return 'The job is not compared yet.';
   if (status === 'held') return 'The job is held: release it to compare it.';
   if (status === 'discarded') return 'The results of the job were discarded: it is not compared.';
-  if (status === 'skipped') return 'The records of the job could not be read: its changes are incomplete.';
+  if (status === 'skipped')
+    return 'The records of the job could not be read: its changes are incomplete.';
   const { new: fresh = 0, changed = 0, missing = 0, back = 0, unchanged = 0 } = counts ?? {};
   const parts = [`${fresh} new`, `${changed} changed`, `${missing} missing`, `${back} back`];
   const where = series === '' ? '' : ` in ${series}`;

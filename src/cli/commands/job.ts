@@ -21,7 +21,13 @@ import { addWaitCommand, jobWords } from './progress.ts';
 import { addList, addShow, addStream } from './resource.ts';
 import { addResultCommands } from './results.ts';
 import { findJob, findJobId } from './session.ts';
-import { dryRunFlag, type OptionFlags, optionFlags, optionsOf, showQuote } from './submit/options.ts';
+import {
+  dryRunFlag,
+  type OptionFlags,
+  optionFlags,
+  optionsOf,
+  showQuote,
+} from './submit/options.ts';
 import { addSubmitCommand } from './submit.ts';
 
 const columns: PrintedColumn<Job>[] = [
@@ -143,7 +149,8 @@ function addDecisions(parent: Command): void {
     usage: 'skip-comparison <job>',
     about: 'End the failed comparison of a tracked job (operators)',
     method: skipComparison,
-    words: ({ series }) => `Skipped${series === '' ? '' : `: the jobs of ${series} are compared`}.\n`,
+    words: ({ series }) =>
+      `Skipped${series === '' ? '' : `: the jobs of ${series} are compared`}.\n`,
   });
 }
 
@@ -156,8 +163,12 @@ function addJobShow(parent: Command): void {
     as: 'either',
     async run(session, { quality }, reference: string) {
       if (quality) {
-        const found = await session.client.call(getQuality, { jobId: await findJobId(session, reference) });
-        return session.show(GetQualityResponseSchema, found, (display) => qualityWords(found, display));
+        const found = await session.client.call(getQuality, {
+          jobId: await findJobId(session, reference),
+        });
+        return session.show(GetQualityResponseSchema, found, (display) =>
+          qualityWords(found, display),
+        );
       }
       const job = await findJob(session, reference);
       await session.show(JobSchema, job, (display) => jobPairs(job, display));
@@ -212,12 +223,16 @@ function addDerivation(
       const { client, isOperator, isJson, note, show } = session;
       const options = optionsOf(flags);
       if (isOperator && (dryRun || Object.keys(options).length > 0))
-        throw new UsageError('An operator cannot give options to the new job. Omit them, or --user.');
+        throw new UsageError(
+          'An operator cannot give options to the new job. Omit them, or --user.',
+        );
       const jobId = await findJobId(session, reference);
       if (dryRun) return showQuote(session, await client.quote(method, { jobId }, options));
       const { response: job } = await client.submit(method, { jobId }, options);
       if (!isJson)
-        note(`${counted(job.total, 'unit')} ${done} for ${counted(job.cost, 'credit')}: ${job.status}`);
+        note(
+          `${counted(job.total, 'unit')} ${done} for ${counted(job.cost, 'credit')}: ${job.status}`,
+        );
       await show(JobSchema, job, () => `${job.jobId}\n`);
     },
   });
@@ -236,7 +251,10 @@ function jobPairs(job: Job, { pairs, state, time }: Display): string {
     ['waiting for', job.waitingFor],
     ['units', progressText(job).toLowerCase()],
     ['batches', `${count(batchesDone)} of ${count(batches)} done`],
-    ['credits', `${count(job.cost)} (${count(job.unitPrice)} per unit), ${count(job.refunded)} refunded`],
+    [
+      'credits',
+      `${count(job.cost)} (${count(job.unitPrice)} per unit), ${count(job.refunded)} refunded`,
+    ],
     ['submitted', time(job.createdAt)],
     ['decided by', job.decidedBy],
     ['decide by', job.ended ? '' : time(job.decideBy)],

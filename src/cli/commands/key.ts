@@ -2,7 +2,12 @@ import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
 import { AccountService, type ApiKey } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { type KeyScope, keyScopes, type OperatorRole, operatorRoles } from '../../contract/permission.ts';
+import {
+  type KeyScope,
+  keyScopes,
+  type OperatorRole,
+  operatorRoles,
+} from '../../contract/permission.ts';
 import { integer, timeOf } from './command.ts';
 import { UsageError } from './exit.ts';
 import { count, type PrintedColumn } from './print.ts';
@@ -52,14 +57,16 @@ function keyRequest({ expires, scopes, creditCeiling, test }: KeyFlags): {
 function roleOf(text: string | undefined): OperatorRole | '' {
   if (text === undefined) return '';
   const role = operatorRoles.find((known) => known === text);
-  if (role === undefined) throw new UsageError(`--role: "${text}" is not ${operatorRoles.join(', ')}`);
+  if (role === undefined)
+    throw new UsageError(`--role: "${text}" is not ${operatorRoles.join(', ')}`);
   return role;
 }
 
 function scopesOf(text: string): KeyScope[] {
   return text.split(',').map((name) => {
     const scope = keyScopes.find((known) => known === name.trim());
-    if (scope === undefined) throw new UsageError(`--scopes: "${name}" is not ${keyScopes.join(' or ')}`);
+    if (scope === undefined)
+      throw new UsageError(`--scopes: "${name}" is not ${keyScopes.join(' or ')}`);
     return scope;
   });
 }
@@ -119,7 +126,12 @@ export function addKeyCommands(program: Command): void {
       const operatorRole = roleOf(role);
       if (operatorRole !== '' && !session.isOperator)
         throw new UsageError('--role requires --user with the id of an operator');
-      return { name, ...keyRequest(flags), ...checkOwner(session), ...(operatorRole && { operatorRole }) };
+      return {
+        name,
+        ...keyRequest(flags),
+        ...checkOwner(session),
+        ...(operatorRole && { operatorRole }),
+      };
     },
   });
   addShow(key, {
@@ -139,6 +151,7 @@ export function addKeyCommands(program: Command): void {
 
 /** Checks that an operator names the owner of the keys. Throws a UsageError. */
 function checkOwner({ isOperator, userId }: CommandSession): object {
-  if (isOperator && userId === '') throw new UsageError('Pass --user with the id of a user or an operator.');
+  if (isOperator && userId === '')
+    throw new UsageError('Pass --user with the id of a user or an operator.');
   return {};
 }

@@ -1,5 +1,9 @@
 import type { Command } from 'commander';
-import { type KindPrice, KindPriceSchema, PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
+import {
+  type KindPrice,
+  KindPriceSchema,
+  PriceService,
+} from '../../../gen/gleaner/price/v1/price_pb.ts';
 import { findJobType, unitFields } from '../../contract/job-types.ts';
 import { addCommand } from './command.ts';
 import { requireMarket } from './market-names.ts';
@@ -19,16 +23,22 @@ const columns = (workingHours: string): PrintedColumn<KindPrice>[] => [
 ];
 
 export function addKindCommands(program: Command): void {
-  addCommand(program.command('kind').description('See the kinds of jobs, their prices, and their limits'), {
-    usage: 'list [market]',
-    about: 'List the kinds of jobs with their prices, limits, and fields',
-    async run(session, _options, name: string | undefined) {
-      const market = name === undefined ? undefined : requireMarket(name);
-      const { prices, workingHours } = await session.client.call(PriceService.method.getPriceList, {});
-      const shown = prices.filter((price) => market === undefined || price.market === market);
-      await session.list(KindPriceSchema, shown, columns(workingHours), 'No kinds.');
+  addCommand(
+    program.command('kind').description('See the kinds of jobs, their prices, and their limits'),
+    {
+      usage: 'list [market]',
+      about: 'List the kinds of jobs with their prices, limits, and fields',
+      async run(session, _options, name: string | undefined) {
+        const market = name === undefined ? undefined : requireMarket(name);
+        const { prices, workingHours } = await session.client.call(
+          PriceService.method.getPriceList,
+          {},
+        );
+        const shown = prices.filter((price) => market === undefined || price.market === market);
+        await session.list(KindPriceSchema, shown, columns(workingHours), 'No kinds.');
+      },
     },
-  });
+  );
 }
 
 /** Names the fields of a unit. */

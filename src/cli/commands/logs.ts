@@ -18,9 +18,13 @@ export function addLogsCommand(program: Command): void {
   addCommand<LogsFlags>(program, {
     usage: 'logs [file]',
     isHidden: true,
-    about: "Format the service's log for reading, from a file or standard input (--json: filter only)",
+    about:
+      "Format the service's log for reading, from a file or standard input (--json: filter only)",
     options: [
-      ['--level <level>', 'minimum level: trace, debug, info, warn, error, or fatal (default: all)'],
+      [
+        '--level <level>',
+        'minimum level: trace, debug, info, warn, error, or fatal (default: all)',
+      ],
       ['--request <id>', 'lines of one request (X-Request-ID)'],
       ['--job <id>', 'lines of one job'],
     ],
@@ -36,7 +40,9 @@ export function addLogsCommand(program: Command): void {
       const { prettyFactory } = await import('pino-pretty');
       const format = prettyFactory(readableLog(io.stdout.isTTY === true));
       const input = isInput ? io.stdin : createReadStream(io.path(file));
-      session.signal.addEventListener('abort', () => input.destroy(session.signal.reason), { once: true });
+      session.signal.addEventListener('abort', () => input.destroy(session.signal.reason), {
+        once: true,
+      });
       for await (const text of linesOf(input)) {
         const line = text.replace(/\r$/, '');
         const entry = parseEntry(line);
@@ -55,7 +61,9 @@ type Entry = Readonly<Record<string, unknown>>;
 function parseEntry(line: string): Entry | null {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && 'level' in value ? (value as Entry) : null;
+    return typeof value === 'object' && value !== null && 'level' in value
+      ? (value as Entry)
+      : null;
   } catch {
     return null;
   }

@@ -11,7 +11,9 @@ import { counted } from './print.ts';
 function addDataCommands(program: Command): void {
   const migrate = program
     .command('migrate')
-    .description('Bring the data to the schema version of this program; every role also does so at its start')
+    .description(
+      'Bring the data to the schema version of this program; every role also does so at its start',
+    )
     .option('--wait <seconds>', 'maximum wait for a store that does not respond', '60');
   onRun(migrate, async (io, { wait }: { wait: string }) => {
     const { migrateStore } = await import('../../app/store-commands.ts');
@@ -75,7 +77,9 @@ export function addMaintenanceCommands(program: Command): void {
   });
   const operatorKey = program
     .command('operator-key')
-    .description('Create another key of the first operator directly in the store; stop the service first')
+    .description(
+      'Create another key of the first operator directly in the store; stop the service first',
+    )
     .option('--name <name>', 'name of the key', 'recovered');
   onRun(operatorKey, async (io, { name }: { name: string }) => {
     const { recoverOperatorKey } = await import('../../app/store-commands.ts');
@@ -85,9 +89,17 @@ export function addMaintenanceCommands(program: Command): void {
   addDataCommands(program);
 }
 
-function auditLines({ accounts, entries, jobs, deletedJobs, files, problems }: CompleteAudit): string[] {
+function auditLines({
+  accounts,
+  entries,
+  jobs,
+  deletedJobs,
+  files,
+  problems,
+}: CompleteAudit): string[] {
   const stored = files === undefined ? '' : `, and ${counted(files, 'file')}`;
-  const result = problems.length === 0 ? 'no problems found' : `${counted(problems.length, 'problem')} found`;
+  const result =
+    problems.length === 0 ? 'no problems found' : `${counted(problems.length, 'problem')} found`;
   return [
     ...problems.map((problem) => `PROBLEM  ${problem}`),
     `Checked ${counted(accounts, 'account')}, ${counted(entries, 'ledger entry', 'ledger entries')}, and ${counted(jobs, 'job')}${deletedJobs === 0 ? '' : ` (and ${counted(deletedJobs, 'deleted job')})`}${stored}: ${result}.`,
@@ -95,11 +107,16 @@ function auditLines({ accounts, entries, jobs, deletedJobs, files, problems }: C
 }
 
 function addBrowserCommands(program: Command): void {
-  const browser = program.command('browser').description('Manage the browser of marketplaces that need one');
+  const browser = program
+    .command('browser')
+    .description('Manage the browser of marketplaces that need one');
   const install = browser
     .command('install')
     .description('Download Chrome for Testing to the data folder')
-    .option('--with-deps', 'also install the system packages that it needs (Debian and Ubuntu, as root)')
+    .option(
+      '--with-deps',
+      'also install the system packages that it needs (Debian and Ubuntu, as root)',
+    )
     .option('--from <url>', 'mirror of Chrome for Testing to download from');
   onRun(install, async (io, flags: Omit<BrowserInstallOptions, 'dataDir'>) => {
     const { installBrowser } = await import('../../app/browser-install.ts');
@@ -118,7 +135,10 @@ function addBrowserCommands(program: Command): void {
   onRun(serve, async (io, { host, port }: { host: string; port: string }) => {
     io.becomeRole?.();
     const { startServedBrowser } = await import('../../app/browser-serve.ts');
-    const served = await startServedBrowser(io.config(), { host, port: integer('--port', port, 9222) });
+    const served = await startServedBrowser(io.config(), {
+      host,
+      port: integer('--port', port, 9222),
+    });
     io.say(`Browser: http://${host}:${served.port}`);
     await untilAborted(io.signal);
     await served.close();

@@ -5,8 +5,8 @@ import { UsageError } from './exit.ts';
 const kebabCase = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
 
 /**
- * Returns the path segment of a marketplace by its name or the first words of it: "mktd" for "TikTok Shop",
- * "tiktok-shop", and "tiktok". Returns other texts unchanged.
+ * Returns the path segment of a marketplace by its name or the first words of it: "mktd" for
+ * "TikTok Shop", "tiktok-shop", and "tiktok". Returns other texts unchanged.
  */
 export function marketPath(text: string): string {
   const name = kebabCase(text);
@@ -16,7 +16,9 @@ export function marketPath(text: string): string {
   return found?.[0] ?? text;
 }
 
-/** Returns the path segment of a marketplace. Throws a UsageError that lists them with their names. */
+/**
+ * Returns the path segment of a marketplace. Throws a UsageError that lists them with their names.
+ */
 export function requireMarket(text: string): string {
   const market = marketPath(text);
   if (knownMarkets.includes(market)) return market;

@@ -12,15 +12,20 @@ export function addMcpCommand(program: Command): void {
   addCommand<{ budget?: string }>(program, {
     usage: 'mcp',
     about: 'Serve tools for agents over standard input and output (Model Context Protocol)',
-    options: [['--budget <credits>', 'maximum credits that all jobs of the session may cost together']],
+    options: [
+      ['--budget <credits>', 'maximum credits that all jobs of the session may cost together'],
+    ],
     async run(session, { budget }) {
       const max = budget === undefined ? null : integer('--budget', budget, 0);
-      const [{ serveStdio, StdioServerTransport }, { createMcpServer }, { sessionBudget, unlimitedBudget }] =
-        await Promise.all([
-          import('@modelcontextprotocol/server/stdio'),
-          import('../../api/mcp/server.ts'),
-          import('../../api/mcp/budget.ts'),
-        ]);
+      const [
+        { serveStdio, StdioServerTransport },
+        { createMcpServer },
+        { sessionBudget, unlimitedBudget },
+      ] = await Promise.all([
+        import('@modelcontextprotocol/server/stdio'),
+        import('../../api/mcp/server.ts'),
+        import('../../api/mcp/budget.ts'),
+      ]);
       const caller = toolCaller(session.client);
       // One budget for the process, whatever instances the protocol needs.
       const credits = max === null ? unlimitedBudget : sessionBudget(max);
@@ -56,7 +61,8 @@ function toolCaller(client: GleanerClient): ToolCaller {
         return (await client.submit(unary, request, { ...options, ...key, signal })).response;
       }
       const jobId = (request as Message & { jobId?: string }).jobId;
-      if (waitMs > 0 && jobId !== undefined) await waitUntil(client, jobId, waitMs, signal, onProgress);
+      if (waitMs > 0 && jobId !== undefined)
+        await waitUntil(client, jobId, waitMs, signal, onProgress);
       return client.call(unary, request, { signal });
     },
     async *results(jobId, signal) {

@@ -35,7 +35,9 @@ export function addOpenCommand(program: Command): void {
       const base = `${session.settings.url.value.replace(/\/+$/, '')}/console`;
       const path = page === undefined || pages.includes(page) ? (page ?? '') : await jobPath(page);
       const address = path === '' ? base : `${base}/${path}`;
-      await session.write(session.isJson ? `${JSON.stringify({ url: address })}\n` : `${address}\n`);
+      await session.write(
+        session.isJson ? `${JSON.stringify({ url: address })}\n` : `${address}\n`,
+      );
       // Scripts want the address only.
       if (session.isJson || !session.io.stdout.isTTY) return;
       const { default: openBrowser } = await import('open');

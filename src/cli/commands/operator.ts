@@ -22,7 +22,9 @@ const columns: PrintedColumn<Operator>[] = [
 
 export function addOperatorCommands(program: Command): void {
   const { createOperator, listOperators } = OperatorService.method;
-  const operator = program.command('operator').description('Manage operators; manage their keys with `key`');
+  const operator = program
+    .command('operator')
+    .description('Manage operators; manage their keys with `key`');
   addList(operator, {
     usage: 'list',
     about: 'List operators, newest first',

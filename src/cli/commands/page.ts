@@ -43,7 +43,9 @@ function addSiteCommands(program: Command): void {
   const site = program.command('site').description('Declare shops to read (docs/sites.md)');
   const check = site
     .command('check <file> <url>')
-    .description('Read a product page with the declarations of a file, and show where each field comes from');
+    .description(
+      'Read a product page with the declarations of a file, and show where each field comes from',
+    );
   onRun(check, async (io, _options: object, file, url) => {
     const { checkSite } = await import('../../app/site-check.ts');
     return (await checkSite(io.config(), io.path(file), url, io.say)) ? 0 : 1;

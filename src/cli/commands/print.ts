@@ -19,8 +19,8 @@ export interface PrintedColumn<Row> {
 /** Formats for one output. Its functions need no receiver. */
 export interface Display {
   /**
-   * Formats rows as a table with a header, aligned by the columns that a terminal shows. Returns '' without
-   * rows.
+   * Formats rows as a table with a header, aligned by the columns that a terminal shows. Returns ''
+   * without rows.
    */
   table<Row>(columns: readonly PrintedColumn<Row>[], rows: readonly Row[]): string;
   /** Formats names and values, one per line, without empty values. */
@@ -28,7 +28,8 @@ export interface Display {
     values: readonly (readonly [name: string, value: string, paint?: (text: string) => string])[],
   ): string;
   /**
-   * Formats a time: relative to now on a terminal, else in ISO 8601 to the second. Returns '' without a time.
+   * Formats a time: relative to now on a terminal, else in ISO 8601 to the second. Returns ''
+   * without a time.
    */
   time(timestamp: Timestamp | undefined): string;
   /** Formats a status, in color if the output has colors. */
@@ -60,7 +61,8 @@ export function createDisplay({ isTerminal, hasColors }: DisplayOptions): Displa
       const width = Math.max(0, ...shown.map(([name]) => name.length));
       return shown
         .map(
-          ([name, value, color = String]) => `${paint('dim', name.padEnd(width))}  ${color(plain(value))}\n`,
+          ([name, value, color = String]) =>
+            `${paint('dim', name.padEnd(width))}  ${color(plain(value))}\n`,
         )
         .join('');
     },
@@ -78,7 +80,11 @@ export function createDisplay({ isTerminal, hasColors }: DisplayOptions): Displa
   return display;
 }
 
-function table<Row>(columns: readonly PrintedColumn<Row>[], rows: readonly Row[], display: Display): string {
+function table<Row>(
+  columns: readonly PrintedColumn<Row>[],
+  rows: readonly Row[],
+  display: Display,
+): string {
   if (rows.length === 0) return '';
   const cells = rows.map((row) =>
     columns.map(({ text, paint }) => {
@@ -103,11 +109,15 @@ function table<Row>(columns: readonly PrintedColumn<Row>[], rows: readonly Row[]
 
 const isoTime = (date: Date) => `${date.toISOString().slice(0, 19)}Z`;
 
-const colors: Readonly<Partial<Record<Tone, Color>>> = { good: 'green', warning: 'yellow', bad: 'red' };
+const colors: Readonly<Partial<Record<Tone, Color>>> = {
+  good: 'green',
+  warning: 'yellow',
+  bad: 'red',
+};
 
 /**
- * Replaces control characters in untrusted text, so that it stays on one line and cannot control the
- * terminal.
+ * Replaces control characters in untrusted text, so that it stays on one line and cannot control
+ * the terminal.
  */
 export function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this replaces.

@@ -25,13 +25,17 @@ describe('settingsOf()', () => {
   });
 
   test('keeps the key of a profile for the same address from another source', () => {
-    expect(settingsOf({ url: 'https://corp.example/' }, environment, stored).apiKey.value).toBe('stored');
+    expect(settingsOf({ url: 'https://corp.example/' }, environment, stored).apiKey.value).toBe(
+      'stored',
+    );
   });
 
   test('keeps the key of a profile without an address for the default address', () => {
     const file = { profiles: { default: { apiKey: 'stored' } } };
     expect(settingsOf({}, environment, file).apiKey.value).toBe('stored');
-    expect(settingsOf({}, { ...environment, url: 'https://other.example' }, file).apiKey.value).toBeNull();
+    expect(
+      settingsOf({}, { ...environment, url: 'https://other.example' }, file).apiKey.value,
+    ).toBeNull();
   });
 
   test.each([
@@ -44,13 +48,23 @@ describe('settingsOf()', () => {
       'http://127.0.0.1:8080',
       'stored',
     ],
-    ['the key of the environment', {}, { apiKey: 'variable' }, empty, 'http://127.0.0.1:8080', 'variable'],
+    [
+      'the key of the environment',
+      {},
+      { apiKey: 'variable' },
+      empty,
+      'http://127.0.0.1:8080',
+      'variable',
+    ],
     ['the key of a flag', { key: 'flag' }, {}, empty, 'http://127.0.0.1:8080', 'flag'],
-  ])('does not send %s to the address in a .env file', (_name, flags, variables, file, url, key) => {
-    const settings = settingsOf(flags, { ...environment, ...variables, dotEnv: foreign }, file);
-    expect(settings.url.value).toBe(url);
-    expect(settings.apiKey.value).toBe(key);
-  });
+  ])(
+    'does not send %s to the address in a .env file',
+    (_name, flags, variables, file, url, key) => {
+      const settings = settingsOf(flags, { ...environment, ...variables, dotEnv: foreign }, file);
+      expect(settings.url.value).toBe(url);
+      expect(settings.apiKey.value).toBe(key);
+    },
+  );
 
   test('uses the address and the keys of a .env file if nothing else is set', () => {
     const dotEnv = { url: 'https://folder.example', apiKey: 'user', operatorKey: 'operator' };
@@ -71,6 +85,9 @@ describe('settingsOf()', () => {
   test("sends the operator's key of a service's .env file to this machine", () => {
     const dotEnv = { ...unset, operatorKey: 'operator' };
     const settings = settingsOf({}, { ...environment, apiKey: 'user', dotEnv }, empty);
-    expect(settings).toMatchObject({ url: { from: 'default' }, operatorKey: { value: 'operator' } });
+    expect(settings).toMatchObject({
+      url: { from: 'default' },
+      operatorKey: { value: 'operator' },
+    });
   });
 });

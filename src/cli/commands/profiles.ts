@@ -39,8 +39,8 @@ export const defaultProfile = 'default';
 const defaultUrl = 'http://127.0.0.1:8080';
 
 /**
- * Reads the configuration file. Returns no profiles if it does not exist. Throws a UsageError for an invalid
- * file.
+ * Reads the configuration file. Returns no profiles if it does not exist. Throws a UsageError for
+ * an invalid file.
  */
 export function readProfiles(path: string): ProfileFile {
   let text: string;
@@ -93,10 +93,11 @@ export interface SettingFlags {
 }
 
 /**
- * Resolves settings. Flags take precedence over the environment, which takes precedence over the file; a
- * profile that a flag selects takes precedence over the environment. The key of a profile is sent only to the
- * profile's address, and a `.env` file is used only as a whole: its address with its keys, if nothing else
- * names an address or a key. Throws a UsageError for an unknown profile or invalid address.
+ * Resolves settings. Flags take precedence over the environment, which takes precedence over the
+ * file; a profile that a flag selects takes precedence over the environment. The key of a profile
+ * is sent only to the profile's address, and a `.env` file is used only as a whole: its address
+ * with its keys, if nothing else names an address or a key. Throws a UsageError for an unknown
+ * profile or invalid address.
  */
 export function settingsOf(
   flags: SettingFlags,

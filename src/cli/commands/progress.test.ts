@@ -5,11 +5,22 @@ import { JobSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { jobWords } from './progress.ts';
 
 const job = (parts: MessageInitShape<typeof JobSchema>) =>
-  create(JobSchema, { status: 'processing', total: 4_000, startedAt: timestampFromMs(0), ...parts });
+  create(JobSchema, {
+    status: 'processing',
+    total: 4_000,
+    startedAt: timestampFromMs(0),
+    ...parts,
+  });
 
 test.each([
-  [job({ success: 900, failed: 100 }), 'processing, 900 of 4,000 collected, 100 failed, 3 min left'],
-  [job({ waitingFor: 'waiting for mkta/id' }), 'processing, 0 of 4,000 collected, waiting for mkta/id'],
+  [
+    job({ success: 900, failed: 100 }),
+    'processing, 900 of 4,000 collected, 100 failed, 3 min left',
+  ],
+  [
+    job({ waitingFor: 'waiting for mkta/id' }),
+    'processing, 0 of 4,000 collected, waiting for mkta/id',
+  ],
   [
     job({ success: 3_999, waitingFor: 'mkta/id: blocked' }),
     'processing, 3,999 of 4,000 collected, mkta/id: blocked',

@@ -40,8 +40,8 @@ export function jobWords(job: Job, points: readonly EndedUnits[] = []): string {
 const maxPoints = 100;
 
 /**
- * Records the progress of jobs. Returns a function that formats a job, with the remaining time by its
- * progress so far.
+ * Records the progress of jobs. Returns a function that formats a job, with the remaining time by
+ * its progress so far.
  */
 function createWords(now: () => number): (job: Job) => string {
   const progress = new Map<string, EndedUnits[]>();
@@ -142,15 +142,16 @@ export function addWaitCommand(job: Command): void {
         isPrinted: true,
         ...(timeout === undefined ? {} : { timeoutMs: seconds * 1000 }),
       });
-      if (!session.isJson) for (const { jobId, status } of ended) await session.write(`${jobId} ${status}\n`);
+      if (!session.isJson)
+        for (const { jobId, status } of ended) await session.write(`${jobId} ${status}\n`);
       return codeOfJobs(ended);
     },
   });
 }
 
 /**
- * Waits for jobs concurrently and shows their progress. `isPrinted`: with --json, also prints a line per
- * change.
+ * Waits for jobs concurrently and shows their progress. `isPrinted`: with --json, also prints a
+ * line per change.
  */
 export async function waitForJobs(
   { client, io, isJson, write }: CommandSession,
@@ -172,5 +173,7 @@ export async function waitForJobs(
 /** Returns the exit code for jobs: all completed, some failed, or some not ended. */
 export function codeOfJobs(jobs: readonly Job[]): number {
   if (jobs.some(({ ended }) => !ended)) return exitCodes.notEnded;
-  return jobs.every(({ status }) => status === 'completed') ? exitCodes.ok : exitCodes.endedWithFailures;
+  return jobs.every(({ status }) => status === 'completed')
+    ? exitCodes.ok
+    : exitCodes.endedWithFailures;
 }

@@ -15,14 +15,22 @@ import { addCommand, integer, limitOption, type OptionList, outputOption } from 
 import { errorLines, exitCodeOf, UsageError } from './exit.ts';
 import { marketPath } from './market-names.ts';
 import type { Display, PrintedColumn } from './print.ts';
-import { type Access, type CommandSession, checkSchedule, findJobId, writeStream } from './session.ts';
+import {
+  type Access,
+  type CommandSession,
+  checkSchedule,
+  findJobId,
+  writeStream,
+} from './session.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: options depend on the declaration of the command.
 export type Flags = Readonly<Record<string, any>>;
 
 type Fields<Shape> = Exclude<keyof Shape, '$typeName' | '$unknown'>;
 
-/** What a command shows of a response: its only field if that is a message, otherwise the response. */
+/**
+ * What a command shows of a response: its only field if that is a message, otherwise the response.
+ */
 type Shown<Shape> = Shape[Fields<Shape>] extends Message | undefined
   ? NonNullable<Shape[Fields<Shape>]>
   : Shape;
@@ -33,8 +41,9 @@ type Entry<Shape> = {
 }[Fields<Shape>];
 
 /**
- * Declaration of a command that calls a method. Arguments and options become the fields of the request with
- * their names; `<job>` may be any reference to a job. The method declares whose key calls it.
+ * Declaration of a command that calls a method. Arguments and options become the fields of the
+ * request with their names; `<job>` may be any reference to a job. The method declares whose key
+ * calls it.
  */
 interface CallSpec<Method extends DescMethod = DescMethodUnary> {
   usage: string;
@@ -97,7 +106,8 @@ export function addList<I extends DescMessage, O extends DescMessage>(
       const called = methodOf(spec, session);
       const request = await requestOf(spec, session, flags, values);
       const field = called.output.fields.find(({ fieldKind }) => fieldKind === 'list')!;
-      const rows = (page: MessageShape<DescMessage>) => (page as never)[field.localName] as Message[];
+      const rows = (page: MessageShape<DescMessage>) =>
+        (page as never)[field.localName] as Message[];
       const entries = isPaged(called)
         ? await readPages(session, called, request, rows, max)
         : rows(await session.client.call(called, request));
@@ -107,7 +117,10 @@ export function addList<I extends DescMessage, O extends DescMessage>(
   });
 }
 
-/** Adds a command that calls a method, and shows the response. With `<id...>` it does so for each id. */
+/**
+ * Adds a command that calls a method, and shows the response. With `<id...>` it does so for each
+ * id.
+ */
 export function addShow<I extends DescMessage, O extends DescMessage>(
   parent: Command,
   spec: ShowSpec<I, O>,
@@ -134,7 +147,9 @@ export function addShow<I extends DescMessage, O extends DescMessage>(
         return code?.(shown as never);
       };
       const [ids] = given;
-      return Array.isArray(ids) ? forEach(session, ids, callOnce) : callOnce(...(given as string[]));
+      return Array.isArray(ids)
+        ? forEach(session, ids, callOnce)
+        : callOnce(...(given as string[]));
     },
   });
 }
@@ -152,7 +167,11 @@ export function addStream<I extends DescMessage>(
     as: accessOf(spec),
     async run(session, flags, ...values: string[]) {
       const request = await requestOf(spec, session, flags, values);
-      await writeStream(session, await session.client.stream(method, request as never), flags.output);
+      await writeStream(
+        session,
+        await session.client.stream(method, request as never),
+        flags.output,
+      );
     },
   });
 }
@@ -175,10 +194,15 @@ export async function readPages<Row>(
 }
 
 /** Checks the format of an export. Throws a UsageError. */
-export function exportFormat(option: string, { isJson }: CommandSession, format: string | undefined): string {
+export function exportFormat(
+  option: string,
+  { isJson }: CommandSession,
+  format: string | undefined,
+): string {
   if (format !== undefined && format !== 'csv' && format !== 'jsonl')
     throw new UsageError(`${option}: "${format}" is not csv or jsonl`);
-  if (isJson && format === 'csv') throw new UsageError('--json cannot be combined with the format csv');
+  if (isJson && format === 'csv')
+    throw new UsageError('--json cannot be combined with the format csv');
   return format ?? 'jsonl';
 }
 
@@ -189,7 +213,9 @@ async function exportEntries(
   flags: Flags,
 ): Promise<void> {
   if (session.isOperator && !isAllowed(method, 'operator'))
-    throw new UsageError("--export writes your own entries. It needs a user's API key, and no --user.");
+    throw new UsageError(
+      "--export writes your own entries. It needs a user's API key, and no --user.",
+    );
   const request = await requestOf(spec, session, flags, []);
   const format = exportFormat('--export', session, flags.export);
   await writeStream(
@@ -200,7 +226,8 @@ async function exportEntries(
 }
 
 /**
- * Calls a function for each id, one after another, also after errors. Returns the last exit code that is not
+ * Calls a function for each id, one after another, also after errors. Returns the last exit code
+ * that is not
  * 0.
  */
 async function forEach(
@@ -222,7 +249,8 @@ async function forEach(
   return code;
 }
 
-const camelCase = (name: string) => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+const camelCase = (name: string) =>
+  name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** Creates the request of a command from its arguments and its own options. */
 async function requestOf(
@@ -243,7 +271,9 @@ async function requestOf(
   const fields = input.fields.flatMap(({ localName, scalar }) => {
     const value = given[localName];
     const isText = scalar === ScalarType.STRING && typeof value === 'string';
-    return isText || (scalar === ScalarType.BOOL && value === true) ? [[localName, value] as const] : [];
+    return isText || (scalar === ScalarType.BOOL && value === true)
+      ? [[localName, value] as const]
+      : [];
   });
   return {
     ...Object.fromEntries(fields),

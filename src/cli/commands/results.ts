@@ -84,13 +84,18 @@ export function addResultCommands(job: Command): void {
   });
 }
 
-/** Parses TableFlags. Conditions and an order need a table, by default of JSON Lines. Throws a UsageError. */
+/**
+ * Parses TableFlags. Conditions and an order need a table, by default of JSON Lines. Throws a
+ * UsageError.
+ */
 export function tableOf(
   { format, filter = [], search = '', sort = '', only = '', columns = '' }: TableFlags,
   isJson: boolean,
 ): TableSelection {
   if (format !== undefined && !Object.hasOwn(tableExtensions, format))
-    throw new UsageError(`--format: "${format}" is not one of ${Object.keys(tableExtensions).join(', ')}`);
+    throw new UsageError(
+      `--format: "${format}" is not one of ${Object.keys(tableExtensions).join(', ')}`,
+    );
   if (isJson && format !== undefined && !format.startsWith('json'))
     throw new UsageError(`--json cannot be combined with the format ${format}`);
   if (only !== '' && only !== 'changed') throw new UsageError(`--only: "${only}" is not changed`);

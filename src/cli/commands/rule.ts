@@ -1,5 +1,9 @@
 import type { Command } from 'commander';
-import { HistoryService, type Rule, RuleSchema } from '../../../gen/gleaner/history/v1/history_pb.ts';
+import {
+  HistoryService,
+  type Rule,
+  RuleSchema,
+} from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { conditionText, scopeText } from '../../present/rule.ts';
 import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
@@ -75,7 +79,9 @@ function parseFields(condition: string, options: RuleOptions) {
 }
 
 export function addRuleCommands(program: Command): void {
-  const rule = program.command('rule').description('Manage rules that send messages about tracked items');
+  const rule = program
+    .command('rule')
+    .description('Manage rules that send messages about tracked items');
   addList(rule, {
     usage: 'list',
     about: 'List your rules, oldest first',

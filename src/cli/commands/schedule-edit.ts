@@ -74,10 +74,25 @@ export function addScheduleCreate(schedule: Command): void {
     about: 'Create a schedule that submits the units of a file (- for standard input)',
     options: editOptions,
     async run(session, flags, market: string, kind: string, file: string | undefined) {
-      const { cron, timeZone = '', overlap = '', missed = '', maxTotalCredits, start, end, ...rest } = flags;
-      if (cron === undefined) throw new UsageError("Missing --cron, for example --cron '0 8 * * *'.");
+      const {
+        cron,
+        timeZone = '',
+        overlap = '',
+        missed = '',
+        maxTotalCredits,
+        start,
+        end,
+        ...rest
+      } = flags;
+      if (cron === undefined)
+        throw new UsageError("Missing --cron, for example --cron '0 8 * * *'.");
       const jobType = jobTypeNamed(market, kind);
-      const { name = `${jobType.market} ${jobType.kind} ${cron}`, format, set = [], ...options } = rest;
+      const {
+        name = `${jobType.market} ${jobType.kind} ${cron}`,
+        format,
+        set = [],
+        ...options
+      } = rest;
       const prepared = await prepareFrom(session.io, jobType, { file, format, set });
       requireReadable(session, prepared);
       const request = {
@@ -86,9 +101,11 @@ export function addScheduleCreate(schedule: Command): void {
         options: create(SubmitOptionsSchema, optionsOf(options)),
         ...limitsOf({ start, end, maxTotalCredits }),
       };
-      const created = await session.client.call(method.createSchedule, request).catch((error: unknown) => {
-        throw withLines(error, prepared);
-      });
+      const created = await session.client
+        .call(method.createSchedule, request)
+        .catch((error: unknown) => {
+          throw withLines(error, prepared);
+        });
       await session.show(ScheduleSchema, created, (display) => scheduleWords(created, display));
     },
   });
@@ -128,7 +145,9 @@ export function addScheduleUpdate(schedule: Command): void {
         ...(prepared === null ? {} : { request: requestText(jobType, prepared) }),
         ...(Object.keys(changed).length === 0
           ? {}
-          : { options: create(SubmitOptionsSchema, { ...jobOptionsOf(found.options), ...changed }) }),
+          : {
+              options: create(SubmitOptionsSchema, { ...jobOptionsOf(found.options), ...changed }),
+            }),
       };
       const updated = await client.call(method.updateSchedule, request).catch((error: unknown) => {
         throw prepared === null ? error : withLines(error, prepared);
@@ -138,10 +157,13 @@ export function addScheduleUpdate(schedule: Command): void {
   });
 }
 
-const requestText = (jobType: JobType, { request }: Prepared) => messageWriter(jobType.method.input)(request);
+const requestText = (jobType: JobType, { request }: Prepared) =>
+  messageWriter(jobType.method.input)(request);
 
 /** Returns the fields that are given. */
-const withoutAbsent = <Fields extends object>(fields: Fields): { [name in keyof Fields]?: string } =>
+const withoutAbsent = <Fields extends object>(
+  fields: Fields,
+): { [name in keyof Fields]?: string } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 
 const timeForm = 'a time such as 2030-01-07T08:00:00Z';

@@ -31,7 +31,9 @@ const runColumns: PrintedColumn<ScheduleRun>[] = [
 
 export function addScheduleCommands(program: Command): void {
   const { method } = ScheduleService;
-  const schedule = program.command('schedule').description('Repeat a job at the times of a cron expression');
+  const schedule = program
+    .command('schedule')
+    .description('Repeat a job at the times of a cron expression');
   addScheduleCreate(schedule);
   addList(schedule, {
     usage: 'list',
@@ -66,7 +68,8 @@ export function addScheduleCommands(program: Command): void {
     usage: 'run <schedule-id>',
     about: 'Start a run now',
     method: method.runSchedule,
-    words: ({ jobId, runId, state, reason }) => `${`${jobId || runId} ${state} ${reason}`.trimEnd()}\n`,
+    words: ({ jobId, runId, state, reason }) =>
+      `${`${jobId || runId} ${state} ${reason}`.trimEnd()}\n`,
   });
   addList(schedule, {
     usage: 'runs <schedule-id>',

@@ -18,8 +18,8 @@ const roles: Readonly<Record<ProcessRole, string>> = {
 };
 
 /**
- * Adds the commands that run the service or work on its store. Their modules are loaded when they run:
- * loading the engines' drivers takes several times as long as a client command.
+ * Adds the commands that run the service or work on its store. Their modules are loaded when they
+ * run: loading the engines' drivers takes several times as long as a client command.
  */
 export function addServiceRoles(program: Command): void {
   program.commandsGroup('The service:');
@@ -43,7 +43,9 @@ export function addServiceRoles(program: Command): void {
   });
   const dev = program
     .command('dev')
-    .description('Run everything on this machine with a new test key, for development against the sandbox')
+    .description(
+      'Run everything on this machine with a new test key, for development against the sandbox',
+    )
     .option('--data <folder>', 'folder for the data (default: a temporary one, deleted at the end)')
     .option('--port <port>', 'port of the REST API; 0 selects a free one (default: 8080)');
   onRun(dev, async (io, { data, port }: { data?: string; port?: string }) => {
@@ -62,7 +64,10 @@ export function addServiceRoles(program: Command): void {
   addMaintenanceCommands(program);
 }
 
-/** Time after the start at which its garbage is collected: no request of the start waits for the pause. */
+/**
+ * Time after the start at which its garbage is collected: no request of the start waits for the
+ * pause.
+ */
 const collectMs = 1_000;
 
 /** Runs a role until it is stopped, or must not use its data any more. */
@@ -71,10 +76,13 @@ async function runRole(io: Io, role: ProcessRole): Promise<void> {
   const { serve } = await import('../../app/serve.ts');
   const config = io.config();
   const { logOutput, say } = io;
-  // The SDK of OpenTelemetry reads its variables from the environment of the process, also those of a `.env`
-  // file.
+  // The SDK of OpenTelemetry reads its variables from the environment of the process, also those of
+  // a `.env` file.
   Object.assign(io.env, openTelemetryVariables(config.environment));
-  const service = await serve(config, role, { say, ...(logOutput === undefined ? {} : { logOutput }) });
+  const service = await serve(config, role, {
+    say,
+    ...(logOutput === undefined ? {} : { logOutput }),
+  });
   const collecting = setTimeout(() => {
     collectGarbage();
     limitHeapGrowth();

@@ -24,7 +24,10 @@ import {
   settingsOf,
 } from './profiles.ts';
 
-/** Key of a command's calls; `either`: the user's, or the operator's with --user or if there is no other. */
+/**
+ * Key of a command's calls; `either`: the user's, or the operator's with --user or if there is no
+ * other.
+ */
 export type Access = 'user' | 'operator' | 'either';
 
 /** Options that all client commands have; `user` only those with access `either`. */
@@ -69,11 +72,17 @@ export interface CommandSession extends Pick<Io, 'display' | 'note' | 'write'> {
 /** Adds the common options: --json, --url, --key, --profile, and --user. */
 export function common(command: Command, access: Access): Command {
   if (access === 'either')
-    command.option('--user <user-id>', 'as an operator, for the data of this user, or of `all` users');
+    command.option(
+      '--user <user-id>',
+      'as an operator, for the data of this user, or of `all` users',
+    );
   return command
     .option('--json', 'print JSON, or JSON Lines for lists')
     .option('--url <address>', 'URL of the service (GLEANER_URL)')
-    .option('--key <key>', 'API key (GLEANER_API_KEY, or GLEANER_OPERATOR_KEY for operator commands)')
+    .option(
+      '--key <key>',
+      'API key (GLEANER_API_KEY, or GLEANER_OPERATOR_KEY for operator commands)',
+    )
     .option('--profile <name>', 'profile of the configuration file (GLEANER_PROFILE)');
 }
 
@@ -85,7 +94,8 @@ export function openSession(io: Io, options: CommonOptions, access: Access): Com
   const settings = settingsOf(options, environment, readProfiles(environment.configFile));
   const { display, note, signal, write } = io;
   const { apiKey, operatorKey, url, profile } = settings;
-  const isChosen = options.user !== undefined || (apiKey.value === null && operatorKey.value !== null);
+  const isChosen =
+    options.user !== undefined || (apiKey.value === null && operatorKey.value !== null);
   const isOperator = access === 'operator' || (access === 'either' && isChosen);
   const [key, what, variable] = isOperator
     ? ([operatorKey, "operator's key", 'GLEANER_OPERATOR_KEY'] as const)
@@ -119,7 +129,8 @@ export function openSession(io: Io, options: CommonOptions, access: Access): Com
     },
     write,
     note,
-    show: (schema, message, words) => write(session.isJson ? jsonLine(schema, message) : words(display)),
+    show: (schema, message, words) =>
+      write(session.isJson ? jsonLine(schema, message) : words(display)),
     async list(schema, messages, columns, none) {
       if (session.isJson) for (const message of messages) await write(jsonLine(schema, message));
       else if (messages.length === 0) note(none);
@@ -152,7 +163,9 @@ export async function writeStream(
   await rename(part, path);
 }
 
-/** Returns the job of a reference. Throws a UsageError for a job of another user than --user names. */
+/**
+ * Returns the job of a reference. Throws a UsageError for a job of another user than --user names.
+ */
 export async function findJob({ client, userId }: CommandSession, text: string): Promise<Job> {
   const job = await client.find(checkId(text));
   if (userId !== '' && job.userId !== userId)
@@ -166,14 +179,19 @@ export async function findJobId(session: CommandSession, text: string): Promise<
 }
 
 /** Checks that a schedule is of the user that --user names. Throws a UsageError. */
-export async function checkSchedule({ client, userId }: CommandSession, scheduleId: string): Promise<void> {
+export async function checkSchedule(
+  { client, userId }: CommandSession,
+  scheduleId: string,
+): Promise<void> {
   if (userId === '') return;
   const schedule = await client.call(ScheduleService.method.getSchedule, { scheduleId });
   if (schedule.userId !== userId)
     throw new UsageError(`--user: ${scheduleId} is not a schedule of the user ${userId}`);
 }
 
-/** Parses a job reference: a UUID, a task number, or a path that ends with one. Throws a UsageError. */
+/**
+ * Parses a job reference: a UUID, a task number, or a path that ends with one. Throws a UsageError.
+ */
 function checkId(text: string): string {
   const id = text.startsWith('/') ? (text.split('/').at(-1) ?? '') : text;
   if (/^\d{1,18}$/.test(id) || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) return id;

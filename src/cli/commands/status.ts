@@ -113,9 +113,13 @@ async function showAll({ client, display, isJson, write }: CommandSession): Prom
       jsonLine(ListOriginsResponseSchema, origins),
       jsonLine(ListSettingsResponseSchema, settings),
     ];
-    return write(`${JSON.stringify(Object.assign({}, ...texts.map((text) => JSON.parse(text))))}\n`);
+    return write(
+      `${JSON.stringify(Object.assign({}, ...texts.map((text) => JSON.parse(text))))}\n`,
+    );
   }
-  const active = origins.origins.filter((origin) => origin.pausedUntil || sum(origin, 'requests') > 0);
+  const active = origins.origins.filter(
+    (origin) => origin.pausedUntil || sum(origin, 'requests') > 0,
+  );
   const changed = settings.settings.filter((setting) => setting.set);
   const sections = [
     workText(work, display),

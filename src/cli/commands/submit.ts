@@ -10,7 +10,13 @@ import { counted, jsonLine } from './print.ts';
 import { codeOfJobs, waitForJobs } from './progress.ts';
 import type { CommandSession } from './session.ts';
 import { jobTypeAt, jobTypeNamed } from './submit/job-types.ts';
-import { dryRunFlag, type OptionFlags, optionFlags, optionsOf, showQuote } from './submit/options.ts';
+import {
+  dryRunFlag,
+  type OptionFlags,
+  optionFlags,
+  optionsOf,
+  showQuote,
+} from './submit/options.ts';
 import { prepareFrom, requireReadable, withLines } from './submit/request.ts';
 import { formats } from './submit/rows.ts';
 
@@ -33,12 +39,24 @@ export function addSubmitCommand(job: Command): void {
       ['--format <format>', `format of the file: ${formats.join(', ')}`],
       dryRunFlag,
       ...optionFlags,
-      ['--idempotency-key <key>', 'repeated submits with this key create one job (default: a new key)'],
+      [
+        '--idempotency-key <key>',
+        'repeated submits with this key create one job (default: a new key)',
+      ],
       ['--wait', 'wait until the job ends'],
-      ['--record', 'wait, and print the record of a job with one unit instead of the id of the job'],
+      [
+        '--record',
+        'wait, and print the record of a job with one unit instead of the id of the job',
+      ],
       ['--download <folder>', 'wait, and download the result files to this folder'],
     ],
-    async run(session, options, market: string, kind: string | undefined, file: string | undefined) {
+    async run(
+      session,
+      options,
+      market: string,
+      kind: string | undefined,
+      file: string | undefined,
+    ) {
       // With a REST path instead of market and kind, the second argument is the file.
       const isPath = market.startsWith('/');
       if (!isPath && kind === undefined)
@@ -61,7 +79,9 @@ async function submit(
   if (record && (prepared.total ?? 1) > 1)
     throw new UsageError(`--record prints one record, and the job has ${prepared.total} units`);
   if (record && !hasUnitRecords(jobType.method))
-    throw new UsageError(`--record: the results of ${jobType.kind} are files. Use --download <folder>.`);
+    throw new UsageError(
+      `--record: the results of ${jobType.kind} are files. Use --download <folder>.`,
+    );
   const { client } = session;
   const failed = (error: unknown): never => {
     throw withLines(error, prepared);
@@ -89,9 +109,11 @@ async function submit(
   if (!record) await session.write(`${session.isJson ? JSON.stringify(shown) : jobId}\n`);
   if (!wait && !record && download === undefined) return undefined;
   const ended = await waitForJobs(session, [jobId]);
-  if (download !== undefined && ended.every((job) => job.ended)) await saveFiles(session, ended, download);
+  if (download !== undefined && ended.every((job) => job.ended))
+    await saveFiles(session, ended, download);
   if (record) await printRecord(session, jobId);
-  else if (session.isJson) for (const job of ended) await session.write(jsonLine(JobSchema, job as Job));
+  else if (session.isJson)
+    for (const job of ended) await session.write(jsonLine(JobSchema, job as Job));
   return codeOfJobs(ended);
 }
 

@@ -44,7 +44,12 @@ export function addWebhookCommands(program: Command): void {
   const webhook = program
     .command('webhook')
     .description('Manage the webhook that receives notifications about your jobs');
-  addShow(webhook, { usage: 'show', about: 'Show the URL and the secret', method: method.getWebhook, words });
+  addShow(webhook, {
+    usage: 'show',
+    about: 'Show the URL and the secret',
+    method: method.getWebhook,
+    words,
+  });
   addShow(webhook, {
     usage: 'set <url>',
     about: "Set the URL ('' removes it)",
@@ -59,7 +64,9 @@ export function addWebhookCommands(program: Command): void {
     method: method.rotateWebhookSecret,
     words,
   });
-  const delivery = program.command('delivery').description('See notifications, and send them again');
+  const delivery = program
+    .command('delivery')
+    .description('See notifications, and send them again');
   addList(delivery, {
     usage: 'list',
     about: 'List notifications of the last 30 days, newest first',

@@ -1,7 +1,10 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { base64Encode } from '@bufbuild/protobuf/wire';
 import { afterEach, describe, expect, test } from 'vitest';
-import { AccountService, GetAccountResponseSchema } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import {
+  AccountService,
+  GetAccountResponseSchema,
+} from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { FaultSchema } from '../../../gen/gleaner/fault/v1/fault_pb.ts';
 import { GetPcSubmittedSchema } from '../../../gen/gleaner/job/v1/get_pc_pb.ts';
 import {
@@ -16,7 +19,14 @@ import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { HttpBodySchema } from '../../../gen/google/api/httpbody_pb.ts';
 import { type ClientOptions, createGleanerClient, type GleanerClient } from './client.ts';
 import type { GleanerError } from './error.ts';
-import { frame, json, message, type Script, type ScriptedServer, scriptedServer } from './fixture/server.ts';
+import {
+  frame,
+  json,
+  message,
+  type Script,
+  type ScriptedServer,
+  scriptedServer,
+} from './fixture/server.ts';
 
 let server: ScriptedServer;
 let slept: number[] = [];
@@ -30,7 +40,13 @@ async function client(script: Script, options: Partial<ClientOptions> = {}) {
       slept.push(ms);
     },
   };
-  return createGleanerClient({ url: `${server.url}/`, apiKey: 'gl_1', clock, random: () => 1, ...options });
+  return createGleanerClient({
+    url: `${server.url}/`,
+    apiKey: 'gl_1',
+    clock,
+    random: () => 1,
+    ...options,
+  });
 }
 
 afterEach(() => server?.[Symbol.asyncDispose]());
@@ -59,7 +75,9 @@ function fail(
 
 test('calls methods over Connect in the binary format, with the key', async () => {
   const gleaner = await client((_, _number, response) =>
-    message(response, GetAccountResponseSchema, { account: { id: 'u', name: 'Ann', balance: 12n } }),
+    message(response, GetAccountResponseSchema, {
+      account: { id: 'u', name: 'Ann', balance: 12n },
+    }),
   );
   const { account } = await gleaner.call(AccountService.method.getAccount, {});
   expect(account).toMatchObject({ id: 'u', name: 'Ann', balance: 12n });
@@ -74,7 +92,8 @@ test('passes the warning of a response on', async () => {
   const warnings: string[] = [];
   const gleaner = await client(
     (_, number, response) => {
-      if (number === 0) response.setHeader('X-Gleaner-Warning', 'No origin is configured for mkta/th.');
+      if (number === 0)
+        response.setHeader('X-Gleaner-Warning', 'No origin is configured for mkta/th.');
       message(response, VariantSoldSubmittedSchema, submitted);
     },
     { onWarning: (text) => warnings.push(text) },
@@ -90,19 +109,34 @@ test('sends the options of a submission as metadata, and retries a job like a su
       ? message(response, VariantSoldSubmittedSchema, submitted)
       : message(response, JobSchema, { jobId }),
   );
-  await gleaner.submit(MktaService.method.submitVariantSold, request, { maxCredits: 0, waitMs: 30_000 });
-  await gleaner.submit(JobService.method.retryJob, { jobId }, { maxCredits: 7, idempotencyKey: 'k' });
+  await gleaner.submit(MktaService.method.submitVariantSold, request, {
+    maxCredits: 0,
+    waitMs: 30_000,
+  });
+  await gleaner.submit(
+    JobService.method.retryJob,
+    { jobId },
+    { maxCredits: 7, idempotencyKey: 'k' },
+  );
   expect(server.received.map(({ headers }) => headers['gleaner-max-credits'])).toEqual(['0', '7']);
   expect(server.received.map(({ headers }) => headers['gleaner-wait'])).toEqual(['30', undefined]);
   expect(server.received[1]!.headers['idempotency-key']).toBe('k');
-  await expect(gleaner.submit(JobService.method.getJob, { jobId })).rejects.toThrow('does not submit a job');
+  await expect(gleaner.submit(JobService.method.getJob, { jobId })).rejects.toThrow(
+    'does not submit a job',
+  );
   const untyped = { validateOnly: true } as object;
-  await expect(gleaner.submit(JobService.method.retryJob, { jobId }, untyped)).rejects.toThrow('use quote()');
+  await expect(gleaner.submit(JobService.method.retryJob, { jobId }, untyped)).rejects.toThrow(
+    'use quote()',
+  );
 });
 
 test('quote() asks for a quote only, and rejects if the service returns none', async () => {
   const gleaner = await client((_, number, response) =>
-    message(response, VariantSoldSubmittedSchema, number === 0 ? { quote: { cost: 30 } } : submitted),
+    message(
+      response,
+      VariantSoldSubmittedSchema,
+      number === 0 ? { quote: { cost: 30 } } : submitted,
+    ),
   );
   const method = MktaService.method.submitVariantSold;
   expect(await gleaner.quote(method, request, { maxCredits: 9 })).toMatchObject({ cost: 30 });
@@ -115,7 +149,10 @@ test('quote() asks for a quote only, and rejects if the service returns none', a
 describe('an error', () => {
   test('lists problems by field', async () => {
     const step = (value: string | number) => ({
-      step: typeof value === 'number' ? { case: 'index' as const, value } : { case: 'name' as const, value },
+      step:
+        typeof value === 'number'
+          ? { case: 'index' as const, value }
+          : { case: 'name' as const, value },
     });
     const itemId = ['body', 'items', 0, 'item_id'].map(step);
     const problems = [
@@ -127,7 +164,12 @@ describe('an error', () => {
       fail(response, 400, { code: 'invalid', problems }, { 'x-request-id': 'r1' }),
     );
     const error = await failed(gleaner.submit(MktaService.method.submitVariantSold, request));
-    expect(error).toMatchObject({ name: 'GleanerError', status: 422, code: 'invalid', requestId: 'r1' });
+    expect(error).toMatchObject({
+      name: 'GleanerError',
+      status: 422,
+      code: 'invalid',
+      requestId: 'r1',
+    });
     expect(error.problems[0]).toEqual({
       loc: ['body', 'items', 0, 'item_id'],
       msg: 'Field required',
@@ -145,7 +187,13 @@ describe('an error', () => {
       fail(response, 400, { code: 'insufficient_credits', quota }),
     );
     const error = await failed(gleaner.submit(MktaService.method.submitVariantSold, request));
-    expect(error).toMatchObject({ status: 402, detail: 'No', required: 10, current: 3, shortfall: 7 });
+    expect(error).toMatchObject({
+      status: 402,
+      detail: 'No',
+      required: 10,
+      current: 3,
+      shortfall: 7,
+    });
     expect(server.received).toHaveLength(1);
   });
 
@@ -165,7 +213,10 @@ describe('an error', () => {
         ? response.writeHead(404).end('<h1>Nothing here</h1>\n')
         : response.writeHead(200, { 'content-type': 'application/proto' }).end(Buffer.from([255])),
     );
-    expect(await failed(gleaner.find(jobId))).toMatchObject({ status: 404, detail: '<h1>Nothing here</h1>' });
+    expect(await failed(gleaner.find(jobId))).toMatchObject({
+      status: 404,
+      detail: '<h1>Nothing here</h1>',
+    });
     expect(await failed(gleaner.call(JobService.method.listJobs, {}))).toMatchObject({
       status: -1,
       detail: expect.stringMatching(/^ListJobs: the response is not as the contract says: /),
@@ -201,7 +252,10 @@ describe('retries', () => {
     const gleaner = await client((_, number, response) =>
       number < 2 ? response.destroy() : message(response, VariantSoldSubmittedSchema, submitted),
     );
-    const { jobId: id, response } = await gleaner.submit(MktaService.method.submitVariantSold, request);
+    const { jobId: id, response } = await gleaner.submit(
+      MktaService.method.submitVariantSold,
+      request,
+    );
     expect([id, response.cost]).toEqual([jobId, 5]);
     const keys = server.received.map(({ headers }) => headers['idempotency-key']);
     expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
@@ -261,7 +315,10 @@ describe('retries', () => {
     const gleaner = await client((_, _number, response) =>
       fail(response, 429, { code: 'rate_limited' }, { 'retry-after': '3600' }),
     );
-    expect(await failed(gleaner.find(jobId))).toMatchObject({ status: 429, retryAfterMs: 3_600_000 });
+    expect(await failed(gleaner.find(jobId))).toMatchObject({
+      status: 429,
+      retryAfterMs: 3_600_000,
+    });
     expect(server.received).toHaveLength(1);
   });
 
@@ -274,7 +331,10 @@ describe('retries', () => {
   test.each<[string, (gleaner: GleanerClient) => Promise<unknown>]>([
     ['call', (gleaner) => gleaner.find(jobId)],
     ['stream', (gleaner) => gleaner.stream(JobService.method.streamResults, { jobId })],
-    ['pages', (gleaner) => gleaner.pages(JobService.method.listJobs, {})[Symbol.asyncIterator]().next()],
+    [
+      'pages',
+      (gleaner) => gleaner.pages(JobService.method.listJobs, {})[Symbol.asyncIterator]().next(),
+    ],
     ['submit', (gleaner) => gleaner.submit(MktaService.method.submitVariantSold, request)],
     ['quote', (gleaner) => gleaner.quote(MktaService.method.submitVariantSold, request)],
     ['wait', (gleaner) => gleaner.wait(jobId)],
@@ -306,7 +366,8 @@ test('wait() passes its wait as metadata, and allows for it in the timeout', asy
 
 test('submit() looks up the job of a task by its number', async () => {
   const gleaner = await client(({ url, body }, _number, response) => {
-    if (url.endsWith('/SubmitGetPc')) message(response, GetPcSubmittedSchema, { taskId: 12, cost: 8 });
+    if (url.endsWith('/SubmitGetPc'))
+      message(response, GetPcSubmittedSchema, { taskId: 12, cost: 8 });
     else {
       expect(fromBinary(GetJobRequestSchema, body)).toMatchObject({ jobId: '12' });
       message(response, JobSchema, { jobId, taskId: 12n });
@@ -324,7 +385,9 @@ test('pages() requests one page after the other', async () => {
     message(
       response,
       ListJobsResponseSchema,
-      pageToken === 'b' ? { jobs: [{ jobId: '2' }] } : { jobs: [{ jobId: '1' }], nextPageToken: 'b' },
+      pageToken === 'b'
+        ? { jobs: [{ jobId: '2' }] }
+        : { jobs: [{ jobId: '1' }], nextPageToken: 'b' },
     );
   });
   const ids: string[] = [];
@@ -336,7 +399,12 @@ test('pages() requests one page after the other', async () => {
 
 describe('stream()', () => {
   const piece = (data: Uint8Array) =>
-    frame(toBinary(HttpBodySchema, create(HttpBodySchema, { contentType: 'application/x-ndjson', data })));
+    frame(
+      toBinary(
+        HttpBodySchema,
+        create(HttpBodySchema, { contentType: 'application/x-ndjson', data }),
+      ),
+    );
   const start = (response: Parameters<Script>[2]) =>
     response.writeHead(200, { 'content-type': 'application/connect+proto' });
 
@@ -361,8 +429,15 @@ describe('stream()', () => {
   });
 
   test('rejects with the error that ends the stream', async () => {
-    const value = base64Encode(toBinary(FaultSchema, create(FaultSchema, { code: 'not_found' })), 'std_raw');
-    const error = { code: 'not_found', message: 'No job', details: [{ type: FaultSchema.typeName, value }] };
+    const value = base64Encode(
+      toBinary(FaultSchema, create(FaultSchema, { code: 'not_found' })),
+      'std_raw',
+    );
+    const error = {
+      code: 'not_found',
+      message: 'No job',
+      details: [{ type: FaultSchema.typeName, value }],
+    };
     const gleaner = await client((_, _number, response) => {
       start(response).end(frame(Buffer.from(JSON.stringify({ error })), true));
     });
@@ -394,6 +469,9 @@ describe('open()', () => {
   });
 });
 
-test.each(['gleaner', 'ftp://gleaner.test'])('createGleanerClient() refuses the address %s', (url) => {
-  expect(() => createGleanerClient({ url, apiKey: 'k' })).toThrow(TypeError);
-});
+test.each(['gleaner', 'ftp://gleaner.test'])(
+  'createGleanerClient() refuses the address %s',
+  (url) => {
+    expect(() => createGleanerClient({ url, apiKey: 'k' })).toThrow(TypeError);
+  },
+);

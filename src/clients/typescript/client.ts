@@ -11,7 +11,11 @@ import type { Quote } from '../../../gen/gleaner/job/v1/quote_pb.ts';
 import type { HttpBodySchema } from '../../../gen/google/api/httpbody_pb.ts';
 import { endpointOf } from '../../contract/endpoint.ts';
 import { warningHeader } from '../../contract/response-headers.ts';
-import { type JobOptions, takesSubmitOptions, writeSubmitOptions } from '../../contract/submit-options.ts';
+import {
+  type JobOptions,
+  takesSubmitOptions,
+  writeSubmitOptions,
+} from '../../contract/submit-options.ts';
 import { waitMetadata } from '../../contract/wait.ts';
 import type { CallOptions } from './call-options.ts';
 import type { Downloaded, DownloadOptions } from './download.ts';
@@ -47,13 +51,13 @@ export interface ClientOptions {
 /** Options of the call, and submit options of the contract (docs/submit-options.md). */
 export interface SubmitOptions extends CallOptions, JobOptions {
   /**
-   * 1 to 255 visible ASCII characters. Default: a new one for each submission. The same key and request
-   * return the first response again.
+   * 1 to 255 visible ASCII characters. Default: a new one for each submission. The same key and
+   * request return the first response again.
    */
   idempotencyKey?: string;
   /**
-   * Waits up to this time for the end of the job, in milliseconds, at most 60,000; default 0. The response
-   * then has its `outcome`, with the record of a job with one unit. Not for retries.
+   * Waits up to this time for the end of the job, in milliseconds, at most 60,000; default 0. The
+   * response then has its `outcome`, with the record of a job with one unit. Not for retries.
    */
   waitMs?: number;
 }
@@ -69,7 +73,10 @@ export interface Submitted<Response> {
 type PagedRequest = DescMessage & { field: { pageToken: unknown } };
 type PagedResponse = DescMessage & { field: { nextPageToken: unknown } };
 
-/** Calls to one service with one key. Every call rejects with a GleanerError, or with its signal's reason. */
+/**
+ * Calls to one service with one key. Every call rejects with a GleanerError, or with its signal's
+ * reason.
+ */
 export interface GleanerClient {
   /** Calls a unary method. */
   call<I extends DescMessage, O extends DescMessage>(
@@ -90,8 +97,8 @@ export interface GleanerClient {
     options?: CallOptions,
   ): AsyncIterable<MessageShape<O>>;
   /**
-   * Submits a job, or retries the failed units of one. Repeated after transient errors: the idempotency key
-   * ensures that there is one job.
+   * Submits a job, or retries the failed units of one. Repeated after transient errors: the
+   * idempotency key ensures that there is one job.
    */
   submit<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
@@ -99,7 +106,8 @@ export interface GleanerClient {
     options?: SubmitOptions,
   ): Promise<Submitted<MessageShape<O>>>;
   /**
-   * Returns the cost of a submission, or of a retry, and when it could run. Nothing is charged or created.
+   * Returns the cost of a submission, or of a retry, and when it could run. Nothing is charged or
+   * created.
    */
   quote<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
@@ -116,7 +124,9 @@ export interface GleanerClient {
   open(link: string, headers?: Record<string, string>, options?: CallOptions): Promise<Response>;
   /** Saves a result file, and resumes an interrupted download; Node only. See docs/client.md. */
   download(file: ResultFile, target: string, options?: DownloadOptions): Promise<Downloaded>;
-  /** Saves every result file of a job in a folder, except files that it has saved before. Node only. */
+  /**
+   * Saves every result file of a job in a folder, except files that it has saved before. Node only.
+   */
   downloadAll(jobId: string, folder: string, options?: DownloadOptions): Promise<Downloaded[]>;
 }
 
@@ -154,7 +164,8 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
     call: (method, request, { signal = own.signal } = {}) => unary(method, request, {}, signal),
     stream: (method, request, { signal = own.signal } = {}) =>
       retry(
-        async () => byteStream(await rpc.stream(method, request, { headers: { authorization }, signal })),
+        async () =>
+          byteStream(await rpc.stream(method, request, { headers: { authorization }, signal })),
         {
           isRepeatable: isRead(method),
           signal,
@@ -163,7 +174,11 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
     async *pages(method, request, callOptions = {}) {
       let pageToken = '';
       do {
-        const page = await client.call(method, { ...request, pageToken } as typeof request, callOptions);
+        const page = await client.call(
+          method,
+          { ...request, pageToken } as typeof request,
+          callOptions,
+        );
         yield page;
         pageToken = (page as { nextPageToken?: string }).nextPageToken ?? '';
       } while (pageToken !== '');
@@ -177,7 +192,8 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
       } = submitOptions;
       if (!takesSubmitOptions(method)) throw new TypeError(`${method} does not submit a job`);
       // Of a caller without types; a quote has no job.
-      if ('validateOnly' in values) throw new TypeError('validateOnly: use quote() in place of submit()');
+      if ('validateOnly' in values)
+        throw new TypeError('validateOnly: use quote() in place of submit()');
       const wait = waitMs > 0 ? waitHeader(waitMs) : {};
       const headers = { 'idempotency-key': idempotencyKey, ...wait, ...writeSubmitOptions(values) };
       const response = await unary(method, request, headers, signal, true);
@@ -192,7 +208,8 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
       if (quote !== undefined) return quote;
       throw new GleanerError({ status: -1, detail: 'The service did not return a quote' });
     },
-    find: (id, callOptions = {}) => client.call(JobService.method.getJob, { jobId: id }, callOptions),
+    find: (id, callOptions = {}) =>
+      client.call(JobService.method.getJob, { jobId: id }, callOptions),
     wait: (jobId, waitOptions = {}) =>
       waitForJob(
         (waitMs, signal) => unary(JobService.method.getJob, { jobId }, waitHeader(waitMs), signal),
@@ -208,7 +225,10 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
       }),
     async download(file, target, downloadOptions = {}) {
       const { downloadFile } = await import('./download.ts');
-      return downloadFile({ open: client.open, clock, random }, file, target, { ...own, ...downloadOptions });
+      return downloadFile({ open: client.open, clock, random }, file, target, {
+        ...own,
+        ...downloadOptions,
+      });
     },
     async downloadAll(jobId, folder, downloadOptions = {}) {
       const { downloadFiles } = await import('./download.ts');
@@ -232,14 +252,17 @@ function baseOf(url: string): string {
   return href.replace(/[?#].*$/, '').replace(/\/+$/, '');
 }
 
-const optional = (signal: AbortSignal | undefined): CallOptions => (signal === undefined ? {} : { signal });
+const optional = (signal: AbortSignal | undefined): CallOptions =>
+  signal === undefined ? {} : { signal };
 
-/** Returns true if a method only reads. A method without a REST path may always change something. */
+/**
+ * Returns true if a method only reads. A method without a REST path may always change something.
+ */
 const isRead = (method: DescMethod) => endpointOf(method)?.verb === 'GET';
 
 /**
- * Opens a link. Links to the service's own address get the key with the first request; others (a storage
- * engine, another name of the service) only if they respond with 401.
+ * Opens a link. Links to the service's own address get the key with the first request; others (a
+ * storage engine, another name of the service) only if they respond with 401.
  */
 async function openConnection(
   fetch: typeof globalThis.fetch,
@@ -260,7 +283,8 @@ async function openConnection(
   if (url.origin === new URL(base).origin) return request({ authorization });
   const isWeaker = url.protocol !== 'https:' && base.startsWith('https:');
   return request({}).catch((error: unknown) => {
-    if (!isWeaker && error instanceof GleanerError && error.status === 401) return request({ authorization });
+    if (!isWeaker && error instanceof GleanerError && error.status === 401)
+      return request({ authorization });
     throw error;
   });
 }

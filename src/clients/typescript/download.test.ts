@@ -29,7 +29,12 @@ const resultFile = (url: string, parts: { sha256?: string } = {}) =>
   });
 
 const open = (url: string) =>
-  createGleanerClient({ url, apiKey: 'k', clock: { now: () => 0, sleep: async () => {} }, random: () => 1 });
+  createGleanerClient({
+    url,
+    apiKey: 'k',
+    clock: { now: () => 0, sleep: async () => {} },
+    random: () => 1,
+  });
 
 /** Response that breaks once the client has received `bytes`: unread bytes would be lost. */
 let held: { response: ServerResponse; at: number } | undefined;
@@ -37,7 +42,10 @@ const breakOff = (_file: ResultFile, bytes: number) => {
   if (bytes === held?.at) held.response.destroy();
 };
 
-/** Serves the file, by range if the client requests one; `cut`: bytes after which the connection breaks. */
+/**
+ * Serves the file, by range if the client requests one; `cut`: bytes after which the connection
+ * breaks.
+ */
 const serving =
   (
     cut: (number: number) => number = () => Number.POSITIVE_INFINITY,
@@ -50,7 +58,9 @@ const serving =
     response.writeHead(goesOn ? 206 : 200, {
       etag: tag(number),
       'content-length': body.length,
-      ...(goesOn ? { 'content-range': `bytes ${start}-${content.length - 1}/${content.length}` } : {}),
+      ...(goesOn
+        ? { 'content-range': `bytes ${start}-${content.length - 1}/${content.length}` }
+        : {}),
     });
     if (cut(number) >= body.length) response.end(body);
     else {
@@ -79,7 +89,9 @@ test('downloadFile() resumes after a broken connection', async () => {
     serving((number) => (number < 2 ? 100_000 : Number.POSITIVE_INFINITY)),
   );
   const target = join(folder, 'full.json');
-  const { fetched } = await open(server.url).download(resultFile(server.url), target, { onBytes: breakOff });
+  const { fetched } = await open(server.url).download(resultFile(server.url), target, {
+    onBytes: breakOff,
+  });
   expect(fetched).toBe(content.length);
   expect(content.equals(await readFile(target))).toBe(true);
   expect(server.received.map(({ headers }) => headers.range)).toEqual([
@@ -136,8 +148,12 @@ test('downloadFile() rejects content with another checksum and leaves no file', 
 });
 
 test('downloadFile() does not write more bytes than the declared size', async () => {
-  await using server = await scriptedServer((_, _number, response) => response.end(Buffer.alloc(400_000)));
-  await expect(open(server.url).download(resultFile(server.url), join(folder, 'f'))).rejects.toMatchObject({
+  await using server = await scriptedServer((_, _number, response) =>
+    response.end(Buffer.alloc(400_000)),
+  );
+  await expect(
+    open(server.url).download(resultFile(server.url), join(folder, 'f')),
+  ).rejects.toMatchObject({
     status: -1,
     detail: 'full.json: it has more than 300000 bytes',
   });
@@ -149,15 +165,27 @@ test('downloadFile() rejects after the maximum attempts without progress', async
     response.flushHeaders();
     response.socket!.end();
   });
-  await expect(open(server.url).download(resultFile(server.url), join(folder, 'f'))).rejects.toMatchObject({
+  await expect(
+    open(server.url).download(resultFile(server.url), join(folder, 'f')),
+  ).rejects.toMatchObject({
     status: 0,
   });
   expect(server.received).toHaveLength(5);
 });
 
 test('downloadFiles() keeps names inside the folder and distinct', () => {
-  const names = ['../../etc/passwd', 'a.json', 'A.json', '..', '', 'C:\\x', 'b\n.csv'].map((name) => ({
-    name,
-  }));
-  expect(namesOf(names)).toEqual(['__.._etc_passwd', 'a.json', '2-A.json', '_', 'file', 'C__x', 'b_.csv']);
+  const names = ['../../etc/passwd', 'a.json', 'A.json', '..', '', 'C:\\x', 'b\n.csv'].map(
+    (name) => ({
+      name,
+    }),
+  );
+  expect(namesOf(names)).toEqual([
+    '__.._etc_passwd',
+    'a.json',
+    '2-A.json',
+    '_',
+    'file',
+    'C__x',
+    'b_.csv',
+  ]);
 });

@@ -19,7 +19,8 @@ export interface Downloaded {
   file: ResultFile;
   path: string;
   /**
-   * Bytes received by this call: fewer than the file has after a resumed download, 0 if it was saved before.
+   * Bytes received by this call: fewer than the file has after a resumed download, 0 if it was
+   * saved before.
    */
   fetched: number;
 }
@@ -27,7 +28,11 @@ export interface Downloaded {
 /** Dependencies of downloads. */
 export interface DownloadContext {
   /** Opens a link of a response. */
-  open: (link: string, headers?: Record<string, string>, options?: CallOptions) => Promise<Response>;
+  open: (
+    link: string,
+    headers?: Record<string, string>,
+    options?: CallOptions,
+  ) => Promise<Response>;
   clock: ClientClock;
   random: () => number;
 }
@@ -42,9 +47,9 @@ interface PartNote {
 }
 
 /**
- * Saves a file: as `<path>.part` first, which an interrupted download leaves and the next one resumes, and
- * under its name once size and SHA-256 are right. Rejects with a GleanerError of `status` -1 for other
- * contents.
+ * Saves a file: as `<path>.part` first, which an interrupted download leaves and the next one
+ * resumes, and under its name once size and SHA-256 are right. Rejects with a GleanerError of
+ * `status` -1 for other contents.
  */
 export async function downloadFile(
   context: DownloadContext,
@@ -102,7 +107,10 @@ export async function downloadFiles(
   return done;
 }
 
-/** Returns names to save files under: without folders, and distinct on case-insensitive file systems. */
+/**
+ * Returns names to save files under: without folders, and distinct on case-insensitive file
+ * systems.
+ */
 export function namesOf(files: readonly Pick<ResultFile, 'name'>[]): string[] {
   const taken = new Set<string>();
   return files.map(({ name }, index) => {
@@ -143,7 +151,8 @@ async function fetchRest(
     });
   }
   const etag = response.headers.get('etag');
-  // A weak tag does not identify bytes: such a file is downloaded from its start after an interruption.
+  // A weak tag does not identify bytes: such a file is downloaded from its start after an
+  // interruption.
   if (etag !== null && !etag.startsWith('W/'))
     await writeFile(noteOf(part), JSON.stringify({ sha256: file.sha256, etag } satisfies PartNote));
   else await rm(noteOf(part), { force: true });
@@ -155,7 +164,10 @@ async function fetchRest(
     for await (const chunk of chunksOf(response)) {
       bytes += chunk.length;
       if (bytes > size)
-        throw new GleanerError({ status: -1, detail: `${file.name}: it has more than ${size} bytes` });
+        throw new GleanerError({
+          status: -1,
+          detail: `${file.name}: it has more than ${size} bytes`,
+        });
       await handle.writeFile(chunk);
       onBytes(bytes, chunk.length);
     }
@@ -166,7 +178,8 @@ async function fetchRest(
 }
 
 /**
- * Returns the bytes of a partial file that can be resumed; 0 for another file's, and for one without a note.
+ * Returns the bytes of a partial file that can be resumed; 0 for another file's, and for one
+ * without a note.
  */
 async function usable(part: string, file: ResultFile): Promise<number> {
   const note = await readNote(part);

@@ -2,7 +2,12 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { base64Decode } from '@bufbuild/protobuf/wire';
 import { ConnectError } from '@connectrpc/connect';
 import { codeToHttpStatus } from '@connectrpc/connect/protocol-connect';
-import { type FaultCode, type Problem, type Quota, summarizeProblems } from '../../contract/fault.ts';
+import {
+  type FaultCode,
+  type Problem,
+  type Quota,
+  summarizeProblems,
+} from '../../contract/fault.ts';
 import { detailParts, FaultSchema } from '../../contract/fault-detail.ts';
 import { faultStatuses } from '../../contract/fault-status.ts';
 
@@ -23,7 +28,10 @@ export interface ErrorParts {
 
 /** Failure of a call: an error response of the service, or none (`status` 0). */
 export class GleanerError extends Error {
-  /** HTTP status; 0 without a response; -1 for a response or a file that is not as the contract says. */
+  /**
+   * HTTP status; 0 without a response; -1 for a response or a file that is not as the contract
+   * says.
+   */
   readonly status: number;
   /** Code of the error: see docs/faults.md. Undefined if the response has none. */
   readonly code: string | undefined;
@@ -42,7 +50,16 @@ export class GleanerError extends Error {
   /** Id of the request in the service's log. */
   readonly requestId: string | undefined;
 
-  constructor({ status, code, detail, problems = [], quota, retryAfterMs, requestId, cause }: ErrorParts) {
+  constructor({
+    status,
+    code,
+    detail,
+    problems = [],
+    quota,
+    retryAfterMs,
+    requestId,
+    cause,
+  }: ErrorParts) {
     super(detail, cause === undefined ? {} : { cause });
     this.name = 'GleanerError';
     this.status = status;
@@ -87,7 +104,10 @@ export async function errorOf(response: Response): Promise<GleanerError> {
   });
 }
 
-/** Returns the error of a failed unary RPC; `status` -1 for a response that is not as the contract says. */
+/**
+ * Returns the error of a failed unary RPC; `status` -1 for a response that is not as the contract
+ * says.
+ */
 export function errorOfUnary(thrown: unknown, method: string): GleanerError {
   const known = reportedError(thrown);
   if (known !== undefined) return known;
@@ -96,7 +116,8 @@ export function errorOfUnary(thrown: unknown, method: string): GleanerError {
 }
 
 /**
- * Returns the error of a failed streaming RPC: the one that ended the stream, otherwise a broken connection.
+ * Returns the error of a failed streaming RPC: the one that ended the stream, otherwise a broken
+ * connection.
  */
 export function errorOfStream(thrown: unknown): GleanerError {
   return reportedError(thrown) ?? brokenConnection(thrown);
@@ -140,20 +161,37 @@ function ofRest(status: number, body: Record<string, unknown>): ErrorParts {
     status,
     ...(typeof code === 'string' ? { code } : {}),
     detail: typeof detail === 'string' && detail !== '' ? detail : `HTTP status ${status}`,
-    ...(typeof required === 'number' && typeof current === 'number' ? { quota: { required, current } } : {}),
+    ...(typeof required === 'number' && typeof current === 'number'
+      ? { quota: { required, current } }
+      : {}),
   };
 }
 
-function ofConnect(status: number, { message, code, details }: Record<string, unknown>): ErrorParts {
+function ofConnect(
+  status: number,
+  { message, code, details }: Record<string, unknown>,
+): ErrorParts {
   const found = Array.isArray(details)
-    ? (details as { type?: unknown; value?: unknown }[]).find(({ type }) => type === FaultSchema.typeName)
+    ? (details as { type?: unknown; value?: unknown }[]).find(
+        ({ type }) => type === FaultSchema.typeName,
+      )
     : undefined;
-  if (typeof found?.value !== 'string') return { status, code: String(code), detail: String(message) };
+  if (typeof found?.value !== 'string')
+    return { status, code: String(code), detail: String(message) };
   return partsOf(status, String(message), fromBinary(FaultSchema, base64Decode(found.value)));
 }
 
-function partsOf(status: number, detail: string, fault: Parameters<typeof detailParts>[0]): ErrorParts {
+function partsOf(
+  status: number,
+  detail: string,
+  fault: Parameters<typeof detailParts>[0],
+): ErrorParts {
   const { code } = fault;
   // Connect has fewer statuses than REST.
-  return { status: faultStatuses[code as FaultCode] ?? status, code, detail, ...detailParts(fault) };
+  return {
+    status: faultStatuses[code as FaultCode] ?? status,
+    code,
+    detail,
+    ...detailParts(fault),
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * Typed client of the service. Methods and types come from the contract. Runs in Node and, except for saving
- * files, in browsers.
+ * Typed client of the service. Methods and types come from the contract. Runs in Node and, except
+ * for saving files, in browsers.
  */
 export { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 export { type Job, JobService, type ResultFile } from '../../../gen/gleaner/job/v1/job_pb.ts';

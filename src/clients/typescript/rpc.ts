@@ -35,10 +35,15 @@ export interface Rpc {
 }
 
 /**
- * Creates RPCs over Connect's transport for `fetch`, in the binary format, with a `fetch` of createFetch().
+ * Creates RPCs over Connect's transport for `fetch`, in the binary format, with a `fetch` of
+ * createFetch().
  */
 export function createRpc(baseUrl: string, fetch: typeof globalThis.fetch): Rpc {
-  const transport = createConnectTransport({ baseUrl, useBinaryFormat: true, fetch: wholeBodies(fetch) });
+  const transport = createConnectTransport({
+    baseUrl,
+    useBinaryFormat: true,
+    fetch: wholeBodies(fetch),
+  });
   return {
     async unary(method, request, { headers, signal }) {
       try {
@@ -56,9 +61,11 @@ export function createRpc(baseUrl: string, fetch: typeof globalThis.fetch): Rpc 
       async function* input() {
         yield request;
       }
-      const response = await transport.stream(method, signal, undefined, headers, input()).catch((error) => {
-        throw failed(error);
-      });
+      const response = await transport
+        .stream(method, signal, undefined, headers, input())
+        .catch((error) => {
+          throw failed(error);
+        });
       return (async function* () {
         try {
           yield* response.message;
@@ -71,8 +78,8 @@ export function createRpc(baseUrl: string, fetch: typeof globalThis.fetch): Rpc 
 }
 
 /**
- * Reads bodies of unary responses before Connect does, which cannot tell a broken connection from a bad
- * message.
+ * Reads bodies of unary responses before Connect does, which cannot tell a broken connection from a
+ * bad message.
  */
 function wholeBodies(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {

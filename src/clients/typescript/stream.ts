@@ -10,8 +10,8 @@ export interface ByteStream extends AsyncIterable<Uint8Array> {
 }
 
 /**
- * Reads messages as a stream: the first one names the content type. Rejects with the error of the first
- * message.
+ * Reads messages as a stream: the first one names the content type. Rejects with the error of the
+ * first message.
  */
 export async function byteStream(messages: AsyncIterable<HttpBody>): Promise<ByteStream> {
   const source = messages[Symbol.asyncIterator]();

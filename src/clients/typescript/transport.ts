@@ -4,7 +4,10 @@ import { errorOf, GleanerError, reasonOf } from './error.ts';
 /** Options of createFetch(). */
 export interface FetchOptions {
   fetch: typeof globalThis.fetch;
-  /** Timeout until a response starts, in milliseconds, in addition to the wait that a request asks for. */
+  /**
+   * Timeout until a response starts, in milliseconds, in addition to the wait that a request asks
+   * for.
+   */
   timeoutMs: number;
 }
 
@@ -17,16 +20,16 @@ const maxBackOffMs = 10_000;
 const maxRetryAfterMs = 120_000;
 
 /**
- * Returns the back-off before retry `number`, from 1, in milliseconds: doubled each time, with half of it
- * random.
+ * Returns the back-off before retry `number`, from 1, in milliseconds: doubled each time, with half
+ * of it random.
  */
 export function backOffMs(number: number, random: () => number): number {
   return Math.min(maxBackOffMs, firstBackOffMs * 2 ** (number - 1)) * (0.5 + random() / 2);
 }
 
 /**
- * Wraps `fetch` so that error responses, broken connections and responses that start too late reject with a
- * GleanerError. 416 is returned, because the caller requested the range.
+ * Wraps `fetch` so that error responses, broken connections and responses that start too late
+ * reject with a GleanerError. 416 is returned, because the caller requested the range.
  */
 export function createFetch({ fetch, timeoutMs }: FetchOptions): typeof globalThis.fetch {
   return async (input, init = {}) => {
@@ -66,8 +69,8 @@ export interface RetryOptions {
 }
 
 /**
- * Repeats a repeatable call while its errors are transient. Rejects with the last error, or the signal's
- * reason.
+ * Repeats a repeatable call while its errors are transient. Rejects with the last error, or the
+ * signal's reason.
  */
 export type Retry = <Result>(
   call: () => Promise<Result>,
@@ -95,11 +98,13 @@ export function createRetry({ clock, maxAttempts, random }: RetryOptions): Retry
 }
 
 /**
- * Returns true if the same call may succeed later. 409 with `Retry-After` means that an earlier request with
- * the same idempotency key has not ended yet.
+ * Returns true if the same call may succeed later. 409 with `Retry-After` means that an earlier
+ * request with the same idempotency key has not ended yet.
  */
 export function isTransient({ status, retryAfterMs }: GleanerError): boolean {
-  return status === 0 || transient.includes(status) || (status === 409 && retryAfterMs !== undefined);
+  return (
+    status === 0 || transient.includes(status) || (status === 409 && retryAfterMs !== undefined)
+  );
 }
 
 /** Source of time for the client. */

@@ -52,7 +52,13 @@ test('calls onProgress with the first state and every change once', async () => 
   const clock = createManualClock(0);
   const { ask, asked } = service(
     clock,
-    [job({}), job({ success: 1 }), job({ success: 1 }), job({ success: 1, waitingFor: 'mkta/id' }), done],
+    [
+      job({}),
+      job({ success: 1 }),
+      job({ success: 1 }),
+      job({ success: 1, waitingFor: 'mkta/id' }),
+      done,
+    ],
     (ms) => ms,
   );
   const seen: [number, string, string][] = [];
@@ -85,7 +91,8 @@ test('returns the job in its current state after the timeout', async () => {
 const goesAway = (clock: ReturnType<typeof createManualClock>, forMs: number) => {
   let responders = 0;
   return async () => {
-    if (clock.now() > 0 && clock.now() < forMs) throw new GleanerError({ status: 502, detail: 'away' });
+    if (clock.now() > 0 && clock.now() < forMs)
+      throw new GleanerError({ status: 502, detail: 'away' });
     responders += 1;
     return responders === 1 ? job({}) : done;
   };

@@ -21,8 +21,9 @@ const maxDelayMs = 5_000;
 const maxOutageMs = 300_000;
 
 /**
- * Polls a job until it has ended. A response that arrives immediately although a wait was requested means
- * that the service does not wait: further polls are delayed, twice as long each time until something changes.
+ * Polls a job until it has ended. A response that arrives immediately although a wait was requested
+ * means that the service does not wait: further polls are delayed, twice as long each time until
+ * something changes.
  */
 export async function waitForJob(
   poll: (waitMs: number, signal: AbortSignal | undefined) => Promise<Job>,
@@ -38,7 +39,11 @@ export async function waitForJob(
   for (let holdMs = 0; ; holdMs = Math.min(pollMs, Math.max(0, end - clock.now()))) {
     const polledAt = clock.now();
     const job = await poll(holdMs, signal).catch((error: unknown) => {
-      if (error instanceof GleanerError && isTransient(error) && clock.now() - respondedAt < maxOutageMs)
+      if (
+        error instanceof GleanerError &&
+        isTransient(error) &&
+        clock.now() - respondedAt < maxOutageMs
+      )
         return null;
       throw error;
     });

@@ -15,11 +15,29 @@ import { problemText } from '../problem-texts.ts';
 import { restName } from '../rest-form.ts';
 import { isRequired, rulesOf } from '../rules.ts';
 import { formatJson } from './parse.ts';
-import { createReadState, ignoreField, isFull, type ReadState, refuse, refused } from './read-state.ts';
-import { enumReader, isBig, NumberLiteral, type ReadValue, readTimestamp, scalarReader } from './scalars.ts';
+import {
+  createReadState,
+  ignoreField,
+  isFull,
+  type ReadState,
+  refuse,
+  refused,
+} from './read-state.ts';
+import {
+  enumReader,
+  isBig,
+  NumberLiteral,
+  type ReadValue,
+  readTimestamp,
+  scalarReader,
+} from './scalars.ts';
 
 /** Assigns a JSON object's members to a message; unknown members are recorded as ignored. */
-export type ReadMembers = (input: Record<string, unknown>, message: Message, state: ReadState) => void;
+export type ReadMembers = (
+  input: Record<string, unknown>,
+  message: Message,
+  state: ReadState,
+) => void;
 
 interface Member {
   name: string;
@@ -33,7 +51,10 @@ interface Member {
 
 const compiled = new WeakMap<DescMessage, Member[]>();
 
-/** Returns the reader of JSON values of a message type. Throws an Error for types without a REST form. */
+/**
+ * Returns the reader of JSON values of a message type. Throws an Error for types without a REST
+ * form.
+ */
 export function messageReader(schema: DescMessage): ReadValue {
   if (schema.typeName === 'google.protobuf.Timestamp') return readTimestamp;
   if (schema.typeName.startsWith('google.protobuf.'))
@@ -76,7 +97,10 @@ export function fieldReader(field: DescField): ReadValue {
 /** Returns true if a value is a JSON object. */
 export function isMembers(value: unknown): value is Record<string, unknown> {
   return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberLiteral)
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof NumberLiteral)
   );
 }
 
@@ -94,8 +118,8 @@ export function assigner(field: DescField): (message: Message, value: unknown) =
 }
 
 /**
- * Returns the function that assigns a field's declared default, or undefined if there is none. Throws an
- * Error for an invalid one.
+ * Returns the function that assigns a field's declared default, or undefined if there is none.
+ * Throws an Error for an invalid one.
  */
 export function fallbackOf(field: DescField): ((message: Message) => void) | undefined {
   const text = getOption(field, defaultOption);
@@ -118,7 +142,8 @@ function readMembers(
   for (const member of members) {
     const value = input[member.name];
     if (value !== undefined) declaredCount += 1;
-    if (value === undefined || (value === null && !member.required)) readAbsent(member, message, state);
+    if (value === undefined || (value === null && !member.required))
+      readAbsent(member, message, state);
     else readPresent(member, value, message, state);
   }
   // Counted first, since this runs for every item of a large request and unknown members are rare.
@@ -127,7 +152,11 @@ function readMembers(
   if (count > declaredCount) ignoreUnknown(members, input, state);
 }
 
-function readAbsent({ name, required, fallback }: Member, message: Message, state: ReadState): void {
+function readAbsent(
+  { name, required, fallback }: Member,
+  message: Message,
+  state: ReadState,
+): void {
   if (!required) {
     fallback?.(message);
     return;
@@ -146,7 +175,11 @@ function readPresent(member: Member, value: unknown, message: Message, state: Re
   else if (member.isText) member.assign(message, '');
 }
 
-function ignoreUnknown(members: readonly Member[], input: Record<string, unknown>, state: ReadState): void {
+function ignoreUnknown(
+  members: readonly Member[],
+  input: Record<string, unknown>,
+  state: ReadState,
+): void {
   const names = new Set(members.map(({ name }) => name));
   for (const name of Object.keys(input)) if (!names.has(name)) ignoreField(state, name);
 }
@@ -170,7 +203,8 @@ function elementReader(field: DescField): ReadValue {
   if (field.enum !== undefined) return enumReader(field.enum);
   if (getOption(field, jsonOption)) return readJsonText;
   const read = scalarReader(field.scalar ?? ScalarType.STRING, getOption(field, identifierOption));
-  // A required string without presence must not be empty: a message cannot distinguish it from an absent one.
+  // A required string without presence must not be empty: a message cannot distinguish it from an
+  // absent one.
   const nonEmpty =
     field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING && rulesOf(field).required;
   if (!nonEmpty || field.proto.proto3Optional) return read;

@@ -17,10 +17,10 @@ import { isWholeBody, wholeBodyField, wholeBodyOf } from '../whole-body.ts';
 import { isBig, showTimestamp } from './scalars.ts';
 
 /**
- * Writes a message as JSON text: REST names; integers as numbers if a double can represent them, otherwise as
- * strings; enums by name; timestamps in ISO 8601. Fields without presence and lists are always written; an
- * unset field with presence is omitted, or null when declared `nullable`. A field that is declared
- * `whole_body` and set replaces the text of its message.
+ * Writes a message as JSON text: REST names; integers as numbers if a double can represent them,
+ * otherwise as strings; enums by name; timestamps in ISO 8601. Fields without presence and lists
+ * are always written; an unset field with presence is omitted, or null when declared `nullable`. A
+ * field that is declared `whole_body` and set replaces the text of its message.
  */
 export type WriteMessage = (message: Message) => string;
 
@@ -35,11 +35,15 @@ interface Member {
 
 const compiled = new WeakMap<DescMessage, Member[]>();
 
-/** Returns the writer of a message type, compiled once. Throws an Error for types without a REST form. */
+/**
+ * Returns the writer of a message type, compiled once. Throws an Error for types without a REST
+ * form.
+ */
 export function messageWriter(schema: DescMessage): WriteMessage {
   if (schema.typeName === 'google.protobuf.Timestamp')
     return (message) => `"${showTimestamp(message as Timestamp)}"`;
-  if (schema.typeName.startsWith('google.')) throw new Error(`${schema.typeName} has no REST form here`);
+  if (schema.typeName.startsWith('google.'))
+    throw new Error(`${schema.typeName} has no REST form here`);
   let members = compiled.get(schema);
   if (members === undefined) {
     members = [];
@@ -119,7 +123,8 @@ function elementWriter(field: DescField): WriteValue {
   }
 }
 
-const writeBig: WriteValue = (value) => (Number.isSafeInteger(Number(value)) ? String(value) : `"${value}"`);
+const writeBig: WriteValue = (value) =>
+  Number.isSafeInteger(Number(value)) ? String(value) : `"${value}"`;
 
 function enumWriter(schema: DescEnum): WriteValue {
   const names = new Map(schema.values.map((value) => [value.number, JSON.stringify(value.name)]));

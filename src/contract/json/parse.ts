@@ -9,7 +9,9 @@ export function parseJson(text: string): unknown {
   return guarded(() => JSON.parse(text));
 }
 
-/** Parses like parseJson(), with numbers that are not written as plain integers as NumberLiteral. */
+/**
+ * Parses like parseJson(), with numbers that are not written as plain integers as NumberLiteral.
+ */
 export function parseJsonLiterals(text: string): unknown {
   return guarded(() => JSON.parse(text, keepLiterals));
 }
@@ -24,19 +26,26 @@ function guarded(parse: () => unknown): unknown {
     return parse();
   } catch (error) {
     // A reviver throws a RangeError for a body that is nested too deeply.
-    throw new Fault('malformed', `The body is not valid JSON: ${(error as Error).message}`, { cause: error });
+    throw new Fault('malformed', `The body is not valid JSON: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }
 
-function keepLiterals(this: unknown, _key: string, value: unknown, context?: { source?: string }): unknown {
+function keepLiterals(
+  this: unknown,
+  _key: string,
+  value: unknown,
+  context?: { source?: string },
+): unknown {
   if (typeof value !== 'number' || context?.source === undefined || !fraction.test(context.source))
     return value;
   return new NumberLiteral(value);
 }
 
 /**
- * Formats a value of parseJson() or parseJsonLiterals(). A number that was not a plain integer is not one
- * afterwards.
+ * Formats a value of parseJson() or parseJsonLiterals(). A number that was not a plain integer is
+ * not one afterwards.
  */
 export function formatJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>

@@ -24,8 +24,8 @@ export function createReadState(path: Problem['loc'] = [], { isStrict = false } 
 const maxIgnored = 20;
 
 /**
- * Records an unknown field of the value being read: a problem when reading strictly, otherwise an ignored
- * field.
+ * Records an unknown field of the value being read: a problem when reading strictly, otherwise an
+ * ignored field.
  */
 export function ignoreField(state: ReadState, name: string): void {
   state.path.push(name);

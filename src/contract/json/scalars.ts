@@ -5,8 +5,8 @@ import { problemText, quote } from '../problem-texts.ts';
 import { type ReadState, refuse, type refused } from './read-state.ts';
 
 /**
- * A number whose JSON text is not a plain integer (`1.0`, `1e3`). Only requests with identifiers written as
- * numbers are parsed with it.
+ * A number whose JSON text is not a plain integer (`1.0`, `1e3`). Only requests with identifiers
+ * written as numbers are parsed with it.
  */
 export class NumberLiteral {
   readonly value: number;
@@ -25,7 +25,10 @@ const type = {
     type: 'string_unicode',
     msg: 'Input should be a valid string, without halves of surrogate pairs',
   },
-  identifier: { type: 'string_type', msg: 'Input should be a string or an integer up to 9007199254740991' },
+  identifier: {
+    type: 'string_type',
+    msg: 'Input should be a string or an integer up to 9007199254740991',
+  },
   bool: { type: 'bool_type', msg: 'Input should be a valid boolean' },
   int: { type: 'int_type', msg: 'Input should be a valid integer' },
   fraction: {
@@ -119,13 +122,19 @@ const readIdentifier: ReadValue = (value, state) => {
 
 const readBool: ReadValue = (value, state) => {
   if (typeof value === 'boolean') return value;
-  return refuse(state, typeof value === 'string' ? { ...type.bool, type: 'bool_parsing' } : type.bool);
+  return refuse(
+    state,
+    typeof value === 'string' ? { ...type.bool, type: 'bool_parsing' } : type.bool,
+  );
 };
 
 const readFloat: ReadValue = (value, state) => {
   const number = value instanceof NumberLiteral ? value.value : value;
   if (typeof number !== 'number')
-    return refuse(state, typeof value === 'string' ? { ...type.float, type: 'float_parsing' } : type.float);
+    return refuse(
+      state,
+      typeof value === 'string' ? { ...type.float, type: 'float_parsing' } : type.float,
+    );
   return Number.isFinite(number) ? number : refuse(state, type.finite);
 };
 
@@ -158,13 +167,18 @@ function readInteger(
 const form = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)$/;
 
 /**
- * Reads a Timestamp from ISO 8601 with an offset, to the millisecond; returns `refused` after recording a
- * problem.
+ * Reads a Timestamp from ISO 8601 with an offset, to the millisecond; returns `refused` after
+ * recording a problem.
  */
 export function readTimestamp(value: unknown, state: ReadState): unknown {
   if (typeof value !== 'string')
-    return refuse(state, { type: 'datetime_type', msg: 'Input should be a date and time in ISO 8601' });
-  const date = new Date(form.test(value) ? value.replace(/([+-]\d\d)(\d\d)$/, '$1:$2') : Number.NaN);
+    return refuse(state, {
+      type: 'datetime_type',
+      msg: 'Input should be a date and time in ISO 8601',
+    });
+  const date = new Date(
+    form.test(value) ? value.replace(/([+-]\d\d)(\d\d)$/, '$1:$2') : Number.NaN,
+  );
   if (Number.isNaN(date.getTime())) {
     return refuse(state, {
       type: 'datetime_from_date_parsing',

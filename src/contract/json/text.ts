@@ -4,8 +4,8 @@ import { type ReadState, refuse } from './read-state.ts';
 import { enumReader, integerBounds, isBig, readTimestamp } from './scalars.ts';
 
 /**
- * Reads the text of a path segment, query parameter or form field; returns `refused` after recording a
- * problem.
+ * Reads the text of a path segment, query parameter or form field; returns `refused` after
+ * recording a problem.
  */
 export type ReadText = (text: string, state: ReadState) => unknown;
 
@@ -16,8 +16,8 @@ const falseWords = new Set(['false', '0', 'no', 'off', 'f', 'n']);
 const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
- * Returns the reader of the text form of a field, or of a list's elements, or undefined for fields without
- * one.
+ * Returns the reader of the text form of a field, or of a list's elements, or undefined for fields
+ * without one.
  */
 export function textReader(field: DescField): ReadText | undefined {
   if (field.enum !== undefined && field.fieldKind !== 'map') return enumReader(field.enum);
@@ -69,5 +69,8 @@ const readBoolean: ReadText = (text, state) => {
   const word = text.toLowerCase();
   if (trueWords.has(word)) return true;
   if (falseWords.has(word)) return false;
-  return refuse(state, { type: 'bool_parsing', msg: `Input should be a valid boolean, not ${quote(text)}` });
+  return refuse(state, {
+    type: 'bool_parsing',
+    msg: `Input should be a valid boolean, not ${quote(text)}`,
+  });
 };

@@ -1,7 +1,14 @@
 import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf';
 import { form as formOption } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { hasItemText, parseItemText } from '../item-text.ts';
-import { hasFileUnits, hasTextUnits, type JobType, jobTypes, unitFields, unitMessage } from '../job-types.ts';
+import {
+  hasFileUnits,
+  hasTextUnits,
+  type JobType,
+  jobTypes,
+  unitFields,
+  unitMessage,
+} from '../job-types.ts';
 import { restName } from '../rest-form.ts';
 import { isRequired, rulesOf } from '../rules.ts';
 
@@ -15,9 +22,15 @@ export interface UnitColumns {
   required: readonly string[];
   /** Values that a field takes, by its name. */
   choices: ReadonlyMap<string, readonly string[]>;
-  /** Fields that the address of a product stands for; none if the marketplace cannot parse addresses. */
+  /**
+   * Fields that the address of a product stands for; none if the marketplace cannot parse
+   * addresses.
+   */
   addressFields: readonly string[];
-  /** Parses the id or the address of a product into the fields of a unit. Returns null for other text. */
+  /**
+   * Parses the id or the address of a product into the fields of a unit. Returns null for other
+   * text.
+   */
   parseAddress(text: string): Record<string, string> | null;
 }
 
@@ -70,15 +83,20 @@ function itemMessageOf(jobType: JobType): DescMessage | undefined {
 const regionNames = ['country', 'region', 'site'];
 
 /**
- * Returns the unit's name of each field of an item. Null if units do not identify an item, such as those of a
- * search.
+ * Returns the unit's name of each field of an item. Null if units do not identify an item, such as
+ * those of a search.
  */
-function namesByItemField(item: DescMessage, unitNames: readonly string[]): Map<string, string> | null {
+function namesByItemField(
+  item: DescMessage,
+  unitNames: readonly string[],
+): Map<string, string> | null {
   const regionName = unitNames.find((name) => regionNames.includes(name));
   const names = new Map<string, string>();
   for (const field of item.fields) {
     const name = restName(field);
-    const unitName = regionNames.includes(name) ? regionName : unitNames.find((other) => other === name);
+    const unitName = regionNames.includes(name)
+      ? regionName
+      : unitNames.find((other) => other === name);
     if (unitName !== undefined) names.set(name, unitName);
     else if (isRequired(field)) return null;
   }

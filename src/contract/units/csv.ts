@@ -26,8 +26,8 @@ export interface ReadCsvOptions {
 }
 
 /**
- * Returns the rows of a CSV file (RFC 4180) in UTF-8, including its header. Blank rows are skipped, and lines
- * end with LF, CR, or CRLF. Throws a UnitsError for other files.
+ * Returns the rows of a CSV file (RFC 4180) in UTF-8, including its header. Blank rows are skipped,
+ * and lines end with LF, CR, or CRLF. Throws a UnitsError for other files.
  */
 export function readCsv(
   file: Uint8Array,
@@ -83,7 +83,8 @@ function checkLines(file: Uint8Array): void {
       throw new UnitsError([
         { type: 'csv_parsing', message: `Line ${line} is longer than ${maxRowBytes} bytes` },
       ]);
-    const isEnd = file[at] === lineFeed || (file[at] === carriageReturn && file[at + 1] !== lineFeed);
+    const isEnd =
+      file[at] === lineFeed || (file[at] === carriageReturn && file[at + 1] !== lineFeed);
     if (!isEnd) continue;
     line++;
     start = at + 1;

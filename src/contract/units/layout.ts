@@ -18,12 +18,20 @@ export interface Layout {
 }
 
 /** Finds the columns of a file by the names in its header, in any case. */
-export function layoutOf(columns: UnitColumns, header: CsvRow, firstRow: CsvRow | undefined): Layout {
+export function layoutOf(
+  columns: UnitColumns,
+  header: CsvRow,
+  firstRow: CsvRow | undefined,
+): Layout {
   const names = header.cells.map((cell) => cell.toLowerCase());
   const positions = new Map(columns.fields.map((field) => [field, positionsOf(field, names)]));
   const fieldPositions = new Set([...positions.values()].flat());
   const isOnlyColumn = names.length === 1 && !fieldPositions.has(0);
-  const textPosition = textPositionOf(columns, names, isOnlyColumn ? firstRow?.cells[0] : undefined);
+  const textPosition = textPositionOf(
+    columns,
+    names,
+    isOnlyColumn ? firstRow?.cells[0] : undefined,
+  );
   return {
     width: names.length,
     positions,
@@ -39,7 +47,9 @@ function positionsOf(field: string, names: readonly string[]): number[] {
   return names.flatMap((name, position) => (name === field.toLowerCase() ? [position] : []));
 }
 
-/** Returns the position of `url`, or of the only column if it has strings or addresses; or else -1. */
+/**
+ * Returns the position of `url`, or of the only column if it has strings or addresses; or else -1.
+ */
 function textPositionOf(
   { fields, addressFields }: UnitColumns,
   names: readonly string[],
@@ -52,8 +62,8 @@ function textPositionOf(
 }
 
 /**
- * Returns the problems of a header: the missing columns that units lack, and columns whose names seem to be
- * misspelled.
+ * Returns the problems of a header: the missing columns that units lack, and columns whose names
+ * seem to be misspelled.
  */
 export function problemsOfHeader(
   columns: UnitColumns,
@@ -80,9 +90,12 @@ export function problemsOfHeader(
   return problems;
 }
 
-/** Returns what may explain missing columns: another separator, or the other names of the header. */
+/**
+ * Returns what may explain missing columns: another separator, or the other names of the header.
+ */
 function hintOf({ separator, unknown }: Layout): string {
-  if (separator !== undefined) return `. Separate columns by commas, not by ${JSON.stringify(separator)}`;
+  if (separator !== undefined)
+    return `. Separate columns by commas, not by ${JSON.stringify(separator)}`;
   if (unknown.length === 0) return '';
   return `. The header also has ${unknown
     .map((name) => JSON.stringify(name.slice(0, 40)))

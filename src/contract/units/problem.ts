@@ -1,6 +1,9 @@
 /** What is wrong with a file of units. */
 export interface UnitProblem {
-  /** Row below the header, counted from 1 without blank rows; 0 is the header. Absent for the whole file. */
+  /**
+   * Row below the header, counted from 1 without blank rows; 0 is the header. Absent for the whole
+   * file.
+   */
   row?: number;
   /** Line of the file, counted from 1; absent for the whole file and for a missing column. */
   line?: number;

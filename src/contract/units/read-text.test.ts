@@ -16,7 +16,10 @@ describe('readText()', () => {
     ['a CSV file', 'note,asin\n"a,b",B0GLN00001\nc,B0GLN00002\n', [2, 3]],
     ['a CSV file with semicolons', 'asin;note\nB0GLN00001;a\nB0GLN00002;b\n', [2, 3]],
   ])('reads %s', (_what, text, lines) => {
-    expect(read(text)).toMatchObject({ units: [{ asin: 'B0GLN00001' }, { asin: 'B0GLN00002' }], lines });
+    expect(read(text)).toMatchObject({
+      units: [{ asin: 'B0GLN00001' }, { asin: 'B0GLN00002' }],
+      lines,
+    });
   });
 
   test.each([
@@ -45,12 +48,17 @@ describe('readText()', () => {
     const searches = columns('mkta', 'search_items');
     const urls = ['https://a.test/1,2', 'https://a.test/3'];
     expect(readText(searches, urls.join('\n'), { order: [] }).units).toEqual(urls);
-    expect(readText(searches, 'Address\nhttps://a.test/3\n', { order: [] }).units).toEqual([urls[1]]);
+    expect(readText(searches, 'Address\nhttps://a.test/3\n', { order: [] }).units).toEqual([
+      urls[1],
+    ]);
   });
 
   test.each([
     ['', { message: 'The file has no rows' }],
-    ['B0GLN00001\tde\tx\n', { line: 1, message: expect.stringContaining('The row has 3 cells, not 2') }],
+    [
+      'B0GLN00001\tde\tx\n',
+      { line: 1, message: expect.stringContaining('The row has 3 cells, not 2') },
+    ],
     ['B0GLN00001,de\n', { message: expect.stringContaining("The column 'asin' is missing") }],
     [
       'https://www.e.example.de/cart\n',
@@ -58,7 +66,9 @@ describe('readText()', () => {
     ],
   ])('refuses %j', (text, problem) => {
     expect(() => read(text)).toThrow(
-      expect.objectContaining({ problems: expect.arrayContaining([expect.objectContaining(problem)]) }),
+      expect.objectContaining({
+        problems: expect.arrayContaining([expect.objectContaining(problem)]),
+      }),
     );
   });
 });

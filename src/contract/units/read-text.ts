@@ -1,7 +1,13 @@
 import type { UnitColumns } from './columns.ts';
 import { readCsv } from './csv.ts';
 import { type Layout, layoutOf } from './layout.ts';
-import { type FileUnits, type ReadUnitsOptions, readRows, readUnits, unitsOfLines } from './read-units.ts';
+import {
+  type FileUnits,
+  type ReadUnitsOptions,
+  readRows,
+  readUnits,
+  unitsOfLines,
+} from './read-units.ts';
 
 /** Options for readText(). */
 export interface ReadTextOptions extends ReadUnitsOptions {
@@ -10,8 +16,9 @@ export interface ReadTextOptions extends ReadUnitsOptions {
 }
 
 /**
- * Reads units from a text as people type or paste it: ids or addresses, one per line; cells of a spreadsheet,
- * with or without a header; or a CSV file, whose columns may be separated by semicolons. Throws a UnitsError.
+ * Reads units from a text as people type or paste it: ids or addresses, one per line; cells of a
+ * spreadsheet, with or without a header; or a CSV file, whose columns may be separated by
+ * semicolons. Throws a UnitsError.
  */
 export function readText(columns: UnitColumns, text: string, options: ReadTextOptions): FileUnits {
   const lines = nonBlankLines(text);
@@ -35,7 +42,11 @@ export function readText(columns: UnitColumns, text: string, options: ReadTextOp
   // Several columns without a tab are a file, which needs a header.
   if (first.includes(delimiter)) return readUnits(columns, file, options);
   const rows = lines.map(([line, cell]) => ({ line, cells: [cell] }));
-  return readRows(columns, { layout: layoutWithout(columns, options.order.slice(0, 1)), rows }, options);
+  return readRows(
+    columns,
+    { layout: layoutWithout(columns, options.order.slice(0, 1)), rows },
+    options,
+  );
 }
 
 function nonBlankLines(text: string): [line: number, text: string][] {
@@ -46,7 +57,8 @@ function nonBlankLines(text: string): [line: number, text: string][] {
 }
 
 /** Returns the separator of the columns in a line; a comma if it has none. */
-const delimiterOf = (line: string): string => ['\t', ';'].find((each) => line.includes(each)) ?? ',';
+const delimiterOf = (line: string): string =>
+  ['\t', ';'].find((each) => line.includes(each)) ?? ',';
 
 /** Returns whether the first line of a text names fields, or an address of a product. */
 export function isTable(columns: UnitColumns, text: string): boolean {

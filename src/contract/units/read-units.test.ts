@@ -13,7 +13,9 @@ const read = (ofType: typeof items, text: string, fills = {}) =>
 
 describe('readUnits()', () => {
   test('reads columns in any order and case, and leaves empty cells out', () => {
-    expect(read(items, '\ufeffSHOP_ID, Country ,item_id\r\n7, SG ,12\r\n\r\n,,\r\n8,,13\r\n')).toEqual({
+    expect(
+      read(items, '\ufeffSHOP_ID, Country ,item_id\r\n7, SG ,12\r\n\r\n,,\r\n8,,13\r\n'),
+    ).toEqual({
       units: [
         { item_id: '12', shop_id: '7', country: 'sg' },
         { item_id: '13', shop_id: '8' },
@@ -37,18 +39,24 @@ describe('readUnits()', () => {
   });
 
   test('reads a column that occurs twice with the same values', () => {
-    expect(read(items, 'item_id,shop_id,item_id\n1,2,1\n').units).toEqual([{ item_id: '1', shop_id: '2' }]);
+    expect(read(items, 'item_id,shop_id,item_id\n1,2,1\n').units).toEqual([
+      { item_id: '1', shop_id: '2' },
+    ]);
   });
 
   test('adds values to rows that lack them, and needs no column then', () => {
     expect(read(pages, 'asin\nB0GLN00001\n', { country: 'de' }).units).toEqual([
       { asin: 'B0GLN00001', country: 'de' },
     ]);
-    expect(read(pages, 'asin,country\nB0GLN00001,\nB0GLN00002,fr\n', { country: 'de' }).units).toEqual([
+    expect(
+      read(pages, 'asin,country\nB0GLN00001,\nB0GLN00002,fr\n', { country: 'de' }).units,
+    ).toEqual([
       { asin: 'B0GLN00001', country: 'de' },
       { asin: 'B0GLN00002', country: 'fr' },
     ]);
-    expect(read(pages, 'asin\nB0GLN00001\n', { country: '' }).units).toEqual([{ asin: 'B0GLN00001' }]);
+    expect(read(pages, 'asin\nB0GLN00001\n', { country: '' }).units).toEqual([
+      { asin: 'B0GLN00001' },
+    ]);
   });
 
   test.each([
@@ -60,7 +68,10 @@ describe('readUnits()', () => {
   });
 
   test('reads the only field of a unit from addresses without a header', () => {
-    const { units, lines } = read(columns('mktf', 'search_bulk'), 'https://a.test/1\n\nhttps://a.test/2\n');
+    const { units, lines } = read(
+      columns('mktf', 'search_bulk'),
+      'https://a.test/1\n\nhttps://a.test/2\n',
+    );
     expect(units).toEqual([{ url: 'https://a.test/1' }, { url: 'https://a.test/2' }]);
     expect(lines).toEqual([1, 3]);
   });
@@ -105,7 +116,11 @@ describe('readUnits()', () => {
     [
       items,
       'item_id,shop\n1,2\n',
-      { row: 0, column: 'shop_id', message: `The column 'shop_id' is missing. The header also has "shop"` },
+      {
+        row: 0,
+        column: 'shop_id',
+        message: `The column 'shop_id' is missing. The header also has "shop"`,
+      },
     ],
     [
       items,
@@ -115,7 +130,10 @@ describe('readUnits()', () => {
     [
       items,
       'item_id;shop_id\n1;2\n',
-      { row: 0, message: `The column 'item_id' is missing. Separate columns by commas, not by ";"` },
+      {
+        row: 0,
+        message: `The column 'item_id' is missing. Separate columns by commas, not by ";"`,
+      },
     ],
     [
       items,
@@ -127,11 +145,19 @@ describe('readUnits()', () => {
       'asin,country\nhttps://www.e.example.de/dp/B0GLN00001,fr\n',
       { line: 2, column: 'country', message: `'country' is "fr", but "de" in the address` },
     ],
-    [pages, 'https://www.e.example.com/dp/B0GLN00001\n', { message: "The column 'country' is missing" }],
+    [
+      pages,
+      'https://www.e.example.com/dp/B0GLN00001\n',
+      { message: "The column 'country' is missing" },
+    ],
     [
       columns('mktb', 'search_bulk'),
       'https://a.test\n',
-      { message: expect.stringMatching(/^mktb search_bulk requires the columns list_type, keyword, /) },
+      {
+        message: expect.stringMatching(
+          /^mktb search_bulk requires the columns list_type, keyword, /,
+        ),
+      },
     ],
     [
       searches,
@@ -154,13 +180,20 @@ describe('readUnits()', () => {
   test('reports the problems of units beside those of the columns, without repeating them', () => {
     const file = new TextEncoder().encode('item_id\n1\nx\n');
     const checkUnit = (unit: Readonly<Record<string, string>>) => [
-      ...(unit.shop_id === undefined ? [{ column: 'shop_id', type: 'missing', message: 'lacks' }] : []),
+      ...(unit.shop_id === undefined
+        ? [{ column: 'shop_id', type: 'missing', message: 'lacks' }]
+        : []),
       ...(unit.item_id === 'x' ? [{ column: 'item_id', type: 'enum', message: 'wrong' }] : []),
     ];
     expect(() => readUnits(items, file, { checkUnit })).toThrow(
       expect.objectContaining({
         problems: [
-          { row: 0, column: 'shop_id', type: 'missing', message: "The column 'shop_id' is missing" },
+          {
+            row: 0,
+            column: 'shop_id',
+            type: 'missing',
+            message: "The column 'shop_id' is missing",
+          },
           { row: 2, line: 3, column: 'item_id', type: 'enum', message: 'wrong' },
         ],
       }),

@@ -23,7 +23,10 @@ export type ColumnProblem = Pick<UnitProblem, 'column' | 'type' | 'message'>;
 
 /** Options for readUnits(). */
 export interface ReadUnitsOptions {
-  /** Values of fields that a row lacks. The column of a field may be missing if it is here, even with ''. */
+  /**
+   * Values of fields that a row lacks. The column of a field may be missing if it is here, even
+   * with ''.
+   */
   fills?: UnitFields;
   /** Maximum rows below the header (default: any number). */
   maxRows?: number;
@@ -32,26 +35,31 @@ export interface ReadUnitsOptions {
 }
 
 /**
- * Reads units from a CSV file in UTF-8 whose first row names the fields, in any order and case. Blank rows
- * are skipped, other columns are ignored, and an empty cell is an absent field. A column may occur twice with
- * the same values. An address of a product stands for its fields: in a cell of one of them, in the column
- * `url` or the only column, or in a list without a header. Strings come from the only column or from `url`.
- * Throws a UnitsError with at most 100 problems.
+ * Reads units from a CSV file in UTF-8 whose first row names the fields, in any order and case.
+ * Blank rows are skipped, other columns are ignored, and an empty cell is an absent field. A column
+ * may occur twice with the same values. An address of a product stands for its fields: in a cell of
+ * one of them, in the column `url` or the only column, or in a list without a header. Strings come
+ * from the only column or from `url`. Throws a UnitsError with at most 100 problems.
  */
-export function readUnits(columns: UnitColumns, file: Uint8Array, options: ReadUnitsOptions = {}): FileUnits {
+export function readUnits(
+  columns: UnitColumns,
+  file: Uint8Array,
+  options: ReadUnitsOptions = {},
+): FileUnits {
   const { maxRows } = options;
   const [header, ...rows] = readCsv(file, maxRows === undefined ? {} : { maxRows });
   if (header === undefined) throw fileError('too_short', 'The file has no rows');
   if (maxRows !== undefined && rows.length > maxRows)
     throw fileError('too_long', `The file has more than ${maxRows} rows`);
   const isList = header.cells[0]!.includes('://');
-  if (isList) return readRows(columns, { layout: listLayout(columns), rows: [header, ...rows] }, options);
+  if (isList)
+    return readRows(columns, { layout: listLayout(columns), rows: [header, ...rows] }, options);
   return readRows(columns, { layout: layoutOf(columns, header, rows[0]), rows }, options);
 }
 
 /**
- * Reads units from lines without a header: strings, the only field of a unit, or ids and addresses of
- * products. Throws a UnitsError.
+ * Reads units from lines without a header: strings, the only field of a unit, or ids and addresses
+ * of products. Throws a UnitsError.
  */
 export function unitsOfLines(
   columns: UnitColumns,
@@ -84,15 +92,24 @@ export interface UnitTable {
 }
 
 /** Reads units from the rows of a table. Throws a UnitsError. */
-export function readRows(columns: UnitColumns, table: UnitTable, options: ReadUnitsOptions): FileUnits {
-  return columns.fields.length === 0 ? readTexts(columns, table) : readFields(columns, table, options);
+export function readRows(
+  columns: UnitColumns,
+  table: UnitTable,
+  options: ReadUnitsOptions,
+): FileUnits {
+  return columns.fields.length === 0
+    ? readTexts(columns, table)
+    : readFields(columns, table, options);
 }
 
 /** Reads units that are strings. */
 function readTexts({ title }: UnitColumns, { layout, rows }: UnitTable): FileUnits {
   const { textPosition, width, unknown } = layout;
   if (textPosition < 0)
-    throw fileError('missing', `${title} takes one column, or the column url, not ${width} columns`);
+    throw fileError(
+      'missing',
+      `${title} takes one column, or the column url, not ${width} columns`,
+    );
   if (rows.length === 0) throw noRows();
   checkWidths(rows, width);
   return {
@@ -110,7 +127,9 @@ function readFields(
 ): FileUnits {
   const { positions, unknown } = layout;
   const isAbsent = (field: string) => positions.get(field)?.length === 0;
-  const absentFields = columns.required.filter((field) => isAbsent(field) && fills[field] === undefined);
+  const absentFields = columns.required.filter(
+    (field) => isAbsent(field) && fills[field] === undefined,
+  );
   const lackingFields = new Set(rows.length === 0 ? absentFields : []);
   const problems: UnitProblem[] = [];
   const units: UnitFields[] = [];
@@ -119,7 +138,10 @@ function readFields(
     units.push(withFills(unit, fills));
     if (rowProblems.length === 0)
       for (const field of absentFields) if (unit[field] === undefined) lackingFields.add(field);
-    const reported = [...rowProblems, ...checkUnit(unit).filter(isOfOtherColumn(rowProblems))].filter(
+    const reported = [
+      ...rowProblems,
+      ...checkUnit(unit).filter(isOfOtherColumn(rowProblems)),
+    ].filter(
       // The header reports a missing column once.
       ({ type, column }) => type !== 'missing' || !lackingFields.has(column!),
     );
@@ -153,7 +175,8 @@ function readRow(columns: UnitColumns, layout: Layout, { cells }: CsvRow): ReadR
     const [value = '', ...otherValues] = positions.map((position) => cells[position] ?? '');
     const other = otherValues.find((candidate) => candidate !== value);
     if (other !== undefined) row.problems.push(twoValues(field, value, other));
-    else if (value.includes('://') && columns.addressFields.includes(field)) addresses.push([field, value]);
+    else if (value.includes('://') && columns.addressFields.includes(field))
+      addresses.push([field, value]);
     else if (value !== '') row.unit[field] = choiceOf(columns, field, value);
   }
   for (const [column, address] of addresses) addAddress(columns, row, { column, address });
@@ -173,7 +196,8 @@ function addAddress(
   }
   for (const [field, value] of Object.entries(fields)) {
     const current = unit[field];
-    if (current !== undefined && current !== value) problems.push(otherAddress(field, current, value));
+    if (current !== undefined && current !== value)
+      problems.push(otherAddress(field, current, value));
     unit[field] = value;
   }
 }

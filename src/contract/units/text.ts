@@ -10,8 +10,8 @@ const signatures: readonly { bytes: readonly number[]; problem: string }[] = [
 const remedy = 'Save it as "CSV UTF-8"';
 
 /**
- * Decodes a file of units, without its byte order mark. Throws a UnitsError with the remedy for other
- * encodings than UTF-8.
+ * Decodes a file of units, without its byte order mark. Throws a UnitsError with the remedy for
+ * other encodings than UTF-8.
  */
 export function decodeText(file: Uint8Array): string {
   const signature = signatures.find(({ bytes }) => bytes.every((byte, at) => file[at] === byte));

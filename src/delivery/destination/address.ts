@@ -51,7 +51,10 @@ export function sealSecrets(
 }
 
 /** Decrypts the secrets of a destination. Returns null if the service does not have their key. */
-export function openDestination(box: SecretBox, destination: Destination): OpenedDestination | null {
+export function openDestination(
+  box: SecretBox,
+  destination: Destination,
+): OpenedDestination | null {
   const { id, userId, type, address, secrets } = destination;
   const text = box.open(secrets, contextOf(id, userId));
   return text === null ? null : ({ type, address, secrets: JSON.parse(text) } as OpenedDestination);
@@ -61,9 +64,9 @@ export function openDestination(box: SecretBox, destination: Destination): Opene
 const maxDestinations = 200;
 
 /**
- * Encrypts the secrets of destinations with the newest key, so that the earlier keys can be removed after a
- * rotation. Secrets whose key is unknown stay as they are. Each step can be repeated; concurrent calls do no
- * harm.
+ * Encrypts the secrets of destinations with the newest key, so that the earlier keys can be removed
+ * after a rotation. Secrets whose key is unknown stay as they are. Each step can be repeated;
+ * concurrent calls do no harm.
  */
 export async function resealDestinations(
   { store, log }: { store: Pick<Store, 'destinations'>; log: Log },
@@ -87,7 +90,10 @@ export async function resealDestinations(
 const contextOf = (id: string, userId: string) => `destination ${id} of ${userId}`;
 
 /** Returns the place of a file in a destination, for people. */
-export function targetOf({ type, address }: Pick<Destination, 'type' | 'address'>, path: string): string {
+export function targetOf(
+  { type, address }: Pick<Destination, 'type' | 'address'>,
+  path: string,
+): string {
   if (type === 'https') return `${(address as HttpsAddress).url}${path}`;
   const { bucket, prefix } = address as DestinationBucket;
   return `s3://${[bucket, prefix, path].filter((part) => part !== '').join('/')}`;

@@ -25,8 +25,8 @@ export interface DestinationsOptions {
 const stallMs = 60_000;
 
 /**
- * Creates the access to destinations. Loads the clients when they are needed: most installations have no
- * destinations.
+ * Creates the access to destinations. Loads the clients when they are needed: most installations
+ * have no destinations.
  */
 export function createDestinations({ box, allowPrivate, now }: DestinationsOptions): Destinations {
   const files = onDemand(async () =>

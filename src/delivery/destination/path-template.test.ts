@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { defaultPath, expandPath, pathVariables, problemOfPath, problemOfPrefix } from './path-template.ts';
+import {
+  defaultPath,
+  expandPath,
+  pathVariables,
+  problemOfPath,
+  problemOfPrefix,
+} from './path-template.ts';
 
 const values = {
   market: 'mkta',

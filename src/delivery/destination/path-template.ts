@@ -25,13 +25,15 @@ const variable = /\{([^{}]*)\}/g;
 const allowedText = /^[A-Za-z0-9._=/-]*$/;
 
 /**
- * Returns the reason why a template of file names is invalid, or null if it is valid. A valid template
- * contains `{job_id}`, so that two jobs never have the same name, and no segment that leads out of the
- * folder.
+ * Returns the reason why a template of file names is invalid, or null if it is valid. A valid
+ * template contains `{job_id}`, so that two jobs never have the same name, and no segment that
+ * leads out of the folder.
  */
 export function problemOfPath(template: string): string | null {
   if (template.length > maxLength) return `The path is longer than ${maxLength} characters`;
-  const unknown = [...template.matchAll(variable)].find(([, name]) => !Object.hasOwn(pathVariables, name!));
+  const unknown = [...template.matchAll(variable)].find(
+    ([, name]) => !Object.hasOwn(pathVariables, name!),
+  );
   const names = Object.keys(pathVariables).map((name) => `{${name}}`);
   if (unknown) return `${unknown[0]} is not a variable. Use ${names.join(', ')}`;
   if (!template.includes('{job_id}')) return 'The path must contain {job_id}';
@@ -47,7 +49,8 @@ export function problemOfPrefix(prefix: string): string | null {
 function problemOfSegments(path: string): string | null {
   if (!allowedText.test(path)) return 'Use letters, digits, and the characters . _ = - /';
   const segments = path.split('/');
-  if (segments.includes('')) return 'The path must not begin or end with a slash, or contain two in a row';
+  if (segments.includes(''))
+    return 'The path must not begin or end with a slash, or contain two in a row';
   return segments.some((segment) => /^\.+$/.test(segment))
     ? 'The path must not contain a segment of dots only'
     : null;
@@ -68,8 +71,8 @@ export interface PathValues {
 }
 
 /**
- * Returns the name of a job's file. Times are UTC; a job whose units have their own regions has the region
- * `all`.
+ * Returns the name of a job's file. Times are UTC; a job whose units have their own regions has the
+ * region `all`.
  */
 export function expandPath(template: string, values: PathValues): string {
   const { market, kind, region, status, jobId, endedAt, ext } = values;

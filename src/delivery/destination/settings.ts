@@ -4,7 +4,10 @@ import type { DestinationFormat, DestinationType } from '../../store/destination
 import type { HttpsSecrets, OpenedDestination, S3Secrets } from './address.ts';
 import { defaultPath, problemOfPath, problemOfPrefix } from './path-template.ts';
 
-/** Settings of a destination as its user entered them. The patterns of the contract hold for each text. */
+/**
+ * Settings of a destination as its user entered them. The patterns of the contract hold for each
+ * text.
+ */
 export interface DestinationInput {
   type: DestinationType;
   url: string;
@@ -33,8 +36,9 @@ const reservedHeaders =
   /^(?:host|connection|content-(?:length|type|digest|encoding)|repr-digest|transfer-encoding|expect|upgrade|te|trailer|keep-alive|user-agent|proxy-.*)$/i;
 
 /**
- * Validates the settings of a destination. `stored`: the destination that they replace, whose secrets are
- * kept where the settings contain none and the address stays the same. Throws `invalid` with all problems.
+ * Validates the settings of a destination. `stored`: the destination that they replace, whose
+ * secrets are kept where the settings contain none and the address stays the same. Throws `invalid`
+ * with all problems.
  */
 export function readSettings(
   input: DestinationInput,
@@ -43,7 +47,8 @@ export function readSettings(
 ): DestinationSettings {
   const problems: Problem[] = [];
   const check = (field: string, problem: string | null) => {
-    if (problem !== null) problems.push({ loc: ['body', field], msg: problem, type: 'value_error' });
+    if (problem !== null)
+      problems.push({ loc: ['body', field], msg: problem, type: 'value_error' });
   };
   const path = input.path === '' ? defaultPath : input.path;
   check('url', problemOfUrl(input.url, allowPrivate));
@@ -69,7 +74,8 @@ function problemOfUrl(text: string, allowPrivate: boolean): string | null {
 }
 
 const requiredForS3 = 'Field required for a destination of the type s3';
-const secretAgain = 'Enter the secret again, because the URL, the bucket, or the access key changes';
+const secretAgain =
+  'Enter the secret again, because the URL, the bucket, or the access key changes';
 
 /** Checks the fields of a destination of the type s3, except for its secret. */
 function checkBucketFields(input: DestinationInput, check: Check): void {
@@ -79,7 +85,8 @@ function checkBucketFields(input: DestinationInput, check: Check): void {
   check('prefix', problemOfPrefix(input.prefix));
   for (const [field, value] of Object.entries({ bucket, access_key: accessKey }))
     if (value === '') check(field, requiredForS3);
-  if (input.headers.length > 0) check('headers', 'Only destinations of the type https have headers');
+  if (input.headers.length > 0)
+    check('headers', 'Only destinations of the type https have headers');
   if (input.query !== '') check('query', 'Only destinations of the type https have a query');
 }
 
@@ -100,8 +107,12 @@ function readBucket(
   };
   const isSame =
     stored?.type === 's3' &&
-    (['url', 'bucket', 'accessKey'] as const).every((name) => stored.address[name] === address[name]);
-  const secrets: S3Secrets = { secretKey: secretKey === '' && isSame ? stored.secrets.secretKey : secretKey };
+    (['url', 'bucket', 'accessKey'] as const).every(
+      (name) => stored.address[name] === address[name],
+    );
+  const secrets: S3Secrets = {
+    secretKey: secretKey === '' && isSame ? stored.secrets.secretKey : secretKey,
+  };
   if (secrets.secretKey === '') check('secret_key', stored === null ? requiredForS3 : secretAgain);
   return { type: 's3', address, secrets };
 }
@@ -137,7 +148,10 @@ function mergeSecrets(
   check: Check,
 ): HttpsSecrets {
   if (stored?.type !== 'https' || clear) return entered;
-  const isEntered = { headers: Object.keys(entered.headers).length > 0, query: entered.query !== '' };
+  const isEntered = {
+    headers: Object.keys(entered.headers).length > 0,
+    query: entered.query !== '',
+  };
   const merged: HttpsSecrets = {
     headers: isEntered.headers ? entered.headers : stored.secrets.headers,
     query: isEntered.query ? entered.query : stored.secrets.query,

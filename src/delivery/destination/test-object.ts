@@ -18,7 +18,8 @@ const maxMs = 30_000;
 const undeletable: ReadonlySet<number | null> = new Set([404, 405, 501]);
 
 /**
- * Writes a test object to a destination and deletes it again. Rejects with the signal's reason if aborted.
+ * Writes a test object to a destination and deletes it again. Rejects with the signal's reason if
+ * aborted.
  */
 export async function testDestination(
   destinations: Destinations,
@@ -46,7 +47,10 @@ export async function testDestination(
   }
 }
 
-/** Tests the settings of a destination. Throws `invalid` with the response if it refuses the test object. */
+/**
+ * Tests the settings of a destination. Throws `invalid` with the response if it refuses the test
+ * object.
+ */
 export async function requireWritable(
   destinations: Destinations,
   destination: OpenedDestination,

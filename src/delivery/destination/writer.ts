@@ -80,8 +80,8 @@ export interface WriteResult {
 }
 
 /**
- * Writes the files of one destination. Rejects with the signal's reason if aborted, and with errors of the
- * file.
+ * Writes the files of one destination. Rejects with the signal's reason if aborted, and with errors
+ * of the file.
  */
 export interface DestinationWriter {
   write(file: DeliveredFile, signal: AbortSignal): Promise<WriteResult>;
@@ -102,7 +102,10 @@ export interface WriterContext {
 const requestTimeoutMs = 120_000;
 const minBytesPerSecond = 256 * 1024;
 
-export function openWriter(context: WriterContext, destination: OpenedDestination): DestinationWriter {
+export function openWriter(
+  context: WriterContext,
+  destination: OpenedDestination,
+): DestinationWriter {
   return destination.type === 's3'
     ? bucketWriter(context, destination.address, destination.secrets)
     : putWriter(context, destination.address, destination.secrets);
@@ -167,7 +170,12 @@ function putWriter(
   ): Promise<WriteResult> => {
     try {
       const headers = { 'user-agent': 'Gleaner-Delivery/1', ...request.headers, ...secretHeaders };
-      const outgoing = { ...request, headers, url: `${url}${path}${query}`, guarded: !allowPrivate };
+      const outgoing = {
+        ...request,
+        headers,
+        url: `${url}${path}${query}`,
+        guarded: !allowPrivate,
+      };
       const response = await files.send(outgoing, signal);
       const { status } = response;
       if (status >= 200 && status < 300) return { status, error: '' };
@@ -188,7 +196,11 @@ function putWriter(
         'repr-digest': digest,
       };
       const totalMs = requestTimeoutMs + (bytes / minBytesPerSecond) * 1_000;
-      return send(path, { method: 'PUT', headers, body: read(), totalMs: Math.round(totalMs) }, signal);
+      return send(
+        path,
+        { method: 'PUT', headers, body: read(), totalMs: Math.round(totalMs) },
+        signal,
+      );
     },
     remove: (path, signal) =>
       send(path, { method: 'DELETE', headers: {}, body: null, totalMs: requestTimeoutMs }, signal),

@@ -13,7 +13,9 @@ beforeEach(async () => {
     url: 'https://operators.test/hook',
     secret: newSecret(),
   };
-  fixture = await openJobFixture({ notices: { operatorWebhook, email: null, privateWebhooks: false } });
+  fixture = await openJobFixture({
+    notices: { operatorWebhook, email: null, privateWebhooks: false },
+  });
 });
 afterEach(() => fixture.close());
 

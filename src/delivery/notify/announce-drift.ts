@@ -11,8 +11,9 @@ import { queueForOperators } from './queue.ts';
 const hourMs = 3_600_000;
 
 /**
- * Stores the messages to operators about drift alarms that started in the last hour: one per page of a
- * marketplace and hour, however many fields a change of the site affects. A repeated call stores none.
+ * Stores the messages to operators about drift alarms that started in the last hour: one per page
+ * of a marketplace and hour, however many fields a change of the site affects. A repeated call
+ * stores none.
  */
 export async function announceDrift(context: JobContext): Promise<void> {
   const { settings, store, clock } = context;
@@ -35,9 +36,9 @@ const minRecords = 20;
 const maxBaseline = 0.5;
 
 /**
- * Counts an ended job none of whose records has a field that earlier pages had, and stores the message to
- * operators about it: one per page of a marketplace and hour. Alarms of drift compare all pages; those of one
- * job can be few of them.
+ * Counts an ended job none of whose records has a field that earlier pages had, and stores the
+ * message to operators about it: one per page of a marketplace and hour. Alarms of drift compare
+ * all pages; those of one job can be few of them.
  */
 export async function announceMissingFields(context: NotifyContext, job: Job): Promise<void> {
   const { store, metrics } = context;

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { variantSoldRequest } from '../../../test/support/jobs.ts';
-import { type NotificationFixture, openNotifications } from '../../../test/support/notifications.ts';
+import {
+  type NotificationFixture,
+  openNotifications,
+} from '../../../test/support/notifications.ts';
 import { qualityOf } from '../../jobs/queries/units.ts';
 import type { Job } from '../../store/documents.ts';
 
@@ -16,7 +19,11 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 async function endedJob(items: number): Promise<Job> {
-  const { jobId } = await fixture.jobs.submit(userId, 'SubmitVariantSold', variantSoldRequest(items));
+  const { jobId } = await fixture.jobs.submit(
+    userId,
+    'SubmitVariantSold',
+    variantSoldRequest(items),
+  );
   return fixture.jobs.waitForState(jobId, 'completed', 'partial_complete');
 }
 

@@ -86,9 +86,9 @@ test('sends nothing to a user without an enabled webhook', async () => {
   await fixture.endedJob(other);
   await fixture.poll();
   expect(await fixture.deliveries()).toEqual([]);
-  expect(await fixture.context.store.jobs.find({ noticeAt: { atMost: fixture.jobs.clock.now() } })).toEqual(
-    [],
-  );
+  expect(
+    await fixture.context.store.jobs.find({ noticeAt: { atMost: fixture.jobs.clock.now() } }),
+  ).toEqual([]);
 });
 
 test('notifies operators of a waiting job, reminds them two hours before its deadline and notifies the user of the rejection', async () => {

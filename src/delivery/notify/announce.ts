@@ -4,7 +4,11 @@ import { countsOf } from '../../store/counts.ts';
 import type { Job, JobHold, NoticeReason } from '../../store/documents.ts';
 import type { TrackingRun } from '../../store/history.ts';
 import { advanceJobNotice } from '../../store/jobs.ts';
-import { advanceScheduleNotice, type Schedule, type ScheduleNotice } from '../../store/schedules.ts';
+import {
+  advanceScheduleNotice,
+  type Schedule,
+  type ScheduleNotice,
+} from '../../store/schedules.ts';
 import { newTrackingRun } from '../../store/tracking-run.ts';
 import { announceMissingFields } from './announce-drift.ts';
 import type { NotifyContext } from './context.ts';
@@ -35,9 +39,10 @@ interface Subjects<Subject, Reason> {
 }
 
 /**
- * Creates the deliveries of the messages that are due. A subject advances to its next message only after its
- * deliveries are stored, so a crash neither loses nor duplicates a message and several processes may announce
- * concurrently. A failed announcement is retried later. Throws `unavailable` while the store is unreachable.
+ * Creates the deliveries of the messages that are due. A subject advances to its next message only
+ * after its deliveries are stored, so a crash neither loses nor duplicates a message and several
+ * processes may announce concurrently. A failed announcement is retried later. Throws `unavailable`
+ * while the store is unreachable.
  */
 async function announceDue<Subject extends { id: string }, Reason>(
   { clock, log }: NotifyContext,
@@ -87,8 +92,8 @@ export function announceJobs(context: NotifyContext, signal: AbortSignal): Promi
 }
 
 /**
- * Stores the deliveries of a due message, and the run of a tracked job that ended, and returns the job's next
- * one.
+ * Stores the deliveries of a due message, and the run of a tracked job that ended, and returns the
+ * job's next one.
  */
 async function announceJob(
   context: NotifyContext,
@@ -121,7 +126,8 @@ async function announceEnd(
     endNotice(job, counts, context.retrievePath(job)),
   );
   if (job.hold?.state === 'held') await queueHeld(context, job, job.hold);
-  else if (await awaitsComparison(context, job, run)) return { reason, at: clock.now() + comparingMs };
+  else if (await awaitsComparison(context, job, run))
+    return { reason, at: clock.now() + comparingMs };
   else if (job.hold?.state !== 'discarded') await queueFiles(context, job, counts.units.success);
   if (counts.units.success > 0) await announceMissingFields(context, job);
   return null;
@@ -132,14 +138,20 @@ const reminderMs = 2 * 3_600_000;
 
 /** Returns the reminder that follows the message to operators about a job that awaits approval. */
 function computeReminder(decideBy: number | null, now: number): Due<'approval_expiring'> {
-  return decideBy === null ? null : { reason: 'approval_expiring', at: Math.max(decideBy - reminderMs, now) };
+  return decideBy === null
+    ? null
+    : { reason: 'approval_expiring', at: Math.max(decideBy - reminderMs, now) };
 }
 
 /**
- * Returns true if the files of a job cannot be queued yet, because they contain only what its comparison
- * finds.
+ * Returns true if the files of a job cannot be queued yet, because they contain only what its
+ * comparison finds.
  */
-async function awaitsComparison({ store }: NotifyContext, { options, id }: Job, run: TrackingRun | null) {
+async function awaitsComparison(
+  { store }: NotifyContext,
+  { options, id }: Job,
+  run: TrackingRun | null,
+) {
   if (run === null || options.only !== 'changed' || !options.deliverTo) return false;
   return (await store.trackingRuns.get(id))?.stage !== 'done';
 }
@@ -162,7 +174,8 @@ async function notifyOperators(
     job,
     user: await store.users.get(job.userId),
     link: `${context.publicUrl()}/console/jobs/${job.id}`,
-    scheduleLink: job.schedule === null ? '' : `${context.publicUrl()}/console/schedules/${job.schedule.id}`,
+    scheduleLink:
+      job.schedule === null ? '' : `${context.publicUrl()}/console/schedules/${job.schedule.id}`,
     now: clock.now(),
   };
   const type = `job.${reason}` as const;

@@ -6,7 +6,9 @@ import type { DestinationFormat } from '../../store/destinations.ts';
 import type { Job } from '../../store/documents.ts';
 import type { Mailer } from './mailer.ts';
 
-/** Dependencies of the notifier: the dependencies of jobs, and the senders of messages and files. */
+/**
+ * Dependencies of the notifier: the dependencies of jobs, and the senders of messages and files.
+ */
 export interface NotifyContext extends JobContext {
   /** Returns the base URL of links to this service, without a trailing slash. */
   publicUrl(): string;

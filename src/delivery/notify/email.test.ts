@@ -6,7 +6,10 @@ import {
   refusal,
   startMailServer,
 } from '../../../test/support/mail-server.ts';
-import { type NotificationFixture, openNotifications } from '../../../test/support/notifications.ts';
+import {
+  type NotificationFixture,
+  openNotifications,
+} from '../../../test/support/notifications.ts';
 import { parseSmtp } from '../../base/notification-settings.ts';
 import type { Job, User } from '../../store/documents.ts';
 import { waitingEmail } from './email.ts';
@@ -24,7 +27,10 @@ afterEach(async () => {
   await server?.close();
 });
 
-async function open(behavior: MailBehavior = {}, to = ['ann@example.org', 'bob@example.org']): Promise<void> {
+async function open(
+  behavior: MailBehavior = {},
+  to = ['ann@example.org', 'bob@example.org'],
+): Promise<void> {
   server = await startMailServer(behavior);
   const smtp = parseSmtp(`smtp://127.0.0.1:${server.port}`);
   mailer = createMailer(smtp, { stepMs: 5_000, totalMs: 10_000 });
@@ -98,7 +104,10 @@ test('emails each operator once about a waiting job and once before its deadline
   const jobId = await fixture.submittedJob(await fixture.jobs.createUser(50));
   await fixture.poll();
   await fixture.poll();
-  expect(server.received.map(({ to }) => to).toSorted()).toEqual([['ann@example.org'], ['bob@example.org']]);
+  expect(server.received.map(({ to }) => to).toSorted()).toEqual([
+    ['ann@example.org'],
+    ['bob@example.org'],
+  ]);
   const [mail] = server.received;
   expect(mail).toMatchObject({
     from: 'gleaner@example.org',
@@ -113,7 +122,11 @@ test('emails each operator once about a waiting job and once before its deadline
   await fixture.poll();
   expect(server.received).toHaveLength(4);
   expect(server.received[2]!.headers.subject).toBe('Expires in 2 hours: job of Test, 20 credits');
-  const log = (await fixture.deliveries()).map(({ key, state, attempts }) => [key, state, attempts]);
+  const log = (await fixture.deliveries()).map(({ key, state, attempts }) => [
+    key,
+    state,
+    attempts,
+  ]);
   expect(log.toSorted()).toEqual(
     ['approval_expiring', 'awaiting_approval'].flatMap((type) =>
       ['email:ann@example.org', 'email:bob@example.org', 'operators'].map((to) => [
@@ -138,8 +151,18 @@ test('retries after a temporary refusal and gives up after a permanent one', asy
   const byTarget = async () =>
     (await fixture.deliveries()).toSorted((a, b) => (a.target < b.target ? -1 : 1));
   expect(await byTarget()).toMatchObject([
-    { target: 'ann@example.org', state: 'pending', attempts: 1, error: expect.stringContaining('No room') },
-    { target: 'bob@example.org', state: 'failed', attempts: 1, error: expect.stringContaining('No such') },
+    {
+      target: 'ann@example.org',
+      state: 'pending',
+      attempts: 1,
+      error: expect.stringContaining('No room'),
+    },
+    {
+      target: 'bob@example.org',
+      state: 'failed',
+      attempts: 1,
+      error: expect.stringContaining('No such'),
+    },
   ]);
   delete behavior.data;
   await fixture.jobs.clock.advance(5_000);
@@ -159,7 +182,11 @@ test('fails deliveries whose channel is no longer configured', async () => {
   fixture.context.settings.notices.operatorWebhook = null;
   fixture.context.settings.notices.email = null;
   await fixture.poll();
-  const ends = (await fixture.deliveries()).map(({ channel, state, error }) => [channel, state, error]);
+  const ends = (await fixture.deliveries()).map(({ channel, state, error }) => [
+    channel,
+    state,
+    error,
+  ]);
   expect(ends.toSorted()).toEqual([
     ['email', 'failed', 'No mail server is configured'],
     ['email', 'failed', 'No mail server is configured'],

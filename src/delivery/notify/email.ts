@@ -10,7 +10,10 @@ export interface Email {
 
 /** Thrown when the mail server did not accept an email. */
 export class MailFault extends Error {
-  /** True if retrying is pointless because the server permanently refused the address or the message. */
+  /**
+   * True if retrying is pointless because the server permanently refused the address or the
+   * message.
+   */
   readonly final: boolean;
 
   constructor(message: string, final: boolean, cause: unknown) {
@@ -44,7 +47,9 @@ export function waitingEmail(
     `Job:       ${description}, ${count(job.totalUnits, 'unit')}`,
   ];
   if (schedule !== null)
-    lines.push(`Schedule:  ${scheduleLink}. An approval covers its later runs at this cost or below.`);
+    lines.push(
+      `Schedule:  ${scheduleLink}. An approval covers its later runs at this cost or below.`,
+    );
   lines.push(`Cost:      ${count(job.cost, 'credit')}`);
   lines.push(`Balance:   ${count(balance, 'credit')}${shortage}`);
   if (decideBy !== null) lines.push(`Time left: ${remaining}, until ${formatUtc(decideBy)}`);
@@ -94,13 +99,17 @@ export function testEmail(): Email {
 
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;
 
-/** Removes line breaks and control characters, so that a name or a title cannot start a line or a header. */
+/**
+ * Removes line breaks and control characters, so that a name or a title cannot start a line or a
+ * header.
+ */
 export function oneLine(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters to remove them.
   return text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, ' ').slice(0, 200);
 }
 
-const formatUtc = (ms: number) => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+const formatUtc = (ms: number) =>
+  `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 function formatDuration(ms: number): string {
   const minutes = Math.max(0, Math.round(ms / minuteMs));

@@ -4,7 +4,10 @@ import { startS3 } from '../../../test/engines/s3.ts';
 import { callFaults, createCrashingProcess } from '../../../test/support/crash.ts';
 import { s3Bucket, storeDestination } from '../../../test/support/destinations.ts';
 import { variantSoldRequest } from '../../../test/support/jobs.ts';
-import { type NotificationFixture, openNotifications } from '../../../test/support/notifications.ts';
+import {
+  type NotificationFixture,
+  openNotifications,
+} from '../../../test/support/notifications.ts';
 import { partBytes } from '../../blobs/s3/client.ts';
 import { openS3 } from '../../blobs/s3/open.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -27,7 +30,9 @@ describe.skipIf('missing' in s3)(
     const contents = Buffer.alloc(2 * partBytes + 1_000);
     for (let at = 0; at < contents.length; at += 4_096) contents.writeUInt8((at / 4_096) % 251, at);
 
-    /** Opens the fixture with a user who has a bucket as destination, and jobs with large results. */
+    /**
+     * Opens the fixture with a user who has a bucket as destination, and jobs with large results.
+     */
     async function open() {
       fixture = await openNotifications();
       const { jobs, context } = fixture;
@@ -40,7 +45,9 @@ describe.skipIf('missing' in s3)(
         },
       });
       const userId = await jobs.createUser(10_000);
-      await storeDestination(jobs.context, userId, s3Bucket(port), { path: '{job_id}/{date}.{ext}' });
+      await storeDestination(jobs.context, userId, s3Bucket(port), {
+        path: '{job_id}/{date}.{ext}',
+      });
       await jobs.startWorker();
       const endedJob = async () => {
         const submitted = variantSoldRequest(1);
@@ -54,7 +61,9 @@ describe.skipIf('missing' in s3)(
     }
 
     const deliveryOf = async (jobId: string) =>
-      (await fixture.deliveries()).find(({ jobId: about, channel }) => about === jobId && channel === 'file');
+      (await fixture.deliveries()).find(
+        ({ jobId: about, channel }) => about === jobId && channel === 'file',
+      );
 
     test.each(callFaults)('survive a fault at any call to the store: %s', async (when) => {
       const { endedJob } = await open();
@@ -83,7 +92,11 @@ describe.skipIf('missing' in s3)(
       const { endedJob } = await open();
       const jobId = await endedJob();
       const { openResults } = fixture.context;
-      const victim = createCrashingProcess(fixture.jobs.context, Number.POSITIVE_INFINITY, 'before');
+      const victim = createCrashingProcess(
+        fixture.jobs.context,
+        Number.POSITIVE_INFINITY,
+        'before',
+      );
       const dying = createNotifier({
         ...fixture.context,
         store: victim.context.store,
@@ -193,7 +206,10 @@ describe.skipIf('missing' in s3)(
       for (let attempt = 1; attempt <= 11; attempt += 1) {
         await fixture.poll();
         const delivery = (await deliveryOf(jobId))!;
-        expect(delivery).toMatchObject({ attempts: attempt, error: expect.stringContaining('are damaged') });
+        expect(delivery).toMatchObject({
+          attempts: attempt,
+          error: expect.stringContaining('are damaged'),
+        });
         if (delivery.nextAttemptAt !== null)
           await fixture.jobs.clock.advance(delivery.nextAttemptAt - fixture.jobs.clock.now());
       }

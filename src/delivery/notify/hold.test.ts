@@ -2,7 +2,10 @@ import { afterEach, expect, test } from 'vitest';
 import { createCrashingProcess } from '../../../test/support/crash.ts';
 import { putAddress, storeDestination } from '../../../test/support/destinations.ts';
 import { variantSoldRequest } from '../../../test/support/jobs.ts';
-import { type NotificationFixture, openNotifications } from '../../../test/support/notifications.ts';
+import {
+  type NotificationFixture,
+  openNotifications,
+} from '../../../test/support/notifications.ts';
 import { track } from '../../history/tracker.ts';
 import { qualityOf } from '../../jobs/queries/units.ts';
 import { releaseHold } from '../../jobs/steps/decide.ts';
@@ -26,7 +29,13 @@ async function open() {
 async function endedJob(hold: string, series = '') {
   const options = { deliverTo: 'warehouse', hold, track: series };
   const request = variantSoldRequest(5);
-  const { jobId } = await fixture.jobs.submit(userId, 'SubmitVariantSold', request, undefined, options);
+  const { jobId } = await fixture.jobs.submit(
+    userId,
+    'SubmitVariantSold',
+    request,
+    undefined,
+    options,
+  );
   return fixture.jobs.waitForState(jobId, 'completed', 'partial_complete');
 }
 
@@ -69,7 +78,9 @@ test('a job below the minimum is held: its messages are sent, its files are not'
   const released = await releaseHold(fixture.jobs.context, job, 'released');
   expect(released.hold).toMatchObject({ state: 'released', decidedAt: fixture.jobs.clock.now() });
   expect(await releaseHold(fixture.jobs.context, job, 'released')).toEqual(released);
-  await expect(releaseHold(fixture.jobs.context, job, 'discarded')).rejects.toThrow('The hold was released.');
+  await expect(releaseHold(fixture.jobs.context, job, 'discarded')).rejects.toThrow(
+    'The hold was released.',
+  );
   for (let turn = 0; turn < 2; turn += 1) await fixture.poll();
   expect((await types(job.id)).toSorted()).toEqual(['job.ended', 'job.held', 'job.results']);
 });
@@ -80,7 +91,9 @@ test('a job that meets its minimum is delivered at once, and cannot be released'
   expect(job.hold).toBeNull();
   await fixture.poll();
   expect((await types(job.id)).toSorted()).toEqual(['job.ended', 'job.results']);
-  await expect(releaseHold(fixture.jobs.context, job, 'released')).rejects.toThrow('The job is not held.');
+  await expect(releaseHold(fixture.jobs.context, job, 'released')).rejects.toThrow(
+    'The job is not held.',
+  );
 });
 
 test('a discarded job is never delivered', async () => {
@@ -114,18 +127,21 @@ test('a held job enters the history and causes messages of rules once it is rele
   expect((await types(job.id)).filter((type) => type === 'item.changed')).toHaveLength(5);
 });
 
-test.each(['before', 'after'] as const)('a job discarded %s its messages is not compared', async (when) => {
-  await open();
-  const { store } = fixture.jobs.context;
-  await store.rules.insert(aRule({ userId, condition: 'price_above', threshold: 0.001 }));
-  const job = await endedJob(await brokenRule(), 'nightly');
-  if (when === 'after') await pollAndCompare();
-  await releaseHold(fixture.jobs.context, job, 'discarded');
-  await pollAndCompare();
-  expect(await store.trackingRuns.get(job.id)).toBeNull();
-  expect((await listTrackedItems(store, userId, '', {}, { limit: 10 })).items).toEqual([]);
-  expect(await types(job.id)).not.toContain('item.changed');
-});
+test.each(['before', 'after'] as const)(
+  'a job discarded %s its messages is not compared',
+  async (when) => {
+    await open();
+    const { store } = fixture.jobs.context;
+    await store.rules.insert(aRule({ userId, condition: 'price_above', threshold: 0.001 }));
+    const job = await endedJob(await brokenRule(), 'nightly');
+    if (when === 'after') await pollAndCompare();
+    await releaseHold(fixture.jobs.context, job, 'discarded');
+    await pollAndCompare();
+    expect(await store.trackingRuns.get(job.id)).toBeNull();
+    expect((await listTrackedItems(store, userId, '', {}, { limit: 10 })).items).toEqual([]);
+    expect(await types(job.id)).not.toContain('item.changed');
+  },
+);
 
 test('a submission with an unknown field is refused without a charge', async () => {
   await open();
@@ -133,7 +149,10 @@ test('a submission with an unknown field is refused without a charge', async () 
   await expect(endedJob('cost:95')).rejects.toMatchObject({
     code: 'invalid',
     problems: [
-      { loc: ['query', 'hold'], msg: expect.stringContaining("'cost' is not a field of the records") },
+      {
+        loc: ['query', 'hold'],
+        msg: expect.stringContaining("'cost' is not a field of the records"),
+      },
     ],
   });
   expect(await fixture.jobs.balance(userId)).toBe(before);

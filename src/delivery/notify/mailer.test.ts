@@ -31,7 +31,11 @@ afterEach(async () => {
   await server.close();
 });
 
-async function open(behavior: MailBehavior, query = '', user = 'ann%40example.org:p%3Aw@'): Promise<void> {
+async function open(
+  behavior: MailBehavior,
+  query = '',
+  user = 'ann%40example.org:p%3Aw@',
+): Promise<void> {
   server = await startMailServer(behavior);
   const scheme = behavior.tls === 'secure' ? 'smtps' : 'smtp';
   const smtp = parseSmtp(`${scheme}://${user}127.0.0.1:${server.port}${query}`);
@@ -47,28 +51,31 @@ const failure = async () => {
   return { message: error?.message as string, final: error?.final as boolean };
 };
 
-test.each(['offered', 'secure'] as const)('sends an email over TLS (%s) with a login', async (tls) => {
-  await open({ login, tls });
-  await sent();
-  expect(server.received).toMatchObject([
-    {
-      from: 'gleaner@example.org',
-      to: ['ops@example.org'],
-      user: login.user,
-      secure: true,
-      headers: {
-        from: 'Gleaner <gleaner@example.org>',
-        to: 'ops@example.org',
-        subject: 'A job waits',
-        date: 'Mon, 07 Jan 2030 04:00:00 +0000',
-        'message-id': `<${mail.id}@example.org>`,
-        'auto-submitted': 'auto-generated',
-        'content-type': 'text/plain; charset=utf-8',
+test.each(['offered', 'secure'] as const)(
+  'sends an email over TLS (%s) with a login',
+  async (tls) => {
+    await open({ login, tls });
+    await sent();
+    expect(server.received).toMatchObject([
+      {
+        from: 'gleaner@example.org',
+        to: ['ops@example.org'],
+        user: login.user,
+        secure: true,
+        headers: {
+          from: 'Gleaner <gleaner@example.org>',
+          to: 'ops@example.org',
+          subject: 'A job waits',
+          date: 'Mon, 07 Jan 2030 04:00:00 +0000',
+          'message-id': `<${mail.id}@example.org>`,
+          'auto-submitted': 'auto-generated',
+          'content-type': 'text/plain; charset=utf-8',
+        },
       },
-    },
-  ]);
-  expect(server.received[0]!.text).toContain('Who: Zoë\nCost: 20\n.\nEnd\n');
-});
+    ]);
+    expect(server.received[0]!.text).toContain('Who: Zoë\nCost: 20\n.\nEnd\n');
+  },
+);
 
 test('reuses the connection for the next email', async () => {
   await open({ login });
@@ -80,7 +87,10 @@ test('reuses the connection for the next email', async () => {
 
 test('sends no password without TLS', async () => {
   await open({ login, tls: 'none' });
-  expect(await failure()).toMatchObject({ final: false, message: expect.stringMatching(/STARTTLS|TLS/) });
+  expect(await failure()).toMatchObject({
+    final: false,
+    message: expect.stringMatching(/STARTTLS|TLS/),
+  });
   expect(server.received).toEqual([]);
 });
 
@@ -115,10 +125,16 @@ test.each([
 ] as const)('distinguishes a %s refusal of a recipient or an email', async (_how, code, final) => {
   const behavior: MailBehavior = { login, recipient: () => refusal(code, 'Not this mailbox') };
   await open(behavior);
-  expect(await failure()).toMatchObject({ final, message: expect.stringContaining('Not this mailbox') });
+  expect(await failure()).toMatchObject({
+    final,
+    message: expect.stringContaining('Not this mailbox'),
+  });
   delete behavior.recipient;
   behavior.data = () => refusal(code, 'Not this email');
-  expect(await failure()).toMatchObject({ final, message: expect.stringContaining('Not this email') });
+  expect(await failure()).toMatchObject({
+    final,
+    message: expect.stringContaining('Not this email'),
+  });
   delete behavior.data;
   await sent();
   expect(server.received).toHaveLength(1);
@@ -130,17 +146,23 @@ test('reports a silent or unreachable server as retryable', async () => {
   const connected = server.nextConnection();
   const silent = failure();
   await connected;
-  // The client learns of the connection in a later turn of the event loop and then starts to wait for the
-  // greeting.
+  // The client learns of the connection in a later turn of the event loop and then starts to wait
+  // for the greeting.
   for (let turn = 0; turn < 20; turn++) await setImmediate();
   vi.advanceTimersByTime(stepMs);
   vi.useRealTimers();
-  expect(await silent).toMatchObject({ final: false, message: expect.stringContaining('Greeting') });
+  expect(await silent).toMatchObject({
+    final: false,
+    message: expect.stringContaining('Greeting'),
+  });
   mailer.close();
   const { port } = server;
   await server.close();
   mailer = createMailer(parseSmtp(`smtp://127.0.0.1:${port}`), { stepMs, totalMs: 5_000 });
-  expect(await failure()).toMatchObject({ final: false, message: expect.stringContaining('ECONNREFUSED') });
+  expect(await failure()).toMatchObject({
+    final: false,
+    message: expect.stringContaining('ECONNREFUSED'),
+  });
 });
 
 test('rejects with the reason of an aborted signal', async () => {

@@ -15,7 +15,8 @@ export interface Mail extends Email {
 /** Sends emails through an SMTP server. */
 export interface Mailer {
   /**
-   * Resolves once the server has accepted the email. Rejects with a MailFault, or with the signal's reason.
+   * Resolves once the server has accepted the email. Rejects with a MailFault, or with the signal's
+   * reason.
    */
   send(mail: Mail, signal: AbortSignal): Promise<void>;
   /** Closes all connections. */
@@ -79,8 +80,12 @@ export function createMailer(smtp: SmtpSettings, { stepMs, totalMs }: MailTimeou
 }
 
 function mailFault(thrown: unknown): MailFault {
-  const { code, responseCode, message } = thrown as Error & { code?: string; responseCode?: number };
-  // A refused login or connection can be fixed in the configuration; a refused address or message cannot.
+  const { code, responseCode, message } = thrown as Error & {
+    code?: string;
+    responseCode?: number;
+  };
+  // A refused login or connection can be fixed in the configuration; a refused address or message
+  // cannot.
   const final = (code === 'EENVELOPE' || code === 'EMESSAGE') && (responseCode ?? 0) >= 500;
   return new MailFault(message.slice(0, 500), final, thrown);
 }

@@ -28,7 +28,8 @@ export interface Notice {
   data: JsonObject;
 }
 
-const time = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+const time = (ms: number | null): string | null =>
+  ms === null ? null : new Date(ms).toISOString();
 
 /** Description of a file with the results of a job. */
 export interface FileNotice extends Notice {
@@ -152,7 +153,12 @@ export function driftNotice(fields: readonly FieldDrift[]): Notice {
     data: {
       market,
       page,
-      fields: fields.map(({ field, absent, baseline, pages }) => ({ field, absent, baseline, pages })),
+      fields: fields.map(({ field, absent, baseline, pages }) => ({
+        field,
+        absent,
+        baseline,
+        pages,
+      })),
       message: `Pages of ${market} (${page}) lack fields that they had before. ${driftRemedy({ market, page })}`,
     },
   };
@@ -167,7 +173,9 @@ export function driftRemedy({ market, page }: Pick<FieldDrift, 'market' | 'page'
   ].join('\n');
 }
 
-/** Creates the message to operators about an ended job that lacks fields which earlier pages had. */
+/**
+ * Creates the message to operators about an ended job that lacks fields which earlier pages had.
+ */
 export function missingFieldsNotice(job: Job, fields: readonly FieldDrift[], link: string): Notice {
   return {
     type: 'job.fields_missing',
@@ -196,8 +204,8 @@ export type Address = Pick<Delivery, 'userId' | 'channel' | 'target'> &
   Partial<Pick<Delivery, 'destinationId'>>;
 
 /**
- * Creates a delivery that is due immediately. `about` makes its key unique: a job id, or a fresh id for a
- * message that may be sent repeatedly.
+ * Creates a delivery that is due immediately. `about` makes its key unique: a job id, or a fresh id
+ * for a message that may be sent repeatedly.
  */
 export function newDelivery(
   id: string,

@@ -5,7 +5,12 @@ import { postponeDelivery, recordAttempt } from '../../store/deliveries.ts';
 import type { Delivery } from '../../store/documents.ts';
 import { announceJobs, announceSchedules } from './announce.ts';
 import type { NotifyContext } from './context.ts';
-import { type AcquireDelivery, createReceiverQueues, maxConcurrency, maxHeld } from './receiver-queues.ts';
+import {
+  type AcquireDelivery,
+  createReceiverQueues,
+  maxConcurrency,
+  maxHeld,
+} from './receiver-queues.ts';
 import { attempt, receiverKey } from './send.ts';
 import { ClaimLost, leaseMs } from './send-file.ts';
 
@@ -17,10 +22,13 @@ export interface DeliveryPermits {
 }
 
 /**
- * Creates this process's permits for deliveries: at most `maxConcurrency` per receiver over all processes, by
- * leases in the store as for origins. Waiting calls reject once `signal` is aborted.
+ * Creates this process's permits for deliveries: at most `maxConcurrency` per receiver over all
+ * processes, by leases in the store as for origins. Waiting calls reject once `signal` is aborted.
  */
-function createDeliveryPermits({ store, clock, newId }: NotifyContext, signal: AbortSignal): DeliveryPermits {
+function createDeliveryPermits(
+  { store, clock, newId }: NotifyContext,
+  signal: AbortSignal,
+): DeliveryPermits {
   const holder = newId();
   const receivers = new Map<string, Permits>();
   const permitsOf = (receiver: string): Permits => {
@@ -77,7 +85,9 @@ export function createNotifier(context: NotifyContext): Notifier {
     try {
       const end = await attempt(context, delivery, stopping.signal);
       await recordAttempt(store, delivery, end);
-      metrics.add('gleaner_deliveries_total', { outcome: end.state === 'pending' ? 'retried' : end.state });
+      metrics.add('gleaner_deliveries_total', {
+        outcome: end.state === 'pending' ? 'retried' : end.state,
+      });
       const line = { deliveryId: id, type, jobId, channel, state: end.state };
       if (end.state === 'delivered')
         log.info(line, channel === 'file' ? 'file delivered' : 'message delivered');
@@ -102,7 +112,11 @@ export function createNotifier(context: NotifyContext): Notifier {
       {
         claim: (limit) => {
           const now = clock.steady();
-          return store.deliveries.claimDue(now, now + leaseMs, Math.min(limit, maxHeld - queues.held()));
+          return store.deliveries.claimDue(
+            now,
+            now + leaseMs,
+            Math.min(limit, maxHeld - queues.held()),
+          );
         },
         claimSize,
         concurrency: 1,
@@ -130,7 +144,8 @@ export function createNotifier(context: NotifyContext): Notifier {
   const onError = (error: unknown, failures: number) => {
     const { code, message } = Fault.from(error);
     if (code !== 'unavailable') log.error({ err: error }, 'notification poll failed');
-    else if (failures === 1) log.warn({ error: message }, 'notifications paused: store unavailable');
+    else if (failures === 1)
+      log.warn({ error: message }, 'notifications paused: store unavailable');
   };
 
   return {

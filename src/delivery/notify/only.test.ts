@@ -1,6 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
 import { putAddress, storeDestination } from '../../../test/support/destinations.ts';
-import { type NotificationFixture, openNotifications } from '../../../test/support/notifications.ts';
+import {
+  type NotificationFixture,
+  openNotifications,
+} from '../../../test/support/notifications.ts';
 import { openTracking } from '../../../test/support/tracking.ts';
 
 const [lamp, chair] = ['30000000001', '30000000002'] as const;

@@ -1,6 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
 import { createCrashingProcess } from '../../../test/support/crash.ts';
-import { type NotificationFixture, openNotifications } from '../../../test/support/notifications.ts';
+import {
+  type NotificationFixture,
+  openNotifications,
+} from '../../../test/support/notifications.ts';
 import { createNotifier } from './notifier.ts';
 import { queueTest } from './queue.ts';
 
@@ -11,7 +14,10 @@ test('sends each message from one of several processes', async () => {
   fixture = await openNotifications();
   const { userId } = await fixture.createUser();
   for (let index = 0; index < 30; index++) await queueTest(fixture.context, userId);
-  const notifiers = [fixture.notifier, ...Array.from({ length: 3 }, () => createNotifier(fixture.context))];
+  const notifiers = [
+    fixture.notifier,
+    ...Array.from({ length: 3 }, () => createNotifier(fixture.context)),
+  ];
   for (let round = 0; round < 40; round++) {
     await Promise.all(notifiers.map((notifier) => fixture.poll(notifier)));
     await fixture.jobs.clock.advance(1_000);
@@ -53,7 +59,9 @@ test('a stopping process postpones unfinished deliveries', async () => {
   await fixture.jobs.clock.advance(1_500);
   await ended;
   const now = fixture.jobs.clock.now();
-  expect(await fixture.deliveries()).toMatchObject([{ state: 'pending', attempts: 0, nextAttemptAt: now }]);
+  expect(await fixture.deliveries()).toMatchObject([
+    { state: 'pending', attempts: 0, nextAttemptAt: now },
+  ]);
   fixture.receiver.respondWith((_request, response) => response.writeHead(204).end());
   await fixture.poll(createNotifier(fixture.context));
   expect(await fixture.deliveries()).toMatchObject([{ state: 'delivered' }]);

@@ -6,7 +6,13 @@ import { targetOf } from '../destination/address.ts';
 import { expandPath } from '../destination/path-template.ts';
 import type { NotifyContext } from './context.ts';
 import { type Email, testEmail } from './email.ts';
-import { type FileNotice, type Notice, type NoticeType, newDelivery, testNotice } from './message.ts';
+import {
+  type FileNotice,
+  type Notice,
+  type NoticeType,
+  newDelivery,
+  testNotice,
+} from './message.ts';
 
 /** A message to operators as a webhook body and as an email. */
 export interface OperatorMessage {
@@ -14,7 +20,10 @@ export interface OperatorMessage {
   email: Email;
 }
 
-/** Stores one delivery per operator address, idempotent by `about`. Returns the newly stored deliveries. */
+/**
+ * Stores one delivery per operator address, idempotent by `about`. Returns the newly stored
+ * deliveries.
+ */
 export async function queueForOperators(
   context: JobContext,
   about: string,
@@ -26,7 +35,11 @@ export async function queueForOperators(
     ...(operatorWebhook
       ? [{ channel: 'webhook' as const, target: operatorWebhook.url, body: notice as object }]
       : []),
-    ...(mail?.to ?? []).map((target) => ({ channel: 'email' as const, target, body: email as object })),
+    ...(mail?.to ?? []).map((target) => ({
+      channel: 'email' as const,
+      target,
+      body: email as object,
+    })),
   ];
   const queued: Delivery[] = [];
   for (const { channel, target, body } of messages) {
@@ -38,8 +51,8 @@ export async function queueForOperators(
 }
 
 /**
- * Stores a delivery to the user's webhook, idempotent by `about`. Returns null if there is no enabled
- * webhook.
+ * Stores a delivery to the user's webhook, idempotent by `about`. Returns null if there is no
+ * enabled webhook.
  */
 export async function queueForUser(
   context: JobContext,
@@ -66,13 +79,15 @@ export async function queueEmailForUser(
   { type, email }: { type: NoticeType; email: Email },
 ): Promise<void> {
   const address = { userId, channel: 'email' as const, target };
-  await context.store.deliveries.insert(deliveryOf(context, address, { type, about, jobId, body: email }));
+  await context.store.deliveries.insert(
+    deliveryOf(context, address, { type, about, jobId, body: email }),
+  );
 }
 
 /**
- * Stores one delivery of an ended job's results per destination that the submission named, idempotent by job
- * and destination. Its file keeps the name that it gets here in every attempt. Jobs without results, and
- * deleted destinations, have none.
+ * Stores one delivery of an ended job's results per destination that the submission named,
+ * idempotent by job and destination. Its file keeps the name that it gets here in every attempt.
+ * Jobs without results, and deleted destinations, have none.
  */
 export async function queueFiles(context: NotifyContext, job: Job, success: number): Promise<void> {
   const { store, clock, newId } = context;
@@ -83,7 +98,12 @@ export async function queueFiles(context: NotifyContext, job: Job, success: numb
     const notice = fileNotice(context, job, destination);
     const target = targetOf(destination, notice.data.path);
     const address = { userId: job.userId, channel: 'file' as const, target, destinationId: id };
-    const message = { type: notice.type, about: job.id, jobId: job.id, body: JSON.stringify(notice) };
+    const message = {
+      type: notice.type,
+      about: job.id,
+      jobId: job.id,
+      body: JSON.stringify(notice),
+    };
     await store.deliveries.insert(newDelivery(newId(), address, message, clock));
   }
 }
@@ -93,7 +113,11 @@ function destinationsOf({ options }: Pick<Job, 'options'>): string[] {
   return (options.deliverTo ?? '').split(',').filter((id) => id !== '');
 }
 
-function fileNotice({ openResults }: NotifyContext, job: Job, destination: Destination): FileNotice {
+function fileNotice(
+  { openResults }: NotifyContext,
+  job: Job,
+  destination: Destination,
+): FileNotice {
   const { market, kind, region, state, id: jobId } = job;
   const { name, format } = destination;
   const endedAt = job.finishedAt ?? job.stateSince;
@@ -107,7 +131,9 @@ function fileNotice({ openResults }: NotifyContext, job: Job, destination: Desti
   };
 }
 
-/** Queues a `test` message to the user's webhook. Throws `not_found` if there is no enabled webhook. */
+/**
+ * Queues a `test` message to the user's webhook. Throws `not_found` if there is no enabled webhook.
+ */
 export async function queueTest(context: JobContext, userId: string): Promise<Delivery> {
   const notice = () => testNotice(context.clock.now());
   const queued = await queueForUser(context, userId, context.newId(), null, notice);

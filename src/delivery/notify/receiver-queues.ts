@@ -33,8 +33,8 @@ interface ReceiverQueue {
 }
 
 /**
- * Resolves with the release function of a permit for a delivery to a receiver. Rejects if the store is
- * unavailable or the process stops.
+ * Resolves with the release function of a permit for a delivery to a receiver. Rejects if the store
+ * is unavailable or the process stops.
  */
 export type AcquireDelivery = (receiver: string) => Promise<() => void>;
 
@@ -94,7 +94,8 @@ export function createReceiverQueues(clock: Clock, acquire: AcquireDelivery): Re
   };
 
   const run = async (receiver: string, queue: ReceiverQueue, task: DeliveryTask) => {
-    // Includes the wait for the permit, so that the expected time in the queue includes the other processes.
+    // Includes the wait for the permit, so that the expected time in the queue includes the other
+    // processes.
     const startedAt = clock.steady();
     const release = await acquire(receiver).catch(() => null);
     const accepted = release === null ? null : await task.run().finally(release);
@@ -103,7 +104,8 @@ export function createReceiverQueues(clock: Clock, acquire: AcquireDelivery): Re
     queue.running -= 1;
     queue.usedAt = now;
     if (accepted !== null) recordDelivery(queue, accepted, { startedAt, endedAt: now });
-    if (accepted === false) await Promise.all(queue.queued.splice(0).map((each) => postpone(queue, each)));
+    if (accepted === false)
+      await Promise.all(queue.queued.splice(0).map((each) => postpone(queue, each)));
     startQueued(receiver, queue);
     if (isIdle(queue, now)) queues.delete(receiver);
   };
@@ -141,7 +143,8 @@ export function createReceiverQueues(clock: Clock, acquire: AcquireDelivery): Re
       queue.queued.push(task);
     },
     receivers: () => queues.size,
-    held: () => inProgress.size + queues.values().reduce((sum, { queued }) => sum + queued.length, 0),
+    held: () =>
+      inProgress.size + queues.values().reduce((sum, { queued }) => sum + queued.length, 0),
     async idle() {
       while (inProgress.size > 0) await Promise.all(inProgress);
     },

@@ -29,13 +29,16 @@ export function isLastAttempt(attempts: number, timedOut = false): boolean {
   return attempts >= (timedOut ? maxSlowAttempts : maxAttempts);
 }
 
-/** Jitter as a fraction of the delay, so that deliveries that failed together are not retried together. */
+/**
+ * Jitter as a fraction of the delay, so that deliveries that failed together are not retried
+ * together.
+ */
 const jitter = 0.1;
 
 /**
- * Returns the milliseconds between attempt number `attempts` (from 1) and the next, or null after the last
- * attempt. The receiver's Retry-After (`retryAfterMs`) can lengthen the delay, never shorten it. `random` is
- * in [0, 1).
+ * Returns the milliseconds between attempt number `attempts` (from 1) and the next, or null after
+ * the last attempt. The receiver's Retry-After (`retryAfterMs`) can lengthen the delay, never
+ * shorten it. `random` is in [0, 1).
  */
 export function delayAfter(attempts: number, random: number, retryAfterMs = 0): number | null {
   const delay = delaysMs[attempts - 1];

@@ -101,7 +101,10 @@ describe('results of an ended job', () => {
       puts()
         .map(({ path }) => path)
         .toSorted(),
-    ).toEqual([`/hook/inbox/mkta/variant_sold/2030-01-07/${jobId}.jsonl`, `/hook/inbox/second/${jobId}.csv`]);
+    ).toEqual([
+      `/hook/inbox/mkta/variant_sold/2030-01-07/${jobId}.jsonl`,
+      `/hook/inbox/second/${jobId}.csv`,
+    ]);
   });
 
   test('are not sent without a destination, without results, or after a rejection', async () => {
@@ -175,7 +178,11 @@ describe('a submission', () => {
 
   test('is refused if it names another user’s destination, or a deleted one', async () => {
     const { id } = await open();
-    const other = await storeDestination(fixture.jobs.context, 'other', putAddress('https://x.test'));
+    const other = await storeDestination(
+      fixture.jobs.context,
+      'other',
+      putAddress('https://x.test'),
+    );
     await expect(submit(other.id)).rejects.toMatchObject({ code: 'invalid' });
     await fixture.context.store.destinations.remove({ id, userId });
     await expect(submit('warehouse')).rejects.toMatchObject({ code: 'invalid' });
@@ -224,7 +231,11 @@ describe('a failed attempt', () => {
     await endedJob('warehouse');
     fixture.receiver.cutAfter(100_000);
     await fixture.poll();
-    expect((await files())[0]).toMatchObject({ state: 'pending', attempts: 1, responseStatus: null });
+    expect((await files())[0]).toMatchObject({
+      state: 'pending',
+      attempts: 1,
+      responseStatus: null,
+    });
     expect(puts()).toEqual([]);
     fixture.receiver.cutAfter(null);
     await fixture.jobs.clock.advance(5_000);
@@ -251,7 +262,9 @@ describe('a failed attempt', () => {
   test('is final if the destination or the results were deleted', async () => {
     const destination = await open();
     const { store } = fixture.context;
-    await storeDestination(fixture.jobs.context, userId, putAddress(fixture.receiver.url), { name: 'b' });
+    await storeDestination(fixture.jobs.context, userId, putAddress(fixture.receiver.url), {
+      name: 'b',
+    });
     const jobId = await endedJob('warehouse,b');
     fixture.receiver.respondWith((_request, response) => response.writeHead(503).end());
     await fixture.poll();
@@ -280,11 +293,19 @@ describe('a failed attempt', () => {
 
   test('is counted if the secrets cannot be decrypted', async () => {
     const destination = await open();
-    await fixture.context.store.destinations.put({ ...destination, secrets: 'x.AAAA', revision: 2 });
+    await fixture.context.store.destinations.put({
+      ...destination,
+      secrets: 'x.AAAA',
+      revision: 2,
+    });
     await endedJob('warehouse');
     await fixture.poll();
     expect(await files()).toMatchObject([
-      { state: 'pending', attempts: 1, error: expect.stringContaining('lost the key of the secrets') },
+      {
+        state: 'pending',
+        attempts: 1,
+        error: expect.stringContaining('lost the key of the secrets'),
+      },
     ]);
   });
 

@@ -10,7 +10,10 @@ import type { NotifyContext } from './context.ts';
 import type { FileNotice } from './message.ts';
 import { isLastAttempt, slowDelayMs } from './schedule.ts';
 
-/** Duration of a claim on a delivery, in milliseconds: longer than any attempt to send a message takes. */
+/**
+ * Duration of a claim on a delivery, in milliseconds: longer than any attempt to send a message
+ * takes.
+ */
 export const leaseMs = 120_000;
 
 /** Reason of the abort of an attempt whose delivery another process has claimed. */
@@ -22,10 +25,10 @@ export class ClaimLost extends Error {
 }
 
 /**
- * Attempts to write the results of a job to a destination, under the name that was chosen when the delivery
- * was created. `attempts` counts this one. Rejects with the signal's reason if aborted, with a ClaimLost if
- * another process has claimed the delivery, and with fault `unavailable` if the store or the result storage
- * does not respond.
+ * Attempts to write the results of a job to a destination, under the name that was chosen when the
+ * delivery was created. `attempts` counts this one. Rejects with the signal's reason if aborted,
+ * with a ClaimLost if another process has claimed the delivery, and with fault `unavailable` if the
+ * store or the result storage does not respond.
  */
 export async function sendFile(
   context: NotifyContext,
@@ -40,7 +43,8 @@ export async function sendFile(
   const job = await store.jobs.get(delivery.jobId ?? '');
   if (job === null || job.filesDeletedAt !== null) return failed('The results were deleted', true);
   const opened = openDestination(destinations.box, destination);
-  if (opened === null) return failed('The service has lost the key of the secrets. Enter them again', false);
+  if (opened === null)
+    return failed('The service has lost the key of the secrets. Enter them again', false);
   const writer = await destinations.open(opened);
   const sending: Sending = { delivery, job, notice: JSON.parse(delivery.body), writer };
   try {
@@ -62,25 +66,32 @@ interface Sending {
 }
 
 /**
- * Sends a file while it keeps the claim on the delivery. An error of the results is the result of the
- * attempt.
+ * Sends a file while it keeps the claim on the delivery. An error of the results is the result of
+ * the attempt.
  */
-async function attempt(context: NotifyContext, sending: Sending, signal: AbortSignal): Promise<WriteResult> {
+async function attempt(
+  context: NotifyContext,
+  sending: Sending,
+  signal: AbortSignal,
+): Promise<WriteResult> {
   const { delivery, job } = sending;
   try {
     return await keepClaim(context, delivery, signal, (until) => write(context, sending, until));
   } catch (error) {
     const fault = Fault.from(error);
     if (signal.aborted || error instanceof ClaimLost || fault.isOutage) throw error;
-    context.log.error({ deliveryId: delivery.id, jobId: job.id, err: error }, 'results not readable');
+    context.log.error(
+      { deliveryId: delivery.id, jobId: job.id, err: error },
+      'results not readable',
+    );
     const details = fault.code === 'internal' ? '' : `: ${fault.message}`;
     return { status: null, error: `The results cannot be read${details}` };
   }
 }
 
 /**
- * Runs an attempt that may take longer than a claim. Extends the claim until the attempt ends, and aborts the
- * attempt with a ClaimLost if the claim is lost.
+ * Runs an attempt that may take longer than a claim. Extends the claim until the attempt ends, and
+ * aborts the attempt with a ClaimLost if the claim is lost.
  */
 async function keepClaim<T>(
   { store, clock }: NotifyContext,
@@ -91,7 +102,8 @@ async function keepClaim<T>(
   const losing = new AbortController();
   const ending = new AbortController();
   const extend = async () => {
-    if (!(await postponeDelivery(store, delivery, clock.steady() + leaseMs))) losing.abort(new ClaimLost());
+    if (!(await postponeDelivery(store, delivery, clock.steady() + leaseMs)))
+      losing.abort(new ClaimLost());
   };
   // While the store is unavailable, the claim expires, and a later write finds that it was lost.
   const onError = () => {};

@@ -18,7 +18,9 @@ const open = async (options: NotificationOptions = {}) => {
 test('retries a refused message unchanged for a day, then fails it', async () => {
   await open();
   const { userId } = await fixture.createUser();
-  fixture.receiver.respondWith((_request, response) => response.writeHead(500).end('out\n of\torder'));
+  fixture.receiver.respondWith((_request, response) =>
+    response.writeHead(500).end('out\n of\torder'),
+  );
   await queueTest(fixture.context, userId);
   const startedAt = fixture.jobs.clock.now();
   const times: number[] = [];
@@ -38,10 +40,14 @@ test('retries a refused message unchanged for a day, then fails it', async () =>
     expect(fixture.receiver.received).toHaveLength(attempt);
     await fixture.jobs.clock.advance(1);
   }
-  expect(await fixture.deliveries()).toMatchObject([{ state: 'failed', endedAt: startedAt + times.at(-1)! }]);
+  expect(await fixture.deliveries()).toMatchObject([
+    { state: 'failed', endedAt: startedAt + times.at(-1)! },
+  ]);
   expect(times.slice(0, 4)).toEqual([0, 5_000, 35_000, 155_000]);
   expect(times.at(-1)! / hour).toBeCloseTo(23.7, 0);
-  expect(new Set(fixture.receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+  expect(new Set(fixture.receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(
+    1,
+  );
   expect(new Set(fixture.receiver.received.map(({ body }) => body)).size).toBe(1);
 });
 
@@ -52,18 +58,27 @@ test('delivers once the receiver recovers and restarts the schedule on redeliver
   const { id } = await queueTest(fixture.context, userId);
   await fixture.poll();
   expect(await fixture.deliveries()).toMatchObject([
-    { state: 'pending', attempts: 1, responseStatus: null, error: expect.stringContaining('reset') },
+    {
+      state: 'pending',
+      attempts: 1,
+      responseStatus: null,
+      error: expect.stringContaining('reset'),
+    },
   ]);
   fixture.receiver.respondWith((_request, response) => response.writeHead(200).end());
   await fixture.jobs.clock.advance(5_000);
   await fixture.poll();
-  expect(await fixture.deliveries()).toMatchObject([{ state: 'delivered', attempts: 2, error: '' }]);
+  expect(await fixture.deliveries()).toMatchObject([
+    { state: 'delivered', attempts: 2, error: '' },
+  ]);
 
   fixture.receiver.respondWith((_request, response) => response.writeHead(503).end());
   await redeliver(fixture.context.store, id, fixture.jobs.clock.now(), userId);
   await fixture.poll();
   const next = fixture.jobs.clock.now() + 5_000;
-  expect(await fixture.deliveries()).toMatchObject([{ state: 'pending', attempts: 3, nextAttemptAt: next }]);
+  expect(await fixture.deliveries()).toMatchObject([
+    { state: 'pending', attempts: 3, nextAttemptAt: next },
+  ]);
 });
 
 test('honors Retry-After', async () => {
@@ -86,7 +101,9 @@ test('fails the delivery and disables the webhook on 410', async () => {
   fixture.receiver.respondWith((_request, response) => response.writeHead(410).end());
   await queueTest(fixture.context, userId);
   await fixture.poll();
-  expect(await fixture.deliveries()).toMatchObject([{ state: 'failed', attempts: 1, responseStatus: 410 }]);
+  expect(await fixture.deliveries()).toMatchObject([
+    { state: 'failed', attempts: 1, responseStatus: 410 },
+  ]);
   expect(await fixture.context.store.webhooks.get(userId)).toMatchObject({
     url: webhook.url,
     enabled: false,
@@ -103,10 +120,16 @@ test('410 disables neither a webhook with a new address nor the operator webhook
   });
   await queueTest(fixture.context, userId);
   await fixture.poll();
-  expect(await fixture.context.store.webhooks.get(userId)).toMatchObject({ url, enabled: true, revision: 2 });
+  expect(await fixture.context.store.webhooks.get(userId)).toMatchObject({
+    url,
+    enabled: true,
+    revision: 2,
+  });
   await queueOperatorTest(fixture.context);
   await fixture.poll();
-  expect((await fixture.deliveries()).map(({ state, responseStatus }) => [state, responseStatus])).toEqual([
+  expect(
+    (await fixture.deliveries()).map(({ state, responseStatus }) => [state, responseStatus]),
+  ).toEqual([
     ['failed', 410],
     ['failed', 410],
   ]);
@@ -150,7 +173,8 @@ test('a hanging receiver does not delay others', async () => {
   for (let turn = 0; turn < 120; turn++) await queueTest(fixture.context, userId);
   await queueOperatorTest(fixture.context);
   await fixture.notifier.poll();
-  const ofOperators = async () => (await fixture.deliveries()).filter(({ userId: whose }) => whose === null);
+  const ofOperators = async () =>
+    (await fixture.deliveries()).filter(({ userId: whose }) => whose === null);
   await fixture.jobs.eventually(
     'the operators’ message is delivered',
     async () => (await ofOperators())[0]!.state === 'delivered',
@@ -159,7 +183,9 @@ test('a hanging receiver does not delay others', async () => {
   expect((await fixture.deliveries()).filter(({ attempts }) => attempts > 0)).toHaveLength(1);
   await fixture.notifier.idle();
   const all = await fixture.deliveries();
-  expect(all.filter(({ attempts, userId: whose }) => whose !== null && attempts > 0)).toHaveLength(4);
+  expect(all.filter(({ attempts, userId: whose }) => whose !== null && attempts > 0)).toHaveLength(
+    4,
+  );
   expect(all.every(({ error }) => error === '' || error.includes('no response within'))).toBe(true);
 
   fixture.receiver.respondWith((_request, response) => response.writeHead(204).end());

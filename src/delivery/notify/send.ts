@@ -21,8 +21,8 @@ export function receiverKey({ userId, channel, destinationId }: Delivery): strin
 }
 
 /**
- * Attempts a delivery and returns its new state. Any response but 2xx is retried until the schedule ends.
- * Rejects with the signal's reason if aborted; the outcome is then unknown.
+ * Attempts a delivery and returns its new state. Any response but 2xx is retried until the schedule
+ * ends. Rejects with the signal's reason if aborted; the outcome is then unknown.
  */
 export async function attempt(
   context: NotifyContext,
@@ -34,9 +34,11 @@ export async function attempt(
   const { clock } = context;
   const { target, status: responseStatus, error, final, retryAfterMs } = outcome;
   const result = { target, responseStatus, error };
-  if (error === '') return { ...result, state: 'delivered', nextAttemptAt: null, endedAt: clock.now() };
+  if (error === '')
+    return { ...result, state: 'delivered', nextAttemptAt: null, endedAt: clock.now() };
   const delay = final ? null : delayAfter(attempts, context.random(), retryAfterMs);
-  if (delay === null) return { ...result, state: 'failed', nextAttemptAt: null, endedAt: clock.now() };
+  if (delay === null)
+    return { ...result, state: 'failed', nextAttemptAt: null, endedAt: clock.now() };
   return { ...result, state: 'pending', nextAttemptAt: clock.steady() + delay, endedAt: null };
 }
 
@@ -57,14 +59,19 @@ async function sendBy(
   }
 }
 
-/** The webhook's current address and secrets. They may have changed since the message was created. */
+/**
+ * The webhook's current address and secrets. They may have changed since the message was created.
+ */
 interface Receiver {
   url: string;
   secrets: readonly string[];
   guarded: boolean;
 }
 
-async function currentReceiver(context: NotifyContext, userId: string | null): Promise<Receiver | string> {
+async function currentReceiver(
+  context: NotifyContext,
+  userId: string | null,
+): Promise<Receiver | string> {
   const { settings, store, clock } = context;
   if (userId === null) {
     const { operatorWebhook } = settings.notices;
@@ -103,7 +110,12 @@ async function sendWebhook(
   } catch (error) {
     if (signal.aborted) throw error;
     const fault = Fault.from(error);
-    return { target: url, status: null, error: fault.message, final: fault.code === 'address_refused' };
+    return {
+      target: url,
+      status: null,
+      error: fault.message,
+      final: fault.code === 'address_refused',
+    };
   }
   const { status } = response;
   if (status >= 200 && status < 300) return { target: url, status, error: '' };
@@ -117,7 +129,9 @@ async function sendWebhook(
   };
 }
 
-/** Disables a webhook whose receiver answered 410 Gone, unless its address changed in the meantime. */
+/**
+ * Disables a webhook whose receiver answered 410 Gone, unless its address changed in the meantime.
+ */
 async function disableWebhook(
   { store, clock, log }: NotifyContext,
   userId: string,

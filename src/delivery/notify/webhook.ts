@@ -15,7 +15,9 @@ export function newSecret(): string {
 /** Maximum attempts at a change that conflicts with concurrent ones. */
 const maxAttempts = 5;
 
-/** Sets the URL and state of a user's webhook. Keeps its secret, or creates one for a new webhook. */
+/**
+ * Sets the URL and state of a user's webhook. Keeps its secret, or creates one for a new webhook.
+ */
 export function setWebhook(
   context: Pick<JobContext, 'store' | 'clock'>,
   userId: string,
@@ -24,11 +26,21 @@ export function setWebhook(
   const address = new URL(url);
   address.hash = '';
   const unset = { userId, secret: newSecret(), previousSecret: null, previousUntil: null };
-  return change(context, userId, (webhook) => ({ ...(webhook ?? unset), url: address.href, enabled }));
+  return change(context, userId, (webhook) => ({
+    ...(webhook ?? unset),
+    url: address.href,
+    enabled,
+  }));
 }
 
-/** Replaces the secret; the previous one keeps signing for a day. Throws `not_found` without a webhook. */
-export function rotateSecret(context: Pick<JobContext, 'store' | 'clock'>, userId: string): Promise<Webhook> {
+/**
+ * Replaces the secret; the previous one keeps signing for a day. Throws `not_found` without a
+ * webhook.
+ */
+export function rotateSecret(
+  context: Pick<JobContext, 'store' | 'clock'>,
+  userId: string,
+): Promise<Webhook> {
   const secret = newSecret();
   return change(context, userId, (webhook) => {
     if (webhook === null) throw new Fault('not_found', 'There is no webhook.');
@@ -63,8 +75,16 @@ export function secretsOf(webhook: Webhook, now: number): string[] {
     : [secret];
 }
 
-/** Returns the headers of the Standard Webhooks specification: id, timestamp and one signature per secret. */
-export function signatureHeaders(id: string, body: string, secrets: readonly string[], now: number) {
+/**
+ * Returns the headers of the Standard Webhooks specification: id, timestamp and one signature per
+ * secret.
+ */
+export function signatureHeaders(
+  id: string,
+  body: string,
+  secrets: readonly string[],
+  now: number,
+) {
   const at = new Date(now);
   return {
     'webhook-id': id,

@@ -2,7 +2,9 @@ import type { Clock } from '../../base/clock.ts';
 import type { SessionScope } from '../cookie-store.ts';
 import type { BrowserPool } from './pool.ts';
 
-/** Time for which a browser that cannot be reached gets no pages while others do, in milliseconds. */
+/**
+ * Time for which a browser that cannot be reached gets no pages while others do, in milliseconds.
+ */
 const retryMs = 5_000;
 
 interface Member<Page> {
@@ -22,8 +24,8 @@ export class BrowserGroup<Page> {
   }
 
   /**
-   * Opens a page as BrowserPool.use() does, in another browser if one cannot be started or reached. Rejects
-   * with the fault of the last one if none can.
+   * Opens a page as BrowserPool.use() does, in another browser if one cannot be started or reached.
+   * Rejects with the fault of the last one if none can.
    */
   async use<Value>(
     scope: SessionScope,

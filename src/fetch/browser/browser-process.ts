@@ -40,8 +40,8 @@ export interface PoolLimits {
   /** Pages after which the browser is restarted. */
   browserPages: number;
   /**
-   * Memory in bytes above which the browser is restarted once its pages are closed. Above twice the value, it
-   * is restarted immediately.
+   * Memory in bytes above which the browser is restarted once its pages are closed. Above twice the
+   * value, it is restarted immediately.
    */
   memoryBytes: number;
   /** Interval between checks of the browser and its memory, in milliseconds. */

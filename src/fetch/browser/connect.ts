@@ -17,9 +17,9 @@ export interface ConnectBrowserOptions {
 }
 
 /**
- * Connects to a browser that runs elsewhere, which other processes may use, too. It makes the connections of
- * its pages itself, so that no rules for them apply. Its contexts end with the connection. Rejects with
- * `browser_failed`.
+ * Connects to a browser that runs elsewhere, which other processes may use, too. It makes the
+ * connections of its pages itself, so that no rules for them apply. Its contexts end with the
+ * connection. Rejects with `browser_failed`.
  */
 export async function connectBrowser(options: ConnectBrowserOptions): Promise<BrowserProcess<Tab>> {
   const { url, cookies } = options;
@@ -32,7 +32,8 @@ export async function connectBrowser(options: ConnectBrowserOptions): Promise<Br
       defaultViewport: viewport,
       protocolTimeout: responseMs,
       // Pages of other processes are not in contexts of this one.
-      targetFilter: (target) => target.type() === 'browser' || target.browserContext().id !== undefined,
+      targetFilter: (target) =>
+        target.type() === 'browser' || target.browserContext().id !== undefined,
     });
   } catch (error) {
     const message = `the browser at ${new URL(url).origin} cannot be reached: ${driverReason(error)}`;

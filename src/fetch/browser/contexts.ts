@@ -26,8 +26,8 @@ export class BrowserContexts<Page> {
   /** Entries that accept pages, by scope, in the order of use. */
   readonly #entries = new Map<string, ContextEntry<Page>>();
   /**
-   * Contexts that are being closed, by scope: they save the cookies that the next one of the session starts
-   * with.
+   * Contexts that are being closed, by scope: they save the cookies that the next one of the
+   * session starts with.
    */
   readonly #closing = new Map<string, Promise<unknown>>();
 
@@ -82,7 +82,9 @@ export class BrowserContexts<Page> {
   #open(scope: SessionScope): ContextEntry<Page> {
     this.#evictIdle();
     const closing = this.#closing.get(scopeKey(scope));
-    const context = closing ? closing.then(() => this.#browser.context(scope)) : this.#browser.context(scope);
+    const context = closing
+      ? closing.then(() => this.#browser.context(scope))
+      : this.#browser.context(scope);
     // Each page that awaits the context handles the rejection.
     context.catch(() => {});
     const openedAt = this.#clock.steady();
@@ -110,7 +112,9 @@ export class BrowserContexts<Page> {
       const context = await entry.context.catch(() => null);
       await context
         ?.close(entry.keepsCookies)
-        .catch((error: Error) => this.#log.debug({ err: error }, 'closing a browser context failed'));
+        .catch((error: Error) =>
+          this.#log.debug({ err: error }, 'closing a browser context failed'),
+        );
     };
     const closed = Promise.all([this.#closing.get(key), close()]).finally(() => {
       if (this.#closing.get(key) === closed) this.#closing.delete(key);

@@ -43,14 +43,15 @@ interface Command {
 }
 
 /**
- * Changes the commands of the driver for a browser that others use, too: contexts end with the connection,
- * and pages of others do not wait for this connection.
+ * Changes the commands of the driver for a browser that others use, too: contexts end with the
+ * connection, and pages of others do not wait for this connection.
  */
 function forSharedBrowser(message: string): string {
   if (!/"Target\.(?:createBrowserContext|setAutoAttach)"/.test(message)) return message;
   const command = JSON.parse(message) as Command;
   const params = { ...command.params };
-  if (command.method === 'Target.createBrowserContext') Object.assign(params, { disposeOnDetach: true });
+  if (command.method === 'Target.createBrowserContext')
+    Object.assign(params, { disposeOnDetach: true });
   if (command.method === 'Target.setAutoAttach' && command.sessionId === undefined)
     Object.assign(params, { waitForDebuggerOnStart: false });
   return JSON.stringify({ ...command, params });
@@ -94,7 +95,9 @@ export async function openDevTools(address: string): Promise<ConnectionTransport
   const socket = new WebSocket(await socketUrl(address));
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   socket.addEventListener('open', () => resolve(), { once: true });
-  socket.addEventListener('error', () => reject(new Error('it refused the connection')), { once: true });
+  socket.addEventListener('error', () => reject(new Error('it refused the connection')), {
+    once: true,
+  });
   const timer = setTimeout(() => reject(new Error('it does not respond')), connectMs);
   try {
     await promise;

@@ -4,7 +4,10 @@ export const notResponding = 'it does not respond';
 /** Words for errors of the driver, which name its own interface. */
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/timed? ?out|protocolTimeout/i, notResponding],
-  [/(?:target|session|connection|browser|page|frame|context)\b.*\b(?:closed|detached|crashed)/i, 'it ended'],
+  [
+    /(?:target|session|connection|browser|page|frame|context)\b.*\b(?:closed|detached|crashed)/i,
+    'it ended',
+  ],
 ];
 
 /** Returns the reason of an error of the driver or of the browser, in words for operators. */

@@ -35,7 +35,10 @@ async function proxy(
   return running;
 }
 
-/** Requests a host through an egress, and returns the response body, or '' if the connection is refused. */
+/**
+ * Requests a host through an egress, and returns the response body, or '' if the connection is
+ * refused.
+ */
 async function fetchThrough(egress: string, host: string): Promise<string> {
   const socket = connect(Number(new URL(egress).port), '127.0.0.1');
   try {
@@ -59,7 +62,9 @@ async function openEgressThrough(url: string) {
     origin: 'http://shop.example',
     allowPrivate: false,
     resolve: (host, _options, callback) =>
-      callback(null, [{ address: host.startsWith('inside') ? '10.0.0.1' : '93.184.216.34', family: 4 }]),
+      callback(null, [
+        { address: host.startsWith('inside') ? '10.0.0.1' : '93.184.216.34', family: 4 },
+      ]),
     proxy: url,
   });
   stops.push(egress.close);
@@ -86,6 +91,9 @@ test('the fault of a failing proxy does not contain its credentials', async () =
   const egress = await openEgressThrough(`http://user:wrong@${failing.address}`);
   expect(await fetchThrough(egress.proxy, 'shop.example')).toBe('');
   const fault = egress.faultOf('http://shop.example/');
-  expect(fault).toMatchObject({ code: 'proxy_failed', message: expect.stringContaining(failing.address) });
+  expect(fault).toMatchObject({
+    code: 'proxy_failed',
+    message: expect.stringContaining(failing.address),
+  });
   expect(fault!.message).not.toContain('wrong');
 });

@@ -35,7 +35,12 @@ afterAll(() => {
 
 async function newEgress(rules: Partial<EgressRules> = {}): Promise<Egress> {
   addresses = ['127.0.0.1'];
-  const open = await openEgress({ origin: 'https://shop.example', allowPrivate: false, resolve, ...rules });
+  const open = await openEgress({
+    origin: 'https://shop.example',
+    allowPrivate: false,
+    resolve,
+    ...rules,
+  });
   opened.push(open);
   return open;
 }
@@ -103,7 +108,9 @@ test.each([
 test('another port of the origin’s host is refused', async () => {
   const egress = await newEgress({ origin: `http://127.0.0.1:${port + 1}` });
   expect((await connectTo(egress, '127.0.0.1')).code).toBe(2);
-  expect(egress.faultOf(`http://127.0.0.1:${port}/page`)).toMatchObject({ code: 'address_refused' });
+  expect(egress.faultOf(`http://127.0.0.1:${port}/page`)).toMatchObject({
+    code: 'address_refused',
+  });
 });
 
 test('a name that resolves to a private address is refused', async () => {
@@ -130,7 +137,10 @@ test('faultOf() returns the fault of an unreachable host until it is reachable',
   await once(closed, 'close');
   expect((await connectTo(egress, '127.0.0.1', other)).code).toBe(4);
   const url = `http://127.0.0.1:${other}/`;
-  expect(egress.faultOf(url)).toMatchObject({ code: 'network', message: expect.stringContaining('refused') });
+  expect(egress.faultOf(url)).toMatchObject({
+    code: 'network',
+    message: expect.stringContaining('refused'),
+  });
   closed.listen(other, '127.0.0.1');
   await once(closed, 'listening');
   expect((await connectTo(egress, '127.0.0.1', other)).code).toBe(0);

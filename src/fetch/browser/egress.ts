@@ -30,8 +30,8 @@ export interface Egress {
   /** URL for the browser: "socks5://127.0.0.1:40123". */
   readonly proxy: string;
   /**
-   * Returns the last connection fault of a URL's host: `address_refused`, `network`, or `page_timeout`.
-   * Undefined if the last connection succeeded or there was none.
+   * Returns the last connection fault of a URL's host: `address_refused`, `network`, or
+   * `page_timeout`. Undefined if the last connection succeeded or there was none.
    */
   faultOf(url: string): Fault | undefined;
   /** Closes all connections. */
@@ -75,13 +75,17 @@ function join(one: Socket, other: Socket): void {
 }
 
 /**
- * Opens the proxy of one browser context: a SOCKS 5 server on a free loopback port. It resolves names itself
- * and checks each address when the connection is made, so that no page, frame, script, or redirect reaches
- * anything but the public internet and the configured origin.
+ * Opens the proxy of one browser context: a SOCKS 5 server on a free loopback port. It resolves
+ * names itself and checks each address when the connection is made, so that no page, frame, script,
+ * or redirect reaches anything but the public internet and the configured origin.
  */
 export async function openEgress(rules: EgressRules): Promise<Egress> {
   const egress = new EgressServer(rules);
-  return { proxy: await egress.listen(), faultOf: (url) => egress.faultOf(url), close: () => egress.close() };
+  return {
+    proxy: await egress.listen(),
+    faultOf: (url) => egress.faultOf(url),
+    close: () => egress.close(),
+  };
 }
 
 class EgressServer {
@@ -139,7 +143,9 @@ class EgressServer {
       const fault = networkFault(error, host);
       if (this.#faults.size >= maxFaults) this.#faults.clear();
       this.#faults.set(key, fault);
-      socket.end(fault.code === 'address_refused' ? socksReplies.refused : socksReplies.unreachable);
+      socket.end(
+        fault.code === 'address_refused' ? socksReplies.refused : socksReplies.unreachable,
+      );
     }
   }
 

@@ -19,8 +19,8 @@ import { BrowserPool } from './pool.ts';
 import type { Tab } from './tab.ts';
 
 /**
- * Defect of a page: a response came from the cache and was requested again, or the document did not show in
- * time what its reader expects.
+ * Defect of a page: a response came from the cache and was requested again, or the document did not
+ * show in time what its reader expects.
  */
 export type PageDefect = 'cached' | 'pending';
 
@@ -30,12 +30,13 @@ export interface BrowserFetcherOptions
   /** Text appended to the browser's own User-Agent. */
   userAgent: string;
   /**
-   * Path of the Chromium executable. Null if there is none, which fails every fetch with `browser_missing`.
+   * Path of the Chromium executable. Null if there is none, which fails every fetch with
+   * `browser_missing`.
    */
   path: string | null;
   /**
-   * Returns the DevTools addresses of the browsers that load a market's pages, instead of starting one. None
-   * by default.
+   * Returns the DevTools addresses of the browsers that load a market's pages, instead of starting
+   * one. None by default.
    */
   urlsOf?: ((market: string) => readonly string[]) | undefined;
   limits?: Partial<PageLoadLimits & PoolLimits>;
@@ -63,16 +64,17 @@ function browserMissing(): Fault {
 }
 
 /**
- * Creates a fetcher that loads pages in a browser, for markets whose data only the pages' own scripts can
- * request. The first page starts the browser. Cookies last per market, region, and origin until the process
- * ends, unless they are discarded or the browser crashes.
+ * Creates a fetcher that loads pages in a browser, for markets whose data only the pages' own
+ * scripts can request. The first page starts the browser. Cookies last per market, region, and
+ * origin until the process ends, unless they are discarded or the browser crashes.
  */
 export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
   const { origins, clock, log, onDefect } = options;
   const limits = { ...defaultPageLoadLimits, ...defaultPoolLimits, ...options.limits };
   const resolveOrigin = createOriginResolver(origins);
   const cookies = createScopedCache<CookieData[]>((values) => 2 * JSON.stringify(values).length);
-  const poolOf = (start: () => Promise<BrowserProcess<Tab>>) => new BrowserPool(start, limits, clock, log);
+  const poolOf = (start: () => Promise<BrowserProcess<Tab>>) =>
+    new BrowserPool(start, limits, clock, log);
   const own = new BrowserGroup([poolOf(() => launch(options, cookies))], clock);
   const groups = new Map<string, BrowserGroup<Tab>>([['', own]]);
   const urlsOf = options.urlsOf ?? (() => []);
@@ -115,7 +117,10 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         const fault = Fault.from(error);
-        log.debug({ market, region, url: plan.url, code: fault.code, err: fault.cause }, fault.message);
+        log.debug(
+          { market, region, url: plan.url, code: fault.code, err: fault.cause },
+          fault.message,
+        );
         throw fault;
       }
     },
@@ -126,14 +131,20 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
   };
 }
 
-/** Throws for a request that no page sends, and for one that only a browser of this process may send. */
+/**
+ * Throws for a request that no page sends, and for one that only a browser of this process may
+ * send.
+ */
 function checkRequest(request: PageRequest, origin: string, isRemote: boolean): void {
   if (request.page === undefined && request.method === 'POST')
     throw new Fault('invalid', `${request.path} has no page whose scripts request it`);
   if (request.origin !== undefined && isRemote) throw unguarded(origin);
 }
 
-/** Returns the fault of a page at an address from a caller, whose connections a remote browser would make. */
+/**
+ * Returns the fault of a page at an address from a caller, whose connections a remote browser would
+ * make.
+ */
 function unguarded(origin: string): Fault {
   return new Fault(
     'address_refused',

@@ -8,7 +8,12 @@ export interface ResponseHead {
 }
 
 /** Cookies, which the browser handles, and headers that describe only the encoded body. */
-const dropped: readonly string[] = ['set-cookie', 'content-encoding', 'content-length', 'transfer-encoding'];
+const dropped: readonly string[] = [
+  'set-cookie',
+  'content-encoding',
+  'content-length',
+  'transfer-encoding',
+];
 
 /** Converts the status, headers, and URL that the browser reports. */
 export function toResponseHead(

@@ -73,7 +73,9 @@ test.skipIf(!isSupported)('downloads a browser that every later start finds', as
   expect(findInstalledBrowser(dataDir)).toBeNull();
   const { path, version } = await installBrowser({ dataDir, from: `${baseUrl()}/` });
   expect(version).toMatch(/^\d+(\.\d+){3}$/);
-  expect(requested.at(-1)).toMatch(new RegExp(`^GET /chrome/${version}/[\\w-]+/chrome-[\\w-]+\\.zip$`));
+  expect(requested.at(-1)).toMatch(
+    new RegExp(`^GET /chrome/${version}/[\\w-]+/chrome-[\\w-]+\\.zip$`),
+  );
   expect(path.startsWith(join(dataDir, 'browser'))).toBe(true);
   expect(findInstalledBrowser(dataDir)).toBe(path);
   expect(loadConfig({ GLEANER_DATA_DIR: dataDir, PATH: '/usr/bin' }).browser).toBe(path);

@@ -21,8 +21,9 @@ export interface InstalledBrowser {
 }
 
 /**
- * Downloads the version of Chrome for Testing that the driver was tested with to the data folder, where every
- * later start finds it. An installed version is not downloaded again. Throws `unavailable` if that fails.
+ * Downloads the version of Chrome for Testing that the driver was tested with to the data folder,
+ * where every later start finds it. An installed version is not downloaded again. Throws
+ * `unavailable` if that fails.
  */
 export async function installBrowser(options: BrowserInstallOptions): Promise<InstalledBrowser> {
   const { dataDir, from, withDeps = false } = options;
@@ -47,8 +48,12 @@ export async function installBrowser(options: BrowserInstallOptions): Promise<In
     await writeFile(browserNote(dataDir), relative(folder, executablePath));
     return { version, path: executablePath };
   } catch (error) {
-    throw new Fault('unavailable', `Chrome ${version} could not be installed: ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw new Fault(
+      'unavailable',
+      `Chrome ${version} could not be installed: ${(error as Error).message}`,
+      {
+        cause: error,
+      },
+    );
   }
 }

@@ -8,8 +8,8 @@ import { canTakeBody, isWholeBody, returnBody, takeBody } from './wanted-body.ts
 type PausedEvent = Protocol.Fetch.RequestPausedEvent;
 
 /**
- * Requests to intercept: documents, at the request and the response stage, requests of scripts, which may be
- * the wanted one, and types of resources that are blocked.
+ * Requests to intercept: documents, at the request and the response stage, requests of scripts,
+ * which may be the wanted one, and types of resources that are blocked.
  */
 export const patterns: Protocol.Fetch.RequestPattern[] = [
   { resourceType: 'Document', requestStage: 'Request' },
@@ -43,8 +43,9 @@ export interface InterceptionEvents {
 }
 
 /**
- * Decides what a page may load: main documents that the navigation rules allow and that are not too large,
- * and frames of the same site, but no images, media, or fonts. Returns the handler of paused requests.
+ * Decides what a page may load: main documents that the navigation rules allow and that are not too
+ * large, and frames of the same site, but no images, media, or fonts. Returns the handler of paused
+ * requests.
  */
 export function intercept(
   cdp: CDPSession,
@@ -98,15 +99,18 @@ async function decideMainDocument(
 }
 
 /** Allows frames of the same site, and those without an address on the web. */
-async function decideFrame({ cdp, plan }: InterceptionContext, paused: PausedEvent): Promise<unknown> {
+async function decideFrame(
+  { cdp, plan }: InterceptionContext,
+  paused: PausedEvent,
+): Promise<unknown> {
   const { url } = paused.request;
   const isAllowed = !/^https?:/.test(url) || isSameSite(url, plan.origin);
   return isAllowed ? allow(cdp, paused) : block(cdp, paused, 'BlockedByClient');
 }
 
 /**
- * Returns true for the request of a script whose response is wanted and could come from the cache. A header
- * for another origin would need its permission.
+ * Returns true for the request of a script whose response is wanted and could come from the cache.
+ * A header for another origin would need its permission.
  */
 function isRevalidated(plan: PagePlan, { url, method }: Protocol.Network.Request): boolean {
   return method === 'GET' && plan.expects(url, method) && URL.parse(url)?.origin === plan.origin;
@@ -143,14 +147,17 @@ async function block(
   await cdp.send('Fetch.failRequest', { requestId, errorReason }).catch(ignoreCancelled);
 }
 
-/** Ignores the error for a request that the page has cancelled while it was paused. Rethrows any other. */
+/**
+ * Ignores the error for a request that the page has cancelled while it was paused. Rethrows any
+ * other.
+ */
 function ignoreCancelled(error: Error): void {
   if (!error.message.includes('Invalid InterceptionId')) throw error;
 }
 
 /**
- * Takes the response to an expected request before the page receives it, which may not read it or leave.
- * Responses that cannot be taken, such as redirects, are left to the page.
+ * Takes the response to an expected request before the page receives it, which may not read it or
+ * leave. Responses that cannot be taken, such as redirects, are left to the page.
  */
 async function takeWanted(
   cdp: CDPSession,
@@ -162,7 +169,8 @@ async function takeWanted(
   const { request, networkId, responseStatusCode = 0, responseHeaders = [] } = paused;
   const isRedirect = responseStatusCode >= 300 && responseStatusCode <= 399;
   const isUncached = request.method !== 'GET' || isRevalidated(plan, request);
-  if (networkId === undefined || isRedirect || !canTakeBody(paused, isUncached)) return allow(cdp, paused);
+  if (networkId === undefined || isRedirect || !canTakeBody(paused, isUncached))
+    return allow(cdp, paused);
   let body: Buffer | null;
   try {
     body = await takeBody(cdp, paused, maxBytes);

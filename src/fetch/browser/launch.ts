@@ -41,7 +41,8 @@ const flags: readonly string[] = [
   '--blink-settings=imagesEnabled=false',
   '--disable-remote-fonts',
   '--autoplay-policy=user-gesture-required',
-  // Forbids datagrams, which would go past a context's proxy. The flag has another name in older versions.
+  // Forbids datagrams, which would go past a context's proxy. The flag has another name in older
+  // versions.
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   `--js-flags=--max-old-space-size=${scriptMegabytes}`,
@@ -55,8 +56,8 @@ const proxiedFlags = ['--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1
 const maxParentLength = 20;
 
 /**
- * Returns the folder for the folders of browsers. Chromium creates a socket in its folder, and systems limit
- * the length of a socket's path to about 100 characters, which it does not survive.
+ * Returns the folder for the folders of browsers. Chromium creates a socket in its folder, and
+ * systems limit the length of a socket's path to about 100 characters, which it does not survive.
  */
 export const profileParent = (): string => (tmpdir().length > maxParentLength ? '/tmp' : tmpdir());
 
@@ -67,7 +68,12 @@ function sandboxFlags(): string[] {
 
 async function start(path: string, profile: string, more: readonly string[]): Promise<Browser> {
   // This process's environment contains secrets.
-  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: profile, TMPDIR: profile, LANG: 'C.UTF-8' };
+  const env = {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    HOME: profile,
+    TMPDIR: profile,
+    LANG: 'C.UTF-8',
+  };
   // The driver adds the pipe only if no other connection is named.
   const args = ['--remote-debugging-pipe', ...sandboxFlags(), ...flags, ...more];
   try {
@@ -87,13 +93,15 @@ async function start(path: string, profile: string, more: readonly string[]): Pr
       protocolTimeout: responseMs,
     });
   } catch (error) {
-    // The browser's own output is more useful than the error that its pipe was closed. One that hangs would
-    // hang again.
+    // The browser's own output is more useful than the error that its pipe was closed. One that
+    // hangs would hang again.
     const failure = driverReason(error);
     const isHung = failure === notResponding;
     const diagnosis = isHung ? null : await diagnoseStartFailure(path, args, profile, env);
     const reason = diagnosis ?? failure;
-    throw new Fault('browser_failed', `the browser ${path} did not start: ${reason}`, { cause: error });
+    throw new Fault('browser_failed', `the browser ${path} did not start: ${reason}`, {
+      cause: error,
+    });
   }
 }
 
@@ -106,10 +114,13 @@ export interface StartedBrowser
 }
 
 /**
- * Starts a browser in its own process group with its own folder, which is removed when it ends. Rejects with
- * `browser_failed` and the browser's error output.
+ * Starts a browser in its own process group with its own folder, which is removed when it ends.
+ * Rejects with `browser_failed` and the browser's error output.
  */
-export async function startBrowser(path: string, moreFlags: readonly string[]): Promise<StartedBrowser> {
+export async function startBrowser(
+  path: string,
+  moreFlags: readonly string[],
+): Promise<StartedBrowser> {
   const profile = await createProcessFolder('browser', profileParent());
   let browser: Browser;
   try {
@@ -119,7 +130,8 @@ export async function startBrowser(path: string, moreFlags: readonly string[]): 
     throw error;
   }
   const pid = browser.process()!.pid!;
-  // A pipe to a browser that was killed with unread messages fails; its end is reported all the same.
+  // A pipe to a browser that was killed with unread messages fails; its end is reported all the
+  // same.
   for (const stream of browser.process()!.stdio) stream?.on('error', () => {});
   const { promise: gone, resolve: resolveGone } = Promise.withResolvers<void>();
   browser.once('disconnected', () => {
@@ -147,7 +159,8 @@ export async function startBrowser(path: string, moreFlags: readonly string[]): 
 export async function launchBrowser(options: LaunchOptions): Promise<BrowserProcess<Tab>> {
   const { path, rules, cookies } = options;
   const { browser, gone, memory, ping, kill, close } = await startBrowser(path, proxiedFlags);
-  // The browser's own value comes first and unchanged, including "Headless", to identify the client honestly.
+  // The browser's own value comes first and unchanged, including "Headless", to identify the client
+  // honestly.
   const userAgent = `${await browser.userAgent()} ${options.userAgent}`;
   return {
     gone,

@@ -33,7 +33,8 @@ const reasons: Readonly<Record<string, string>> = {
 export function netFault(errorText: string, url: string): Fault {
   const host = URL.parse(url)?.host ?? url.slice(0, 200);
   const code = errorText.replace(/^net::/, '');
-  if (timeouts.includes(code)) return new Fault('page_timeout', `${host}: the connection timed out`);
+  if (timeouts.includes(code))
+    return new Fault('page_timeout', `${host}: the connection timed out`);
   const reason = /^ERR_(?:CERT|SSL)/.test(code) ? `TLS: ${code}` : (reasons[code] ?? code);
   return new Fault('network', `${host}: ${reason}`);
 }
@@ -46,7 +47,9 @@ async function setPreferences({ page }: Tab, { origin, preferences }: PagePlan):
   const { hostname, protocol } = new URL(origin);
   const existing = new Set((await context.cookies()).map(({ name }) => name));
   const cookies = entries.flatMap(([name, value]) =>
-    existing.has(name) ? [] : [{ name, value, domain: hostname, path: '/', secure: protocol === 'https:' }],
+    existing.has(name)
+      ? []
+      : [{ name, value, domain: hostname, path: '/', secure: protocol === 'https:' }],
   );
   await context.setCookie(...cookies);
 }
@@ -83,12 +86,17 @@ export interface LoadPageOptions {
 }
 
 /** Starts loading a page and observing it. */
-async function startLoading(tab: Tab, plan: PagePlan, options: LoadPageOptions): Promise<PageObservation> {
+async function startLoading(
+  tab: Tab,
+  plan: PagePlan,
+  options: LoadPageOptions,
+): Promise<PageObservation> {
   const { page, egress, userAgent } = tab;
   const { limits, clock, onCached } = options;
   const cdp = await page.createCDPSession();
   const { frameTree } = await cdp.send('Page.getFrameTree');
-  const failureOf = (errorText: string, url: string) => egress?.faultOf(url) ?? netFault(errorText, url);
+  const failureOf = (errorText: string, url: string) =>
+    egress?.faultOf(url) ?? netFault(errorText, url);
   const mainFrame = frameTree.frame.id;
   const observation = observe({ cdp, mainFrame, plan, limits, failureOf, clock, onCached });
   const fail = (reason: unknown) => observation.fail(reason);
@@ -109,14 +117,18 @@ async function startLoading(tab: Tab, plan: PagePlan, options: LoadPageOptions):
 }
 
 /**
- * Loads a page in a tab and returns the part that the plan asks for: the response to the page's own request,
- * or the rendered document, which also takes the place of a response that the page never requested. At the
- * deadline, a complete document is the result, too. Images, media, fonts, and frames of other sites are not
- * loaded, dialogs are dismissed, and navigations stay on the
- * origin. Rejects with `network`, `page_timeout`, `page_too_large`, `address_refused`, `page_unreadable`, or
- * `browser_failed`, or with the signal's reason if aborted.
+ * Loads a page in a tab and returns the part that the plan asks for: the response to the page's own
+ * request, or the rendered document, which also takes the place of a response that the page never
+ * requested. At the deadline, a complete document is the result, too. Images, media, fonts, and
+ * frames of other sites are not loaded, dialogs are dismissed, and navigations stay on the origin.
+ * Rejects with `network`, `page_timeout`, `page_too_large`, `address_refused`, `page_unreadable`,
+ * or `browser_failed`, or with the signal's reason if aborted.
  */
-export async function loadPage(tab: Tab, plan: PagePlan, options: LoadPageOptions): Promise<PageResponse> {
+export async function loadPage(
+  tab: Tab,
+  plan: PagePlan,
+  options: LoadPageOptions,
+): Promise<PageResponse> {
   const { limits, signal } = options;
   const stop = Promise.withResolvers<never>();
   const subject = plan.take === 'document' ? 'the page' : "the page's request";

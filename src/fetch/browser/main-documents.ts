@@ -89,8 +89,8 @@ export class MainDocuments {
   }
 
   /**
-   * Returns the shown document: as rendered if it is loaded, otherwise as it was received, because a script
-   * that does not respond keeps the rest of a complete document from being parsed.
+   * Returns the shown document: as rendered if it is loaded, otherwise as it was received, because
+   * a script that does not respond keeps the rest of a complete document from being parsed.
    */
   async read(isLoaded: boolean): Promise<PageResponse> {
     if (!this.#shown) throw new Fault('page_unreadable', 'the site showed no page');

@@ -25,9 +25,9 @@ async function readMemory(pid: string): Promise<[number, ProcessMemory] | null> 
 }
 
 /**
- * Returns the memory of a process and its descendants in bytes. Shared memory counts once, with the maximum
- * of one process, since the processes of a browser run the same program. Returns null without /proc, or if
- * the process has ended.
+ * Returns the memory of a process and its descendants in bytes. Shared memory counts once, with the
+ * maximum of one process, since the processes of a browser run the same program. Returns null
+ * without /proc, or if the process has ended.
  */
 export async function readTreeMemory(root: number): Promise<number | null> {
   const names = await readdir('/proc').catch(() => [] as string[]);

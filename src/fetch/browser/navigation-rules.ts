@@ -19,9 +19,9 @@ const maxRedirects = 3;
 const maxPages = 5;
 
 /**
- * Creates the rules for one page. Navigations must stay on the origin, and their number is limited. Redirects
- * of a document are returned, as with plain HTTP, unless `followsRedirects` is set, for pages that are loaded
- * for their requests.
+ * Creates the rules for one page. Navigations must stay on the origin, and their number is limited.
+ * Redirects of a document are returned, as with plain HTTP, unless `followsRedirects` is set, for
+ * pages that are loaded for their requests.
  */
 export function createNavigationRules(origin: string, followsRedirects: boolean): NavigationRules {
   let pages = 0;
@@ -35,7 +35,12 @@ export function createNavigationRules(origin: string, followsRedirects: boolean)
     redirect: ({ status, headers: { location }, url }) => {
       if (!redirectStatuses.includes(status) || location === undefined) return null;
       const target = URL.parse(location, url);
-      if (!followsRedirects || target === null || !isOnOrigin(target.href) || followed >= maxRedirects) {
+      if (
+        !followsRedirects ||
+        target === null ||
+        !isOnOrigin(target.href) ||
+        followed >= maxRedirects
+      ) {
         return 'return';
       }
       followed += 1;

@@ -34,8 +34,9 @@ export interface ObserveOptions {
 }
 
 /**
- * Observes a page and returns the wanted response as soon as it is complete, or the document once it is
- * rendered. The document also takes the place of a response that never arrived, since it shows the cause.
+ * Observes a page and returns the wanted response as soon as it is complete, or the document once
+ * it is rendered. The document also takes the place of a response that never arrived, since it
+ * shows the cause.
  */
 export function observe(options: ObserveOptions): PageObservation {
   const observer = new PageObservation(options);
@@ -133,7 +134,10 @@ export class PageObservation {
     this.#timer.stop();
   }
 
-  #on<Name extends keyof CDPEvents & string>(name: Name, handle: (event: CDPEvents[Name]) => unknown): void {
+  #on<Name extends keyof CDPEvents & string>(
+    name: Name,
+    handle: (event: CDPEvents[Name]) => unknown,
+  ): void {
     this.#options.cdp.on(name, (event: CDPEvents[Name]) => this.#handle(() => handle(event)));
   }
 
@@ -155,9 +159,17 @@ export class PageObservation {
     const isOwn = frameId === this.#options.mainFrame && type !== 'Document';
     const isWanted = isOwn && this.#options.plan.expects(url, method);
     if (isWanted) this.#wanted.begin(requestId);
-    const counts = this.#traffic.begin({ id: requestId, type, method, url, body: postData, isWanted });
+    const counts = this.#traffic.begin({
+      id: requestId,
+      type,
+      method,
+      url,
+      body: postData,
+      isWanted,
+    });
     if (counts) this.#timer.restartQuiet();
-    if (this.#traffic.requests > requests) this.#failTooLarge(`makes more than ${requests} requests`);
+    if (this.#traffic.requests > requests)
+      this.#failTooLarge(`makes more than ${requests} requests`);
   }
 
   async #onResponse(event: CDPEvents['Network.responseReceived']): Promise<void> {
@@ -166,7 +178,10 @@ export class PageObservation {
     if (!isDocument && !this.#wanted.has(requestId)) return;
     if (isFromCache(response)) return this.#reload(requestId, response.url);
     const at = this.#options.clock.now();
-    const head = { ...toResponseHead(response.status, Object.entries(response.headers), response.url), at };
+    const head = {
+      ...toResponseHead(response.status, Object.entries(response.headers), response.url),
+      at,
+    };
     if (isDocument) this.#documents.add(requestId, head, response);
     else this.#wanted.setHead(requestId, head);
   }
@@ -197,7 +212,11 @@ export class PageObservation {
     const head = this.#wanted.headOf(requestId);
     if (head === null) return;
     try {
-      this.#receive({ ...head, requestId, body: await readResponseBody(this.#options.cdp, requestId) });
+      this.#receive({
+        ...head,
+        requestId,
+        body: await readResponseBody(this.#options.cdp, requestId),
+      });
     } catch {
       // The browser drops the responses of a page that has left.
       this.#wanted.fail(requestId, this.#options.failureOf('net::ERR_ABORTED', head.url));
@@ -234,14 +253,24 @@ export class PageObservation {
 
   #resolveEmpty(head: ResponseHead): void {
     const { status, headers, url } = head;
-    this.#result.resolve({ status, headers, url, body: Buffer.alloc(0), at: this.#options.clock.now() });
+    this.#result.resolve({
+      status,
+      headers,
+      url,
+      body: Buffer.alloc(0),
+      at: this.#options.clock.now(),
+    });
   }
 
-  /** Ends with a redirect if a script leads to another origin and the expected response is not on its way. */
+  /**
+   * Ends with a redirect if a script leads to another origin and the expected response is not on
+   * its way.
+   */
   #leadsAway(url: string): boolean {
     const { plan } = this.#options;
     const target = URL.parse(url);
-    const isAway = target !== null && /^https?:$/.test(target.protocol) && target.origin !== plan.origin;
+    const isAway =
+      target !== null && /^https?:$/.test(target.protocol) && target.origin !== plan.origin;
     if (!isAway || this.#traffic.awaitsWanted) return false;
     this.#resolveEmpty({
       status: 302,
@@ -251,7 +280,10 @@ export class PageObservation {
     return true;
   }
 
-  /** Ends at the deadline with the shown document, whatever it is, or with the fault if it is incomplete. */
+  /**
+   * Ends at the deadline with the shown document, whatever it is, or with the fault if it is
+   * incomplete.
+   */
   expire(fault: Fault): void {
     this.#handle(async () => {
       await this.#settle();
@@ -260,8 +292,8 @@ export class PageObservation {
   }
 
   /**
-   * Ends with the document if its main thread is idle, too, and the reader expects no more of it, or has
-   * waited for it long enough.
+   * Ends with the document if its main thread is idle, too, and the reader expects no more of it,
+   * or has waited for it long enough.
    */
   async #settleIfIdle(): Promise<void> {
     const { plan, limits, cdp } = this.#options;
@@ -297,7 +329,10 @@ export class PageObservation {
     return isReady;
   }
 
-  /** Ends at a time limit with what is shown, unless it is incomplete or a wanted response is on its way. */
+  /**
+   * Ends at a time limit with what is shown, unless it is incomplete or a wanted response is on its
+   * way.
+   */
   async #settle(): Promise<void> {
     if (this.#endWithError()) return;
     const { shown: document } = this.#documents;

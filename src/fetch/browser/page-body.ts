@@ -9,8 +9,9 @@ function tooLarge(maxBytes: number): Fault {
 }
 
 /**
- * Returns an element whose HTML has the open shadow roots below it: the element itself if there are none,
- * otherwise a copy in a document without scripts, with the contents of each root before those of its host.
+ * Returns an element whose HTML has the open shadow roots below it: the element itself if there are
+ * none, otherwise a copy in a document without scripts, with the contents of each root before those
+ * of its host.
  */
 const withShadowRoots = `(root) => {
   const elements = root?.getElementsByTagName('*') ?? [];
@@ -28,10 +29,14 @@ const withShadowRoots = `(root) => {
 }`;
 
 /**
- * Serializes the current document of a frame in UTF-8. It runs in an isolated world, which the page's scripts
- * cannot manipulate. Rejects with `page_too_large` or `page_unreadable`.
+ * Serializes the current document of a frame in UTF-8. It runs in an isolated world, which the
+ * page's scripts cannot manipulate. Rejects with `page_too_large` or `page_unreadable`.
  */
-export async function serializeDocument(cdp: CDPSession, frameId: string, maxBytes: number): Promise<Buffer> {
+export async function serializeDocument(
+  cdp: CDPSession,
+  frameId: string,
+  maxBytes: number,
+): Promise<Buffer> {
   const { executionContextId } = await cdp.send('Page.createIsolatedWorld', { frameId });
   const expression = `(() => {
     const html = (${withShadowRoots})(document.documentElement)?.outerHTML ?? '';
@@ -44,13 +49,16 @@ export async function serializeDocument(cdp: CDPSession, frameId: string, maxByt
     timeout: serializeMs,
   });
   if (result.subtype === 'null') throw tooLarge(maxBytes);
-  if (typeof result.value !== 'string') throw new Fault('page_unreadable', 'the page has no document');
+  if (typeof result.value !== 'string')
+    throw new Fault('page_unreadable', 'the page has no document');
   const body = Buffer.from(result.value, 'utf8');
   if (body.length > maxBytes) throw tooLarge(maxBytes);
   return body;
 }
 
-/** Reads the decoded body of a response that the page received. The browser converts text to UTF-8. */
+/**
+ * Reads the decoded body of a response that the page received. The browser converts text to UTF-8.
+ */
 export async function readResponseBody(cdp: CDPSession, requestId: string): Promise<Buffer> {
   const { body, base64Encoded } = await cdp.send('Network.getResponseBody', { requestId });
   return Buffer.from(body, base64Encoded ? 'base64' : 'utf8');

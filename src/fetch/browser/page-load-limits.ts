@@ -6,18 +6,26 @@ export interface RenderLimits {
   pageBytes: number;
   /** Maximum requests of a page. */
   requests: number;
-  /** Time without requests in progress after which a loaded document counts as rendered, in milliseconds. */
+  /**
+   * Time without requests in progress after which a loaded document counts as rendered, in
+   * milliseconds.
+   */
   quietMs: number;
   /**
-   * Like `quietMs`, for a page that has not sent the expected request, and is then assumed not to send it.
+   * Like `quietMs`, for a page that has not sent the expected request, and is then assumed not to
+   * send it.
    */
   responseQuietMs: number;
-  /** Time after which a shown document counts as rendered regardless of its requests, in milliseconds. */
+  /**
+   * Time after which a shown document counts as rendered regardless of its requests, in
+   * milliseconds.
+   */
   settleMs: number;
   /** Like `settleMs`, for a page whose expected request is not in progress. */
   responseSettleMs: number;
   /**
-   * Time after which a quiet document is the result although the reader expects more of it, in milliseconds.
+   * Time after which a quiet document is the result although the reader expects more of it, in
+   * milliseconds.
    */
   readyMs: number;
 }

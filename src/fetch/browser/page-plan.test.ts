@@ -21,15 +21,19 @@ describe('planPage()', () => {
 
   test('plans the document at the path of a request without a page', () => {
     const plan = planPage({ path: '/robots.txt' }, origin);
-    expect(plan).toMatchObject({ url: `${origin}/robots.txt`, take: 'document', languages: undefined });
+    expect(plan).toMatchObject({
+      url: `${origin}/robots.txt`,
+      take: 'document',
+      languages: undefined,
+    });
     expect(plan.expects(`${origin}/robots.txt`, 'GET')).toBe(false);
   });
 
   test('stays on the origin, whatever the path looks like', () => {
     expect(planPage({ path: '//evil.example/x' }, origin).url).toBe(`${origin}//evil.example/x`);
-    expect(planPage({ path: '/x', page: { path: '//evil.example/', take: 'document' } }, origin).url).toBe(
-      `${origin}//evil.example/`,
-    );
+    expect(
+      planPage({ path: '/x', page: { path: '//evil.example/', take: 'document' } }, origin).url,
+    ).toBe(`${origin}//evil.example/`);
   });
 });
 
@@ -50,7 +54,10 @@ describe('expects()', () => {
     ['no item', `${origin}/api/items`],
     ['another path', `${origin}/api/items/1?item_id=1&shop_id=2`],
     ['another site', 'https://ads.example/api/items?item_id=1&shop_id=2'],
-    ['a site with a similar name', 'https://www.shop.example.evil.example/api/items?item_id=1&shop_id=2'],
+    [
+      'a site with a similar name',
+      'https://www.shop.example.evil.example/api/items?item_id=1&shop_id=2',
+    ],
     ['another scheme', 'about:blank'],
   ])('returns false for %s', (_what, url) => {
     expect(expects(url)).toBe(false);

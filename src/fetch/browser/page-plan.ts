@@ -15,18 +15,25 @@ export interface PagePlan {
   assertAllowed(url: string): void;
   /** Returns true if a document shows everything that its reader expects of it. */
   isReady(document: PageResponse): boolean;
-  /** Time for which a loaded document may become ready, in milliseconds. Undefined for the default. */
+  /**
+   * Time for which a loaded document may become ready, in milliseconds. Undefined for the default.
+   */
   readyMs: number | undefined;
   /** Returns true if a request of the page is the one whose response is wanted. */
   expects(url: string, method: string): boolean;
 }
 
-/** Returns true if two URLs belong to one site: the same host, or hosts with the same registrable domain. */
+/**
+ * Returns true if two URLs belong to one site: the same host, or hosts with the same registrable
+ * domain.
+ */
 export function isSameSite(one: string, other: string): boolean {
   const [host, otherHost] = [one, other].map((url) => URL.parse(url)?.hostname);
   if (!host || !otherHost) return false;
   if (host === otherHost) return true;
-  const [domain, otherDomain] = [host, otherHost].map((name) => getPublicSuffix(name, { ignoreError: true }));
+  const [domain, otherDomain] = [host, otherHost].map((name) =>
+    getPublicSuffix(name, { ignoreError: true }),
+  );
   return domain !== undefined && domain === otherDomain;
 }
 
@@ -36,8 +43,8 @@ function languagesOf(header: string | undefined): string | undefined {
 }
 
 /**
- * Plans the page for a request: the page that it names and the response that its scripts request, or the
- * document at its path. The page determines the method, body, and headers of its requests.
+ * Plans the page for a request: the page that it names and the response that its scripts request,
+ * or the document at its path. The page determines the method, body, and headers of its requests.
  */
 export function planPage(request: PageRequest, origin: string): PagePlan {
   const { path, take, same = [] } = request.page ?? { path: request.path, take: 'document' };
@@ -56,8 +63,10 @@ export function planPage(request: PageRequest, origin: string): PagePlan {
     readyMs: request.readyMs,
     expects: (text, method) => {
       const url = URL.parse(text);
-      if (take !== 'response' || method === 'OPTIONS' || url?.pathname !== target.pathname) return false;
-      const isEqual = (name: string) => url.searchParams.get(name) === target.searchParams.get(name);
+      if (take !== 'response' || method === 'OPTIONS' || url?.pathname !== target.pathname)
+        return false;
+      const isEqual = (name: string) =>
+        url.searchParams.get(name) === target.searchParams.get(name);
       return isSameSite(text, origin) && same.every(isEqual);
     },
   };

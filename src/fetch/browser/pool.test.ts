@@ -216,7 +216,13 @@ describe('the restart of the browser', () => {
     expect(events).not.toContain('launch 2');
     page.closePage();
     expect(await next).toBe('2 sg1');
-    expect(events.slice(3).sort()).toEqual(['close my2', 'close sg1', 'end 1', 'launch 2', 'open sg1']);
+    expect(events.slice(3).sort()).toEqual([
+      'close my2',
+      'close sg1',
+      'end 1',
+      'launch 2',
+      'open sg1',
+    ]);
     expect(events.indexOf('launch 2')).toBeGreaterThan(events.indexOf('end 1'));
   });
 
@@ -356,6 +362,9 @@ test('close() also closes a browser that is starting', async () => {
   const waiting = usePage(site('sg'));
   await flushTasks();
   setImmediate(start);
-  await Promise.all([pool.close(), expect(waiting).rejects.toMatchObject({ code: 'browser_failed' })]);
+  await Promise.all([
+    pool.close(),
+    expect(waiting).rejects.toMatchObject({ code: 'browser_failed' }),
+  ]);
   expect(events).toEqual(['launch 1', 'end 1']);
 });

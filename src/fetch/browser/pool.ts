@@ -33,9 +33,9 @@ function failedFault(what: string, cause: unknown): Fault {
 }
 
 /**
- * Pool of pages of the browsers that `launch` starts: one at a time, with the first page and again after a
- * crash. Contexts are replaced by age and use, and the browser by use and memory; a replacement starts once
- * the previous browser has ended.
+ * Pool of pages of the browsers that `launch` starts: one at a time, with the first page and again
+ * after a crash. Contexts are replaced by age and use, and the browser by use and memory; a
+ * replacement starts once the previous browser has ended.
  */
 export class BrowserPool<Page> {
   readonly #launch: () => Promise<BrowserProcess<Page>>;
@@ -47,7 +47,12 @@ export class BrowserPool<Page> {
   #starting: Promise<RunningBrowser<Page>> | null = null;
   #isClosed = false;
 
-  constructor(launch: () => Promise<BrowserProcess<Page>>, limits: PoolLimits, clock: Clock, log: Log) {
+  constructor(
+    launch: () => Promise<BrowserProcess<Page>>,
+    limits: PoolLimits,
+    clock: Clock,
+    log: Log,
+  ) {
     this.#launch = launch;
     this.#limits = limits;
     this.#clock = clock;
@@ -66,8 +71,9 @@ export class BrowserPool<Page> {
   }
 
   /**
-   * Opens a page in the context of a session, runs the task, and closes the page. Rejects with the errors of
-   * the task and of the launch, with `browser_failed`, or with the signal's reason if aborted while it waits.
+   * Opens a page in the context of a session, runs the task, and closes the page. Rejects with the
+   * errors of the task and of the launch, with `browser_failed`, or with the signal's reason if
+   * aborted while it waits.
    */
   async use<Value>(
     scope: SessionScope,
@@ -120,7 +126,9 @@ export class BrowserPool<Page> {
     }
   }
 
-  /** Returns the browser that accepts pages. Starts one if needed, once the previous one has ended. */
+  /**
+   * Returns the browser that accepts pages. Starts one if needed, once the previous one has ended.
+   */
   async #current(): Promise<RunningBrowser<Page>> {
     for (;;) {
       if (this.#isClosed) throw closedFault();
@@ -160,7 +168,8 @@ export class BrowserPool<Page> {
   }
 
   #onEnded(running: RunningBrowser<Page>): void {
-    if (running.retired === null) this.#log.warn({ pages: running.pages }, 'browser ended unexpectedly');
+    if (running.retired === null)
+      this.#log.warn({ pages: running.pages }, 'browser ended unexpectedly');
     running.retired ??= 'gone';
     running.monitor.abort();
     running.contexts.recycleAll();
@@ -177,7 +186,8 @@ export class BrowserPool<Page> {
       const reason = `memory ${Math.round(bytes / 1024 ** 2)} MiB`;
       if (bytes > 2 * memoryBytes) return void (await this.#retire(running, reason, true));
       // The open pages of a retired browser are still monitored, as they may use more memory.
-      if (bytes > memoryBytes && running.retired === null) await this.#retire(running, reason, false);
+      if (bytes > memoryBytes && running.retired === null)
+        await this.#retire(running, reason, false);
     }
   }
 
@@ -198,7 +208,8 @@ export class BrowserPool<Page> {
 
   /** Stops a browser from accepting pages, and ends it after its last page, or immediately. */
   #retire(running: RunningBrowser<Page>, reason: string, atOnce: boolean): Promise<unknown> {
-    if (running.retired === null) this.#log.info({ reason, pages: running.pages }, 'browser retired');
+    if (running.retired === null)
+      this.#log.info({ reason, pages: running.pages }, 'browser retired');
     running.retired ??= reason;
     running.idle?.abort();
     const end = async () => {

@@ -1,8 +1,14 @@
 /** Options for createRenderTimer(). */
 export interface RenderTimerOptions {
-  /** Time without requests in progress after which a loaded document counts as rendered, in milliseconds. */
+  /**
+   * Time without requests in progress after which a loaded document counts as rendered, in
+   * milliseconds.
+   */
   quietMs: number;
-  /** Time after which a shown document counts as rendered regardless of its requests, in milliseconds. */
+  /**
+   * Time after which a shown document counts as rendered regardless of its requests, in
+   * milliseconds.
+   */
   settleMs: number;
   /** Returns true while no request is in progress. */
   isQuiet(): boolean;

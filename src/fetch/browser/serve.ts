@@ -15,7 +15,10 @@ export interface ServeBrowserOptions {
   /** Address to listen on, and port; 0 takes a free one. */
   host: string;
   port: number;
-  /** Memory above which the browser is replaced once it has no page; above twice the value, immediately. */
+  /**
+   * Memory above which the browser is replaced once it has no page; above twice the value,
+   * immediately.
+   */
   memoryBytes: number;
   clock: Clock;
   log: Log;
@@ -28,7 +31,10 @@ export interface ServedBrowser {
   close(): Promise<void>;
 }
 
-/** Interval between checks of the browser and its memory, and before it is started again, in milliseconds. */
+/**
+ * Interval between checks of the browser and its memory, and before it is started again, in
+ * milliseconds.
+ */
 const checkMs = 2_000;
 const restartMs = 1_000;
 
@@ -37,9 +43,9 @@ const portMs = 10_000;
 const portCheckMs = 50;
 
 /**
- * Runs a browser whose DevTools others reach over the network: Chromium itself listens on the local host
- * only. Starts it again when it ends, hangs, or uses too much memory. Rejects with `browser_failed` if it
- * does not start, or with the error of the port.
+ * Runs a browser whose DevTools others reach over the network: Chromium itself listens on the local
+ * host only. Starts it again when it ends, hangs, or uses too much memory. Rejects with
+ * `browser_failed` if it does not start, or with the error of the port.
  */
 export async function serveBrowser(options: ServeBrowserOptions): Promise<ServedBrowser> {
   const served = new BrowserServer(options);
@@ -116,7 +122,8 @@ class BrowserServer {
       const text = await readFile(file, 'utf8').catch(() => '');
       const port = Number(text.split('\n')[0]);
       if (port > 0) return port;
-      if (clock.steady() > deadline) throw new Fault('browser_failed', 'the browser opened no port');
+      if (clock.steady() > deadline)
+        throw new Fault('browser_failed', 'the browser opened no port');
       await clock.sleep(portCheckMs, this.#stopping.signal);
     }
   }

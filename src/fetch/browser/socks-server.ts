@@ -10,7 +10,10 @@ const reply = (code: number) => Buffer.from([version, code, 0, 1, 0, 0, 0, 0, 0,
 /** Replies to a connect request (RFC 1928, section 6). */
 export const socksReplies = { connected: reply(0), refused: reply(2), unreachable: reply(4) };
 
-/** Returns the length of a greeting; 0 while it is incomplete. An invalid message counts as complete. */
+/**
+ * Returns the length of a greeting; 0 while it is incomplete. An invalid message counts as
+ * complete.
+ */
 function greetingLength(bytes: Buffer): number {
   if (bytes.length < 2) return 0;
   if (bytes[0] !== version) return bytes.length;
@@ -22,7 +25,8 @@ function requestLength(bytes: Buffer): number {
   if (bytes.length < 5) return 0;
   const sizes: Record<number, number> = { 1: 4, 3: 1 + bytes[4]!, 4: 16 };
   const size = sizes[bytes[3]!];
-  if (bytes[0] !== version || bytes[1] !== connectCommand || size === undefined) return bytes.length;
+  if (bytes[0] !== version || bytes[1] !== connectCommand || size === undefined)
+    return bytes.length;
   return bytes.length < 6 + size ? 0 : 6 + size;
 }
 
@@ -31,8 +35,8 @@ function formatIPv6(bytes: Buffer): string {
 }
 
 /**
- * Performs the handshake and returns the target of the connection. Rejects for anything but a SOCKS 5
- * connection.
+ * Performs the handshake and returns the target of the connection. Rejects for anything but a SOCKS
+ * 5 connection.
  */
 export async function receiveTarget(socket: Socket): Promise<{ host: string; port: number }> {
   const greeting = await receiveMessage(socket, greetingLength);
@@ -42,7 +46,8 @@ export async function receiveTarget(socket: Socket): Promise<{ host: string; por
   socket.write(Buffer.from([version, noAuthentication]));
   const request = await receiveMessage(socket, requestLength);
   const [requestVersion, command, , addressType] = request;
-  if (requestVersion !== version || command !== connectCommand) throw new Error('not a SOCKS 5 connection');
+  if (requestVersion !== version || command !== connectCommand)
+    throw new Error('not a SOCKS 5 connection');
   const name = request.subarray(addressType === 3 ? 5 : 4, -2);
   const host = formatHost(name, addressType);
   return { host: host.replace(/^\[|\]$/g, ''), port: request.readUInt16BE(request.length - 2) };
@@ -58,9 +63,9 @@ function formatHost(address: Buffer, type: number | undefined): string {
 const maxMessageBytes = 16 * 1024;
 
 /**
- * Receives the next message from a socket; later bytes remain on the socket. `lengthOf` returns the length of
- * a complete message, 0 for an incomplete one. Rejects if the connection ends or fails, or the message
- * exceeds 16 KB.
+ * Receives the next message from a socket; later bytes remain on the socket. `lengthOf` returns the
+ * length of a complete message, 0 for an incomplete one. Rejects if the connection ends or fails,
+ * or the message exceeds 16 KB.
  */
 function receiveMessage(socket: Socket, lengthOf: (bytes: Buffer) => number): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -14,7 +14,9 @@ afterAll(() => rm(folder, { recursive: true }));
 /** Writes a program that prints an error and exits with a code. */
 async function program(output: string, code: number): Promise<string> {
   const path = join(folder, `program-${code}-${output.length}`);
-  await writeFile(path, `#!/bin/sh\ncat >&2 <<'END'\n${output}\nEND\nexit ${code}\n`, { mode: 0o700 });
+  await writeFile(path, `#!/bin/sh\ncat >&2 <<'END'\n${output}\nEND\nexit ${code}\n`, {
+    mode: 0o700,
+  });
   return path;
 }
 
@@ -23,8 +25,14 @@ test.each([
     '[7:7:0101/120000.1:ERROR:zygote_host_impl_linux.cc:130] No usable sandbox! If this is …',
     /^its sandbox needs user namespaces, .* does not allow for this user/,
   ],
-  ['/usr/lib/b: error while loading shared libraries: libnss3.so: cannot open', /libnss3\.so: cannot open$/],
-  ['[7:7:0101/1.1:FATAL:profile.cc(1)] No room.\n[7:8:0101/1.1:ERROR:dbus/bus.cc:4] no bus', /^No room\.$/],
+  [
+    '/usr/lib/b: error while loading shared libraries: libnss3.so: cannot open',
+    /libnss3\.so: cannot open$/,
+  ],
+  [
+    '[7:7:0101/1.1:FATAL:profile.cc(1)] No room.\n[7:8:0101/1.1:ERROR:dbus/bus.cc:4] no bus',
+    /^No room\.$/,
+  ],
 ])('diagnoseStartFailure() returns the reason in %s', async (output, words) => {
   expect(await diagnoseStartFailure(await program(output, 1), [], folder, {})).toMatch(words);
 });

@@ -29,8 +29,8 @@ export function killGroup(leader: number): void {
 }
 
 /**
- * Returns the reason why a browser does not start, by starting it again and reading its error output. Returns
- * null if it starts or prints nothing. The processes of this start end with it.
+ * Returns the reason why a browser does not start, by starting it again and reading its error
+ * output. Returns null if it starts or prints nothing. The processes of this start end with it.
  */
 export function diagnoseStartFailure(
   path: string,
@@ -38,9 +38,19 @@ export function diagnoseStartFailure(
   profile: string,
   env: NodeJS.ProcessEnv,
 ): Promise<string | null> {
-  const parameters = ['--headless', `--user-data-dir=${profile}`, ...flags, '--dump-dom', 'about:blank'];
+  const parameters = [
+    '--headless',
+    `--user-data-dir=${profile}`,
+    ...flags,
+    '--dump-dom',
+    'about:blank',
+  ];
   // A separate process group, because a browser's child processes outlive it.
-  const child = spawn(path, parameters, { env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(path, parameters, {
+    env,
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   const { promise, resolve } = Promise.withResolvers<string | null>();
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -60,7 +60,8 @@ export async function openContext(options: OpenContextOptions): Promise<SessionC
     },
     async close(keepsCookies) {
       try {
-        if (keepsCookies) cookies.set(scope, await withTimeout(endMs, 'reading cookies', context.cookies()));
+        if (keepsCookies)
+          cookies.set(scope, await withTimeout(endMs, 'reading cookies', context.cookies()));
         await withTimeout(endMs, 'closing a context', context.close());
       } finally {
         await egress?.close();

@@ -28,7 +28,10 @@ export interface Traffic {
   readonly bytes: number;
 }
 
-/** Types of requests that never end, whose end is not reported, or that rendering does not depend on. */
+/**
+ * Types of requests that never end, whose end is not reported, or that rendering does not depend
+ * on.
+ */
 const ignoredTypes: readonly string[] = [
   'EventSource',
   'WebSocket',
@@ -67,7 +70,8 @@ export function createTraffic(now: () => number): Traffic {
     repeats.set(key, count);
     return count > maxRepeats;
   };
-  const isShort = ({ startedAt, isWanted }: PendingRequest) => isWanted || now() - startedAt < longMs;
+  const isShort = ({ startedAt, isWanted }: PendingRequest) =>
+    isWanted || now() - startedAt < longMs;
   return {
     begin: (request) => {
       requests += 1;

@@ -15,25 +15,28 @@ function headerOf({ responseHeaders = [] }: PausedEvent, name: string): string |
 /** Returns the length of the body by its headers, or null if they do not state it. */
 function lengthOf(paused: PausedEvent): number | null {
   const length = headerOf(paused, 'content-length');
-  return length === undefined || headerOf(paused, 'content-encoding') !== undefined ? null : Number(length);
+  return length === undefined || headerOf(paused, 'content-encoding') !== undefined
+    ? null
+    : Number(length);
 }
 
 const hasJson = (paused: PausedEvent) => /[/+]json\b/i.test(headerOf(paused, 'content-type') ?? '');
 
 /**
- * Returns true if a response can be read before the page receives it: if its body shows that it is complete,
- * because the browser does not tell, and if it cannot come from the browser's cache. Errors are only read to
- * tell what the site says.
+ * Returns true if a response can be read before the page receives it: if its body shows that it is
+ * complete, because the browser does not tell, and if it cannot come from the browser's cache.
+ * Errors are only read to tell what the site says.
  */
 export function canTakeBody(paused: PausedEvent, isUncached: boolean): boolean {
   if (!isSuccess(paused)) return true;
-  const isFresh = isUncached || /no-store|no-cache|max-age=0\b/.test(headerOf(paused, 'cache-control') ?? '');
+  const isFresh =
+    isUncached || /no-store|no-cache|max-age=0\b/.test(headerOf(paused, 'cache-control') ?? '');
   return isFresh && (lengthOf(paused) !== null || hasJson(paused));
 }
 
 /**
- * Reads the decoded body of a paused response, whatever the page does in the meantime. Returns null if it is
- * larger than the limit. Rejects if the page has cancelled the request.
+ * Reads the decoded body of a paused response, whatever the page does in the meantime. Returns null
+ * if it is larger than the limit. Rejects if the page has cancelled the request.
  */
 export async function takeBody(
   cdp: CDPSession,
@@ -44,7 +47,10 @@ export async function takeBody(
   const chunks: Buffer[] = [];
   let bytes = 0;
   for (;;) {
-    const { data, base64Encoded, eof } = await cdp.send('IO.read', { handle: stream, size: chunkBytes });
+    const { data, base64Encoded, eof } = await cdp.send('IO.read', {
+      handle: stream,
+      size: chunkBytes,
+    });
     const chunk = Buffer.from(data, base64Encoded ? 'base64' : 'utf8');
     chunks.push(chunk);
     bytes += chunk.length;
@@ -68,7 +74,8 @@ function isWholeJson(text: string): boolean {
 }
 
 /**
- * Returns true if a body that was taken is complete: a connection that was cut ends it like a complete one.
+ * Returns true if a body that was taken is complete: a connection that was cut ends it like a
+ * complete one.
  */
 export function isWholeBody(paused: PausedEvent, body: Buffer): boolean {
   if (!isSuccess(paused)) return true;
@@ -77,7 +84,11 @@ export function isWholeBody(paused: PausedEvent, body: Buffer): boolean {
 }
 
 /** Gives the page a response whose body was taken. */
-export async function returnBody(cdp: CDPSession, paused: PausedEvent, body: Buffer): Promise<void> {
+export async function returnBody(
+  cdp: CDPSession,
+  paused: PausedEvent,
+  body: Buffer,
+): Promise<void> {
   const { requestId, responseStatusCode = 0, responseHeaders = [] } = paused;
   const encoded = ['content-encoding', 'content-length', 'transfer-encoding'];
   await cdp.send('Fetch.fulfillRequest', {

@@ -11,8 +11,9 @@ export interface ReceivedHead extends ResponseHead {
 const finalErrors: readonly number[] = [404, 410];
 
 /**
- * Responses to the requests of a page for the wanted path. The first good one is the result. A page may
- * repeat a request that failed, for example with a new token, so that errors only count once it is idle.
+ * Responses to the requests of a page for the wanted path. The first good one is the result. A page
+ * may repeat a request that failed, for example with a new token, so that errors only count once it
+ * is idle.
  */
 export class WantedResponses {
   /** Requests in progress, with the heads of their responses. */

@@ -1,7 +1,9 @@
 import type { Browser } from 'puppeteer-core';
 import { Fault } from '../../contract/fault.ts';
 
-/** Time in which a browser that sends datagrams finds an address to send them from, in milliseconds. */
+/**
+ * Time in which a browser that sends datagrams finds an address to send them from, in milliseconds.
+ */
 const gatherMs = 3_000;
 
 /** Resolves with the addresses from which a page could send datagrams. */
@@ -22,9 +24,9 @@ const gatherCandidates = `new Promise((resolve) => {
 })`;
 
 /**
- * Checks that pages cannot send datagrams by WebRTC, which would reach private addresses and bypass proxies.
- * The flag that forbids it has had two names, and a browser ignores an unknown one. Rejects with
- * `browser_failed`.
+ * Checks that pages cannot send datagrams by WebRTC, which would reach private addresses and bypass
+ * proxies. The flag that forbids it has had two names, and a browser ignores an unknown one.
+ * Rejects with `browser_failed`.
  */
 export async function assertNoDatagrams(browser: Browser): Promise<void> {
   const page = await browser.newPage();

@@ -15,10 +15,13 @@ export interface FieldDrift extends Shares {
 }
 
 /**
- * Returns the statistics of fields by market and page. Includes fields without an alarm only if `all` is
- * true.
+ * Returns the statistics of fields by market and page. Includes fields without an alarm only if
+ * `all` is true.
  */
-export async function listFieldDrift(store: Pick<Store, 'drift'>, all: boolean): Promise<FieldDrift[]> {
+export async function listFieldDrift(
+  store: Pick<Store, 'drift'>,
+  all: boolean,
+): Promise<FieldDrift[]> {
   const records = await store.drift.find({});
   return records.flatMap(fieldsOf).filter(({ since }) => all || since !== null);
 }
@@ -42,8 +45,8 @@ function fieldsOf(record: DriftRecord): FieldDrift[] {
 }
 
 /**
- * Accepts the newest pages as the baseline and so ends the alarm of a field or, with '', of every field of
- * the page. Returns the fields whose alarm ended.
+ * Accepts the newest pages as the baseline and so ends the alarm of a field or, with '', of every
+ * field of the page. Returns the fields whose alarm ended.
  */
 export async function acceptDrift(
   store: Pick<Store, 'drift'>,
@@ -60,5 +63,7 @@ export async function acceptDrift(
     ),
   );
   const { before, after } = change ?? { before: {}, after: {} };
-  return Object.keys(before).filter((name) => (before[name] ?? noHistory).alarm && !after[name]?.alarm);
+  return Object.keys(before).filter(
+    (name) => (before[name] ?? noHistory).alarm && !after[name]?.alarm,
+  );
 }

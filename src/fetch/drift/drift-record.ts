@@ -14,9 +14,9 @@ export function parseHistories(record: DriftRecord): Histories {
 }
 
 /**
- * Changes the histories of a market's page atomically across processes. `change` is called again if another
- * process wrote in between. Returns the histories before and after, or null if every attempt conflicted and
- * nothing was changed.
+ * Changes the histories of a market's page atomically across processes. `change` is called again if
+ * another process wrote in between. Returns the histories before and after, or null if every
+ * attempt conflicted and nothing was changed.
  */
 export async function changeHistories(
   store: Pick<Store, 'drift'>,

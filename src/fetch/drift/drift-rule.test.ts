@@ -14,7 +14,8 @@ function grownBy(history: FieldHistory, pages: number, share: number, now = 0): 
 }
 
 /**
- * Returns the number of pages after which an alarm begins when this share lacks the field, or null for never.
+ * Returns the number of pages after which an alarm begins when this share lacks the field, or null
+ * for never.
  */
 function alarmAfter(history: FieldHistory, share: number): number | null {
   let grown = history;
@@ -118,7 +119,12 @@ test('a history stays small', () => {
 
 test('computeShares() has the share of the newest pages that contradict themselves', () => {
   const counted = learn(learn(noHistory, [10, 1], null, 0), [30, 0, 10], null, 0);
-  expect(computeShares(counted)).toEqual({ pages: 40, absent: 1 / 40, contradicted: 1 / 4, baseline: null });
+  expect(computeShares(counted)).toEqual({
+    pages: 40,
+    absent: 1 / 40,
+    contradicted: 1 / 4,
+    baseline: null,
+  });
   const stored: FieldHistory = { ...noHistory, recent: [[10, 0]] };
   expect(computeShares(stored)).toMatchObject({ pages: 10, contradicted: 0 });
 });

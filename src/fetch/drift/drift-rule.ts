@@ -7,8 +7,8 @@ export interface Example {
 }
 
 /**
- * Number of pages checked, number of them that lacked a field, and number of them whose values of it
- * contradicted each other, which older histories do not have.
+ * Number of pages checked, number of them that lacked a field, and number of them whose values of
+ * it contradicted each other, which older histories do not have.
  */
 export type PageCounts = readonly [pages: number, absent: number, contradicted?: number];
 
@@ -21,8 +21,8 @@ export interface FieldHistory {
   /** Last unit whose page lacked the field. */
   example: Example | null;
   /**
-   * Alarm, or null if there is none: its start in milliseconds since the epoch, and the share of the baseline
-   * when it began. Stored histories have these names.
+   * Alarm, or null if there is none: its start in milliseconds since the epoch, and the share of
+   * the baseline when it began. Stored histories have these names.
    */
   alarm: { since: number; usual: number } | null;
 }
@@ -36,8 +36,8 @@ export interface Shares {
   /** Share of the newest pages whose values of the field contradict each other, from 0 to 1. */
   contradicted: number;
   /**
-   * Share of the baseline's pages that lacked the field. Null until the baseline has enough pages. It is
-   * frozen during an alarm.
+   * Share of the baseline's pages that lacked the field. Null until the baseline has enough pages.
+   * It is frozen during an alarm.
    */
   baseline: number | null;
 }
@@ -49,8 +49,8 @@ const minPages = 50;
 /** Maximum weight of the baseline in pages, so that it follows slow changes. */
 const maxBaselinePages = 2_000;
 /**
- * Share of missing fields at which an alarm begins, rise above the baseline that it needs, and rise at which
- * it ends.
+ * Share of missing fields at which an alarm begins, rise above the baseline that it needs, and rise
+ * at which it ends.
  */
 const alarmShare = 0.4;
 const alarmRise = 0.3;
@@ -86,10 +86,10 @@ function addToBaseline(earlier: PageCounts, leaving: PageCounts): PageCounts {
 }
 
 /**
- * Adds pages to a history. The first pages, and later the pages older than the newest 200, form the baseline,
- * except during an alarm. An alarm begins when at least 50 newest pages are known, 40 % or more of them lack
- * the field, and that is at least 30 percentage points above the baseline. It ends when the share is within
- * 10 points of the baseline.
+ * Adds pages to a history. The first pages, and later the pages older than the newest 200, form the
+ * baseline, except during an alarm. An alarm begins when at least 50 newest pages are known, 40 %
+ * or more of them lack the field, and that is at least 30 percentage points above the baseline. It
+ * ends when the share is within 10 points of the baseline.
  */
 export function learn(
   history: FieldHistory,
@@ -98,7 +98,11 @@ export function learn(
   now: number,
 ): FieldHistory {
   const recent = addRecent(history.recent, seen);
-  const aged = { ...history, ...moveToBaseline(recent, history), example: example ?? history.example };
+  const aged = {
+    ...history,
+    ...moveToBaseline(recent, history),
+    example: example ?? history.example,
+  };
   return { ...aged, alarm: nextAlarm(aged, now) };
 }
 
@@ -109,7 +113,10 @@ function addRecent(recent: FieldHistory['recent'], seen: PageCounts): PageCounts
   return [...recent.slice(0, -1), plus(last, seen)];
 }
 
-/** Moves the first pages, and those older than the newest 200, to the baseline, except during an alarm. */
+/**
+ * Moves the first pages, and those older than the newest 200, to the baseline, except during an
+ * alarm.
+ */
 function moveToBaseline(
   recent: readonly PageCounts[],
   { earlier, alarm }: FieldHistory,
@@ -139,8 +146,8 @@ function nextAlarm(history: FieldHistory, now: number): FieldHistory['alarm'] {
 }
 
 /**
- * Makes the newest pages the baseline, after an operator accepted a change of the site. Without an alarm, or
- * with too few pages, the history is returned unchanged.
+ * Makes the newest pages the baseline, after an operator accepted a change of the site. Without an
+ * alarm, or with too few pages, the history is returned unchanged.
  */
 export function accepted(history: FieldHistory): FieldHistory {
   const newest = sum(history.recent);

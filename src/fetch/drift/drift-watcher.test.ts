@@ -19,7 +19,12 @@ const log = { warn: (_details: object, words: string) => logged.push(words) } as
 const watch = () => createDriftWatcher({ store, clock, log, shapes });
 
 /** Watches `count` pages, one per second. */
-async function see(one: DriftWatcher, pages: number, record: object, page = 'product'): Promise<void> {
+async function see(
+  one: DriftWatcher,
+  pages: number,
+  record: object,
+  page = 'product',
+): Promise<void> {
   for (let at = 0; at < pages; at++) {
     now += 1_000;
     one.look('mktx', page, [record], unit);
@@ -46,7 +51,13 @@ describe('an alarm', () => {
     await see(one, 300, { ...whole, title: 17 });
     const [alarm, ...others] = await listFieldDrift(store, false);
     expect(others).toEqual([]);
-    expect(alarm).toMatchObject({ market: 'mktx', page: 'product', field: 'title', absent: 1, baseline: 0 });
+    expect(alarm).toMatchObject({
+      market: 'mktx',
+      page: 'product',
+      field: 'title',
+      absent: 1,
+      baseline: 0,
+    });
     expect(alarm?.example).toEqual(unit);
     expect(alarm?.since).toBeGreaterThan(1_300_000);
     expect(logged).toHaveLength(1);
@@ -65,13 +76,16 @@ describe('an alarm', () => {
     expect([alarm?.page, alarm?.field, others]).toEqual(['product/kiln', 'title', []]);
     expect(await acceptDrift(store, 'mktx', 'product/kiln', '')).toEqual(['title']);
     await see(one, 60, whole, 'nothing/kiln');
-    expect((await listFieldDrift(store, true)).some(({ page }) => page === 'nothing/kiln')).toBe(false);
+    expect((await listFieldDrift(store, true)).some(({ page }) => page === 'nothing/kiln')).toBe(
+      false,
+    );
   });
 
   test('begins once across workers', async () => {
     const workers = [watch(), watch(), watch()];
     for (const record of [whole, { tags: [] }]) {
-      for (let turn = 0; turn < 20; turn++) await Promise.all(workers.map((one) => see(one, 10, record)));
+      for (let turn = 0; turn < 20; turn++)
+        await Promise.all(workers.map((one) => see(one, 10, record)));
     }
     expect(logged).toHaveLength(1);
     expect((await listFieldDrift(store, false)).map(({ field }) => field)).toEqual(['title']);

@@ -15,8 +15,8 @@ import { computeShares, type Example, learn, noHistory } from './drift-rule.ts';
 export interface DriftWatcher {
   /**
    * Checks the record of a page, or the entries of a listing, unless the sampling limit is reached.
-   * `contradicted`: fields of the record whose values on the page contradict each other. Never throws and
-   * does no I/O.
+   * `contradicted`: fields of the record whose values on the page contradict each other. Never
+   * throws and does no I/O.
    */
   look(
     market: string,
@@ -28,8 +28,8 @@ export interface DriftWatcher {
   /** Counts a page that could not be read: empty, or in an unknown form. */
   watchUnreadable(market: string, page: string, unit: Example): void;
   /**
-   * Stores the pages counted since the last flush, merged with the counts of other processes, and logs alarms
-   * that begin or end. Throws `unavailable`: the pages are kept for the next flush.
+   * Stores the pages counted since the last flush, merged with the counts of other processes, and
+   * logs alarms that begin or end. Throws `unavailable`: the pages are kept for the next flush.
    */
   flush(): Promise<void>;
 }
@@ -47,8 +47,8 @@ export interface DriftOptions {
 export const wholePage = '(page)';
 
 /**
- * Sampling limit per process and page of a market: a burst of pages, and pages per second in the long run.
- * More pages would not change the result.
+ * Sampling limit per process and page of a market: a burst of pages, and pages per second in the
+ * long run. More pages would not change the result.
  */
 const burst = 50;
 const perSecond = 4;
@@ -91,7 +91,14 @@ export function createDriftWatcher({ store, clock, log, shapes }: DriftOptions):
     if (shape === undefined || watches.size >= maxWatches) return undefined;
     const isAllowed = createAllowance(burst, perSecond, clock);
     const fields = parseFields(shape);
-    const watch = { market, page, fields, check: createRecordCheck(fields), isAllowed, seen: new Map() };
+    const watch = {
+      market,
+      page,
+      fields,
+      check: createRecordCheck(fields),
+      isAllowed,
+      seen: new Map(),
+    };
     watches.set(`${market}/${page}`, watch);
     return watch;
   };
@@ -125,7 +132,10 @@ export function createDriftWatcher({ store, clock, log, shapes }: DriftOptions):
       const watch = watchOf(market, page);
       if (!watch?.isAllowed()) return;
       count(watch, wholePage, { isAbsent: false, isContradicted: false }, unit);
-      for (const [index, share] of missingShares(watch.check, records.slice(0, recordsSeen)).entries()) {
+      for (const [index, share] of missingShares(
+        watch.check,
+        records.slice(0, recordsSeen),
+      ).entries()) {
         const { path } = watch.fields[index]!;
         const isContradicted = contradicted?.has(path) ?? false;
         if (share !== null) count(watch, path, { isAbsent: share > 0.5, isContradicted }, unit);
@@ -133,7 +143,8 @@ export function createDriftWatcher({ store, clock, log, shapes }: DriftOptions):
     },
     watchUnreadable(market, page, unit) {
       const watch = watchOf(market, page);
-      if (watch?.isAllowed()) count(watch, wholePage, { isAbsent: true, isContradicted: false }, unit);
+      if (watch?.isAllowed())
+        count(watch, wholePage, { isAbsent: true, isContradicted: false }, unit);
     },
     async flush() {
       for (const watch of watches.values()) await flushWatch(watch);
@@ -190,10 +201,14 @@ function logAlarms(
 }
 
 /**
- * Creates a token bucket: `burst` tokens at most, `perSecond` tokens added per second. The function takes a
- * token and returns true, or returns false if none is left.
+ * Creates a token bucket: `burst` tokens at most, `perSecond` tokens added per second. The function
+ * takes a token and returns true, or returns false if none is left.
  */
-function createAllowance(burst: number, perSecond: number, clock: Pick<Clock, 'steady'>): () => boolean {
+function createAllowance(
+  burst: number,
+  perSecond: number,
+  clock: Pick<Clock, 'steady'>,
+): () => boolean {
   let left = burst;
   let at = clock.steady();
   return () => {

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  grant,
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 import type { Job, LedgerEntry } from '../../store/documents.ts';
 import { replaceMethods } from '../../store/wrap.ts';
@@ -12,7 +17,11 @@ beforeEach(async () => {
   fixture = await openJobFixture();
   await fixture.startWorker();
   const userId = await fixture.createUser(1_000);
-  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(9, '30000000801'));
+  const { jobId } = await fixture.submit(
+    userId,
+    'SubmitVariantSold',
+    variantSoldRequest(9, '30000000801'),
+  );
   await approve(fixture.context, jobId, newId());
   job = await fixture.waitForState(jobId, 'completed');
 });
@@ -43,7 +52,9 @@ test('finds nothing wrong with waiting, rejected, or discarded jobs, or an empty
   await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
   const uncharged = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
   await cancel(fixture.context, uncharged.jobId, owner);
-  const charged = await fixture.submit(userId, 'SubmitMerchantItems', { urls: ['https://mkta.sg/shop/21'] });
+  const charged = await fixture.submit(userId, 'SubmitMerchantItems', {
+    urls: ['https://mkta.sg/shop/21'],
+  });
   await cancel(fixture.context, charged.jobId, owner);
   await post({ userId, jobId: 'discarded', type: 'charge', amount: -5 });
   await post({ userId, jobId: 'discarded', amount: 5 });
@@ -55,7 +66,11 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   ['a second refund', () => post({ amount: 5 }), /says 10 refunded, the ledger 15/],
   ['a refund beyond the charge', () => post({ amount: 500 }), /refunded 510 of 100 charged/],
   ['a charge too many', () => post({ type: 'charge', amount: -10 }), /charged 2 times/],
-  ['a charge under another key', () => post({ type: 'charge', amount: -10 }), /under an unknown key/],
+  [
+    'a charge under another key',
+    () => post({ type: 'charge', amount: -10 }),
+    /under an unknown key/,
+  ],
   ['an entry of no job', () => post({ jobId: 'nobody' }), /job nobody, which does not exist/],
   [
     'a job that says less than it gave back',
@@ -90,7 +105,9 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     'a job that gave back what it earned',
     async () => {
       await post({ amount: 5 });
-      await fixture.context.store.jobs.move(job.id, ['completed'], 'completed', 0, { refunded: 15 });
+      await fixture.context.store.jobs.move(job.id, ['completed'], 'completed', 0, {
+        refunded: 15,
+      });
     },
     /charged 100, earned 90, refunded 15/,
   ],
@@ -140,7 +157,8 @@ test('reports a balance that is not the sum of its ledger, and a job that lost u
     },
     ledger: {
       async *audit() {
-        for await (const account of store.ledger.audit()) yield { ...account, balance: account.balance - 1 };
+        for await (const account of store.ledger.audit())
+          yield { ...account, balance: account.balance - 1 };
       },
     },
   });
@@ -189,7 +207,8 @@ test('reports a negative balance', async () => {
   const spoiled = replaceMethods(store, {
     ledger: {
       async *audit() {
-        for await (const account of store.ledger.audit()) yield { ...account, balance: -1, sum: -1 };
+        for await (const account of store.ledger.audit())
+          yield { ...account, balance: -1, sum: -1 };
       },
     },
   });
@@ -203,7 +222,9 @@ test('does not report a job that ended between two queries', async () => {
     const found = await store.ledger.list(...parameters);
     reads += 1;
     // The refund was posted after the first read.
-    return reads > 1 ? found : { ...found, items: found.items.filter(({ type }) => type !== 'refund') };
+    return reads > 1
+      ? found
+      : { ...found, items: found.items.filter(({ type }) => type !== 'refund') };
   };
   const earlier = replaceMethods(store, { ledger: { list } });
   expect((await audit(earlier)).problems).toEqual([]);

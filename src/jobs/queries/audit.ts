@@ -21,17 +21,19 @@ export interface Audit {
 const pageSize = 500;
 
 /**
- * Checks that balances, ledger entries and jobs are consistent: each balance is the sum of its ledger, each
- * entry of a job refers to an existing or deleted job, and for each terminal or deleted job success + failed
- * = total and charged = earned + refunded. Only reads the store, one page at a time. The store may be in use:
- * an account with problems is checked again, and only problems that remain are reported.
+ * Checks that balances, ledger entries and jobs are consistent: each balance is the sum of its
+ * ledger, each entry of a job refers to an existing or deleted job, and for each terminal or
+ * deleted job success + failed = total and charged = earned + refunded. Only reads the store, one
+ * page at a time. The store may be in use: an account with problems is checked again, and only
+ * problems that remain are reported.
  */
 export async function audit(store: Store): Promise<Audit> {
   const result: Audit = { accounts: 0, entries: 0, jobs: 0, deletedJobs: 0, problems: [] };
   for await (const { userId, balance, sum, entries } of store.ledger.audit()) {
     result.accounts++;
     result.entries += entries;
-    if (sum === null) result.problems.push(`account ${userId}: not audited, because it changed all the time`);
+    if (sum === null)
+      result.problems.push(`account ${userId}: not audited, because it changed all the time`);
     else if (balance !== sum)
       result.problems.push(`account ${userId}: balance ${balance}, sum of the ledger ${sum}`);
     if (balance < 0) result.problems.push(`account ${userId}: balance ${balance} is below 0`);
@@ -77,14 +79,18 @@ async function auditJobs(
 }
 
 /**
- * Returns true if a job exists or was deleted. A job is hidden after its summary is written, so it is read
- * first.
+ * Returns true if a job exists or was deleted. A job is hidden after its summary is written, so it
+ * is read first.
  */
 async function isKnown(store: Store, jobId: string): Promise<boolean> {
   return (await store.jobs.get(jobId)) !== null || (await store.deletedJobs.get(jobId)) !== null;
 }
 
-async function auditJob(store: Store, job: Job, entries: readonly LedgerEntry[]): Promise<string[]> {
+async function auditJob(
+  store: Store,
+  job: Job,
+  entries: readonly LedgerEntry[],
+): Promise<string[]> {
   const problems = auditEntries(job.id, entries);
   if (openStates.includes(job.state)) return problems;
 
@@ -100,12 +106,17 @@ async function auditJob(store: Store, job: Job, entries: readonly LedgerEntry[])
       `stored as ${success} done + ${failed} failed, the batches say ${units.success} + ${units.failed}`,
     );
   }
-  if (units.total !== job.totalUnits) problems.push(`${units.total} units, submitted ${job.totalUnits}`);
-  if (batches.success + batches.failed !== batches.total) problems.push('terminal with outstanding batches');
+  if (units.total !== job.totalUnits)
+    problems.push(`${units.total} units, submitted ${job.totalUnits}`);
+  if (batches.success + batches.failed !== batches.total)
+    problems.push('terminal with outstanding batches');
   const { reused } = await countReused(store, job);
   if (job.counts !== null && job.counts.units.reused !== reused)
     problems.push(`stored as ${job.counts.units.reused} reused, the batches say ${reused}`);
-  return [...problems, ...auditBalance({ ...job, discount: discountOf(job, reused ?? 0) }, units, entries)];
+  return [
+    ...problems,
+    ...auditBalance({ ...job, discount: discountOf(job, reused ?? 0) }, units, entries),
+  ];
 }
 
 /** Sums up the charges and the refunds of a job. */
@@ -137,7 +148,8 @@ function auditBalance(
   const { charged, refunded } = sumEntries(entries);
   if (units.success + units.failed !== units.total)
     problems.push(`${units.success} done + ${units.failed} failed of ${units.total}`);
-  if (job.refunded !== refunded) problems.push(`says ${job.refunded} refunded, the ledger ${refunded}`);
+  if (job.refunded !== refunded)
+    problems.push(`says ${job.refunded} refunded, the ledger ${refunded}`);
   const earned = units.success * job.unitPrice - job.discount;
   if (job.state === 'rejected') {
     if (charged !== refunded) problems.push(`rejected, charged ${charged}, refunded ${refunded}`);
@@ -160,7 +172,8 @@ async function jobEntries(store: Store, userId: string): Promise<Map<string, Led
   return entries;
 }
 
-const jobsOf = (store: Store, userId: string) => allOf((page) => store.jobs.list({ userId }, page), pageSize);
+const jobsOf = (store: Store, userId: string) =>
+  allOf((page) => store.jobs.list({ userId }, page), pageSize);
 
 const deletedJobsOf = (store: Store, userId: string) =>
   allOf((page) => store.deletedJobs.list({ userId }, page), pageSize);

@@ -27,7 +27,8 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-const jobOf = async ({ jobId }: { jobId: string }) => (await fixture.context.store.jobs.get(jobId))!;
+const jobOf = async ({ jobId }: { jobId: string }) =>
+  (await fixture.context.store.jobs.get(jobId))!;
 const keysOf = async (job: Job, query: RowQuery = changed) =>
   (await Array.fromAsync(createExplorer(fixture.context).records(job, query))).map(
     ({ unit }) => unit.unit.key,
@@ -50,7 +51,9 @@ describe('changedEntries()', () => {
     expect(await keysOf(await jobOf(second))).toEqual([chair, table]);
     tracking.changeItem(lamp, null);
     const others = Array.from({ length: 130 }, (_, index) => `${31_000_000_000 + index}`);
-    const third = await jobOf(await tracking.run(userId, [table, lamp, ...others, chair, lamp], 'daily'));
+    const third = await jobOf(
+      await tracking.run(userId, [table, lamp, ...others, chair, lamp], 'daily'),
+    );
     expect(await keysOf(third)).toEqual([lamp, ...others]);
     expect(await keysOf(third, { ...changed, filter: [`unit_key=${lamp}`] })).toEqual([lamp]);
     const fourth = await jobOf(await tracking.run(userId, [lamp, chair], 'daily'));
@@ -76,7 +79,13 @@ describe('changedEntries()', () => {
       await fixture.clock.advance(1_000);
       const request = { urls: ['https://mkta.sg/shop/21'] };
       const options = { track: 'shop-21' };
-      const { jobId } = await fixture.submit(userId, 'SubmitMerchantItems', request, undefined, options);
+      const { jobId } = await fixture.submit(
+        userId,
+        'SubmitMerchantItems',
+        request,
+        undefined,
+        options,
+      );
       await approve(fixture.context, jobId, userId);
       const job = await fixture.waitForState(jobId, 'completed');
       await store.trackingRuns.insert({ ...newTrackingRun(job)!, activeUser: null });
@@ -87,7 +96,9 @@ describe('changedEntries()', () => {
     const { items } = await listTrackedItems(store, userId, 'shop-21', {}, { limit: 1 });
     expect(await keysOf(first)).toHaveLength((await store.trackingRuns.get(first.id))!.counts.new);
     tracking.changeItem(items[0]!.key, { priceFactor: 0.9 }, 'sg');
-    const records = await Array.fromAsync(createExplorer(fixture.context).records(await run(), changed));
+    const records = await Array.fromAsync(
+      createExplorer(fixture.context).records(await run(), changed),
+    );
     expect(records.map(({ record }) => String(record!.itemid))).toEqual([items[0]!.key]);
     expect(await linesOf(await run(), 'changed')).toEqual([]);
     tracking.changeItem(items[0]!.key, { priceFactor: 0.8 }, 'sg');
@@ -99,7 +110,10 @@ describe('changedEntries()', () => {
 describe('results()', () => {
   test('returns the lines of units that changed, as they are without the filter', async () => {
     const all = await tracking.run(userId, [lamp, chair]);
-    expect((await linesOf(await jobOf(all), 'changed')).map(({ key }) => key)).toEqual([lamp, chair]);
+    expect((await linesOf(await jobOf(all), 'changed')).map(({ key }) => key)).toEqual([
+      lamp,
+      chair,
+    ]);
     tracking.changeItem(chair, { priceFactor: 0.5 });
     const job = await jobOf(await tracking.run(userId, [lamp, chair]));
     const lines = await linesOf(job, '');

@@ -8,7 +8,9 @@ import { changeId } from '../../store/history-ids.ts';
 import type { JobContext } from '../context.ts';
 import { type Entry, hasRecord } from './rows.ts';
 
-/** Records of a job to return: all, or only the records of items that differ from the previous run. */
+/**
+ * Records of a job to return: all, or only the records of items that differ from the previous run.
+ */
 export type OnlyFilter = '' | 'changed';
 
 /** Entries whose changes are read in one call. */
@@ -19,9 +21,9 @@ const withRecord = { in: ['new', 'changed', 'back'] } as const;
 const retryMs = 2_000;
 
 /**
- * Requires the changes of a job to be complete. Throws `invalid` for a job that is not tracked; `conflict`
- * before the end of the comparison, and for a job that is held or discarded; `results_deleted` if the changes
- * were deleted.
+ * Requires the changes of a job to be complete. Throws `invalid` for a job that is not tracked;
+ * `conflict` before the end of the comparison, and for a job that is held or discarded;
+ * `results_deleted` if the changes were deleted.
  */
 export async function requireCompared(
   context: JobContext,
@@ -38,7 +40,10 @@ export async function requireCompared(
     throw new Fault('conflict', 'The results of the job were discarded. It is not compared.');
   const run = await context.store.trackingRuns.get(job.id);
   if (run?.isSkipped)
-    throw new Fault('results_deleted', 'The changes of the job are incomplete: its comparison was skipped.');
+    throw new Fault(
+      'results_deleted',
+      'The changes of the job are incomplete: its comparison was skipped.',
+    );
   if (run?.stage === 'done') return;
   // The end of the job is announced after its comparison was created.
   if (run === null && finishedAt !== null && noticeDue === null)
@@ -54,8 +59,8 @@ export function notTracked(loc: Problem['loc']): Fault {
 }
 
 /**
- * Yields the entries of items that are new, changed, or back again, in the order submitted: one for each such
- * item, that which was compared. Entries that do not identify an item are left out.
+ * Yields the entries of items that are new, changed, or back again, in the order submitted: one for
+ * each such item, that which was compared. Entries that do not identify an item are left out.
  */
 export async function* changedEntries(
   { jobTypes, store }: JobContext,
@@ -74,9 +79,12 @@ export async function* changedEntries(
     const chunk = waiting;
     waiting = new Map();
     const changed = new Set(
-      (await store.itemChanges.find({ id: { in: [...chunk.keys()] }, type: withRecord }, { order: [] })).map(
-        ({ id }) => id,
-      ),
+      (
+        await store.itemChanges.find(
+          { id: { in: [...chunk.keys()] }, type: withRecord },
+          { order: [] },
+        )
+      ).map(({ id }) => id),
     );
     return [...chunk].flatMap(([id, entry]) => (changed.has(id) ? entry : []));
   };

@@ -20,14 +20,15 @@ const maxRecords = 100;
 const recordsPerTurn = 100;
 
 /**
- * Creates the function that compares an ended reread with the first job. It throws `conflict` for another
- * job, and `results_deleted` if the records of either job were deleted.
+ * Creates the function that compares an ended reread with the first job. It throws `conflict` for
+ * another job, and `results_deleted` if the records of either job were deleted.
  */
 export function createDifferences(): (context: JobContext, job: Job) => Promise<Differences> {
   const scans = createScans<Differences>(({ records }) => 1_000 + 500 * records.length);
   return async (context, job) => {
     const { rereadOf, finishedAt, state } = job;
-    if (rereadOf === null) throw new Fault('conflict', 'The job is no reread: there is nothing to compare.');
+    if (rereadOf === null)
+      throw new Fault('conflict', 'The job is no reread: there is nothing to compare.');
     if (finishedAt === null) throw new Fault('conflict', `The job has not ended: it is ${state}.`);
     requireResults(job);
     const first = await context.store.jobs.get(rereadOf);
@@ -61,7 +62,10 @@ async function compare(context: JobContext, first: Job, reread: Job) {
   return { rereadOf: first.id, ...counts, fields: fields.differing(), records };
 }
 
-/** Entries of the first job and of the reread with the same unit and position. One of them may be absent. */
+/**
+ * Entries of the first job and of the reread with the same unit and position. One of them may be
+ * absent.
+ */
 interface EntryPair {
   before: Entry | null;
   after: Entry | null;

@@ -21,7 +21,10 @@ const blocked: Outcome = { status: 'FAILED', code: 'page_blocked', message: 'The
 const prices = [30, null, 10, 'failed', 20, 'pending', 40, 'failed'] as const;
 const titles = ['Lamp', 'Bell', 'Big lamp', '', 'Cup', '', 'Bell', ''];
 
-/** Creates a job with two units per batch: records with a price, failed units, and an outstanding one. */
+/**
+ * Creates a job with two units per batch: records with a price, failed units, and an outstanding
+ * one.
+ */
 async function createJob(fields: Partial<Job> = {}): Promise<Job> {
   const job = aJob({
     kind: 'variant_sold',
@@ -90,7 +93,11 @@ function countReads(): () => number {
 const any: EntryQuery = { filter: [], search: '', sort: '', status: '', limit: 100, after: '' };
 
 /** Reads all pages of a query, and returns the indexes of the units of each page. */
-async function pagesOf(job: Job, query: Partial<EntryQuery>, explorer = createExplorer(fixture.context)) {
+async function pagesOf(
+  job: Job,
+  query: Partial<EntryQuery>,
+  explorer = createExplorer(fixture.context),
+) {
   const pages: number[][] = [];
   let after = '';
   do {
@@ -154,7 +161,10 @@ describe('list()', () => {
     const explorer = createExplorer(fixture.context);
     const { items, total } = await explorer.list(job, { ...any, search: 'lamp' });
     expect(total).toBe(2);
-    expect(items.map(({ record }) => record)).toMatchObject([{ title: 'Lamp' }, { title: 'Big lamp' }]);
+    expect(items.map(({ record }) => record)).toMatchObject([
+      { title: 'Lamp' },
+      { title: 'Big lamp' },
+    ]);
     expect(itemValues(fixture.context, job, items.find(hasRecord)!, 'small')).toMatchObject({
       title: 'Lamp',
       price: 30,
@@ -227,7 +237,13 @@ describe('records()', () => {
   test('yields the selected records in order, without failed units', async () => {
     const job = await createJob();
     expect(await titlesOf(job, {})).toEqual(['Lamp', 'Bell', 'Big lamp', 'Cup', 'Bell']);
-    expect(await titlesOf(job, { sort: '-item.price' })).toEqual(['Bell', 'Lamp', 'Cup', 'Big lamp', 'Bell']);
+    expect(await titlesOf(job, { sort: '-item.price' })).toEqual([
+      'Bell',
+      'Lamp',
+      'Cup',
+      'Big lamp',
+      'Bell',
+    ]);
     expect(await titlesOf(job, { search: 'refused' })).toEqual([]);
   });
 
@@ -268,7 +284,9 @@ describe('itemValues()', () => {
 
   test('returns the address of a page at the origin of its region, but none for a test job', () => {
     const addresses = new Map([['sg', 'https://site.test']]);
-    const origins = new Map([['mkta', { ...fixture.context.settings.origins.get('mkta')!, addresses }]]);
+    const origins = new Map([
+      ['mkta', { ...fixture.context.settings.origins.get('mkta')!, addresses }],
+    ]);
     const context = contextWith({ ...fixture.context, settings: { origins } });
     const of = (kind: string, record: ExactObject, mode: Job['mode'] = 'live', region = 'sg') =>
       itemValues(context, aJob({ kind, mode }), entryOf(record, region), 'small').url;
@@ -293,8 +311,16 @@ describe('recordLinks()', () => {
       'https://s.test/p',
       'https://i.test/2',
     ],
-    [{ variants: [{ url: 'https://v.test/x' }], url: 'https://s.test/p' }, 'https://s.test/p', null],
-    [{ url: 'javascript:alert(1)', thumbnail: 'data:image/png;base64,x', image: 'abc123' }, null, null],
+    [
+      { variants: [{ url: 'https://v.test/x' }], url: 'https://s.test/p' },
+      'https://s.test/p',
+      null,
+    ],
+    [
+      { url: 'javascript:alert(1)', thumbnail: 'data:image/png;base64,x', image: 'abc123' },
+      null,
+      null,
+    ],
     [{ url: '/dp/B0', title: 'https://x.test/not-a-link' }, null, null],
   ])('resolves %j', (record, url, image) => {
     expect(recordLinks(record)).toEqual({ url, image });

@@ -3,7 +3,12 @@ import type { TrackedValues } from '../../base/tracked-values.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Cell, cellReader } from '../../formats/cells.ts';
 import type { Column, ColumnType } from '../../formats/columns.ts';
-import { parseSelection, type Selection, type SelectionText, type SortKey } from '../../formats/select.ts';
+import {
+  parseSelection,
+  type Selection,
+  type SelectionText,
+  type SortKey,
+} from '../../formats/select.ts';
 import { type Page, placeToken, readPlace } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
@@ -146,9 +151,15 @@ function createMatches({ keyOf, compare }: Selection, limits: typeof foundLimits
     /** Adds an entry. `cells` is null for a failed unit. Throws `invalid` above the limits. */
     add({ unit: { index }, position }: Entry, cells: Cell[] | null): void {
       if (sortable.length >= limits.sorted)
-        throw tooMany('sort', `A sort takes at most ${limits.sorted} records: select fewer by a filter`);
+        throw tooMany(
+          'sort',
+          `A sort takes at most ${limits.sorted} records: select fewer by a filter`,
+        );
       if (pairs.length >= 2 * limits.unsorted)
-        throw tooMany('filter', `A list has at most ${limits.unsorted} records that match: select fewer`);
+        throw tooMany(
+          'filter',
+          `A list has at most ${limits.unsorted} records that match: select fewer`,
+        );
       if (keyOf === null) pairs.push(index, position);
       else sortable.push({ key: cells === null ? null : keyOf(cells), unit: index, position });
     },
@@ -167,7 +178,10 @@ function entriesOf(context: JobContext, job: Job, scope: RowScope, only: OnlyFil
 }
 
 /** Creates the function that reads the cells of entries and of their values under common names. */
-function entryCells(jobType: ResolvedJobType, columns: readonly Column[]): (entry: RecordEntry) => Cell[] {
+function entryCells(
+  jobType: ResolvedJobType,
+  columns: readonly Column[],
+): (entry: RecordEntry) => Cell[] {
   const cellsOf = cellReader(columns);
   const items = itemColumns
     .map((column) => ({ value: column.value, at: columns.indexOf(column) }))
@@ -181,7 +195,10 @@ function entryCells(jobType: ResolvedJobType, columns: readonly Column[]): (entr
   };
 }
 
-const scopeOf = (status: string) => ({ failed: status !== 'SUCCESS', records: status !== 'FAILED' });
+const scopeOf = (status: string) => ({
+  failed: status !== 'SUCCESS',
+  records: status !== 'FAILED',
+});
 
 const messageOf = (outcome: Entry['unit']['outcome']) =>
   outcome?.status === 'FAILED' ? outcome.message : '';
@@ -209,13 +226,19 @@ async function listInOrder(
 async function listUnit(
   context: JobContext,
   job: Job,
-  { unit, position, limit, after }: Pick<EntryQuery, 'position' | 'limit' | 'after'> & { unit: number },
+  {
+    unit,
+    position,
+    limit,
+    after,
+  }: Pick<EntryQuery, 'position' | 'limit' | 'after'> & { unit: number },
 ): Promise<Page<Entry> & { total: null }> {
   const [, from] = readPlace(after);
   const items: Entry[] = [];
   for await (const entry of readEntries(context, job, { unit, failed: true })) {
     if (entry.position < from || entry.position !== (position ?? entry.position)) continue;
-    if (items.length === limit) return { items, next: placeToken(unit, entry.position), total: null };
+    if (items.length === limit)
+      return { items, next: placeToken(unit, entry.position), total: null };
     items.push(entry);
     if (position !== undefined) break;
   }
@@ -235,7 +258,8 @@ async function entriesAt(context: JobContext, job: Job, pairs: Int32Array): Prom
   return [...entries.values()].filter((entry) => entry !== null);
 }
 
-const tooMany = (option: string, message: string) => Fault.invalid(['query', option], message, 'value_error');
+const tooMany = (option: string, message: string) =>
+  Fault.invalid(['query', option], message, 'value_error');
 
 async function* recordsAt(
   context: JobContext,

@@ -39,15 +39,17 @@ export interface JobFile {
 }
 
 /**
- * Returns the records of an ended job in a format, as its option `only` selects them. Nothing is read until
- * the file is.
+ * Returns the records of an ended job in a format, as its option `only` selects them. Nothing is
+ * read until the file is.
  */
 export function openJobFile(context: JobContext, job: Job, format: FormatName): JobFile {
   const { contentType, extension } = formatInfo[format];
   const jobType = context.jobTypes.of(job);
-  const columns = format === 'parquet' ? tableColumnsOf(context.jobTypes, jobType) : rowColumnsOf(jobType);
+  const columns =
+    format === 'parquet' ? tableColumnsOf(context.jobTypes, jobType) : rowColumnsOf(jobType);
   const write = createFormat(format, columns);
-  const read = () => write(job.options.only === 'changed' ? changedRows(context, job) : rowsOf(context, job));
+  const read = () =>
+    write(job.options.only === 'changed' ? changedRows(context, job) : rowsOf(context, job));
   return { contentType, extension: extension.slice(1), read };
 }
 
@@ -58,9 +60,10 @@ async function* changedRows(context: JobContext, job: Job): AsyncGenerator<Exact
 }
 
 /**
- * Returns the records of a result file, `<job id>/<file name>`, as a table; with `only: 'changed'` those of
- * items that changed since the last run. Throws `invalid` for an unknown parameter, `results_deleted`
- * for a file that no job has any more, and those of requireCompared() and limitConversion().
+ * Returns the records of a result file, `<job id>/<file name>`, as a table; with `only: 'changed'`
+ * those of items that changed since the last run. Throws `invalid` for an unknown parameter,
+ * `results_deleted` for a file that no job has any more, and those of requireCompared() and
+ * limitConversion().
  */
 export async function exportFile(
   context: JobContext,
@@ -106,8 +109,9 @@ async function scopeOf({ store }: JobContext, job: Job, path: string): Promise<R
 }
 
 /*
- * Conversions of records run on the thread that answers all requests, and hold some megabytes each. Their
- * parts are produced two at a time, in turn for each user, with a turn for other requests after each part.
+ * Conversions of records run on the thread that answers all requests, and hold some megabytes each.
+ * Their parts are produced two at a time, in turn for each user, with a turn for other requests
+ * after each part.
  */
 
 /** Most conversions of this process, and most of one user, that have begun and not ended. */
@@ -123,8 +127,9 @@ const running = new Map<string, number>();
 let total = 0;
 
 /**
- * Returns the bytes of a conversion, produced within the limits of the process. A reader that pauses holds no
- * other one up. Throws `rate_limited` if the user, or all users together, have too many.
+ * Returns the bytes of a conversion, produced within the limits of the process. A reader that
+ * pauses holds no other one up. Throws `rate_limited` if the user, or all users together, have too
+ * many.
  */
 export function limitConversion(
   { id: jobId, userId }: { id: string; userId: string },
@@ -165,10 +170,10 @@ async function* convert(
 }
 
 /**
- * Returns the columns of delivered Parquet files of a job type's jobs. They are equal for all markets of its
- * kind, also in later releases, so that readers take the files for one table: a column that the market does
- * not have is null. A column whose type differs from that of a former one, or of an earlier market, has its
- * type in its name: `price`, a number, and `price_string`.
+ * Returns the columns of delivered Parquet files of a job type's jobs. They are equal for all
+ * markets of its kind, also in later releases, so that readers take the files for one table: a
+ * column that the market does not have is null. A column whose type differs from that of a former
+ * one, or of an earlier market, has its type in its name: `price`, a number, and `price_string`.
  */
 export function tableColumnsOf(jobTypes: JobTypes, jobType: ResolvedJobType): Column[] {
   const { formerColumns } = jobType.kind;
@@ -189,8 +194,8 @@ export function tableColumnsOf(jobTypes: JobTypes, jobType: ResolvedJobType): Co
 }
 
 /**
- * Returns a column as delivered tables have it, which keep the types of their first version: lists as JSON
- * text, and times as text.
+ * Returns a column as delivered tables have it, which keep the types of their first version: lists
+ * as JSON text, and times as text.
  */
 const deliveredColumn = ({ name, steps, type }: Column): Column => ({
   name,

@@ -1,7 +1,11 @@
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { contextWith } from '../../../test/support/context.ts';
-import { type MarketPage, marketPages, readMarketPage } from '../../../test/support/market-pages.ts';
+import {
+  type MarketPage,
+  marketPages,
+  readMarketPage,
+} from '../../../test/support/market-pages.ts';
 import { services } from '../../contract/services.ts';
 import { createFormat } from '../../formats/format.ts';
 import { type ExactObject, parseExact } from '../../formats/json-text.ts';
@@ -20,7 +24,10 @@ const settings = {
   origins: new Map(
     markets.map(({ name, regions }) => [
       name,
-      { ...origin, addresses: new Map(regions.map((region) => [region, `https://${region}.${name}.test`])) },
+      {
+        ...origin,
+        addresses: new Map(regions.map((region) => [region, `https://${region}.${name}.test`])),
+      },
     ]),
   ),
 } as unknown as Parameters<typeof tableOf>[0]['settings'];
@@ -47,7 +54,12 @@ async function exportPage(page: MarketPage, format: 'jsonl' | 'csv') {
     }
   }
   const job = aJob({ market, kind: kind.name });
-  const { columns, rows } = tableOf(contextWith({ jobTypes, settings }), job, entries(), 'standard');
+  const { columns, rows } = tableOf(
+    contextWith({ jobTypes, settings }),
+    job,
+    entries(),
+    'standard',
+  );
   const text = (await buffer(createFormat(format, columns)(rows))).toString();
   return { text, count: records.length };
 }

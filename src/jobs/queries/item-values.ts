@@ -12,7 +12,10 @@ import { type Entry, hasRecord, type RecordEntry, rowColumnsOf, rowsIn } from '.
 export type ItemValues = Partial<ItemReading> & RecordLinks;
 
 /** Returns the values of a record's item, or nothing if the record is not about one. */
-export function readingOf({ market, kind }: ResolvedJobType, record: ExactObject): Partial<ItemReading> {
+export function readingOf(
+  { market, kind }: ResolvedJobType,
+  record: ExactObject,
+): Partial<ItemReading> {
   // Integers beyond 2^53 are no prices or counts; readers take them for missing.
   return market.tracked?.[kind.page]?.(record as unknown as JsonObject) ?? {};
 }
@@ -76,8 +79,8 @@ export interface LinkHints {
 }
 
 /**
- * Returns the first addresses of a record by the names of its members: markets name them differently, and not
- * every page has them.
+ * Returns the first addresses of a record by the names of its members: markets name them
+ * differently, and not every page has them.
  */
 export function recordLinks(
   record: ExactObject,
@@ -112,14 +115,20 @@ function namedParts(name: string, value: ExactJson): NamedValue[] {
   return Object.entries(value).map(([member, inner]) => [`${prefix}${member}`, inner]);
 }
 
-/** Returns the address of a page by its path, or null for text that is no path, and without an origin. */
+/**
+ * Returns the address of a page by its path, or null for text that is no path, and without an
+ * origin.
+ */
 function pageUrl(origin: string | null, path: string): string | null {
-  if (origin === null || !/^\/(?!\/)[^\s\\]{0,2000}$/.test(path) || !URL.canParse(path, origin)) return null;
+  if (origin === null || !/^\/(?!\/)[^\s\\]{0,2000}$/.test(path) || !URL.canParse(path, origin))
+    return null;
   const url = new URL(path, origin);
   return url.origin === new URL(origin).origin ? url.href : null;
 }
 
-/** Columns of a table of records: those of their marketplace and kind (''), or the standard ones. */
+/**
+ * Columns of a table of records: those of their marketplace and kind (''), or the standard ones.
+ */
 export type ColumnChoice = '' | 'standard';
 
 /** Values of the parameter `columns`. */
@@ -154,7 +163,8 @@ export function tableOf(
   entries: AsyncIterable<Entry>,
   choice: ColumnChoice,
 ): RecordTable {
-  if (choice === 'standard') return { columns: standardColumns, rows: standardRows(context, job, entries) };
+  if (choice === 'standard')
+    return { columns: standardColumns, rows: standardRows(context, job, entries) };
   return { columns: rowColumnsOf(context.jobTypes.of(job)), rows: rowsIn(entries) };
 }
 

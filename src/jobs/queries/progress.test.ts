@@ -75,7 +75,10 @@ test('a waiting job has no points yet, and an ended job no further ones', async 
 });
 
 test('a job from before end times were stored has a start and an end', async () => {
-  const points = await progress([done(null), done(null, 1)], { state: 'completed', finishedAt: noon - 20 });
+  const points = await progress([done(null), done(null, 1)], {
+    state: 'completed',
+    finishedAt: noon - 20,
+  });
   expect(points).toEqual([
     { at: noon - 100, success: 0, failed: 0 },
     { at: noon - 20, success: 3, failed: 1 },

@@ -19,11 +19,14 @@ export interface ProgressPoint {
 const maxPoints = 200;
 
 /**
- * Returns the growth of a job's counts: zero at its start, the counts after each batch that ended, and the
- * counts now or at its end. Of many batches, 200 evenly spaced points remain. A batch written by a version
- * that did not store the time of its end counts only in the last point.
+ * Returns the growth of a job's counts: zero at its start, the counts after each batch that ended,
+ * and the counts now or at its end. Of many batches, 200 evenly spaced points remain. A batch
+ * written by a version that did not store the time of its end counts only in the last point.
  */
-export async function listProgress({ store, clock }: JobContext, job: Job): Promise<ProgressPoint[]> {
+export async function listProgress(
+  { store, clock }: JobContext,
+  job: Job,
+): Promise<ProgressPoint[]> {
   const batches = await store.batches.find({ jobId: job.id });
   const ended = batches
     .filter((batch): batch is BatchSummary & { endedAt: number } => batch.endedAt !== null)
@@ -49,22 +52,34 @@ export async function listProgress({ store, clock }: JobContext, job: Job): Prom
 /** Returns up to `max` evenly spaced points, including the first and the last. */
 function sample(points: ProgressPoint[], max: number): ProgressPoint[] {
   if (points.length <= max) return points;
-  return Array.from({ length: max }, (_, at) => points[Math.round((at * (points.length - 1)) / (max - 1))]!);
+  return Array.from(
+    { length: max },
+    (_, at) => points[Math.round((at * (points.length - 1)) / (max - 1))]!,
+  );
 }
 
 /**
- * Returns what a running job waits for: "working hours", or the reason of the batch that continues first, as
- * in "mkta/id: blocked (page_blocked), next try 2030-01-07T04:00:00.000Z". Null if it waits for nothing.
+ * Returns what a running job waits for: "working hours", or the reason of the batch that continues
+ * first, as in "mkta/id: blocked (page_blocked), next try 2030-01-07T04:00:00.000Z". Null if it
+ * waits for nothing.
  */
-export async function waitingFor(context: JobContext, job: Job, counts?: Counts): Promise<string | null> {
+export async function waitingFor(
+  context: JobContext,
+  job: Job,
+  counts?: Counts,
+): Promise<string | null> {
   if (!runningStates.includes(job.state)) return null;
   const { store, clock } = context;
   if (!isOpen(context, job)) {
     const { batches } = counts ?? (await countsOf(store, job.id));
     const left = batches.total - batches.success - batches.failed;
-    const { batches: inFlight, deferred: putOff } = await store.batches.countInFlight(job.id, clock.steady());
+    const { batches: inFlight, deferred: putOff } = await store.batches.countInFlight(
+      job.id,
+      clock.steady(),
+    );
     // Batches dispatched before the end of working hours continue.
-    if (left > [...putOff.values()].reduce((sum, count) => sum + count, inFlight)) return 'working hours';
+    if (left > [...putOff.values()].reduce((sum, count) => sum + count, inFlight))
+      return 'working hours';
   }
   const first = await firstWait(store, job.id, clock.steady());
   if (first === null) return null;

@@ -48,7 +48,10 @@ async function createJob(batches: readonly (readonly object[])[]) {
 
 const fillsByName = async (job: Parameters<typeof columnFillsOf>[1]) => {
   const { records, columns } = await columnFillsOf(fixture.context, job);
-  return { records, fills: Object.fromEntries(columns.map(({ column, fill }) => [column.name, fill])) };
+  return {
+    records,
+    fills: Object.fromEntries(columns.map(({ column, fill }) => [column.name, fill])),
+  };
 };
 
 test('columnFillsOf() counts null, empty values, and values of another type as missing, over all batches', async () => {

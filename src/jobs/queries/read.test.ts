@@ -24,7 +24,10 @@ test('lists the newest 10,000 tasks of a user', async () => {
       state: 'completed',
       createdAt: aTime + number,
     } as const;
-    await fixture.context.store.jobs.create(aJob({ ...fields, totalUnits: 0, totalBatches: 0 }), []);
+    await fixture.context.store.jobs.create(
+      aJob({ ...fields, totalUnits: 0, totalBatches: 0 }),
+      [],
+    );
   }
   const method = [...fixture.context.jobTypes.methods.values()].find(
     (each) => each.method.name === 'ListGetPcBulk',
@@ -36,7 +39,13 @@ test('lists the newest 10,000 tasks of a user', async () => {
 });
 
 test('links for the owner need their key, and links for operators none', async () => {
-  const file = { path: 'a/b.json', contentType: 'application/json', items: 1, bytes: 2, sha256: '' };
+  const file = {
+    path: 'a/b.json',
+    contentType: 'application/json',
+    items: 1,
+    bytes: 2,
+    sha256: '',
+  };
   const asked: boolean[] = [];
   const links = {
     ...fixture.context.links,
@@ -50,7 +59,10 @@ test('links for the owner need their key, and links for operators none', async (
 });
 
 describe('createReadView()', () => {
-  /** Runs a job of three items. Returns a function that reads its view, and one that counts reads of batches. */
+  /**
+   * Runs a job of three items. Returns a function that reads its view, and one that counts reads of
+   * batches.
+   */
   async function endedJob() {
     const userId = await fixture.createUser(1_000);
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
@@ -64,7 +76,9 @@ describe('createReadView()', () => {
     const file = async (_job: Job, { path }: StoredFile) => `${path}?at=${fixture.clock.now()}`;
     const links = { ...fixture.context.links, file };
     const readView = createReadView({ ...fixture.context, store, links });
-    const method = fixture.context.jobTypes.methods.get('gleaner.mkta.v1.MktaService.RetrieveVariantSold')!;
+    const method = fixture.context.jobTypes.methods.get(
+      'gleaner.mkta.v1.MktaService.RetrieveVariantSold',
+    )!;
     const { signal } = new AbortController();
     const options = { userId, role: 'user' as const, waitMs: 0, ifNoneMatch: undefined, signal };
     const request = fromJson(method.method.input, { jobId });
@@ -112,7 +126,8 @@ describe('createReadView()', () => {
   test('reads the views of a running job each time', async () => {
     const userId = await fixture.createUser(1_000);
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
-    const status = async () => (await fixture.read(userId, 'DownloadVariantSold', { job_id: jobId })).status;
+    const status = async () =>
+      (await fixture.read(userId, 'DownloadVariantSold', { job_id: jobId })).status;
     expect(await status()).toBe('processing');
     await fixture.startWorker();
     await fixture.waitForState(jobId, 'completed');

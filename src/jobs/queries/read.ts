@@ -33,15 +33,17 @@ interface Reference {
   site?: string;
 }
 
-/** Caller of a read: a user, for the jobs of their account, or an operator, for those of every user. */
+/**
+ * Caller of a read: a user, for the jobs of their account, or an operator, for those of every user.
+ */
 export interface JobReader {
   userId: string;
   role: Role;
 }
 
 /**
- * Returns the job that a request identifies. Throws `not_found` for a job that the caller must not see, for
- * one of another kind or market, and for a job whose submission was not finished.
+ * Returns the job that a request identifies. Throws `not_found` for a job that the caller must not
+ * see, for one of another kind or market, and for a job whose submission was not finished.
  */
 export async function findJob(
   context: JobContext,
@@ -67,7 +69,10 @@ export async function findJob(
 /** Returns the fault for a job that does not exist, or that the caller must not see. */
 export const noJob = (jobId: string) => new Fault('not_found', `There is no job '${jobId}'.`);
 
-/** Returns true if a method serves the job's kind. The data step serves every kind with a file per unit. */
+/**
+ * Returns true if a method serves the job's kind. The data step serves every kind with a file per
+ * unit.
+ */
 function serves(context: JobContext, jobType: JobMethod['jobType'], job: Job): boolean {
   if (jobType === null) return context.jobTypes.of(job).kind.files.unit !== undefined;
   return job.kind === jobType.kind.name;
@@ -78,8 +83,14 @@ export interface JobReadOptions extends JobWaitOptions, JobReader {
   responseHeaders: ResponseHeaders;
 }
 
-/** Returns the method's view of a job, after the wait that `options` requests. Throws `not_found`. */
-export type ReadView = (method: JobMethod, request: Message, options: JobReadOptions) => Promise<Message>;
+/**
+ * Returns the method's view of a job, after the wait that `options` requests. Throws `not_found`.
+ */
+export type ReadView = (
+  method: JobMethod,
+  request: Message,
+  options: JobReadOptions,
+) => Promise<Message>;
 
 /** View of an ended job that was shown in a second. */
 interface KeptView {
@@ -98,11 +109,15 @@ const maxKeptBytes = 8 * 1024 * 1024;
 const partBytes = 1024;
 
 /**
- * Creates the function that returns views. Views of ended jobs without contents of units are reused within a
- * second while the stored job is the same: each call reads it, so that a deletion is seen immediately.
+ * Creates the function that returns views. Views of ended jobs without contents of units are reused
+ * within a second while the stored job is the same: each call reads it, so that a deletion is seen
+ * immediately.
  */
 export function createReadView(context: JobContext): ReadView {
-  const views = createBoundedMap<KeptView>({ maxBytes: maxKeptBytes, sizeOf: ({ bytes }) => bytes });
+  const views = createBoundedMap<KeptView>({
+    maxBytes: maxKeptBytes,
+    sizeOf: ({ bytes }) => bytes,
+  });
   const prepare = async (
     method: JobMethod,
     job: Job,
@@ -134,7 +149,8 @@ export function createReadView(context: JobContext): ReadView {
 }
 
 /** Returns true for a part of a snapshot without contents of units. */
-const isSmall = (need: ViewNeed): boolean => need === 'counts' || need === 'batches' || need === 'failures';
+const isSmall = (need: ViewNeed): boolean =>
+  need === 'counts' || need === 'batches' || need === 'failures';
 
 /** Returns the method's view of a job for a caller with this role. */
 export async function show(
@@ -148,8 +164,8 @@ export async function show(
 }
 
 /**
- * Reads the snapshot for the method's view. The tag is known before links are signed and the view is
- * rendered.
+ * Reads the snapshot for the method's view. The tag is known before links are signed and the view
+ * is rendered.
  */
 async function prepareView(
   context: JobContext,
@@ -179,8 +195,8 @@ async function prepareView(
 const maxListed = 10_000;
 
 /**
- * Lists the newest 10,000 of the caller's jobs of the method's kind and market, newest first. Operators get
- * the live jobs of every user.
+ * Lists the newest 10,000 of the caller's jobs of the method's kind and market, newest first.
+ * Operators get the live jobs of every user.
  */
 export async function list(
   context: JobContext,
@@ -199,8 +215,8 @@ export async function list(
 }
 
 /**
- * Reads the parts of a job that a view needs. Links for operators need no key, like those of CreateFileLink:
- * the key of the owner, which the others need, is not theirs.
+ * Reads the parts of a job that a view needs. Links for operators need no key, like those of
+ * CreateFileLink: the key of the owner, which the others need, is not theirs.
  */
 export async function snapshotOf(
   context: JobContext,
@@ -231,7 +247,10 @@ export async function snapshotOf(
   return snapshot;
 }
 
-async function listUnits(context: JobContext, job: Job): Promise<NonNullable<JobSnapshot['units']>> {
+async function listUnits(
+  context: JobContext,
+  job: Job,
+): Promise<NonNullable<JobSnapshot['units']>> {
   const units = [];
   for await (const batch of context.store.batches.read(job.id)) {
     for (const [index, unit] of batch.units.entries())
@@ -241,15 +260,20 @@ async function listUnits(context: JobContext, job: Job): Promise<NonNullable<Job
 }
 
 /**
- * Returns up to 100 failures of an ended job, and none of a running job, because that would make polling
- * expensive.
+ * Returns up to 100 failures of an ended job, and none of a running job, because that would make
+ * polling expensive.
  */
-async function listFailures(context: JobContext, job: Job, { counts }: JobSnapshot): Promise<Failures> {
+async function listFailures(
+  context: JobContext,
+  job: Job,
+  { counts }: JobSnapshot,
+): Promise<Failures> {
   const failures: Failures = [];
   if (job.finishedAt === null || counts!.units.failed === 0) return failures;
   for await (const placed of readIndexedBatches(context.store, job.id, mayHoldFailed(job))) {
     for (const { unit, outcome, index } of unitsOf(job, placed)) {
-      if (outcome?.status === 'FAILED') failures.push({ unit, message: outcome.message, place: index });
+      if (outcome?.status === 'FAILED')
+        failures.push({ unit, message: outcome.message, place: index });
       if (failures.length === maxFailures) return failures;
     }
   }
@@ -259,7 +283,8 @@ async function listFailures(context: JobContext, job: Job, { counts }: JobSnapsh
 type Failures = NonNullable<JobSnapshot['failures']>;
 
 async function onlyUnit(context: JobContext, job: Job): Promise<UnitSnapshot> {
-  for await (const batch of context.store.batches.read(job.id)) return unitSnapshot(context, job, batch, 0);
+  for await (const batch of context.store.batches.read(job.id))
+    return unitSnapshot(context, job, batch, 0);
   throw new Error(`job ${job.id} has no units`);
 }
 
@@ -302,10 +327,10 @@ export interface UnitData {
 }
 
 /**
- * Returns the result file of one unit or, with a format, its records as a table. Its token comes from the
- * retrieve response. Throws `malformed` for a token that does not belong to the job, `not_found` if the unit
- * has no result, `results_deleted`, `storage_damaged`, `unavailable` if the file cannot be read, and those of
- * exportFile().
+ * Returns the result file of one unit or, with a format, its records as a table. Its token comes
+ * from the retrieve response. Throws `malformed` for a token that does not belong to the job,
+ * `not_found` if the unit has no result, `results_deleted`, `storage_damaged`, `unavailable` if the
+ * file cannot be read, and those of exportFile().
  */
 export async function data(
   context: JobContext,
@@ -319,7 +344,10 @@ export async function data(
   requireResults(job);
   const location = links.readItemToken(job.id, itemToken);
   if (location === null)
-    throw new Fault('malformed', `'${itemToken.slice(0, 80)}' is not the token of an item of this job.`);
+    throw new Fault(
+      'malformed',
+      `'${itemToken.slice(0, 80)}' is not the token of an item of this job.`,
+    );
   const outcome = await outcomeOf(context, job.id, location);
   if (outcome?.status !== 'SUCCESS' || !outcome.file)
     throw new Fault('not_found', 'This item has no result.');
@@ -331,7 +359,8 @@ export async function data(
 }
 
 /**
- * Reports a file that was written but is missing as `unavailable`: the storage is at fault, not the caller.
+ * Reports a file that was written but is missing as `unavailable`: the storage is at fault, not the
+ * caller.
  */
 function throwUnavailable(error: unknown): never {
   const fault = Fault.from(error);
@@ -339,7 +368,11 @@ function throwUnavailable(error: unknown): never {
   throw new Fault('unavailable', 'The result of this item could not be fetched.', { cause: error });
 }
 
-async function outcomeOf({ store }: JobContext, jobId: string, location: { batchId: string; index: number }) {
+async function outcomeOf(
+  { store }: JobContext,
+  jobId: string,
+  location: { batchId: string; index: number },
+) {
   for await (const batch of store.batches.read(jobId)) {
     if (batch.id === location.batchId) return batch.outcomes[location.index];
   }

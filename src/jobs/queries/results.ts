@@ -23,10 +23,13 @@ export interface ResultFile {
 }
 
 /**
- * Lists the files of a job: the merged file first, then the files of its batches or units. Empty if they were
- * deleted. Links to files of units also require the owner's Bearer token.
+ * Lists the files of a job: the merged file first, then the files of its batches or units. Empty if
+ * they were deleted. Links to files of units also require the owner's Bearer token.
  */
-export async function listFiles({ store, jobTypes, links }: JobContext, job: Job): Promise<ResultFile[]> {
+export async function listFiles(
+  { store, jobTypes, links }: JobContext,
+  job: Job,
+): Promise<ResultFile[]> {
   const { files } = jobTypes.of(job).kind;
   const resultFiles: ResultFile[] = [];
   if (job.filesDeletedAt !== null) return resultFiles;
@@ -42,7 +45,8 @@ export async function listFiles({ store, jobTypes, links }: JobContext, job: Job
       if (file) await add(file, 'batch', seq, '');
   }
   if (files.unit) {
-    for await (const { file, index, key } of unitFiles(store, job)) await add(file, 'unit', index, key);
+    for await (const { file, index, key } of unitFiles(store, job))
+      await add(file, 'unit', index, key);
   }
   return resultFiles;
 }
@@ -51,7 +55,8 @@ export async function listFiles({ store, jobTypes, links }: JobContext, job: Job
 async function* unitFiles(store: Store, job: Job) {
   for await (const placed of readIndexedBatches(store, job.id, ({ success }) => success > 0)) {
     for (const { outcome, index, unit } of unitsOf(job, placed)) {
-      if (outcome?.status === 'SUCCESS' && outcome.file) yield { file: outcome.file, index, key: unit.key };
+      if (outcome?.status === 'SUCCESS' && outcome.file)
+        yield { file: outcome.file, index, key: unit.key };
     }
   }
 }
@@ -62,10 +67,11 @@ export function fileName({ path }: StoredFile): string {
 }
 
 /**
- * Returns a job's results so far, one JSON line per successful unit in submission order. `record` is copied
- * byte for byte; units with a file have `file` instead. With `only: 'changed'`, leaves out units without an
- * item that changed since the last run; the comparison must be complete. With `provenance`, all lines tell
- * the pages of the result. A few records are in memory. Throws `results_deleted`.
+ * Returns a job's results so far, one JSON line per successful unit in submission order. `record`
+ * is copied byte for byte; units with a file have `file` instead. With `only: 'changed'`, leaves
+ * out units without an item that changed since the last run; the comparison must be complete. With
+ * `provenance`, all lines tell the pages of the result. A few records are in memory. Throws
+ * `results_deleted`.
  */
 export function results(
   context: JobContext,
@@ -110,7 +116,9 @@ async function* lines(
   }
 }
 
-/** Yields the lines of units with an item that is new, changed, or back again since the last run. */
+/**
+ * Yields the lines of units with an item that is new, changed, or back again since the last run.
+ */
 async function* changedLines(context: JobContext, job: Job): AsyncGenerator<string | Uint8Array> {
   let last = -1;
   for await (const { unit, bytes } of changedEntries(context, job, readEntries(context, job, {}))) {

@@ -52,7 +52,9 @@ async function recordJob(fields: Partial<Job> = {}): Promise<Job> {
       failed: 1,
       outcomes: { 0: aSuccess(), 1: aFailure },
       file: storedFile(`${job.id}/batch_${seq}.json`, 1),
-      segments: [{ path, bytes: 0, encoding: 'plain', records: { 0: [0, text.length] }, body: null }],
+      segments: [
+        { path, bytes: 0, encoding: 'plain', records: { 0: [0, text.length] }, body: null },
+      ],
     });
   await fixture.context.store.jobs.create(job, batches.map(batchOf));
   return job;
@@ -76,7 +78,12 @@ async function listingJob(kind: string, pages: ListPage[], items?: number): Prom
     yield* pack.body(read(), unit!, place);
   }
   const count = pages.flatMap(({ entries }) => entries).length;
-  const written = await fixture.context.blobs.write(path, 'application/json', chunks(), () => items ?? count);
+  const written = await fixture.context.blobs.write(
+    path,
+    'application/json',
+    chunks(),
+    () => items ?? count,
+  );
   const outcome = { ...aSuccess(), file: written };
   await fixture.context.store.jobs.create(job, [{ ...batch, outcomes: { 0: outcome } }]);
   return job;
@@ -103,7 +110,10 @@ describe('rowsOf()', () => {
   });
 
   test('yields the entries of a search with their position', async () => {
-    const entries = [{ name: 'a\u2028b\n"items":[' }, { name: '"items":[', nested: { list: ['x'] } }];
+    const entries = [
+      { name: 'a\u2028b\n"items":[' },
+      { name: '"items":[', nested: { list: ['x'] } },
+    ];
     const job = await listingJob('search_items', [
       { list: 'items', entries: entries.slice(0, 1) },
       { list: 'items', entries: entries.slice(1) },
@@ -122,7 +132,10 @@ describe('rowsOf()', () => {
 
   test('keeps members of a record that are named like columns of its place', async () => {
     const job = await listingJob('search_items', [
-      { list: 'items', entries: [{ unit_index: 'mine', unit_key: null, name: 'a', other_fields: 1 }] },
+      {
+        list: 'items',
+        entries: [{ unit_index: 'mine', unit_key: null, name: 'a', other_fields: 1 }],
+      },
     ]);
     const [row] = await rows(job);
     expect(row).toEqual({
@@ -144,7 +157,11 @@ describe('rowsOf()', () => {
       { list: 'items', entries: [{ id: 1 }] },
       { list: 'rcmd_items', entries: [{ id: 2 }, { id: 3 }] },
     ]);
-    const seen = (await rows(job)).map(({ id, unit_list: list, unit_position: at }) => [id, list, at]);
+    const seen = (await rows(job)).map(({ id, unit_list: list, unit_position: at }) => [
+      id,
+      list,
+      at,
+    ]);
     const byId = new Map(seen.map(([id, list]) => [id, list]));
     expect(byId).toEqual(
       new Map([
@@ -156,9 +173,12 @@ describe('rowsOf()', () => {
     expect(seen.map(([, , at]) => at)).toEqual([0, 1, 2]);
   });
 
-  test.each(['search_items', 'merchant_items'])('yields nothing for an empty listing of %s', async (kind) => {
-    expect(await rows(await listingJob(kind, []))).toEqual([]);
-  });
+  test.each(['search_items', 'merchant_items'])(
+    'yields nothing for an empty listing of %s',
+    async (kind) => {
+      expect(await rows(await listingJob(kind, []))).toEqual([]);
+    },
+  );
 
   test('fails if a file has fewer entries than were written', async () => {
     const job = await listingJob('search_items', [{ list: 'items', entries: [{ id: 1 }] }], 2);
@@ -173,8 +193,15 @@ describe('rowsOf()', () => {
 
 describe('exportFile()', () => {
   const read = async (path: string, format: string) => {
-    const { bytes, ...rest } = await exportFile(fixture.context, path, { format, only: '', columns: '' });
-    return { ...rest, rows: parseExact((await buffer(bytes)).toString()) as { unit_index: number }[] };
+    const { bytes, ...rest } = await exportFile(fixture.context, path, {
+      format,
+      only: '',
+      columns: '',
+    });
+    return {
+      ...rest,
+      rows: parseExact((await buffer(bytes)).toString()) as { unit_index: number }[],
+    };
   };
 
   test('returns the records of the merged file, of a batch, and of a unit', async () => {
@@ -214,19 +241,24 @@ describe('openJobFile()', () => {
   test.each([
     ['parquet', true],
     ['csv', false],
-  ] as const)('%s has the columns of all marketplaces of the kind: %s', async (format, hasOthers) => {
-    const job = await recordJob({ market: 'mkte', kind: 'pdp_bulk' });
-    const context = { ...fixture.context, jobTypes: resolveJobTypes(services, kinds, markets) };
-    const text = String(await buffer(openJobFile(context, job, format).read()));
-    expect(text).toContain('price.amount');
-    expect(text.includes('data.summary.name')).toBe(hasOthers);
-  });
+  ] as const)(
+    '%s has the columns of all marketplaces of the kind: %s',
+    async (format, hasOthers) => {
+      const job = await recordJob({ market: 'mkte', kind: 'pdp_bulk' });
+      const context = { ...fixture.context, jobTypes: resolveJobTypes(services, kinds, markets) };
+      const text = String(await buffer(openJobFile(context, job, format).read()));
+      expect(text).toContain('price.amount');
+      expect(text.includes('data.summary.name')).toBe(hasOthers);
+    },
+  );
 });
 
 describe('rowColumnsOf()', () => {
   const jobTypes = resolveJobTypes(services, kinds, markets);
   const all = new Set(
-    Array.from(jobTypes.methods.values(), ({ jobType }) => jobType).filter((jobType) => jobType !== null),
+    Array.from(jobTypes.methods.values(), ({ jobType }) => jobType).filter(
+      (jobType) => jobType !== null,
+    ),
   );
   const named = Array.from(all, (jobType) => ({
     name: `${jobType.market.name} ${jobType.kind.name}`,

@@ -58,7 +58,8 @@ export function exportName({ market, kind, id }: Job, format: FormatName): strin
 }
 
 /**
- * Returns the listed fields of the records in rows of a job type's jobs, in the notation of parseFields().
+ * Returns the listed fields of the records in rows of a job type's jobs, in the notation of
+ * parseFields().
  */
 export function recordFieldsOf({ kind, market }: Pick<ResolvedJobType, 'kind' | 'market'>): string {
   const fields = market.listedFields[kind.page];
@@ -77,11 +78,15 @@ export function rowColumnsOf(jobType: ResolvedJobType): Column[] {
 }
 
 /**
- * Yields the records of a job so far, in the order submitted: one row per successful unit or, for listings,
- * per entry (rowOf()). Records of four batches at most, and a bounded number of bytes of each, are in memory.
- * Throws `results_deleted`.
+ * Yields the records of a job so far, in the order submitted: one row per successful unit or, for
+ * listings, per entry (rowOf()). Records of four batches at most, and a bounded number of bytes of
+ * each, are in memory. Throws `results_deleted`.
  */
-export function rowsOf(context: JobContext, job: Job, scope: RowScope = {}): AsyncGenerator<ExactObject> {
+export function rowsOf(
+  context: JobContext,
+  job: Job,
+  scope: RowScope = {},
+): AsyncGenerator<ExactObject> {
   requireResults(job);
   return rowsIn(readEntries(context, job, scope));
 }
@@ -113,8 +118,8 @@ export type RecordEntry = Entry & { record: ExactObject };
 export const hasRecord = (entry: Entry): entry is RecordEntry => entry.record !== null;
 
 /**
- * Returns the row of an entry: the columns of placeColumnsOf(), and the members of the record. Members that
- * are named like one of these columns are in `other_fields`.
+ * Returns the row of an entry: the columns of placeColumnsOf(), and the members of the record.
+ * Members that are named like one of these columns are in `other_fields`.
  */
 export function rowOf({ unit, position, list, record }: RecordEntry): ExactObject {
   const unitFields: ExactObject = {
@@ -133,7 +138,11 @@ export function rowOf({ unit, position, list, record }: RecordEntry): ExactObjec
 }
 
 /** Yields the records of a job like rowsOf() and, if the scope has `failed`, its failed units. */
-export async function* readEntries(context: JobContext, job: Job, scope: RowScope): AsyncGenerator<Entry> {
+export async function* readEntries(
+  context: JobContext,
+  job: Job,
+  scope: RowScope,
+): AsyncGenerator<Entry> {
   const { files } = context.jobTypes.of(job).kind;
   const isRead = (summary: BatchSummary, first: number) => holds(scope, job, summary, first);
   const open = async (placed: IndexedBatch) => {
@@ -145,12 +154,17 @@ export async function* readEntries(context: JobContext, job: Job, scope: RowScop
     if (next !== undefined) await records.prefetch(next);
     return { placed, units, records };
   };
-  const batches = prefetch(readIndexedBatches(context.store, job.id, isRead), maxBatchesAhead, open);
+  const batches = prefetch(
+    readIndexedBatches(context.store, job.id, isRead),
+    maxBatchesAhead,
+    open,
+  );
   for await (const { placed, units, records } of batches) {
     const batch = placed.batch.seq;
     for (const unit of units) {
       const { index, outcome } = unit;
-      if (outcome?.status === 'FAILED' && scope.failed) yield { unit, batch, position: 0, record: null };
+      if (outcome?.status === 'FAILED' && scope.failed)
+        yield { unit, batch, position: 0, record: null };
       if (outcome?.status !== 'SUCCESS' || scope.records === false) continue;
       if (outcome.file) {
         yield* entryRows(context, files.unit!, outcome.file, { unit, batch });
@@ -204,9 +218,9 @@ function parseRecord(text: string): ExactObject {
 }
 
 /**
- * Yields the mapped values of a source in order, and maps up to `maxAhead` further values meanwhile. The
- * first values are not mapped ahead, so that a consumer that stops early has requested few more than it
- * needed.
+ * Yields the mapped values of a source in order, and maps up to `maxAhead` further values
+ * meanwhile. The first values are not mapped ahead, so that a consumer that stops early has
+ * requested few more than it needed.
  */
 export async function* prefetch<Value, Mapped>(
   source: AsyncIterable<Value>,

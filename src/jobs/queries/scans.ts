@@ -8,7 +8,8 @@ const maxScans = 2;
 const maxBytes = 32 * 1024 * 1024;
 
 /**
- * Results of reading all records of a job. Those of ended jobs are kept, and concurrent equal scans run once.
+ * Results of reading all records of a job. Those of ended jobs are kept, and concurrent equal scans
+ * run once.
  */
 export interface Scans<Result extends NonNullable<unknown>> {
   /** Returns the result of a scan. `name` identifies it within the job. */

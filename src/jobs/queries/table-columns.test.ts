@@ -13,19 +13,22 @@ const createColumns = (market: string, kind: string) =>
   tableColumnsOf(jobTypes, jobTypes.of({ market, kind }));
 const textOf = (market: string, kind: string) =>
   createColumns(market, kind).map(({ name, type }) => `${kind} ${name} ${type}`);
-const everyJobType = [...new Set(Array.from(jobTypes.methods.values(), ({ jobType }) => jobType))].flatMap(
-  (jobType) => (jobType === null ? [] : [{ market: jobType.market.name, kind: jobType.kind.name }]),
+const everyJobType = [
+  ...new Set(Array.from(jobTypes.methods.values(), ({ jobType }) => jobType)),
+].flatMap((jobType) =>
+  jobType === null ? [] : [{ market: jobType.market.name, kind: jobType.kind.name }],
 );
 
 describe('tableColumnsOf()', () => {
   test('returns the same columns for all markets of a kind', () => {
     for (const kind of new Set(everyJobType.map((jobType) => jobType.kind))) {
       const ofKind = everyJobType.filter((jobType) => jobType.kind === kind);
-      for (const { market } of ofKind) expect(textOf(market, kind)).toEqual(textOf(ofKind[0]!.market, kind));
+      for (const { market } of ofKind)
+        expect(textOf(market, kind)).toEqual(textOf(ofKind[0]!.market, kind));
     }
-    expect(names.filter((market) => everyJobType.some((jobType) => jobType.market === market))).toEqual(
-      names,
-    );
+    expect(
+      names.filter((market) => everyJobType.some((jobType) => jobType.market === market)),
+    ).toEqual(names);
   });
 
   test('names a column after its type if it differs from that of an earlier market', () => {
@@ -49,7 +52,8 @@ describe('tableColumnsOf()', () => {
     const file = new URL('table-columns.txt', import.meta.url);
     const recorded = readFileSync(file, 'utf8').trim().split('\n');
     const current = [...new Set(everyJobType.flatMap(({ market, kind }) => textOf(market, kind)))];
-    // Tables that readers have created keep these columns: name them in `formerColumns` of their kind.
+    // Tables that readers have created keep these columns: name them in `formerColumns` of their
+    // kind.
     expect(recorded.filter((line) => !current.includes(line))).toEqual([]);
     // Add new columns to the end of the file.
     expect(current.filter((line) => !recorded.includes(line))).toEqual([]);
@@ -62,7 +66,10 @@ describe('tableColumnsOf()', () => {
         kinds.map((kind) => ({ ...kind, formerColumns: 'weight: string; gone: number' })),
         markets.map((market) =>
           market.name === 'mktc'
-            ? { ...market, listedFields: { ...market.listedFields, product: `id: string; weight: ${type}` } }
+            ? {
+                ...market,
+                listedFields: { ...market.listedFields, product: `id: string; weight: ${type}` },
+              }
             : market,
         ),
       );

@@ -81,7 +81,9 @@ describe('tagOf()', () => {
     // Two units of one batch end in the same batch.
     const same = [unit(aFailure, done), unit(aFailure, done, 1)];
     expect(tagOf(clock, snapshot({ units: same }))).toBe(shown[5]);
-    expect(tagOf(clock, snapshot({ batches: [summary({ failed: 2, state: 'done' })] }))).toBe(shown[5]);
+    expect(tagOf(clock, snapshot({ batches: [summary({ failed: 2, state: 'done' })] }))).toBe(
+      shown[5],
+    );
   });
 
   test('returns another tag for a unit with an outcome than for one without', () => {

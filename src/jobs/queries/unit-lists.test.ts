@@ -27,7 +27,11 @@ function ended(...outcomes: (Outcome | null)[]): Partial<Batch> {
 }
 
 /** Creates a job with one batch per entry of the fields, each of `size` units. */
-async function createJob(size: number, batches: Partial<Batch>[], fields: Partial<Job> = {}): Promise<Job> {
+async function createJob(
+  size: number,
+  batches: Partial<Batch>[],
+  fields: Partial<Job> = {},
+): Promise<Job> {
   const job = aJob({
     state: 'processing',
     totalBatches: batches.length,
@@ -65,8 +69,18 @@ function countReads(): () => number {
 }
 
 describe('listUnits()', () => {
-  const mixed = [ended(aSuccess(), aSuccess()), ended(aFailure, blocked), ended(aSuccess(), null), {}];
-  const list = async (job: Job, filter: UnitFilter = {}, limit = 9, after: string | null = null) => {
+  const mixed = [
+    ended(aSuccess(), aSuccess()),
+    ended(aFailure, blocked),
+    ended(aSuccess(), null),
+    {},
+  ];
+  const list = async (
+    job: Job,
+    filter: UnitFilter = {},
+    limit = 9,
+    after: string | null = null,
+  ) => {
     const page = await listUnits(fixture.context, job, filter, { limit, after });
     return { indexes: page.items.map(({ index }) => index), next: page.next };
   };
@@ -127,13 +141,16 @@ describe('listUnits()', () => {
     ]);
   });
 
-  test.each(['x', '-1', '1', '1.5x', 'x1.0', '1234567890.0'])('refuses the page token %s', async (after) => {
-    const job = await createJob(1, [{}]);
-    await expect(list(job, {}, 9, after)).rejects.toMatchObject({
-      code: 'invalid',
-      problems: [{ loc: ['body', 'page_token'], type: 'value_error' }],
-    });
-  });
+  test.each(['x', '-1', '1', '1.5x', 'x1.0', '1234567890.0'])(
+    'refuses the page token %s',
+    async (after) => {
+      const job = await createJob(1, [{}]);
+      await expect(list(job, {}, 9, after)).rejects.toMatchObject({
+        code: 'invalid',
+        problems: [{ loc: ['body', 'page_token'], type: 'value_error' }],
+      });
+    },
+  );
 });
 
 describe('groupFaults()', () => {
@@ -147,7 +164,10 @@ describe('groupFaults()', () => {
     const reads = countReads();
     const groups = await groupFaults(fixture.context, job);
     expect(
-      groups.map(({ examples, ...group }) => ({ ...group, at: examples.map(({ index }) => index) })),
+      groups.map(({ examples, ...group }) => ({
+        ...group,
+        at: examples.map(({ index }) => index),
+      })),
     ).toEqual([
       { code: 'page_not_found', units: 6, at: [2, 4, 5, 7, 8] },
       { code: 'page_blocked', units: 1, at: [3] },
@@ -235,7 +255,9 @@ describe('failures()', () => {
 
 describe('results()', () => {
   const lines = async (job: Job) =>
-    Buffer.concat((await Array.fromAsync(results(fixture.context, job))).map((chunk) => Buffer.from(chunk)))
+    Buffer.concat(
+      (await Array.fromAsync(results(fixture.context, job))).map((chunk) => Buffer.from(chunk)),
+    )
       .toString()
       .split('\n')
       .filter((line) => line !== '')
@@ -277,7 +299,9 @@ describe('results()', () => {
   });
 
   test('writes a reference to the file of a unit with one', async () => {
-    const job = await createJob(1, [ended({ ...aSuccess(), file: aFile('1/unit.json') } as Outcome)]);
+    const job = await createJob(1, [
+      ended({ ...aSuccess(), file: aFile('1/unit.json') } as Outcome),
+    ]);
     const bearers: boolean[] = [];
     fixture.context.links.file = async (_job, { path }, bearer) => {
       bearers.push(bearer);
@@ -304,9 +328,13 @@ describe('results()', () => {
 describe('listFiles()', () => {
   const list = async (job: Job) => {
     const linkOf = (path: string, bearer: boolean) => `${path}${bearer ? ' with a token' : ''}`;
-    fixture.context.links.file = async (_job, { path }, bearer) => `storage/${linkOf(path, bearer)}`;
+    fixture.context.links.file = async (_job, { path }, bearer) =>
+      `storage/${linkOf(path, bearer)}`;
     fixture.context.links.records = (_job, { path }, bearer) => linkOf(path, bearer);
-    return (await listFiles(fixture.context, job)).map(({ file, ...rest }) => ({ path: file.path, ...rest }));
+    return (await listFiles(fixture.context, job)).map(({ file, ...rest }) => ({
+      path: file.path,
+      ...rest,
+    }));
   };
   const documentLinks = (link: string) => ({ link: `storage/${link}`, recordsLink: link });
 
@@ -332,13 +360,22 @@ describe('listFiles()', () => {
     });
     const reads = countReads();
     expect(await list(job)).toEqual([
-      { path: 'unit.json', ...documentLinks('unit.json with a token'), scope: 'unit', index: 3, key: '1/1' },
+      {
+        path: 'unit.json',
+        ...documentLinks('unit.json with a token'),
+        scope: 'unit',
+        index: 3,
+        key: '1/1',
+      },
     ]);
     expect(reads()).toBe(1);
   });
 
   test('returns nothing for a kind without result files', async () => {
-    const withFile = { ...ended({ ...aSuccess(), file: aFile('unit.json') } as Outcome), file: aFile('0') };
+    const withFile = {
+      ...ended({ ...aSuccess(), file: aFile('unit.json') } as Outcome),
+      file: aFile('0'),
+    };
     expect(await list(await createJob(1, [withFile], { kind: 'get_pc' }))).toEqual([]);
   });
 });

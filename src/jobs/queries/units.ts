@@ -18,9 +18,9 @@ export interface UnitFilter {
 }
 
 /**
- * Lists a page of a job's units in submission order. The page token is an index in the job, so pages stay
- * consistent while outcomes arrive. Skips batches before it and batches without matching units. Throws
- * `invalid` for a malformed token.
+ * Lists a page of a job's units in submission order. The page token is an index in the job, so
+ * pages stay consistent while outcomes arrive. Skips batches before it and batches without matching
+ * units. Throws `invalid` for a malformed token.
  */
 export async function listUnits(
   { store }: JobContext,
@@ -30,7 +30,8 @@ export async function listUnits(
 ): Promise<Page<IndexedUnit>> {
   const [from] = readPlace(after);
   const mayMatch = mayContain(job, code === undefined ? status : 'FAILED');
-  const isRead = (summary: BatchSummary, first: number) => first + summary.total > from && mayMatch(summary);
+  const isRead = (summary: BatchSummary, first: number) =>
+    first + summary.total > from && mayMatch(summary);
   const matches = ({ status: unitStatus, outcome }: IndexedUnit) =>
     (status === undefined || unitStatus === status) &&
     (code === undefined || (outcome?.status === 'FAILED' && outcome.code === code));
@@ -81,9 +82,9 @@ const columns = [
 ] as const;
 
 /**
- * Yields a job's failed units in submission order, as JSON Lines or as CSV with a header. `credits` is the
- * refund of the unit, 0 if the job was never charged; `refund_entry` is the key of the ledger entry, null
- * before the refund. Skips batches without a failure.
+ * Yields a job's failed units in submission order, as JSON Lines or as CSV with a header. `credits`
+ * is the refund of the unit, 0 if the job was never charged; `refund_entry` is the key of the
+ * ledger entry, null before the refund. Skips batches without a failure.
  */
 export async function* failures(
   { store }: JobContext,
@@ -107,7 +108,9 @@ export async function* failures(
         credits: refunds.charged ? job.unitPrice : 0,
         refund_entry: refunds.entry,
       };
-      yield format === 'csv' ? csvLine(columns.map((column) => row[column])) : `${JSON.stringify(row)}\n`;
+      yield format === 'csv'
+        ? csvLine(columns.map((column) => row[column]))
+        : `${JSON.stringify(row)}\n`;
     }
   }
 }
@@ -124,8 +127,8 @@ export interface FaultGroup {
 const maxExamples = 5;
 
 /**
- * Groups a job's failed units by fault code, the most frequent first. Streams the batches; only counts and
- * examples stay in memory.
+ * Groups a job's failed units by fault code, the most frequent first. Streams the batches; only
+ * counts and examples stay in memory.
  */
 export async function groupFaults({ store }: JobContext, job: Job): Promise<FaultGroup[]> {
   const groups = new Map<string, FaultGroup>();
@@ -145,8 +148,8 @@ export async function groupFaults({ store }: JobContext, job: Job): Promise<Faul
 }
 
 /**
- * Returns the quality of a job's records so far, from the tallies that were stored with them. Records of
- * versions without tallies are not counted.
+ * Returns the quality of a job's records so far, from the tallies that were stored with them.
+ * Records of versions without tallies are not counted.
  */
 export async function qualityOf({ jobTypes, store }: JobContext, job: Job): Promise<Quality> {
   const seqs = (await store.batches.find({ jobId: job.id }))
@@ -156,7 +159,8 @@ export async function qualityOf({ jobTypes, store }: JobContext, job: Job): Prom
   for await (const { segments, outcomes } of store.batches.read(job.id, { seqs })) {
     for (const { quality } of segments) if (quality !== undefined) tallies.push(quality);
     for (const outcome of Object.values(outcomes))
-      if (outcome.status === 'SUCCESS' && outcome.quality !== undefined) tallies.push(outcome.quality);
+      if (outcome.status === 'SUCCESS' && outcome.quality !== undefined)
+        tallies.push(outcome.quality);
   }
   return sumQualityCounts(recordFieldsOf(jobTypes.of(job)), tallies);
 }

@@ -20,12 +20,25 @@ const submitted = async (items: number): Promise<string> =>
   (await fixture.submit(user, 'SubmitVariantSold', variantSoldRequest(items))).jobId;
 
 /** Reads a job, and reports whether the response has arrived. */
-function asked(jobId: string, options: Partial<JobReadOptions> = {}, changes: Partial<JobContext> = {}) {
-  const method = fixture.context.jobTypes.methods.get('gleaner.mkta.v1.MktaService.RetrieveVariantSold')!;
+function asked(
+  jobId: string,
+  options: Partial<JobReadOptions> = {},
+  changes: Partial<JobContext> = {},
+) {
+  const method = fixture.context.jobTypes.methods.get(
+    'gleaner.mkta.v1.MktaService.RetrieveVariantSold',
+  )!;
   const responseHeaders: Record<string, string> = {};
   const { signal } = new AbortController();
   const whole = {
-    ...{ userId: user, role: 'user' as const, waitMs: 0, ifNoneMatch: undefined, signal, responseHeaders },
+    ...{
+      userId: user,
+      role: 'user' as const,
+      waitMs: 0,
+      ifNoneMatch: undefined,
+      signal,
+      responseHeaders,
+    },
     ...options,
   };
   const request = fromJson(method.method.input, { jobId });

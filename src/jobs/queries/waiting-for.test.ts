@@ -14,8 +14,8 @@ let fixture: JobFixture;
 afterEach(() => fixture.close());
 
 /**
- * Creates a job of three batches: the first `putOff` are deferred, minutes apart, and the next `queued` are
- * queued.
+ * Creates a job of three batches: the first `putOff` are deferred, minutes apart, and the next
+ * `queued` are queued.
  */
 async function jobWith(
   putOff: number,
@@ -58,7 +58,9 @@ test('does not return working hours if all batches were dispatched before', asyn
 
 test('returns the earliest end of a wait outside working hours if all batches were dispatched or deferred', async () => {
   const job = await jobWith(2, 1);
-  expect(await waitingFor(fixture.context, job)).toBe('mkta/id: paused 0, next try 2030-01-07T04:01:00.000Z');
+  expect(await waitingFor(fixture.context, job)).toBe(
+    'mkta/id: paused 0, next try 2030-01-07T04:01:00.000Z',
+  );
 });
 
 test('counts done batches as dispatched', async () => {

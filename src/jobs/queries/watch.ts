@@ -32,9 +32,10 @@ interface Watched<T> {
 }
 
 /**
- * Creates a function that streams a job's state, first now and then after each change, until the job has
- * ended or the signal aborts. All watchers of a job share one poll; a slow watcher gets only the latest
- * state. Throws the faults of `readState`, and `unavailable` when the service stops.
+ * Creates a function that streams a job's state, first now and then after each change, until the
+ * job has ended or the signal aborts. All watchers of a job share one poll; a slow watcher gets
+ * only the latest state. Throws the faults of `readState`, and `unavailable` when the service
+ * stops.
  */
 export function createWatch<T>(
   context: JobContext,
@@ -57,10 +58,17 @@ export function createWatch<T>(
   };
   const join = (jobId: string): Watched<T> => {
     const watchedJob = jobs.get(jobId);
-    // After a fault a new watcher starts a new poll, even while slow watchers have not read the fault.
+    // After a fault a new watcher starts a new poll, even while slow watchers have not read the
+    // fault.
     if (watchedJob?.fault === null) return watchedJob;
     const change = Promise.withResolvers<void>();
-    const job: Watched<T> = { watchers: 0, stop: new AbortController(), latest: null, fault: null, change };
+    const job: Watched<T> = {
+      watchers: 0,
+      stop: new AbortController(),
+      latest: null,
+      fault: null,
+      change,
+    };
     jobs.set(jobId, job);
     void poll(jobId, job);
     return job;
@@ -124,9 +132,9 @@ interface FollowEnd {
 }
 
 /**
- * Yields a job's state, first now and then after each change. Ends with the job, when the signal aborts, when
- * `early` does, at the time `until`, or when the service stops; the latter three after a last read. Throws
- * the faults of `readState`.
+ * Yields a job's state, first now and then after each change. Ends with the job, when the signal
+ * aborts, when `early` does, at the time `until`, or when the service stops; the latter three after
+ * a last read. Throws the faults of `readState`.
  */
 async function* follow<T extends FollowedState>(
   { changes, clock }: JobContext,
@@ -168,9 +176,10 @@ export interface TaggedView<T> {
 }
 
 /**
- * Returns a view of a job, and sets its tag and the time spent waiting in the response headers. With a wait,
- * returns when the job has ended or, if the caller sent a tag, when the tag changes; at the latest when the
- * wait expires, the caller disconnects, `early` aborts, or the service stops.
+ * Returns a view of a job, and sets its tag and the time spent waiting in the response headers.
+ * With a wait, returns when the job has ended or, if the caller sent a tag, when the tag changes;
+ * at the latest when the wait expires, the caller disconnects, `early` aborts, or the service
+ * stops.
  */
 export async function showWhenChanged<T>(
   context: JobContext,
@@ -201,7 +210,11 @@ export async function showWhenChanged<T>(
   };
   // The counts are cheap: the view is prepared only after they have changed.
   const markOf = async ({ id, state, refunded }: Job) =>
-    JSON.stringify([state, refunded, ifNoneMatch === undefined ? null : await countsOf(context.store, id)]);
+    JSON.stringify([
+      state,
+      refunded,
+      ifNoneMatch === undefined ? null : await countsOf(context.store, id),
+    ]);
 
   let latest = job;
   for await (const { current } of follow(context, job.id, readState, signal, { until, early })) {
@@ -216,11 +229,16 @@ export async function showWhenChanged<T>(
 const dayMs = 24 * 3_600_000;
 
 /**
- * Returns the weak entity tag of a snapshot. It changes with the job's state, counts, refund, file and wait.
- * Signed links differ in each response and are not covered; since they expire after 7 days, a tag is valid
- * for at most one day, so that the links of a cached response are valid for at least 6.
+ * Returns the weak entity tag of a snapshot. It changes with the job's state, counts, refund, file
+ * and wait. Signed links differ in each response and are not covered; since they expire after 7
+ * days, a tag is valid for at most one day, so that the links of a cached response are valid for at
+ * least 6.
  */
-export function tagOf(clock: Clock, snapshot: JobSnapshot, waitingFor: string | null = null): string {
+export function tagOf(
+  clock: Clock,
+  snapshot: JobSnapshot,
+  waitingFor: string | null = null,
+): string {
   return jobTag(clock, snapshot.job, [countsIn(snapshot), outcomeIn(snapshot), waitingFor]);
 }
 
@@ -233,7 +251,8 @@ export function jobTag(clock: Clock, job: Job, shown: unknown): string {
 }
 
 /**
- * Returns the progress in the parts that the view needs. Outcomes are only added, so counts identify them.
+ * Returns the progress in the parts that the view needs. Outcomes are only added, so counts
+ * identify them.
  */
 function countsIn({ counts, batches, units }: JobSnapshot): Counts | number[] | null {
   if (counts !== undefined) return counts;

@@ -37,8 +37,8 @@ const batchOf = async (jobId: string) =>
 const filesOf = async (jobId: string) =>
   (await fixture.context.blobs.listJob(jobId)).map((path) => path.slice(jobId.length + 1)).sort();
 const mergedItems = async ({ file }: Job): Promise<string[]> =>
-  JSON.parse(await text(await fixture.context.blobs.read(file!.path))).map(({ itemId }: { itemId: string }) =>
-    String(itemId),
+  JSON.parse(await text(await fixture.context.blobs.read(file!.path))).map(
+    ({ itemId }: { itemId: string }) => String(itemId),
   );
 
 /** Completed blob writes, by file name. */
@@ -150,7 +150,10 @@ describe('a batch in progress', () => {
     const userId = await fixture.createUser(10_000);
     const rows = items.map((item) => `sg,77,${item}`).join('\n');
     const file = Buffer.from(`region,shop_id,item_id\n${rows}\n`).toString('base64');
-    const { taskId } = await fixture.submit(userId, 'SubmitGetPcBulk', { file, resultFormat: 'jsonl' });
+    const { taskId } = await fixture.submit(userId, 'SubmitGetPcBulk', {
+      file,
+      resultFormat: 'jsonl',
+    });
     const { id } = (await fixture.context.store.jobs.find({ number: taskId }))[0]!;
     const pages = slowly(10);
     const working = work(fixture.context, messages.shift()!, () => {}, never);
@@ -161,9 +164,9 @@ describe('a batch in progress', () => {
     await cancel(fixture.context, id, { operatorId: null, reason: '' });
     const job = await fixture.waitForState(id, 'partial_complete', 'terminated', 'completed');
     const lines = (await text(await fixture.context.blobs.read(job.file!.path))).trim().split('\n');
-    expect(lines.map((line) => JSON.parse(line)).filter(({ status }) => status === 'SUCCESS')).toHaveLength(
-      success,
-    );
+    expect(
+      lines.map((line) => JSON.parse(line)).filter(({ status }) => status === 'SUCCESS'),
+    ).toHaveLength(success);
     // The superseded worker deletes what it writes.
     pages.release();
     await working;
@@ -179,35 +182,41 @@ describe('a batch in progress', () => {
 test.each([
   [1, /^batch_.*_1\.json$/],
   [5, /^segment_1_.*_1_1$/],
-])('the segment of a superseded worker is never read, and is deleted (%i units)', async (count, name) => {
-  const jobId = await submitted(count);
-  const held = Promise.withResolvers<void>();
-  fixture.wrapFetch((fetch) => async (request) => {
-    await held.promise;
-    return fetch(request);
-  });
-  // Its renewals stop: the process is suspended while the clock advances.
-  const standing = {
-    ...fixture.context,
-    clock: { ...fixture.clock, sleep: () => new Promise<void>(() => {}) },
-  };
-  void work(standing, messages.shift()!, () => {}, never);
-  await fixture.eventually('pages are asked for', () => fixture.requestedItems().length === count);
-  await fixture.clock.advance(leaseMs + 1);
-  await sweep(fixture.context);
-  fixture.wrapFetch((fetch) => fetch);
-  await work(fixture.context, messages.shift()!, () => {}, never);
-  await fixture.waitForState(jobId, 'completed');
-  const files = await filesOf(jobId);
-  const written = watchWrites();
-  standing.blobs = fixture.context.blobs;
-  held.resolve();
-  await fixture.eventually('it writes', () => written.length > 0);
-  // Its segment is written and removed.
-  await flushTasks();
-  expect(written).toEqual([expect.stringMatching(name)]);
-  expect(await filesOf(jobId)).toEqual(files);
-});
+])(
+  'the segment of a superseded worker is never read, and is deleted (%i units)',
+  async (count, name) => {
+    const jobId = await submitted(count);
+    const held = Promise.withResolvers<void>();
+    fixture.wrapFetch((fetch) => async (request) => {
+      await held.promise;
+      return fetch(request);
+    });
+    // Its renewals stop: the process is suspended while the clock advances.
+    const standing = {
+      ...fixture.context,
+      clock: { ...fixture.clock, sleep: () => new Promise<void>(() => {}) },
+    };
+    void work(standing, messages.shift()!, () => {}, never);
+    await fixture.eventually(
+      'pages are asked for',
+      () => fixture.requestedItems().length === count,
+    );
+    await fixture.clock.advance(leaseMs + 1);
+    await sweep(fixture.context);
+    fixture.wrapFetch((fetch) => fetch);
+    await work(fixture.context, messages.shift()!, () => {}, never);
+    await fixture.waitForState(jobId, 'completed');
+    const files = await filesOf(jobId);
+    const written = watchWrites();
+    standing.blobs = fixture.context.blobs;
+    held.resolve();
+    await fixture.eventually('it writes', () => written.length > 0);
+    // Its segment is written and removed.
+    await flushTasks();
+    expect(written).toEqual([expect.stringMatching(name)]);
+    expect(await filesOf(jobId)).toEqual(files);
+  },
+);
 
 test('a segment orphaned by a crash is deleted at the end of the job', async () => {
   const jobId = await submitted(3);
@@ -222,7 +231,10 @@ test('a segment orphaned by a crash is deleted at the end of the job', async () 
     'before',
   );
   void work(victim.context, messages.shift()!, () => {}, never).catch(() => {});
-  await fixture.eventually('its segment is written', async () => (await filesOf(jobId)).length === 1);
+  await fixture.eventually(
+    'its segment is written',
+    async () => (await filesOf(jobId)).length === 1,
+  );
   victim.kill();
   const [left] = await filesOf(jobId);
   await fixture.clock.advance(leaseMs + 1);
@@ -264,7 +276,11 @@ describe('while records take much of the memory', () => {
     writer.release();
     expect(memory.records.isFull).toBe(false);
     const [done] = await Array.fromAsync(fixture.context.store.batches.read(job.id));
-    expect(done).toMatchObject({ state: 'done', success: 5, segments: [{ quality: { records: 5 } }] });
+    expect(done).toMatchObject({
+      state: 'done',
+      success: 5,
+      segments: [{ quality: { records: 5 } }],
+    });
     const items = JSON.parse(await text(await fixture.context.blobs.read(done!.file!.path)));
     expect(items).toHaveLength(5);
   });
@@ -279,7 +295,12 @@ describe('while records take much of the memory', () => {
       await storage.promise;
       return blobs.write(...parameters);
     };
-    const writer = createBatchWriter({ ...fixture.context, blobs: { ...blobs, write } }, job, batch, never);
+    const writer = createBatchWriter(
+      { ...fixture.context, blobs: { ...blobs, write } },
+      job,
+      batch,
+      never,
+    );
     const flushed: Promise<boolean>[] = [];
     for (const index of [0, 1]) {
       writer.add(index, page(index));

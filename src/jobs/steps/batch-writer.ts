@@ -12,8 +12,9 @@ import { removeIfDeleted } from './late-files.ts';
 import type { UnitResult } from './read-unit.ts';
 
 /**
- * Writer of the results of one attempt at a batch. Records are written to the blob store first and count once
- * an outcome refers to them, so a segment orphaned by a crash or a late worker is never read.
+ * Writer of the results of one attempt at a batch. Records are written to the blob store first and
+ * count once an outcome refers to them, so a segment orphaned by a crash or a late worker is never
+ * read.
  */
 export interface BatchWriter {
   /** Adds the result of a unit to the next write. */
@@ -23,11 +24,13 @@ export interface BatchWriter {
   /** True if results should be written now, because records take much of the memory. */
   readonly isFull: boolean;
   /**
-   * Writes the results added since the last write, one write at a time. Returns false if the claim was lost.
+   * Writes the results added since the last write, one write at a time. Returns false if the claim
+   * was lost.
    */
   flush(): Promise<boolean>;
   /**
-   * Writes the final segment with all records and completes the batch. Returns false if the claim was lost.
+   * Writes the final segment with all records and completes the batch. Returns false if the claim
+   * was lost.
    */
   finish(): Promise<boolean>;
   /** Releases the memory of the records. */
@@ -38,9 +41,10 @@ export interface BatchWriter {
 const minFlushBytes = 1024 ** 2;
 
 /**
- * Creates the writer of a claimed batch. While the blob store is unavailable the writer keeps the records in
- * memory and retries until `signal` aborts, so pages are not fetched again. Records share their memory with
- * pages: once it is full of them, they are written early and read again for the final segment.
+ * Creates the writer of a claimed batch. While the blob store is unavailable the writer keeps the
+ * records in memory and retries until `signal` aborts, so pages are not fetched again. Records
+ * share their memory with pages: once it is full of them, they are written early and read again for
+ * the final segment.
  */
 export function createBatchWriter(
   context: JobContext,
@@ -81,7 +85,9 @@ export function createBatchWriter(
       context.log.warn({ jobId: job.id, batchId: id, error: message }, 'recent record not stored');
     });
   };
-  /** Stores outcomes, and ends the batch if there is an `end`. Returns false if the claim was lost. */
+  /**
+   * Stores outcomes, and ends the batch if there is an `end`. Returns false if the claim was lost.
+   */
   const commit = async (
     outcomes: Record<number, Outcome>,
     segment: Segment | null,
@@ -122,7 +128,8 @@ export function createBatchWriter(
       if (!(await commit(outcomes, segment))) return false;
       Object.assign(batch.outcomes, outcomes);
       if (segment) batch.segments.push(segment);
-      if (memory.isFull) drop([...records.keys()].filter((index) => batch.outcomes[index] !== undefined));
+      if (memory.isFull)
+        drop([...records.keys()].filter((index) => batch.outcomes[index] !== undefined));
       return true;
     } catch (error) {
       // The next write has them.
@@ -184,7 +191,8 @@ export function createBatchWriter(
   };
 }
 
-const indexesOf = (outcomes: Readonly<Record<number, Outcome>>) => Object.keys(outcomes).map(Number);
+const indexesOf = (outcomes: Readonly<Record<number, Outcome>>) =>
+  Object.keys(outcomes).map(Number);
 
 /** Back-off of one batch, or of a worker, while results cannot be stored. */
 export const storageBackOff: BackOff = { firstMs: 2_000, maxMs: 300_000 };
@@ -201,7 +209,10 @@ function countUnits(
   }
 }
 
-/** Retries a write while the blob store is unavailable, and records the wait so that the job shows it. */
+/**
+ * Retries a write while the blob store is unavailable, and records the wait so that the job shows
+ * it.
+ */
 async function untilWritten<T>(
   { store, clock, log, random }: JobContext,
   batch: Batch,
@@ -231,7 +242,10 @@ async function untilWritten<T>(
   }
 }
 
-/** Codes of a full disk or an exceeded limit of the file system, and of a document above MongoDB's limit. */
+/**
+ * Codes of a full disk or an exceeded limit of the file system, and of a document above MongoDB's
+ * limit.
+ */
 const sizeCodes = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EFBIG', 10_334, 17_419, 17_420]);
 
 /** Returns true if a claim that ended with this error counts as one without progress. */

@@ -41,7 +41,9 @@ async function endFirstBatch(jobId: string): Promise<void> {
   await store.batches.claim(batch!, 0, clock.now(), clock.now() + 1);
   const places = Array.from({ length: batch!.total }, (_, index) => index);
   await store.batches.recordOutcomes(batch!, 1, {
-    outcomes: Object.fromEntries(places.map((index) => [index, { status: 'SUCCESS' as const, attempt: 1 }])),
+    outcomes: Object.fromEntries(
+      places.map((index) => [index, { status: 'SUCCESS' as const, attempt: 1 }]),
+    ),
     segment: await writeRecords(
       fixture.context,
       `${jobId}/part`,
@@ -59,7 +61,11 @@ describe('cancelling a job that awaits approval', () => {
   ])('rejects it with the reason: %s', async (reason, by) => {
     const jobId = await submitted(2);
     const { operatorId: decidedBy } = by;
-    expect(await cancel(fixture.context, jobId, by)).toMatchObject({ state: 'rejected', reason, decidedBy });
+    expect(await cancel(fixture.context, jobId, by)).toMatchObject({
+      state: 'rejected',
+      reason,
+      decidedBy,
+    });
     expect(await fixture.balance(userId)).toBe(credits);
     expect(await fixture.problems()).toEqual([]);
   });
@@ -80,7 +86,9 @@ describe('cancelling a running job', () => {
     await approve(fixture.context, jobId, operatorId);
     await endFirstBatch(jobId);
     const calls = await Promise.allSettled(
-      Array.from({ length: 4 }, () => cancel(fixture.context, jobId, { operatorId, reason: 'Wrong items.' })),
+      Array.from({ length: 4 }, () =>
+        cancel(fixture.context, jobId, { operatorId, reason: 'Wrong items.' }),
+      ),
     );
     const done = calls.flatMap((call) => (call.status === 'fulfilled' ? [call.value] : []));
     expect(done).toHaveLength(1);
@@ -123,7 +131,10 @@ describe('cancelling a running job', () => {
     const jobId = await submitted(2);
     await approve(fixture.context, jobId, operatorId);
     await endFirstBatch(jobId);
-    expect(await cancel(fixture.context, jobId, owner)).toMatchObject({ state: 'completed', refunded: 0 });
+    expect(await cancel(fixture.context, jobId, owner)).toMatchObject({
+      state: 'completed',
+      refunded: 0,
+    });
     expect(await fixture.problems()).toEqual([]);
   });
 
@@ -132,7 +143,9 @@ describe('cancelling a running job', () => {
     const { store, clock } = fixture.context;
     const job = (await store.jobs.get(jobId))!;
     await chargeJob(store, job, clock.now());
-    await store.jobs.move(jobId, ['awaiting_approval'], 'approved', clock.now(), { reason: 'Urgent.' });
+    await store.jobs.move(jobId, ['awaiting_approval'], 'approved', clock.now(), {
+      reason: 'Urgent.',
+    });
     expect(await cancel(fixture.context, jobId, owner)).toMatchObject({
       state: 'terminated',
       reason: 'Urgent.',
@@ -181,11 +194,15 @@ test.each(['submitted', 'approving', 'settling', 'rejecting', 'terminating', 'co
 );
 
 test('returns not_found for an unknown job', async () => {
-  await expect(cancel(fixture.context, newId(), owner)).rejects.toMatchObject({ code: 'not_found' });
+  await expect(cancel(fixture.context, newId(), owner)).rejects.toMatchObject({
+    code: 'not_found',
+  });
 });
 
 describe('cancelling a job that changes meanwhile', () => {
-  /** The context of a process that reads a stale job for some reads; each attempt reads it twice. */
+  /**
+   * The context of a process that reads a stale job for some reads; each attempt reads it twice.
+   */
   const behind = async (jobId: string, reads: number): Promise<JobContext> => {
     const { store } = fixture.context;
     const before = await store.jobs.get(jobId);

@@ -11,7 +11,9 @@ describe.each(courses)('$name', (course) => {
     fixture = await openJobFixture({ approval: course.approval });
     const { survives } = createCourseRunner(fixture, course);
     let last = 1;
-    while (await survives(`call ${last} ${when}`, (alive) => createCrashingProcess(alive, last, when)))
+    while (
+      await survives(`call ${last} ${when}`, (alive) => createCrashingProcess(alive, last, when))
+    )
       last += 1;
     // Guards against a course that ran only in part.
     expect(last).toBeGreaterThan(10);

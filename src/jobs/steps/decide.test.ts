@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  grant,
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import { replaceMethods } from '../../store/wrap.ts';
@@ -20,7 +25,10 @@ afterEach(() => fixture.close());
 
 /** Types and amounts of a user's ledger entries, oldest first, without the grant. */
 async function entriesOf(userId: string): Promise<unknown[]> {
-  const { items } = await fixture.context.store.ledger.list({ userId }, { limit: 100, after: null });
+  const { items } = await fixture.context.store.ledger.list(
+    { userId },
+    { limit: 100, after: null },
+  );
   return items
     .filter(({ type }) => type !== 'grant')
     .map(({ type, amount }) => [type, amount])
@@ -39,23 +47,30 @@ describe('24 hours without a decision', () => {
         ['refund', 12],
       ],
     ],
-  ] as const)('rejects a job of %s, and refunds its charge once', async (method, request, view, entries) => {
-    const userId = await fixture.createUser(100);
-    const { jobId } = await fixture.submit(userId, method, request as never);
-    await fixture.clock.advance(approvalWaitMs - 1);
-    await sweep(fixture.context);
-    expect(await fixture.read(userId, view, { jobId })).toMatchObject({ status: 'awaiting_approval' });
+  ] as const)(
+    'rejects a job of %s, and refunds its charge once',
+    async (method, request, view, entries) => {
+      const userId = await fixture.createUser(100);
+      const { jobId } = await fixture.submit(userId, method, request as never);
+      await fixture.clock.advance(approvalWaitMs - 1);
+      await sweep(fixture.context);
+      expect(await fixture.read(userId, view, { jobId })).toMatchObject({
+        status: 'awaiting_approval',
+      });
 
-    await fixture.clock.advance(1);
-    await sweep(fixture.context);
-    await sweep(fixture.context);
-    expect(await fixture.read(userId, view, { jobId })).toMatchObject({ status: 'rejected' });
-    expect((await fixture.context.store.jobs.get(jobId))!.reason).toMatch(/24 hours/);
-    expect(await entriesOf(userId)).toEqual(entries);
-    expect(await fixture.balance(userId)).toBe(100);
-    await expect(approve(fixture.context, jobId, operatorId)).rejects.toMatchObject({ code: 'conflict' });
-    expect(await fixture.problems()).toEqual([]);
-  });
+      await fixture.clock.advance(1);
+      await sweep(fixture.context);
+      await sweep(fixture.context);
+      expect(await fixture.read(userId, view, { jobId })).toMatchObject({ status: 'rejected' });
+      expect((await fixture.context.store.jobs.get(jobId))!.reason).toMatch(/24 hours/);
+      expect(await entriesOf(userId)).toEqual(entries);
+      expect(await fixture.balance(userId)).toBe(100);
+      await expect(approve(fixture.context, jobId, operatorId)).rejects.toMatchObject({
+        code: 'conflict',
+      });
+      expect(await fixture.problems()).toEqual([]);
+    },
+  );
 
   test('do not affect an approved job', async () => {
     const userId = await fixture.createUser(100);
@@ -129,7 +144,9 @@ describe('approval', () => {
     const approving = (await store.jobs.get(jobId))!;
     expect(approving).toMatchObject({ state: 'approving', decidedBy: operatorId });
     for (let time = 0; time < 2; time += 1)
-      expect(await finishApproval(fixture.context, approving)).toMatchObject({ state: 'processing' });
+      expect(await finishApproval(fixture.context, approving)).toMatchObject({
+        state: 'processing',
+      });
     expect(await entriesOf(userId)).toEqual([['charge', -20]]);
   });
 
@@ -158,6 +175,10 @@ test.each([
 });
 
 test('returns not_found for an unknown job', async () => {
-  await expect(approve(fixture.context, newId(), operatorId)).rejects.toMatchObject({ code: 'not_found' });
-  await expect(reject(fixture.context, newId(), operatorId, '')).rejects.toMatchObject({ code: 'not_found' });
+  await expect(approve(fixture.context, newId(), operatorId)).rejects.toMatchObject({
+    code: 'not_found',
+  });
+  await expect(reject(fixture.context, newId(), operatorId, '')).rejects.toMatchObject({
+    code: 'not_found',
+  });
 });

@@ -14,11 +14,15 @@ import { tryDispatch } from './dispatch.ts';
 import { failUnits, finishEnding, terminatedCode } from './finalize-job.ts';
 
 /**
- * Approves a job that awaits approval and starts it. Kinds with `charge: 'approval'` are charged now. Throws
- * `not_found`; `conflict` if the job does not await approval; `insufficient_credits` with the shortfall,
- * after which the job still awaits approval.
+ * Approves a job that awaits approval and starts it. Kinds with `charge: 'approval'` are charged
+ * now. Throws `not_found`; `conflict` if the job does not await approval; `insufficient_credits`
+ * with the shortfall, after which the job still awaits approval.
  */
-export async function approve(context: JobContext, jobId: string, operatorId: string | null): Promise<Job> {
+export async function approve(
+  context: JobContext,
+  jobId: string,
+  operatorId: string | null,
+): Promise<Job> {
   const { store, clock } = context;
   const job = await store.jobs.move(jobId, ['awaiting_approval'], 'approving', clock.now(), {
     decidedBy: operatorId,
@@ -28,8 +32,8 @@ export async function approve(context: JobContext, jobId: string, operatorId: st
 }
 
 /**
- * Continues an approval from the state `approving`. The sweep also calls this for approvals interrupted by a
- * crash.
+ * Continues an approval from the state `approving`. The sweep also calls this for approvals
+ * interrupted by a crash.
  */
 export async function finishApproval(context: JobContext, job: Job): Promise<Job> {
   const { store, clock } = context;
@@ -39,7 +43,9 @@ export async function finishApproval(context: JobContext, job: Job): Promise<Job
       await chargeJob(store, job, clock.now());
     } catch (error) {
       if (Fault.from(error).code === 'insufficient_credits') {
-        await store.jobs.move(job.id, ['approving'], 'awaiting_approval', clock.now(), { decidedBy: null });
+        await store.jobs.move(job.id, ['approving'], 'awaiting_approval', clock.now(), {
+          decidedBy: null,
+        });
       }
       throw error;
     }
@@ -52,7 +58,10 @@ export async function finishApproval(context: JobContext, job: Job): Promise<Job
   return (await store.jobs.get(job.id)) ?? approved;
 }
 
-/** Rejects a job that awaits approval and refunds its charge in full. Throws `not_found`, `conflict`. */
+/**
+ * Rejects a job that awaits approval and refunds its charge in full. Throws `not_found`,
+ * `conflict`.
+ */
 export async function reject(
   context: JobContext,
   jobId: string,
@@ -77,8 +86,8 @@ async function notAwaiting(context: JobContext, jobId: string): Promise<Fault> {
 }
 
 /**
- * Decides on a job whose approval deadline has passed: rejects it, or does what the first unit of a test job
- * says. Throws `not_found`, `conflict`.
+ * Decides on a job whose approval deadline has passed: rejects it, or does what the first unit of a
+ * test job says. Throws `not_found`, `conflict`.
  */
 export async function decideDue(context: JobContext, job: Job): Promise<Job> {
   const decision = job.mode === 'test' ? await decisionOf(context, job) : 'none';
@@ -106,15 +115,21 @@ export interface Canceller {
 const maxAttempts = 3;
 
 /**
- * Cancels a job of any kind and returns it. A job that awaits approval is rejected. A running job keeps its
- * finished units and stops the others. Unfinished units are refunded once. Throws `not_found`; `conflict` for
- * a job that has ended or is ending, and for one whose state keeps changing.
+ * Cancels a job of any kind and returns it. A job that awaits approval is rejected. A running job
+ * keeps its finished units and stops the others. Unfinished units are refunded once. Throws
+ * `not_found`; `conflict` for a job that has ended or is ending, and for one whose state keeps
+ * changing.
  */
-export async function cancel(context: JobContext, jobId: string, canceller: Canceller): Promise<Job> {
+export async function cancel(
+  context: JobContext,
+  jobId: string,
+  canceller: Canceller,
+): Promise<Job> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const job = await context.store.jobs.get(jobId);
     let cancelled: Job | null;
-    if (job?.state === 'awaiting_approval') cancelled = await cancelWaiting(context, jobId, canceller);
+    if (job?.state === 'awaiting_approval')
+      cancelled = await cancelWaiting(context, jobId, canceller);
     else if (job !== null && runningStates.includes(job.state))
       cancelled = await stopRunning(context, jobId, canceller.reason);
     else throw notStoppable(jobId, job);
@@ -140,8 +155,10 @@ async function cancelWaiting(
 
 function notStoppable(jobId: string, job: Job | null): Fault {
   if (job === null || !isAccepted(job)) return noJob(jobId);
-  if (job.finishedAt !== null) return new Fault('conflict', `The job has already ended (${job.state}).`);
-  if (job.state === 'approving') return new Fault('conflict', 'The job is starting. Try again in a moment.');
+  if (job.finishedAt !== null)
+    return new Fault('conflict', `The job has already ended (${job.state}).`);
+  if (job.state === 'approving')
+    return new Fault('conflict', 'The job is starting. Try again in a moment.');
   return new Fault('conflict', 'The job is ending.');
 }
 
@@ -153,8 +170,8 @@ const terminated = ({ reason }: Job): FailedOutcome => ({
 });
 
 /**
- * Stops the outstanding units of a task, refunds them, compiles the finished ones, and returns the task
- * (docs/jobs.md). Throws `not_found`; `conflict` for a task that has ended or is ending.
+ * Stops the outstanding units of a task, refunds them, compiles the finished ones, and returns the
+ * task (docs/jobs.md). Throws `not_found`; `conflict` for a task that has ended or is ending.
  */
 export async function terminate(
   context: JobContext,
@@ -173,10 +190,14 @@ export async function terminate(
 }
 
 /**
- * Stops a running job of any kind and returns it, or null if it is not running. Later writes of workers to a
- * stopped batch have no effect. `reason` is shown to the owner and may be empty.
+ * Stops a running job of any kind and returns it, or null if it is not running. Later writes of
+ * workers to a stopped batch have no effect. `reason` is shown to the owner and may be empty.
  */
-export async function stopRunning(context: JobContext, jobId: string, reason: string): Promise<Job | null> {
+export async function stopRunning(
+  context: JobContext,
+  jobId: string,
+  reason: string,
+): Promise<Job | null> {
   const { store, clock, log } = context;
   const patch = reason === '' ? {} : { reason };
   const stopping = await store.jobs.move(jobId, runningStates, 'terminating', clock.now(), patch);
@@ -193,9 +214,9 @@ export async function finishTerminating(context: JobContext, job: Job): Promise<
 }
 
 /**
- * Releases the deliveries of a job that is held, or discards them. The same write makes the deliveries due. A
- * repeated call returns the job unchanged. Throws `conflict` for a job that is not held, or whose hold was
- * decided otherwise.
+ * Releases the deliveries of a job that is held, or discards them. The same write makes the
+ * deliveries due. A repeated call returns the job unchanged. Throws `conflict` for a job that is
+ * not held, or whose hold was decided otherwise.
  */
 export async function releaseHold(
   { store, clock, log }: JobContext,
@@ -210,5 +231,8 @@ export async function releaseHold(
   const job = await store.jobs.get(jobId);
   if (job === null) throw noJob(jobId);
   if (job.hold?.state === decision) return job;
-  throw new Fault('conflict', job.hold ? `The hold was ${job.hold.state}.` : 'The job is not held.');
+  throw new Fault(
+    'conflict',
+    job.hold ? `The hold was ${job.hold.state}.` : 'The job is not held.',
+  );
 }

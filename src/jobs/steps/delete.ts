@@ -15,27 +15,35 @@ import { testResultsMs } from '../sandbox.ts';
 import { cancel } from './decide.ts';
 
 /**
- * Deletes an ended job: its files, then its batches and the job, leaving a summary for audits. Returns false,
- * and deletes nothing, if the job has not ended. Each step can be repeated: until the last one the job is
- * found again by its age or its owner.
+ * Deletes an ended job: its files, then its batches and the job, leaving a summary for audits.
+ * Returns false, and deletes nothing, if the job has not ended. Each step can be repeated: until
+ * the last one the job is found again by its age or its owner.
  */
-export async function deleteJob({ store, blobs, clock, log }: JobContext, job: Job): Promise<boolean> {
+export async function deleteJob(
+  { store, blobs, clock, log }: JobContext,
+  job: Job,
+): Promise<boolean> {
   const now = clock.now();
   if ((await markFilesDeleted(store, job.id, now)) === null) return false;
   await storeRemoval(store, job.id, clock.steady());
   await blobs.removeJob(job.id);
   await removePagePlaces(store, job.id);
   const { success, failed } = (job.counts ?? (await countsOf(store, job.id))).units;
-  const deleted = await store.jobs.delete(job.id, { ...summaryOf(job), success, failed, deletedAt: now });
+  const deleted = await store.jobs.delete(job.id, {
+    ...summaryOf(job),
+    success,
+    failed,
+    deletedAt: now,
+  });
   if (deleted) log.info({ jobId: job.id, userId: job.userId }, 'job deleted');
   return deleted;
 }
 
 /**
- * Deletes the result files of an ended job and returns the job. The mark is stored first, so that no reader
- * finds a reference to a missing file; the sweep removes files that a crash leaves after it. A repeated call
- * removes files again. Throws `conflict` for a job that has not ended; `unavailable` if the files cannot be
- * removed now, in which case the sweep removes them later.
+ * Deletes the result files of an ended job and returns the job. The mark is stored first, so that
+ * no reader finds a reference to a missing file; the sweep removes files that a crash leaves after
+ * it. A repeated call removes files again. Throws `conflict` for a job that has not ended;
+ * `unavailable` if the files cannot be removed now, in which case the sweep removes them later.
  */
 export async function deleteFiles(context: JobContext, { id, state }: Job): Promise<Job> {
   const { store, clock, log } = context;
@@ -50,31 +58,42 @@ export async function deleteFiles(context: JobContext, { id, state }: Job): Prom
   return { ...marked, fileDeletionDue: false };
 }
 
-/** Returns when the sweep deletes the files of an ended job; null if it keeps them or has deleted them. */
+/**
+ * Returns when the sweep deletes the files of an ended job; null if it keeps them or has deleted
+ * them.
+ */
 export function filesExpireAt(
   { resultsMs, jobsMs }: Pick<Retention, 'resultsMs' | 'jobsMs'>,
   { mode, finishedAt, filesDeletedAt }: Pick<Job, 'mode' | 'finishedAt' | 'filesDeletedAt'>,
 ): number | null {
   if (finishedAt === null || filesDeletedAt !== null) return null;
-  const times = [resultsMs, jobsMs, mode === 'test' ? testResultsMs : null].filter((time) => time !== null);
+  const times = [resultsMs, jobsMs, mode === 'test' ? testResultsMs : null].filter(
+    (time) => time !== null,
+  );
   return times.length === 0 ? null : finishedAt + Math.min(...times);
 }
 
 /**
- * Removes the deleted files of a job from the result storage, and stores that this is repeated. The sweep
- * also calls this.
+ * Removes the deleted files of a job from the result storage, and stores that this is repeated. The
+ * sweep also calls this.
  */
-export async function removeDeletedFiles({ store, blobs, clock }: JobContext, jobId: string): Promise<void> {
+export async function removeDeletedFiles(
+  { store, blobs, clock }: JobContext,
+  jobId: string,
+): Promise<void> {
   await storeRemoval(store, jobId, clock.steady());
   await blobs.removeJob(jobId);
   await store.jobs.update({ id: jobId }, { fileDeletionDue: false }, { relaxed: true });
 }
 
 /**
- * Removes the kept pages of a job, which are never read from its `pagesUntil` on. The sweep calls this then,
- * and again after a crash.
+ * Removes the kept pages of a job, which are never read from its `pagesUntil` on. The sweep calls
+ * this then, and again after a crash.
  */
-export async function deletePages({ store, blobs, log }: JobContext, { id, userId }: Job): Promise<void> {
+export async function deletePages(
+  { store, blobs, log }: JobContext,
+  { id, userId }: Job,
+): Promise<void> {
   await blobs.remove((await blobs.listJob(id)).filter(isPageFile));
   await removePagePlaces(store, id);
   await store.jobs.update({ id }, { pagesUntil: null }, { relaxed: true });
@@ -87,16 +106,16 @@ const pageSize = 100;
 /** Maximum duration of one call, so that the sweep continues with its other steps. */
 const maxMs = 5_000;
 /**
- * Time between the start of a deletion and its end. Calls that were authenticated before the start may create
- * records until then.
+ * Time between the start of a deletion and its end. Calls that were authenticated before the start
+ * may create records until then.
  */
 export const eraseDelayMs = 60_000;
 
 /**
- * Erases a deleted user: keys and other records, then the jobs. Deletes the user's test account, which is
- * then erased like a user. Cancels jobs that a call submitted while the deletion began. The ledger remains
- * without notes. Returns true at the end, which is at least a minute after the start; otherwise the sweep
- * calls again. Each step can be repeated after a crash.
+ * Erases a deleted user: keys and other records, then the jobs. Deletes the user's test account,
+ * which is then erased like a user. Cancels jobs that a call submitted while the deletion began.
+ * The ledger remains without notes. Returns true at the end, which is at least a minute after the
+ * start; otherwise the sweep calls again. Each step can be repeated after a crash.
  */
 export async function eraseUser(context: JobContext, user: User): Promise<boolean> {
   const { store, clock, log } = context;
@@ -108,7 +127,8 @@ export async function eraseUser(context: JobContext, user: User): Promise<boolea
     if (clock.steady() >= until) return false;
     if (!(await eraseJob(context, job))) isEmpty = false;
   }
-  if (!isEmpty || user.deletedAt === null || clock.now() - user.deletedAt < eraseDelayMs) return false;
+  if (!isEmpty || user.deletedAt === null || clock.now() - user.deletedAt < eraseDelayMs)
+    return false;
   // Jobs that were cancelled meanwhile have posted refunds.
   await eraseRecords(context, user.id);
   await store.users.update({ id: user.id, deletedAt: { not: null } }, { erased: true });

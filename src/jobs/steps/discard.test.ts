@@ -2,7 +2,12 @@ import { fromJson } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createCrashingProcess } from '../../../test/support/crash.ts';
 import { intercept } from '../../../test/support/intercept.ts';
-import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  grant,
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs.ts';
 import { findStores } from '../../../test/support/stores.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -15,8 +20,8 @@ import { submit } from './submit.ts';
 
 const credits = 100;
 /**
- * Submissions to fail: charged at approval, charged at submission, and of a kind that rejects without a
- * queue.
+ * Submissions to fail: charged at approval, charged at submission, and of a kind that rejects
+ * without a queue.
  */
 const submits = [
   {
@@ -25,7 +30,12 @@ const submits = [
     method: 'SubmitMerchantItems',
     request: { urls: ['https://mkta.sg/shop/21'] },
   },
-  { name: 'variant sold', approval: false, method: 'SubmitVariantSold', request: variantSoldRequest(3) },
+  {
+    name: 'variant sold',
+    approval: false,
+    method: 'SubmitVariantSold',
+    request: variantSoldRequest(3),
+  },
   {
     name: 'product page',
     approval: false,
@@ -39,12 +49,23 @@ let fixture: JobFixture;
 afterEach(() => fixture.close());
 const jobsOf = async (userId: string): Promise<Job[]> =>
   (await fixture.context.store.jobs.list({ userId }, { limit: 9 })).items;
-const costOf = (jobs: readonly Job[]) => jobs.reduce((sum, { cost, refunded }) => sum + cost - refunded, 0);
+const costOf = (jobs: readonly Job[]) =>
+  jobs.reduce((sum, { cost, refunded }) => sum + cost - refunded, 0);
 
-async function send(context: JobContext, { method, request }: Submit, userId: string, key?: string) {
+async function send(
+  context: JobContext,
+  { method, request }: Submit,
+  userId: string,
+  key?: string,
+) {
   const found = context.jobTypes.methods.get(`gleaner.mkta.v1.MktaService.${method}`)!;
   const message = fromJson(found.method.input, request as never);
-  return submit(context, found, message, { userId, mode: 'live' as const, keyId: null, idempotencyKey: key });
+  return submit(context, found, message, {
+    userId,
+    mode: 'live' as const,
+    keyId: null,
+    idempotencyKey: key,
+  });
 }
 
 /** Sweeps as a live process does, long enough to finish all interrupted steps. */
@@ -56,9 +77,9 @@ async function recover(): Promise<void> {
 }
 
 /**
- * Advances the clock until the process has undone a failed submission. The first attempt also fails if
- * MongoDB itself does not answer for a moment, as on a busy machine; then the process tries again every
- * second.
+ * Advances the clock until the process has undone a failed submission. The first attempt also fails
+ * if MongoDB itself does not answer for a moment, as on a busy machine; then the process tries
+ * again every second.
  */
 async function waitForUndo(userId: string, where: string): Promise<void> {
   await fixture.eventually(`${where}: the submission is undone`, async () => {
@@ -74,156 +95,166 @@ async function expectNothing(userId: string, where: string): Promise<void> {
   const jobs = await jobsOf(userId);
   for (const job of jobs) {
     expect(job, where).toMatchObject({ refunded: job.cost });
-    // Terminated if it was dispatched before the submission was undone, which depends on the speed of the
-    // machine.
+    // Terminated if it was dispatched before the submission was undone, which depends on the speed
+    // of the machine.
     expect(['failed', 'terminated'], where).toContain(job.state);
   }
   expect(await fixture.balance(userId), where).toBe(credits);
 }
 
 describe.each(await findStores())('on $name', ({ open }) => {
-  describe.skipIf(open === null).each(submits)('submitting $name without an idempotency key', (one) => {
-    beforeEach(async () => {
-      fixture = await openJobFixture({ approval: one.approval }, open?.());
-    });
-
-    test.each(['before', 'after'] as const)(
-      'costs nothing if it fails %s any call to the store took effect',
-      async (when) => {
-        let failed = 0;
-        for (let last = 1; ; last += 1) {
-          const userId = await fixture.createUser(credits);
-          let where = '';
-          const context = intercept(fixture.context, async ({ number, name }, run) => {
-            if (number !== last) return run();
-            where = `failure ${when} call ${number}, ${name}`;
-            if (when === 'after') await run();
-            throw new Fault('unavailable', 'The store is away.');
-          });
-          const sent = await Promise.allSettled([send(context, one, userId)]);
-          if (where === '') break;
-          const accepted = sent[0]!.status === 'fulfilled';
-          if (!accepted) {
-            failed += 1;
-            await expectNothing(userId, where);
-          } else await recover();
-          expect(await fixture.balance(userId), where).toBe(credits - costOf(await jobsOf(userId)));
-        }
-        expect(failed).toBeGreaterThan(3);
-        expect(await fixture.problems()).toEqual([]);
-      },
-    );
-
-    test.each(['before', 'after'] as const)(
-      'costs nothing if the store is unavailable from %s any call on, and then recovers',
-      async (when) => {
-        let failed = 0;
-        for (let last = 1; ; last += 1) {
-          const userId = await fixture.createUser(credits);
-          let where = '';
-          let away = true;
-          const context = intercept(fixture.context, async ({ number, name }, run) => {
-            if (number < last || !away) return run();
-            where ||= `failure ${when} call ${number}, ${name}`;
-            if (when === 'after' && number === last) await run();
-            throw new Fault('unavailable', 'The store is away.');
-          });
-          const sent = await Promise.allSettled([send(context, one, userId)]);
-          if (where === '') break;
-          away = false;
-          await recover();
-          if (sent[0]!.status === 'rejected') {
-            failed += 1;
-            await expectNothing(userId, where);
-          }
-          expect(await fixture.balance(userId), where).toBe(credits - costOf(await jobsOf(userId)));
-        }
-        expect(failed).toBeGreaterThan(3);
-        expect(await fixture.problems()).toEqual([]);
-      },
-    );
-
-    test('costs nothing if many fail during an outage, which one loop undoes', async () => {
-      const userId = await fixture.createUser(10 * credits);
-      let away = false;
-      const context = intercept(fixture.context, async ({ name }, run) => {
-        away ||= name === 'jobs.move';
-        if (away) throw new Fault('unavailable', 'The store is away.');
-        return run();
+  describe.skipIf(open === null).each(submits)(
+    'submitting $name without an idempotency key',
+    (one) => {
+      beforeEach(async () => {
+        fixture = await openJobFixture({ approval: one.approval }, open?.());
       });
-      const before = fixture.clock.sleepers();
-      const draft = { ...context, changes: createJobChanges(fixture.clock) };
-      for (let count = 0; count < 5; count++) {
-        away = false;
-        await expect(send(draft, one, userId)).rejects.toThrow();
-      }
-      expect(fixture.clock.sleepers() - before).toBe(1);
-      away = false;
-      draft.changes.stop();
-      await recover();
-      expect(await fixture.balance(userId)).toBe(10 * credits);
-    });
 
-    test.each(['before', 'after'] as const)(
-      'leaves a complete job or none if the process crashes %s any call',
-      async (when) => {
-        let last = 1;
-        let discarded = 0;
-        for (; ; last += 1) {
-          const userId = await fixture.createUser(credits);
-          const victim = createCrashingProcess(fixture.context, last, when);
-          await Promise.race([send(victim.context, one, userId).catch(() => {}), victim.crashed]);
-          if (!victim.isCrashed()) break;
-          await recover();
-          const where = `death at call ${last}, ${when} ${victim.crashedAt()}`;
-          const jobs = await jobsOf(userId);
-          if (jobs.length === 0) discarded += 1;
-          for (const { state } of jobs) expect(['submitted', 'discarding'], where).not.toContain(state);
-          expect(await fixture.balance(userId), where).toBe(credits - costOf(jobs));
-        }
-        expect(discarded).toBeGreaterThan(2);
-        expect(await fixture.problems()).toEqual([]);
-      },
-    );
-
-    test.each(['before', 'after'] as const)(
-      'fails and costs nothing if it is suspended %s any call and the sweep discards it',
-      async (when) => {
-        let discarded = 0;
-        for (let last = 1; ; last += 1) {
-          const userId = await fixture.createUser(credits);
-          const frozen = Promise.withResolvers<string>();
-          const thaw = Promise.withResolvers<void>();
-          const context = intercept(fixture.context, async ({ number, name }, run) => {
-            const response = number === last && when === 'before' ? undefined : await run();
-            if (number !== last) return response;
-            frozen.resolve(`frozen at call ${number}, ${when} ${name}`);
-            await thaw.promise;
-            return when === 'before' ? run() : response;
-          });
-          const sent = send(context, one, userId).then(
-            () => 'accepted',
-            (error: Fault) => error.code,
-          );
-          const where = await Promise.race([frozen.promise, sent]);
-          if (where === 'accepted') break;
-          await recover();
-          const gone = (await jobsOf(userId)).length === 0;
-          thaw.resolve();
-          const response = await sent;
-          if (response !== 'accepted') {
-            expect(response, where).toBe('unavailable');
-            if (gone) discarded += 1;
-            await expectNothing(userId, where);
+      test.each(['before', 'after'] as const)(
+        'costs nothing if it fails %s any call to the store took effect',
+        async (when) => {
+          let failed = 0;
+          for (let last = 1; ; last += 1) {
+            const userId = await fixture.createUser(credits);
+            let where = '';
+            const context = intercept(fixture.context, async ({ number, name }, run) => {
+              if (number !== last) return run();
+              where = `failure ${when} call ${number}, ${name}`;
+              if (when === 'after') await run();
+              throw new Fault('unavailable', 'The store is away.');
+            });
+            const sent = await Promise.allSettled([send(context, one, userId)]);
+            if (where === '') break;
+            const accepted = sent[0]!.status === 'fulfilled';
+            if (!accepted) {
+              failed += 1;
+              await expectNothing(userId, where);
+            } else await recover();
+            expect(await fixture.balance(userId), where).toBe(
+              credits - costOf(await jobsOf(userId)),
+            );
           }
-          await recover();
-          expect(await fixture.balance(userId), where).toBe(credits - costOf(await jobsOf(userId)));
+          expect(failed).toBeGreaterThan(3);
+          expect(await fixture.problems()).toEqual([]);
+        },
+      );
+
+      test.each(['before', 'after'] as const)(
+        'costs nothing if the store is unavailable from %s any call on, and then recovers',
+        async (when) => {
+          let failed = 0;
+          for (let last = 1; ; last += 1) {
+            const userId = await fixture.createUser(credits);
+            let where = '';
+            let away = true;
+            const context = intercept(fixture.context, async ({ number, name }, run) => {
+              if (number < last || !away) return run();
+              where ||= `failure ${when} call ${number}, ${name}`;
+              if (when === 'after' && number === last) await run();
+              throw new Fault('unavailable', 'The store is away.');
+            });
+            const sent = await Promise.allSettled([send(context, one, userId)]);
+            if (where === '') break;
+            away = false;
+            await recover();
+            if (sent[0]!.status === 'rejected') {
+              failed += 1;
+              await expectNothing(userId, where);
+            }
+            expect(await fixture.balance(userId), where).toBe(
+              credits - costOf(await jobsOf(userId)),
+            );
+          }
+          expect(failed).toBeGreaterThan(3);
+          expect(await fixture.problems()).toEqual([]);
+        },
+      );
+
+      test('costs nothing if many fail during an outage, which one loop undoes', async () => {
+        const userId = await fixture.createUser(10 * credits);
+        let away = false;
+        const context = intercept(fixture.context, async ({ name }, run) => {
+          away ||= name === 'jobs.move';
+          if (away) throw new Fault('unavailable', 'The store is away.');
+          return run();
+        });
+        const before = fixture.clock.sleepers();
+        const draft = { ...context, changes: createJobChanges(fixture.clock) };
+        for (let count = 0; count < 5; count++) {
+          away = false;
+          await expect(send(draft, one, userId)).rejects.toThrow();
         }
-        expect(discarded).toBeGreaterThan(2);
-        expect(await fixture.problems()).toEqual([]);
-      },
-    );
-  });
+        expect(fixture.clock.sleepers() - before).toBe(1);
+        away = false;
+        draft.changes.stop();
+        await recover();
+        expect(await fixture.balance(userId)).toBe(10 * credits);
+      });
+
+      test.each(['before', 'after'] as const)(
+        'leaves a complete job or none if the process crashes %s any call',
+        async (when) => {
+          let last = 1;
+          let discarded = 0;
+          for (; ; last += 1) {
+            const userId = await fixture.createUser(credits);
+            const victim = createCrashingProcess(fixture.context, last, when);
+            await Promise.race([send(victim.context, one, userId).catch(() => {}), victim.crashed]);
+            if (!victim.isCrashed()) break;
+            await recover();
+            const where = `death at call ${last}, ${when} ${victim.crashedAt()}`;
+            const jobs = await jobsOf(userId);
+            if (jobs.length === 0) discarded += 1;
+            for (const { state } of jobs)
+              expect(['submitted', 'discarding'], where).not.toContain(state);
+            expect(await fixture.balance(userId), where).toBe(credits - costOf(jobs));
+          }
+          expect(discarded).toBeGreaterThan(2);
+          expect(await fixture.problems()).toEqual([]);
+        },
+      );
+
+      test.each(['before', 'after'] as const)(
+        'fails and costs nothing if it is suspended %s any call and the sweep discards it',
+        async (when) => {
+          let discarded = 0;
+          for (let last = 1; ; last += 1) {
+            const userId = await fixture.createUser(credits);
+            const frozen = Promise.withResolvers<string>();
+            const thaw = Promise.withResolvers<void>();
+            const context = intercept(fixture.context, async ({ number, name }, run) => {
+              const response = number === last && when === 'before' ? undefined : await run();
+              if (number !== last) return response;
+              frozen.resolve(`frozen at call ${number}, ${when} ${name}`);
+              await thaw.promise;
+              return when === 'before' ? run() : response;
+            });
+            const sent = send(context, one, userId).then(
+              () => 'accepted',
+              (error: Fault) => error.code,
+            );
+            const where = await Promise.race([frozen.promise, sent]);
+            if (where === 'accepted') break;
+            await recover();
+            const gone = (await jobsOf(userId)).length === 0;
+            thaw.resolve();
+            const response = await sent;
+            if (response !== 'accepted') {
+              expect(response, where).toBe('unavailable');
+              if (gone) discarded += 1;
+              await expectNothing(userId, where);
+            }
+            await recover();
+            expect(await fixture.balance(userId), where).toBe(
+              credits - costOf(await jobsOf(userId)),
+            );
+          }
+          expect(discarded).toBeGreaterThan(2);
+          expect(await fixture.problems()).toEqual([]);
+        },
+      );
+    },
+  );
 
   describe.skipIf(open === null)('a charge concurrent with the end of its job', () => {
     const start = async () => {
@@ -268,7 +299,10 @@ describe.each(await findStores())('on $name', ({ open }) => {
         return run();
       });
       await expect(approve(context, jobId, newId())).rejects.toMatchObject({ code: 'conflict' });
-      expect(await fixture.context.store.jobs.get(jobId)).toMatchObject({ state: 'rejected', refunded: 0 });
+      expect(await fixture.context.store.jobs.get(jobId)).toMatchObject({
+        state: 'rejected',
+        refunded: 0,
+      });
       expect(await fixture.balance(userId)).toBe(credits);
       expect(await fixture.problems()).toEqual([]);
     });
@@ -283,7 +317,9 @@ describe.each(await findStores())('on $name', ({ open }) => {
         return response;
       });
       await expect(approve(context, jobId, newId())).rejects.toMatchObject({ code: 'unavailable' });
-      await expect(approve(fixture.context, jobId, newId())).rejects.toMatchObject({ code: 'conflict' });
+      await expect(approve(fixture.context, jobId, newId())).rejects.toMatchObject({
+        code: 'conflict',
+      });
       await recover();
       expect(await fixture.context.store.jobs.get(jobId)).toMatchObject({ state: 'processing' });
       expect(await fixture.balance(userId)).toBe(credits - 30);
@@ -328,7 +364,9 @@ describe('a submission without an idempotency key', () => {
       throw new Fault('unavailable', 'The store is away.');
     });
     await expect(send(context, one!, userId)).rejects.toMatchObject({ code: 'unavailable' });
-    expect(await jobsOf(userId)).toMatchObject([{ state: 'terminated', reason: 'The submit failed.' }]);
+    expect(await jobsOf(userId)).toMatchObject([
+      { state: 'terminated', reason: 'The submit failed.' },
+    ]);
     expect(await fixture.balance(userId)).toBe(credits);
   });
 });

@@ -1,7 +1,12 @@
 import { hostname } from 'node:os';
 import { afterEach, describe, expect, test } from 'vitest';
 import { plainIds } from '../../../sandbox/mkta/ids.ts';
-import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  noon,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs.ts';
 import { parseWorkingHours } from '../../base/working-hours.ts';
 import { Fault } from '../../contract/fault.ts';
 import { sampleMessage } from '../../queue/conformance.ts';
@@ -60,7 +65,9 @@ test('batches dispatched before the end of working hours finish, others wait for
   await fixture.startWorker();
   const look = () => fixture.read(user, 'RetrieveVariantSold', { jobId });
 
-  await fixture.eventually('one batch is done', async () => (await look()).progress.startsWith('1/2'));
+  await fixture.eventually('one batch is done', async () =>
+    (await look()).progress.startsWith('1/2'),
+  );
   await sweep(context);
   expect(await look()).toMatchObject({ status: 'processing', progress: '1/2 batches complete' });
 
@@ -73,12 +80,22 @@ describe('deferred batches', () => {
   const minuteMs = 60_000;
 
   /**
-   * A running job whose first `count` batches are deferred while others wait; returns what is queued next.
+   * A running job whose first `count` batches are deferred while others wait; returns what is
+   * queued next.
    */
-  async function nextOf(regions: readonly string[], putOff: number, jobWindow: number): Promise<number[]> {
+  async function nextOf(
+    regions: readonly string[],
+    putOff: number,
+    jobWindow: number,
+  ): Promise<number[]> {
     fixture = await openJobFixture({ jobWindow });
     const { store } = fixture.context;
-    const fields = { market: 'mkta', kind: 'get_pc_bulk', state: 'processing', region: '' } as const;
+    const fields = {
+      market: 'mkta',
+      kind: 'get_pc_bulk',
+      state: 'processing',
+      region: '',
+    } as const;
     const job = aJob({ ...fields, totalBatches: regions.length, totalUnits: regions.length });
     const batches = regions.map((region, seq) => aBatch(job, seq, units(1), { region }));
     await store.jobs.create(job, batches);
@@ -89,7 +106,9 @@ describe('deferred batches', () => {
     }
     await dispatch(fixture.context, job);
     const listed = await store.batches.find({ jobId: job.id });
-    return listed.filter(({ state, attempt }) => state === 'queued' && attempt === 0).map(({ seq }) => seq);
+    return listed
+      .filter(({ state, attempt }) => state === 'queued' && attempt === 0)
+      .map(({ seq }) => seq);
   }
 
   test("leave their job's window to the next batches", async () => {
@@ -111,7 +130,10 @@ describe('deferred batches', () => {
   test('do not delay the rest of the job if their region is blocked, and resume in time', async () => {
     fixture = await openJobFixture({ jobWindow: 2 });
     const { context, clock } = fixture;
-    const rows = plainIds(120).map((item, at) => ({ item: `${item}`, region: at < 100 ? 'sg' : 'id' }));
+    const rows = plainIds(120).map((item, at) => ({
+      item: `${item}`,
+      region: at < 100 ? 'sg' : 'id',
+    }));
     const isBlocked = (item: string) => rows.find((row) => row.item === item)!.region === 'sg';
     const read: string[] = [];
     fixture.wrapFetch((fetch, item) => async (request) => {
@@ -133,7 +155,10 @@ describe('deferred batches', () => {
     const { id } = (await context.store.jobs.find({ number: taskId }))[0]!;
     await fixture.startWorker();
     await fixture.eventually('the other region is read', async () => {
-      const { byRegion, deferred: putOff } = await context.store.batches.countInFlight(id, clock.now());
+      const { byRegion, deferred: putOff } = await context.store.batches.countInFlight(
+        id,
+        clock.now(),
+      );
       for (const count of byRegion.values()) expect(count).toBeLessThanOrEqual(2);
       expect(putOff.get('sg') ?? 0).toBeLessThan(4);
       return (await countsOf(context.store, id)).units.success === 20;
@@ -166,7 +191,10 @@ describe('publish()', () => {
   ])('names the store of a unit of %s that has one', async (market, region, unitKey, store) => {
     fixture = await openJobFixture({});
     const sent: BatchReference[] = [];
-    const queue = { ...fixture.context.queue, publish: async (each: BatchReference) => sent.push(each) > 0 };
+    const queue = {
+      ...fixture.context.queue,
+      publish: async (each: BatchReference) => sent.push(each) > 0,
+    };
     const reference = sampleMessage(1, { market, region });
     await publish({ ...fixture.context, queue }, [{ ...reference, unitKey }]);
     expect(sent).toEqual([store === undefined ? reference : { ...reference, store }]);
@@ -178,11 +206,14 @@ describe('dispatch()', () => {
     [7, 7],
     [6, 8],
     [0, 8],
-  ])('refills a window of 8 once a quarter of it is free: %i in flight become %i', async (before, after) => {
-    const { job } = await running(12, before, 8);
-    expect(await dispatch(fixture.context, job)).toBe('dispatched');
-    expect((await fixture.context.store.batches.countInFlight(job.id, noon)).batches).toBe(after);
-  });
+  ])(
+    'refills a window of 8 once a quarter of it is free: %i in flight become %i',
+    async (before, after) => {
+      const { job } = await running(12, before, 8);
+      expect(await dispatch(fixture.context, job)).toBe('dispatched');
+      expect((await fixture.context.store.batches.countInFlight(job.id, noon)).batches).toBe(after);
+    },
+  );
 
   test('says whether a batch is in flight, so that a job ends after its last one', async () => {
     const { job, references } = await running(2, 2, 8);
@@ -190,7 +221,10 @@ describe('dispatch()', () => {
     for (const key of references.map(batchKey)) {
       expect(await dispatch(fixture.context, job)).toBe('dispatched');
       await batches.claim(key, 0, noon, noon + 1_000);
-      await batches.recordOutcomes(key, 1, { outcomes: { 0: aFailure }, end: { file: null, at: noon } });
+      await batches.recordOutcomes(key, 1, {
+        outcomes: { 0: aFailure },
+        end: { file: null, at: noon },
+      });
     }
     expect(await dispatch(fixture.context, job)).toBe('idle');
   });
@@ -210,16 +244,30 @@ describe('dispatch()', () => {
     const job = aJob({ market: 'mkta', kind: 'variant_sold', state: 'processing' });
     await fixture.context.store.jobs.create(job, [aBatch(job, 0, units(1))]);
     expect(await dispatch(fixture.context, job)).toBe('closed');
-    expect(await fixture.context.store.batches.find({ jobId: job.id })).toMatchObject([{ state: 'waiting' }]);
+    expect(await fixture.context.store.batches.find({ jobId: job.id })).toMatchObject([
+      { state: 'waiting' },
+    ]);
   });
 
   test.each([
-    ['once for a job of one region', { region: 'sg', regions: ['sg', 'id', 'th'], queued: 0, writes: 1 }],
+    [
+      'once for a job of one region',
+      { region: 'sg', regions: ['sg', 'id', 'th'], queued: 0, writes: 1 },
+    ],
     ['once for a market of one region', { region: '', regions: ['sg'], queued: 0, writes: 1 }],
     ['once for a market without regions', { region: '', regions: [], queued: 0, writes: 1 }],
-    ['for each region, and for none, otherwise', { region: '', regions: ['sg', 'id'], queued: 0, writes: 3 }],
-    ['not at all while the window is full', { region: 'sg', regions: ['sg'], queued: 4, writes: 0 }],
-    ['not for a region of a full window', { region: '', regions: ['sg', 'id'], queued: 4, writes: 2 }],
+    [
+      'for each region, and for none, otherwise',
+      { region: '', regions: ['sg', 'id'], queued: 0, writes: 3 },
+    ],
+    [
+      'not at all while the window is full',
+      { region: 'sg', regions: ['sg'], queued: 4, writes: 0 },
+    ],
+    [
+      'not for a region of a full window',
+      { region: '', regions: ['sg', 'id'], queued: 4, writes: 2 },
+    ],
   ])('writes to the store %s', async (_when, { region, regions, queued, writes }) => {
     const { job } = await running(8, queued, 4);
     const { context } = fixture;
@@ -249,9 +297,13 @@ test('failUnqueued() fails waiting and queued batches with not_queued unless the
   const { context } = fixture;
   const { store, queue } = context;
   expect(await failUnqueued(context, job)).toBe(job);
-  const stateOf = async () => (await store.batches.find({ jobId: job.id })).map(({ state }) => state);
+  const stateOf = async () =>
+    (await store.batches.find({ jobId: job.id })).map(({ state }) => state);
   expect(await stateOf()).toEqual(['queued', 'waiting']);
-  context.queue = { ...queue, ping: () => Promise.reject(new Fault('unavailable', 'The broker is gone.')) };
+  context.queue = {
+    ...queue,
+    ping: () => Promise.reject(new Fault('unavailable', 'The broker is gone.')),
+  };
   expect(await failUnqueued(context, job)).toMatchObject({ state: 'failed' });
   const message = expect.stringContaining('the message broker did not respond');
   for await (const { outcomes } of store.batches.read(job.id))
@@ -262,7 +314,10 @@ test('failUnqueued() leaves the batches to the sweep while another process reach
   const { job } = await running(2, 1, 4);
   const { context } = fixture;
   const { store, queue, clock } = context;
-  context.queue = { ...queue, ping: () => Promise.reject(new Fault('unavailable', 'The broker is gone.')) };
+  context.queue = {
+    ...queue,
+    ping: () => Promise.reject(new Fault('unavailable', 'The broker is gone.')),
+  };
   const seenAt = clock.now();
   const other = aProcess({ seenAt, paused: '' });
   const own = aProcess({ seenAt, paused: '', host: hostname(), pid: process.pid });
@@ -278,29 +333,36 @@ describe('publish()', () => {
     [0, 'dispatched'],
     [1, 'partial'],
     [3, 'unqueued'],
-  ] as const)('with %i of 3 rejected returns %s, and defers those by 5 seconds', async (refused, result) => {
-    const { job, references } = await running(3, 3, 4);
-    const { store, queue } = fixture.context;
-    const wrong = new Set(references.slice(0, refused).map(({ batchId }) => batchId));
-    fixture.context.queue = {
-      ...queue,
-      publish: async ({ batchId }) => {
-        if (wrong.has(batchId)) throw new Fault('unavailable', 'refused');
-        return true;
-      },
-    };
-    expect(await publish(fixture.context, references)).toBe(result);
-    for (const { id, state, notBefore } of await Array.fromAsync(store.batches.read(job.id))) {
-      const waits = { state: 'waiting', notBefore: noon + 5_000 };
-      expect({ state, notBefore }).toEqual(wrong.has(id) ? waits : { state: 'queued', notBefore: null });
-    }
-  });
+  ] as const)(
+    'with %i of 3 rejected returns %s, and defers those by 5 seconds',
+    async (refused, result) => {
+      const { job, references } = await running(3, 3, 4);
+      const { store, queue } = fixture.context;
+      const wrong = new Set(references.slice(0, refused).map(({ batchId }) => batchId));
+      fixture.context.queue = {
+        ...queue,
+        publish: async ({ batchId }) => {
+          if (wrong.has(batchId)) throw new Fault('unavailable', 'refused');
+          return true;
+        },
+      };
+      expect(await publish(fixture.context, references)).toBe(result);
+      for (const { id, state, notBefore } of await Array.fromAsync(store.batches.read(job.id))) {
+        const waits = { state: 'waiting', notBefore: noon + 5_000 };
+        expect({ state, notBefore }).toEqual(
+          wrong.has(id) ? waits : { state: 'queued', notBefore: null },
+        );
+      }
+    },
+  );
 });
 
 test('tryDispatch() leaves an error of the store to the sweep', async () => {
   const { job } = await running(1, 0, 1);
   const countInFlight = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
-  const store = replaceMethods(fixture.context.store, { batches: { countInFlight: countInFlight } });
+  const store = replaceMethods(fixture.context.store, {
+    batches: { countInFlight: countInFlight },
+  });
   expect(await tryDispatch({ ...fixture.context, store }, job)).toBe('deferred');
   expect(await tryDispatch(fixture.context, job)).toBe('dispatched');
 });
@@ -335,7 +397,10 @@ test('batches that could not be queued are refunded once, even if another proces
   });
   const user = await fixture.createUser(100);
   const file = Buffer.from('region,shop_id,item_id\nsg,7,1\nsg,7,2\n').toString('base64');
-  expect(await fixture.submit(user, 'SubmitGetPcBulk', { file })).toMatchObject({ cost: 16, refunded: 16 });
+  expect(await fixture.submit(user, 'SubmitGetPcBulk', { file })).toMatchObject({
+    cost: 16,
+    refunded: 16,
+  });
   expect(await fixture.balance(user)).toBe(100);
   expect(await fixture.problems()).toEqual([]);
 });

@@ -18,7 +18,10 @@ export type Dispatched = 'dispatched' | 'closed' | 'idle' | 'partial' | 'unqueue
 /** Time before a batch whose publish failed is published again, in milliseconds. */
 const publishRetryMs = 5_000;
 
-/** Size of a window as a multiple of the origin's concurrency, so that no permit waits for a dispatch. */
+/**
+ * Size of a window as a multiple of the origin's concurrency, so that no permit waits for a
+ * dispatch.
+ */
 const requestsPerPermit = 2;
 
 /** Returns the maximum batches of a job in flight in one region. */
@@ -28,20 +31,23 @@ function windowOf({ settings, pages, jobTypes }: JobContext, job: Job): number {
 }
 
 /**
- * Queues waiting batches of an approved or running job, up to the window of each region, so that a large job
- * never fills the queue ahead of others and a slow region does not delay the others. Deferred batches leave
- * the window; a region with a full window of deferred batches gets no more.
+ * Queues waiting batches of an approved or running job, up to the window of each region, so that a
+ * large job never fills the queue ahead of others and a slow region does not delay the others.
+ * Deferred batches leave the window; a region with a full window of deferred batches gets no more.
  */
 export async function dispatch(context: JobContext, job: Job): Promise<Dispatched> {
   const { store, clock } = context;
   if (job.state === 'approved') {
-    await store.jobs.move(job.id, ['approved'], 'processing', clock.now(), { startedAt: clock.now() });
+    await store.jobs.move(job.id, ['approved'], 'processing', clock.now(), {
+      startedAt: clock.now(),
+    });
   }
   if (!isOpen(context, job)) return 'closed';
   const window = windowOf(context, job);
   const { byRegion, deferred: putOff } = await store.batches.countInFlight(job.id, clock.steady());
   const roomOf = (region: string) => {
-    // Batches without a region have different origins, so one deferred batch does not predict the next.
+    // Batches without a region have different origins, so one deferred batch does not predict the
+    // next.
     if (region !== '' && (putOff.get(region) ?? 0) >= window) return 0;
     const room = window - (byRegion.get(region) ?? 0);
     // Refilling in steps saves a write to the store for each finished batch.
@@ -56,7 +62,8 @@ export async function dispatch(context: JobContext, job: Job): Promise<Dispatche
   } else {
     for (const region of [...regions, '']) {
       const room = roomOf(region);
-      if (room > 0) queued.push(...(await store.batches.queue(job.id, room, clock.steady(), region)));
+      if (room > 0)
+        queued.push(...(await store.batches.queue(job.id, room, clock.steady(), region)));
     }
   }
   return byRegion.size === 0 && queued.length === 0 ? 'idle' : publish(context, queued);
@@ -73,7 +80,8 @@ export async function tryDispatch(context: JobContext, job: Job): Promise<Dispat
 }
 
 /**
- * Publishes batches. Those that could not be published return to `waiting`, and the sweep dispatches them.
+ * Publishes batches. Those that could not be published return to `waiting`, and the sweep
+ * dispatches them.
  */
 export async function publish(
   context: JobContext,
@@ -108,13 +116,14 @@ async function isReachedByOthers({ store, clock }: JobContext): Promise<boolean>
 }
 
 /**
- * Handles a submission none of whose batches could be published. If the queue responds, to this process or to
- * another one, the batches wait and the sweep publishes them. If it does not, they fail and are refunded
- * before the response (docs/reliability.md).
+ * Handles a submission none of whose batches could be published. If the queue responds, to this
+ * process or to another one, the batches wait and the sweep publishes them. If it does not, they
+ * fail and are refunded before the response (docs/reliability.md).
  *
- * A message may have arrived although its publish failed. A batch fails only if no worker has claimed it, in
- * one atomic step, so no batch is both read and refunded. Throws `unavailable` for kinds with `unqueued:
- * 'refuse'` if every unit failed here: nothing runs and nothing stays charged.
+ * A message may have arrived although its publish failed. A batch fails only if no worker has
+ * claimed it, in one atomic step, so no batch is both read and refunded. Throws `unavailable` for
+ * kinds with `unqueued: 'refuse'` if every unit failed here: nothing runs and nothing stays
+ * charged.
  */
 export async function failUnqueued(context: JobContext, job: Job): Promise<Job> {
   const { store, queue } = context;
@@ -133,6 +142,9 @@ export async function failUnqueued(context: JobContext, job: Job): Promise<Job> 
   // Settling refunds them now, unless a worker has a batch whose message arrived after all.
   await finalizeJob(context, job.id);
   if (kind.unqueued === 'refuse' && failed === job.totalUnits)
-    throw new Fault('unavailable', 'The task could not be created: the message broker did not respond.');
+    throw new Fault(
+      'unavailable',
+      'The task could not be created: the message broker did not respond.',
+    );
   return (await store.jobs.get(job.id)) ?? job;
 }

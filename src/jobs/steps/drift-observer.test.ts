@@ -17,7 +17,10 @@ beforeEach(async () => {
 /** Reads fifty items as variant sold, then lets the sweep write the statistics. */
 async function read(times: number): Promise<void> {
   for (let turn = 0; turn < times; turn++) {
-    const items = Array.from({ length: 50 }, (_, at) => ({ itemId: String(20_101 + at), shopId: '7' }));
+    const items = Array.from({ length: 50 }, (_, at) => ({
+      itemId: String(20_101 + at),
+      shopId: '7',
+    }));
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', { country: 'sg', items });
     for (let wait = 0; wait < 8; wait++) await fixture.clock.advance(5_000);
     await fixture.waitForState(jobId, 'completed', 'partial_complete', 'failed');
@@ -40,7 +43,12 @@ test('a field that the site renames raises an alarm with an example, which ends 
   await read(4);
   const [alarm, ...others] = await listFieldDrift(fixture.context.store, false);
   expect(others).toEqual([]);
-  expect(alarm).toMatchObject({ market: 'mkta', page: 'variants', field: 'createTime', baseline: 0 });
+  expect(alarm).toMatchObject({
+    market: 'mkta',
+    page: 'variants',
+    field: 'createTime',
+    baseline: 0,
+  });
   expect(alarm?.absent).toBeGreaterThan(0.4);
   expect(alarm?.example).toMatchObject({ region: 'sg', input: { shop_id: '7' } });
   fixture.wrapFetch((fetch) => fetch);
@@ -66,7 +74,10 @@ test('unreadable pages raise an alarm', async () => {
 });
 
 test('entries of listings are checked page by page', async () => {
-  const urls = ['https://shop.sg/search?keyword=lamp+002', 'https://shop.sg/search?keyword=lamp+003'];
+  const urls = [
+    'https://shop.sg/search?keyword=lamp+002',
+    'https://shop.sg/search?keyword=lamp+003',
+  ];
   const { jobId } = await fixture.submit(userId, 'SubmitSearchItems', { urls });
   await fixture.waitForState(jobId, 'completed');
   await sweep(fixture.context);
@@ -95,6 +106,9 @@ test('fields whose values contradict each other are counted for the next record'
   ]);
   const drift = await listFieldDrift(context.store, true);
   // The page of the job, and those of the observer.
-  expect(drift.find(({ field }) => field === 'createTime')).toMatchObject({ pages: 3, contradicted: 1 / 3 });
+  expect(drift.find(({ field }) => field === 'createTime')).toMatchObject({
+    pages: 3,
+    contradicted: 1 / 3,
+  });
   expect(drift.find(({ field }) => field === 'models[].price')).toMatchObject({ contradicted: 0 });
 });

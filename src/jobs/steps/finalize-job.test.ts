@@ -15,12 +15,17 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-const gone = (count: number) => Array.from({ length: count }, (_, at) => String(30_000_000_801 + at * 1_000));
+const gone = (count: number) =>
+  Array.from({ length: count }, (_, at) => String(30_000_000_801 + at * 1_000));
 
 /** Runs a variant-sold job to its end. */
 async function ended(items: number, ...more: string[]): Promise<Job> {
   const userId = await fixture.createUser(5_000);
-  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(items, ...more));
+  const { jobId } = await fixture.submit(
+    userId,
+    'SubmitVariantSold',
+    variantSoldRequest(items, ...more),
+  );
   await approve(fixture.context, jobId, newId());
   return fixture.waitForState(jobId, 'completed', 'partial_complete', 'failed');
 }
@@ -89,7 +94,11 @@ test('a job whose end was interrupted ends the same way when it is resumed', asy
   });
   const again = (await store.jobs.get(job.id))!;
   await Promise.all([finishEnding(fixture.context, again), finishEnding(fixture.context, again)]);
-  expect(await store.jobs.get(job.id)).toMatchObject({ state: 'completed', refunded: 20, file: job.file });
+  expect(await store.jobs.get(job.id)).toMatchObject({
+    state: 'completed',
+    refunded: 20,
+    file: job.file,
+  });
   expect(await blobs.size(job.file!.path)).toBe(size);
   expect(await fixture.balance(job.userId)).toBe(5_000 - 100);
   expect(await fixture.problems()).toEqual([]);
@@ -142,7 +151,9 @@ describe('finishEnding()', () => {
       await store.jobs.create(job, [aBatch(job, 0, units(1))]);
       await finishEnding(fixture.context, job);
       expect(await store.jobs.get(job.id)).toEqual(job);
-      expect(await store.batches.find({ jobId: job.id })).toMatchObject([{ state: 'waiting', failed: 0 }]);
+      expect(await store.batches.find({ jobId: job.id })).toMatchObject([
+        { state: 'waiting', failed: 0 },
+      ]);
     },
   );
 });

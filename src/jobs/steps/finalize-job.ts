@@ -19,8 +19,8 @@ import { replaceSegments } from './replace-segments.ts';
 export const terminatedCode = 'terminated';
 
 /**
- * Ends a running job whose batches are all done. Does nothing if batches are outstanding or another process
- * is ending the job.
+ * Ends a running job whose batches are all done. Does nothing if batches are outstanding or another
+ * process is ending the job.
  */
 export async function finalizeJob(context: JobContext, jobId: string): Promise<void> {
   const { store, clock } = context;
@@ -30,9 +30,9 @@ export async function finalizeJob(context: JobContext, jobId: string): Promise<v
 }
 
 /**
- * Ends a job that is `settling`, `rejecting` or `terminating`: posts the refund, writes the merged file, then
- * sets the terminal state, so that a terminal job always has both. Each step is idempotent; after a crash the
- * sweep repeats them.
+ * Ends a job that is `settling`, `rejecting` or `terminating`: posts the refund, writes the merged
+ * file, then sets the terminal state, so that a terminal job always has both. Each step is
+ * idempotent; after a crash the sweep repeats them.
  */
 export async function finishEnding(context: JobContext, job: Job): Promise<void> {
   const { store, clock, log } = context;
@@ -74,26 +74,35 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
     noticeDue: end,
     noticeAt: now,
   });
-  if (ended) log.info({ jobId: job.id, state: end, units, refunded, file: file?.path }, 'job ended');
+  if (ended)
+    log.info({ jobId: job.id, state: end, units, refunded, file: file?.path }, 'job ended');
   else await removeIfDeleted(context, job.id);
 }
 
 /**
- * Writes the merged file of a job, and stores it with the job before a batch refers to it: from then on its
- * contents do not change, because batches may have positions in it.
+ * Writes the merged file of a job, and stores it with the job before a batch refers to it: from
+ * then on its contents do not change, because batches may have positions in it.
  */
-async function mergedFileOf(context: JobContext, job: Job, success: number): Promise<MergedFile | null> {
+async function mergedFileOf(
+  context: JobContext,
+  job: Job,
+  success: number,
+): Promise<MergedFile | null> {
   if (job.file !== null) return resumeMerged(context, job, job.file);
   const merged = await compile(context, job, success);
   if (merged === null) return null;
   const { id, state } = job;
-  const stored = await context.store.jobs.update({ id, state }, { file: merged.file }, { relaxed: true });
+  const stored = await context.store.jobs.update(
+    { id, state },
+    { file: merged.file },
+    { relaxed: true },
+  );
   return stored === null ? { ...merged, rows: new Map() } : merged;
 }
 
 /**
- * Ends the outstanding units of a job's batches in `states` with a failure, counts them, and returns their
- * number.
+ * Ends the outstanding units of a job's batches in `states` with a failure, counts them, and
+ * returns their number.
  */
 export async function failUnits(
   { store, clock, metrics }: JobContext,
@@ -107,8 +116,8 @@ export async function failUnits(
 }
 
 /**
- * Returns the hold of a job whose records do not meet the option `hold`, or null. A job without results has
- * nothing to hold.
+ * Returns the hold of a job whose records do not meet the option `hold`, or null. A job without
+ * results has nothing to hold.
  */
 async function findHold(
   context: JobContext,
@@ -122,7 +131,10 @@ async function findHold(
 }
 
 /** Counts the kept pages of a job. Empty for a job that keeps none. */
-async function countPages({ store }: JobContext, { id, pagesUntil }: Job): Promise<Pick<Counts, 'pages'>> {
+async function countPages(
+  { store }: JobContext,
+  { id, pagesUntil }: Job,
+): Promise<Pick<Counts, 'pages'>> {
   if (pagesUntil === null) return {};
   const pages = { kept: 0, missed: 0, bytes: 0 };
   for await (const { pages: kept } of store.batches.read(id)) {
@@ -143,7 +155,9 @@ async function countNotRun(
   if (job.state !== 'terminating') return {};
   const batches = (await store.batches.find({ jobId: job.id })).filter(({ failed }) => failed > 0);
   let notRun = 0;
-  for await (const { outcomes } of store.batches.read(job.id, { seqs: batches.map(({ seq }) => seq) })) {
+  for await (const { outcomes } of store.batches.read(job.id, {
+    seqs: batches.map(({ seq }) => seq),
+  })) {
     for (const outcome of Object.values(outcomes))
       if (outcome.status === 'FAILED' && outcome.code === terminatedCode) notRun += 1;
   }

@@ -7,7 +7,9 @@ import { wrapMethods } from '../../store/wrap.ts';
 import type { JobContext } from '../context.ts';
 import { submit } from './submit.ts';
 
-/** Returns true for the write that marks a submission as interrupted, as opposed to its response. */
+/**
+ * Returns true for the write that marks a submission as interrupted, as opposed to its response.
+ */
 const isInterruption = ([, change]: readonly unknown[]) =>
   typeof change === 'object' && change !== null && 'interrupted' in change;
 
@@ -16,7 +18,9 @@ test('a resumed submission that fails at its first read keeps its idempotency ke
   try {
     const userId = await fixture.createUser(1_000);
     const submitter = { userId, mode: 'live' as const, keyId: null, idempotencyKey: 'once' };
-    const method = fixture.context.jobTypes.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
+    const method = fixture.context.jobTypes.methods.get(
+      'gleaner.mkta.v1.MktaService.SubmitVariantSold',
+    )!;
     const request = fromJson(method.method.input, variantSoldRequest(2));
     const without = async (call: 'submissions.update' | 'jobs.get') => {
       const failing = async () => {
@@ -35,7 +39,12 @@ test('a resumed submission that fails at its first read keeps its idempotency ke
     // The job is written, but its response is not: a retry cannot tell whether the job exists.
     await without('submissions.update');
     await without('jobs.get');
-    const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2), 'once');
+    const { jobId } = await fixture.submit(
+      userId,
+      'SubmitVariantSold',
+      variantSoldRequest(2),
+      'once',
+    );
     const { items } = await fixture.context.store.jobs.list({ userId }, { limit: 10 });
     expect(items.map(({ id }) => id)).toEqual([jobId]);
   } finally {
@@ -48,7 +57,8 @@ test('validate_only=false is the same request as none', async () => {
   try {
     const userId = await fixture.createUser(1_000);
     const submit = async (options: SubmitOptionValues) =>
-      (await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1), 'once', options)).jobId;
+      (await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1), 'once', options))
+        .jobId;
     const jobId = await submit({});
     expect(await submit({ validateOnly: false })).toBe(jobId);
     await expect(submit({ maxCredits: 100 })).rejects.toMatchObject({ code: 'conflict' });

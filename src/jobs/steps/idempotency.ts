@@ -8,7 +8,10 @@ import {
   toBinary,
   toJsonString,
 } from '@bufbuild/protobuf';
-import { type SubmitOptions, SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
+import {
+  type SubmitOptions,
+  SubmitOptionsSchema,
+} from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import type { Principal } from '../../access/principal.ts';
 import { sha256 } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -20,9 +23,14 @@ import { idempotencyMs, type JobContext } from '../context.ts';
 /** The caller of a submission, and the other inputs of the call. */
 export interface Submitter extends Pick<Job, 'userId' | 'mode' | 'keyId'> {
   idempotencyKey: string | undefined;
-  /** Id of the job to create. Absent for a new one. Repeated submissions of one id create one job. */
+  /**
+   * Id of the job to create. Absent for a new one. Repeated submissions of one id create one job.
+   */
   jobId?: string;
-  /** The operator who approved the job in advance. Absent if its kind decides whether it awaits approval. */
+  /**
+   * The operator who approved the job in advance. Absent if its kind decides whether it awaits
+   * approval.
+   */
   approvedBy?: string | null;
   /** Schedule whose run the job is. Absent for other jobs. */
   schedule?: Job['schedule'];
@@ -39,16 +47,23 @@ export const submitterOf = (
   }: { idempotencyKey: string | undefined; submitOptions?: Submitter['options'] },
 ): Submitter => ({ userId, mode, keyId, idempotencyKey, options: submitOptions });
 
-/** A call that creates a job, or resumes the job of an earlier call under the same idempotency key. */
+/**
+ * A call that creates a job, or resumes the job of an earlier call under the same idempotency key.
+ */
 export interface SubmitCall<M extends DescMethod> {
   readonly method: M;
   /** Owner and text of the idempotency key. Null if there is none. */
   readonly key: { userId: string; idempotencyKey: string } | null;
   /** Id of the job to create or to resume. */
   readonly jobId: string;
-  /** Response of the earlier call. Null if it has none, so that this call creates or resumes the job. */
+  /**
+   * Response of the earlier call. Null if it has none, so that this call creates or resumes the
+   * job.
+   */
   readonly response: MessageShape<M['output']> | null;
-  /** True if the job may have been written and was not discarded. Updated while the job is created. */
+  /**
+   * True if the job may have been written and was not discarded. Updated while the job is created.
+   */
   jobMayExist: boolean;
 }
 
@@ -56,16 +71,16 @@ export interface SubmitCall<M extends DescMethod> {
 const inProgressMs = 60_000;
 
 /**
- * Maximum `Retry-After` of a repeated submit while the first request is in progress. The first one usually
- * ends within milliseconds; a dead one is taken over after `inProgressMs`, within the five attempts of the
- * client library.
+ * Maximum `Retry-After` of a repeated submit while the first request is in progress. The first one
+ * usually ends within milliseconds; a dead one is taken over after `inProgressMs`, within the five
+ * attempts of the client library.
  */
 const maxRetryAfterMs = 15_000;
 
 /**
- * Begins a call that creates a job, at most one per idempotency key. The job has the id `jobId`, unless an
- * earlier call under the key began with another. Throws `conflict` if the key was used for another request,
- * or if that call is in progress (docs/jobs.md).
+ * Begins a call that creates a job, at most one per idempotency key. The job has the id `jobId`,
+ * unless an earlier call under the key began with another. Throws `conflict` if the key was used
+ * for another request, or if that call is in progress (docs/jobs.md).
  */
 export async function beginSubmission<M extends DescMethod>(
   { store, clock }: JobContext,
@@ -74,7 +89,8 @@ export async function beginSubmission<M extends DescMethod>(
   { userId, idempotencyKey, options }: Submitter,
   jobId: string,
 ): Promise<SubmitCall<M>> {
-  if (idempotencyKey === undefined) return { method, key: null, jobId, response: null, jobMayExist: false };
+  if (idempotencyKey === undefined)
+    return { method, key: null, jobId, response: null, jobMayExist: false };
   const key = { userId, idempotencyKey };
   const now = clock.now();
   const bodyHash = hashOf(method, request, options);
@@ -89,9 +105,13 @@ export async function beginSubmission<M extends DescMethod>(
   }
   const leftMs = first.createdAt + inProgressMs - now;
   if (first.response === null && !first.interrupted && leftMs > 0) {
-    throw new Fault('conflict', `A request with the Idempotency-Key '${idempotencyKey}' is in progress.`, {
-      retryAfterMs: Math.min(leftMs, maxRetryAfterMs),
-    });
+    throw new Fault(
+      'conflict',
+      `A request with the Idempotency-Key '${idempotencyKey}' is in progress.`,
+      {
+        retryAfterMs: Math.min(leftMs, maxRetryAfterMs),
+      },
+    );
   }
   const response =
     first.response === null
@@ -105,10 +125,13 @@ function hashOf(method: DescMethod, request: Message, options: SubmitOptions | u
   const name = Buffer.from(`${method.parent.typeName}.${method.name}\n`);
   const body = Buffer.concat([name, toBinary(method.input, request)]);
   // `validate_only: false` is the default, and a quote has no key.
-  const set = options && toBinary(SubmitOptionsSchema, create(SubmitOptionsSchema, jobOptionsOf(options)));
-  // Without options, the hash equals the hash of versions without options. The digest separates the two
-  // parts.
-  return set?.length ? sha256(Buffer.concat([Buffer.from(`${sha256(body)}\n`), set])) : sha256(body);
+  const set =
+    options && toBinary(SubmitOptionsSchema, create(SubmitOptionsSchema, jobOptionsOf(options)));
+  // Without options, the hash equals the hash of versions without options. The digest separates the
+  // two parts.
+  return set?.length
+    ? sha256(Buffer.concat([Buffer.from(`${sha256(body)}\n`), set]))
+    : sha256(body);
 }
 
 /** Stores the response of a submission for repeated calls, and returns it. */
@@ -126,9 +149,9 @@ export async function completeSubmission<M extends DescMethod>(
 }
 
 /**
- * Ends a submission that failed. Without a job the key is released, so that a corrected request can use it
- * immediately. If a job may exist, the key stays bound to it, so that a repeated call does not create a
- * second one.
+ * Ends a submission that failed. Without a job the key is released, so that a corrected request can
+ * use it immediately. If a job may exist, the key stays bound to it, so that a repeated call does
+ * not create a second one.
  */
 export async function abandonSubmission<M extends DescMethod>(
   context: JobContext,
@@ -143,7 +166,10 @@ export async function abandonSubmission<M extends DescMethod>(
   await freed.catch(() => {});
 }
 
-/** Returns true if the job of a failed submission has failed too, so that nothing runs or stays charged. */
+/**
+ * Returns true if the job of a failed submission has failed too, so that nothing runs or stays
+ * charged.
+ */
 async function hasNoEffect({ store }: JobContext, jobId: string): Promise<boolean> {
   const job = await store.jobs.get(jobId).catch(() => null);
   return job?.state === 'failed';

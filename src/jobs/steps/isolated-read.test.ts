@@ -44,8 +44,8 @@ async function approved(items: number) {
 }
 
 /**
- * Processes the batch in a new process until `dies` reports its death, or to its end; returns true for a
- * death. If the death is `seen`, its parent releases the batch.
+ * Processes the batch in a new process until `dies` reports its death, or to its end; returns true
+ * for a death. If the death is `seen`, its parent releases the batch.
  */
 async function live(dies: Promise<void>, seen: boolean): Promise<boolean> {
   const process = createCrashingProcess(fixture.context, Number.POSITIVE_INFINITY, 'before');
@@ -67,7 +67,9 @@ async function live(dies: Promise<void>, seen: boolean): Promise<boolean> {
   if (ended === 'died' && seen) {
     const { attempt } = message!;
     const { store, clock, queue } = fixture.context;
-    await releaseBatch(store, { ...batchKey(message!), attempt: attempt + 1 }, clock.now(), { failed: true });
+    await releaseBatch(store, { ...batchKey(message!), attempt: attempt + 1 }, clock.now(), {
+      failed: true,
+    });
     await queue.publish({ ...message!, attempt: attempt + 1 });
   }
   return ended === 'died';
@@ -185,7 +187,8 @@ describe('a unit that kills its worker', () => {
     const messages = Object.values((await job.batch()).outcomes).map((outcome) =>
       outcome.status === 'FAILED' ? outcome.message : '',
     );
-    for (const message of messages.slice(0, 3)) expect(message).toContain('started 2 times on its own');
+    for (const message of messages.slice(0, 3))
+      expect(message).toContain('started 2 times on its own');
     expect(messages[3]).toBe('3 other units of the batch crashed their workers');
     expect(await fixture.problems()).toEqual([]);
   });
@@ -275,7 +278,8 @@ describe('a batch', () => {
   test('is abandoned after four claims if its results cannot be written', async () => {
     const job = await approved(1);
     const mend = failingWrites(
-      () => new Fault('unavailable', 'full', { cause: Object.assign(new Error(), { code: 'ENOSPC' }) }),
+      () =>
+        new Fault('unavailable', 'full', { cause: Object.assign(new Error(), { code: 'ENOSPC' }) }),
     );
     await workAll(4);
     const isolated = { index: 0, starts: 0, failures: 2 };
@@ -331,9 +335,17 @@ describe('a service with worker processes', () => {
   test('that is killed again and again reads the interrupted batches as before', async () => {
     const { jobId, batch } = await approved(3);
     for (let deaths = 1; deaths <= 20; deaths += 1) await killAndRestart();
-    expect(await batch()).toMatchObject({ state: 'queued', attempt: 20, stalledClaims: 0, isolated: null });
+    expect(await batch()).toMatchObject({
+      state: 'queued',
+      attempt: 20,
+      stalledClaims: 0,
+      isolated: null,
+    });
     await work(fixture.context, messages.pop()!, () => {}, never);
-    expect(await fixture.context.store.jobs.get(jobId)).toMatchObject({ state: 'completed', refunded: 0 });
+    expect(await fixture.context.store.jobs.get(jobId)).toMatchObject({
+      state: 'completed',
+      refunded: 0,
+    });
   });
 
   test('that is killed for too long suspects the pages', async () => {

@@ -67,22 +67,25 @@ function withHeldWrites(isHeld: (path: string) => boolean) {
 }
 
 describe('a write that lands after the files of its job were deleted', () => {
-  test.each(['deleted files', 'deleted job'])('is removed by its writer: merged file, %s', async (what) => {
-    const jobId = await approvedJob();
-    const held = withHeldWrites((path) => path.includes('full_'));
-    const late = work(held.context, messages.shift()!, () => {}, never);
-    await fixture.eventually('the merged file is written', held.isWaiting);
-    // Another process ends the job.
-    await fixture.clock.advance(interruptedMs + 1);
-    await sweep(fixture.context);
-    const job = await jobOf(jobId);
-    expect(job).toMatchObject({ state: 'completed' });
-    if (what === 'deleted job') await deleteJob(fixture.context, job);
-    else await deleteFiles(fixture.context, job);
-    held.release();
-    await late;
-    expect(await filesOf(jobId)).toEqual([]);
-  });
+  test.each(['deleted files', 'deleted job'])(
+    'is removed by its writer: merged file, %s',
+    async (what) => {
+      const jobId = await approvedJob();
+      const held = withHeldWrites((path) => path.includes('full_'));
+      const late = work(held.context, messages.shift()!, () => {}, never);
+      await fixture.eventually('the merged file is written', held.isWaiting);
+      // Another process ends the job.
+      await fixture.clock.advance(interruptedMs + 1);
+      await sweep(fixture.context);
+      const job = await jobOf(jobId);
+      expect(job).toMatchObject({ state: 'completed' });
+      if (what === 'deleted job') await deleteJob(fixture.context, job);
+      else await deleteFiles(fixture.context, job);
+      held.release();
+      await late;
+      expect(await filesOf(jobId)).toEqual([]);
+    },
+  );
 
   test('is removed by its writer: segment', async () => {
     const jobId = await approvedJob();
@@ -146,7 +149,12 @@ test.each([86_400_000, 3_600_000, -3_600_000, -86_400_000])(
     const { blobs } = fixture.context;
     const { clock } = fixture;
     const stopping = new AbortController();
-    const sweeping = sweepForever(fixture.context, sweepMs, stopping.signal, async () => wholeShare);
+    const sweeping = sweepForever(
+      fixture.context,
+      sweepMs,
+      stopping.signal,
+      async () => wholeShare,
+    );
     await clock.advance(sweepMs);
     await deleteFiles(fixture.context, job);
     clock.step(ms);

@@ -3,13 +3,17 @@ import { advanceRemoval } from '../../store/file-removals.ts';
 import type { JobContext } from '../context.ts';
 
 /*
- * A write to the result storage can land after the files of its job were deleted: the network delays a
- * request of a process that has lost the job, or of one that has died since. A process that lives removes
- * what it wrote. For the others, the sweep removes the files of a deleted job repeatedly.
+ * A write to the result storage can land after the files of its job were deleted: the network
+ * delays a request of a process that has lost the job, or of one that has died since. A process
+ * that lives removes what it wrote. For the others, the sweep removes the files of a deleted job
+ * repeatedly.
  */
 
 /** Removes the files of a job if they were deleted while this process wrote one. */
-export async function removeIfDeleted({ store, blobs, log }: JobContext, jobId: string): Promise<boolean> {
+export async function removeIfDeleted(
+  { store, blobs, log }: JobContext,
+  jobId: string,
+): Promise<boolean> {
   const job = await store.jobs.get(jobId);
   if (job !== null && job.filesDeletedAt === null) return false;
   const files = await blobs.listJob(jobId);
@@ -19,7 +23,10 @@ export async function removeIfDeleted({ store, blobs, log }: JobContext, jobId: 
   return true;
 }
 
-/** Removes files of a deleted job that were written since. The sweep calls this when a removal is due. */
+/**
+ * Removes files of a deleted job that were written since. The sweep calls this when a removal is
+ * due.
+ */
 export async function removeAgain(context: JobContext, removal: FileRemoval): Promise<void> {
   await removeIfDeleted(context, removal.jobId);
   await advanceRemoval(context.store, removal);

@@ -9,11 +9,16 @@ import { prefetch } from '../queries/rows.ts';
 import { composeRows, noRows, openRecords, readRows, segmentWithRows } from '../records.ts';
 import { removeIfDeleted } from './late-files.ts';
 
-/** Segments that are read while the rows of earlier ones are written, and the maximum bytes of each. */
+/**
+ * Segments that are read while the rows of earlier ones are written, and the maximum bytes of each.
+ */
 const maxSegmentsAhead = 3;
 const maxAheadBytes = 1024 ** 2;
 
-/** Interval at which a long compilation touches its job, so that the sweep does not start a second one. */
+/**
+ * Interval at which a long compilation touches its job, so that the sweep does not start a second
+ * one.
+ */
 const touchIntervalMs = 10_000;
 
 /** A merged file, and where it has the rows of batches. */
@@ -33,10 +38,15 @@ interface Merging {
 const noMerging = (): Merging => ({ bytes: 0, items: 0, rows: new Map() });
 
 /**
- * Writes a job's merged file: the head, the rows of the batches' segments in submission order, and the tail.
- * Copies rows byte for byte. Returns null for kinds without a merged file, and for jobs without a row.
+ * Writes a job's merged file: the head, the rows of the batches' segments in submission order, and
+ * the tail. Copies rows byte for byte. Returns null for kinds without a merged file, and for jobs
+ * without a row.
  */
-export async function compile(context: JobContext, job: Job, success: number): Promise<MergedFile | null> {
+export async function compile(
+  context: JobContext,
+  job: Job,
+  success: number,
+): Promise<MergedFile | null> {
   const pack = context.jobTypes.of(job).kind.files.job;
   if (!pack || job.state === 'rejecting' || (success === 0 && !pack.whenAllFailed)) return null;
   const merging = noMerging();
@@ -51,11 +61,16 @@ export async function compile(context: JobContext, job: Job, success: number): P
 }
 
 /**
- * Resumes an end that was interrupted after its merged file was stored with the job: writes the file again.
- * Keeps it, and moves no rows, if the batches result in other contents, as another version of the program
- * could write another head. Throws `storage_damaged` if the file is missing, too.
+ * Resumes an end that was interrupted after its merged file was stored with the job: writes the
+ * file again. Keeps it, and moves no rows, if the batches result in other contents, as another
+ * version of the program could write another head. Throws `storage_damaged` if the file is missing,
+ * too.
  */
-export async function resumeMerged(context: JobContext, job: Job, file: StoredFile): Promise<MergedFile> {
+export async function resumeMerged(
+  context: JobContext,
+  job: Job,
+  file: StoredFile,
+): Promise<MergedFile> {
   try {
     return await compileAgain(context, job, file);
   } catch (error) {
@@ -66,16 +81,21 @@ export async function resumeMerged(context: JobContext, job: Job, file: StoredFi
 }
 
 /**
- * Writes a merged file again. Throws `storage_damaged`, and writes nothing, if the batches no longer result
- * in the recorded contents; `results_deleted` if the files are deleted meanwhile.
+ * Writes a merged file again. Throws `storage_damaged`, and writes nothing, if the batches no
+ * longer result in the recorded contents; `results_deleted` if the files are deleted meanwhile.
  */
-export async function compileAgain(context: JobContext, job: Job, file: StoredFile): Promise<MergedFile> {
+export async function compileAgain(
+  context: JobContext,
+  job: Job,
+  file: StoredFile,
+): Promise<MergedFile> {
   const pack = context.jobTypes.of(job).kind.files.job;
   if (!pack) throw new Error(`${job.kind} has no merged file`);
   const merging = noMerging();
   const contents = compareFile(file.path, file, merge(context, pack, job, merging));
   await context.blobs.write(file.path, file.contentType, contents, () => file.items);
-  if (await removeIfDeleted(context, job.id)) throw new Fault('results_deleted', 'This file was deleted.');
+  if (await removeIfDeleted(context, job.id))
+    throw new Fault('results_deleted', 'This file was deleted.');
   return { file, rows: merging.rows };
 }
 
@@ -110,7 +130,8 @@ async function* merge(
       yield count(chunk);
     }
     merging.items += rows.items;
-    if (isCopied && start !== null) merging.rows.set(seq, { start, end: merging.bytes, items: rows.items });
+    if (isCopied && start !== null)
+      merging.rows.set(seq, { start, end: merging.bytes, items: rows.items });
   }
   yield count(pack.tail(job));
 }
@@ -126,7 +147,12 @@ interface BatchRows {
 }
 
 /** Returns the rows of a batch. Those of a small segment are read. */
-async function rowsOf(context: JobContext, pack: FilePack, job: Job, batch: Batch): Promise<BatchRows> {
+async function rowsOf(
+  context: JobContext,
+  pack: FilePack,
+  job: Job,
+  batch: Batch,
+): Promise<BatchRows> {
   const { seq } = batch;
   const segment = segmentWithRows(batch);
   if (segment) {

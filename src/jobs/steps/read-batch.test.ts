@@ -27,7 +27,8 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-const paused = (retryAfterMs: number) => new Fault('origin_paused', 'mkta/sg: blocked', { retryAfterMs });
+const paused = (retryAfterMs: number) =>
+  new Fault('origin_paused', 'mkta/sg: blocked', { retryAfterMs });
 const failed = (code: 'work_abandoned' | 'page_not_found'): Outcome => ({
   status: 'FAILED',
   code,
@@ -77,11 +78,14 @@ describe('readIsolated()', () => {
         message: 'the batch was claimed 14 consecutive times without progress',
       },
     ],
-  ])('reads or abandons a unit after %i claims without progress', async (stalledClaims, outcome) => {
-    const one = await claimed(1, { stalledClaims });
-    expect(await read(one)).toEqual({ wait: null });
-    expect(one.batch.outcomes[0]).toMatchObject(outcome);
-  });
+  ])(
+    'reads or abandons a unit after %i claims without progress',
+    async (stalledClaims, outcome) => {
+      const one = await claimed(1, { stalledClaims });
+      expect(await read(one)).toEqual({ wait: null });
+      expect(one.batch.outcomes[0]).toMatchObject(outcome);
+    },
+  );
 
   test.each([
     ['page_not_found', 'SUCCESS'],

@@ -7,7 +7,9 @@ import type { JobContext } from '../context.ts';
 import { type BatchWriter, countsAsStalled } from './batch-writer.ts';
 import { type DeferredUnit, maxInPlaceWaitMs, readUnit, type UnitResult } from './read-unit.ts';
 
-/** Result of reading a batch: the wait of its remaining units, or null if every unit has an outcome. */
+/**
+ * Result of reading a batch: the wait of its remaining units, or null if every unit has an outcome.
+ */
 export interface ReadUnits {
   wait: BatchWait | null;
 }
@@ -16,12 +18,15 @@ export interface ReadUnits {
 const flushMs = 2_000;
 
 /**
- * Maximum time that a batch is deferred while none of its units can be read, in milliseconds; then they fail.
- * Shorter for single pages, whose callers wait for them.
+ * Maximum time that a batch is deferred while none of its units can be read, in milliseconds; then
+ * they fail. Shorter for single pages, whose callers wait for them.
  */
 const maxWaitMs: Readonly<Record<Lane, number>> = { single: 10 * 60_000, bulk: 60 * 60_000 };
 
-/** Returns true if an earlier claim of a batch ended without progress: a page of it may end its reader. */
+/**
+ * Returns true if an earlier claim of a batch ended without progress: a page of it may end its
+ * reader.
+ */
 export function isSuspect({ stalledClaims, isolated }: Batch): boolean {
   return stalledClaims > maxSharedClaims || isolated !== null;
 }
@@ -29,13 +34,16 @@ export function isSuspect({ stalledClaims, isolated }: Batch): boolean {
 /** Returns the function that reads a batch, given how earlier claims of it ended. */
 export function readerOf(batch: Batch): typeof readExclusive {
   if (!isSuspect(batch)) return readUnits;
-  return batch.stalledClaims > maxExclusiveClaims || batch.isolated !== null ? readIsolated : readExclusive;
+  return batch.stalledClaims > maxExclusiveClaims || batch.isolated !== null
+    ? readIsolated
+    : readExclusive;
 }
 
 /**
- * Reads the batch's outstanding units concurrently. Writes finished units every two seconds, so that a crash
- * costs little, and returns the wait of the deferred ones. Returns null if the claim was lost. If one of the
- * service's own engines fails, stops the other reads and writes the finished units before it throws.
+ * Reads the batch's outstanding units concurrently. Writes finished units every two seconds, so
+ * that a crash costs little, and returns the wait of the deferred ones. Returns null if the claim
+ * was lost. If one of the service's own engines fails, stops the other reads and writes the
+ * finished units before it throws.
  */
 async function readUnits(
   context: JobContext,
@@ -53,8 +61,8 @@ async function readUnits(
   let left = 0;
   let done = 0;
   /**
-   * Start of the wait for origins; reset by each successful unit, and after an outage of the service's
-   * engines.
+   * Start of the wait for origins; reset by each successful unit, and after an outage of the
+   * service's engines.
    */
   let since = waitingSince(batch.wait, clock.steady());
   const tries = new Map(Object.entries(batch.wait?.tries ?? {}));
@@ -86,7 +94,10 @@ async function readUnits(
     left = indexes.length;
     done = 0;
     const later = new Map<number, DeferredUnit>();
-    const readers = Math.min(context.pages.concurrency(batch.market, batch.region), batch.units.length);
+    const readers = Math.min(
+      context.pages.concurrency(batch.market, batch.region),
+      batch.units.length,
+    );
     const read = () => readNext(outstanding, later).catch((error) => halt.abort(error));
     await Promise.all(Array.from({ length: readers }, read));
     if (!hasClaim) return null;
@@ -103,7 +114,9 @@ async function readUnits(
   }
 }
 
-/** Returns the start of a batch's wait for its origins: now, unless it last waited for an origin. */
+/**
+ * Returns the start of a batch's wait for its origins: now, unless it last waited for an origin.
+ */
 function waitingSince(waited: BatchWait | null, now: number): number {
   return waited !== null && waited.failures === 0 ? waited.since : now;
 }
@@ -118,22 +131,25 @@ export function waitOf(later: ReadonlyMap<number, DeferredUnit>, since: number):
 }
 
 /*
- * A page that stalls its worker process costs two deaths, because the process reports the unit when it ends:
- * one while other batches are read, and one while its unit is read alone. A page that kills the process
- * costs at most four: one while other batches are read, one while its batch is the only stalled one, and two
- * while its unit is. A page that kills the service costs eight.
+ * A page that stalls its worker process costs two deaths, because the process reports the unit when
+ * it ends: one while other batches are read, and one while its unit is read alone. A page that
+ * kills the process costs at most four: one while other batches are read, one while its batch is
+ * the only stalled one, and two while its unit is. A page that kills the service costs eight.
  */
 
 /** Claims without progress after which a worker reads no other stalled batch meanwhile. */
 const maxSharedClaims = 1;
 /** Claims without progress after which a batch's units are read one at a time. */
 const maxExclusiveClaims = 2;
-/** Isolated starts that ended in a failure or a death of the worker, after which a unit is abandoned. */
+/**
+ * Isolated starts that ended in a failure or a death of the worker, after which a unit is
+ * abandoned.
+ */
 const maxFailedStarts = 2;
 /**
- * Isolated starts of a unit of which nobody saw the end, after which it is abandoned. More than failures,
- * because they end when the whole service is killed from outside; not all claims, because without worker
- * processes a page that kills its reader kills the service.
+ * Isolated starts of a unit of which nobody saw the end, after which it is abandoned. More than
+ * failures, because they end when the whole service is killed from outside; not all claims, because
+ * without worker processes a page that kills its reader kills the service.
  */
 const maxUnseenStarts = 6;
 /** Abandoned units of a batch after which its other units are abandoned too. */
@@ -142,7 +158,8 @@ const maxAbandoned = 3;
 const maxStalledClaims = 14;
 
 /**
- * Limit of one stalled batch or unit at a time per worker: with two, a crash could be the fault of either.
+ * Limit of one stalled batch or unit at a time per worker: with two, a crash could be the fault of
+ * either.
  */
 const limits = new WeakMap<object, ConcurrencyLimit>();
 
@@ -153,9 +170,9 @@ function limitOf(context: JobContext): ConcurrencyLimit {
 }
 
 /**
- * Reads a batch of which a claim ended without progress while this worker reads no other stalled one, so that
- * the next death tells which batch is the cause. Returns `busy` while the worker reads another: waiting for
- * it would count as a claim without progress if that one ends the worker.
+ * Reads a batch of which a claim ended without progress while this worker reads no other stalled
+ * one, so that the next death tells which batch is the cause. Returns `busy` while the worker reads
+ * another: waiting for it would count as a claim without progress if that one ends the worker.
  */
 async function readExclusive(
   context: JobContext,
@@ -176,16 +193,23 @@ async function readExclusive(
 
 /** Returns the outcome of an abandoned unit, or null if it may still be read. */
 function abandoned({ outcomes, stalledClaims, isolated }: Batch, index: number): Outcome | null {
-  const fail = (message: string): Outcome => ({ status: 'FAILED', code: 'work_abandoned', message });
+  const fail = (message: string): Outcome => ({
+    status: 'FAILED',
+    code: 'work_abandoned',
+    message,
+  });
   const { starts = 0, failures = 0 } = isolated?.index === index ? isolated : {};
   if (failures >= maxFailedStarts || starts >= maxUnseenStarts) {
     const all = starts + failures;
-    return fail(`the unit was started ${all} times on its own, and its worker crashed or failed each time`);
+    return fail(
+      `the unit was started ${all} times on its own, and its worker crashed or failed each time`,
+    );
   }
   const others = Object.values(outcomes).filter(
     (outcome) => outcome.status === 'FAILED' && outcome.code === 'work_abandoned',
   ).length;
-  if (others >= maxAbandoned) return fail(`${others} other units of the batch crashed their workers`);
+  if (others >= maxAbandoned)
+    return fail(`${others} other units of the batch crashed their workers`);
   if (stalledClaims > maxStalledClaims) {
     return fail(`the batch was claimed ${maxStalledClaims} consecutive times without progress`);
   }
@@ -193,9 +217,9 @@ function abandoned({ outcomes, stalledClaims, isolated }: Batch, index: number):
 }
 
 /**
- * Reads the outstanding units of a stalled batch one at a time, and records each outcome immediately. Each
- * start is recorded first, so that only the unit that crashes its worker fails, with `work_abandoned`.
- * Returns null if the claim was lost.
+ * Reads the outstanding units of a stalled batch one at a time, and records each outcome
+ * immediately. Each start is recorded first, so that only the unit that crashes its worker fails,
+ * with `work_abandoned`. Returns null if the claim was lost.
  */
 export async function readIsolated(
   context: JobContext,
@@ -209,7 +233,10 @@ export async function readIsolated(
   let since = waitingSince(batch.wait, clock.steady());
   log.warn({ batchId: batch.id, stalledClaims: batch.stalledClaims }, 'stalled batch claimed');
   // A record of the next unit would replace that of the isolated one.
-  const suspects = new Set([...(batch.isolated ? [batch.isolated.index] : []), ...batch.units.keys()]);
+  const suspects = new Set([
+    ...(batch.isolated ? [batch.isolated.index] : []),
+    ...batch.units.keys(),
+  ]);
   for (const index of suspects) {
     if (batch.outcomes[index]) continue;
     const budget = { tries: batch.wait?.tries[index] ?? 0, until: since + maxWaitMs[job.lane] };
@@ -232,7 +259,9 @@ export async function readIsolated(
   return { wait: later.size === 0 ? null : waitOf(later, since) };
 }
 
-/** Reads one unit while this worker reads no other stalled unit. Returns null if the claim was lost. */
+/**
+ * Reads one unit while this worker reads no other stalled unit. Returns null if the claim was lost.
+ */
 async function readAlone(
   context: JobContext,
   batch: Batch,

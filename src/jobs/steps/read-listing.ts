@@ -1,7 +1,13 @@
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import { limitsOf } from '../../markets/defaults.ts';
-import type { ListPage, ListReader, ListSummary, Market, ReadContext } from '../../markets/market.ts';
+import type {
+  ListPage,
+  ListReader,
+  ListSummary,
+  Market,
+  ReadContext,
+} from '../../markets/market.ts';
 import type { Batch, Outcome } from '../../store/batches.ts';
 import type { Job, QualityCounts, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
@@ -19,7 +25,9 @@ export interface DriftObserver {
   fault(fault: Fault): void;
 }
 
-/** Observer of the pages of the sandbox, and of kept pages, which were observed when they were read. */
+/**
+ * Observer of the pages of the sandbox, and of kept pages, which were observed when they were read.
+ */
 const ignoring: DriftObserver = { contradictions: () => {}, page: () => {}, fault: () => {} };
 
 /** Creates an observer of one unit's pages. */
@@ -39,19 +47,21 @@ export function createDriftObserver(
       contradicted = new Set(fields);
     },
     page(records) {
-      for (const field of contradicted) metrics.add('gleaner_contradictions_total', { market, field });
+      for (const field of contradicted)
+        metrics.add('gleaner_contradictions_total', { market, field });
       drift.look(market, page, records, unit, contradicted);
       contradicted = new Set();
     },
     fault: ({ code }) => {
-      if (code === 'page_unreadable' || code === 'page_empty') drift.watchUnreadable(market, page, unit);
+      if (code === 'page_unreadable' || code === 'page_empty')
+        drift.watchUnreadable(market, page, unit);
     },
   };
 }
 
 /**
- * Recent file of a listing, as it is stored for later jobs. The file belongs to the job that read the
- * listing.
+ * Recent file of a listing, as it is stored for later jobs. The file belongs to the job that read
+ * the listing.
  */
 interface RecentFile {
   file: StoredFile;
@@ -59,8 +69,8 @@ interface RecentFile {
 }
 
 /**
- * Reads the listing of a unit at `readAt` into the unit's file, or copies the file of a recent job if the
- * unit's job accepts one. Rejects as the reader and the storage do.
+ * Reads the listing of a unit at `readAt` into the unit's file, or copies the file of a recent job
+ * if the unit's job accepts one. Rejects as the reader and the storage do.
  */
 export async function readListing(
   context: JobContext,
@@ -105,8 +115,8 @@ async function reuseFile(
 }
 
 /**
- * Yields the pages of a listing, each after `look` has seen its entries. Throws `page_too_large` when they
- * contain more records than the market allows.
+ * Yields the pages of a listing, each after `look` has seen its entries. Throws `page_too_large`
+ * when they contain more records than the market allows.
  */
 export async function* limitRecords(
   pages: AsyncGenerator<ListPage, ListSummary, void>,
@@ -125,7 +135,8 @@ export async function* limitRecords(
       }
       look(next.value.entries);
       yield next.value;
-      // Frees the entries: readers and consumers may still refer to the page while the next one is fetched.
+      // Frees the entries: readers and consumers may still refer to the page while the next one is
+      // fetched.
       next.value.entries.length = 0;
     }
     return next.value;
@@ -147,8 +158,8 @@ export interface UnitFileTarget {
 class LostSourceError extends Error {}
 
 /**
- * Writes the result file of one listing, read at `at`, while its pages arrive, so that memory is bounded by
- * one page. A listing that fails leaves no file.
+ * Writes the result file of one listing, read at `at`, while its pages arrive, so that memory is
+ * bounded by one page. A listing that fails leaves no file.
  */
 async function writeUnitFile(
   context: JobContext,
@@ -166,8 +177,9 @@ async function writeUnitFile(
 }
 
 /**
- * Writes the result file of a listing as a copy of another job's file, read at `at`, with a first line of its
- * own. Returns null, and leaves no file, if the source was deleted or changed. Throws `unavailable`.
+ * Writes the result file of a listing as a copy of another job's file, read at `at`, with a first
+ * line of its own. Returns null, and leaves no file, if the source was deleted or changed. Throws
+ * `unavailable`.
  */
 async function copyUnitFile(
   context: JobContext,
@@ -189,7 +201,11 @@ async function copyUnitFile(
 }
 
 /** Returns the file to write: its format, its place, and the function that writes it. */
-function fileOf({ blobs, jobTypes }: JobContext, { job, batch, index }: UnitFileTarget, at: number) {
+function fileOf(
+  { blobs, jobTypes }: JobContext,
+  { job, batch, index }: UnitFileTarget,
+  at: number,
+) {
   const { kind, result } = jobTypes.of(job);
   const pack = kind.files.unit;
   if (!pack) throw new Error(`${job.kind} has no unit file`);
@@ -205,7 +221,10 @@ function fileOf({ blobs, jobTypes }: JobContext, { job, batch, index }: UnitFile
 const lineBreak = 0x0a;
 
 /** Yields the bytes of a file from its first line break on. */
-async function* bodyOf({ blobs }: JobContext, { path, bytes }: StoredFile): AsyncGenerator<Uint8Array> {
+async function* bodyOf(
+  { blobs }: JobContext,
+  { path, bytes }: StoredFile,
+): AsyncGenerator<Uint8Array> {
   let read = 0;
   let isBody = false;
   try {

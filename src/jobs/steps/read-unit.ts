@@ -46,7 +46,8 @@ const maxCrawlBytes = 1024 * 1024;
 export const maxRecordBytes = 16_000_000;
 
 /**
- * Maximum characters of a failed unit's message: it may quote the marketplace, and outcomes share a document.
+ * Maximum characters of a failed unit's message: it may quote the marketplace, and outcomes share a
+ * document.
  */
 const maxMessageLength = 1_000;
 
@@ -63,9 +64,9 @@ export interface UnitResult {
 }
 
 /**
- * Reads one unit and retries it as its faults allow. Rejects only if `signal` aborts or one of the service's
- * own engines (store, blobs, queue) fails. A wait of more than 10 seconds is not slept here: the result is
- * the time of the next attempt, or a failure if that is past the budget.
+ * Reads one unit and retries it as its faults allow. Rejects only if `signal` aborts or one of the
+ * service's own engines (store, blobs, queue) fails. A wait of more than 10 seconds is not slept
+ * here: the result is the time of the next attempt, or a failure if that is past the budget.
  */
 export async function readUnit(
   context: JobContext,
@@ -83,7 +84,8 @@ export async function readUnit(
     if ('outcome' in read && read.outcome.status === 'FAILED') failSpan(span, read.outcome.code);
     return read;
   });
-  if (!('until' in result)) metrics.record('gleaner_unit_duration_seconds', clock.steady() - startedAt);
+  if (!('until' in result))
+    metrics.record('gleaner_unit_duration_seconds', clock.steady() - startedAt);
   return result;
 }
 
@@ -98,8 +100,8 @@ async function readWithRetries(
   const { clock, log, pages, random } = context;
   const observer = createDriftObserver(context, job, batch, index);
   const { mode, market, userId } = job;
-  // The first batch of a job gets its permits first, so that batches end one after the other: while one is
-  // written, the pages of the next ones keep the origin busy.
+  // The first batch of a job gets its permits first, so that batches end one after the other: while
+  // one is written, the pages of the next ones keep the origin busy.
   const owner = { userId, jobId: job.id, order: batch.seq };
   const caller = { urgent: batch.lane === 'single', owner, mode };
   for (let attempt = budget.tries; ; ) {
@@ -109,7 +111,8 @@ async function readWithRetries(
         ? pages.openSession(market, batch.region, signal, caller)
         : await openKeptSession(context, job, batch, index);
     const kept = keepsPages(job) ? capturePages(session.fetch) : null;
-    const withPages = (result: UnitResult) => (kept === null ? result : { ...result, pages: kept.captured });
+    const withPages = (result: UnitResult) =>
+      kept === null ? result : { ...result, pages: kept.captured };
     let fault: Fault;
     try {
       const fetch = guardedFetch(context, kept?.fetch ?? session.fetch, batch, index);
@@ -147,10 +150,15 @@ async function readWithRetries(
 }
 
 /**
- * Returns a fetcher whose pages are read in a turn of the event loop of their own, so that the guard of the
- * process knows which unit stalls it.
+ * Returns a fetcher whose pages are read in a turn of the event loop of their own, so that the
+ * guard of the process knows which unit stalls it.
  */
-function guardedFetch({ guard }: JobContext, fetch: FetchPage, batch: Batch, index: number): FetchPage {
+function guardedFetch(
+  { guard }: JobContext,
+  fetch: FetchPage,
+  batch: Batch,
+  index: number,
+): FetchPage {
   if (guard === undefined) return fetch;
   const { jobId, id: batchId, attempt } = batch;
   return async (request) => {
@@ -191,7 +199,11 @@ async function tryRead(
   const sourced = (outcome: Outcome): Outcome => {
     if (outcome.status === 'FAILED' || (keptAt === undefined && !keepsPages(job))) return outcome;
     const version = `${job.market}/${kind.page} ${settings.version}`;
-    return { ...outcome, reader: version, ...(keptAt === undefined ? {} : { collectedAt: keptAt }) };
+    return {
+      ...outcome,
+      reader: version,
+      ...(keptAt === undefined ? {} : { collectedAt: keptAt }),
+    };
   };
   const unit = batch.units[index]!;
   if (reader.sort === 'list') {
@@ -199,11 +211,18 @@ async function tryRead(
     const listing = { ...reading, readAt: keptAt ?? clock.now() };
     return { outcome: sourced(await readListing(context, target, reader, listing, observer)) };
   }
-  const outcomeAt = (readAt: number) => ({ status: 'SUCCESS' as const, attempt: batch.attempt, readAt });
+  const outcomeAt = (readAt: number) => ({
+    status: 'SUCCESS' as const,
+    attempt: batch.attempt,
+    readAt,
+  });
   const { kept, isMarked, keep } = await findRecent(context, job, batch, unit);
   if (kept) {
     const outcome = outcomeAt(kept.at);
-    return { outcome: isMarked ? { ...outcome, collectedAt: kept.at } : outcome, payload: kept.body };
+    return {
+      outcome: isMarked ? { ...outcome, collectedAt: kept.at } : outcome,
+      payload: kept.body,
+    };
   }
   const reportContradictions = observer.contradictions;
   const record = await reader.read(unit.input, { ...reading, reportContradictions });
@@ -221,7 +240,8 @@ async function tryRead(
   const result = { outcome: sourced(outcomeAt(readAt)), payload, record };
   if (!isComplete || payload.length > maxCrawlBytes) return result;
   const keepRecent = () => keep(readAt, payload);
-  // The outcome of a single task does not wait for this write. Units of a larger batch may reuse its record.
+  // The outcome of a single task does not wait for this write. Units of a larger batch may reuse
+  // its record.
   if (batch.units.length === 1) return { ...result, keepRecent };
   await keepRecent();
   return result;
@@ -230,5 +250,9 @@ async function tryRead(
 /** Returns the milliseconds before the next attempt. */
 function retryDelayMs({ retry, retryAfterMs }: Fault, attempt: number, random: number): number {
   if (retryAfterMs !== undefined) return retryAfterMs;
-  return backOffMs({ firstMs: firstMs[retry === 'later' ? 'later' : 'soon'], maxMs }, attempt, random);
+  return backOffMs(
+    { firstMs: firstMs[retry === 'later' ? 'later' : 'soon'], maxMs },
+    attempt,
+    random,
+  );
 }

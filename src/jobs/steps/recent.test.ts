@@ -24,8 +24,8 @@ interface Line {
 }
 
 /**
- * Reads these rows in one bulk task, with `everyMs` passing repeatedly. Returns its lines and the items
- * requested from the origin meanwhile.
+ * Reads these rows in one bulk task, with `everyMs` passing repeatedly. Returns its lines and the
+ * items requested from the origin meanwhile.
  */
 async function crawl(
   rows: string[],
@@ -52,7 +52,8 @@ async function crawl(
   };
 }
 
-const collected = ({ lines }: { lines: Line[] }) => lines.map(({ response }) => response?.collected_at);
+const collected = ({ lines }: { lines: Line[] }) =>
+  lines.map(({ response }) => response?.collected_at);
 const seconds = () => Math.floor(fixture.clock.now() / 1000);
 
 describe('a task that accepts recent pages', () => {
@@ -168,7 +169,11 @@ test('a single task ends before its page is stored, and without it if that fails
     outstanding.push(await hasOutstanding(store, job!.id));
     throw new Fault('unavailable', 'The store is away.');
   };
-  ({ taskId } = await fixture.submit(userId, 'SubmitGetPc', { region: 'sg', shopId: '7', itemId: '20101' }));
+  ({ taskId } = await fixture.submit(userId, 'SubmitGetPc', {
+    region: 'sg',
+    shopId: '7',
+    itemId: '20101',
+  }));
   const { id } = (await findJobByNumber(fixture.context.store, taskId))!;
   await fixture.waitForState(id, 'completed');
   expect(outstanding).toEqual([false]);
@@ -177,11 +182,17 @@ test('a single task ends before its page is stored, and without it if that fails
 test('old pages are deleted by the sweep', async () => {
   await crawl(['sg,7,20101'], false);
   const key = 'mkta/sg/7/20101';
-  expect(await fixture.context.store.crawls.pick({ key, at: { atLeast: 0 } }, ['at', 'body'])).not.toBeNull();
+  expect(
+    await fixture.context.store.crawls.pick({ key, at: { atLeast: 0 } }, ['at', 'body']),
+  ).not.toBeNull();
   await fixture.clock.advance(23 * hour);
   await sweep(fixture.context);
-  expect(await fixture.context.store.crawls.pick({ key, at: { atLeast: 0 } }, ['at', 'body'])).not.toBeNull();
+  expect(
+    await fixture.context.store.crawls.pick({ key, at: { atLeast: 0 } }, ['at', 'body']),
+  ).not.toBeNull();
   await fixture.clock.advance(2 * hour);
   await sweep(fixture.context);
-  expect(await fixture.context.store.crawls.pick({ key, at: { atLeast: 0 } }, ['at', 'body'])).toBeNull();
+  expect(
+    await fixture.context.store.crawls.pick({ key, at: { atLeast: 0 } }, ['at', 'body']),
+  ).toBeNull();
 });

@@ -27,7 +27,8 @@ beforeEach(async () => {
   return () => fixture.close();
 });
 
-const reread = async () => (await Array.fromAsync(fixture.context.store.batches.read(batch.jobId)))[0]!;
+const reread = async () =>
+  (await Array.fromAsync(fixture.context.store.batches.read(batch.jobId)))[0]!;
 /** The context of a process for which the store is unavailable when it releases a batch. */
 const withoutRelease = () => ({
   ...fixture.context,
@@ -54,10 +55,19 @@ describe('backOff()', () => {
   test('publishes the batch after its delay, and keeps its wait', async () => {
     await backOff(fixture.context, batch, message, away, 1, never);
     const wait = (await reread()).wait!;
-    expect(wait).toMatchObject({ since: noon, reason: 'storage unavailable', tries: {}, failures: 1 });
+    expect(wait).toMatchObject({
+      since: noon,
+      reason: 'storage unavailable',
+      tries: {},
+      failures: 1,
+    });
     expect(wait.until).toBeGreaterThanOrEqual(noon + 1_000);
     expect(wait.until).toBeLessThanOrEqual(noon + 2_000);
-    expect(await reread()).toMatchObject({ state: 'queued', stalledClaims: 0, notBefore: wait.until });
+    expect(await reread()).toMatchObject({
+      state: 'queued',
+      stalledClaims: 0,
+      notBefore: wait.until,
+    });
     await fixture.clock.advance(wait.until - noon - 1);
     expect(published).toEqual([]);
     await fixture.clock.advance(1);

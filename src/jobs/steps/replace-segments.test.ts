@@ -22,7 +22,9 @@ afterEach(() => fixture.close());
 
 const failing = '30000000801';
 const items = [...Array.from({ length: 60 }, (_, index) => String(20_101 + index)), failing];
-const csv = Buffer.from(['region,shop_id,item_id', ...items.map((item) => `sg,77,${item}`)].join('\n'));
+const csv = Buffer.from(
+  ['region,shop_id,item_id', ...items.map((item) => `sg,77,${item}`)].join('\n'),
+);
 type Request = Parameters<JobFixture['submit']>[2];
 const requests: [name: string, method: string, request: Request][] = [
   ['JSON with a file per batch', 'SubmitVariantSold', variantSoldRequest(60, failing)],
@@ -38,7 +40,8 @@ async function ended(method: string, request: Request): Promise<Job> {
   return fixture.waitForState(job!.id, 'completed', 'partial_complete');
 }
 
-const batchesOf = (job: Job): Promise<Batch[]> => Array.fromAsync(fixture.context.store.batches.read(job.id));
+const batchesOf = (job: Job): Promise<Batch[]> =>
+  Array.fromAsync(fixture.context.store.batches.read(job.id));
 
 /** Returns the records of a job by the key of their units. */
 async function recordsOf(job: Job): Promise<Map<string, string>> {
@@ -49,7 +52,10 @@ async function recordsOf(job: Job): Promise<Map<string, string>> {
   return records;
 }
 
-/** Checks that each record of a batch is read by itself, and that the batch's file is as it was written. */
+/**
+ * Checks that each record of a batch is read by itself, and that the batch's file is as it was
+ * written.
+ */
 async function checkBatch(batch: Batch, records: ReadonlyMap<string, string>): Promise<void> {
   for (const [index, { key }] of batch.units.entries()) {
     const record = await readRecord(fixture.context, batch, index);
@@ -104,7 +110,10 @@ describe('while another process ends the job', () => {
     const { store, clock } = fixture.context;
     const job = await ended('SubmitVariantSold', request);
     await separateSegments(fixture.context, job.id);
-    await store.jobs.move(job.id, ['completed'], 'settling', clock.now(), { file: null, finishedAt: null });
+    await store.jobs.move(job.id, ['completed'], 'settling', clock.now(), {
+      file: null,
+      finishedAt: null,
+    });
     return (await store.jobs.get(job.id))!;
   };
 
@@ -125,7 +134,9 @@ describe('while another process ends the job', () => {
     await finishEnding(slow, job);
     const after = (await fixture.context.store.jobs.get(job.id))!;
     expect(after.state).toBe('completed');
-    expect(JSON.parse(await text(await fixture.context.blobs.read(after.file!.path)))).toHaveLength(61);
+    expect(JSON.parse(await text(await fixture.context.blobs.read(after.file!.path)))).toHaveLength(
+      61,
+    );
     expect(await fixture.problems()).toEqual([]);
   });
 

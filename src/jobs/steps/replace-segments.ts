@@ -9,10 +9,10 @@ import type { MergedFile } from './merged-file.ts';
 const chunkSize = 100;
 
 /**
- * Lets the batches of a job refer to their rows in its merged file, then removes the segments that these were
- * copied from, and the other files that neither the job nor its batches refer to: segments of lost claims,
- * segments replaced by a batch's final segment, and unit files of late workers. Every batch must be done.
- * `successful` is the number of batches with a result.
+ * Lets the batches of a job refer to their rows in its merged file, then removes the segments that
+ * these were copied from, and the other files that neither the job nor its batches refer to:
+ * segments of lost claims, segments replaced by a batch's final segment, and unit files of late
+ * workers. Every batch must be done. `successful` is the number of batches with a result.
  */
 export async function replaceSegments(
   context: JobContext,
@@ -28,11 +28,14 @@ export async function replaceSegments(
   const unreferenced = paths.filter((path) => !referenced.has(path));
   if (unreferenced.length === 0) return;
   // On SQLite, a durable write of the job keeps the references through a power failure.
-  if (merged !== null) await store.jobs.update({ id: job.id, state: job.state }, { file: merged.file });
+  if (merged !== null)
+    await store.jobs.update({ id: job.id, state: job.state }, { file: merged.file });
   await blobs.remove(unreferenced);
 }
 
-/** Moves the references of batches to the rows in a merged file. Returns the files with references. */
+/**
+ * Moves the references of batches to the rows in a merged file. Returns the files with references.
+ */
 async function referToRows(
   { store }: JobContext,
   job: Job,
@@ -75,13 +78,16 @@ function movedTo(
   };
 }
 
-/** A file that a batch refers to. The type of a segment is not stored, nor the digest of files of pages. */
+/**
+ * A file that a batch refers to. The type of a segment is not stored, nor the digest of files of
+ * pages.
+ */
 export type ReferencedFile = Pick<StoredFile, 'path' | 'bytes'> &
   Partial<Pick<StoredFile, 'contentType' | 'sha256'>>;
 
 /**
- * Yields the files that a batch refers to. A segment that is also the batch's file is yielded twice. The file
- * of a batch whose rows are in the merged file is not stored.
+ * Yields the files that a batch refers to. A segment that is also the batch's file is yielded
+ * twice. The file of a batch whose rows are in the merged file is not stored.
  */
 export function* filesOf({ file, segments, pages, outcomes }: Batch): Generator<ReferencedFile> {
   yield* segments;

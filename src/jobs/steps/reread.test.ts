@@ -1,7 +1,10 @@
 import { create, type JsonValue } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { type SubmitOptions, SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
+import {
+  type SubmitOptions,
+  SubmitOptionsSchema,
+} from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { createCrashingProcess } from '../../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
@@ -62,14 +65,17 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
     const submitter = { ...owner, idempotencyKey: key, options };
     const request = create(rereadJob.input, { jobId: source.id });
     const respond = async ({ id }: Job) => ({ jobId: id });
-    return (await reread(context, rereadJob, request, submitter, source, operatorId, respond)).jobId;
+    return (await reread(context, rereadJob, request, submitter, source, operatorId, respond))
+      .jobId;
   };
   const done = async (jobId: string) => {
     await workOff();
     return fixture.waitForState(jobId, 'completed', 'partial_complete', 'failed');
   };
   const linesOf = async (job: Job, provenance = false) => {
-    const text = (await Array.fromAsync(results(fixture.context, job, { provenance }))).map(String).join('');
+    const text = (await Array.fromAsync(results(fixture.context, job, { provenance })))
+      .map(String)
+      .join('');
     return text
       .split('\n')
       .filter(Boolean)
@@ -82,25 +88,33 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
     fixture.context.jobTypes = resolveJobTypes([MktaService], kinds, [{ ...mkta, readers }]);
   };
 
-  test.runIf(isOpen)('has the same units and results, half the price, and sends no request', async () => {
-    const source = await ended('SubmitVariantSold', variantSoldRequest(60));
-    const sent = fixture.requestedItems().length;
-    await fixture.clock.advance(dayMs);
-    const job = await done(await again(source));
-    expect(fixture.requestedItems()).toHaveLength(sent);
-    const { market, kind, region, params, totalUnits, totalBatches } = source;
-    expect(job).toMatchObject({ market, kind, region, params, totalUnits, totalBatches, userId });
-    expect(job).toMatchObject({ state: 'completed', rereadOf: source.id, retryOf: null, refunded: 0 });
-    expect(job).toMatchObject({ cost: source.cost / 2, pagesUntil: null, options: {} });
-    const [first, second] = [await linesOf(source), await linesOf(job)];
-    const recordsOf = (lines: { record: unknown }[]) => lines.map(({ record }) => record);
-    expect(recordsOf(second)).toEqual(recordsOf(first));
-    expect(new Set(second.map((line) => line.collected_at))).toEqual(
-      new Set([new Date(source.finishedAt!).toISOString()]),
-    );
-    expect(await fixture.balance(userId)).toBe(credits - source.cost - job.cost);
-    expect(await fixture.problems()).toEqual([]);
-  });
+  test.runIf(isOpen)(
+    'has the same units and results, half the price, and sends no request',
+    async () => {
+      const source = await ended('SubmitVariantSold', variantSoldRequest(60));
+      const sent = fixture.requestedItems().length;
+      await fixture.clock.advance(dayMs);
+      const job = await done(await again(source));
+      expect(fixture.requestedItems()).toHaveLength(sent);
+      const { market, kind, region, params, totalUnits, totalBatches } = source;
+      expect(job).toMatchObject({ market, kind, region, params, totalUnits, totalBatches, userId });
+      expect(job).toMatchObject({
+        state: 'completed',
+        rereadOf: source.id,
+        retryOf: null,
+        refunded: 0,
+      });
+      expect(job).toMatchObject({ cost: source.cost / 2, pagesUntil: null, options: {} });
+      const [first, second] = [await linesOf(source), await linesOf(job)];
+      const recordsOf = (lines: { record: unknown }[]) => lines.map(({ record }) => record);
+      expect(recordsOf(second)).toEqual(recordsOf(first));
+      expect(new Set(second.map((line) => line.collected_at))).toEqual(
+        new Set([new Date(source.finishedAt!).toISOString()]),
+      );
+      expect(await fixture.balance(userId)).toBe(credits - source.cost - job.cost);
+      expect(await fixture.problems()).toEqual([]);
+    },
+  );
 
   test.runIf(isOpen)('reads listings again', async () => {
     const urls = ['https://mkta.sg/shop/21'];
@@ -130,33 +144,47 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
     useReader(() => ({}));
     const sent = fixture.requestedItems().length;
     const job = await done(await again(source));
-    expect(job).toMatchObject({ state: 'completed', counts: { units: { success: 3 } }, refunded: 0 });
+    expect(job).toMatchObject({
+      state: 'completed',
+      counts: { units: { success: 3 } },
+      refunded: 0,
+    });
     expect(fixture.requestedItems()).toHaveLength(sent);
   });
 
-  test.runIf(isOpen)('refunds units whose pages were not kept, which a retry then fetches', async () => {
-    const source = await ended('SubmitVariantSold', variantSoldRequest(3));
-    useReader(({ read }) => ({
-      read: (input, { region, fetch }) =>
-        read(input, { region, fetch: (request) => fetch({ ...request, path: `${request.path}&new=1` }) }),
-    }));
-    const job = await done(await again(source));
-    expect(job).toMatchObject({ state: 'failed', refunded: job.cost });
-    const [batch] = await Array.fromAsync(fixture.context.store.batches.read(job.id));
-    expect(batch!.outcomes[0]).toMatchObject({ code: 'page_not_kept' });
-    expect(await fixture.balance(userId)).toBe(credits - source.cost);
-    // Its pages are deleted while another one runs.
-    useReader(() => ({}));
-    const next = await again(source);
-    await deleteFiles(fixture.context, source);
-    expect(await done(next)).toMatchObject({ state: 'failed', refunded: job.cost });
-    expect(await fixture.problems()).toEqual([]);
-  });
+  test.runIf(isOpen)(
+    'refunds units whose pages were not kept, which a retry then fetches',
+    async () => {
+      const source = await ended('SubmitVariantSold', variantSoldRequest(3));
+      useReader(({ read }) => ({
+        read: (input, { region, fetch }) =>
+          read(input, {
+            region,
+            fetch: (request) => fetch({ ...request, path: `${request.path}&new=1` }),
+          }),
+      }));
+      const job = await done(await again(source));
+      expect(job).toMatchObject({ state: 'failed', refunded: job.cost });
+      const [batch] = await Array.fromAsync(fixture.context.store.batches.read(job.id));
+      expect(batch!.outcomes[0]).toMatchObject({ code: 'page_not_kept' });
+      expect(await fixture.balance(userId)).toBe(credits - source.cost);
+      // Its pages are deleted while another one runs.
+      useReader(() => ({}));
+      const next = await again(source);
+      await deleteFiles(fixture.context, source);
+      expect(await done(next)).toMatchObject({ state: 'failed', refunded: job.cost });
+      expect(await fixture.problems()).toEqual([]);
+    },
+  );
 
   test.runIf(isOpen)('is refused without kept pages, and while another one runs', async () => {
-    const refused = (source: Job) => again(source).catch((error: Fault) => [error.code, error.message]);
+    const refused = (source: Job) =>
+      again(source).catch((error: Fault) => [error.code, error.message]);
     const plain = await ended('SubmitVariantSold', variantSoldRequest(1), '');
-    expect(await refused(plain)).toEqual(['conflict', expect.stringContaining('option keep_pages')]);
+    expect(await refused(plain)).toEqual([
+      'conflict',
+      expect.stringContaining('option keep_pages'),
+    ]);
     const source = await ended('SubmitVariantSold', variantSoldRequest(1), '1d');
     const first = await again(source);
     expect(await refused(source)).toEqual(['conflict', expect.stringContaining(first)]);
@@ -164,14 +192,26 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
     expect(await refused(job)).toEqual(['conflict', expect.stringContaining(source.id)]);
     expect(await done(await again(source))).toMatchObject({ state: 'completed' });
     await fixture.clock.advance(dayMs);
-    expect(await refused(await jobOf(source.id))).toEqual(['conflict', expect.stringContaining('deleted')]);
-    const running = (await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1))).jobId;
-    expect(await refused(await jobOf(running))).toEqual(['conflict', expect.stringContaining('not ended')]);
+    expect(await refused(await jobOf(source.id))).toEqual([
+      'conflict',
+      expect.stringContaining('deleted'),
+    ]);
+    const running = (await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1)))
+      .jobId;
+    expect(await refused(await jobOf(running))).toEqual([
+      'conflict',
+      expect.stringContaining('not ended'),
+    ]);
   });
 
   test.runIf(isOpen)('has the options of its call, except those of reading', async () => {
     const source = await ended('SubmitVariantSold', variantSoldRequest(1));
-    for (const option of [{ track: 'true' }, { maxAge: '1d' }, { keepPages: '1d' }, { only: 'changed' }]) {
+    for (const option of [
+      { track: 'true' },
+      { maxAge: '1d' },
+      { keepPages: '1d' },
+      { only: 'changed' },
+    ]) {
       const options = create(SubmitOptionsSchema, option);
       await expect(again(source, { options })).rejects.toMatchObject({ code: 'invalid' });
     }
@@ -221,7 +261,8 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
     const source = await ended('SubmitVariantSold', variantSoldRequest(4));
     useReader(({ read }) => ({
       async read(input, place) {
-        if (String(input.item_id) === items[3]!.itemId) throw new Fault('page_empty', 'No.', { final: true });
+        if (String(input.item_id) === items[3]!.itemId)
+          throw new Fault('page_empty', 'No.', { final: true });
         return read(input, place);
       },
     }));
@@ -242,7 +283,9 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
     expect(found.fields.map(({ name }) => name)).toEqual(found.records[1]!.fields);
     expect(found.fields.length).toBeGreaterThan(0);
     await deleteFiles(fixture.context, source);
-    await expect(differences(fixture.context, job)).rejects.toMatchObject({ code: 'results_deleted' });
+    await expect(differences(fixture.context, job)).rejects.toMatchObject({
+      code: 'results_deleted',
+    });
   });
 
   test.runIf(isOpen)('tells the pages of its results, also after they were deleted', async () => {
@@ -251,7 +294,8 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
     const job = await done(await again(source));
     await fixture.clock.advance(dayMs);
     await sweep(fixture.context);
-    const provenanceOf = async (of: Job) => (await linesOf(of, true)).map(({ provenance }) => provenance);
+    const provenanceOf = async (of: Job) =>
+      (await linesOf(of, true)).map(({ provenance }) => provenance);
     const [first] = await provenanceOf(source);
     expect(first).toEqual({
       reader: 'mkta/variants 0.0.0',
@@ -275,7 +319,10 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
     for (let last = 1, dead = true; dead; last += 1) {
       const victim = createCrashingProcess(fixture.context, last, 'after');
       const key = newId();
-      await Promise.race([again(source, { key, context: victim.context }).catch(() => {}), victim.crashed]);
+      await Promise.race([
+        again(source, { key, context: victim.context }).catch(() => {}),
+        victim.crashed,
+      ]);
       dead = victim.isCrashed();
       await fixture.clock.advance(leaseMs + 61_000);
       await sweep(fixture.context);

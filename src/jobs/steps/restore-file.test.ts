@@ -48,7 +48,9 @@ test('leaves the file as it is if a segment was changed, too', async () => {
   const rows = await text(await context.blobs.read(segment!.path));
   await write(segment!.path, rows.replace('1', '2'));
   await write(job.file!.path, 'x');
-  await expect(restoreFile(context, job.file!.path)).rejects.toMatchObject({ code: 'storage_damaged' });
+  await expect(restoreFile(context, job.file!.path)).rejects.toMatchObject({
+    code: 'storage_damaged',
+  });
   expect(await contents()).toBe('x');
 });
 

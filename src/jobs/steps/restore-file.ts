@@ -11,10 +11,10 @@ import { compileAgain } from './merged-file.ts';
 const restores = new Map<string, Promise<FilePlace | null>>();
 
 /**
- * Returns the place of a result file that is missing or damaged: that of a batch is a part of the merged file
- * once its job has ended. Writes the merged file of a job that still has segments again, and returns null.
- * Callers at the same time share one restore. Throws `results_deleted`, or `storage_damaged` for a file that
- * has no second copy.
+ * Returns the place of a result file that is missing or damaged: that of a batch is a part of the
+ * merged file once its job has ended. Writes the merged file of a job that still has segments
+ * again, and returns null. Callers at the same time share one restore. Throws `results_deleted`, or
+ * `storage_damaged` for a file that has no second copy.
  */
 export function restoreFile(context: JobContext, path: string): Promise<FilePlace | null> {
   const running = restores.get(path) ?? restore(context, path).finally(() => restores.delete(path));
@@ -40,7 +40,11 @@ async function restore(context: JobContext, path: string): Promise<FilePlace | n
 }
 
 /** Returns the place of a batch's file in the merged file, or null if it has none. */
-async function placeOf({ jobTypes, store }: JobContext, job: Job, path: string): Promise<FilePlace | null> {
+async function placeOf(
+  { jobTypes, store }: JobContext,
+  job: Job,
+  path: string,
+): Promise<FilePlace | null> {
   const format = jobTypes.of(job).kind.files.batch;
   const batch = await store.batches.pick({ jobId: job.id, 'file.path': path }, ['segments']);
   const rows = batch && segmentWithRows(batch);

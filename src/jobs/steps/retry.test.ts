@@ -1,9 +1,17 @@
 import { create } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { type SubmitOptions, SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
+import {
+  type SubmitOptions,
+  SubmitOptionsSchema,
+} from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { createCrashingProcess } from '../../../test/support/crash.ts';
-import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  grant,
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { Fault, type FaultCode } from '../../contract/fault.ts';
 import type { BatchReference } from '../../store/batches.ts';
@@ -44,7 +52,13 @@ async function open(changes: Parameters<typeof openJobFixture>[0] = {}): Promise
 /** Requests a retry as the service does; returns the new job's id. */
 async function again(
   jobId: string,
-  by: { key?: string; approvedBy?: string; context?: JobContext; source?: Job; options?: SubmitOptions } = {},
+  by: {
+    key?: string;
+    approvedBy?: string;
+    context?: JobContext;
+    source?: Job;
+    options?: SubmitOptions;
+  } = {},
 ): Promise<string> {
   const { key, approvedBy = null, context = fixture.context } = by;
   const source = by.source ?? (await context.store.jobs.get(jobId))!;
@@ -75,7 +89,10 @@ async function endedBulk(rows: number): Promise<{ jobId: string; failed: string[
   const ids = variantSoldRequest(rows).items.map(({ itemId }) => itemId);
   hidden = new Set(ids.filter((_id, at) => at % 3 === 0));
   const regions = ['sg', 'id'];
-  const csv = ['region,shop_id,item_id', ...ids.map((id, at) => `${regions[at % 2]},77,${id}`)].join('\n');
+  const csv = [
+    'region,shop_id,item_id',
+    ...ids.map((id, at) => `${regions[at % 2]},77,${id}`),
+  ].join('\n');
   await fixture.submit(userId, 'SubmitGetPcBulk', {
     file: Buffer.from(csv).toString('base64'),
     resultFormat: 'jsonl',
@@ -100,7 +117,16 @@ describe('a retry', () => {
     const second = await fixture.waitForState(await again(jobId), 'completed');
     expect(await keysOf(second.id)).toEqual(failed);
     const { market, kind, region, params, lane, unitPrice } = first;
-    expect(second).toMatchObject({ market, kind, region, params, lane, unitPrice, userId, retryOf: jobId });
+    expect(second).toMatchObject({
+      market,
+      kind,
+      region,
+      params,
+      lane,
+      unitPrice,
+      userId,
+      retryOf: jobId,
+    });
     expect(second).toMatchObject({ totalUnits: 30, cost: 240, refunded: 0, file: { items: 30 } });
     expect(second.number).not.toBe(first.number);
     const regions = new Set(
@@ -140,7 +166,9 @@ describe('a retry', () => {
         'A retry cannot succeed: 0 of 1 failed units are retried. The failure of the others is final: 1 page_private.',
     });
     expect(await fixture.balance(userId)).toBe(balance);
-    expect((await fixture.context.store.jobs.list({ retryOf: jobId }, { limit: 9 })).items).toEqual([]);
+    expect((await fixture.context.store.jobs.list({ retryOf: jobId }, { limit: 9 })).items).toEqual(
+      [],
+    );
   });
 
   test('is charged at the current unit price', async () => {
@@ -185,7 +213,11 @@ describe('a retry', () => {
     await fixture.waitForState(jobId, 'completed', 'partial_complete');
     const balance = await fixture.balance(userId);
     const waiting = await again(jobId);
-    expect(await jobOf(waiting)).toMatchObject({ state: 'awaiting_approval', decidedBy: null, cost: 10 });
+    expect(await jobOf(waiting)).toMatchObject({
+      state: 'awaiting_approval',
+      decidedBy: null,
+      cost: 10,
+    });
     expect(await fixture.balance(userId)).toBe(balance);
     await expect(again(jobId)).rejects.toMatchObject({
       code: 'conflict',
@@ -213,7 +245,9 @@ describe('a retry', () => {
       code: 'insufficient_credits',
       quota: { required: 3 * credits },
     });
-    expect((await fixture.context.store.jobs.list({ retryOf: jobId }, { limit: 9 })).items).toEqual([]);
+    expect((await fixture.context.store.jobs.list({ retryOf: jobId }, { limit: 9 })).items).toEqual(
+      [],
+    );
     Object.assign(fixture.context.settings, { prices: new Map() });
     expect((await jobOf(await again(jobId, { key: 'k' }))).cost).toBe(24);
   });
@@ -242,7 +276,9 @@ describe('a retry', () => {
     for (const call of calls)
       if (call.status === 'rejected') expect(call.reason).toMatchObject({ code: 'conflict' });
     await fixture.waitForState([...ids][0]!, 'completed');
-    expect((await fixture.context.store.jobs.list({ retryOf: jobId }, { limit: 9 })).items).toHaveLength(1);
+    expect(
+      (await fixture.context.store.jobs.list({ retryOf: jobId }, { limit: 9 })).items,
+    ).toHaveLength(1);
     expect(await fixture.balance(userId)).toBe(balance - 24);
   });
 });
@@ -279,7 +315,9 @@ describe('a retry after an earlier one', () => {
             await store.jobs.create(...job);
             await grant(fixture.context, userId, -balance);
           },
-          ...(failing === 'none' ? {} : { [failing]: () => Promise.reject(new Fault('unavailable', 'x')) }),
+          ...(failing === 'none'
+            ? {}
+            : { [failing]: () => Promise.reject(new Fault('unavailable', 'x')) }),
         },
       });
       const code = failing === 'none' ? 'insufficient_credits' : 'unavailable';
@@ -298,8 +336,13 @@ describe('a retry after an earlier one', () => {
       if (change.response !== undefined) throw new Fault('unavailable', 'The store is away.');
       return store.submissions.update(where, change);
     };
-    const context = { ...fixture.context, store: replaceMethods(store, { submissions: { update } }) };
-    await expect(again(jobId, { key: 'k', context })).rejects.toMatchObject({ code: 'unavailable' });
+    const context = {
+      ...fixture.context,
+      store: replaceMethods(store, { submissions: { update } }),
+    };
+    await expect(again(jobId, { key: 'k', context })).rejects.toMatchObject({
+      code: 'unavailable',
+    });
     const { items } = await store.jobs.list({ retryOf: jobId }, { limit: 9 });
     expect(items).toMatchObject([{ state: 'processing' }]);
     expect(await again(jobId, { key: 'k' })).toBe(items[0]!.id);
@@ -309,8 +352,13 @@ describe('a retry after an earlier one', () => {
     const { jobId } = await endedBulk(3);
     const { store } = fixture.context;
     const moveJob = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
-    const context = { ...fixture.context, store: replaceMethods(store, { jobs: { move: moveJob } }) };
-    await expect(again(jobId, { key: 'k', context })).rejects.toMatchObject({ code: 'unavailable' });
+    const context = {
+      ...fixture.context,
+      store: replaceMethods(store, { jobs: { move: moveJob } }),
+    };
+    await expect(again(jobId, { key: 'k', context })).rejects.toMatchObject({
+      code: 'unavailable',
+    });
     const { items } = await store.jobs.list({ retryOf: jobId }, { limit: 9 });
     expect(items).toMatchObject([{ state: 'submitted' }]);
     expect(await again(jobId)).toBe(items[0]!.id);
@@ -318,56 +366,59 @@ describe('a retry after an earlier one', () => {
 });
 
 describe('a retry whose process crashes', () => {
-  test.each(['before', 'after'] as const)('%s any call to an engine results in one job', async (when) => {
-    await open();
-    let messages: BatchReference[] = [];
-    const alive: JobContext = {
-      ...fixture.context,
-      queue: { ...fixture.context.queue, publish: async (message) => messages.push(message) > 0 },
-    };
-    const workOff = async () => {
-      for (let message = messages.shift(); message !== undefined; message = messages.shift())
-        await work(alive, message, () => {}, new AbortController().signal);
-    };
-    const recover = async () => {
-      messages = [];
-      for (let round = 0; round < 3; round++) {
-        await fixture.clock.advance(61_000);
-        await sweep(alive);
+  test.each(['before', 'after'] as const)(
+    '%s any call to an engine results in one job',
+    async (when) => {
+      await open();
+      let messages: BatchReference[] = [];
+      const alive: JobContext = {
+        ...fixture.context,
+        queue: { ...fixture.context.queue, publish: async (message) => messages.push(message) > 0 },
+      };
+      const workOff = async () => {
+        for (let message = messages.shift(); message !== undefined; message = messages.shift())
+          await work(alive, message, () => {}, new AbortController().signal);
+      };
+      const recover = async () => {
+        messages = [];
+        for (let round = 0; round < 3; round++) {
+          await fixture.clock.advance(61_000);
+          await sweep(alive);
+          await workOff();
+        }
+      };
+      const worker = await fixture.startWorker();
+      const { jobId } = await endedBulk(9);
+      await worker.stop();
+      hidden.clear();
+      let source: Job = await jobOf(jobId);
+      let last = 1;
+      for (let dead = true; dead; last += 1) {
+        const balance = await fixture.balance(userId);
+        const victim = createCrashingProcess(alive, last, when);
+        await Promise.race([
+          again(source.id, { key: `${last}`, context: victim.context }).catch(() => {}),
+          victim.crashed,
+        ]);
+        dead = victim.isCrashed();
+        await recover();
+        // The client repeats the call with its key; the retry may have ended by then.
+        const id = await again(source.id, { key: `${last}`, context: alive });
         await workOff();
+        const where = `death at call ${last}, ${when} ${victim.crashedAt()}`;
+        const retries = await alive.store.jobs.list({ retryOf: source.id }, { limit: 9 });
+        expect(
+          retries.items.map((job) => [job.id, job.state]),
+          where,
+        ).toEqual([[id, 'completed']]);
+        expect(await fixture.balance(userId), where).toBe(balance - 24);
+        // The next call must belong to another job, because one retry of one job is tested.
+        source = await copyOf(alive, source);
       }
-    };
-    const worker = await fixture.startWorker();
-    const { jobId } = await endedBulk(9);
-    await worker.stop();
-    hidden.clear();
-    let source: Job = await jobOf(jobId);
-    let last = 1;
-    for (let dead = true; dead; last += 1) {
-      const balance = await fixture.balance(userId);
-      const victim = createCrashingProcess(alive, last, when);
-      await Promise.race([
-        again(source.id, { key: `${last}`, context: victim.context }).catch(() => {}),
-        victim.crashed,
-      ]);
-      dead = victim.isCrashed();
-      await recover();
-      // The client repeats the call with its key; the retry may have ended by then.
-      const id = await again(source.id, { key: `${last}`, context: alive });
-      await workOff();
-      const where = `death at call ${last}, ${when} ${victim.crashedAt()}`;
-      const retries = await alive.store.jobs.list({ retryOf: source.id }, { limit: 9 });
-      expect(
-        retries.items.map((job) => [job.id, job.state]),
-        where,
-      ).toEqual([[id, 'completed']]);
-      expect(await fixture.balance(userId), where).toBe(balance - 24);
-      // The next call must belong to another job, because one retry of one job is tested.
-      source = await copyOf(alive, source);
-    }
-    expect(last).toBeGreaterThan(8);
-    expect(await fixture.problems()).toEqual([]);
-  });
+      expect(last).toBeGreaterThan(8);
+      expect(await fixture.problems()).toEqual([]);
+    },
+  );
 });
 
 /** The same ended and paid job under another id. */

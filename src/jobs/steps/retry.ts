@@ -59,9 +59,9 @@ const retryDerivation: Derivation = {
 };
 
 /**
- * Submits the failed units of an ended job again as a new job, in their order: only units whose failure is
- * not final, at the current unit price. Throws `conflict` for a job without a unit to retry, and the faults
- * of deriveJob().
+ * Submits the failed units of an ended job again as a new job, in their order: only units whose
+ * failure is not final, at the current unit price. Throws `conflict` for a job without a unit to
+ * retry, and the faults of deriveJob().
  */
 export const retry: DeriveJob = deriveJob(retryDerivation);
 
@@ -77,13 +77,14 @@ export type DeriveJob = <M extends DescMethod>(
 ) => Promise<MessageShape<M['output']>>;
 
 /**
- * Creates a function that derives a new job from an ended one, with the same owner, kind, marketplace and
- * parameters. The new job awaits approval if its kind does, unless an operator, `approvedBy`, derives it.
- * Concurrent calls create one job, as do calls under one idempotency key. The function returns the response
- * that `respond` builds from the new job. It throws `conflict` for a job that has not ended, or has another
- * such job that is running; `insufficient_credits`; `max_credits_exceeded`; those of the derivation and of
- * beginSubmission(). After a fault nothing is charged. With the option `validate_only`, it returns the quote
- * of the new job, and writes nothing.
+ * Creates a function that derives a new job from an ended one, with the same owner, kind,
+ * marketplace and parameters. The new job awaits approval if its kind does, unless an operator,
+ * `approvedBy`, derives it. Concurrent calls create one job, as do calls under one idempotency key.
+ * The function returns the response that `respond` builds from the new job. It throws `conflict`
+ * for a job that has not ended, or has another such job that is running; `insufficient_credits`;
+ * `max_credits_exceeded`; those of the derivation and of beginSubmission(). After a fault nothing
+ * is charged. With the option `validate_only`, it returns the quote of the new job, and writes
+ * nothing.
  */
 function deriveJob(derivation: Derivation): DeriveJob {
   return async (context, method, request, submitter, source, approvedBy, respond) => {
@@ -95,7 +96,14 @@ function deriveJob(derivation: Derivation): DeriveJob {
     const submission = await beginSubmission(context, method, request, submitter, jobId);
     if (submission.response !== null) return submission.response;
     try {
-      const job = await placeDerived(context, derivation, source, submission, submitter, approvedBy);
+      const job = await placeDerived(
+        context,
+        derivation,
+        source,
+        submission,
+        submitter,
+        approvedBy,
+      );
       return await completeSubmission(context, submission, await respond(job));
     } catch (error) {
       await abandonSubmission(context, submission);
@@ -105,18 +113,27 @@ function deriveJob(derivation: Derivation): DeriveJob {
 }
 
 /** Returns the newest job derived from a job that was not discarded. */
-async function lastDerived({ store }: JobContext, { of }: Derivation, { id }: Job): Promise<Job | undefined> {
+async function lastDerived(
+  { store }: JobContext,
+  { of }: Derivation,
+  { id }: Job,
+): Promise<Job | undefined> {
   const { items } = await store.jobs.list({ [of]: id }, { limit: 10 });
   return items.find(({ state }) => state !== 'discarding');
 }
 
 /**
- * Returns the id of the next job derived from a job. Concurrent calls get the same id, so that they create
- * one job.
+ * Returns the id of the next job derived from a job. Concurrent calls get the same id, so that they
+ * create one job.
  */
-async function nextDerivedId(context: JobContext, derivation: Derivation, source: Job): Promise<string> {
+async function nextDerivedId(
+  context: JobContext,
+  derivation: Derivation,
+  source: Job,
+): Promise<string> {
   const { store } = context;
-  const idAfter = (id: string) => idFromName(`${derivation.words.noun} of ${source.id} after ${id}`);
+  const idAfter = (id: string) =>
+    idFromName(`${derivation.words.noun} of ${source.id} after ${id}`);
   let next = idAfter((await lastDerived(context, derivation, source))?.id ?? 'none');
   // The id of a discarded or deleted job cannot be used again.
   while ((await isChargeVoid(store, next)) || (await store.deletedJobs.get(next)) !== null)
@@ -140,12 +157,18 @@ async function quoteDerived(
     isReread: derivation.of === 'rereadOf',
   };
   const caller = { userId, mode: source.mode, keyId, ...derivedOptions };
-  return quoteJob(context, context.jobTypes.of(source), plan, caller, warning === null ? [] : [warning]);
+  return quoteJob(
+    context,
+    context.jobTypes.of(source),
+    plan,
+    caller,
+    warning === null ? [] : [warning],
+  );
 }
 
 /**
- * Returns an interrupted job that was derived from a job, which is resumed. Throws `conflict` if no job can
- * be derived now.
+ * Returns an interrupted job that was derived from a job, which is resumed. Throws `conflict` if no
+ * job can be derived now.
  */
 async function findRunning(
   context: JobContext,
@@ -167,7 +190,11 @@ async function findRunning(
 }
 
 /** Returns the plan of the new job. Throws `conflict` if there are no units to derive. */
-async function planDerived(context: JobContext, derivation: Derivation, source: Job): Promise<Plan> {
+async function planDerived(
+  context: JobContext,
+  derivation: Derivation,
+  source: Job,
+): Promise<Plan> {
   const groups = await derivation.groups(context, source);
   // The batches read may be incomplete.
   if ((await context.store.jobs.get(source.id)) === null) throw noJob(source.id);
@@ -216,12 +243,15 @@ async function failedUnits(context: JobContext, source: Job): Promise<Plan['grou
   const failed: { unit: Unit; region: string }[] = [];
   for await (const placed of readIndexedBatches(context.store, source.id, mayHoldFailed(source))) {
     for (const { unit, region, outcome } of unitsOf(source, placed))
-      if (outcome?.status === 'FAILED' && !isFinalFailure(outcome.code)) failed.push({ unit, region });
+      if (outcome?.status === 'FAILED' && !isFinalFailure(outcome.code))
+        failed.push({ unit, region });
   }
   return inOrder(failed);
 }
 
-/** Returns the sentence about failed units that a retry leaves out, or null if it leaves out none. */
+/**
+ * Returns the sentence about failed units that a retry leaves out, or null if it leaves out none.
+ */
 export async function retryWarning(context: JobContext, source: Job): Promise<string | null> {
   const groups = await groupFaults(context, source);
   const final = groups.filter(({ code }) => isFinalFailure(code));
@@ -238,7 +268,8 @@ const rereadDerivation: Derivation = {
   async groups({ store }, source) {
     const groups = [];
     // A batch each, whose units have the indexes of those whose pages are kept.
-    for await (const { region, units } of store.batches.read(source.id)) groups.push({ region, units });
+    for await (const { region, units } of store.batches.read(source.id))
+      groups.push({ region, units });
     return groups;
   },
   optionsOf: (source, options) => rereadOptionsOf(source.options, options),
@@ -246,16 +277,28 @@ const rereadDerivation: Derivation = {
 };
 
 /**
- * Reads the kept pages of an ended job with the current readers, in a new job with the same units, at the
- * price of reused results. No request is sent to the site. Throws `conflict` for a job without kept pages,
- * `invalid` for an option that a reread cannot have, and the faults of deriveJob().
+ * Reads the kept pages of an ended job with the current readers, in a new job with the same units,
+ * at the price of reused results. No request is sent to the site. Throws `conflict` for a job
+ * without kept pages, `invalid` for an option that a reread cannot have, and the faults of
+ * deriveJob().
  */
 export const reread: DeriveJob = deriveJob(rereadDerivation);
 
-/** Options that concern the reading of pages, or the time at which they are read, by their contract name. */
-const readingOptions = { max_age: 'maxAge', keep_pages: 'keepPages', track: 'track', only: 'only' } as const;
+/**
+ * Options that concern the reading of pages, or the time at which they are read, by their contract
+ * name.
+ */
+const readingOptions = {
+  max_age: 'maxAge',
+  keep_pages: 'keepPages',
+  track: 'track',
+  only: 'only',
+} as const;
 
-/** Returns the options of a reread: those of the call, and the name of the first job. Throws `invalid`. */
+/**
+ * Returns the options of a reread: those of the call, and the name of the first job. Throws
+ * `invalid`.
+ */
 function rereadOptionsOf({ name }: JobOptions, options: Submitter['options']): JobOptions {
   const jobOptions = jobOptionsOf(options);
   const problems = Object.entries(readingOptions)
@@ -265,6 +308,7 @@ function rereadOptionsOf({ name }: JobOptions, options: Submitter['options']): J
       return { loc: ['query', field], msg, type: 'value_error' };
     });
   const [first] = problems;
-  if (first !== undefined) throw new Fault('invalid', `${first.loc[1]}: ${first.msg}`, { problems });
+  if (first !== undefined)
+    throw new Fault('invalid', `${first.loc[1]}: ${first.msg}`, { problems });
   return { ...(name === undefined ? {} : { name }), ...jobOptions };
 }

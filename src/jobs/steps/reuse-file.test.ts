@@ -30,7 +30,8 @@ afterEach(async () => {
 const ended = ['completed', 'partial_complete', 'failed'] as const;
 
 /**
- * Runs a job of URLs to its end. Returns it, the file of its first URL, and the number of requests meanwhile.
+ * Runs a job of URLs to its end. Returns it, the file of its first URL, and the number of requests
+ * meanwhile.
  */
 async function run(
   urls: string[],
@@ -67,7 +68,11 @@ describe.each([
     const other = await fixture.createUser(100);
     const second = await run([url], {}, other);
     expect(second.requests).toBe(0);
-    expect(second.job).toMatchObject({ cost: 6, refunded: 3, counts: { units: { success: 1, reused: 1 } } });
+    expect(second.job).toMatchObject({
+      cost: 6,
+      refunded: 3,
+      counts: { units: { success: 1, reused: 1 } },
+    });
     expect(await fixture.balance(other)).toBe(97);
     expect(second.outcome).toMatchObject({ collectedAt: noon });
     expect(second.file.path.startsWith(`${second.job.id}/`)).toBe(true);
@@ -79,7 +84,8 @@ describe.each([
     const first = await run([url]);
     await fixture.clock.advance(60_000);
     const { job } = await run([url]);
-    const seen = async ({ id }: Job) => (await fixture.read(userId, retrieve, { jobId: id })).items[0];
+    const seen = async ({ id }: Job) =>
+      (await fixture.read(userId, retrieve, { jobId: id })).items[0];
     expect((await seen(job)).collectedAt).toBe(noon / 1000);
     expect((await seen(first.job)).collectedAt).toBeUndefined();
     const [line] = await Array.fromAsync(results(fixture.context, job));

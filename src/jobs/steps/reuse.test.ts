@@ -1,7 +1,12 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  noon,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs.ts';
 import type { SubmitOptionValues } from '../../contract/submit-options.ts';
 import type { Job } from '../../store/documents.ts';
 import { results } from '../queries/results.ts';
@@ -22,14 +27,23 @@ afterEach(async () => {
 
 const ended = ['completed', 'partial_complete', 'failed'] as const;
 
-/** Runs a job of items to its end. Returns it, and the number of pages that were requested meanwhile. */
+/**
+ * Runs a job of items to its end. Returns it, and the number of pages that were requested
+ * meanwhile.
+ */
 async function run(
   request: object,
   options: SubmitOptionValues,
   method = 'SubmitVariantSold',
 ): Promise<[Job, number]> {
   const before = fixture.requestedItems().length;
-  const { jobId, taskId } = await fixture.submit(userId, method, request as never, undefined, options);
+  const { jobId, taskId } = await fixture.submit(
+    userId,
+    method,
+    request as never,
+    undefined,
+    options,
+  );
   const id = jobId ?? (await fixture.context.store.jobs.find({ number: taskId }))[0]!.id;
   const job = await fixture.waitForState(id, ...ended);
   return [job, fixture.requestedItems().length - before];
@@ -52,7 +66,9 @@ describe('a job with max_age', () => {
     ]);
     await fixture.clock.advance(hour - 1_000);
     const [second, missing] = await run(variantSoldRequest(4), { maxAge: '1h' });
-    expect([missing, second.cost, second.refunded, second.counts?.units.reused]).toEqual([1, 40, 15, 3]);
+    expect([missing, second.cost, second.refunded, second.counts?.units.reused]).toEqual([
+      1, 40, 15, 3,
+    ]);
     const lines = await linesOf(second);
     expect(lines.map(({ collected_at }) => collected_at)).toEqual([
       ...new Array(3).fill(new Date(noon).toISOString()),
@@ -87,7 +103,11 @@ describe('a job with max_age', () => {
   test('shares the product pages of marketplace A with rescrape=false, which costs the full price', async () => {
     const csv = { file: Buffer.from('region,shop_id,item_id\nsg,7,20101\n').toString('base64') };
     await run({ region: 'sg', itemId: '20101', shopId: '7' }, {}, 'SubmitGetPc');
-    const [reused, fetched] = await run({ ...csv, rescrape: true }, { maxAge: '1h' }, 'SubmitGetPcBulk');
+    const [reused, fetched] = await run(
+      { ...csv, rescrape: true },
+      { maxAge: '1h' },
+      'SubmitGetPcBulk',
+    );
     expect([fetched, reused.cost, reused.refunded]).toEqual([0, 8, 4]);
     const [recent, requested] = await run(csv, {}, 'SubmitGetPcBulk');
     expect([requested, recent.refunded]).toEqual([0, 0]);
@@ -132,6 +152,8 @@ test('the audit reports a wrong count of reused records', async () => {
   await store.jobs.move(job.id, ['completed'], 'completed', noon, {
     counts: { units: { ...units, reused: 1 }, batches },
   });
-  expect(await fixture.problems()).toEqual([`job ${job.id}: stored as 1 reused, the batches say 2`]);
+  expect(await fixture.problems()).toEqual([
+    `job ${job.id}: stored as 1 reused, the batches say 2`,
+  ]);
   await store.jobs.move(job.id, ['completed'], 'completed', noon, { counts: { units, batches } });
 });

@@ -23,12 +23,13 @@ const page = { region: 'sg', itemId: '30000000001', shopId: '77' };
 const jobsOf = async (userId: string) =>
   (await fixture.context.store.jobs.list({ userId }, { limit: 100 })).items;
 const ledgerOf = async (userId: string) =>
-  (await fixture.context.store.ledger.list({ userId }, { limit: 100 })).items.map(({ type, amount }) => [
-    type,
-    amount,
-  ]);
+  (await fixture.context.store.ledger.list({ userId }, { limit: 100 })).items.map(
+    ({ type, amount }) => [type, amount],
+  );
 
-/** Replaces the fixture's queue by one that accepts nothing; returns a function that restores it. */
+/**
+ * Replaces the fixture's queue by one that accepts nothing; returns a function that restores it.
+ */
 async function takeQueueAway(): Promise<() => void> {
   const { context } = fixture;
   const there = context.queue;
@@ -40,7 +41,10 @@ async function takeQueueAway(): Promise<() => void> {
   };
 }
 
-/** A queue that responds once and is then lost. `arrives`: whether the message without a response arrives. */
+/**
+ * A queue that responds once and is then lost. `arrives`: whether the message without a response
+ * arrives.
+ */
 function goingAway(
   queue: Queue,
   arrives: (message: BatchReference) => Promise<unknown> = async () => {},
@@ -65,14 +69,22 @@ describe('submitting while the queue does not respond', () => {
     const putBack = await takeQueueAway();
     const userId = await fixture.createUser(1_000);
     const response = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
-    expect(response).toMatchObject({ status: 'initializing', cost: 600, refunded: 600, totalBatches: 2 });
+    expect(response).toMatchObject({
+      status: 'initializing',
+      cost: 600,
+      refunded: 600,
+      totalBatches: 2,
+    });
     expect(await fixture.balance(userId)).toBe(1_000);
     expect(await fixture.context.store.jobs.get(response.jobId)).toMatchObject({
       state: 'failed',
       refunded: 600,
     });
     const shown = await fixture.read(userId, 'RetrieveVariantSold', { jobId: response.jobId });
-    expect(shown).toMatchObject({ status: 'failed', batches: [{ status: 'FAILED' }, { status: 'FAILED' }] });
+    expect(shown).toMatchObject({
+      status: 'failed',
+      batches: [{ status: 'FAILED' }, { status: 'FAILED' }],
+    });
     expect((await ledgerOf(userId)).sort()).toEqual([
       ['charge', -600],
       ['grant', 1_000],
@@ -94,12 +106,15 @@ describe('submitting while the queue does not respond', () => {
         if (published === 2) throw new Fault('unavailable', 'The stream is full.');
         return queue.publish(message);
       },
-      ping: () => (isAway ? Promise.reject(new Fault('unavailable', 'The broker is gone.')) : queue.ping()),
+      ping: () =>
+        isAway ? Promise.reject(new Fault('unavailable', 'The broker is gone.')) : queue.ping(),
     };
     const response = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(100));
     expect(response).toMatchObject({ cost: 1_000, refunded: 0 });
     const states = async () =>
-      (await fixture.context.store.batches.find({ jobId: response.jobId })).map(({ state }) => state);
+      (await fixture.context.store.batches.find({ jobId: response.jobId })).map(
+        ({ state }) => state,
+      );
     expect(await states()).toEqual(['queued', 'waiting']);
     isAway = false;
     await fixture.startWorker();
@@ -161,7 +176,9 @@ describe('submitting while the queue does not respond', () => {
     expect(await fixture.balance(userId)).toBe(0);
     await fixture.startWorker();
     const states = async () => (await jobsOf(userId)).map(({ state }) => state);
-    await fixture.eventually('the second task is done', async () => (await states()).includes('completed'));
+    await fixture.eventually('the second task is done', async () =>
+      (await states()).includes('completed'),
+    );
     expect((await states()).sort()).toEqual(['completed', 'failed']);
     expect(await fixture.problems()).toEqual([]);
   });
@@ -170,7 +187,9 @@ describe('submitting while the queue does not respond', () => {
     const userId = await fixture.createUser(8);
     const { queue } = fixture.context;
     fixture.context.queue = goingAway(queue, (message) => queue.publish(message));
-    await expect(fixture.submit(userId, 'SubmitGetPc', page)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(fixture.submit(userId, 'SubmitGetPc', page)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
     expect(await fixture.balance(userId)).toBe(8);
     fixture.context.queue = queue;
     await fixture.startWorker();
@@ -222,7 +241,9 @@ describe('submitting while the disk is almost full', () => {
     expect(await fixture.balance(userId)).toBe(100);
     fixture.setFreeBytes(2 * minFreeBytes);
     await fixture.clock.advance(5_000);
-    expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
+    expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({
+      cost: 30,
+    });
   });
 
   test('returns the job of an earlier submission under the same key', async () => {
@@ -339,12 +360,19 @@ describe('an idempotency key', () => {
 
   test('is a conflict with another body, or another method with the same body', async () => {
     const userId = await fixture.createUser(100);
-    await fixture.submit(userId, 'SubmitMerchantItems', { urls: ['https://mkta.sg/shop/1'] }, 'key');
+    await fixture.submit(
+      userId,
+      'SubmitMerchantItems',
+      { urls: ['https://mkta.sg/shop/1'] },
+      'key',
+    );
     for (const [method, other] of [
       ['SubmitMerchantItems', { urls: ['https://mkta.sg/shop/2'] }],
       ['SubmitSearchItems', { urls: ['https://mkta.sg/shop/1'] }],
     ] as const) {
-      await expect(fixture.submit(userId, method, { urls: [...other.urls] }, 'key')).rejects.toMatchObject({
+      await expect(
+        fixture.submit(userId, method, { urls: [...other.urls] }, 'key'),
+      ).rejects.toMatchObject({
         code: 'conflict',
       });
     }
@@ -409,7 +437,9 @@ describe('an idempotency key', () => {
     fixture.context.store = store;
     expect(await fixture.balance(userId)).toBe(70);
     await fixture.clock.advance(60_000);
-    expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
+    expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({
+      cost: 30,
+    });
     expect(await jobsOf(userId)).toHaveLength(1);
     expect(await fixture.balance(userId)).toBe(70);
   });

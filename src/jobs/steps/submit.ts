@@ -20,14 +20,20 @@ import { maxAgeMs, reusedPrice } from '../reuse.ts';
 import { sandboxQueue, testDecisionMs } from '../sandbox.ts';
 import { stopRunning } from './decide.ts';
 import { failUnqueued, tryDispatch } from './dispatch.ts';
-import { abandonSubmission, beginSubmission, completeSubmission, type Submitter } from './idempotency.ts';
+import {
+  abandonSubmission,
+  beginSubmission,
+  completeSubmission,
+  type Submitter,
+} from './idempotency.ts';
 
 /**
- * Creates a job from a validated request, once per idempotency key (docs/jobs.md). Throws `invalid`,
- * `insufficient_credits`, `max_credits_exceeded`, `conflict`, `unavailable`. After a fault without an
- * idempotency key, no job and no charge remain; with one, an interrupted submission may be resumed, and the
- * same key returns its job. `warn` is called if the job is accepted but units of it cannot be read. With the
- * option `validate_only`, returns the quote of the job, and writes nothing.
+ * Creates a job from a validated request, once per idempotency key (docs/jobs.md). Throws
+ * `invalid`, `insufficient_credits`, `max_credits_exceeded`, `conflict`, `unavailable`. After a
+ * fault without an idempotency key, no job and no charge remain; with one, an interrupted
+ * submission may be resumed, and the same key returns its job. `warn` is called if the job is
+ * accepted but units of it cannot be read. With the option `validate_only`, returns the quote of
+ * the job, and writes nothing.
  */
 export async function submit(
   context: JobContext,
@@ -98,7 +104,10 @@ export interface JobDraft extends Pick<Job, GivenProperties> {
   jobId: string;
   /** Returns the units. Not called if the job already exists. */
   plan(): Plan | Promise<Plan>;
-  /** The operator who approved the job in advance. Null if its kind decides whether it awaits approval. */
+  /**
+   * The operator who approved the job in advance. Null if its kind decides whether it awaits
+   * approval.
+   */
   approvedBy: string | null;
 }
 
@@ -109,9 +118,9 @@ interface SubmitProgress {
 }
 
 /**
- * Creates a job and submits it until it awaits approval or runs; resumes one that was already written.
- * Updates `progress`. Throws `disk_full`, `rate_limited`, `insufficient_credits`, `max_credits_exceeded`,
- * `unavailable`, and the faults of the plan.
+ * Creates a job and submits it until it awaits approval or runs; resumes one that was already
+ * written. Updates `progress`. Throws `disk_full`, `rate_limited`, `insufficient_credits`,
+ * `max_credits_exceeded`, `unavailable`, and the faults of the plan.
  */
 export async function placeJob(
   context: JobContext,
@@ -201,7 +210,8 @@ async function buildJob(
     stateSince: now,
     dueAt: dueOnEntry({ state: 'submitted', decideBy: null }, now),
     params: plan.params,
-    reusedUnitPrice: maxAgeMs(draftFields.options) === null ? null : reusedPrice(context, size.unitPrice),
+    reusedUnitPrice:
+      maxAgeMs(draftFields.options) === null ? null : reusedPrice(context, size.unitPrice),
     refunded: 0,
     createdAt: now,
     decideBy: awaitsApproval ? now + decisionMs : null,
@@ -243,9 +253,10 @@ function* buildBatches(
 }
 
 /**
- * Continues a submission from the state `submitted`: charges the job if its kind charges at submit, then
- * queues it or lets it await approval. The sweep also calls this for submissions interrupted by a crash.
- * Returns null if the job was discarded. Throws `insufficient_credits` after discarding the job.
+ * Continues a submission from the state `submitted`: charges the job if its kind charges at submit,
+ * then queues it or lets it await approval. The sweep also calls this for submissions interrupted
+ * by a crash. Returns null if the job was discarded. Throws `insufficient_credits` after discarding
+ * the job.
  */
 export async function finishSubmit(context: JobContext, jobId: string): Promise<Job | null> {
   const { store, clock } = context;
@@ -270,7 +281,10 @@ export async function finishSubmit(context: JobContext, jobId: string): Promise<
   return dispatched === 'unqueued' ? failUnqueued(context, next) : next;
 }
 
-/** Returns the notice to operators about a job that awaits approval. Test jobs are not their concern. */
+/**
+ * Returns the notice to operators about a job that awaits approval. Test jobs are not their
+ * concern.
+ */
 const noticeOf = ({ mode }: Job, now: number): JobPatch =>
   mode === 'test' ? {} : { noticeDue: 'awaiting_approval', noticeAt: now };
 
@@ -281,8 +295,8 @@ async function currentOf({ store }: JobContext, jobId: string): Promise<Job | nu
 }
 
 /**
- * Charges a job if its kind charges at submit. Returns false if another process accepted or discarded the
- * job. Throws `insufficient_credits` after discarding it.
+ * Charges a job if its kind charges at submit. Returns false if another process accepted or
+ * discarded the job. Throws `insufficient_credits` after discarding it.
  */
 async function chargeSubmit(context: JobContext, job: Job): Promise<boolean> {
   const { kind } = context.jobTypes.of(job);
@@ -304,9 +318,9 @@ async function chargeSubmit(context: JobContext, job: Job): Promise<boolean> {
 const undoRetryMs = 1_000;
 
 /**
- * Discards a job whose submission failed before it was accepted, or still is in one of the states `from`:
- * refunds its charge and removes it. Returns false and does nothing if the job was accepted meanwhile. The
- * sweep also calls this, for submissions that cannot be resumed.
+ * Discards a job whose submission failed before it was accepted, or still is in one of the states
+ * `from`: refunds its charge and removes it. Returns false and does nothing if the job was accepted
+ * meanwhile. The sweep also calls this, for submissions that cannot be resumed.
  */
 export async function discardSubmitted(
   context: JobContext,
@@ -329,8 +343,9 @@ export async function finishDiscard({ store, clock, log }: JobContext, job: Job)
 const pending = new WeakMap<object, Set<string>>();
 
 /**
- * Undoes a submission that failed and that its caller cannot repeat under the same job id. While the store is
- * unavailable, retries in the background until the process stops; then the sweep takes over.
+ * Undoes a submission that failed and that its caller cannot repeat under the same job id. While
+ * the store is unavailable, retries in the background until the process stops; then the sweep takes
+ * over.
  */
 async function undoSubmit(context: JobContext, jobId: string): Promise<void> {
   if (await tryUndo(context, jobId)) return;
@@ -355,7 +370,8 @@ async function undoPending(context: JobContext, jobIds: Set<string>): Promise<vo
 
 async function tryUndo(context: JobContext, jobId: string): Promise<boolean> {
   try {
-    // The last step may have succeeded without an acknowledgement: then the job already waits or runs.
+    // The last step may have succeeded without an acknowledgement: then the job already waits or
+    // runs.
     if (!(await discardSubmitted(context, jobId, statesBefore('discarding'))))
       await stopRunning(context, jobId, 'The submit failed.');
     return true;

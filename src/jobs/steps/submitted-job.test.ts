@@ -21,7 +21,10 @@ describe('the job of a submission', () => {
     const userId = await fixture.createUser(1_000);
     const rows = ['region,shop_id,item_id', 'sg,7,1', 'sg,7,2', 'id,7,3'].join('\n');
     const file = Buffer.from(rows).toString('base64');
-    const { taskId } = await fixture.submit(userId, 'SubmitGetPcBulk', { file, resultFormat: 'jsonl' });
+    const { taskId } = await fixture.submit(userId, 'SubmitGetPcBulk', {
+      file,
+      resultFormat: 'jsonl',
+    });
     const job = (await fixture.context.store.jobs.find({ number: taskId }))[0]!;
     expect(job).toEqual({
       id: job.id,
@@ -64,30 +67,38 @@ describe('the job of a submission', () => {
       options: {},
     });
     const batches = await Array.fromAsync(fixture.context.store.batches.read(job.id));
-    const begun = { attempt: 0, leaseUntil: null, notBefore: null, endedAt: null, stalledClaims: 0 };
+    const begun = {
+      attempt: 0,
+      leaseUntil: null,
+      notBefore: null,
+      endedAt: null,
+      stalledClaims: 0,
+    };
     const empty = { outcomes: {}, success: 0, failed: 0, file: null, segments: [], isolated: null };
-    expect(batches.map(({ units, ...batch }) => ({ ...batch, units: units.length }))).toMatchObject([
-      {
-        ...begun,
-        ...empty,
-        seq: 0,
-        region: 'sg',
-        units: 2,
-        state: 'queued',
-        queuedAt: noon,
-        publishedAt: noon,
-      },
-      {
-        ...begun,
-        ...empty,
-        seq: 1,
-        region: 'id',
-        units: 1,
-        state: 'queued',
-        queuedAt: noon,
-        publishedAt: noon,
-      },
-    ]);
+    expect(batches.map(({ units, ...batch }) => ({ ...batch, units: units.length }))).toMatchObject(
+      [
+        {
+          ...begun,
+          ...empty,
+          seq: 0,
+          region: 'sg',
+          units: 2,
+          state: 'queued',
+          queuedAt: noon,
+          publishedAt: noon,
+        },
+        {
+          ...begun,
+          ...empty,
+          seq: 1,
+          region: 'id',
+          units: 1,
+          state: 'queued',
+          queuedAt: noon,
+          publishedAt: noon,
+        },
+      ],
+    );
   });
 
   test.each([
@@ -135,7 +146,8 @@ describe('a submission suspended after it wrote its job', () => {
   beforeEach(async () => {
     userId = await fixture.createUser(30);
   });
-  const jobsOfUser = async () => (await fixture.context.store.jobs.list({ userId }, { limit: 9 })).items;
+  const jobsOfUser = async () =>
+    (await fixture.context.store.jobs.list({ userId }, { limit: 9 })).items;
 
   /** Lets other processes act before the submission charges its job. */
   function meanwhile(act: () => Promise<void>): void {
@@ -155,7 +167,9 @@ describe('a submission suspended after it wrote its job', () => {
 
   test('fails if the sweep discarded it', async () => {
     meanwhile(() => sweep(fixture.context));
-    await expect(fixture.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject(discarded);
+    await expect(fixture.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject(
+      discarded,
+    );
     expect(await jobsOfUser()).toEqual([]);
     expect(await fixture.balance(userId)).toBe(30);
   });
@@ -167,7 +181,9 @@ describe('a submission suspended after it wrote its job', () => {
         store: replaceMethods(fixture.context.store, { jobs: { delete: away } }),
       }),
     );
-    await expect(fixture.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject(discarded);
+    await expect(fixture.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject(
+      discarded,
+    );
     expect(await fixture.balance(userId)).toBe(30);
   });
 
@@ -177,8 +193,12 @@ describe('a submission suspended after it wrote its job', () => {
       await sweep(fixture.context);
       await grant(fixture.context, userId, 30);
     });
-    await expect(fixture.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toMatchObject(discarded);
-    expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
+    await expect(fixture.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toMatchObject(
+      discarded,
+    );
+    expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({
+      cost: 30,
+    });
   });
 
   test('returns the job that the sweep accepted', async () => {
@@ -258,7 +278,9 @@ describe('a submission suspended before it charges its job', () => {
       }
     };
     fixture.context.store = replaceMethods(store, { ledger: { post } });
-    expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
+    expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({
+      cost: 30,
+    });
     expect(await statesOfUser()).toEqual(['processing']);
     expect(await fixture.balance(userId)).toBe(0);
   });

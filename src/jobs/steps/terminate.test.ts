@@ -25,7 +25,9 @@ async function submitted(): Promise<Job> {
 
 /** Terminates a task as its service does. */
 function terminated(job: Job, by = userId): Promise<Message> {
-  const method = fixture.context.jobTypes.methods.get('gleaner.mkta.v1.MktaService.TerminateGetPcBulk')!;
+  const method = fixture.context.jobTypes.methods.get(
+    'gleaner.mkta.v1.MktaService.TerminateGetPcBulk',
+  )!;
   return terminate(fixture.context, method, fromJson(method.method.input, { taskId: job.number }), {
     userId: by,
     role: 'user',
@@ -56,20 +58,33 @@ test('returns conflict for a task that has ended or is ending', async () => {
     message: 'The task is terminated.',
   });
   const other = await submitted();
-  await fixture.context.store.jobs.move(other.id, ['processing'], 'settling', fixture.context.clock.now());
-  await expect(terminated(other)).rejects.toMatchObject({ code: 'conflict', message: 'The task is ending.' });
+  await fixture.context.store.jobs.move(
+    other.id,
+    ['processing'],
+    'settling',
+    fixture.context.clock.now(),
+  );
+  await expect(terminated(other)).rejects.toMatchObject({
+    code: 'conflict',
+    message: 'The task is ending.',
+  });
 });
 
 test('returns not_found for another user’s task', async () => {
   const job = await submitted();
-  await expect(terminated(job, await fixture.createUser(0))).rejects.toMatchObject({ code: 'not_found' });
+  await expect(terminated(job, await fixture.createUser(0))).rejects.toMatchObject({
+    code: 'not_found',
+  });
   expect((await fixture.context.store.jobs.get(job.id))?.state).toBe('processing');
 });
 
 test('stopRunning() keeps the reason, and returns null for a job that is not running', async () => {
   const job = await submitted();
   const reason = 'The shop asked for it.';
-  expect(await stopRunning(fixture.context, job.id, reason)).toMatchObject({ state: 'terminated', reason });
+  expect(await stopRunning(fixture.context, job.id, reason)).toMatchObject({
+    state: 'terminated',
+    reason,
+  });
   expect(await stopRunning(fixture.context, job.id, '')).toBeNull();
 });
 

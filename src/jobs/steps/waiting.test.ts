@@ -2,7 +2,12 @@ import { create } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { GetJobRequestSchema, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { flushTasks } from '../../../test/support/clock.ts';
-import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  noon,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs.ts';
 import { jobServiceHandlers } from '../../api/rpc/job-service.ts';
 import { Fault } from '../../contract/fault.ts';
 import { countsOf } from '../../store/counts.ts';
@@ -28,7 +33,8 @@ beforeEach(async () => {
   sent = new Map();
   fixture.wrapFetch((fetch, itemId) => async (request) => {
     const ms = pausedUntil - fixture.clock.now();
-    if (ms > 0) throw new Fault('origin_paused', 'mkta/sg: blocked (page_blocked)', { retryAfterMs: ms });
+    if (ms > 0)
+      throw new Fault('origin_paused', 'mkta/sg: blocked (page_blocked)', { retryAfterMs: ms });
     sent.set(itemId, (sent.get(itemId) ?? 0) + 1);
     if (blocked.has(itemId)) throw new Fault('page_blocked', 'the site asks for a robot check');
     return fetch(request);
@@ -53,7 +59,9 @@ async function pass(ms: number): Promise<void> {
 
 /** The job as an operator sees it. */
 async function waitingFor(jobId: string): Promise<string> {
-  const handler = jobServiceHandlers(fixture.context).unary.get(fullName(JobService.method.getJob))!;
+  const handler = jobServiceHandlers(fixture.context).unary.get(
+    fullName(JobService.method.getJob),
+  )!;
   const { signal } = new AbortController();
   const principal = { userId: user, role: 'operator' };
   const call = { principal, signal, waitMs: 0, responseHeaders: {} } as unknown as Parameters<
@@ -69,7 +77,12 @@ describe('waitOf()', () => {
   test.each([
     ['the last unit', [later(2, 'a'), later(3, 'b')], 3, 'b'],
     ['the first unit', [later(3, 'a'), later(2, 'b')], 3, 'a'],
-    ['the first of two that wait equally long', [later(3, 'a'), later(3, 'b'), later(1, 'c')], 3, 'a'],
+    [
+      'the first of two that wait equally long',
+      [later(3, 'a'), later(3, 'b'), later(1, 'c')],
+      3,
+      'a',
+    ],
   ])('waits as long as, and for the reason of, %s', (_which, units, until, reason) => {
     expect(waitOf(new Map(units.entries()), 1)).toMatchObject({ until, reason });
   });
@@ -102,10 +115,9 @@ describe('while an origin is paused', () => {
       waitingFor: `waiting for ${words}`,
     });
     expect(await waitingFor(jobId)).toBe(words);
-    expect((await fixture.context.store.batches.find({ jobId })).map(({ state }) => state)).toEqual([
-      'queued',
-      'queued',
-    ]);
+    expect((await fixture.context.store.batches.find({ jobId })).map(({ state }) => state)).toEqual(
+      ['queued', 'queued'],
+    );
     expect(sent.size).toBe(0);
   });
 
@@ -179,7 +191,9 @@ describe('while an origin is paused', () => {
     expect(job.finishedAt! - noon).toBeGreaterThan(50 * minuteMs);
     expect(job.refunded).toBe(job.cost);
     const item = variantSoldRequest(1).items[0]!.itemId;
-    expect(await fixture.read(user, 'DownloadVariantSoldItem', { jobId, itemId: item })).toMatchObject({
+    expect(
+      await fixture.read(user, 'DownloadVariantSoldItem', { jobId, itemId: item }),
+    ).toMatchObject({
       status: 'FAILED',
       errorLog: 'mkta/sg: blocked (page_blocked); the maximum wait was exceeded',
     });
@@ -188,7 +202,11 @@ describe('while an origin is paused', () => {
 
   test('a task fails sooner than the units of a job', async () => {
     const itemId = variantSoldRequest(1).items[0]!.itemId;
-    const { taskId } = await fixture.submit(user, 'SubmitGetPc', { region: 'sg', itemId, shopId: '77' });
+    const { taskId } = await fixture.submit(user, 'SubmitGetPc', {
+      region: 'sg',
+      itemId,
+      shopId: '77',
+    });
     pausedUntil = noon + 2 * minuteMs;
     await fixture.startWorker();
     const look = () => fixture.read(user, 'RetrieveGetPc', { taskId });
@@ -231,7 +249,9 @@ describe('a page that is refused while others succeed', () => {
     await fixture.waitForState(jobId, 'completed');
     expect(sent.get(bad)).toBe(6);
     for (const [itemId, times] of sent) if (itemId !== bad) expect(times).toBe(1);
-    expect(await fixture.read(user, 'DownloadVariantSoldItem', { jobId, itemId: bad })).toMatchObject({
+    expect(
+      await fixture.read(user, 'DownloadVariantSoldItem', { jobId, itemId: bad }),
+    ).toMatchObject({
       status: 'FAILED',
       errorLog: 'the site asks for a robot check',
     });

@@ -24,7 +24,11 @@ const never = new AbortController().signal;
 /** An approved job whose messages are not consumed, and the messages. */
 async function approved(items: number, ...more: string[]) {
   const userId = await fixture.createUser(10_000);
-  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(items, ...more));
+  const { jobId } = await fixture.submit(
+    userId,
+    'SubmitVariantSold',
+    variantSoldRequest(items, ...more),
+  );
   const messages: BatchReference[] = [];
   const { queue } = fixture.context;
   fixture.context.queue = { ...queue, publish: async (message) => messages.push(message) > 0 };
@@ -32,7 +36,8 @@ async function approved(items: number, ...more: string[]) {
   return { userId, jobId: jobId as string, messages };
 }
 
-const collectBatches = (jobId: string) => Array.fromAsync(fixture.context.store.batches.read(jobId));
+const collectBatches = (jobId: string) =>
+  Array.fromAsync(fixture.context.store.batches.read(jobId));
 const batchesOf = (jobId: string) => fixture.context.store.batches.find({ jobId });
 const jobOf = async (jobId: string): Promise<Job> => (await fixture.context.store.jobs.get(jobId))!;
 
@@ -101,20 +106,26 @@ describe('a unit', () => {
     expect(fixture.requestedItems().filter((id) => id === '30000000801')).toHaveLength(1);
   });
 
-  test.each(['unavailable', 'internal'] as const)('waits while an engine fails with %s', async (code) => {
-    const job = await approved(2);
-    failing(item, new Fault(code, 'MongoDB at 127.0.0.1:27017: InternalError', { component: 'store' }));
-    await workOff(job);
-    const [batch] = await collectBatches(job.jobId);
-    expect(Object.values(batch!.outcomes)).toMatchObject([{ status: 'SUCCESS' }]);
-    expect(batch).toMatchObject({
-      state: 'queued',
-      stalledClaims: 0,
-      wait: { reason: 'storage unavailable' },
-    });
-    await fixture.clock.advance(10_000);
-    expect(await workOff(job)).toMatchObject({ state: 'completed', refunded: 0 });
-  });
+  test.each(['unavailable', 'internal'] as const)(
+    'waits while an engine fails with %s',
+    async (code) => {
+      const job = await approved(2);
+      failing(
+        item,
+        new Fault(code, 'MongoDB at 127.0.0.1:27017: InternalError', { component: 'store' }),
+      );
+      await workOff(job);
+      const [batch] = await collectBatches(job.jobId);
+      expect(Object.values(batch!.outcomes)).toMatchObject([{ status: 'SUCCESS' }]);
+      expect(batch).toMatchObject({
+        state: 'queued',
+        stalledClaims: 0,
+        wait: { reason: 'storage unavailable' },
+      });
+      await fixture.clock.advance(10_000);
+      expect(await workOff(job)).toMatchObject({ state: 'completed', refunded: 0 });
+    },
+  );
 
   test('fails without details of a defect of the program', async () => {
     const job = await approved(1);
@@ -183,7 +194,12 @@ describe('a message', () => {
     expect(asked).toBe(60);
     const job = await jobOf(jobId);
     expect(job.state).toBe('completed');
-    for (const message of [first, second, { ...first, attempt: 1 }, { ...first, batchId: newId() }]) {
+    for (const message of [
+      first,
+      second,
+      { ...first, attempt: 1 },
+      { ...first, batchId: newId() },
+    ]) {
       await work(fixture.context, message, () => {}, never);
     }
     expect(fixture.requestedItems()).toHaveLength(asked);
@@ -231,7 +247,9 @@ describe('a worker', () => {
     const key = batchKey(messages[0]!);
     // A process whose clock is ahead.
     const later = clock.now() + leaseMs + 1;
-    expect(await store.batches.claim(key, 1, later, later + leaseMs)).toMatchObject({ stalledClaims: 2 });
+    expect(await store.batches.claim(key, 1, later, later + leaseMs)).toMatchObject({
+      stalledClaims: 2,
+    });
     await fixture.clock.advance(leaseMs / 3);
     pages.release();
     await slow;
@@ -287,7 +305,9 @@ describe('a worker', () => {
         await fixture.clock.advance(150);
         return fetch(request);
       }
-      stopping.signal.addEventListener('abort', () => held.reject(stopping.signal.reason), { once: true });
+      stopping.signal.addEventListener('abort', () => held.reject(stopping.signal.reason), {
+        once: true,
+      });
       await held.promise;
       return fetch(request);
     });
@@ -335,7 +355,9 @@ test('a job has no more batches in flight than its window, and completes through
   const { jobId, messages } = await approved(520);
   let most = 0;
   while (messages.length > 0) {
-    const inFlight = (await batchesOf(jobId)).filter(({ state }) => /queued|claimed/.test(state)).length;
+    const inFlight = (await batchesOf(jobId)).filter(({ state }) =>
+      /queued|claimed/.test(state),
+    ).length;
     most = Math.max(most, inFlight);
     expect(messages.length).toBeLessThanOrEqual(inFlight);
     await work(fixture.context, messages.shift()!, () => {}, never);

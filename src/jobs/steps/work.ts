@@ -8,7 +8,12 @@ import { excuseClaim, excuseEarlierClaim, releaseBatch, updateClaim } from '../.
 import type { Job } from '../../store/documents.ts';
 import { type JobContext, leaseMs } from '../context.ts';
 import { hasSegmentOf } from '../records.ts';
-import { type BatchWriter, countsAsStalled, createBatchWriter, storageBackOff } from './batch-writer.ts';
+import {
+  type BatchWriter,
+  countsAsStalled,
+  createBatchWriter,
+  storageBackOff,
+} from './batch-writer.ts';
 import { dispatch, publish } from './dispatch.ts';
 import { finalizeJob } from './finalize-job.ts';
 import { isSuspect, readerOf } from './read-batch.ts';
@@ -17,18 +22,19 @@ import { isSuspect, readerOf } from './read-batch.ts';
 const isolatedRetryMs = 5_000;
 
 /**
- * Reason of the signal of a batch that ended. Without a reason, each abort would create an exception with a
- * stack.
+ * Reason of the signal of a batch that ended. Without a reason, each abort would create an
+ * exception with a stack.
  */
 const batchEnded = new Error('the batch ended');
 
 /**
- * Processes one batch: claims it, reads its outstanding units, writes their outcomes, and dispatches the
- * next batches of its job, or ends the job after the last one. Does nothing if the batch is done or claimed
- * by another worker. Writes are fenced by the attempt, so a worker that lost the claim changes nothing
- * (docs/reliability.md). Calls `extend` as long as the work continues. When `signal` aborts, releases the
- * batch. Throws `unavailable` while the disk is almost full. `readJob` may return a running job as it was
- * earlier: nothing that is used of it changes before its end.
+ * Processes one batch: claims it, reads its outstanding units, writes their outcomes, and
+ * dispatches the next batches of its job, or ends the job after the last one. Does nothing if the
+ * batch is done or claimed by another worker. Writes are fenced by the attempt, so a worker that
+ * lost the claim changes nothing (docs/reliability.md). Calls `extend` as long as the work
+ * continues. When `signal` aborts, releases the batch. Throws `unavailable` while the disk is
+ * almost full. `readJob` may return a running job as it was earlier: nothing that is used of it
+ * changes before its end.
  */
 export async function work(
   context: JobContext,
@@ -52,7 +58,12 @@ export async function work(
   const known = Object.keys(batch.outcomes).length;
   const writer = createBatchWriter(context, job, batch, both);
   try {
-    const end = await readClaimed(context, job, batch, { message, writer, reading: both, stopping: signal });
+    const end = await readClaimed(context, job, batch, {
+      message,
+      writer,
+      reading: both,
+      stopping: signal,
+    });
     if (end === 'lost') await excuse(context, batch);
     if (end !== 'done') return;
   } catch (error) {
@@ -71,17 +82,21 @@ export async function work(
     writer.release();
     await heartbeat;
   }
-  // A job that was stopped since the claim has no waiting batch, or soon fails the ones queued here.
+  // A job that was stopped since the claim has no waiting batch, or soon fails the ones queued
+  // here.
   if (job.state !== 'processing') return;
   const dispatched = job.totalBatches === 1 ? 'idle' : await dispatch(context, job);
   if (dispatched === 'idle' || dispatched === 'closed') await finalizeJob(context, job.id);
 }
 
 /**
- * Claims a batch. A claim of a process that is gone is released first: one that is only cut off from the
- * queue loses it, as it would when it expires.
+ * Claims a batch. A claim of a process that is gone is released first: one that is only cut off
+ * from the queue loses it, as it would when it expires.
  */
-async function claimBatch({ store, clock }: JobContext, message: QueueMessage): Promise<ClaimedBatch | null> {
+async function claimBatch(
+  { store, clock }: JobContext,
+  message: QueueMessage,
+): Promise<ClaimedBatch | null> {
   const { batchId: id, jobId, attempt, isTakenOver = false } = message;
   const now = clock.steady();
   const claim = (from: number) => store.batches.claim({ id, jobId }, from, now, now + leaseMs);
@@ -102,8 +117,8 @@ interface ClaimedWork {
 }
 
 /**
- * Reads a claimed batch and ends it, or releases it until its pages can be read. `lost`: another worker has
- * the batch, or its job was stopped.
+ * Reads a claimed batch and ends it, or releases it until its pages can be read. `lost`: another
+ * worker has the batch, or its job was stopped.
  */
 async function readClaimed(
   context: JobContext,
@@ -124,11 +139,13 @@ async function readClaimed(
 }
 
 /**
- * Takes back that the claim before counts as one without progress if its worker had stored records before it
- * was killed: workers that are killed from outside again and again say nothing about the pages.
+ * Takes back that the claim before counts as one without progress if its worker had stored records
+ * before it was killed: workers that are killed from outside again and again say nothing about the
+ * pages.
  */
 async function excuseProgress({ store, log }: JobContext, batch: ClaimedBatch): Promise<void> {
-  if (!batch.isInterrupted || batch.stalledClaims < 2 || !hasSegmentOf(batch, batch.attempt - 1)) return;
+  if (!batch.isInterrupted || batch.stalledClaims < 2 || !hasSegmentOf(batch, batch.attempt - 1))
+    return;
   try {
     if (await excuseEarlierClaim(store, batch)) batch.stalledClaims -= 1;
   } catch (error) {
@@ -167,8 +184,8 @@ async function renewClaim(
 }
 
 /**
- * Releases a batch to the process that reads batches whose pages may end it. If that fails, or the process
- * does not read it, the sweep republishes the batch.
+ * Releases a batch to the process that reads batches whose pages may end it. If that fails, or the
+ * process does not read it, the sweep republishes the batch.
  */
 async function handOver(context: JobContext, batch: Batch, message: BatchReference): Promise<void> {
   const { store, clock, guard } = context;
@@ -177,8 +194,8 @@ async function handOver(context: JobContext, batch: Batch, message: BatchReferen
 }
 
 /**
- * Releases a batch to the next worker, because this one stops. If that fails, the sweep republishes the batch
- * once the claim has expired.
+ * Releases a batch to the next worker, because this one stops. If that fails, the sweep republishes
+ * the batch once the claim has expired.
  */
 export async function releaseClaim(
   context: JobContext,
@@ -188,15 +205,17 @@ export async function releaseClaim(
   const { store, clock } = context;
   const { id, attempt } = batch;
   try {
-    if (await releaseBatch(store, batch, clock.steady())) await publish(context, [{ ...message, attempt }]);
+    if (await releaseBatch(store, batch, clock.steady()))
+      await publish(context, [{ ...message, attempt }]);
   } catch (error) {
     context.log.warn({ batchId: id, error: Fault.from(error).message }, 'batch not released');
   }
 }
 
 /**
- * Releases a batch after a failure of the store or the result storage, with a back-off that grows with each
- * consecutive failure. Without the store, the claim expires and the sweep republishes the batch later.
+ * Releases a batch after a failure of the store or the result storage, with a back-off that grows
+ * with each consecutive failure. Without the store, the claim expires and the sweep republishes the
+ * batch later.
  */
 export async function backOff(
   context: JobContext,
@@ -222,8 +241,8 @@ export async function backOff(
 }
 
 /**
- * Releases a batch for `ms` milliseconds without a reason that its owner sees. Returns false if the claim was
- * lost.
+ * Releases a batch for `ms` milliseconds without a reason that its owner sees. Returns false if the
+ * claim was lost.
  */
 export async function postpone(
   context: JobContext,
@@ -239,8 +258,8 @@ export async function postpone(
 }
 
 /**
- * Releases a batch until its origins accept requests again, which frees the worker for other batches. Returns
- * false if the claim was lost.
+ * Releases a batch until its origins accept requests again, which frees the worker for other
+ * batches. Returns false if the claim was lost.
  */
 export async function deferUntil(
   context: JobContext,
@@ -257,8 +276,8 @@ export async function deferUntil(
 }
 
 /**
- * Releases a batch until a time, and publishes it then. If this process has stopped by then, the sweep
- * publishes it. Returns false if the claim was lost.
+ * Releases a batch until a time, and publishes it then. If this process has stopped by then, the
+ * sweep publishes it. Returns false if the claim was lost.
  */
 async function releaseUntil(
   { store, queue, clock }: JobContext,

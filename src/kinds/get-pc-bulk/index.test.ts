@@ -23,7 +23,11 @@ test('plans rows in the order of the file and groups adjacent rows of a region',
 });
 
 test('stores the requested format and rescrape', async () => {
-  const request = create(SubmitGetPcBulkRequestSchema, { file, rescrape: true, resultFormat: 'jsonl' });
+  const request = create(SubmitGetPcBulkRequestSchema, {
+    file,
+    rescrape: true,
+    resultFormat: 'jsonl',
+  });
   const { params } = await getPcBulk.plan(request, SubmitGetPcBulkRequestSchema, mkta);
   expect(params).toEqual({ rescrape: true, resultFormat: 'jsonl' });
 });
@@ -36,7 +40,12 @@ test('serves a recent page unless a rescrape is requested, under the same key as
 });
 
 test('responses identify the task by its number', async () => {
-  const job = aJob({ number: 9, cost: 32, totalUnits: 4, params: { rescrape: false, resultFormat: 'csv' } });
+  const job = aJob({
+    number: 9,
+    cost: 32,
+    totalUnits: 4,
+    params: { rescrape: false, resultFormat: 'csv' },
+  });
   expect(getPcBulk.submitted({ job, ...tools })).toEqual({
     taskId: 9,
     status: 'processing',
@@ -45,8 +54,17 @@ test('responses identify the task by its number', async () => {
     resultFormat: 'csv',
     rescrape: false,
   });
-  const counts = { units: { total: 4, success: 1, failed: 3 }, batches: { total: 3, success: 1, failed: 2 } };
-  const ended = aJob({ number: 9, state: 'terminated', refunded: 24, finishedAt: 1, totalUnits: 4 });
+  const counts = {
+    units: { total: 4, success: 1, failed: 3 },
+    batches: { total: 3, success: 1, failed: 2 },
+  };
+  const ended = aJob({
+    number: 9,
+    state: 'terminated',
+    refunded: 24,
+    finishedAt: 1,
+    totalUnits: 4,
+  });
   expect(await getPcBulk.views.retrieve!.show({ job: ended, counts, ...tools })).toMatchObject({
     taskId: 9,
     status: 'terminated',
@@ -63,7 +81,10 @@ test('the response to a submission mentions refunds', () => {
 });
 
 test('only a terminated task has the status terminated', async () => {
-  const counts = { units: { total: 1, success: 1, failed: 0 }, batches: { total: 1, success: 1, failed: 0 } };
+  const counts = {
+    units: { total: 1, success: 1, failed: 0 },
+    batches: { total: 1, success: 1, failed: 0 },
+  };
   const job = aJob({ number: 9, state: 'completed', finishedAt: 1 });
   expect(await getPcBulk.views.retrieve!.show({ job, counts, ...tools })).toMatchObject({
     status: 'completed',

@@ -22,7 +22,13 @@ function csvRow(unit: Unit, outcome: Outcome, region: string): Row {
 function jsonLine(unit: Unit, outcome: Outcome, region: string): Row {
   const { shop_id: shopId, item_id: itemId } = unit.input;
   const error = outcome.status === 'FAILED' ? outcome.message : null;
-  const line = JSON.stringify({ region, shop_id: shopId, item_id: itemId, status: outcome.status, error });
+  const line = JSON.stringify({
+    region,
+    shop_id: shopId,
+    item_id: itemId,
+    status: outcome.status,
+    error,
+  });
   return [`${line.slice(0, -1)},"response":${outcome.status === 'FAILED' ? 'null' : ''}`, '}\n'];
 }
 

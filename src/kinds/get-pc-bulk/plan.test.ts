@@ -194,7 +194,11 @@ describe('readRows()', () => {
       `The column 'shop_id' is missing. The header also has "shop"`,
     ],
     ['a missing cell', `${header}\nsg,,2`, "The row lacks 'shop_id' (line 2)"],
-    ['the line of a row', `\n${header}\r\n\r\n,,\r\nsg,1,2\n"sg",1,\n`, "The row lacks 'item_id' (line 6)"],
+    [
+      'the line of a row',
+      `\n${header}\r\n\r\n,,\r\nsg,1,2\n"sg",1,\n`,
+      "The row lacks 'item_id' (line 6)",
+    ],
     [
       'the first line of a row',
       `note,${header}\n"a\r\nb",sg,1,2\n"c\n\n",sg,1,x\n`,
@@ -217,7 +221,11 @@ describe('readRows()', () => {
       `${header},shop_id,shop_id\nsg,1,2,1,3`,
       `The column 'shop_id' occurs twice with different values: "1" and "3" (line 2)`,
     ],
-    ['a long line', `${header}\nsg,1,2\n${'x'.repeat(100_001)}`, 'Line 3 is longer than 100000 bytes'],
+    [
+      'a long line',
+      `${header}\nsg,1,2\n${'x'.repeat(100_001)}`,
+      'Line 3 is longer than 100000 bytes',
+    ],
   ])('reports %s', async (_which, text, message) => {
     const fault = await read(text).catch((error) => error);
     expect((fault as Fault).problems[0]!.msg).toBe(message);
@@ -235,7 +243,10 @@ describe('readRows()', () => {
       'a column of addresses',
       'url\nhttps://a.example.sg/x-i.1.2\nhttps://a.example.com.my/product/3/4?a=b\n',
     ],
-    ['a list of addresses', 'https://a.example.sg/x-i.1.2\n\nhttps://a.example.com.my/product/3/4\n'],
+    [
+      'a list of addresses',
+      'https://a.example.sg/x-i.1.2\n\nhttps://a.example.com.my/product/3/4\n',
+    ],
     [
       'addresses as ids',
       'note,item_id\n,https://a.example.sg/x-i.1.2\n,https://a.example.com.my/product/3/4\n',
@@ -249,11 +260,12 @@ describe('readRows()', () => {
     const rows = (text: string) => readRows(Buffer.from(text), 'sg');
     expect(rows('shop_id,item_id\n1,2\n')).toEqual([one]);
     expect(rows(`${header}\n,1,2\nmy,3,4\n`)).toEqual([one, two]);
-    expect(rows('https://a.example.com/product/1/2\nhttps://a.example.com.my/product/3/4')).toEqual([
-      one,
-      two,
+    expect(rows('https://a.example.com/product/1/2\nhttps://a.example.com.my/product/3/4')).toEqual(
+      [one, two],
+    );
+    expect(await problemsOf('https://a.example.com/product/1/2\n')).toEqual([
+      [[0, 'region'], 'missing'],
     ]);
-    expect(await problemsOf('https://a.example.com/product/1/2\n')).toEqual([[[0, 'region'], 'missing']]);
   });
 
   test.each(['\n', '\r', '\r\n'])(

@@ -45,8 +45,9 @@ export const maxRows = 2_000;
 const columns = columnsOf(findJobType({ market: 'mkta', kind: 'get_pc_bulk' })!);
 
 /**
- * Reads the rows of a CSV; a region is that of rows without one. Throws `invalid`, which names every invalid
- * row, up to 100 problems. Their `loc` is ["body", "file", row, column]; the header is row 0.
+ * Reads the rows of a CSV; a region is that of rows without one. Throws `invalid`, which names
+ * every invalid row, up to 100 problems. Their `loc` is ["body", "file", row, column]; the header
+ * is row 0.
  */
 export function readRows(file: Uint8Array, region = ''): GetPcRow[] {
   const fills: UnitFields = region === '' ? {} : { region };
@@ -74,7 +75,10 @@ function checkUnit(unit: UnitFields): ColumnProblem[] {
   });
 }
 
-function problemOf(column: string, value: string | undefined): Omit<ColumnProblem, 'column'> | null {
+function problemOf(
+  column: string,
+  value: string | undefined,
+): Omit<ColumnProblem, 'column'> | null {
   if (value === undefined) return { type: 'missing', message: `The row lacks '${column}'` };
   const choices = columns.choices.get(column)!;
   if (choices.length === 0)

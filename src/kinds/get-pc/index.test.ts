@@ -32,7 +32,12 @@ test('the response to a submission repeats the request', () => {
   });
 });
 
-function show(fields: Partial<Job>, state: BatchState, outcome?: Outcome, payload: string | null = null) {
+function show(
+  fields: Partial<Job>,
+  state: BatchState,
+  outcome?: Outcome,
+  payload: string | null = null,
+) {
   const job = aJob({ number: 17, ...fields });
   return getPc.views.retrieve!.show({
     job,
@@ -57,12 +62,21 @@ test('a completed task has its page', () => {
 
 test('a cancelled task is failed and says why', () => {
   const shown = show({ state: 'terminated', refunded: 8 }, 'done', aFailure);
-  expect(shown).toMatchObject({ status: 'failed', refunded: 8, detail: expect.stringMatching(/\S/) });
+  expect(shown).toMatchObject({
+    status: 'failed',
+    refunded: 8,
+    detail: expect.stringMatching(/\S/),
+  });
 });
 
 test('a failed task has its refund and its error, and no page', () => {
   const shown = show({ state: 'failed', refunded: 8 }, 'done', aFailure);
-  expect(shown).toEqual({ taskId: 17, status: 'failed', refunded: 8, detail: 'the item is gone: “$x.y” ☃' });
+  expect(shown).toEqual({
+    taskId: 17,
+    status: 'failed',
+    refunded: 8,
+    detail: 'the item is gone: “$x.y” ☃',
+  });
 });
 
 test('caches pages by region, shop and item, and never serves one', () => {

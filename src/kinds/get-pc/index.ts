@@ -29,7 +29,13 @@ const retrieve: View = {
 
 /** Shows an accepted task. */
 function submitted({ job }: JobSnapshot) {
-  return { ...job.params, taskId: job.number, status: 'pending', cost: job.cost, region: job.region };
+  return {
+    ...job.params,
+    taskId: job.number,
+    status: 'pending',
+    cost: job.cost,
+    region: job.region,
+  };
 }
 
 /** One product page. The job is identified by an integer. */
@@ -65,7 +71,11 @@ interface Request {
 function plan(request: Message): Plan {
   const { region, itemId, shopId } = request as unknown as Request;
   const input = { item_id: itemId, shop_id: shopId };
-  return { groups: [{ region, units: [{ key: itemId, input }] }], region, params: { itemId, shopId } };
+  return {
+    groups: [{ region, units: [{ key: itemId, input }] }],
+    region,
+    params: { itemId, shopId },
+  };
 }
 
 /** Returns the key that a product page is cached under: region, shop and item. */

@@ -16,12 +16,18 @@ const page = (list: string, ...ids: number[]): ListPage => ({
   entries: ids.map((itemid) => ({ itemid })),
 });
 
-async function* shop(pages: ListPage[], end: ListSummary): AsyncGenerator<ListPage, ListSummary, void> {
+async function* shop(
+  pages: ListPage[],
+  end: ListSummary,
+): AsyncGenerator<ListPage, ListSummary, void> {
   yield* pages;
   return end;
 }
 
-async function write(pages: ListPage[], end: ListSummary): Promise<{ file: JsonObject; count: number }> {
+async function write(
+  pages: ListPage[],
+  end: ListSummary,
+): Promise<{ file: JsonObject; count: number }> {
   const chunks = shopFile.body(shop(pages, end), unit, place);
   let text = shopFile.head(unit, place);
   expect(text).not.toContain('\n');
@@ -48,7 +54,12 @@ const shopOf = (items: unknown, active: number[]) => ({
 });
 
 test('writes the sold-out items with their counts, and the active items of every page', async () => {
-  const pages = [page('items', 1, 2), page('rcmd_items', 3, 4), page('rcmd_items'), page('rcmd_items', 5)];
+  const pages = [
+    page('items', 1, 2),
+    page('rcmd_items', 3, 4),
+    page('rcmd_items'),
+    page('rcmd_items', 5),
+  ];
   const { file, count } = await write(pages, { ...counts, ...ended });
   const items = [{ itemid: 1 }, { itemid: 2 }];
   expect(file).toEqual(shopOf({ items, ...counts, has_more: false }, [3, 4, 5]));
@@ -63,7 +74,13 @@ test('writes an empty list for a shop without sold-out items', async () => {
 
 test('writes two empty lists for an empty shop, and null for missing values', async () => {
   const { file, count } = await write([], { ...ended, items_has_more: true });
-  const untold = { items: [], total_fetched: 0, total_count: null, pages_fetched: null, has_more: true };
+  const untold = {
+    items: [],
+    total_fetched: 0,
+    total_count: null,
+    pages_fetched: null,
+    has_more: true,
+  };
   expect(file).toEqual(shopOf(untold, []));
   expect(count).toBe(0);
 });

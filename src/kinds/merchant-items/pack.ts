@@ -17,11 +17,13 @@ const lists = ['items', 'rcmd_items'];
 
 /**
  * Writes a shop's result file (docs/kinds/merchant-items.md): under the submitted URL, the sold-out
- * items with their counts, and the active items. The counts of sold-out items are known only at the end of
- * the reading. So the sold-out items are buffered, and `rcmd_items` is streamed before `items`.
+ * items with their counts, and the active items. The counts of sold-out items are known only at the
+ * end of the reading. So the sold-out items are buffered, and `rcmd_items` is streamed before
+ * `items`.
  */
 export const shopFile: UnitFilePack = {
-  name: ({ market, kind }, { seq, id, attempt }) => `${market}_${kind}_${seq + 1}_${id}_${attempt}.json`,
+  name: ({ market, kind }, { seq, id, attempt }) =>
+    `${market}_${kind}_${seq + 1}_${id}_${attempt}.json`,
   contentType: 'application/json',
   head(unit, { collectedAt }) {
     const page = {

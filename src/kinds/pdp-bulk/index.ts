@@ -16,8 +16,8 @@ function lineFields(page: string, { request }: ResultContract): string {
 }
 
 /**
- * Writes one line per successful item: its identity, and its page in `response` (interface, "JSONL line
- * shapes"). Failed items have no line.
+ * Writes one line per successful item: its identity, and its page in `response` (interface, "JSONL
+ * line shapes"). Failed items have no line.
  */
 export const jobFile: FilePack = {
   name: (job) => `${job.market}_pdp_${job.id}.jsonl.gz`,

@@ -12,7 +12,9 @@ const unit = { key: 'p1', input: { formattedId: 'p1', sku: 's1' } };
 
 test('writes an item’s identity and the bytes of its page; absent fields are null', () => {
   const line = jobFile.row(unit, aSuccess(), place)!.join('{"price": 1.10, "name":"ラ"}');
-  expect(line).toBe('{"item_id":null,"formattedId":"p1","response":{"price": 1.10, "name":"ラ"}}\n');
+  expect(line).toBe(
+    '{"item_id":null,"formattedId":"p1","response":{"price": 1.10, "name":"ラ"}}\n',
+  );
 });
 
 test('writes no line for a failed item', () => {

@@ -15,9 +15,9 @@ interface Request {
 const maxProblems = 100;
 
 /**
- * Plans one unit per item, in the order submitted; duplicates are separate units. The country is set on every
- * item or once for the request, and a request has one country. Throws `invalid`, which names each item whose
- * country is missing or differs.
+ * Plans one unit per item, in the order submitted; duplicates are separate units. The country is
+ * set on every item or once for the request, and a request has one country. Throws `invalid`, which
+ * names each item whose country is missing or differs.
  */
 export function plan(
   request: Message,
@@ -25,22 +25,30 @@ export function plan(
   { regions }: Pick<Market, 'regions'>,
 ): Plan {
   const { country: common, items } = request as unknown as Request;
-  const isRegion = (country: string | undefined) => country !== undefined && regions.includes(country);
+  const isRegion = (country: string | undefined) =>
+    country !== undefined && regions.includes(country);
   // Other countries break a rule of the contract, so the items are not compared with them.
-  const expected = isRegion(common) ? common : items.find(({ country }) => isRegion(country))?.country;
+  const expected = isRegion(common)
+    ? common
+    : items.find(({ country }) => isRegion(country))?.country;
   const problems: Problem[] = [];
   const units = [];
   for (let index = 0; index < items.length && problems.length < maxProblems; index++) {
     const { itemId, shopId, country = common } = items[index]!;
     if (country === undefined) {
-      problems.push({ loc: ['body', 'items', index, 'country'], msg: 'Field required', type: 'missing' });
+      problems.push({
+        loc: ['body', 'items', index, 'country'],
+        msg: 'Field required',
+        type: 'missing',
+      });
     } else if (country !== expected && isRegion(country)) {
       const msg = `One country per request: '${country}' is not '${expected}'`;
       problems.push({ loc: ['body', 'items', index, 'country'], msg, type: 'value_error' });
     }
     units.push({ key: itemId, input: { item_id: itemId, shop_id: shopId } });
   }
-  if (problems.length > 0) throw new Fault('invalid', 'The items are not of one country.', { problems });
+  if (problems.length > 0)
+    throw new Fault('invalid', 'The items are not of one country.', { problems });
   const region = expected ?? '';
   return { groups: [{ region, units }], region, params: {} };
 }

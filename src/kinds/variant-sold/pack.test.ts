@@ -14,12 +14,15 @@ function write(rows: [Outcome, string?][]): unknown[] {
 }
 
 test('writes one record per item in the order submitted; failed items have their error', () => {
-  const failed = { itemId: '0', shopId: '7', country: 'sg', error: expect.stringContaining('“$x.y” ☃') };
-  expect(write([[aFailure], [aSuccess(), '{"itemId":"1"}'], [aSuccess(), '{"itemId":"2"}']])).toEqual([
-    failed,
-    { itemId: '1' },
-    { itemId: '2' },
-  ]);
+  const failed = {
+    itemId: '0',
+    shopId: '7',
+    country: 'sg',
+    error: expect.stringContaining('“$x.y” ☃'),
+  };
+  expect(
+    write([[aFailure], [aSuccess(), '{"itemId":"1"}'], [aSuccess(), '{"itemId":"2"}']]),
+  ).toEqual([failed, { itemId: '1' }, { itemId: '2' }]);
 });
 
 test('writes an empty array without items', () => {

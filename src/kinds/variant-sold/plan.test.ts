@@ -4,7 +4,11 @@ import { SubmitVariantSoldRequestSchema } from '../../../gen/gleaner/mkta/v1/mkt
 import type { Fault } from '../../contract/fault.ts';
 import { plan } from './index.ts';
 
-const item = (itemId: string, country?: string) => ({ itemId, shopId: '7', ...(country ? { country } : {}) });
+const item = (itemId: string, country?: string) => ({
+  itemId,
+  shopId: '7',
+  ...(country ? { country } : {}),
+});
 const planned = (items: ReturnType<typeof item>[], country?: string) =>
   plan(
     create(SubmitVariantSoldRequestSchema, { items, ...(country ? { country } : {}) }),
@@ -37,7 +41,9 @@ test.each([
 const place = (index: number) => ['body', 'items', index, 'country'];
 
 test('reports a missing country on every item', () => {
-  expect(problemsOf([item('1'), item('2')])).toEqual([0, 1].map((index) => [place(index), 'missing']));
+  expect(problemsOf([item('1'), item('2')])).toEqual(
+    [0, 1].map((index) => [place(index), 'missing']),
+  );
 });
 
 test('reports a missing country on one item', () => {

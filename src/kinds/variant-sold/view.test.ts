@@ -46,7 +46,8 @@ describe('retrieve', () => {
   test('links only batches with results', async () => {
     const job = aJob({ state: 'processing' });
     const batches = [done, failed, {}].map((its, seq) => summary(job, seq, its));
-    const [first, ...others] = (await retrieve.show({ job, batches, ...tools })).batches as object[];
+    const [first, ...others] = (await retrieve.show({ job, batches, ...tools }))
+      .batches as object[];
     expect(first).toEqual({
       batchId: batches[0]!.id,
       country: 'id',
@@ -86,9 +87,9 @@ describe('download', () => {
       downloadUrl: 'link to f',
     });
     const fileOfFailures = aJob({ state: 'failed', totalUnits: 4, file });
-    expect(await download.show({ job: fileOfFailures, counts: counts(0, 4), ...tools })).not.toHaveProperty(
-      'downloadUrl',
-    );
+    expect(
+      await download.show({ job: fileOfFailures, counts: counts(0, 4), ...tools }),
+    ).not.toHaveProperty('downloadUrl');
     const gone = aJob({ state: 'failed', totalUnits: 4 });
     expect(await download.show({ job: gone, counts: counts(0, 4), ...tools })).not.toHaveProperty(
       'downloadUrl',
@@ -97,7 +98,9 @@ describe('download', () => {
 
   test('counts every item of a rejected job as failed', async () => {
     const job = aJob({ state: 'rejecting', totalUnits: 4 });
-    expect(await download.show({ job, counts: counts(0, 0), ...tools })).toMatchObject({ failedCount: 4 });
+    expect(await download.show({ job, counts: counts(0, 0), ...tools })).toMatchObject({
+      failedCount: 4,
+    });
   });
 });
 
@@ -105,7 +108,11 @@ describe('item', () => {
   const show = (fields: Partial<Job>, outcome: Outcome | undefined, payload: string | null) => {
     const job = aJob(fields);
     const unit = { key: '1', input: { item_id: '1', shop_id: '7' } };
-    return item.show({ job, unit: { unit, outcome, batch: aBatch(job, 0, [unit]), payload }, ...tools });
+    return item.show({
+      job,
+      unit: { unit, outcome, batch: aBatch(job, 0, [unit]), payload },
+      ...tools,
+    });
   };
 
   test('has its record or its error', () => {
@@ -116,7 +123,11 @@ describe('item', () => {
       data: '{}',
     });
     const failure = show({ state: 'processing' }, aFailure, null);
-    expect(failure).toMatchObject({ ...known, status: 'FAILED', errorLog: 'the item is gone: “$x.y” ☃' });
+    expect(failure).toMatchObject({
+      ...known,
+      status: 'FAILED',
+      errorLog: 'the item is gone: “$x.y” ☃',
+    });
     expect(failure).not.toHaveProperty('data');
     const pending = show({ state: 'processing' }, undefined, null);
     expect(pending).toMatchObject({ ...known, status: 'PENDING' });

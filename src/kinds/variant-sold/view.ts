@@ -1,5 +1,12 @@
 import type { JobSnapshot, View } from '../kind.ts';
-import { aggregate, approvalStatus, batchStatus, inputText, isRejected, unitStatus } from '../states.ts';
+import {
+  aggregate,
+  approvalStatus,
+  batchStatus,
+  inputText,
+  isRejected,
+  unitStatus,
+} from '../states.ts';
 
 export function submitted({ job }: JobSnapshot) {
   return {
@@ -24,8 +31,13 @@ export const retrieve: View = {
         ...(batch.file && batch.success > 0 ? { downloadUrl: await link(batch.file) } : {}),
       })),
     );
-    const countStatus = (status: string) => details.filter((batch) => batch.status === status).length;
-    const counts = { total: details.length, success: countStatus('SUCCESS'), failed: countStatus('FAILED') };
+    const countStatus = (status: string) =>
+      details.filter((batch) => batch.status === status).length;
+    const counts = {
+      total: details.length,
+      success: countStatus('SUCCESS'),
+      failed: countStatus('FAILED'),
+    };
     return {
       jobId: job.id,
       status: approvalStatus(job, counts),
@@ -37,7 +49,15 @@ export const retrieve: View = {
 };
 
 /** Returns the status that follows from the batches. */
-function derived({ total, success, failed }: { total: number; success: number; failed: number }): string {
+function derived({
+  total,
+  success,
+  failed,
+}: {
+  total: number;
+  success: number;
+  failed: number;
+}): string {
   if (success + failed === 0) return 'pending';
   return success + failed < total ? 'processing' : aggregate(success, failed);
 }
@@ -74,7 +94,9 @@ export const item: View = {
       ...(status === 'FAILED'
         ? {
             errorLog:
-              outcome?.status === 'FAILED' ? outcome.message : `The job was rejected. ${job.reason}`.trim(),
+              outcome?.status === 'FAILED'
+                ? outcome.message
+                : `The job was rejected. ${job.reason}`.trim(),
           }
         : {}),
     };

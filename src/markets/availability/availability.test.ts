@@ -430,7 +430,10 @@ const soldOut: readonly string[] = [
   'Nav noliktavā',
 ];
 
-/** Texts about the future, requests, other sizes, or something else: nothing certain about this offer. */
+/**
+ * Texts about the future, requests, other sizes, or something else: nothing certain about this
+ * offer.
+ */
 const unknown: readonly string[] = [
   'Coming soon',
   'Available soon',
@@ -664,8 +667,15 @@ describe('readAvailability()', () => {
   it.each(rows)('reads %j as %s', (text, state) => {
     const { state: read, available } = readAvailability(text);
     if (state === null) expect({ read, available }).toEqual({ read: text, available: null });
-    else expect({ read, available }).toEqual({ read: expect.any(String), available: state !== 'OutOfStock' });
-    const named: Readonly<Record<string, string>> = { SoldOut: 'OutOfStock', Discontinued: 'OutOfStock' };
+    else
+      expect({ read, available }).toEqual({
+        read: expect.any(String),
+        available: state !== 'OutOfStock',
+      });
+    const named: Readonly<Record<string, string>> = {
+      SoldOut: 'OutOfStock',
+      Discontinued: 'OutOfStock',
+    };
     if (state !== null) expect(named[read!] ?? read).toBe(state);
   });
 
@@ -700,7 +710,9 @@ describe('readAvailability()', () => {
           const words = phrase.toLowerCase().replace(/[^\p{L}\p{M}\d]+/gu, ' ');
           kinds.set(words, (kinds.get(words) ?? new Set()).add(kind));
         }
-    expect([...kinds].filter(([, meanings]) => meanings.size > 1).map(([phrase]) => phrase)).toEqual([]);
+    expect(
+      [...kinds].filter(([, meanings]) => meanings.size > 1).map(([phrase]) => phrase),
+    ).toEqual([]);
   });
 
   it('takes bounded time for a hostile text', () => {

@@ -2,7 +2,9 @@ import { vocabularies } from './vocabularies.ts';
 import type { WordKind } from './word-kinds.ts';
 
 export interface Availability {
-  /** Name in schema.org: "InStock", "PreOrder"; otherwise the shop's text. Null if it is not stated. */
+  /**
+   * Name in schema.org: "InStock", "PreOrder"; otherwise the shop's text. Null if it is not stated.
+   */
   state: string | null;
   /** True if the offer can be bought. Null if that is not known. */
   available: boolean | null;
@@ -32,7 +34,12 @@ const states: ReadonlyMap<string, string> = new Map([
   ['unavailable', 'OutOfStock'],
   ['notavailable', 'OutOfStock'],
 ]);
-const notForSale: ReadonlySet<string> = new Set(['OutOfStock', 'SoldOut', 'Discontinued', 'Reserved']);
+const notForSale: ReadonlySet<string> = new Set([
+  'OutOfStock',
+  'SoldOut',
+  'Discontinued',
+  'Reserved',
+]);
 
 /** Maximum characters of a text about stock. */
 const maxLength = 200;
@@ -63,17 +70,22 @@ function withoutAccents(word: string): string {
   return letters.normalize('NFKC').replace(/[łđøæßıœ]/g, (letter) => plainLetters.get(letter)!);
 }
 
-/** Numbers, also ranges ("2-3"), words, and single characters of scripts without spaces between words. */
+/**
+ * Numbers, also ranges ("2-3"), words, and single characters of scripts without spaces between
+ * words.
+ */
 const tokenPattern =
   /(?<number>\d+(?:[.,]\d{3})*(?:\s?[-–—~]\s?\d+)?)|(?<sign>[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}ー\p{sc=Hangul}\p{sc=Thai}])|(?<word>(?:(?![\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}])[\p{L}\p{M}])+)/gu;
 
-const tokensOf = (text: string): string[] => [...text.matchAll(tokenPattern)].map(([token]) => token);
+const tokensOf = (text: string): string[] =>
+  [...text.matchAll(tokenPattern)].map(([token]) => token);
 
 /** Kinds of phrases by their tokens, as written and without accents. */
 const kinds = new Map<string, WordKind>();
 for (const vocabulary of vocabularies)
   for (const [kind, phrases] of Object.entries(vocabulary))
-    for (const phrase of phrases) kinds.set(tokensOf(plainText(phrase)).join(' '), kind as WordKind);
+    for (const phrase of phrases)
+      kinds.set(tokensOf(plainText(phrase)).join(' '), kind as WordKind);
 for (const [phrase, kind] of [...kinds]) {
   const bare = withoutAccents(phrase);
   if (!kinds.has(bare)) kinds.set(bare, kind);
@@ -89,7 +101,10 @@ interface Term {
 }
 
 /** Returns the longest phrase of the vocabulary at a position, and the number of its tokens. */
-function phraseAt(tokens: readonly string[], start: number): { kind: WordKind; length: number } | null {
+function phraseAt(
+  tokens: readonly string[],
+  start: number,
+): { kind: WordKind; length: number } | null {
   for (let length = Math.min(maxPhraseTokens, tokens.length - start); length > 0; length -= 1) {
     const phrase = tokens.slice(start, start + length).join(' ');
     const kind = kinds.get(phrase) ?? kinds.get(withoutAccents(phrase));
@@ -158,7 +173,10 @@ const hasAny = ({ kinds }: Clause, ...expectedKinds: readonly Term['kind'][]) =>
 /** Maximum terms between a negator and the word that it negates. */
 const negationReach = 3;
 
-/** Returns true if a negator applies to a word about stock: after it, or in some languages before it. */
+/**
+ * Returns true if a negator applies to a word about stock: after it, or in some languages before
+ * it.
+ */
 function isNegated({ terms }: Clause): boolean {
   const isTarget = ({ kind }: Term) => ['stock', 'noun', 'unit', 'left'].includes(kind);
   const before = terms.findIndex(({ kind }) => kind === 'not');
@@ -177,7 +195,8 @@ function readNegation(clause: Clause): Meaning {
     return 'unknown';
   // "plus de 10 disponibles": more than 10.
   const isComparison = terms[terms.findIndex(({ kind }) => kind === 'not') + 1]?.kind === 'number';
-  if (count !== undefined) return isComparison && count > 0 && kinds.has('stock') ? 'in' : 'unknown';
+  if (count !== undefined)
+    return isComparison && count > 0 && kinds.has('stock') ? 'in' : 'unknown';
   return isNegated(clause) ? 'out' : 'unknown';
 }
 
@@ -197,12 +216,15 @@ function readStore(clause: Clause): Meaning {
 function readStock(clause: Clause): Meaning {
   const { count, terms } = clause;
   // "Free shipping available"
-  if (terms.length === 2 && terms[0]!.kind === 'ship' && terms[1]!.kind === 'stock') return 'neutral';
+  if (terms.length === 2 && terms[0]!.kind === 'ship' && terms[1]!.kind === 'stock')
+    return 'neutral';
   const isAboutTime = hasAny(clause, 'period', 'date');
   const isAboutDelivery = hasAny(clause, 'ship', 'dispatch');
-  if (isAboutTime && !isAboutDelivery && (hasAny(clause, 'stock') || count !== undefined)) return 'future';
+  if (isAboutTime && !isAboutDelivery && (hasAny(clause, 'stock') || count !== undefined))
+    return 'future';
   if (hasAny(clause, 'stock', 'few')) return 'in';
-  const isRest = hasAny(clause, 'left', 'noun') || (clause.kinds.has('only') && clause.kinds.has('unit'));
+  const isRest =
+    hasAny(clause, 'left', 'noun') || (clause.kinds.has('only') && clause.kinds.has('unit'));
   if (count !== undefined) return isRest ? 'in' : 'unknown';
   if (hasAny(clause, 'left', 'unit', 'quantity', 'only')) return 'unknown';
   return hasAny(clause, 'dispatch') && isAboutTime ? 'in' : 'neutral';
@@ -254,7 +276,11 @@ function isBesideSoldOut(sentence: Sentence): boolean {
 }
 
 /** Names of schema.org by the meaning that they need, and those that may stand beside it. */
-const schemaMeanings: readonly (readonly [name: string, meaning: Meaning, beside: readonly Meaning[]])[] = [
+const schemaMeanings: readonly (readonly [
+  name: string,
+  meaning: Meaning,
+  beside: readonly Meaning[],
+])[] = [
   ['OutOfStock', 'out', ['future', 'neutral']],
   ['PreOrder', 'preorder', ['in', 'neutral', 'future']],
   ['BackOrder', 'backorder', ['in', 'neutral']],
@@ -262,7 +288,9 @@ const schemaMeanings: readonly (readonly [name: string, meaning: Meaning, beside
   ['InStock', 'in', ['store', 'neutral']],
 ];
 
-/** Returns the schema.org name of a text in a language of the vocabulary, if the whole text fits. */
+/**
+ * Returns the schema.org name of a text in a language of the vocabulary, if the whole text fits.
+ */
 function readText(text: string): string | null {
   // A question, a cross, a negative number, and a cut text.
   if (/[?？…✗✘❌🚫]|\.\.|(?<!\S)[-−]\d/u.test(text) || text.length > maxLength) return null;
@@ -279,14 +307,16 @@ function readText(text: string): string | null {
     for (const { meaning } of sentence) meanings.add(meaning);
   }
   const fits = ([, meaning, beside]: (typeof schemaMeanings)[number]) =>
-    meanings.has(meaning) && [...meanings].every((other) => other === meaning || beside.includes(other));
+    meanings.has(meaning) &&
+    [...meanings].every((other) => other === meaning || beside.includes(other));
   return schemaMeanings.find(fits)?.[0] ?? null;
 }
 
 /**
- * Reads an address or name of schema.org, a name of a product feed, or a shop's text in many languages. A
- * text is understood as a whole: negators, counts, and words for the future count as well as those for stock,
- * and any other word leaves `available` null with the text as the state. So do texts about other sizes.
+ * Reads an address or name of schema.org, a name of a product feed, or a shop's text in many
+ * languages. A text is understood as a whole: negators, counts, and words for the future count as
+ * well as those for stock, and any other word leaves `available` null with the text as the state.
+ * So do texts about other sizes.
  */
 export function readAvailability(text: string | null): Availability {
   const line = text?.replace(/\s+/g, ' ').trim() ?? '';

@@ -2,7 +2,8 @@
  * Kinds of words in a text about stock. A word has one kind in all languages.
  *
  * - stock: the offer can be bought ("in stock", "add to cart"); gone: it cannot ("sold out")
- * - noun: what there may be some of ("stock"); not: negates a stock word after it; notAfter: one before it
+ * - noun: what there may be some of ("stock"); not: negates a stock word after it; notAfter: one
+ *   before it
  * - future: not yet, or on request ("soon", "notify me"); preorder, backorder
  * - store: a shop in a street; only; online
  * - few: some are left ("low stock"); left: beside a count; unit; quantity: a label of a count

@@ -15,12 +15,18 @@ const candidate = (members: Partial<Candidate>): Candidate => ({
   ...members,
 });
 const stated = (value: Candidate['value'], source = 'json-ld') => candidate({ value, source });
-const seen = (value: Candidate['value'], source: string) => candidate({ value, rung: 'page', source });
-const marked = (value: number) => candidate({ value, rung: 'page', source: 'control', isMarked: true });
+const seen = (value: Candidate['value'], source: string) =>
+  candidate({ value, rung: 'page', source });
+const marked = (value: number) =>
+  candidate({ value, rung: 'page', source: 'control', isMarked: true });
 
 describe('resolve()', () => {
   test('takes a value that structured data alone states', () => {
-    expect(resolve('price', [stated(9)])).toMatchObject({ value: 9, from: 'json-ld', contradictions: [] });
+    expect(resolve('price', [stated(9)])).toMatchObject({
+      value: 9,
+      from: 'json-ld',
+      contradictions: [],
+    });
   });
 
   test('takes none of two formats that disagree, and reports both', () => {
@@ -29,19 +35,28 @@ describe('resolve()', () => {
   });
 
   test('takes the format that the page agrees with', () => {
-    const { value, from, contradictions } = resolve('price', [stated(9), stated(7, 'opengraph'), marked(7)]);
+    const { value, from, contradictions } = resolve('price', [
+      stated(9),
+      stated(7, 'opengraph'),
+      marked(7),
+    ]);
     expect([value, from]).toEqual([7, 'opengraph']);
     expect(contradictions).toHaveLength(2);
   });
 
   test('takes the only value that the page marks instead of another one of structured data', () => {
-    expect(resolve('price', [stated(9), marked(11)])).toMatchObject({ value: 11, from: 'page: control' });
+    expect(resolve('price', [stated(9), marked(11)])).toMatchObject({
+      value: 11,
+      from: 'page: control',
+    });
   });
 
   test('takes none if two sources of the page agree on another value, and reports all', () => {
     const contrary = [stated(9), seen(11, 'heading'), seen(11, 'control')];
     expect(resolve('price', contrary)).toMatchObject({ value: null, contradictions: contrary });
-    const states = contrary.map((one) => (one.rung === 'page' ? { ...one, rung: 'state' as const } : one));
+    const states = contrary.map((one) =>
+      one.rung === 'page' ? { ...one, rung: 'state' as const } : one,
+    );
     expect(resolve('price', states)).toMatchObject({ value: 9, contradictions: [] });
     expect(resolve('price', contrary.slice(0, 2))).toMatchObject({ value: 9, contradictions: [] });
   });
@@ -49,7 +64,10 @@ describe('resolve()', () => {
   test('takes none if the page shows prices, but not that one', () => {
     const shown = [seen(11, 'shown'), seen(12, 'shown')];
     expect(resolve('price', [stated(9), ...shown])).toMatchObject({ value: null });
-    expect(resolve('price', [stated(11), ...shown])).toMatchObject({ value: 11, contradictions: [] });
+    expect(resolve('price', [stated(11), ...shown])).toMatchObject({
+      value: 11,
+      contradictions: [],
+    });
     const offers = candidate({ value: 9, alternatives: [9, 12] });
     expect(resolve('price', [offers, ...shown])).toMatchObject({ value: 9, contradictions: [] });
   });
@@ -70,7 +88,11 @@ describe('resolve()', () => {
     ['one source twice', [seen(9, 'heading'), seen(9, 'heading')], null],
     ['two sources that agree', [seen(9, 'heading'), seen(9, 'control')], 9],
     ['two sources that disagree', [seen(9, 'heading'), seen(7, 'control')], null],
-    ['two pairs of sources', [...[9, 7].flatMap((value) => [seen(value, 'a'), seen(value, 'b')])], null],
+    [
+      'two pairs of sources',
+      [...[9, 7].flatMap((value) => [seen(value, 'a'), seen(value, 'b')])],
+      null,
+    ],
     ['prices anywhere on the page', [seen(9, 'control'), seen(9, 'shown')], null],
   ])('below structured data, %s', (_name, candidates, value) => {
     expect(resolve('price', candidates).value).toBe(value);

@@ -8,7 +8,10 @@ export interface Candidate {
   field: string;
   /** Null: it can be read in several ways, or not at all. */
   value: Json;
-  /** Other values that the source has for the field: of other offers, or other readings of the same text. */
+  /**
+   * Other values that the source has for the field: of other offers, or other readings of the same
+   * text.
+   */
   alternatives: readonly Json[];
   /** The text of the value as the page shows it. */
   text: string | null;
@@ -53,7 +56,10 @@ const fieldRules: Readonly<Record<string, CandidateRule>> = {
 };
 const defaultRule: CandidateRule = { keyOf: plainKey, marked: 'agrees', disagreement: 'first' };
 
-/** Source of values that the page shows anywhere: no evidence for them, but against values that it lacks. */
+/**
+ * Source of values that the page shows anywhere: no evidence for them, but against values that it
+ * lacks.
+ */
 const visibleSource = 'shown';
 
 /** Number of sources of a rung below structured data that have to agree. */
@@ -72,21 +78,37 @@ export interface FieldResolution {
 
 const isEmpty = (value: Json) => value === null || (Array.isArray(value) && value.length === 0);
 
-const nothing: FieldResolution = { value: null, rung: 'page', from: '', currency: null, contradictions: [] };
+const nothing: FieldResolution = {
+  value: null,
+  rung: 'page',
+  from: '',
+  currency: null,
+  contradictions: [],
+};
 
-const resolutionOf = (candidate: Candidate, contradictions: readonly Candidate[] = []): FieldResolution => ({
+const resolutionOf = (
+  candidate: Candidate,
+  contradictions: readonly Candidate[] = [],
+): FieldResolution => ({
   value: candidate.value,
   rung: candidate.rung,
-  from: candidate.rung === 'structured' ? candidate.source : `${candidate.rung}: ${candidate.source}`,
+  from:
+    candidate.rung === 'structured' ? candidate.source : `${candidate.rung}: ${candidate.source}`,
   currency: candidate.currency,
   contradictions,
 });
 
-/** Returns the value that several sources of the lower rungs have, unless others have another one. */
+/**
+ * Returns the value that several sources of the lower rungs have, unless others have another one.
+ */
 function agreed(candidates: readonly Candidate[], { keyOf }: CandidateRule): FieldResolution {
   const groups = Map.groupBy(candidates, ({ value }) => keyOf(value));
-  const sourcesOf = (group: readonly Candidate[]) => [...new Set(group.map(({ source }) => source))];
-  const confirmed = [...groups.values()].filter((group) => sourcesOf(group).length >= neededSources);
+  const sourcesOf = (group: readonly Candidate[]) => [
+    ...new Set(group.map(({ source }) => source)),
+  ];
+  const confirmed = [...groups.values()].filter(
+    (group) => sourcesOf(group).length >= neededSources,
+  );
   if (confirmed.length > 1) return { ...nothing, contradictions: candidates };
   const [group] = confirmed;
   if (group === undefined) return nothing;
@@ -96,7 +118,10 @@ function agreed(candidates: readonly Candidate[], { keyOf }: CandidateRule): Fie
   );
   if (contradictions.length > 0) return { ...nothing, contradictions: candidates };
   const currency = group.find((one) => one.currency !== null)?.currency ?? null;
-  return { ...resolutionOf({ ...first, currency }), from: `${first.rung}: ${sourcesOf(group).join(', ')}` };
+  return {
+    ...resolutionOf({ ...first, currency }),
+    from: `${first.rung}: ${sourcesOf(group).join(', ')}`,
+  };
 }
 
 /** Decides between formats of structured data and the value that the page marks. */
@@ -110,7 +135,9 @@ function confirmed(
   const contradictions = different.length > 0 ? [...different, marked] : [];
   const same = stated.find(({ value }) => !isEmpty(value) && keyOf(value) === key);
   if (same !== undefined) return resolutionOf(same, contradictions);
-  const offered = stated.find(({ alternatives }) => alternatives.some((value) => keyOf(value) === key));
+  const offered = stated.find(({ alternatives }) =>
+    alternatives.some((value) => keyOf(value) === key),
+  );
   const currency = marked.currency ?? stated.find((one) => one.currency !== null)?.currency ?? null;
   if (offered !== undefined) {
     const from = `${offered.source}, page: ${marked.source}`;
@@ -131,7 +158,9 @@ function otherOffer(
   if (isEmpty(value)) return null;
   const key = rule.keyOf(value);
   if (stated.some((one) => !isEmpty(one.value) && rule.keyOf(one.value) === key)) return null;
-  const offered = stated.find(({ alternatives }) => alternatives.some((one) => rule.keyOf(one) === key));
+  const offered = stated.find(({ alternatives }) =>
+    alternatives.some((one) => rule.keyOf(one) === key),
+  );
   if (offered === undefined) return null;
   return {
     ...nothing,
@@ -143,8 +172,9 @@ function otherOffer(
 }
 
 /**
- * Returns the candidates of the visible page that contradict a stated value: two sources that agree on
- * another one, of which the page shows at least one, or all prices that it shows beside its control.
+ * Returns the candidates of the visible page that contradict a stated value: two sources that agree
+ * on another one, of which the page shows at least one, or all prices that it shows beside its
+ * control.
  */
 function contradicting(
   stated: Candidate,
@@ -162,21 +192,24 @@ function contradicting(
 }
 
 /**
- * Resolves the candidates of a field. Structured data states a value alone, unless its formats disagree or
- * the visible page contradicts it. The only value that the page marks decides between formats, and wins over
- * all of them. Below structured data, two sources have to agree. Null: no value, or several that contradict
- * each other.
+ * Resolves the candidates of a field. Structured data states a value alone, unless its formats
+ * disagree or the visible page contradicts it. The only value that the page marks decides between
+ * formats, and wins over all of them. Below structured data, two sources have to agree. Null: no
+ * value, or several that contradict each other.
  */
 export function resolve(field: string, candidates: readonly Candidate[]): FieldResolution {
   const rule = fieldRules[field] ?? defaultRule;
   const stated = candidates.filter(({ rung }) => rung === 'structured');
   const lower = candidates.filter(
-    ({ rung, source, value }) => rung !== 'structured' && source !== visibleSource && !isEmpty(value),
+    ({ rung, source, value }) =>
+      rung !== 'structured' && source !== visibleSource && !isEmpty(value),
   );
   const readable = stated.filter(({ value }) => !isEmpty(value));
   const [first] = readable;
   const marked = lower.find(({ isMarked }) => isMarked);
-  const hasReading = stated.some(({ value, alternatives }) => !isEmpty(value) || alternatives.length > 0);
+  const hasReading = stated.some(
+    ({ value, alternatives }) => !isEmpty(value) || alternatives.length > 0,
+  );
   if (marked !== undefined && hasReading) return confirmed(stated, marked, rule);
   if (first === undefined) return agreed(lower, rule);
   const supportedOffer = rule.marked === 'wins' ? otherOffer(stated, lower, rule) : null;

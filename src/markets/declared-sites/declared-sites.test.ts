@@ -20,7 +20,9 @@ beforeEach(() => {
   return () => rmSync(folder, { recursive: true, force: true });
 });
 
-/** Writes a file. Its size differs from that of earlier versions, so that the change is always seen. */
+/**
+ * Writes a file. Its size differs from that of earlier versions, so that the change is always seen.
+ */
 const write = (text: string, name = 'sites.json') => writeFileSync(join(folder, name), text);
 
 function open(path = folder) {

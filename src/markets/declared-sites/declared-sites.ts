@@ -6,12 +6,15 @@ import { hasHost, parseSites, type SiteDeclaration } from './site-declaration.ts
 /** The sites that operators declare, and the example. The files are read again when they change. */
 export interface DeclaredSites {
   /**
-   * Uses the declarations of these files from now on; null: only the example. Throws a ConfigError with
-   * the file, line, and column of each problem. `now` returns milliseconds.
+   * Uses the declarations of these files from now on; null: only the example. Throws a ConfigError
+   * with the file, line, and column of each problem. `now` returns milliseconds.
    */
   use(files: SiteFiles | null, log?: Pick<Log, 'info' | 'error'>, now?: () => number): void;
   names(): readonly string[];
-  /** Returns a site. Without one of that name that accepts the address, compares the files once more. */
+  /**
+   * Returns a site. Without one of that name that accepts the address, compares the files once
+   * more.
+   */
   find(name: string, url?: URL): SiteDeclaration | undefined;
   /** Returns the site of an address, or undefined if no site has its host. */
   ofAddress(url: URL): SiteDeclaration | undefined;
@@ -34,19 +37,22 @@ class SiteCollection {
     try {
       for (const site of parseSites(text)) this.addSite(file, site);
     } catch (error) {
-      for (const line of (error as Error).message.split('\n')) this.problems.push(`${file}: ${line}`);
+      for (const line of (error as Error).message.split('\n'))
+        this.problems.push(`${file}: ${line}`);
     }
   }
 
   private addSite(file: string, site: SiteDeclaration): void {
     const { name, hosts } = site;
     const otherFile = this.filesBySite.get(name);
-    if (otherFile !== undefined) this.problems.push(`${file}: ${name} is also declared in ${otherFile}`);
+    if (otherFile !== undefined)
+      this.problems.push(`${file}: ${name} is also declared in ${otherFile}`);
     this.filesBySite.set(name, file);
     this.sites.set(name, site);
     for (const host of hosts) {
       const owner = this.sitesByHost.get(host) ?? name;
-      if (owner !== name) this.problems.push(`${file}: ${host} is a host of both ${owner} and ${name}`);
+      if (owner !== name)
+        this.problems.push(`${file}: ${host} is a host of both ${owner} and ${name}`);
       this.sitesByHost.set(host, owner);
     }
   }

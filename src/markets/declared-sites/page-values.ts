@@ -53,7 +53,9 @@ export const noValues: PageValues = { resolutions: new Map(), prices: [] };
 /** Decides what a page states for each field of its product. */
 export function resolvePage(page: SitePage): PageValues {
   const byField = Map.groupBy(pageCandidatesOf(page), ({ field }) => field);
-  const resolutions = new Map([...byField].map(([field, values]) => [field, resolve(field, values)]));
+  const resolutions = new Map(
+    [...byField].map(([field, values]) => [field, resolve(field, values)]),
+  );
   const prices = byField.get('price')?.map(({ value }) => number(value)) ?? [];
   return { resolutions, prices: prices.filter((price) => price !== null) };
 }

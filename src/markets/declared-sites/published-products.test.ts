@@ -7,8 +7,9 @@ import { openSitePage } from './site-page.ts';
 import { readProductPage } from './site-product.ts';
 
 /*
- * Pages with the markup that schema.org and search engines publish for Product, Offer, AggregateOffer, and
- * ProductGroup, and with the mistakes of real shops: each is the right record, or leaves a field out.
+ * Pages with the markup that schema.org and search engines publish for Product, Offer,
+ * AggregateOffer, and ProductGroup, and with the mistakes of real shops: each is the right record,
+ * or leaves a field out.
  */
 const [site] = parseSites('{"kiln": "kiln.example"}');
 const url = 'https://kiln.example/p/mug';
@@ -18,7 +19,8 @@ function read(html: string, address = url): JsonObject | null {
   return found && recordOf(found, address, site!);
 }
 const script = (text: string) => `<script type="application/ld+json">${text}</script>`;
-const jsonLd = (...values: unknown[]) => values.map((value) => script(JSON.stringify(value))).join('');
+const jsonLd = (...values: unknown[]) =>
+  values.map((value) => script(JSON.stringify(value))).join('');
 const mug = (members: object = {}) => ({
   '@context': 'https://schema.org/',
   '@type': 'Product',
@@ -59,7 +61,11 @@ describe('the published forms', () => {
       sku: 'M-1',
       mpn: '925872',
       brand: { '@type': 'Brand', name: 'Hillside' },
-      review: { '@type': 'Review', name: 'Great', reviewRating: { '@type': 'Rating', ratingValue: 1 } },
+      review: {
+        '@type': 'Review',
+        name: 'Great',
+        reviewRating: { '@type': 'Rating', ratingValue: 1 },
+      },
       aggregateRating: { '@type': 'AggregateRating', ratingValue: 4.4, reviewCount: 89 },
       offers: {
         '@type': 'Offer',
@@ -129,7 +135,13 @@ describe('the published forms', () => {
       seller: { '@type': 'Organization', name },
     });
     const offers = [seller('A', 30), seller('B', 20), seller('C', 10, 'OutOfStock')];
-    const aggregate = { '@type': 'AggregateOffer', offerCount: 3, lowPrice: 10, highPrice: 30, offers };
+    const aggregate = {
+      '@type': 'AggregateOffer',
+      offerCount: 3,
+      lowPrice: 10,
+      highPrice: 30,
+      offers,
+    };
     for (const given of [offers, { ...aggregate, priceCurrency: 'EUR' }])
       expect(read(jsonLd(mug({ offers: given })))).toMatchObject({
         price: 20,
@@ -159,7 +171,9 @@ describe('the published forms', () => {
     };
     const variants = [variant('S', 9), variant('L', 12)];
     const nested = { ...group, hasVariant: [...variants, { url: `${url}?size=XL` }] };
-    const beside = { '@graph': [{ ...group, hasVariant: [{ '@id': '#S' }, { '@id': '#L' }] }, ...variants] };
+    const beside = {
+      '@graph': [{ ...group, hasVariant: [{ '@id': '#S' }, { '@id': '#L' }] }, ...variants],
+    };
     for (const page of [jsonLd(nested), `<h1>Oat mug</h1>${jsonLd(beside)}`]) {
       const record = read(page);
       expect(record).toMatchObject({ title: 'Oat mug', price: 9, currency: 'EUR' });
@@ -177,9 +191,15 @@ describe('the product of a page with several', () => {
 
   test.each([
     ['has the address of the page', jsonLd(related('Bowl'), { ...main, url })],
-    ['has its address without the parameters', jsonLd(related('Bowl'), { ...main, '@id': `${url}#product` })],
+    [
+      'has its address without the parameters',
+      jsonLd(related('Bowl'), { ...main, '@id': `${url}#product` }),
+    ],
     ['is named in the heading', `<h1>Oat mug</h1>${jsonLd(related('Bowl'), main)}`],
-    ['has the longest name in the title', `<title>Oat mug | Kiln</title>${jsonLd(related('Mug'), main)}`],
+    [
+      'has the longest name in the title',
+      `<title>Oat mug | Kiln</title>${jsonLd(related('Mug'), main)}`,
+    ],
     ['has an offer', jsonLd(mug({ name: 'Bowl' }), main)],
   ])('%s', (_name, page) => {
     expect(read(page, `${url}?utm_source=x`)).toMatchObject({ title: 'Oat mug', price: 12 });
@@ -213,10 +233,17 @@ describe('the product of a page with several', () => {
   test('has no values of another product in another format', () => {
     const card = `<div itemscope itemtype="https://schema.org/Product"><b itemprop="name">Bowl</b>
       <i itemprop="offers" itemscope><b itemprop="price">5</b><meta itemprop="priceCurrency" content="EUR"></i></div>`;
-    expect(read(jsonLd(mug({ sku: 'M-1' })) + card)).toMatchObject({ title: 'Oat mug', price: null });
-    const preview = (title: string, id: string) => `<meta property="product:price:amount" content="5">
+    expect(read(jsonLd(mug({ sku: 'M-1' })) + card)).toMatchObject({
+      title: 'Oat mug',
+      price: null,
+    });
+    const preview = (
+      title: string,
+      id: string,
+    ) => `<meta property="product:price:amount" content="5">
       <meta property="og:title" content="${title}"><meta property="product:retailer_item_id" content="${id}">`;
-    const withPreview = (title: string, id: string) => read(jsonLd(mug({ sku: 'M-1' })) + preview(title, id));
+    const withPreview = (title: string, id: string) =>
+      read(jsonLd(mug({ sku: 'M-1' })) + preview(title, id));
     expect(withPreview('Bowls', 'M-2')).toMatchObject({ sku: 'M-1', price: null });
     expect(withPreview('Buy mugs online', 'M-1')).toMatchObject({ title: 'Oat mug', price: 5 });
     // A catalogue of advertisements has ids of its own.
@@ -235,7 +262,12 @@ describe('prices as shops write them', () => {
     ['without a currency', { price: '19.99' }, 19.99, null],
     ['in lakhs', { price: '1,24,999', priceCurrency: 'INR' }, 124_999, 'INR'],
     ['as a range in words', { price: '10 - 20', priceCurrency: 'EUR' }, 10, 'EUR'],
-    ['as a range of an Offer', { lowPrice: '10.00', highPrice: '20.00', priceCurrency: 'EUR' }, 10, 'EUR'],
+    [
+      'as a range of an Offer',
+      { lowPrice: '10.00', highPrice: '20.00', priceCurrency: 'EUR' },
+      10,
+      'EUR',
+    ],
     ['as nothing', { price: '', priceCurrency: 'EUR' }, null, 'EUR'],
     ['on request', { price: 'Call us', priceCurrency: 'EUR' }, null, 'EUR'],
     ['as two prices', { price: '9.99 12.99', priceCurrency: 'EUR' }, null, 'EUR'],
@@ -284,7 +316,12 @@ describe('prices as shops write them', () => {
       'behind instalments',
       {
         priceSpecification: [
-          { '@type': 'UnitPriceSpecification', price: 2, billingDuration: 12, priceCurrency: 'EUR' },
+          {
+            '@type': 'UnitPriceSpecification',
+            price: 2,
+            billingDuration: 12,
+            priceCurrency: 'EUR',
+          },
           { price: 1, priceComponentType: 'https://schema.org/Downpayment', priceCurrency: 'EUR' },
           { price: 20, priceCurrency: 'EUR' },
         ],
@@ -306,7 +343,13 @@ describe('prices as shops write them', () => {
     ],
     [
       'of a fee alone',
-      { priceSpecification: { '@type': 'DeliveryChargeSpecification', price: 4.9, priceCurrency: 'EUR' } },
+      {
+        priceSpecification: {
+          '@type': 'DeliveryChargeSpecification',
+          price: 4.9,
+          priceCurrency: 'EUR',
+        },
+      },
       null,
       null,
     ],
@@ -368,7 +411,11 @@ describe('offers beside their aggregate', () => {
 
   test('without prices state its availability', () => {
     const offers = [aggregate, { '@type': 'Offer', availability: 'https://schema.org/InStock' }];
-    expect(read(jsonLd(mug({ offers })))).toMatchObject({ price: 5, available: true, variants: [] });
+    expect(read(jsonLd(mug({ offers })))).toMatchObject({
+      price: 5,
+      available: true,
+      variants: [],
+    });
     const contrary = [...offers, { '@type': 'Offer', availability: 'https://schema.org/SoldOut' }];
     expect(read(jsonLd(mug({ offers: contrary })))).toMatchObject({ price: 5, available: null });
   });
@@ -408,7 +455,11 @@ describe('the category', () => {
 
   test.each([
     ['the whole path to a category', [home, cups], 'Home > Cups'],
-    ['a path to the address of the product', [home, cups, step('Mug', '/p/mug?a=1', 3)], 'Home > Cups'],
+    [
+      'a path to the address of the product',
+      [home, cups, step('Mug', '/p/mug?a=1', 3)],
+      'Home > Cups',
+    ],
     ['a path to the name of the product', [home, cups, step('Oat Mug', '/x', 3)], 'Home > Cups'],
     ['a path by its positions', [cups, home], 'Home > Cups'],
     ['none of a path to the product alone', [step('Oat mug', '/x', 1)], null],
@@ -419,7 +470,10 @@ describe('the category', () => {
   test('is a path in another format than the product', () => {
     const marked = `<div itemscope itemtype="https://schema.org/Product"><b itemprop="name">Oat mug</b>
       <i itemprop="offers" itemscope><b itemprop="price">5</b></i></div>`;
-    expect(read(jsonLd(trail(home, cups)) + marked)).toMatchObject({ category: 'Home > Cups', price: 5 });
+    expect(read(jsonLd(trail(home, cups)) + marked)).toMatchObject({
+      category: 'Home > Cups',
+      price: 5,
+    });
   });
 });
 
@@ -430,7 +484,11 @@ describe('ratings', () => {
     ['of a hundred', { ratingValue: '94', bestRating: '100', worstRating: '0' }, 4.7],
     ['above five without a scale', { ratingValue: 94 }, null],
     ['above their scale', { ratingValue: 6, bestRating: 5 }, null],
-    ['of a scale that starts elsewhere', { ratingValue: 6, bestRating: 10, worstRating: -10 }, null],
+    [
+      'of a scale that starts elsewhere',
+      { ratingValue: 6, bestRating: 10, worstRating: -10 },
+      null,
+    ],
     ['beside the best rating of its customers', { ratingValue: 4.4, bestRating: 4.8 }, 4.4],
     ['that nobody gave', { ratingValue: 0, reviewCount: 0 }, null],
   ])('%s', (_name, rating, expected) => {

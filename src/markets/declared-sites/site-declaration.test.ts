@@ -28,18 +28,27 @@ describe('parseSites()', () => {
 
   test.each([
     ['{"kiln": {"hosts": ["kiln.example"]', 'line 1, column 36: CloseBraceExpected'],
-    ['{\n  "Kiln": "kiln.example"}', 'line 2, column 11: Kiln: expected a name such as kiln or kiln-de'],
+    [
+      '{\n  "Kiln": "kiln.example"}',
+      'line 2, column 11: Kiln: expected a name such as kiln or kiln-de',
+    ],
     [
       '{"kiln": "https://kiln.example/"}',
       'line 1, column 10: kiln.hosts.0: expected a host such as shop.example',
     ],
-    ['{"kiln": {\n "hosts": ["kiln.example", "a b"]}}', 'line 2, column 28: kiln.hosts.1: expected a host'],
+    [
+      '{"kiln": {\n "hosts": ["kiln.example", "a b"]}}',
+      'line 2, column 28: kiln.hosts.1: expected a host',
+    ],
     [
       '{"kiln": {"host": "kiln.example"}}',
       'line 1, column 19: kiln.host: no such setting. Did you mean hosts?',
     ],
     ['{"kiln": {"hosts": []}}', 'line 1, column 20: kiln.hosts: '],
-    ['{"kiln": {"hosts": ["k.example"], "concurrency": 99}}', 'line 1, column 50: kiln.concurrency: '],
+    [
+      '{"kiln": {"hosts": ["k.example"], "concurrency": 99}}',
+      'line 1, column 50: kiln.concurrency: ',
+    ],
     [
       '{"kiln": {"hosts": ["k.example"],\n"fields": {"price": {"css": ".a["}}}}',
       'line 2, column 21: kiln.fields.price.0.css: not a CSS selector',
@@ -56,7 +65,10 @@ describe('parseSites()', () => {
       '{"kiln": {"hosts": ["k.example"], "fields": {"price": {"css": "a", "json": "b"}}}}',
       'kiln.fields.price.0: expected a CSS selector, {"css": …}, {"json": …}, or "schema.org"',
     ],
-    ['{"kiln": {"hosts": ["k.example"], "fields": {"Price": "a"}}}', 'expected a field such as title'],
+    [
+      '{"kiln": {"hosts": ["k.example"], "fields": {"Price": "a"}}}',
+      'expected a field such as title',
+    ],
     [
       '{"kiln": {"hosts": ["k.example"],\n "wait_for": ".price"}}',
       'line 2, column 14: kiln.wait_for: only a browser waits: add "fetch": "browser"',
@@ -84,7 +96,9 @@ test.each([
 
 describe('a declared page', () => {
   const read = (fields: object, html: string, others: object = {}) => {
-    const [site] = parseSites(JSON.stringify({ kiln: { hosts: ['kiln.example'], fields, ...others } }));
+    const [site] = parseSites(
+      JSON.stringify({ kiln: { hosts: ['kiln.example'], fields, ...others } }),
+    );
     const url = 'https://kiln.example/p/1';
     const found = readProductPage(openSitePage(parseHtml(html), url, site!));
     return found && { record: recordOf(found, url, site!), from: found.from };
@@ -121,11 +135,19 @@ describe('a declared page', () => {
   test('has a brand without its label, from the first source without a placeholder', () => {
     const fields = { title: 'h1', brand: ['.b', 'a'] };
     const html = '<h1>Mug</h1><b class="b">{{brand}}</b><a>More from brand: Kiln</a>';
-    expect(read(fields, html)).toMatchObject({ record: { brand: 'Kiln' }, from: { brand: 'css a' } });
+    expect(read(fields, html)).toMatchObject({
+      record: { brand: 'Kiln' },
+      from: { brand: 'css a' },
+    });
   });
 
   test('has prices with their cents in an element of their own, and no range', () => {
-    const fields = { title: 'h1', price: '.p', list_price: '.l', sale: { css: '.s', type: 'price' } };
+    const fields = {
+      title: 'h1',
+      price: '.p',
+      list_price: '.l',
+      sale: { css: '.s', type: 'price' },
+    };
     const html = (sale: string) =>
       `<h1>Mug</h1><p class="p">1.054<sup>85</sup> €</p><p class="l">1.200 <small>50</small> €</p><p class="s">${sale}</p>`;
     expect(read(fields, html('9 €'))?.record).toMatchObject({
@@ -139,7 +161,8 @@ describe('a declared page', () => {
 
   test('has prices of attributes in which a point separates decimals', () => {
     const fields = { title: 'h1', price: { css: 'b', attribute: 'data-price' } };
-    const price = (value: string) => read(fields, `<h1>Mug</h1><b data-price="${value}"></b>`)?.record.price;
+    const price = (value: string) =>
+      read(fields, `<h1>Mug</h1><b data-price="${value}"></b>`)?.record.price;
     expect(price('12.50')).toBe(12.5);
     expect(price('1.234,50 €')).toBe(1234.5);
     expect(price('12.500') ?? null).toBeNull();

@@ -5,11 +5,22 @@ import type { OriginPolicy } from '../../fetch/policy.ts';
 import { selectorProblem } from '../html/selector.ts';
 
 /** Types of values, and how their text is read. */
-const types = ['text', 'number', 'count', 'price', 'availability', 'list', 'boolean', 'json'] as const;
+const types = [
+  'text',
+  'number',
+  'count',
+  'price',
+  'availability',
+  'list',
+  'boolean',
+  'json',
+] as const;
 
 export type ValueType = (typeof types)[number];
 
-/** Standard fields of a product, by name, with their types. Others of a declaration are in `extra`. */
+/**
+ * Standard fields of a product, by name, with their types. Others of a declaration are in `extra`.
+ */
 export const productFields = {
   title: 'text',
   brand: 'text',
@@ -56,11 +67,18 @@ const source = z.preprocess(
       type,
     })
     .refine(
-      ({ structured, css, json }) => [structured, css, json].filter((one) => one !== undefined).length === 1,
+      ({ structured, css, json }) =>
+        [structured, css, json].filter((one) => one !== undefined).length === 1,
       `expected a CSS selector, {"css": …}, {"json": …}, or "${structured}"`,
     )
-    .refine(({ css, attribute }) => css !== undefined || attribute === undefined, '"attribute" needs "css"')
-    .refine(({ json, script }) => json !== undefined || script === undefined, '"script" needs "json"'),
+    .refine(
+      ({ css, attribute }) => css !== undefined || attribute === undefined,
+      '"attribute" needs "css"',
+    )
+    .refine(
+      ({ json, script }) => json !== undefined || script === undefined,
+      '"script" needs "json"',
+    ),
 );
 const sources = z.preprocess(
   (input) => (Array.isArray(input) ? input : [input]),
@@ -109,7 +127,9 @@ const declaration = z.preprocess(
     }),
 );
 
-const siteName = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, 'expected a name such as kiln or kiln-de');
+const siteName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,39}$/, 'expected a name such as kiln or kiln-de');
 const file = z.record(siteName, declaration);
 
 /** Keys that are suggested for misspelled ones. */
@@ -155,12 +175,16 @@ export interface SiteDeclaration
 function isHost(host: string): boolean {
   const url = URL.parse(`https://${host}`);
   // The URL has no default port.
-  return url !== null && (url.host === host || url.host === host.replace(/:443$/, '')) && host.length <= 253;
+  return (
+    url !== null &&
+    (url.host === host || url.host === host.replace(/:443$/, '')) &&
+    host.length <= 253
+  );
 }
 
 /**
- * Parses a file of declarations: JSON with comments, with the sites by name. Throws an Error with a line for
- * each problem: its line, column, and key.
+ * Parses a file of declarations: JSON with comments, with the sites by name. Throws an Error with a
+ * line for each problem: its line, column, and key.
  */
 export function parseSites(text: string): SiteDeclaration[] {
   const { value } = readJsonc(
@@ -171,7 +195,9 @@ export function parseSites(text: string): SiteDeclaration[] {
   return Object.entries(value).map(([name, { fields = {}, listing = {}, ...input }]) => {
     const { concurrency, requests_per_second: requestsPerSecond, fetch } = input;
     const limits = { concurrency, requestsPerSecond, fetch };
-    const policy = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+    const policy = Object.fromEntries(
+      Object.entries(limits).filter(([, value]) => value !== undefined),
+    );
     return { name, ...input, fields, listing, policy };
   });
 }

@@ -2,7 +2,14 @@ import { sha256 } from '../../base/id.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import { readAvailability } from '../availability/availability.ts';
 import { count, list, number, object, objects, positive, text } from '../fields.ts';
-import { attribute, type Document, type Element, findAll, priceWords, words } from '../html/html.ts';
+import {
+  attribute,
+  type Document,
+  type Element,
+  findAll,
+  priceWords,
+  words,
+} from '../html/html.ts';
 import { datumAmount, priceCurrency, shownAmount } from '../money/money.ts';
 import { brandName } from '../structured-data/brand.ts';
 import { addressOn } from '../structured-data/offer.ts';
@@ -20,7 +27,8 @@ import {
 import { embeddedState, type SitePage } from './site-page.ts';
 
 /**
- * Values of a page, and where each comes from: "json-ld", "css .price", "json a.b", "page: heading, control".
+ * Values of a page, and where each comes from: "json-ld", "css .price", "json a.b", "page: heading,
+ * control".
  */
 export interface SourcedValues {
   values: ProductValues;
@@ -58,7 +66,9 @@ function toType(raw: Json | undefined, type: ValueType, { currency, prices }: Pr
     case 'boolean':
       return typeof raw === 'boolean' ? raw : (readAvailability(content).available ?? null);
     case 'list': {
-      const values = (Array.isArray(raw) ? raw : [raw]).map((one) => text(object(one).url) ?? text(one));
+      const values = (Array.isArray(raw) ? raw : [raw]).map(
+        (one) => text(object(one).url) ?? text(one),
+      );
       return values.filter((value) => value !== null).slice(0, maxValues);
     }
     case 'json':
@@ -87,8 +97,14 @@ interface FieldContext {
   field: string;
 }
 
-/** Returns the text of an element or of its attribute. That of a price has marks between its digits. */
-function elementText(element: Element, attributeName: string | undefined, type: ValueType): string | null {
+/**
+ * Returns the text of an element or of its attribute. That of a price has marks between its digits.
+ */
+function elementText(
+  element: Element,
+  attributeName: string | undefined,
+  type: ValueType,
+): string | null {
   if (attributeName !== undefined) return attribute(element, attributeName);
   return type === 'price' ? priceWords(element) : words(element);
 }
@@ -106,7 +122,9 @@ function readElements(
   if (type === 'list') return { value: toType(texts, type, prices), from };
   const isVisiblePrice = type === 'price' && attributeName === undefined;
   const typedValue = (sourceText: string) =>
-    isVisiblePrice ? positive(shownAmount(sourceText, page.site.currency)) : toType(sourceText, type, prices);
+    isVisiblePrice
+      ? positive(shownAmount(sourceText, page.site.currency))
+      : toType(sourceText, type, prices);
   const values = texts.map((sourceText) => ({ value: typedValue(sourceText), from, sourceText }));
   return values.find(({ value }) => !isMissing(value));
 }
@@ -128,7 +146,10 @@ function readSource(context: FieldContext, source: FieldSource): SourceValue | u
 }
 
 /** Returns the value of the first source that has one. */
-function firstValue(context: FieldContext, sources: readonly FieldSource[]): SourceValue | undefined {
+function firstValue(
+  context: FieldContext,
+  sources: readonly FieldSource[],
+): SourceValue | undefined {
   for (const source of sources) {
     const sourceValue = readSource(context, source);
     if (sourceValue === undefined) continue;
@@ -140,9 +161,9 @@ function firstValue(context: FieldContext, sources: readonly FieldSource[]): Sou
 }
 
 /**
- * Reads fields from their sources, each from the first source that has it. The currency of a price is that of
- * its text or format, otherwise the declared one, otherwise that of other structured data, unless the
- * declaration names its source.
+ * Reads fields from their sources, each from the first source that has it. The currency of a price
+ * is that of its text or format, otherwise the declared one, otherwise that of other structured
+ * data, unless the declaration names its source.
  */
 export function readFields(
   page: SitePage,
@@ -153,7 +174,11 @@ export function readFields(
   const values: ProductValues = {};
   const from: Record<string, string> = {};
   let price: SourceValue | undefined;
-  for (const field of new Set([...Object.keys(productFields), 'variants', ...Object.keys(declared)])) {
+  for (const field of new Set([
+    ...Object.keys(productFields),
+    'variants',
+    ...Object.keys(declared),
+  ])) {
     const sources = declared[field];
     const sourceValue: SourceValue | undefined =
       sources === undefined
@@ -179,7 +204,9 @@ function addCurrency(
 ): void {
   const home = declaredCurrency ?? text(values.currency);
   const currency =
-    price.sourceText === undefined ? (price.currency ?? home) : priceCurrency(price.sourceText, home);
+    price.sourceText === undefined
+      ? (price.currency ?? home)
+      : priceCurrency(price.sourceText, home);
   if (currency === null) return;
   if (price.currency != null || currency !== home) from.currency = price.from;
   else if (declaredCurrency !== undefined) from.currency = 'declaration';
@@ -191,9 +218,10 @@ const maxWords = 160;
 const hashLength = 24;
 
 /**
- * Returns the id of a page, which is different for each address of the site: the words of its path and query,
- * which is all that every shop has. A hash follows if the words belong to several addresses. Those of paths
- * of one word, and of a word and a name with hyphens, belong to one: `/p/red-mug` is `p-red-mug`.
+ * Returns the id of a page, which is different for each address of the site: the words of its path
+ * and query, which is all that every shop has. A hash follows if the words belong to several
+ * addresses. Those of paths of one word, and of a word and a name with hyphens, belong to one:
+ * `/p/red-mug` is `p-red-mug`.
  */
 function idOf(address: string, [mainHost]: SiteDeclaration['hosts']): string {
   const { host, pathname, search } = new URL(address);
@@ -216,7 +244,9 @@ export function recordOf(
     name,
     values[name] ?? (type === 'list' ? [] : null),
   ]);
-  const extra = Object.entries(values).filter(([name]) => !(name in productFields) && name !== 'variants');
+  const extra = Object.entries(values).filter(
+    ([name]) => !(name in productFields) && name !== 'variants',
+  );
   return {
     id: idOf(url, hosts),
     site,

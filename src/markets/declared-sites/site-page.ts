@@ -39,12 +39,13 @@ export function openSitePage(html: HtmlPage, url: string, site: SiteDeclaration)
 const maxStates = 100;
 
 /**
- * Returns the JSON of a script: of the element with that id, or of an assignment to that name. Without a
- * name, the first JSON script of the page.
+ * Returns the JSON of a script: of the element with that id, or of an assignment to that name.
+ * Without a name, the first JSON script of the page.
  */
 export function embeddedState({ html, states }: SitePage, name = ''): Json | undefined {
   if (states.has(name)) return states.get(name);
-  const element = name === '' ? find(html.root, 'script[type="application/json" i]') : byId(html, name);
+  const element =
+    name === '' ? find(html.root, 'script[type="application/json" i]') : byId(html, name);
   let state = element && parseJson(scriptText(element));
   if (state === undefined && name !== '')
     for (const script of findAll(html.root, 'script:not([src])')) {
@@ -61,9 +62,9 @@ export function embeddedStates(page: SitePage): Map<string, Json> {
   const names = findAll(page.html.root, 'script:not([src])').flatMap((script) => {
     const id = attribute(script, 'id');
     if (/json/i.test(attribute(script, 'type') ?? '')) return id === null ? [] : [id];
-    return [...scriptText(script).matchAll(/(?<![\w$])([A-Za-z_$][\w$]{2,60})\s{0,20}=\s{0,20}[{[]/g)].map(
-      ([, name]) => name!,
-    );
+    return [
+      ...scriptText(script).matchAll(/(?<![\w$])([A-Za-z_$][\w$]{2,60})\s{0,20}=\s{0,20}[{[]/g),
+    ].map(([, name]) => name!);
   });
   const states = [...new Set(names)]
     .slice(0, maxStates)
@@ -82,10 +83,13 @@ export function siteOf(name: string, url?: URL): SiteDeclaration {
 }
 
 /**
- * Parses a page of a site. Throws the faults of statusFault(), and `page_mismatch` for a redirect to a host
- * that the site does not have.
+ * Parses a page of a site. Throws the faults of statusFault(), and `page_mismatch` for a redirect
+ * to a host that the site does not have.
  */
-export function openPage(response: PageResponse, site: SiteDeclaration): SitePage & { text: string } {
+export function openPage(
+  response: PageResponse,
+  site: SiteDeclaration,
+): SitePage & { text: string } {
   if (response.status < 200 || response.status > 299) throw statusFault(response, null);
   const url = URL.parse(response.url);
   if (url === null || !hasHost(site, url))

@@ -32,8 +32,11 @@ export function readProductPage(page: SitePage): ShopReading | null {
   const { resolutions } = stated;
   const read = readFields(page, page.html.root, fields, stated);
   const isDeclared = Object.keys(fields).some((name) => name !== 'title' && name in read.from);
-  const isOffered = ['price', 'availability', 'sku'].some((name) => read.values[name] !== undefined);
-  const isStated = isDeclared || [...resolutions.values()].some(({ rung }) => rung === 'structured');
+  const isOffered = ['price', 'availability', 'sku'].some(
+    (name) => read.values[name] !== undefined,
+  );
+  const isStated =
+    isDeclared || [...resolutions.values()].some(({ rung }) => rung === 'structured');
   const contradictions: FieldContradiction[] = [];
   for (const [field, { contradictions: candidates }] of resolutions)
     if (candidates.length > 0 && fields[field] === undefined)
@@ -42,7 +45,9 @@ export function readProductPage(page: SitePage): ShopReading | null {
   return { ...read, contradictions, isStated };
 }
 
-/** Codes of faults that pages of products can have as well: shops have forms to log in on all pages. */
+/**
+ * Codes of faults that pages of products can have as well: shops have forms to log in on all pages.
+ */
 const productCodes: ReadonlySet<string> = new Set(['page_unreadable', 'page_login']);
 
 /** Returns the fault of a page that states no product. */
@@ -53,12 +58,15 @@ function pageFault(page: SitePage & { text: string }, input: JsonObject): Fault 
     return new Fault('page_not_found', 'the site redirected to its first page');
   const fault = unexpectedPage(page.text, 'a product');
   if (fault.code !== 'page_unreadable' || !page.data.some(hasProduct)) return fault;
-  return new Fault('page_unreadable', 'the page states products, but none with its address or its name');
+  return new Fault(
+    'page_unreadable',
+    'the page states products, but none with its address or its name',
+  );
 }
 
 /**
- * Reads the record of a response, the source of each of its fields, and the sources that disagree. Throws
- * `page_unreadable` if the page does not show what the site's `wait_for` selects.
+ * Reads the record of a response, the source of each of its fields, and the sources that disagree.
+ * Throws `page_unreadable` if the page does not show what the site's `wait_for` selects.
  */
 export function readProduct(
   response: PageResponse,
@@ -73,7 +81,10 @@ export function readProduct(
   if (fault !== null && !productCodes.has(fault.code)) throw fault;
   checkFound(page.text);
   if (site.wait_for !== undefined && !find(page.html.root, site.wait_for))
-    throw new Fault('page_unreadable', `the page does not show ${site.wait_for}, the "wait_for" of the site`);
+    throw new Fault(
+      'page_unreadable',
+      `the page does not show ${site.wait_for}, the "wait_for" of the site`,
+    );
   const { from, contradictions } = read;
   return { record: recordOf(read, page.url, site), from, contradictions };
 }

@@ -23,7 +23,9 @@ const createResponse = (body: Buffer, contentType = 'text/html'): PageResponse =
 });
 
 it('finds elements by id, including duplicates, and by selector', () => {
-  const page = parseHtml('<div id="a"><p class="x y">1</p></div><div id="a"><p class="x">2</p></div>');
+  const page = parseHtml(
+    '<div id="a"><p class="x y">1</p></div><div id="a"><p class="x">2</p></div>',
+  );
   expect(allById(page, 'a')).toHaveLength(2);
   expect(words(find(byId(page, 'a'), 'p.y'))).toBe('1');
   expect(findAll(page.root, 'p.x').map((element) => words(element))).toEqual(['1', '2']);
@@ -54,15 +56,22 @@ it('decodes UTF-8 bytes, and others by the declared encoding', () => {
   const wrong = 'text/html; charset=iso-8859-1';
   expect(bodyText(createResponse(Buffer.from('Précio 5 €'), wrong))).toBe('Précio 5 €');
   expect(bodyText(createResponse(Buffer.from([0x46, 0xfc, 0x72]), wrong))).toBe('Für');
-  expect(bodyText(createResponse(Buffer.from([0x83, 0x65]), 'text/html; charset=Shift_JIS'))).toBe('テ');
+  expect(bodyText(createResponse(Buffer.from([0x83, 0x65]), 'text/html; charset=Shift_JIS'))).toBe(
+    'テ',
+  );
   const declared = Buffer.concat([Buffer.from('<meta charset="iso-8859-1">'), Buffer.from([0xe9])]);
   expect(bodyText(createResponse(declared))).toContain('é');
-  expect(bodyText(createResponse(Buffer.from([0xff, 0x41]), 'text/html; charset=nonsense'))).toBe('\ufffdA');
+  expect(bodyText(createResponse(Buffer.from([0xff, 0x41]), 'text/html; charset=nonsense'))).toBe(
+    '\ufffdA',
+  );
 });
 
 it('rejects a page with too many nodes', () => {
   expect(() => parseHtml('<br>'.repeat(300_001))).toThrow(
-    expect.objectContaining({ code: 'page_unreadable', message: 'the page has more than 300000 nodes' }),
+    expect.objectContaining({
+      code: 'page_unreadable',
+      message: 'the page has more than 300000 nodes',
+    }),
   );
 });
 
@@ -76,7 +85,9 @@ it.each([
 });
 
 it('ends with page_too_complex where the same text is read again and again', () => {
-  const { root } = parseHtml(`<p class="${'a '.repeat(100_000)}"><b>${'word '.repeat(100_000)}</b></p>`);
+  const { root } = parseHtml(
+    `<p class="${'a '.repeat(100_000)}"><b>${'word '.repeat(100_000)}</b></p>`,
+  );
   const bold = find(root, 'b')!;
   const tooComplex = expect.objectContaining({ code: 'page_too_complex' });
   expect(() => Array.from({ length: 1_000 }, () => words(bold))).toThrow(tooComplex);
@@ -87,17 +98,23 @@ it('collapses white space of any kind', () => {
   expect(oneLine(' a\n b \u00a0c\td  e ')).toBe('a b c d e');
 });
 
-it.each(['<div>', '<a><p>', '<b class=x></p>', '<table><tr><td>', '<', '<a x="', '<!--', '<script>', '&amp'])(
-  'parses 5 MB of %j in linear time',
-  { timeout: 30_000 },
-  (unit) => {
-    const page = unit.repeat(5_000_000 / unit.length);
-    expectLinear(() => {
-      try {
-        parseHtml(page);
-      } catch (thrown) {
-        expect(thrown).toMatchObject({ code: 'page_unreadable' });
-      }
-    }, [page]);
-  },
-);
+it.each([
+  '<div>',
+  '<a><p>',
+  '<b class=x></p>',
+  '<table><tr><td>',
+  '<',
+  '<a x="',
+  '<!--',
+  '<script>',
+  '&amp',
+])('parses 5 MB of %j in linear time', { timeout: 30_000 }, (unit) => {
+  const page = unit.repeat(5_000_000 / unit.length);
+  expectLinear(() => {
+    try {
+      parseHtml(page);
+    } catch (thrown) {
+      expect(thrown).toMatchObject({ code: 'page_unreadable' });
+    }
+  }, [page]);
+});

@@ -9,8 +9,8 @@ import { compileSelector, type Matcher } from './selector.ts';
 export type { Document, Element } from './html-tree.ts';
 
 /**
- * Parsed HTML page: its tree, and its elements by `id` in document order, as pages repeat ids. An element
- * inside another one with the same id is left out.
+ * Parsed HTML page: its tree, and its elements by `id` in document order, as pages repeat ids. An
+ * element inside another one with the same id is left out.
  */
 export interface HtmlPage {
   root: Document;
@@ -27,11 +27,14 @@ function standsIn(element: Element, ancestors: ReadonlySet<Node | Document>): bo
 }
 
 /**
- * Maximum elements, texts and comments of a page. Large real pages have 30,000; each takes about 300 bytes.
+ * Maximum elements, texts and comments of a page. Large real pages have 30,000; each takes about
+ * 300 bytes.
  */
 const maxNodes = 300_000;
 
-/** Maximum attributes of a page, and pieces of its texts: a reference to a character divides a text. */
+/**
+ * Maximum attributes of a page, and pieces of its texts: a reference to a character divides a text.
+ */
 const maxAttributes = 500_000;
 const maxTextPieces = 1_000_000;
 
@@ -43,7 +46,8 @@ class BoundedHandler extends DomHandler {
 
   protected override addNode(node: Node): void {
     this.nodes += 1;
-    if (this.nodes > maxNodes) throw new Fault('page_unreadable', `the page has more than ${maxNodes} nodes`);
+    if (this.nodes > maxNodes)
+      throw new Fault('page_unreadable', `the page has more than ${maxNodes} nodes`);
     super.addNode(node);
   }
 
@@ -82,8 +86,8 @@ function declaredEncoding(response: PageResponse): string | undefined {
 }
 
 /**
- * Decodes the body of a response: as UTF-8 if it is valid UTF-8, otherwise with the encoding that the header
- * or the page declares. Never throws.
+ * Decodes the body of a response: as UTF-8 if it is valid UTF-8, otherwise with the encoding that
+ * the header or the page declares. Never throws.
  */
 export function bodyText(response: PageResponse): string {
   try {
@@ -98,8 +102,8 @@ export function bodyText(response: PageResponse): string {
 }
 
 /**
- * Parses HTML leniently, as browsers do, in linear time. Throws `page_unreadable` for a page that is nested
- * too deeply or has too many nodes, attributes or pieces of text.
+ * Parses HTML leniently, as browsers do, in linear time. Throws `page_unreadable` for a page that
+ * is nested too deeply or has too many nodes, attributes or pieces of text.
  */
 export function parseHtml(html: string): HtmlPage {
   const handler = new BoundedHandler();
@@ -148,7 +152,10 @@ function matcherOf(selector: string): Matcher {
  * Returns the first descendant of `within` that matches a CSS selector (compileSelector). Throws
  * `page_too_complex` if the readers of the page have done too much work.
  */
-export function find(within: Element | Document | undefined, selector: string): Element | undefined {
+export function find(
+  within: Element | Document | undefined,
+  selector: string,
+): Element | undefined {
   if (!within) return undefined;
   let match: Element | undefined;
   matcherOf(selector).walk(within, workOf(within), (element) => {
@@ -159,9 +166,9 @@ export function find(within: Element | Document | undefined, selector: string): 
 }
 
 /**
- * Returns the descendants of `within` that match a CSS selector (compileSelector), in document order. A match
- * inside another match is left out, which keeps reading their texts linear. Throws `page_too_complex` if the
- * readers of the page have done too much work.
+ * Returns the descendants of `within` that match a CSS selector (compileSelector), in document
+ * order. A match inside another match is left out, which keeps reading their texts linear. Throws
+ * `page_too_complex` if the readers of the page have done too much work.
  */
 export function findAll(within: Element | Document | undefined, selector: string): Element[] {
   if (!within) return [];
@@ -184,12 +191,16 @@ export function hasClass(element: Element, name: string): boolean {
 }
 
 /**
- * Returns the element and its ancestors, innermost first. Throws `page_too_complex` if the readers of the
- * page have done too much work.
+ * Returns the element and its ancestors, innermost first. Throws `page_too_complex` if the readers
+ * of the page have done too much work.
  */
 export function* outwards(element: Element): Generator<Element> {
   const work = workOf(element);
-  for (let node: Node | Document | null = element; node !== null; node = node.parent as typeof node) {
+  for (
+    let node: Node | Document | null = element;
+    node !== null;
+    node = node.parent as typeof node
+  ) {
     if (!isElement(node)) continue;
     const { id = '', class: classes = '' } = node.attribs;
     work.addSearch(id.length + classes.length);
@@ -246,7 +257,9 @@ function collect(node: Node, text: TextParts): void {
   if (!inline.has(node.name)) parts.push(' ');
 }
 
-/** Collapses all white space to single spaces and drops direction marks. Null if nothing is left. */
+/**
+ * Collapses all white space to single spaces and drops direction marks. Null if nothing is left.
+ */
 export function oneLine(text: string): string | null {
   return (
     text
@@ -258,8 +271,9 @@ export function oneLine(text: string): string | null {
 }
 
 /**
- * Returns the text of an element on one line, without scripts, styles and the elements that `skip` accepts.
- * Null if there is none. Throws `page_too_complex` if the readers of the page have done too much work.
+ * Returns the text of an element on one line, without scripts, styles and the elements that `skip`
+ * accepts. Null if there is none. Throws `page_too_complex` if the readers of the page have done
+ * too much work.
  */
 export function words(
   element: Element | Document | undefined,
@@ -340,8 +354,8 @@ function collectPrice(node: Node, writer: PriceWriter, isRaisedText: boolean): v
 }
 
 /**
- * Returns the text of a price's element as words() does, with centsMark or numberMark where the digits of
- * two elements meet, so that "54<sup>85</sup>" is not 5485. Null if there is none.
+ * Returns the text of a price's element as words() does, with centsMark or numberMark where the
+ * digits of two elements meet, so that "54<sup>85</sup>" is not 5485. Null if there is none.
  */
 export function priceWords(element: Element | undefined): string | null {
   if (!element) return null;
@@ -360,8 +374,8 @@ export function firstWords(elements: readonly (Element | undefined)[]): string |
 }
 
 /**
- * Returns the source of a script element. Throws `page_too_complex` if the readers of the page have done too
- * much work.
+ * Returns the source of a script element. Throws `page_too_complex` if the readers of the page have
+ * done too much work.
  */
 export function scriptText(script: Element): string {
   const source = script.children.map((child) => ('data' in child ? child.data : '')).join('');

@@ -4,7 +4,10 @@ import { shortText, upwards, type VisibleText } from './visible-text.ts';
 /** Elements around a label that are searched for its value. */
 const maxLabelDepth = 3;
 
-/** Returns the value after a label: in the same text, in the element around it, or in the next element. */
+/**
+ * Returns the value after a label: in the same text, in the element around it, or in the next
+ * element.
+ */
 export function labelledText(
   { text, parent }: Pick<VisibleText, 'text' | 'parent'>,
   label: RegExp,

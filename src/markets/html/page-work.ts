@@ -1,8 +1,8 @@
 import { Fault } from '../../contract/fault.ts';
 
 /**
- * Maximum steps of the readers of one page: elements visited, tests of them, and blocks of text. A large
- * real page takes 3 million; this many take about a second.
+ * Maximum steps of the readers of one page: elements visited, tests of them, and blocks of text. A
+ * large real page takes 3 million; this many take about a second.
  */
 const maxPageSteps = 20_000_000;
 

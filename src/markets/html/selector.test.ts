@@ -18,15 +18,39 @@ const nested = (depth: number, inner: string) =>
 
 describe('the steps of a selector', () => {
   const families: [string, string, (size: number) => string][] = [
-    ['prices below nested elements', '.main .product .info .price', (size) => nested(380, prices(size))],
-    ['four descendants', '.main .main .main .main b', (size) => nested(380, '<i></i>'.repeat(size))],
-    ['four children', 'div > .main > .product > .info > u', (size) => nested(380, '<i></i>'.repeat(size))],
-    ['siblings of siblings', '.a ~ b ~ b ~ b', (size) => `<p><i class="a"></i>${'<b></b>'.repeat(size)}</p>`],
+    [
+      'prices below nested elements',
+      '.main .product .info .price',
+      (size) => nested(380, prices(size)),
+    ],
+    [
+      'four descendants',
+      '.main .main .main .main b',
+      (size) => nested(380, '<i></i>'.repeat(size)),
+    ],
+    [
+      'four children',
+      'div > .main > .product > .info > u',
+      (size) => nested(380, '<i></i>'.repeat(size)),
+    ],
+    [
+      'siblings of siblings',
+      '.a ~ b ~ b ~ b',
+      (size) => `<p><i class="a"></i>${'<b></b>'.repeat(size)}</p>`,
+    ],
     ['headings beside prices', 'h2.x ~ .price', (size) => `<h2></h2>${prices(size)}`],
     ['adjacent siblings', 'b + b + b + u', (size) => '<b></b>'.repeat(size)],
-    ['positions', 'b:nth-child(2n+1):nth-last-of-type(3n), u:last-child', (size) => '<b></b>'.repeat(size)],
+    [
+      'positions',
+      'b:nth-child(2n+1):nth-last-of-type(3n), u:last-child',
+      (size) => '<b></b>'.repeat(size),
+    ],
     ['alternatives', ':is(.a, .b, .c):not(.d, .e)', (size) => '<b class="c d"></b>'.repeat(size)],
-    ['a long attribute', '.a, .b, .c, [class*="z"]', (size) => `<b class="${'x '.repeat(100 * size)}"></b>`],
+    [
+      'a long attribute',
+      '.a, .b, .c, [class*="z"]',
+      (size) => `<b class="${'x '.repeat(100 * size)}"></b>`,
+    ],
     ['comments', 'b:empty, b:last-child', (size) => `<p>${'<!-- --><b></b>'.repeat(size)}</p>`],
   ];
   const prices = (size: number) => '<b class="price">1</b>'.repeat(size);
@@ -101,7 +125,9 @@ describe('compileSelector()', () => {
       fc.constantFrom('', '> ', ':scope > ', ':scope '),
       fc.array(complex, { minLength: 1, maxLength: 3 }),
     )
-    .map(([prefix, alternatives]) => alternatives.map((alternative) => prefix + alternative).join(', '));
+    .map(([prefix, alternatives]) =>
+      alternatives.map((alternative) => prefix + alternative).join(', '),
+    );
 
   /** Matches of css-select, without those inside other matches. */
   function expected(within: Element, selector: string): Element[] {

@@ -9,8 +9,9 @@ export interface Matcher {
   /** Number of steps between combinators, of all alternatives. */
   readonly steps: number;
   /**
-   * Calls `found` with the descendants of `within` that match, in document order, until it returns true.
-   * Leaves out a match inside another match. Visits each element at most once and counts the work.
+   * Calls `found` with the descendants of `within` that match, in document order, until it returns
+   * true. Leaves out a match inside another match. Visits each element at most once and counts the
+   * work.
    */
   walk(within: Element | Document, work: PageWork, found: (element: Element) => boolean): void;
 }
@@ -28,8 +29,8 @@ interface Position {
 type Test = (element: Element, position: Position, work: PageWork) => boolean;
 
 /**
- * Part of a selector between two combinators. A selector with the steps a, b and c matches an element that
- * fulfils c and is related, as the combinators say, to one that "a b" matches.
+ * Part of a selector between two combinators. A selector with the steps a, b and c matches an
+ * element that fulfils c and is related, as the combinators say, to one that "a b" matches.
  */
 interface Step {
   test: Test;
@@ -115,7 +116,8 @@ function pseudoClassTest(condition: Selector, name: string, formula: unknown): T
 
 /** Returns the test of `:is()` and `:not()`: true if one of the alternatives is fulfilled. */
 function alternativesTest(name: string, data: unknown): Test {
-  if (!Array.isArray(data)) throw new UnsupportedError(`:${name} without a selector is not supported`);
+  if (!Array.isArray(data))
+    throw new UnsupportedError(`:${name} without a selector is not supported`);
   const alternatives = (data as Selector[][]).map((conditions) => {
     if (conditions.some(isTraversal))
       throw new UnsupportedError(`:${name} with a combinator is not supported`);
@@ -222,11 +224,15 @@ function positionsOf(elements: readonly Element[]): Position[] {
     typeCounts.set(name, typeIndex + 1);
     return { index, count: elements.length, typeIndex, typeCount: 0 };
   });
-  for (const position of positions) position.typeCount = typeCounts.get(elements[position.index]!.name)!;
+  for (const position of positions)
+    position.typeCount = typeCounts.get(elements[position.index]!.name)!;
   return positions;
 }
 
-/** Result of the steps for one element: the bits of the steps that match, and whether a last step does. */
+/**
+ * Result of the steps for one element: the bits of the steps that match, and whether a last step
+ * does.
+ */
 interface StepMatch {
   bits: number;
   isMatch: boolean;
@@ -234,8 +240,8 @@ interface StepMatch {
 
 /**
  * Walk over a tree from the top. Each element has the bits of the steps that match it; those of its
- * ancestors and earlier siblings decide which steps are possible. The work is the number of elements times
- * the number of steps, whatever the combinators.
+ * ancestors and earlier siblings decide which steps are possible. The work is the number of
+ * elements times the number of steps, whatever the combinators.
  */
 class Walk {
   private readonly steps: readonly Step[];
@@ -296,9 +302,10 @@ interface Program {
 }
 
 /**
- * Compiles a CSS selector. Supports tags, classes, ids, attributes, lists, the four combinators, positions
- * among siblings, `:empty`, `:root`, and `:is()` and `:not()` without combinators. Throws an Error for
- * others: matching `:has()` or `:contains()` takes more than one visit of each element.
+ * Compiles a CSS selector. Supports tags, classes, ids, attributes, lists, the four combinators,
+ * positions among siblings, `:empty`, `:root`, and `:is()` and `:not()` without combinators. Throws
+ * an Error for others: matching `:has()` or `:contains()` takes more than one visit of each
+ * element.
  */
 export function compileSelector(selector: string): Matcher {
   const alternatives = parse(selector);

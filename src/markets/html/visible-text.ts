@@ -101,8 +101,8 @@ function appendText(joined: JoinedText, { data, parent }: Extract<Node, { data: 
 }
 
 /**
- * Returns the text of an element if it is short, otherwise null. Digits of two elements are kept apart, since
- * cents can be in an element of their own.
+ * Returns the text of an element if it is short, otherwise null. Digits of two elements are kept
+ * apart, since cents can be in an element of their own.
  */
 export function shortText(element: Element, maxLength: number): string | null {
   const joined: JoinedText = { text: '', owner: null };
@@ -148,7 +148,9 @@ function lineNodes(node: Node): Node[] | null {
   return nodes;
 }
 
-/** Returns the whole line of a text: "1,448 sold" for "sold" beside a number. Null if it is long. */
+/**
+ * Returns the whole line of a text: "1,448 sold" for "sold" beside a number. Null if it is long.
+ */
 export function lineOf({ node }: VisibleText, maxLength: number): string | null {
   let start: Node = node;
   for (let level = 0; level < 3; level += 1) {

@@ -38,7 +38,9 @@ test('parseJsonText() rejects excessive depth, which overflows the stack of late
   const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
   expect(() => parseJsonText(nested(200))).not.toThrow();
   for (const levels of [201, 5000, 100_000]) {
-    expect(() => parseJsonText(nested(levels))).toThrow(expect.objectContaining({ code: 'page_unreadable' }));
+    expect(() => parseJsonText(nested(levels))).toThrow(
+      expect.objectContaining({ code: 'page_unreadable' }),
+    );
   }
 });
 
@@ -86,7 +88,11 @@ test('parseJsonText() returns what a reviver for each number returns', () => {
     typeof json === 'object' && json !== null
       ? 1 + Math.max(0, ...Object.values(json).map((member) => levelsOf(member!)))
       : 0;
-  const wrapped = fc.tuple(value, fc.oneof(fc.constant(0), fc.integer({ min: 190, max: 205 })), fc.nat(2));
+  const wrapped = fc.tuple(
+    value,
+    fc.oneof(fc.constant(0), fc.integer({ min: 190, max: 205 })),
+    fc.nat(2),
+  );
   checkProperty(
     fc.property(wrapped, ([inner, levels, spaces]) => {
       // Marked strings become integers with all of their digits.

@@ -7,7 +7,9 @@ import { jsonAfter, parseJson } from './script-json.ts';
 
 it('extracts a value from a script by its brackets', () => {
   const script = `var a = {'images': { 'initial': [{"large":"x]}","alt":"it's \\"one\\""}]}, 'rest': 1};`;
-  expect(jsonAfter(script, "'initial'", createPageWork())).toEqual([{ large: 'x]}', alt: `it's "one"` }]);
+  expect(jsonAfter(script, "'initial'", createPageWork())).toEqual([
+    { large: 'x]}', alt: `it's "one"` },
+  ]);
 });
 
 it('reads JSON with the escaped apostrophes of a string in single quotes', () => {
@@ -45,11 +47,14 @@ it('ends with page_too_complex where a marker stands in many scripts', () => {
 
 it('parses text that is an object or an array', () => {
   expect(parseJson(' {"a":[1]} ')).toEqual({ a: [1] });
-  for (const text of ['5', '"a"', '{} {}', '<html>', '{"a":']) expect(parseJson(text)).toBeUndefined();
+  for (const text of ['5', '"a"', '{} {}', '<html>', '{"a":'])
+    expect(parseJson(text)).toBeUndefined();
 });
 
 it('finds the end of a value with any quotes, escapes, and brackets in its strings', () => {
-  const text = fc.string({ unit: fc.constantFrom('"', "'", '\\', '[', ']', '{', '}', ',', ' ', 'a', 'é') });
+  const text = fc.string({
+    unit: fc.constantFrom('"', "'", '\\', '[', ']', '{', '}', ',', ' ', 'a', 'é'),
+  });
   const value = fc.array(fc.oneof(text, fc.array(text), fc.dictionary(text, text)));
   checkProperty(
     fc.property(value, text, (json, after) => {

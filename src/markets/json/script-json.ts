@@ -7,8 +7,8 @@ import { closingBracket, parseJsonText } from './json-values.ts';
 const maxTries = 20;
 
 /**
- * Parses text that is a JSON object or array. Undefined for anything else and for more than 200 levels.
- * Throws `page_unreadable` for too many objects and arrays.
+ * Parses text that is a JSON object or array. Undefined for anything else and for more than 200
+ * levels. Throws `page_unreadable` for too many objects and arrays.
  */
 export function parseJson(text: string): Json | undefined {
   const trimmed = text.trim();
@@ -28,10 +28,10 @@ function parseClosed(json: string): Json | undefined {
 }
 
 /**
- * Returns the first JSON object or array that directly follows a marker in a script. Only quotes, a colon or
- * an equals sign, and white space can be in between: `jsonAfter(source, "'initial'")` reads `'initial':
- * [...]`. Undefined if there is none. Throws `page_too_complex` if the readers of the page, with their
- * `work`, have read too much text.
+ * Returns the first JSON object or array that directly follows a marker in a script. Only quotes, a
+ * colon or an equals sign, and white space can be in between: `jsonAfter(source, "'initial'")`
+ * reads `'initial': [...]`. Undefined if there is none. Throws `page_too_complex` if the readers of
+ * the page, with their `work`, have read too much text.
  */
 export function jsonAfter(source: string, marker: string, work: PageWork): Json | undefined {
   let from = 0;
@@ -52,8 +52,8 @@ export function jsonAfter(source: string, marker: string, work: PageWork): Json 
 }
 
 /**
- * Parses JSON of a script. In a script's string in single quotes, an apostrophe is escaped, which JSON does
- * not allow.
+ * Parses JSON of a script. In a script's string in single quotes, an apostrophe is escaped, which
+ * JSON does not allow.
  */
 function parseScriptValue(json: string): Json | undefined {
   const value = parseClosed(json);

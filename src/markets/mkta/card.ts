@@ -1,5 +1,15 @@
 import type { Json, JsonObject } from '../../base/json.ts';
-import { firstInteger, integer, integers, list, number, object, objects, text, texts } from '../fields.ts';
+import {
+  firstInteger,
+  integer,
+  integers,
+  list,
+  number,
+  object,
+  objects,
+  text,
+  texts,
+} from '../fields.ts';
 import { flag, scaledPrice, soldCount } from './item.ts';
 
 /** Members about the visitor or about how the listing was made. */
@@ -41,10 +51,16 @@ const monthly = /\/|month|bulan|tháng|เดือน|月|mês/i;
 function rating(value: Json | undefined): JsonObject {
   const { rating_star, rating_count, ...rest } = object(value);
   const counts = list(rating_count).map(integer);
-  return { rating_star: number(rating_star), rating_count: counts.includes(null) ? [] : counts, ...rest };
+  return {
+    rating_star: number(rating_star),
+    rating_count: counts.includes(null) ? [] : counts,
+    ...rest,
+  };
 }
 
-/** Returns the variations with their options. An option keeps its position, to which models refer. */
+/**
+ * Returns the variations with their options. An option keeps its position, to which models refer.
+ */
 function tiers(value: Json | undefined): JsonObject[] {
   return objects(value).map((tier) => ({
     ...tier,
@@ -54,9 +70,9 @@ function tiers(value: Json | undefined): JsonObject[] {
 }
 
 /**
- * Converts a listing's product of any generation (docs/kinds/search-items.md). Listed fields are always
- * present and have their types: null, or an empty array, if the site has no value. Prices stay scaled, and
- * the product's other fields are copied unchanged.
+ * Converts a listing's product of any generation (docs/kinds/search-items.md). Listed fields are
+ * always present and have their types: null, or an empty array, if the site has no value. Prices
+ * stay scaled, and the product's other fields are copied unchanged.
  */
 export function card(entry: JsonObject): JsonObject {
   const fields = merged(entry);

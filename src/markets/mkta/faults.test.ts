@@ -2,12 +2,22 @@ import { expect, test } from 'vitest';
 import type { PageResponse } from '../../fetch/page.ts';
 import { parseResponse } from './faults.ts';
 
-function createResponse(status: number, body: unknown, headers: Record<string, string> = {}): PageResponse {
+function createResponse(
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): PageResponse {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return { status, headers, body: Buffer.from(text), url: 'http://x', at: 0 };
 }
 
-const named = { is_customized: false, is_login: true, action_type: 2, error: 90309999, tracking_id: 'a' };
+const named = {
+  is_customized: false,
+  is_login: true,
+  action_type: 2,
+  error: 90309999,
+  tracking_id: 'a',
+};
 const numbered = { 0: 1, 1: 'a', 3: 90309999 };
 const captcha = '<!doctype html><form action="/verify/captcha">slide</form>';
 
@@ -22,7 +32,13 @@ test.each([
     {},
     'page_blocked',
   ],
-  ['a redirect to a check', 302, '', { location: 'https://shop.example/verify/traffic' }, 'page_blocked'],
+  [
+    'a redirect to a check',
+    302,
+    '',
+    { location: 'https://shop.example/verify/traffic' },
+    'page_blocked',
+  ],
   ['a redirect to the login', 307, '', { location: '/buyer/login?next=x' }, 'page_login'],
   [
     "a redirect to another country's host",
@@ -31,7 +47,13 @@ test.each([
     { location: 'https://shop.example.co.th/' },
     'page_region',
   ],
-  ['a choice of languages', 200, '<h1>Select your language</h1><a href="/?lang=en">', {}, 'page_region'],
+  [
+    'a choice of languages',
+    200,
+    '<h1>Select your language</h1><a href="/?lang=en">',
+    {},
+    'page_region',
+  ],
   ['a login page', 200, '<title>Login</title><input type="password">', {}, 'page_login'],
   ['a page about unusual traffic', 200, '<p>Unusual traffic from your network', {}, 'page_blocked'],
   ['a shell', 200, '<div id="main"></div><script src="/app.js"></script>', {}, 'page_empty'],
@@ -48,7 +70,13 @@ test.each([
   ['status 503', 503, '', {}, 'page_failed'],
   ['status 503 with a wait', 503, '', { 'retry-after': '3' }, 'page_throttled'],
   ['status 429', 429, {}, {}, 'page_throttled'],
-  ['a withdrawn path', 200, { error: 10005, error_msg: 'This API is deprecated.' }, {}, 'page_failed'],
+  [
+    'a withdrawn path',
+    200,
+    { error: 10005, error_msg: 'This API is deprecated.' },
+    {},
+    'page_failed',
+  ],
   ['an unknown error', 200, { error: 77, error_msg: 'why', data: null }, {}, 'page_failed'],
   ['an error in words', 200, { error: 'error_param', data: null }, {}, 'page_failed'],
   ['another web page', 200, '<html>Welcome</html>', {}, 'page_unreadable'],
@@ -57,9 +85,9 @@ test.each([
   ['a list', 200, [], {}, 'page_unreadable'],
   ['null', 200, 'null', {}, 'page_unreadable'],
 ])('%s is %4$s', (_name, status, body, headers, code) => {
-  expect(() => parseResponse(createResponse(status, body, headers as Record<string, string>))).toThrow(
-    expect.objectContaining({ code }),
-  );
+  expect(() =>
+    parseResponse(createResponse(status, body, headers as Record<string, string>)),
+  ).toThrow(expect.objectContaining({ code }));
 });
 
 test('the fault has the requested delay', () => {

@@ -65,10 +65,11 @@ function isRefusal(body: JsonObject): boolean {
 }
 
 /**
- * Parses the JSON of a response. Throws `page_blocked` for a refusal, a redirect to a robot check, or a check
- * page; `page_login` and `page_region` for a login and another country's host; `page_not_found` only for the
- * site's error number; `page_throttled` with the requested delay; `page_failed` for any other error of the
- * site; the faults of unexpectedPage() for HTML or an empty body; `page_unreadable` for invalid JSON.
+ * Parses the JSON of a response. Throws `page_blocked` for a refusal, a redirect to a robot check,
+ * or a check page; `page_login` and `page_region` for a login and another country's host;
+ * `page_not_found` only for the site's error number; `page_throttled` with the requested delay;
+ * `page_failed` for any other error of the site; the faults of unexpectedPage() for HTML or an
+ * empty body; `page_unreadable` for invalid JSON.
  */
 export function parseResponse(response: PageResponse): JsonObject {
   const body = parse(response);

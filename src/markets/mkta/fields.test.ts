@@ -6,7 +6,11 @@ import { tracked } from './fields.ts';
 const read = (entry: JsonObject) => tracked.search!(card({ itemid: 7, shopid: 8, ...entry }))!;
 
 const newest: JsonObject = {
-  item_card_display_price: { price: 4_500_000, strikethrough_price: 6_000_000, original_price: 6_100_000 },
+  item_card_display_price: {
+    price: 4_500_000,
+    strikethrough_price: 6_000_000,
+    original_price: 6_100_000,
+  },
   is_sold_out: false,
   item_status: 'normal',
   item_rating: { rating_star: 4.5, rating_count: [12, 0, 0, 1, 3, 8] },
@@ -27,7 +31,11 @@ describe('a newest card', () => {
   });
 
   test('has the price without a voucher, and keeps the site’s price in the record', () => {
-    const display = { price: 4_200_000, applied_product_promo_price: 4_500_000, original_price: 6_100_000 };
+    const display = {
+      price: 4_200_000,
+      applied_product_promo_price: 4_500_000,
+      original_price: 6_100_000,
+    };
     const entry = { ...newest, item_card_display_price: display };
     expect(read(entry)).toMatchObject({ price: 45, details: { listPrice: 61 } });
     const record = card({ itemid: 7, ...entry });
@@ -60,11 +68,18 @@ describe('a newest card', () => {
 
   test('has no rating if no one rated it', () => {
     const item_rating = { rating_star: 0, rating_count: [0, 0, 0, 0, 0, 0] };
-    expect(read({ ...newest, item_rating })).toMatchObject({ rating: null, details: { reviews: 0 } });
+    expect(read({ ...newest, item_rating })).toMatchObject({
+      rating: null,
+      details: { reviews: 0 },
+    });
   });
 
   test('prefers the values of older cards', () => {
     const older = { brand: 'Rumi', price_before_discount: 5_000_000, cmt_count: 3 };
-    expect(read({ ...newest, ...older }).details).toMatchObject({ brand: 'Rumi', listPrice: 50, reviews: 3 });
+    expect(read({ ...newest, ...older }).details).toMatchObject({
+      brand: 'Rumi',
+      listPrice: 50,
+      reviews: 3,
+    });
   });
 });

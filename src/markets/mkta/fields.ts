@@ -72,7 +72,8 @@ function product(record: JsonObject) {
     rating: number(review.rating_star),
     variants,
     brand: text(item.brand),
-    listPrice: cheapest(models)?.before ?? unscaled(before.single_value) ?? unscaled(before.range_min),
+    listPrice:
+      cheapest(models)?.before ?? unscaled(before.single_value) ?? unscaled(before.range_min),
     reviews: integer(review.cmt_count) ?? integer(review.total_rating_count),
     seller: text(valueAt(data, 'shop_detailed.name')),
   });
@@ -99,8 +100,8 @@ function variants(record: JsonObject) {
 }
 
 /**
- * Returns the price of an entry of a listing, scaled. The price of a newest card contains vouchers that have
- * a minimum spend; `applied_product_promo_price` does not.
+ * Returns the price of an entry of a listing, scaled. The price of a newest card contains vouchers
+ * that have a minimum spend; `applied_product_promo_price` does not.
  */
 function entryPrice(entry: JsonObject): number | null {
   const display = object(entry.item_card_display_price);
@@ -124,8 +125,8 @@ function entryListPrice(entry: JsonObject): number | null {
 const statusStates: Readonly<Record<string, boolean>> = { normal: true, sold_out: false };
 
 /**
- * Returns true for an entry in stock, false for a sold-out one, null if the entry does not tell. Sold out
- * wins: a stock above 0 can be a cap.
+ * Returns true for an entry in stock, false for a sold-out one, null if the entry does not tell.
+ * Sold out wins: a stock above 0 can be a cap.
  */
 function entryAvailable(entry: JsonObject): boolean | null {
   const isSoldOut = flag(entry.is_sold_out);
@@ -157,7 +158,10 @@ const entry = (record: JsonObject) =>
 
 export const tracked: TrackedPages = { product, variants, search: entry, merchant: entry };
 
-/** Form of the ids of pictures: 32 hexadecimal digits; newer ones begin with the region of the upload. */
+/**
+ * Form of the ids of pictures: 32 hexadecimal digits; newer ones begin with the region of the
+ * upload.
+ */
 const pictureId = /^(?:[0-9a-f]{32}|[a-z]{2,5}-\d{8}-[0-9a-z]{4,8}-[0-9a-z]{8,20})$/;
 
 /** Returns the address of a picture, or null for text that is not the id of a picture. */

@@ -25,7 +25,10 @@ const ids: IdForms = {
 const variantsSold = (country: string, count: number): MarketSample => ({
   title: `variants sold, ${country}`,
   kind: 'variant_sold',
-  body: { country, items: sampleIds(count, 20_000_000_000).map((id) => ({ item_id: id, shop_id: '7001' })) },
+  body: {
+    country,
+    items: sampleIds(count, 20_000_000_000).map((id) => ({ item_id: id, shop_id: '7001' })),
+  },
 });
 
 const csv = (count: number) =>
@@ -62,7 +65,9 @@ const samples: MarketSamples = () => [
   {
     title: 'shops',
     kind: 'merchant_items',
-    body: { urls: ['https://mkta.example.com.my/shop/7004003', 'https://mkta.example.ph/shop/7005004'] },
+    body: {
+      urls: ['https://mkta.example.com.my/shop/7004003', 'https://mkta.example.ph/shop/7005004'],
+    },
   },
 ];
 

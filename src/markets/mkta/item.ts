@@ -12,7 +12,10 @@ export interface ItemPage {
   description: JsonObject;
 }
 
-/** Returns the id of an item or shop as decimal text, from its newer or older name. Null if there is none. */
+/**
+ * Returns the id of an item or shop as decimal text, from its newer or older name. Null if there is
+ * none.
+ */
 export function idOf(record: JsonObject, ...names: string[]): string | null {
   for (const name of names) {
     const id = record[name];
@@ -30,8 +33,8 @@ export function flag(...values: (Json | undefined)[]): boolean | null {
 }
 
 /**
- * Finds the product in a response of any generation: `data.item` with its sibling parts, the item as `data`,
- * or a top-level `item`. Throws `page_unreadable` if there is none.
+ * Finds the product in a response of any generation: `data.item` with its sibling parts, the item
+ * as `data`, or a top-level `item`. Throws `page_unreadable` if there is none.
  */
 export function itemPage(body: JsonObject): ItemPage {
   const data = object(body.data);
@@ -54,14 +57,20 @@ const removed: readonly (Json | undefined)[] = ['banned', 'deleted', 'sip_delete
 /** Maximum lead of a page's timestamps over the local clock, in seconds. */
 const clockSlack = 86_400;
 
-/** Describes an impossible value of an item, which reveals a made-up response. Null if there is none. */
+/**
+ * Describes an impossible value of an item, which reveals a made-up response. Null if there is
+ * none.
+ */
 export function impossibility(item: JsonObject, at: number): string | null {
   const price = positive(item.price);
   const least = positive(item.price_min);
   const most = positive(item.price_max);
-  if (price !== null && least !== null && price < least) return 'its price is below its lowest price';
-  if (price !== null && most !== null && price > most) return 'its price is above its highest price';
-  if (least !== null && most !== null && least > most) return 'its lowest price is above its highest';
+  if (price !== null && least !== null && price < least)
+    return 'its price is below its lowest price';
+  if (price !== null && most !== null && price > most)
+    return 'its price is above its highest price';
+  if (least !== null && most !== null && least > most)
+    return 'its lowest price is above its highest';
   const created = positive(item.ctime);
   if (created !== null && created > at / 1000 + clockSlack) return 'it was created in the future';
   return null;
@@ -72,7 +81,13 @@ function hasTitleOrPrice({ item, price }: ItemPage): boolean {
   if ((text(item.title) ?? text(item.name)) !== null) return true;
   const priceRange = object(price.price);
   const models = objects(item.models).map((model) => model.price);
-  const prices = [item.price, item.price_min, priceRange.single_value, priceRange.range_min, ...models];
+  const prices = [
+    item.price,
+    item.price_min,
+    priceRange.single_value,
+    priceRange.range_min,
+    ...models,
+  ];
   return text(priceRange.price_mask) !== null || prices.some((each) => scaledPrice(each) !== null);
 }
 
@@ -83,13 +98,16 @@ export function checkNamed(page: ItemPage): void {
 }
 
 /**
- * Checks that the page is about the requested item and plausible. Throws `page_mismatch` for another item or
- * shop, or impossible values; `page_not_found` for a removed item.
+ * Checks that the page is about the requested item and plausible. Throws `page_mismatch` for
+ * another item or shop, or impossible values; `page_not_found` for a removed item.
  */
 export function checkItem(item: JsonObject, input: JsonObject, at: number): void {
   const itemId = idOf(item, 'item_id', 'itemid');
   if (itemId !== String(input.item_id)) {
-    throw new Fault('page_mismatch', `requested item ${input.item_id}, the response is about item ${itemId}`);
+    throw new Fault(
+      'page_mismatch',
+      `requested item ${input.item_id}, the response is about item ${itemId}`,
+    );
   }
   const shopId = idOf(item, 'shop_id', 'shopid');
   if (shopId !== null && input.shop_id !== undefined && shopId !== String(input.shop_id)) {
@@ -102,7 +120,8 @@ export function checkItem(item: JsonObject, input: JsonObject, at: number): void
     throw new Fault('page_not_found', `the item was removed from the site (${item.item_status})`);
   }
   const impossible = impossibility(item, at);
-  if (impossible !== null) throw new Fault('page_mismatch', `the response is implausible: ${impossible}`);
+  if (impossible !== null)
+    throw new Fault('page_mismatch', `the response is implausible: ${impossible}`);
 }
 
 /** Scale of the site's integer prices, the same for every region and currency. */
@@ -114,24 +133,31 @@ export function scaledPrice(price: unknown): number | null {
   return scaled !== null && scaled > 0 ? scaled : null;
 }
 
-/** Converts a scaled price to currency units. Null for hidden or missing prices: no integer, 0 and -1. */
+/**
+ * Converts a scaled price to currency units. Null for hidden or missing prices: no integer, 0 and
+ * -1.
+ */
 export function unscaled(price: unknown): number | null {
   const scaled = scaledPrice(price);
   return scaled === null ? null : scaled / scale;
 }
 
-/** Returns the discount in percent from the site's forms: 13, "13%", "-70%". Null if there is none. */
+/**
+ * Returns the discount in percent from the site's forms: 13, "13%", "-70%". Null if there is none.
+ */
 export function discountPercent(discount: unknown): number | null {
   const amount =
-    typeof discount === 'string' ? /^-?\s*(\d+(?:\.\d+)?)\s*%$/.exec(discount.trim())?.[1] : discount;
+    typeof discount === 'string'
+      ? /^-?\s*(\d+(?:\.\d+)?)\s*%$/.exec(discount.trim())?.[1]
+      : discount;
   const percent = Math.abs(Number(amount ?? Number.NaN));
   return Number.isFinite(percent) && percent > 0 ? percent : null;
 }
 
 /**
- * Returns the number of pieces sold from the site's number and texts. If the number is 0 or missing, the
- * first text with a number counts, because newer responses have 0 beside "30k+". Null if both are missing: a
- * hidden count is not 0.
+ * Returns the number of pieces sold from the site's number and texts. If the number is 0 or
+ * missing, the first text with a number counts, because newer responses have 0 beside "30k+". Null
+ * if both are missing: a hidden count is not 0.
  */
 export function soldCount(value: unknown, ...texts: unknown[]): number | null {
   const counts = [value, ...texts].map(count).filter((found) => found !== null && found >= 0);

@@ -184,7 +184,10 @@ describe('a page', () => {
   });
 
   test('states the total and whether it is the last', () => {
-    expect(list({ items: items(1), total_count: 7, nomore: false })).toMatchObject({ total: 7, last: false });
+    expect(list({ items: items(1), total_count: 7, nomore: false })).toMatchObject({
+      total: 7,
+      last: false,
+    });
     expect(list({ data: { items: items(1), total: 7, no_more: true } })).toMatchObject({
       total: 7,
       last: true,
@@ -231,6 +234,8 @@ describe('a page', () => {
   test('has only products of the requested shop', () => {
     const mixed = [basic, { ...basic, itemid: 2, shopid: 6 }];
     expect(list({ items: mixed }, '5').entries).toHaveLength(1);
-    expect(() => list({ items: mixed }, '7')).toThrow(expect.objectContaining({ code: 'page_mismatch' }));
+    expect(() => list({ items: mixed }, '7')).toThrow(
+      expect.objectContaining({ code: 'page_mismatch' }),
+    );
   });
 });

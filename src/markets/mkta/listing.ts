@@ -65,23 +65,25 @@ function count(body: JsonObject, ...names: string[]): number | null {
 }
 
 /**
- * Returns the list of products of a response, whatever its elements are. A response without a list is a page
- * without products only if it says so: it is the last page, or the total is 0.
+ * Returns the list of products of a response, whatever its elements are. A response without a list
+ * is a page without products only if it says so: it is the last page, or the total is 0.
  */
 function listOf(body: JsonObject): Json[] {
   const found = [...lists(body)].filter((value) => value !== undefined && value !== null);
   const arrays = found.filter(Array.isArray);
   const list = arrays.find(({ length }) => length > 0) ?? arrays[0];
   if (list !== undefined) return list;
-  const isEnd = flag(body, 'nomore', 'no_more') === true || count(body, 'total_count', 'total') === 0;
+  const isEnd =
+    flag(body, 'nomore', 'no_more') === true || count(body, 'total_count', 'total') === 0;
   if (isEnd && found.length === 0) return [];
   throw new Fault('page_unreadable', 'the response has no list of items');
 }
 
 /**
- * Reads one page of a listing of any generation. With `shopId`, products of other shops are left out. Throws
- * the faults of parseResponse(); `page_unreadable` for a response without a list of products; `page_mismatch`
- * if every product belongs to another shop or more than 10 % are implausible.
+ * Reads one page of a listing of any generation. With `shopId`, products of other shops are left
+ * out. Throws the faults of parseResponse(); `page_unreadable` for a response without a list of
+ * products; `page_mismatch` if every product belongs to another shop or more than 10 % are
+ * implausible.
  */
 export function readListing(response: PageResponse, shopId?: string): Listing {
   const body = withoutVisitors(parseResponse(response));
@@ -93,7 +95,10 @@ export function readListing(response: PageResponse, shopId?: string): Listing {
   const products = newEntries(cards.map(card), new Set(), (entry) => idOf(entry, 'itemid'));
   const impossible = products.filter((entry) => impossibility(entry, response.at) !== null);
   if (impossible.length * 10 > products.length) {
-    throw new Fault('page_mismatch', `${impossible.length} of ${products.length} items are implausible`);
+    throw new Fault(
+      'page_mismatch',
+      `${impossible.length} of ${products.length} items are implausible`,
+    );
   }
   const entries = products.filter(
     (entry) => shopId === undefined || [null, shopId].includes(idOf(entry, 'shopid')),
@@ -117,10 +122,14 @@ interface Paging {
   limit: number;
   /** Maximum pages. */
   maxPages: number;
-  /** True if the site's total is exact. The listing then ends at the total instead of at a short page. */
+  /**
+   * True if the site's total is exact. The listing then ends at the total instead of at a short
+   * page.
+   */
   exactTotal: boolean;
   /**
-   * True if an empty first page is requested again: a search without results and a silent refusal look alike.
+   * True if an empty first page is requested again: a search without results and a silent refusal
+   * look alike.
    */
   repeatEmpty: boolean;
 }
@@ -136,12 +145,18 @@ export interface PagingEnd {
 function isLast(listing: Listing, paging: Paging, next: number): boolean {
   if (listing.places === 0 || listing.last === true) return true;
   if (listing.last === false) return false;
-  if (paging.exactTotal && listing.total !== null && listing.total > 0) return next >= listing.total;
+  if (paging.exactTotal && listing.total !== null && listing.total > 0)
+    return next >= listing.total;
   return listing.places < paging.limit;
 }
 
 /** Reads a page, and an empty first page once more. `page` counts from 0. */
-async function readPage(fetch: FetchPage, paging: Paging, offset: number, page: number): Promise<Listing> {
+async function readPage(
+  fetch: FetchPage,
+  paging: Paging,
+  offset: number,
+  page: number,
+): Promise<Listing> {
   const request = paging.request(offset, page);
   const listing = paging.read(await fetch(request));
   const isRepeated = page === 0 && listing.places === 0 && paging.repeatEmpty;
@@ -149,10 +164,10 @@ async function readPage(fetch: FetchPage, paging: Paging, offset: number, page: 
 }
 
 /**
- * Yields the products of a listing page by page, without those in `seen`, to which it adds them. Ends at the
- * page that the site marks as the last, at an empty page, at a page without new products, and, if the site
- * does not mark the last page, at the exact total or at a short page. Throws the faults of the fetch and of
- * `read`.
+ * Yields the products of a listing page by page, without those in `seen`, to which it adds them.
+ * Ends at the page that the site marks as the last, at an empty page, at a page without new
+ * products, and, if the site does not mark the last page, at the exact total or at a short page.
+ * Throws the faults of the fetch and of `read`.
  */
 export async function* readPages(
   fetch: FetchPage,

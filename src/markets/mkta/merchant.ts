@@ -11,7 +11,8 @@ const limit = 100;
 const maxPages = 500;
 
 /**
- * Builds the request for a page of a shop's sold-out items: by offset, and for a browser by page number from
+ * Builds the request for a page of a shop's sold-out items: by offset, and for a browser by page
+ * number from
  * 0.
  */
 function soldOutRequest(shopId: string, region: string, offset: number, page: number): PageRequest {
@@ -83,10 +84,10 @@ async function* collect(
 }
 
 /**
- * Reads all items of a shop without duplicates: the sold-out items into `items`, then the active ones into
- * `rcmd_items` (docs/kinds/merchant-items.md). The summary describes `items`: `total_fetched`,
- * `total_count` as the site states it, `pages_fetched`, `items_has_more`. `rcmd_items_has_more` describes
- * the active items, `has_more` both lists.
+ * Reads all items of a shop without duplicates: the sold-out items into `items`, then the active
+ * ones into `rcmd_items` (docs/kinds/merchant-items.md). The summary describes `items`:
+ * `total_fetched`, `total_count` as the site states it, `pages_fetched`, `items_has_more`.
+ * `rcmd_items_has_more` describes the active items, `has_more` both lists.
  */
 export const merchant: ListReader = {
   sort: 'list',

@@ -66,11 +66,14 @@ describe('products', () => {
     });
   });
 
-  test.each([700, 701, 702, 703, 704, 705, 706, 707, 708, 900])('are read in the form %s', async (digits) => {
-    const record = await read('variants', 5_000_000_000 + digits);
-    expect(record.models).not.toHaveLength(0);
-    expect(JSON.stringify(record)).not.toContain('account');
-  });
+  test.each([700, 701, 702, 703, 704, 705, 706, 707, 708, 900])(
+    'are read in the form %s',
+    async (digits) => {
+      const record = await read('variants', 5_000_000_000 + digits);
+      expect(record.models).not.toHaveLength(0);
+      expect(JSON.stringify(record)).not.toContain('account');
+    },
+  );
 
   test('have a sold count as a number if the site only has text', async () => {
     const shown = await read('variants', 5_000_000_705);
@@ -116,7 +119,12 @@ describe('searches', () => {
       const { items, lists, summary } = await collect('search', { keyword: `tea ${digits}` });
       expect(items).toHaveLength(130);
       expect(lists).toEqual(['items', 'items', 'items']);
-      expect(summary).toEqual({ total_items: 130, total_count: 130_000, pages_fetched: 3, has_more: false });
+      expect(summary).toEqual({
+        total_items: 130,
+        total_count: 130_000,
+        pages_fetched: 3,
+        has_more: false,
+      });
     },
   );
 
@@ -172,7 +180,11 @@ describe('shops', () => {
       });
       expect([items.length, rcmd_items.length]).toEqual([soldOut, active]);
       expect(lists).toEqual(lists.toSorted());
-      expect(summary).toMatchObject({ total_fetched: soldOut, total_count: soldOut, has_more: false });
+      expect(summary).toMatchObject({
+        total_fetched: soldOut,
+        total_count: soldOut,
+        has_more: false,
+      });
     },
   );
 
@@ -185,7 +197,11 @@ describe('shops', () => {
   });
 
   test('are faults if they are missing or refused', async () => {
-    await expect(collect('merchant', { shop_id: '66800' })).rejects.toMatchObject({ code: 'page_not_found' });
-    await expect(collect('merchant', { shop_id: '66811' })).rejects.toMatchObject({ code: 'page_login' });
+    await expect(collect('merchant', { shop_id: '66800' })).rejects.toMatchObject({
+      code: 'page_not_found',
+    });
+    await expect(collect('merchant', { shop_id: '66811' })).rejects.toMatchObject({
+      code: 'page_login',
+    });
   });
 });

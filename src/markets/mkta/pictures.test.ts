@@ -20,5 +20,7 @@ describe('pictureUrl()', () => {
     ['4e5dbf53cbd5034edbaa4559d0c8180b', ''],
     ['4e5dbf53cbd5034edbaa4559d0c8180b', 'evil.example/'],
     ['4e5dbf53cbd5034edbaa4559d0c8180b', 'toString'],
-  ])('returns null for %j in region %j', (id, region) => expect(pictureUrl(id, region, 'small')).toBeNull());
+  ])('returns null for %j in region %j', (id, region) =>
+    expect(pictureUrl(id, region, 'small')).toBeNull(),
+  );
 });

@@ -44,7 +44,11 @@ describe('the result', () => {
   });
 
   test('has the envelope’s three fields even if the response lacks them', () => {
-    expect(read({ data: { item } })).toMatchObject({ bff_meta: null, error: null, error_msg: null });
+    expect(read({ data: { item } })).toMatchObject({
+      bff_meta: null,
+      error: null,
+      error_msg: null,
+    });
   });
 
   test('has no data about visitors and reviewers; a shop’s account is public', () => {
@@ -53,7 +57,10 @@ describe('the result', () => {
       data: {
         item,
         account: { user_id: 1, default_address: { city: 'X' } },
-        product_shipping: { default_address: { city: 'X' }, groups: [{ delivery_address: 'X', fee: 2 }] },
+        product_shipping: {
+          default_address: { city: 'X' },
+          groups: [{ delivery_address: 'X', fee: 2 }],
+        },
         product_review: { previews: [{ author_username: 'x', author_portrait: 'y', stars: 5 }] },
         shop_detailed: { account: { username: 'teashop' } },
       },
@@ -72,8 +79,18 @@ describe('rejects a response about anything but the item', () => {
   test.each([
     ['another item', page({ item_id: 7002 }), 'page_mismatch', 'about item 7002'],
     ['another shop', page({ shop_id: 56 }), 'page_mismatch', 'belongs to shop 56'],
-    ['a price below the lowest', page({ price_min: 1_500_001 }), 'page_mismatch', 'below its lowest'],
-    ['a price above the highest', page({ price_max: 1_499_999 }), 'page_mismatch', 'above its highest'],
+    [
+      'a price below the lowest',
+      page({ price_min: 1_500_001 }),
+      'page_mismatch',
+      'below its lowest',
+    ],
+    [
+      'a price above the highest',
+      page({ price_max: 1_499_999 }),
+      'page_mismatch',
+      'above its highest',
+    ],
     [
       'crossed limits',
       page({ price: -1, price_min: 9, price_max: 5 }),
@@ -121,7 +138,10 @@ const bare = {
 
 test('has every listed field, null or empty if the page lacks it', () => {
   const lacking = { item_id: 7001, shop_id: 55, title: 'Kettle', label_ids: null, stock: 3 };
-  expect(read({ data: { item: lacking, odd: 1 } }).data).toEqual({ item: { ...bare, stock: 3 }, odd: 1 });
+  expect(read({ data: { item: lacking, odd: 1 } }).data).toEqual({
+    item: { ...bare, stock: 3 },
+    odd: 1,
+  });
   const whole = {
     ...bare,
     item_status: 'normal',

@@ -14,14 +14,21 @@ export function productRequest(input: JsonObject, region: string): PageRequest {
   const [item, shop] = [input.item_id, input.shop_id].map((id) => pathPart(String(id)));
   const offset = regions[region]?.offsetMinutes ?? 480;
   const query = `item_id=${item}&shop_id=${shop}&tz_offset_minutes=${offset}&detail_level=0`;
-  return { path: `/api/v4/pdp/get_pc?${query}`, headers: requestHeaders(region), page: productPage(input) };
+  return {
+    path: `/api/v4/pdp/get_pc?${query}`,
+    headers: requestHeaders(region),
+    page: productPage(input),
+  };
 }
 
 /**
- * Parses a product page and checks that it is about the requested item. The response still contains visitors'
- * data. Throws the faults of parseResponse(), itemPage(), checkItem() and checkNamed().
+ * Parses a product page and checks that it is about the requested item. The response still contains
+ * visitors' data. Throws the faults of parseResponse(), itemPage(), checkItem() and checkNamed().
  */
-export function readProduct(response: PageResponse, input: JsonObject): { body: JsonObject; page: ItemPage } {
+export function readProduct(
+  response: PageResponse,
+  input: JsonObject,
+): { body: JsonObject; page: ItemPage } {
   const body = parseResponse(response);
   const page = itemPage(body);
   checkItem(page.item, input, response.at);
@@ -51,7 +58,9 @@ function string(value: Json | undefined): string | null {
   return text(value) ?? (typeof value === 'string' ? value : null);
 }
 
-/** Returns the listed fields of an item with the site's values. Missing values are null or empty. */
+/**
+ * Returns the listed fields of an item with the site's values. Missing values are null or empty.
+ */
 function listed(item: JsonObject, input: JsonObject): JsonObject {
   return {
     item_id: firstInteger(item.item_id, item.itemid),
@@ -70,8 +79,9 @@ function listed(item: JsonObject, input: JsonObject): JsonObject {
 }
 
 /**
- * Reads the get_pc result: the site's response with prices scaled by 100,000, without visitors' data, with
- * `collected_at` in Unix seconds and every listed field in its place (docs/kinds/product-page.md).
+ * Reads the get_pc result: the site's response with prices scaled by 100,000, without visitors'
+ * data, with `collected_at` in Unix seconds and every listed field in its place
+ * (docs/kinds/product-page.md).
  */
 export const product: RecordReader = {
   sort: 'record',
@@ -84,13 +94,15 @@ export const product: RecordReader = {
 const isPrice = (value: unknown): boolean => typeof value === 'number' && value > 0;
 
 /**
- * Returns true if a product page is complete: it has a title, a price or the mask that hides prices from
- * everyone, and no sign that the site left something out, as it does for visitors without a login.
+ * Returns true if a product page is complete: it has a title, a price or the mask that hides prices
+ * from everyone, and no sign that the site left something out, as it does for visitors without a
+ * login.
  */
 function isComplete({ data }: JsonObject): boolean {
   const { product_price, removed_fields, item: inside } = object(data);
   const item = { ...object(data), ...object(inside) };
-  if (list(removed_fields).length > 0 || (text(item.title) ?? text(item.name)) === null) return false;
+  if (list(removed_fields).length > 0 || (text(item.title) ?? text(item.name)) === null)
+    return false;
   const priceRange = object(object(product_price).price);
   const prices = [item.price, item.price_min, priceRange.single_value, priceRange.range_min];
   const models = objects(item.models).map(({ price }) => price);

@@ -19,7 +19,10 @@ export const regions: Readonly<Record<string, MktaRegion>> = {
   br: { suffix: '.com.br', offsetMinutes: -180, language: 'pt-BR' },
 };
 
-/** Returns the headers of every request to a region, without credentials or computed anti-bot values. */
+/**
+ * Returns the headers of every request to a region, without credentials or computed anti-bot
+ * values.
+ */
 export function requestHeaders(region: string): Record<string, string> {
   const language = regions[region]?.language ?? 'en';
   return { accept: 'application/json', 'accept-language': language, 'x-api-source': 'pc' };

@@ -11,10 +11,15 @@ const limit = 60;
 const maxPages = 100;
 
 /**
- * Builds the request for a page of a search (`keyword`) or category (`category_id`): by offset, and for a
- * browser by page number from 0.
+ * Builds the request for a page of a search (`keyword`) or category (`category_id`): by offset, and
+ * for a browser by page number from 0.
  */
-function searchRequest(input: JsonObject, region: string, offset: number, page: number): PageRequest {
+function searchRequest(
+  input: JsonObject,
+  region: string,
+  offset: number,
+  page: number,
+): PageRequest {
   const category = input.category_id !== undefined;
   const query = new URLSearchParams({
     by: String(input.by ?? (category ? 'pop' : 'relevancy')),
@@ -39,8 +44,8 @@ function searchRequest(input: JsonObject, region: string, offset: number, page: 
 }
 
 /**
- * Reads all pages of a search or category into `items`, without duplicates. Summary: `total_items` in the
- * result, `total_count` as the site estimates it, `pages_fetched`, `has_more`.
+ * Reads all pages of a search or category into `items`, without duplicates. Summary: `total_items`
+ * in the result, `total_count` as the site estimates it, `pages_fetched`, `has_more`.
  */
 export const search: ListReader = {
   sort: 'list',

@@ -10,7 +10,11 @@ describe('searches', () => {
       'tw',
       { keyword: '竹', by: 'price', order: 'asc' },
     ],
-    ['https://market.ph/search?keyword=a&sortBy=magic&minPrice=5', 'ph', { keyword: 'a', price_min: '5' }],
+    [
+      'https://market.ph/search?keyword=a&sortBy=magic&minPrice=5',
+      'ph',
+      { keyword: 'a', price_min: '5' },
+    ],
   ])('%s', (url, region, input) => {
     expect(parseUrl('search', url)).toEqual({ input, region, type: 'search' });
   });
@@ -20,7 +24,11 @@ describe('searches', () => {
     ['https://market.com.my/Home-Living-cat.11000.11050?page=2', 'my', '11050'],
     ['https://market.vn/%C4%90%E1%BB%93-cat.1.2.3/', 'vn', '3'],
   ])('the category %s', (url, region, category) => {
-    expect(parseUrl('search', url)).toEqual({ input: { category_id: category }, region, type: 'category' });
+    expect(parseUrl('search', url)).toEqual({
+      input: { category_id: category },
+      region,
+      type: 'category',
+    });
   });
 });
 
@@ -29,7 +37,11 @@ test.each([
   'https://market.co.th/shop/123/?tab=0',
   'https://market.co.th/x/shop/123',
 ])('the shop %s', (url) => {
-  expect(parseUrl('merchant', url)).toEqual({ input: { shop_id: '123' }, region: 'th', type: 'merchant' });
+  expect(parseUrl('merchant', url)).toEqual({
+    input: { shop_id: '123' },
+    region: 'th',
+    type: 'merchant',
+  });
 });
 
 test.each(['https://market.sg/Tea-Pot-i.55.7788?sp=1', 'https://market.sg/product/55/7788/'])(

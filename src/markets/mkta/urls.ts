@@ -67,15 +67,18 @@ function merchant(path: string): Omit<ParsedUrl, 'region'> {
 
 function product(path: string): Omit<ParsedUrl, 'region'> {
   const ids =
-    /-i\.([1-9]\d*)\.([1-9]\d*)\/?$/.exec(path) ?? /^\/product\/([1-9]\d*)\/([1-9]\d*)\/?$/.exec(path);
-  if (!ids) throw new Error('not a product: …-i.<shop_id>.<item_id> or /product/<shop_id>/<item_id>');
+    /-i\.([1-9]\d*)\.([1-9]\d*)\/?$/.exec(path) ??
+    /^\/product\/([1-9]\d*)\/([1-9]\d*)\/?$/.exec(path);
+  if (!ids)
+    throw new Error('not a product: …-i.<shop_id>.<item_id> or /product/<shop_id>/<item_id>');
   return { input: { shop_id: ids[1]!, item_id: ids[2]! }, type: 'product' };
 }
 
 /**
- * Parses a submitted URL (docs/kinds/search-items.md, docs/kinds/merchant-items.md): the region from the
- * host's suffix; ids, keyword and sorting from the path and query. Pages are fetched from the region's
- * configured origin, never from the URL's host. Throws an Error that describes the problem.
+ * Parses a submitted URL (docs/kinds/search-items.md, docs/kinds/merchant-items.md): the region
+ * from the host's suffix; ids, keyword and sorting from the path and query. Pages are fetched from
+ * the region's configured origin, never from the URL's host. Throws an Error that describes the
+ * problem.
  */
 export function parseUrl(page: PageName, text: string): ParsedUrl {
   if (!URL.canParse(text)) throw new Error('not an absolute URL');
@@ -94,7 +97,8 @@ export function parseUrl(page: PageName, text: string): ParsedUrl {
 }
 
 /**
- * Returns the path of the page of a record's item (see product()), whose ids have another name on each page.
+ * Returns the path of the page of a record's item (see product()), whose ids have another name on
+ * each page.
  */
 export function pagePath(record: JsonObject): string | null {
   const data = isObject(record.data) ? record.data : {};
@@ -109,7 +113,10 @@ export function productPage({ shop_id, item_id }: JsonObject): BrowserPage {
   return { path: `/product/${shop_id}/${item_id}`, take: 'response', same: ['item_id', 'shop_id'] };
 }
 
-/** Returns a results page of a search or category, counted from 0. The text before "-cat" is arbitrary. */
+/**
+ * Returns a results page of a search or category, counted from 0. The text before "-cat" is
+ * arbitrary.
+ */
 export function searchPage(input: JsonObject, page: number): BrowserPage {
   const { category_id, keyword } = input;
   const query = new URLSearchParams(category_id === undefined ? { keyword: String(keyword) } : {});
@@ -125,7 +132,10 @@ export function searchPage(input: JsonObject, page: number): BrowserPage {
   };
 }
 
-/** Returns a page of a shop's items, counted from 0. The page requests several lists; `same` selects one. */
+/**
+ * Returns a page of a shop's items, counted from 0. The page requests several lists; `same` selects
+ * one.
+ */
 export function shopPage(shopId: string, page: number, same: readonly string[]): BrowserPage {
   return { path: `/shop/${shopId}/search?page=${page}&sortBy=pop`, take: 'response', same };
 }

@@ -126,7 +126,10 @@ test('returns null or empty fields for an item with ids and a title only', () =>
 
 test.each([
   ['ids only', { item: { item_id: 7001 } }],
-  ['no price', { item: { item_id: 7001, price: -1 }, product_price: { price: { single_value: 0 } } }],
+  [
+    'no price',
+    { item: { item_id: 7001, price: -1 }, product_price: { price: { single_value: 0 } } },
+  ],
 ])('rejects an item without title and price: %s', (_, data) => {
   expect(() => read(data)).toThrow(expect.objectContaining({ code: 'page_unreadable' }));
 });
@@ -137,7 +140,12 @@ test('has no rating for an unrated item', () => {
 
 test('treats parts of another type as missing', () => {
   const record = read({
-    item: { ...item, models: [null, 'x', { model_id: '3', extinfo: 5 }], images: 'x', categories: {} },
+    item: {
+      ...item,
+      models: [null, 'x', { model_id: '3', extinfo: 5 }],
+      images: 'x',
+      categories: {},
+    },
     product_review: [],
   });
   expect(record).toMatchObject({
@@ -180,7 +188,10 @@ describe('returns null for hidden values', () => {
       product_meta: { hide_sold_count: true },
       product_review: { historical_sold: 0 },
     });
-    expect(record).toMatchObject({ historicalSold: null, models: [{ stock: null }, { stock: null }] });
+    expect(record).toMatchObject({
+      historicalSold: null,
+      models: [{ stock: null }, { stock: null }],
+    });
   });
 });
 
@@ -210,7 +221,9 @@ test('reads counts, pictures and names of older generations from the item', () =
 });
 
 test('joins a description in paragraphs', () => {
-  const product_description = { paragraphs: [{ type: 0, text: 'One.' }, { img_id: 'x' }, { text: 'Two.' }] };
+  const product_description = {
+    paragraphs: [{ type: 0, text: 'One.' }, { img_id: 'x' }, { text: 'Two.' }],
+  };
   expect(read({ item: { ...item, description: '' }, product_description })).toHaveProperty(
     'description',
     'One.\nTwo.',

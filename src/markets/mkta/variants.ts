@@ -1,6 +1,15 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageResponse } from '../../fetch/page.ts';
-import { firstInteger, integer, integers, object, objects, positive, text, texts } from '../fields.ts';
+import {
+  firstInteger,
+  integer,
+  integers,
+  object,
+  objects,
+  positive,
+  text,
+  texts,
+} from '../fields.ts';
 import type { RecordReader } from '../market.ts';
 import { discountPercent, type ItemPage, idOf, soldCount, unscaled } from './item.ts';
 import { productRequest, readProduct } from './product.ts';
@@ -17,7 +26,8 @@ function stockOf(model: JsonObject, item: JsonObject): number | null {
 }
 
 function modelOf(model: JsonObject, item: JsonObject): JsonObject {
-  const tierIndex: Json[] = [object(model.extinfo).tier_index, model.tier_index].find(Array.isArray) ?? [];
+  const tierIndex: Json[] =
+    [object(model.extinfo).tier_index, model.tier_index].find(Array.isArray) ?? [];
   return {
     modelId: idOf(model, 'model_id', 'modelid'),
     name: typeof model.name === 'string' ? model.name : null,
@@ -32,15 +42,17 @@ function displayPrice({ item, price }: ItemPage): JsonObject {
   const priceRange = object(price.price);
   const mask = text(priceRange.price_mask) ?? text(item.hidden_price_display);
   const lowest =
-    [priceRange.single_value, priceRange.range_min, item.price, item.price_min].map(unscaled).find(Boolean) ??
-    null;
+    [priceRange.single_value, priceRange.range_min, item.price, item.price_min]
+      .map(unscaled)
+      .find(Boolean) ?? null;
   const visiblePrice = mask === null && price.hide_price !== true ? lowest : null;
   const translated = object(price.discount_text);
   const buyer = object(translated.buyer_translated_text);
   return {
     currency: text(item.currency),
     discount:
-      discountPercent(price.discount) ?? (visiblePrice === null ? null : discountPercent(item.raw_discount)),
+      discountPercent(price.discount) ??
+      (visiblePrice === null ? null : discountPercent(item.raw_discount)),
     discountPrice: visiblePrice === null ? null : String(visiblePrice),
     discountText: {
       text: text(price.discount_text) ?? text(translated.text),
@@ -51,7 +63,9 @@ function displayPrice({ item, price }: ItemPage): JsonObject {
       },
     },
     displayFinalPriceIcon:
-      typeof price.show_final_price_indicator === 'boolean' ? price.show_final_price_indicator : null,
+      typeof price.show_final_price_indicator === 'boolean'
+        ? price.show_final_price_indicator
+        : null,
     priceMask: mask,
   };
 }

@@ -32,9 +32,9 @@ function scrubbed(value: Json | undefined): Json | undefined {
 }
 
 /**
- * Removes data about the visitor and reviewers from a parsed response, in place: the `account` of the
- * response and of its data, and addresses and reviewers' names at any depth. A shop's own `account` is public
- * and stays.
+ * Removes data about the visitor and reviewers from a parsed response, in place: the `account` of
+ * the response and of its data, and addresses and reviewers' names at any depth. A shop's own
+ * `account` is public and stays.
  */
 export function withoutVisitors(body: JsonObject): JsonObject {
   delete body.account;

@@ -1,5 +1,15 @@
 import type { Json, JsonObject } from '../../base/json.ts';
-import { absoluteUrl, count, integer, number, objects, percent, positive, rupiah, text } from '../fields.ts';
+import {
+  absoluteUrl,
+  count,
+  integer,
+  number,
+  objects,
+  percent,
+  positive,
+  rupiah,
+  text,
+} from '../fields.ts';
 import { isSite, site } from './graphql.ts';
 
 const aboutSales = /terjual|sold/i;
@@ -7,8 +17,8 @@ const aboutSales = /terjual|sold/i;
 const salesPositions: readonly unknown[] = ['integrity', 'ri_product_credibility'];
 
 /**
- * Returns the pieces sold from the label of a product card ("2rb+ terjual": at least 2000). Null if there is
- * none.
+ * Returns the pieces sold from the label of a product card ("2rb+ terjual": at least 2000). Null if
+ * there is none.
  */
 export function soldLabel(labels: Json | undefined): number | null {
   const sales = objects(labels).filter(({ title }) => aboutSales.test(text(title) ?? ''));
@@ -17,7 +27,8 @@ export function soldLabel(labels: Json | undefined): number | null {
 }
 
 /**
- * Returns the stars of a product card, 1 to 5. Null for an unrated product (0 or "") and for other scales.
+ * Returns the stars of a product card, 1 to 5. Null for an unrated product (0 or "") and for other
+ * scales.
  */
 export function stars(value: Json | undefined): number | null {
   const rating = positive(value);
@@ -57,7 +68,10 @@ export function address(...values: (Json | undefined)[]): string | null {
   return values.map((value) => absoluteUrl(value, site)).find((url) => url !== null) ?? null;
 }
 
-/** Returns the first path segment of an address on the site, which names the shop. Null if there is none. */
+/**
+ * Returns the first path segment of an address on the site, which names the shop. Null if there is
+ * none.
+ */
 export function parseShop(address: Json | undefined): string | null {
   const url = URL.parse(text(address) ?? '');
   if (!url || !isSite(url)) return null;

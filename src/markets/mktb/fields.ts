@@ -52,7 +52,8 @@ function product(record: JsonObject) {
   const media = objects(component(record, 'product_media').media);
   return trackedItem(info.id, {
     title: text(content.name),
-    price: lowestPrice(children.map(({ price }) => price)) ?? number(valueAt(content, 'price.value')),
+    price:
+      lowestPrice(children.map(({ price }) => price)) ?? number(valueAt(content, 'price.value')),
     currency: text(valueAt(content, 'price.currency')),
     stock: integer(valueAt(content, 'stock.value')),
     sold: integer(valueAt(info, 'txStats.countSold')),

@@ -9,8 +9,8 @@ import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../responses
 export const site = 'https://www.tokopedia.com';
 
 /**
- * Returns true if an address is a product page of the site: its two path segments name a shop and a product.
- * Promoted links and pages of merged sites have other hosts.
+ * Returns true if an address is a product page of the site: its two path segments name a shop and a
+ * product. Promoted links and pages of merged sites have other hosts.
  */
 export function isSite(url: URL): boolean {
   return /^(?:www\.|m\.)?tokopedia\.com$/.test(url.hostname);
@@ -22,8 +22,8 @@ export function typed(selection: string): string {
 }
 
 /**
- * Builds the request of a GraphQL operation, sent in an array as the site's own pages do. `page` is the path
- * and query of a page that sends the same operation. Null if none is known.
+ * Builds the request of a GraphQL operation, sent in an array as the site's own pages do. `page` is
+ * the path and query of a page that sends the same operation. Null if none is known.
  */
 export function operation(
   operationName: string,
@@ -64,18 +64,25 @@ const throttled = /too many|rate.?limit|throttl|terlalu (?:banyak|sering)/i;
 const trouble =
   /schema|syntax|cannot query|variable|time.?out|deadline|internal|unavailable|upstream|connection|server|overload|temporar|try again|coba lagi|gangguan|panic|unexpected|\beof\b|circuit|context/i;
 
-function errorFault(errors: Json[], thing: string, unknown: 'page_not_found' | 'page_failed'): Fault {
+function errorFault(
+  errors: Json[],
+  thing: string,
+  unknown: 'page_not_found' | 'page_failed',
+): Fault {
   const words = errorMessage({ errors }) ?? 'no words';
   const codes = objects(errors).map(({ extensions }) => integer(object(extensions).code));
-  const hasCode = (...expected: number[]) => codes.some((code) => code !== null && expected.includes(code));
+  const hasCode = (...expected: number[]) =>
+    codes.some((code) => code !== null && expected.includes(code));
   if (hasCode(401)) return new Fault('page_login', `the site requires a login: ${words}`);
-  if (hasCode(403) || refused.test(words)) return new Fault('page_blocked', `the site refused: ${words}`);
+  if (hasCode(403) || refused.test(words))
+    return new Fault('page_blocked', `the site refused: ${words}`);
   if (hasCode(429) || throttled.test(words))
     return new Fault('page_throttled', `too many requests: ${words}`);
   if (hasCode(404, 410) || isNotFoundMessage(words)) {
     return new Fault('page_not_found', `the site has no such ${thing}: ${words}`);
   }
-  const ownTrouble = trouble.test(words) || codes.some((code) => code !== null && code >= 500 && code < 600);
+  const ownTrouble =
+    trouble.test(words) || codes.some((code) => code !== null && code >= 500 && code < 600);
   if (unknown === 'page_failed' || ownTrouble) {
     return new Fault('page_failed', `the site returned an error: ${words}`);
   }
@@ -89,10 +96,10 @@ function errorsOf(errors: Json | undefined): Json[] {
 }
 
 /**
- * Returns the first object under one of the `roots` of a response's GraphQL data; the response is one result
- * or an array of results. `thing` names the requested object in messages. Throws the faults of
- * parseJsonResponse(); GraphQL errors without data by their messages and codes; `unknown` for an unknown
- * error and for a null root without an error; `page_unreadable` for a missing root.
+ * Returns the first object under one of the `roots` of a response's GraphQL data; the response is
+ * one result or an array of results. `thing` names the requested object in messages. Throws the
+ * faults of parseJsonResponse(); GraphQL errors without data by their messages and codes; `unknown`
+ * for an unknown error and for a null root without an error; `page_unreadable` for a missing root.
  */
 export function parseData(
   response: PageResponse,
@@ -114,7 +121,8 @@ export function parseData(
     throw new Fault(unknown, `the site has no ${thing} to show`);
   }
   const words = errorMessage(value);
-  if (isNotFoundMessage(words)) throw new Fault('page_not_found', `the site has no such ${thing}: ${words}`);
+  if (isNotFoundMessage(words))
+    throw new Fault('page_not_found', `the site has no such ${thing}: ${words}`);
   const details = words === null ? '' : `: ${words}`;
   throw new Fault('page_unreadable', `the response has no ${roots.join(' or ')}${details}`);
 }

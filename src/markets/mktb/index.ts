@@ -20,7 +20,10 @@ const samples: MarketSamples = () => [
     title: 'product pages',
     kind: 'pdp_bulk',
     body: {
-      items: sampleIds(30, 1000).map((id) => ({ shop_domain: 'toko-7', product_key: `barang-${id}` })),
+      items: sampleIds(30, 1000).map((id) => ({
+        shop_domain: 'toko-7',
+        product_key: `barang-${id}`,
+      })),
     },
   },
   {

@@ -65,7 +65,9 @@ describe('extract()', () => {
       label_groups: [{ position: 'integrity', title: '30+ terjual' }],
       stats: { reviewCount: 9, rating: 5, averageRating: '4.8' },
     };
-    expect(merchant.extract(createResponse(shop({ data: [product] })), { etalase_id: '33' }, 'id')).toEqual([
+    expect(
+      merchant.extract(createResponse(shop({ data: [product] })), { etalase_id: '33' }, 'id'),
+    ).toEqual([
       {
         ...product,
         id: '12',
@@ -107,19 +109,27 @@ describe('extract()', () => {
 });
 
 describe('read()', () => {
-  it.each(['5100', '5701', '5702', '5705'])('collects every product of shop %s once', async (shopid) => {
-    const { entries, summary } = await read({ shopid });
-    expect(entries).toHaveLength(allOf(shopid, 80));
-    expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
-    expect(summary).toEqual({
-      store_name: `Warung ${shopid}`,
-      total_products: entries.length,
-      has_more: false,
-    });
-    const goods = shopGoods(shopid, 'etalase', 0);
-    expect(entries[0]).toMatchObject({ id: goods.id, price: goods.price, etalase: null, stock: null });
-    expect(Object.keys(entries[0]!)).toEqual(expect.arrayContaining(fields));
-  });
+  it.each(['5100', '5701', '5702', '5705'])(
+    'collects every product of shop %s once',
+    async (shopid) => {
+      const { entries, summary } = await read({ shopid });
+      expect(entries).toHaveLength(allOf(shopid, 80));
+      expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+      expect(summary).toEqual({
+        store_name: `Warung ${shopid}`,
+        total_products: entries.length,
+        has_more: false,
+      });
+      const goods = shopGoods(shopid, 'etalase', 0);
+      expect(entries[0]).toMatchObject({
+        id: goods.id,
+        price: goods.price,
+        etalase: null,
+        stock: null,
+      });
+      expect(Object.keys(entries[0]!)).toEqual(expect.arrayContaining(fields));
+    },
+  );
 
   it('resolves a shop’s name in addresses to its number', async () => {
     const { entries, summary } = await read({ shopid: 'Warung-5100' });
@@ -155,7 +165,10 @@ describe('read()', () => {
 
   it('returns an empty list for a shop without products, and a fault for a missing shop', async () => {
     const empty = await read({ shopid: '5700' });
-    expect(empty).toMatchObject({ entries: [], summary: { store_name: 'Warung 5700', total_products: 0 } });
+    expect(empty).toMatchObject({
+      entries: [],
+      summary: { store_name: 'Warung 5700', total_products: 0 },
+    });
     await expect(read({ shopid: '5800' })).rejects.toMatchObject({ code: 'page_not_found' });
     await expect(read({ shopid: 'warung-5800' })).rejects.toMatchObject({ code: 'page_not_found' });
   });

@@ -157,12 +157,19 @@ function listing(response: PageResponse): Listing {
   }
   const products = objects(root.data);
   if (products.length === 0 && list(root.data).length > 0) {
-    throw new Fault('page_unreadable', "the response's list of the shop's products has no products");
+    throw new Fault(
+      'page_unreadable',
+      "the response's list of the shop's products has no products",
+    );
   }
   const { next } = object(root.links);
   // Without links, the listing ends at its first empty page.
   const more = next !== '';
-  return { products, more, isFollowed: more && (text(next) !== null || products.length >= perPage) };
+  return {
+    products,
+    more,
+    isFollowed: more && (text(next) !== null || products.length >= perPage),
+  };
 }
 
 function extract(response: PageResponse, input: JsonObject): JsonObject[] {
@@ -171,11 +178,11 @@ function extract(response: PageResponse, input: JsonObject): JsonObject[] {
 }
 
 /**
- * Reads the products of a shop, or of one of its sections (`etalase_id`), into `products`: the documented
- * fields with prices in rupiah, and the site's other fields. The summary has `store_name`, `has_more` and
- * `total_products`, the number yielded. `input` has `shopid` (a number, or the shop's name in URLs),
- * `etalase_id`, `keyword` and `max_pages`. Ends if the site names no next page, at an empty page, at a page
- * without new products, or at `max_pages`.
+ * Reads the products of a shop, or of one of its sections (`etalase_id`), into `products`: the
+ * documented fields with prices in rupiah, and the site's other fields. The summary has
+ * `store_name`, `has_more` and `total_products`, the number yielded. `input` has `shopid` (a
+ * number, or the shop's name in URLs), `etalase_id`, `keyword` and `max_pages`. Ends if the site
+ * names no next page, at an empty page, at a page without new products, or at `max_pages`.
  */
 export const merchant: ListReader = {
   sort: 'list',

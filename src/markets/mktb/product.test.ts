@@ -21,7 +21,10 @@ const basicInfo = {
   stats: { countReview: '7' },
   isSpecial: true,
 };
-const content = { name: 'product_content', data: [{ name: 'Lampu baca', price: { value: 45_000 } }] };
+const content = {
+  name: 'product_content',
+  data: [{ name: 'Lampu baca', price: { value: 45_000 } }],
+};
 const layout = (basic: JsonObject, more: JsonObject = {}) => ({
   data: { pdpGetLayout: { basicInfo: basic, components: [content], ...more } },
 });
@@ -80,7 +83,10 @@ describe('extract()', () => {
   });
 
   it('keeps every component without data about buyers', () => {
-    const review = { name: 'review', data: [{ message: 'ok', user: { fullName: 'X' }, reviewerName: 'Y' }] };
+    const review = {
+      name: 'review',
+      data: [{ message: 'ok', user: { fullName: 'X' }, reviewerName: 'Y' }],
+    };
     const components = [{ name: 'a', data: [] }, review, content];
     expect(recordOf(layout(basicInfo, { components })).components).toEqual([
       { name: 'a', data: [] },
@@ -90,7 +96,12 @@ describe('extract()', () => {
   });
 
   it('matches a product by its alias, its address, its variants and its long ids', () => {
-    const renamed = { ...basicInfo, alias: 'lampu-besar', url: null, ttsPID: '1730000000000000001' };
+    const renamed = {
+      ...basicInfo,
+      alias: 'lampu-besar',
+      url: null,
+      ttsPID: '1730000000000000001',
+    };
     const child = { productURL: 'https://www.tokopedia.com/warung-5/lampu-baca-100' };
     const variants = {
       components: [content, { name: 'new_variant_options', data: [{ children: [child] }] }],
@@ -103,13 +114,16 @@ describe('extract()', () => {
   });
 
   it('rejects a product of another shop', () => {
-    expect(codeOf(layout({ ...basicInfo, url: 'https://www.tokopedia.com/other/lampu-baca-100' }))).toBe(
-      'page_mismatch',
-    );
+    expect(
+      codeOf(layout({ ...basicInfo, url: 'https://www.tokopedia.com/other/lampu-baca-100' })),
+    ).toBe('page_mismatch');
   });
 
   it.each([
-    [{ data: { pdpGetLayout: null }, errors: [{ message: 'product not found' }] }, 'page_not_found'],
+    [
+      { data: { pdpGetLayout: null }, errors: [{ message: 'product not found' }] },
+      'page_not_found',
+    ],
     [
       { data: { pdpGetLayout: null }, errors: [{ message: 'x', extensions: { code: 404 } }] },
       'page_not_found',
@@ -132,7 +146,15 @@ describe('extract()', () => {
   ] as [Json, string][])('rejects %j with %s', (value, code) => expect(codeOf(value)).toBe(code));
 
   it('tolerates unexpected types in every place', () => {
-    const odd = { id: 31, alias: 'lampu-baca-100', url: 5, menu: 'x', category: [], stats: 3, txStats: null };
+    const odd = {
+      id: 31,
+      alias: 'lampu-baca-100',
+      url: 5,
+      menu: 'x',
+      category: [],
+      stats: 3,
+      txStats: null,
+    };
     const components = [null, 'x', content, { data: [{ children: 3 }, 4] }];
     expect(recordOf(layout(odd, { components })).components).toEqual([
       content,
@@ -144,7 +166,10 @@ describe('extract()', () => {
   it.each([
     ['no components', []],
     ['blank values', [{ name: 'product_content', data: [{ name: ' ', price: { value: 0 } }] }]],
-    ['values of other components', [{ name: 'similar', data: [{ name: 'Rak', price: { value: 5 } }] }]],
+    [
+      'values of other components',
+      [{ name: 'similar', data: [{ name: 'Rak', price: { value: 5 } }] }],
+    ],
   ])('rejects a product without title and price: %s', (_, components) => {
     expect(codeOf(layout(basicInfo, { components }))).toBe('page_unreadable');
   });
@@ -164,7 +189,10 @@ describe('read()', () => {
     expect(asked.requests).toHaveLength(1);
     expect(asked.requests[0]!.path).toBe('/graphql/PDPGetLayoutQuery');
     const [operation] = JSON.parse(asked.requests[0]!.body!);
-    expect(operation.variables).toMatchObject({ shopDomain: 'warung-5', productKey: 'lampu-baca-100' });
+    expect(operation.variables).toMatchObject({
+      shopDomain: 'warung-5',
+      productKey: 'lampu-baca-100',
+    });
     expect(operation.query.split('{').length).toBe(operation.query.split('}').length);
   });
 

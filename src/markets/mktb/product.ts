@@ -3,7 +3,15 @@ import { Fault } from '../../contract/fault.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { integer, number, object, objects, positive, text, without } from '../fields.ts';
 import type { RecordReader } from '../market.ts';
-import { deliveryLocation, isSite, joinPath, operation, parseData, site, typed } from './graphql.ts';
+import {
+  deliveryLocation,
+  isSite,
+  joinPath,
+  operation,
+  parseData,
+  site,
+  typed,
+} from './graphql.ts';
 
 const campaign = `campaignID campaignType campaignTypeName campaignIdentifier background originalPrice stock
   stockSoldPercentage startDate endDate endDateUnix appLinks isAppsOnly isActive hideGimmick`;
@@ -39,7 +47,10 @@ const components: readonly (readonly [string, string])[] = [
   ['pdpDataInfo', 'icon title isApplink applink content { icon text }'],
   ['pdpDataCustomInfo', 'icon title isApplink applink separator description'],
   ['pdpDataSocialProof', 'row content { icon title subtitle applink type rating }'],
-  ['pdpDataProductDetailMediaComponent', 'title description contentMedia { url ratio type } show ctaText'],
+  [
+    'pdpDataProductDetailMediaComponent',
+    'title description contentMedia { url ratio type } show ctaText',
+  ],
 ];
 
 const basicInfo = `alias createdAt isQA id: productID shopID shopName minOrder maxOrder weight weightUnit condition
@@ -93,7 +104,12 @@ const listed: Conversions = {
   isLeasing: (value) => (typeof value === 'boolean' ? value : null),
   catalogID: text,
 };
-const listedStats: Conversions = { countView: text, countReview: text, countTalk: text, rating: number };
+const listedStats: Conversions = {
+  countView: text,
+  countReview: text,
+  countTalk: text,
+  rating: number,
+};
 const listedTransactions: Conversions = {
   transactionSuccess: text,
   transactionReject: text,
@@ -130,7 +146,9 @@ function request(input: JsonObject): PageRequest {
 
 /** The site writes a single menu object, with "0" and "" for a shop without menus. */
 function menus(menu: Json | undefined): JsonObject[] {
-  const named = objects(Array.isArray(menu) ? menu : [menu]).filter(({ name }) => text(name) !== null);
+  const named = objects(Array.isArray(menu) ? menu : [menu]).filter(
+    ({ name }) => text(name) !== null,
+  );
   return named.map((each) => converted(each, { name: text }));
 }
 
@@ -149,7 +167,9 @@ function basicInfoOf(site: JsonObject): JsonObject {
   };
 }
 
-/** Returns the two path segments of a product's address in lower case. Null for any other address. */
+/**
+ * Returns the two path segments of a product's address in lower case. Null for any other address.
+ */
 function partsOf(address: Json | undefined): { shop: string; key: string } | null {
   const url = URL.parse(text(address) ?? '', site);
   if (!url || !isSite(url)) return null;
@@ -158,17 +178,23 @@ function partsOf(address: Json | undefined): { shop: string; key: string } | nul
 }
 
 /**
- * Returns true if a response is about the requested key. A product's keys are its alias, its address, its
- * variants' addresses, and, since the sites' merger, a suffix of its long ids.
+ * Returns true if a response is about the requested key. A product's keys are its alias, its
+ * address, its variants' addresses, and, since the sites' merger, a suffix of its long ids.
  */
 function isSameKey(requestedKey: string, basic: JsonObject, components: JsonObject[]): boolean {
   const children = components
     .flatMap(({ data }) => objects(data))
     .flatMap(({ children }) => objects(children));
   const addresses = [basic.url, ...children.map(({ productURL }) => productURL)];
-  const keys = [text(basic.alias)?.toLowerCase(), ...addresses.map((address) => partsOf(address)?.key)];
+  const keys = [
+    text(basic.alias)?.toLowerCase(),
+    ...addresses.map((address) => partsOf(address)?.key),
+  ];
   const statedKeys = keys.filter((key) => key !== undefined);
-  const ids = [basic, ...children].flatMap(({ ttsPID, ttsSKUID }) => [text(ttsPID), text(ttsSKUID)]);
+  const ids = [basic, ...children].flatMap(({ ttsPID, ttsSKUID }) => [
+    text(ttsPID),
+    text(ttsSKUID),
+  ]);
   return (
     statedKeys.length === 0 ||
     statedKeys.includes(requestedKey) ||
@@ -181,10 +207,16 @@ function checkIdentity(basic: JsonObject, components: JsonObject[], input: JsonO
   const key = text(input.product_key)?.trim().toLowerCase();
   const found = partsOf(basic.url);
   if (shop !== undefined && found && found.shop !== shop) {
-    throw new Fault('page_mismatch', `requested a product of shop ${shop}, got one of ${found.shop}`);
+    throw new Fault(
+      'page_mismatch',
+      `requested a product of shop ${shop}, got one of ${found.shop}`,
+    );
   }
   if (key !== undefined && !isSameKey(key, basic, components)) {
-    throw new Fault('page_mismatch', `requested product ${key}, got ${text(basic.alias) ?? found?.key}`);
+    throw new Fault(
+      'page_mismatch',
+      `requested product ${key}, got ${text(basic.alias) ?? found?.key}`,
+    );
   }
 }
 
@@ -219,7 +251,10 @@ function extract(response: PageResponse, input: JsonObject): JsonObject {
   const components = objects(layout.components);
   checkIdentity(basic, components, input);
   if (!hasTitleOrPrice(components)) {
-    throw new Fault('page_unreadable', 'the page layout states neither a title nor a price of the product');
+    throw new Fault(
+      'page_unreadable',
+      'the page layout states neither a title nor a price of the product',
+    );
   }
   const variants = { ...layout, basicInfo: basicInfoOf(basic), components };
   return { data: { variants: without(variants, personal) } };
@@ -227,8 +262,8 @@ function extract(response: PageResponse, input: JsonObject): JsonObject {
 
 /**
  * Reads a product page: the site's page layout under `data.variants`, with its `components` and its
- * `basicInfo`, whose `menu` is an array and whose listed fields are always present (interface, "JSONL line
- * shapes"). Prices are in rupiah. `input` has `shop_domain` and `product_key`.
+ * `basicInfo`, whose `menu` is an array and whose listed fields are always present (interface,
+ * "JSONL line shapes"). Prices are in rupiah. `input` has `shop_domain` and `product_key`.
  */
 export const product: RecordReader = {
   sort: 'record',

@@ -57,7 +57,10 @@ async function read(input: JsonObject) {
   const asked = direct(origin, 'id');
   const entries: JsonObject[] = [];
   const pages: number[] = [];
-  const reading = search.read({ list_type: 'search', ...input }, { region: 'id', fetch: asked.fetch });
+  const reading = search.read(
+    { list_type: 'search', ...input },
+    { region: 'id', fetch: asked.fetch },
+  );
   let step = await reading.next();
   for (; !step.done; step = await reading.next()) {
     expect(step.value.list).toBe('products');
@@ -78,7 +81,12 @@ describe('extract()', () => {
       name: 'Rak',
       url: 'https://www.tokopedia.com/warung-5/rak?extParam=1',
       mediaURL: { image: 'https://images.test/a.jpg' },
-      shop: { id: '77', name: 'Warung 5', city: 'Malang', url: 'https://www.tokopedia.com/warung-5' },
+      shop: {
+        id: '77',
+        name: 'Warung 5',
+        city: 'Malang',
+        url: 'https://www.tokopedia.com/warung-5',
+      },
       price: { text: 'Rp12.500', number: 12500, original: 'Rp25.000', discountPercentage: 50 },
       freeShipping: { url: '' },
       labelGroups: [{ position: 'integrity', title: '2rb+ terjual' }],
@@ -124,17 +132,28 @@ describe('extract()', () => {
       labelGroups: [3, { title: 4 }],
       mediaURL: [],
     };
-    expect(extract([odd])[0]).toMatchObject({ id: '5', price: 7000, rating: null, sold_count: null });
+    expect(extract([odd])[0]).toMatchObject({
+      id: '5',
+      price: 7000,
+      rating: null,
+      sold_count: null,
+    });
   });
 
   it('reads an abbreviated price before the discount, and no abbreviated price', () => {
     const product = { id: '1', price: 'Rp6,99jt', originalPrice: 'Rp7,59jt' };
     expect(extract([product])[0]).toMatchObject({ price: null, original_price: 7_590_000 });
-    expect(extract([{ ...product, originalPrice: 'Rp750rb - Rp1jt' }])[0]!.original_price).toBeNull();
+    expect(
+      extract([{ ...product, originalPrice: 'Rp750rb - Rp1jt' }])[0]!.original_price,
+    ).toBeNull();
   });
 
   it('has complete addresses', () => {
-    const product = { id: '1', url: '/warung/lampu', mediaURL: { image: '', image300: '//cdn.test/a.jpg' } };
+    const product = {
+      id: '1',
+      url: '/warung/lampu',
+      mediaURL: { image: '', image300: '//cdn.test/a.jpg' },
+    };
     expect(extract([product])[0]).toMatchObject({
       url: 'https://www.tokopedia.com/warung/lampu',
       image_url: 'https://cdn.test/a.jpg',
@@ -150,7 +169,10 @@ describe('extract()', () => {
   it('drops duplicates and products below pmin, and respects the limit', () => {
     const products = [1, 2, 2, 3].map((id) => ({ id: String(id), price: { number: id * 100 } }));
     expect(extract(products)).toHaveLength(3);
-    expect(extract([...products, { id: '9' }], { pmin: 200 }).map(({ id }) => id)).toEqual(['2', '3']);
+    expect(extract([...products, { id: '9' }], { pmin: 200 }).map(({ id }) => id)).toEqual([
+      '2',
+      '3',
+    ]);
     expect(extract(products, { product_limit: 2 })).toHaveLength(2);
   });
 
@@ -160,12 +182,18 @@ describe('extract()', () => {
 
   const v5 = (value: JsonObject) => ({ data: { searchProductV5: value } });
   it.each([
-    [v5({ header: { responseCode: '4', errorMessage: 'no' }, data: { products: [] } }), 'page_failed'],
+    [
+      v5({ header: { responseCode: '4', errorMessage: 'no' }, data: { products: [] } }),
+      'page_failed',
+    ],
     [v5({ header: { responseCode: 2 }, data: { products: [] } }), 'page_failed'],
     [v5({ header: { responseCode: '7' }, data: { products: [{ id: '1' }] } }), 'none'],
     [v5({ header: {}, data: null }), 'page_unreadable'],
     [v5({ header: {}, data: { products: ['x'] } }), 'page_unreadable'],
-    [{ data: { searchProductV5: null }, errors: [{ message: 'of no known meaning' }] }, 'page_failed'],
+    [
+      { data: { searchProductV5: null }, errors: [{ message: 'of no known meaning' }] },
+      'page_failed',
+    ],
     [{ data: { searchProductV5: null } }, 'page_failed'],
     [[{ data: { displayAdsV3: { data: [] } } }], 'page_unreadable'],
   ] as [Json, string][])('rejects %j with %s', (value, code) => expect(codeOf(value)).toBe(code));
@@ -221,7 +249,10 @@ describe('read()', () => {
       category: 'rumah-tangga/dekorasi',
     });
     expect(entries).toHaveLength(allOf('3964', 60));
-    expect(entries[0]).toMatchObject({ id: listed('3964', 0).id, review_count: listed('3964', 0).reviews });
+    expect(entries[0]).toMatchObject({
+      id: listed('3964', 0).id,
+      review_count: listed('3964', 0).reviews,
+    });
     expect(requests[0]!.path).toBe('/graphql/SearchProductQuery');
     expect(paramsOf(requests[0]!.body).get('identifier')).toBe('rumah-tangga_dekorasi');
     expect(paramsOf(requests[1]!.body).get('start')).toBe('61');
@@ -238,9 +269,12 @@ describe('read()', () => {
     [60, false],
     [59, true],
     [61, false],
-  ])('reads one full page with the limit %i: further products %j', async (product_limit, hasMore) => {
-    expect((await read({ keyword: 'lampu 702', product_limit })).summary.has_more).toBe(hasMore);
-  });
+  ])(
+    'reads one full page with the limit %i: further products %j',
+    async (product_limit, hasMore) => {
+      expect((await read({ keyword: 'lampu 702', product_limit })).summary.has_more).toBe(hasMore);
+    },
+  );
 
   it('stops at 5000 products without a limit', async () => {
     const { entries, summary } = await read({ keyword: 'lampu 703' });

@@ -4,7 +4,17 @@ import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { abbreviatedRupiah, integer, number, object, objects, positive, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';
 import { checkNoEntries, newEntries } from '../new-entries.ts';
-import { address, discount, id, parseShop, plain, price, reviews, soldLabel, stars } from './card.ts';
+import {
+  address,
+  discount,
+  id,
+  parseShop,
+  plain,
+  price,
+  reviews,
+  soldLabel,
+  stars,
+} from './card.ts';
 import { deliveryLocation, joinPath, operation, parseData, typed } from './graphql.ts';
 
 /** Products per page. */
@@ -55,7 +65,10 @@ function shared(input: JsonObject, page: number, start: number): Record<string, 
 /** Returns the site's page with these results. Null for a category without its slug. */
 function pageOf(input: JsonObject, page: number): string | null {
   const pmin = integer(input.pmin);
-  const narrowing = { ...(pmin !== null && pmin > 0 ? { pmin: String(pmin) } : {}), page: String(page) };
+  const narrowing = {
+    ...(pmin !== null && pmin > 0 ? { pmin: String(pmin) } : {}),
+    page: String(page),
+  };
   if (!isCategory(input)) {
     return `/search?${new URLSearchParams({ st: 'product', q: String(input.keyword), ...narrowing })}`;
   }
@@ -66,9 +79,9 @@ function pageOf(input: JsonObject, page: number): string | null {
 }
 
 /**
- * Builds the request for a page, counted from 1. `carried` holds the parameters that the previous response
- * asked for; they never override the request's own. The offset counts from 1 in categories and from 0 in
- * searches, as in the site's own requests.
+ * Builds the request for a page, counted from 1. `carried` holds the parameters that the previous
+ * response asked for; they never override the request's own. The offset counts from 1 in categories
+ * and from 0 in searches, as in the site's own requests.
  */
 function searchRequest(input: JsonObject, page: number, carried: string): PageRequest {
   const offset = (page - 1) * rows;
@@ -102,7 +115,13 @@ function searchRequest(input: JsonObject, page: number, carried: string): PageRe
     ? ['SearchProductQuery', categoryQuery]
     : ['SearchProductV5Query', searchQuery];
   const browserPage = pageOf(input, page);
-  return operation(name, query, { params: params.toString() }, { 'x-device': 'desktop-0.0' }, browserPage);
+  return operation(
+    name,
+    query,
+    { params: params.toString() },
+    { 'x-device': 'desktop-0.0' },
+    browserPage,
+  );
 }
 
 /** Default maximum of products. */
@@ -110,7 +129,13 @@ const defaultLimit = 5000;
 /** Maximum pages of a listing. No listing of the site is as long, so a longer one is faulty. */
 const maxPages = 2000;
 
-const roots = ['searchProductV5', 'ace_search_product_v4', 'organic', 'CategoryProducts', 'searchProduct'];
+const roots = [
+  'searchProductV5',
+  'ace_search_product_v4',
+  'organic',
+  'CategoryProducts',
+  'searchProduct',
+];
 
 interface Listing {
   products: JsonObject[];
@@ -138,7 +163,10 @@ function listing(response: PageResponse): Listing {
   // Other codes also accompany products, for a corrected or a related keyword.
   if (products.length === 0 && failed) {
     const words = message === null ? '' : `: ${message.slice(0, 200)}`;
-    throw new Fault('page_failed', `the search returned code ${code ?? 'none'} and no products${words}`);
+    throw new Fault(
+      'page_failed',
+      `the search returned code ${code ?? 'none'} and no products${words}`,
+    );
   }
   if (found === null || (Array.isArray(found) && found.length > 0 && products.length === 0)) {
     throw new Fault('page_unreadable', 'the search response has no list of products');
@@ -147,7 +175,8 @@ function listing(response: PageResponse): Listing {
   const counted = integer(root.count);
   return {
     products,
-    total: integer(header.totalData) ?? (counted !== null && counted > products.length ? counted : null),
+    total:
+      integer(header.totalData) ?? (counted !== null && counted > products.length ? counted : null),
     carried: text(header.additionalParams) ?? '',
   };
 }
@@ -173,7 +202,14 @@ function entry(product: JsonObject): JsonObject {
     ...plain(product),
     id: id(product.id, product.oldID),
     name: text(product.name),
-    price: price(cost.number, cost.value, cost.text, product.priceInt, product.price_int, product.price),
+    price: price(
+      cost.number,
+      cost.value,
+      cost.text,
+      product.priceInt,
+      product.price_int,
+      product.price,
+    ),
     original_price:
       price(cost.original, product.originalPrice, product.original_price) ??
       abbreviatedRupiah(cost.original ?? product.originalPrice ?? product.original_price),
@@ -212,12 +248,15 @@ function limitOf(input: JsonObject): number {
 }
 
 function extract(response: PageResponse, input: JsonObject): JsonObject[] {
-  const entries = newEntries(listing(response).products.map(entry), new Set(), ({ id }) => text(id));
+  const entries = newEntries(listing(response).products.map(entry), new Set(), ({ id }) =>
+    text(id),
+  );
   return atLeast(entries, integer(input.pmin)).slice(0, limitOf(input));
 }
 
 /**
- * Returns true if a page is the last by the site's total. A total of fewer products than it lists is none.
+ * Returns true if a page is the last by the site's total. A total of fewer products than it lists
+ * is none.
  */
 function isLast({ products, total }: Listing, page: number): boolean {
   if (total === null || total < (page - 1) * rows + products.length) return false;
@@ -231,10 +270,11 @@ function isFollowed(found: Listing, page: number): boolean {
 }
 
 /**
- * Reads a search or category into `products`: the documented fields with prices in rupiah, and the site's
- * other fields. `input` has `list_type`, `keyword` (the number of a category), `category`, `pmin` and
- * `product_limit`. Ends at the limit, at an empty page, at the site's total, or at a page without new
- * products. The summary has `has_more`, also if the site's pages end before its total.
+ * Reads a search or category into `products`: the documented fields with prices in rupiah, and the
+ * site's other fields. `input` has `list_type`, `keyword` (the number of a category), `category`,
+ * `pmin` and `product_limit`. Ends at the limit, at an empty page, at the site's total, or at a
+ * page without new products. The summary has `has_more`, also if the site's pages end before its
+ * total.
  */
 export const search: ListReader = {
   sort: 'list',

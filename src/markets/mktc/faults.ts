@@ -14,7 +14,12 @@ export interface Envelope {
 
 const good = /^(?:ok|success)$/i;
 
-function codeFault(code: number | null, status: string | null, words: string, thing: string): Fault {
+function codeFault(
+  code: number | null,
+  status: string | null,
+  words: string,
+  thing: string,
+): Fault {
   const details = words === '' ? '' : `: ${words}`;
   if (code === 401) return new Fault('page_login', `the site requires a login${details}`);
   if (code === 403) return new Fault('page_blocked', `the site refused${details}`);
@@ -26,9 +31,9 @@ function codeFault(code: number | null, status: string | null, words: string, th
 }
 
 /**
- * Parses the envelope `{code, status, data}` of a response; `thing` names the requested object in messages.
- * Throws the faults of parseJsonResponse(); a fault by code and status for an error; `page_not_found` for
- * empty data; `page_unreadable` for anything that is not an envelope.
+ * Parses the envelope `{code, status, data}` of a response; `thing` names the requested object in
+ * messages. Throws the faults of parseJsonResponse(); a fault by code and status for an error;
+ * `page_not_found` for empty data; `page_unreadable` for anything that is not an envelope.
  */
 export function parseEnvelope(response: PageResponse, thing: string): Envelope {
   const root = parseJsonResponse(response);

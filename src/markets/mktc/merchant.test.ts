@@ -109,7 +109,10 @@ describe('extract()', () => {
 
   it.each([
     [['//cdn.test/a.jpg', 'https://cdn.test/b.jpg'], 'https://cdn.test/a.jpg'],
-    [[{ full: 'https://cdn.test/a.jpg', thumbnail: 'https://cdn.test/s.jpg' }], 'https://cdn.test/a.jpg'],
+    [
+      [{ full: 'https://cdn.test/a.jpg', thumbnail: 'https://cdn.test/s.jpg' }],
+      'https://cdn.test/a.jpg',
+    ],
     [[{ thumbnail: '/s.jpg' }], 'https://www.blibli.com/s.jpg'],
     [[], null],
   ])('has the address of the first image of %j', (images, image_url) => {
@@ -151,26 +154,31 @@ describe('extract()', () => {
 });
 
 describe('read()', () => {
-  it.each(['ABC-60100', 'ABC-60701', 'ABC-60702', 'ABC-60705', 'ABC-60706', 'ABC-60708', 'ABC-60709'])(
-    'collects every product of %s once',
-    async (shopid) => {
-      const { entries, summary } = await read({ shopid });
-      expect(entries).toHaveLength(allOf(shopid, 40));
-      expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
-      expect(summary).toEqual({ store_name: `Kios ${shopid}`, has_more: false });
-      for (const [at, entry] of entries.entries()) {
-        const goods = listed(shopid, at);
-        expect(entry).toMatchObject({
-          id: goods.productSku,
-          price: goods.offered,
-          original_price: goods.discount === 0 ? null : goods.listed,
-          rating: goods.stars === 0 ? null : goods.stars,
-          merchant: { id: shopid, name: `Kios ${shopid}` },
-        });
-        expect(Object.keys(entry)).toEqual(expect.arrayContaining(fields));
-      }
-    },
-  );
+  it.each([
+    'ABC-60100',
+    'ABC-60701',
+    'ABC-60702',
+    'ABC-60705',
+    'ABC-60706',
+    'ABC-60708',
+    'ABC-60709',
+  ])('collects every product of %s once', async (shopid) => {
+    const { entries, summary } = await read({ shopid });
+    expect(entries).toHaveLength(allOf(shopid, 40));
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+    expect(summary).toEqual({ store_name: `Kios ${shopid}`, has_more: false });
+    for (const [at, entry] of entries.entries()) {
+      const goods = listed(shopid, at);
+      expect(entry).toMatchObject({
+        id: goods.productSku,
+        price: goods.offered,
+        original_price: goods.discount === 0 ? null : goods.listed,
+        rating: goods.stars === 0 ? null : goods.stars,
+        merchant: { id: shopid, name: `Kios ${shopid}` },
+      });
+      expect(Object.keys(entry)).toEqual(expect.arrayContaining(fields));
+    }
+  });
 
   it('forwards categories, keyword and brand', async () => {
     const { requests, entries } = await read({
@@ -181,7 +189,11 @@ describe('read()', () => {
     });
     const query = new URL(requests[0]!.path, 'http://site.test').searchParams;
     expect(query.getAll('category')).toEqual(['RU-1', 'RU-2']);
-    const expected = filtered('ABC-60100', 40, ({ name, brand }) => /tas/i.test(name) && brand === 'Setia');
+    const expected = filtered(
+      'ABC-60100',
+      40,
+      ({ name, brand }) => /tas/i.test(name) && brand === 'Setia',
+    );
     expect(expected.length).toBeGreaterThan(0);
     expect(entries.map(({ id }) => id)).toEqual(expected.map(({ productSku }) => productSku));
   });
@@ -226,7 +238,10 @@ describe('read()', () => {
   });
 
   it('returns an empty list if the filters exclude everything', async () => {
-    const { entries, summary } = await read({ shopid: 'ABC-60709', keyword: 'there is no such product' });
+    const { entries, summary } = await read({
+      shopid: 'ABC-60709',
+      keyword: 'there is no such product',
+    });
     expect(entries).toEqual([]);
     expect(summary).toEqual({ store_name: 'Kios ABC-60709', has_more: false });
   });

@@ -109,8 +109,14 @@ function listing(response: PageResponse, input: JsonObject): Listing {
   const { data } = parseEnvelope(response, 'shop');
   const products = objects(data.products);
   const holdsNone = data.products === null || data.products === undefined;
-  if (!holdsNone && (!Array.isArray(data.products) || products.length < Math.min(1, data.products.length))) {
-    throw new Fault('page_unreadable', "the response's list of the shop's products has no products");
+  if (
+    !holdsNone &&
+    (!Array.isArray(data.products) || products.length < Math.min(1, data.products.length))
+  ) {
+    throw new Fault(
+      'page_unreadable',
+      "the response's list of the shop's products has no products",
+    );
   }
   const shop = object(data.merchant);
   if (holdsNone && Object.keys(shop).length === 0) {
@@ -121,7 +127,9 @@ function listing(response: PageResponse, input: JsonObject): Listing {
   if (requestedShop !== undefined && code !== null && code.toUpperCase() !== requestedShop) {
     throw new Fault('page_mismatch', `requested shop ${requestedShop}, got ${code}`);
   }
-  const own = products.find(({ merchantCode }) => text(merchantCode)?.toUpperCase() === requestedShop);
+  const own = products.find(
+    ({ merchantCode }) => text(merchantCode)?.toUpperCase() === requestedShop,
+  );
   const paging = object(data.paging);
   return {
     products,
@@ -133,10 +141,14 @@ function listing(response: PageResponse, input: JsonObject): Listing {
   };
 }
 
-/** A first page with neither products nor the shop is empty only if the filters excluded everything. */
+/**
+ * A first page with neither products nor the shop is empty only if the filters excluded everything.
+ */
 async function checkShop(input: JsonObject, fetch: FetchPage): Promise<string | null> {
   const filtered = filters.some((name) => text(input[name]) !== null);
-  const bare = filtered ? listing(await fetch(pageRequest({ shopid: input.shopid }, 1)), input) : null;
+  const bare = filtered
+    ? listing(await fetch(pageRequest({ shopid: input.shopid }, 1)), input)
+    : null;
   if (bare && (bare.isShop || bare.products.length > 0)) return bare.name;
   throw new Fault('page_not_found', `the site has no shop ${text(input.shopid)}`);
 }
@@ -145,8 +157,8 @@ async function checkShop(input: JsonObject, fetch: FetchPage): Promise<string | 
 const noSuchPage: readonly number[] = [400, 404, 410, 422];
 
 /**
- * Reads a page of a shop. Null if the page does not exist and is `past` the stated last one: the site states
- * at most 20 pages, however many products there are.
+ * Reads a page of a shop. Null if the page does not exist and is `past` the stated last one: the
+ * site states at most 20 pages, however many products there are.
  */
 async function readPage(
   input: JsonObject,
@@ -158,7 +170,10 @@ async function readPage(
   return past && noSuchPage.includes(response.status) ? null : listing(response, input);
 }
 
-/** Returns the name of a shop whose first page has no products. Throws `page_not_found` without a shop. */
+/**
+ * Returns the name of a shop whose first page has no products. Throws `page_not_found` without a
+ * shop.
+ */
 async function checkEmptyShop(
   { total, isShop }: Listing,
   name: string | null,
@@ -174,7 +189,10 @@ function hasTotalAbove({ total }: Listing, page: number): boolean {
   return total !== null && page * perPage < total;
 }
 
-/** Returns true if the site states a further page or further products, or states neither on a full page. */
+/**
+ * Returns true if the site states a further page or further products, or states neither on a full
+ * page.
+ */
 function isFollowed(found: Listing, page: number): boolean {
   const { lastPage, total, products } = found;
   if (lastPage === null && total === null) return products.length >= perPage;
@@ -191,10 +209,10 @@ function extract(response: PageResponse, input: JsonObject): JsonObject[] {
 }
 
 /**
- * Reads a shop's products into `products`: the documented fields with prices in rupiah, and the site's other
- * fields. The summary has `store_name` and `has_more`. `input` has `shopid` (the merchant code),
- * `categoryids`, `keyword`, `brand` and `limit`. Ends at the limit, at the stated last page, at an empty
- * page, or at a page without new products.
+ * Reads a shop's products into `products`: the documented fields with prices in rupiah, and the
+ * site's other fields. The summary has `store_name` and `has_more`. `input` has `shopid` (the
+ * merchant code), `categoryids`, `keyword`, `brand` and `limit`. Ends at the limit, at the stated
+ * last page, at an empty page, or at a page without new products.
  */
 export const merchant: ListReader = {
   sort: 'list',

@@ -72,7 +72,13 @@ describe('extract()', () => {
       brand: 'Setia',
       brandDetail: page.brand,
       category: 'Tas Belanja',
-      price: { ...page.price, price: 4000, originalPrice: 8000, discountPercentage: 50, currency: 'IDR' },
+      price: {
+        ...page.price,
+        price: 4000,
+        originalPrice: 8000,
+        discountPercentage: 50,
+        currency: 'IDR',
+      },
       sold: 52,
       rating: 4.8,
       totalReview: 8,
@@ -89,7 +95,9 @@ describe('extract()', () => {
   });
 
   it('returns null for every listed field that a page lacks', () => {
-    expect(readSummary({ itemSku: page.itemSku, productSku: page.productSku, name: 'Tas' })).toEqual({
+    expect(
+      readSummary({ itemSku: page.itemSku, productSku: page.productSku, name: 'Tas' }),
+    ).toEqual({
       itemSku: page.itemSku,
       productSku: page.productSku,
       id: page.productSku,
@@ -123,14 +131,23 @@ describe('extract()', () => {
       stock: '7',
       url: 3,
     };
-    expect(readSummary(odd)).toMatchObject({ brand: 'Setia', stock: 7, status: null, rating: null });
+    expect(readSummary(odd)).toMatchObject({
+      brand: 'Setia',
+      stock: 7,
+      status: null,
+      rating: null,
+    });
   });
 
   it.each([
     [{ ...page, productSku: 'X-1-2', itemSku: 'X-1-2-3', options: [] }, input, 'page_mismatch'],
     [{ ...page, itemSku: 'ABC-60100-00001-00001' }, input, 'page_mismatch'],
     [page, { formattedId: 'is--ABC-60100-00001-00001', sku: '' }, 'page_mismatch'],
-    [page, { formattedId: 'is--ABC-60100-00001-00002', sku: 'abc-60100-00001-00002-PP-31' }, 'none'],
+    [
+      page,
+      { formattedId: 'is--ABC-60100-00001-00002', sku: 'abc-60100-00001-00002-PP-31' },
+      'none',
+    ],
     [page, { formattedId: 'pc--MTA-5', sku: 'ABC-60100-00001-00002' }, 'none'],
     [page, { formattedId: 'ps--ABC-60100-00001', sku: 'ABC-60100-00001' }, 'none'],
   ])('checks that the page is about the requested item (%#)', (data, asked, code) => {
@@ -184,7 +201,9 @@ describe('read()', () => {
     const soldOut = object(object((await read('ps--ABC-60100-00701').record).data).summary);
     expect(soldOut).toMatchObject({ stock: 0, status: 'OUT_OF_STOCK' });
     expect(object((await read('ps--ABC-60100-00700').record).data).items).toEqual([]);
-    expect(object((await read('ps--ABC-60100-00703').record).data).summary).toMatchObject({ stock: null });
+    expect(object((await read('ps--ABC-60100-00703').record).data).summary).toMatchObject({
+      stock: null,
+    });
   });
 
   it.each([

@@ -34,13 +34,19 @@ function bare(id: unknown): string | null {
 }
 
 /**
- * Checks that a page is about the product of `formattedId` and, if that or `sku` names one item, about that
- * item: its siblings have other prices and stock. Throws `page_mismatch`.
+ * Checks that a page is about the product of `formattedId` and, if that or `sku` names one item,
+ * about that item: its siblings have other prices and stock. Throws `page_mismatch`.
  */
 function checkIdentity(data: JsonObject, input: JsonObject): void {
   const item = bare(data.itemSku);
   const inAddress = /\/((?:is|ps|pc)--[^/?#]+)/i.exec(text(data.url) ?? '')?.[1];
-  const family = [data.productSku, data.productCode, data.itemCode, data.formattedId, inAddress].map(bare);
+  const family = [
+    data.productSku,
+    data.productCode,
+    data.itemCode,
+    data.formattedId,
+    inAddress,
+  ].map(bare);
   const variants = objects(data.options).map(({ id }) => bare(id));
   const statedIds = [item, ...family, ...variants].filter((id) => id !== null);
   if (statedIds.length === 0) throw new Fault('page_unreadable', 'the response names no product');
@@ -51,9 +57,16 @@ function checkIdentity(data: JsonObject, input: JsonObject): void {
       `requested product ${requestedId}, got ${family[0] ?? item ?? statedIds[0]}`,
     );
   }
-  const oneItem = text(input.formattedId)?.trim().toLowerCase().startsWith('is--') ? requestedId : null;
+  const oneItem = text(input.formattedId)?.trim().toLowerCase().startsWith('is--')
+    ? requestedId
+    : null;
   for (const requestedSku of [bare(input.sku), oneItem]) {
-    if (requestedSku === null || item === null || requestedSku === item || family.includes(requestedSku))
+    if (
+      requestedSku === null ||
+      item === null ||
+      requestedSku === item ||
+      family.includes(requestedSku)
+    )
       continue;
     throw new Fault('page_mismatch', `requested item ${requestedSku}, got ${item}`);
   }
@@ -66,7 +79,8 @@ interface Page {
 
 function pageOf(response: PageResponse, input: JsonObject): Page {
   const envelope = parseEnvelope(response, 'product');
-  if (text(envelope.data.name) === null) throw new Fault('page_unreadable', 'the response names no product');
+  if (text(envelope.data.name) === null)
+    throw new Fault('page_unreadable', 'the response names no product');
   checkIdentity(envelope.data, input);
   return { envelope, summary: readSummary(envelope.data) };
 }
@@ -82,7 +96,8 @@ function recordOf({ envelope, summary }: Page, described: JsonObject): JsonObjec
 }
 
 /**
- * Fetches the description. Returns nothing if the request fails, because a page without it is still valid.
+ * Fetches the description. Returns nothing if the request fails, because a page without it is still
+ * valid.
  */
 async function descriptionOf(input: JsonObject, { fetch }: ReadContext): Promise<JsonObject> {
   try {
@@ -96,10 +111,10 @@ async function descriptionOf(input: JsonObject, { fetch }: ReadContext): Promise
 }
 
 /**
- * Reads a product page: `{status, statusCode, message, data: {summary, items}}` of the site's envelope, with
- * listed fields mapped and the page's options as `items` (docs/kinds/product-pages-bulk.md). `read` adds the
- * description, which is a separate request. Prices are in rupiah. `input` has `formattedId`, `sku` and
- * `pickupPointCode`.
+ * Reads a product page: `{status, statusCode, message, data: {summary, items}}` of the site's
+ * envelope, with listed fields mapped and the page's options as `items`
+ * (docs/kinds/product-pages-bulk.md). `read` adds the description, which is a separate request.
+ * Prices are in rupiah. `input` has `formattedId`, `sku` and `pickupPointCode`.
  */
 export const product: RecordReader = {
   sort: 'record',
@@ -107,7 +122,8 @@ export const product: RecordReader = {
   requestsPerUnit: 2,
   async read(input, context) {
     const page = pageOf(await context.fetch(summaryRequest(input)), input);
-    const described = page.summary.description === undefined ? await descriptionOf(input, context) : {};
+    const described =
+      page.summary.description === undefined ? await descriptionOf(input, context) : {};
     return recordOf(page, described);
   },
   extract: (response, input) => recordOf(pageOf(response, input), {}),

@@ -52,7 +52,9 @@ function statusOf(data: JsonObject): string | null {
   const tags = list(data.tags).map(text);
   const tag =
     tags.find((tag) => tag === 'AVAILABLE') ??
-    tags.find((tag) => tag !== null && /available|out_of_stock|discontinued|suspended|archived/i.test(tag));
+    tags.find(
+      (tag) => tag !== null && /available|out_of_stock|discontinued|suspended|archived/i.test(tag),
+    );
   return tag ?? text(data.status) ?? text(object(data.merchant).status);
 }
 
@@ -81,8 +83,8 @@ export function readItems(data: JsonObject): Json[] {
 
 /**
  * Returns the summary of a product: the documented fields, and every other field of the page under
- * its own name. The page's `brand` object is kept as `brandDetail`, because a listed field has that name.
- * Prices are in rupiah.
+ * its own name. The page's `brand` object is kept as `brandDetail`, because a listed field has that
+ * name. Prices are in rupiah.
  */
 export function readSummary(page: JsonObject): JsonObject {
   const data = impersonal(page);
@@ -103,7 +105,8 @@ export function readSummary(page: JsonObject): JsonObject {
       ...price,
       price: rupiah(price.offered) ?? rupiah(data.price),
       originalPrice: rupiah(price.listed),
-      discountPercentage: number(price.totalDiscount) ?? number(price.listDiscount) ?? number(price.discount),
+      discountPercentage:
+        number(price.totalDiscount) ?? number(price.listDiscount) ?? number(price.discount),
       currency: 'IDR',
     },
     stock: integer(data.stock),

@@ -13,7 +13,10 @@ import {
   shownAmount,
 } from './product-data.ts';
 
-/** Returns the prices of a SKU: from an object with `real_price`, or from the decimals of newer pages. */
+/**
+ * Returns the prices of a SKU: from an object with `real_price`, or from the decimals of newer
+ * pages.
+ */
 function skuPrices(price: JsonObject): Pick<Sku, 'price' | 'original_price' | 'currency'> {
   const real = object(price.real_price);
   const original = object(price.original_price);
@@ -78,9 +81,9 @@ function specificationsOf(value: Json | undefined): Property[] {
 }
 
 /**
- * Reads the older generation of `product_info`: a `product_base` with title, images, price texts and
- * specifications beside `skus`, `seller` and `product_detail_review`; or the same fields without a
- * `product_base`.
+ * Reads the older generation of `product_info`: a `product_base` with title, images, price texts
+ * and specifications beside `skus`, `seller` and `product_detail_review`; or the same fields
+ * without a `product_base`.
  */
 export function readBaseProduct(info: JsonObject): ProductReading {
   const base = 'product_base' in info ? object(info.product_base) : info;
@@ -95,7 +98,8 @@ export function readBaseProduct(info: JsonObject): ProductReading {
     images: imageUrls(base.images),
     specifications: specificationsOf(base.specifications),
     price: decimalAmount(price.min_sku_price, currency) ?? shownAmount(price.real_price),
-    originalPrice: decimalAmount(price.min_sku_original_price, currency) ?? shownAmount(price.original_price),
+    originalPrice:
+      decimalAmount(price.min_sku_original_price, currency) ?? shownAmount(price.original_price),
     currency,
     sold: count(base.sold_count ?? info.sold_count),
     rating: positive(review.product_rating),

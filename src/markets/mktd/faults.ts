@@ -5,21 +5,28 @@ import { find, type HtmlPage, words } from '../html/html.ts';
 import { unexpectedPage } from '../responses/unexpected-page.ts';
 
 /** Markers of the captcha widget. Product pages contain the word "captcha" but none of these. */
-const checkMarks = /secsdk-captcha|captcha_verify_|captcha-verify-image|id="verify-ele"|\/captcha\/verify/i;
+const checkMarks =
+  /secsdk-captcha|captcha_verify_|captcha-verify-image|id="verify-ele"|\/captcha\/verify/i;
 const checkTitles = /security check|verify|captcha|access denied|just a moment/i;
-/** Messages for a product that is withdrawn or sold elsewhere only, in the languages of the regions. */
+/**
+ * Messages for a product that is withdrawn or sold elsewhere only, in the languages of the regions.
+ */
 const awayWords =
   /not (?:available|for sale) in (?:this|the|your) (?:country|region)|product (?:is )?(?:not available|no longer available|unavailable)|no longer exists|ไม่พร้อมใช้งาน|produk (?:ini )?tidak tersedia|tidak tersedia di (?:negara|wilayah)|produk tidak ditemukan|không (?:có sẵn|khả dụng|còn bán)|sản phẩm không tồn tại/i;
 
 const regionLocked = 23002102;
 
 /**
- * Returns the fault for a page without product data: by the site's message, otherwise as unexpectedPage().
+ * Returns the fault for a page without product data: by the site's message, otherwise as
+ * unexpectedPage().
  */
 export function withoutData(html: string, page: HtmlPage): Fault {
   const title = words(find(page.root, 'title'));
   if (checkMarks.test(html) || (title !== null && checkTitles.test(title))) {
-    return new Fault('page_blocked', 'the site asks for a security check instead of showing the product');
+    return new Fault(
+      'page_blocked',
+      'the site asks for a security check instead of showing the product',
+    );
   }
   const withdrawal = awayWords.exec(words(find(page.root, 'body')) ?? '');
   if (withdrawal)
@@ -29,7 +36,10 @@ export function withoutData(html: string, page: HtmlPage): Fault {
     );
   const cut = html.trim() !== '' && !/<\/html\s*>/i.test(html);
   if (cut || html.includes('_ROUTER_DATA')) {
-    return new Fault('page_unreadable', 'the site sent a page without product data, or a part of one');
+    return new Fault(
+      'page_unreadable',
+      'the site sent a page without product data, or a part of one',
+    );
   }
   return unexpectedPage(html, 'the product');
 }
@@ -44,19 +54,31 @@ export function outside(region: string): (target: URL) => boolean {
   return (target) => ![undefined, region].includes(regionOf(target));
 }
 
-/** Returns the fault for product data without a product. `page` is the route's data, `data` the product's. */
+/**
+ * Returns the fault for product data without a product. `page` is the route's data, `data` the
+ * product's.
+ */
 export function withoutProduct(page: JsonObject, data: JsonObject): Fault {
   const code = number(data.error_code) ?? 0;
   const message = text(data.error_message)?.slice(0, 200);
   if (code === regionLocked) {
-    return new Fault('page_not_found', `the product is not available in this region (site error ${code})`);
+    return new Fault(
+      'page_not_found',
+      `the product is not available in this region (site error ${code})`,
+    );
   }
   if (code !== 0) {
     const quoted = message === undefined ? '' : `: ${message}`;
-    return new Fault('page_not_found', `the site does not show this product (site error ${code}${quoted})`);
+    return new Fault(
+      'page_not_found',
+      `the site does not show this product (site error ${code}${quoted})`,
+    );
   }
   if (object(page.bot_info).is_bot === true) {
-    return new Fault('page_blocked', 'the site classified the request as automated and left the product out');
+    return new Fault(
+      'page_blocked',
+      'the site classified the request as automated and left the product out',
+    );
   }
   return new Fault('page_unreadable', 'the page has product data without a product in it');
 }

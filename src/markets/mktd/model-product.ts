@@ -66,24 +66,32 @@ function skusOf(model: JsonObject, prices: ReadonlyMap<string, JsonObject>): Sku
     return {
       id,
       name: text(properties.map(({ value }) => value).join(', ')) ?? text(sku.sku_name),
-      price: decimalAmount(price.sale_price_decimal, currency) ?? shownAmount(price.sale_price_format),
+      price:
+        decimalAmount(price.sale_price_decimal, currency) ?? shownAmount(price.sale_price_format),
       original_price: decimalAmount(price.origin_price_decimal, currency),
       currency,
       stock: parseStock(object(sku.sku_quantity).available_quantity),
       status: sku.sku_status ?? null,
-      image: properties.map(({ value }) => images.get(value)).find((url) => url !== undefined) ?? null,
+      image:
+        properties.map(({ value }) => images.get(value)).find((url) => url !== undefined) ?? null,
       properties,
     };
   });
 }
 
 /**
- * Reads the newer generation of `product_info`: `product_model` beside `promotion_model` (the only source of
- * prices), `seller_model` and `review_model`; shop and reviews can be in `data` instead.
+ * Reads the newer generation of `product_info`: `product_model` beside `promotion_model` (the only
+ * source of prices), `seller_model` and `review_model`; shop and reviews can be in `data` instead.
  */
-export function readModelProduct(info: JsonObject, data: JsonObject, shop: JsonObject): ProductReading {
+export function readModelProduct(
+  info: JsonObject,
+  data: JsonObject,
+  shop: JsonObject,
+): ProductReading {
   const model = object(info.product_model);
-  const promotion = object(object(info.promotion_model ?? model.promotion_model).promotion_product_price);
+  const promotion = object(
+    object(info.promotion_model ?? model.promotion_model).promotion_product_price,
+  );
   const lowest = object(promotion.min_price);
   const currency = text(lowest.currency_name) ?? text(object(promotion.range_price).currency_name);
   const seller = object(info.seller_model);
@@ -95,7 +103,8 @@ export function readModelProduct(info: JsonObject, data: JsonObject, shop: JsonO
     description: parseDescription(model.description),
     images: imageUrls(model.images),
     specifications: specificationsOf(model),
-    price: decimalAmount(lowest.sale_price_decimal, currency) ?? shownAmount(lowest.sale_price_format),
+    price:
+      decimalAmount(lowest.sale_price_decimal, currency) ?? shownAmount(lowest.sale_price_format),
     originalPrice: decimalAmount(lowest.origin_price_decimal, currency),
     currency,
     sold: count(model.sold_count),

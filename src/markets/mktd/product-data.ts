@@ -65,9 +65,13 @@ export function shownAmount(value: Json | undefined): number | null {
 /** Currencies whose amounts have no fraction, so that a point separates thousands: "150.000". */
 const wholeCurrencies: ReadonlySet<string | null> = new Set(['IDR', 'VND']);
 
-/** Returns a price that the page writes as a number or as decimals. Null for 0 and for anything else. */
+/**
+ * Returns a price that the page writes as a number or as decimals. Null for 0 and for anything
+ * else.
+ */
 export function decimalAmount(value: Json | undefined, currency: string | null): number | null {
-  const isGrouped = wholeCurrencies.has(currency) && /^\d{1,3}(?:[.,]\d{3})+$/.test(text(value) ?? '');
+  const isGrouped =
+    wholeCurrencies.has(currency) && /^\d{1,3}(?:[.,]\d{3})+$/.test(text(value) ?? '');
   return positive(isGrouped ? text(value)!.replace(/\D/g, '') : value);
 }
 
@@ -78,8 +82,8 @@ export function parseStock(value: Json | undefined): number | null {
 }
 
 /**
- * Returns a seller with its id and name first, followed by the page's own fields. Null if the page names
- * none.
+ * Returns a seller with its id and name first, followed by the page's own fields. Null if the page
+ * names none.
  */
 export function buildSeller(
   id: string | null,
@@ -100,8 +104,8 @@ function blockTexts(value: Json | undefined, texts: string[]): void {
 }
 
 /**
- * Returns the text of a description: one line per text of an array of text and image blocks, which can also
- * be encoded as JSON text; any other text unchanged.
+ * Returns the text of a description: one line per text of an array of text and image blocks, which
+ * can also be encoded as JSON text; any other text unchanged.
  */
 export function parseDescription(value: Json | undefined): string | null {
   const blocks = typeof value === 'string' ? (parseJson(value) ?? value) : value;

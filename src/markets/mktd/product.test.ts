@@ -14,7 +14,10 @@ const id = '1729000000000000123';
 
 function read(ending: string, region = 'my'): Promise<JsonObject> {
   const product_id = `1729000000000000${ending}`;
-  return product.read({ product_id, country: region }, { region, fetch: direct(origin, region, at).fetch });
+  return product.read(
+    { product_id, country: region },
+    { region, fetch: direct(origin, region, at).fetch },
+  );
 }
 
 function extract(body: string, status = 200, asked = id): JsonObject {
@@ -31,63 +34,74 @@ function faultOf(body: string, status = 200) {
   throw new Error('no fault');
 }
 
-const embedded = (info: object, more = {}) => html('title', route('my', id, info as JsonObject, more), key);
+const embedded = (info: object, more = {}) =>
+  html('title', route('my', id, info as JsonObject, more), key);
 
 describe('a record', () => {
-  it.each(regions)('has the listed fields in region %s in both generations of pages', async (region) => {
-    for (const ending of ['700', '701', '702', '705']) {
-      const record = await read(ending, region);
-      const { id: product_id, skus, title } = fakeProduct(region, `1729000000000000${ending}`);
-      expect(record).toMatchObject({
-        _scraped_at: '2026-01-02T03:04:05.000Z',
-        _product_id: product_id,
-        _country: region,
-      });
-      const listed = object(record.product);
-      const names = [
-        'id',
-        'title',
-        'description',
-        'category',
-        'brand',
-        'price',
-        'stock',
-        'sold',
-        'rating',
-        'totalReview',
-        'seller',
-        'url',
-        'condition',
-        'status',
-      ];
-      expect(names.filter((name) => !(name in listed))).toEqual([]);
-      expect(listed).toMatchObject({
-        id: product_id,
-        title,
-        category: 'Lamps & Trays',
-        price: Math.min(...skus.map(({ price }) => Number(price))),
-        stock: skus.reduce((sum, { stock }) => sum + stock, 0),
-        condition: null,
-      });
-      expect(objects(record.skus).map((sku) => [sku.id, sku.name, sku.price, sku.stock])).toEqual(
-        skus.map((sku) => [
-          sku.id,
-          sku.values.map(({ value }) => value).join(', '),
-          Number(sku.price),
-          sku.stock,
-        ]),
-      );
-    }
-  });
+  it.each(regions)(
+    'has the listed fields in region %s in both generations of pages',
+    async (region) => {
+      for (const ending of ['700', '701', '702', '705']) {
+        const record = await read(ending, region);
+        const { id: product_id, skus, title } = fakeProduct(region, `1729000000000000${ending}`);
+        expect(record).toMatchObject({
+          _scraped_at: '2026-01-02T03:04:05.000Z',
+          _product_id: product_id,
+          _country: region,
+        });
+        const listed = object(record.product);
+        const names = [
+          'id',
+          'title',
+          'description',
+          'category',
+          'brand',
+          'price',
+          'stock',
+          'sold',
+          'rating',
+          'totalReview',
+          'seller',
+          'url',
+          'condition',
+          'status',
+        ];
+        expect(names.filter((name) => !(name in listed))).toEqual([]);
+        expect(listed).toMatchObject({
+          id: product_id,
+          title,
+          category: 'Lamps & Trays',
+          price: Math.min(...skus.map(({ price }) => Number(price))),
+          stock: skus.reduce((sum, { stock }) => sum + stock, 0),
+          condition: null,
+        });
+        expect(objects(record.skus).map((sku) => [sku.id, sku.name, sku.price, sku.stock])).toEqual(
+          skus.map((sku) => [
+            sku.id,
+            sku.values.map(({ value }) => value).join(', '),
+            Number(sku.price),
+            sku.stock,
+          ]),
+        );
+      }
+    },
+  );
 
   it('is the same in the older, the flat and the newer form', () => {
     const made = fakeProduct('my', id);
-    const [older, flat, newer] = [baseInfo(made), baseInfo(made, true), modelInfo(made)].map((info) => {
-      const record = extract(embedded(info));
-      const { seller, status, specifications, ...rest } = object(record.product);
-      const skus = objects(record.skus).map(({ status: _, ...sku }) => sku);
-      return { ...rest, sellerId: object(seller).id, shop: object(seller).name, skus } as JsonObject;
-    });
+    const [older, flat, newer] = [baseInfo(made), baseInfo(made, true), modelInfo(made)].map(
+      (info) => {
+        const record = extract(embedded(info));
+        const { seller, status, specifications, ...rest } = object(record.product);
+        const skus = objects(record.skus).map(({ status: _, ...sku }) => sku);
+        return {
+          ...rest,
+          sellerId: object(seller).id,
+          shop: object(seller).name,
+          skus,
+        } as JsonObject;
+      },
+    );
     expect(flat).toEqual(older);
     expect(newer).toEqual(older);
     expect(older).toMatchObject({
@@ -137,7 +151,9 @@ describe('a record', () => {
     expect(sparse.skus).toEqual([]);
     const masked = await read('704');
     expect(masked.product).toMatchObject({ price: null, original_price: null });
-    expect(objects(masked.skus).every((sku) => sku.price === null && sku.original_price === null)).toBe(true);
+    expect(
+      objects(masked.skus).every((sku) => sku.price === null && sku.original_price === null),
+    ).toBe(true);
     expect((await read('707')).product).toMatchObject({ rating: null, totalReview: 0 });
     expect((await read('706')).product).toMatchObject({ stock: 0 });
   });
@@ -151,9 +167,9 @@ describe('a record', () => {
     const numbers = text.replace(/"(product_id|sku_id)":"(\d+)"/g, '"$1":$2');
     expect(numbers).not.toBe(text);
     expect(extract(numbers)).toEqual(extract(text));
-    expect(() => extract(numbers.replace(`"product_id":${id}`, `"product_id":${id.slice(0, -1)}4`))).toThrow(
-      expect.objectContaining({ code: 'page_mismatch' }),
-    );
+    expect(() =>
+      extract(numbers.replace(`"product_id":${id}`, `"product_id":${id.slice(0, -1)}4`)),
+    ).toThrow(expect.objectContaining({ code: 'page_mismatch' }));
   });
 
   it('reads prices as text if the page has no decimals', () => {
@@ -183,7 +199,9 @@ describe('a record', () => {
     const promotion = { sale_price_decimal: decimals, currency_name: currency };
     const model = {
       product_model: { product_id: id, name: 'Tre', skus: [{ sku_id: '1' }] },
-      promotion_model: { promotion_product_price: { min_price: promotion, skus_price: { 1: promotion } } },
+      promotion_model: {
+        promotion_product_price: { min_price: promotion, skus_price: { 1: promotion } },
+      },
     };
     for (const info of [base, model]) {
       const record = extract(embedded(info));
@@ -201,7 +219,11 @@ describe('a record', () => {
       ...component,
       component_data: JSON.stringify(component.component_data),
     }));
-    const encoded = html('title', { ...data, page_config: { ...config, components_map: components } }, key);
+    const encoded = html(
+      'title',
+      { ...data, page_config: { ...config, components_map: components } },
+      key,
+    );
     expect(extract(encoded).product).toEqual(extract(embedded(info)).product);
   });
 

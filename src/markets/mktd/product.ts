@@ -56,8 +56,8 @@ const taken: ReadonlySet<string> = new Set(['product', 'skus', 'error_code', 'er
 
 /** Labels of the brand field in every language of the site. */
 const brandNames: ReadonlySet<string> = new Set(
-  ['Brand', 'Brand Name', 'Merek', 'Jenama', 'Thương hiệu', 'ยี่ห้อ', 'แบรนด์', 'Tatak', '品牌'].map((name) =>
-    name.toLowerCase(),
+  ['Brand', 'Brand Name', 'Merek', 'Jenama', 'Thương hiệu', 'ยี่ห้อ', 'แบรนด์', 'Tatak', '品牌'].map(
+    (name) => name.toLowerCase(),
   ),
 );
 
@@ -68,10 +68,13 @@ function categoryOf(data: JsonObject): string | null {
       level: number(category.level) ?? index,
     }))
     .filter(({ name }) => name !== null);
-  return named.reduce((deepest, category) => (category.level >= deepest.level ? category : deepest), {
-    name: null as string | null,
-    level: Number.NEGATIVE_INFINITY,
-  }).name;
+  return named.reduce(
+    (deepest, category) => (category.level >= deepest.level ? category : deepest),
+    {
+      name: null as string | null,
+      level: Number.NEGATIVE_INFINITY,
+    },
+  ).name;
 }
 
 function brandOf(values: ProductReading): string | null {
@@ -97,7 +100,11 @@ function addressOf(addresses: readonly string[], id: string): string | null {
   return addresses.find((address) => address.includes(id))?.replace(/[?#].*$/s, '') ?? null;
 }
 
-function productOf(values: ProductReading, { data, addresses }: ProductData, id: string): JsonObject {
+function productOf(
+  values: ProductReading,
+  { data, addresses }: ProductData,
+  id: string,
+): JsonObject {
   const lowest = lowestPriced(values);
   return {
     id,
@@ -130,16 +137,24 @@ function readingOf({ data, info, components }: ProductData): ProductReading {
   return 'product_model' in info ? readModelProduct(info, data, shop) : readBaseProduct(info);
 }
 
-function checked(values: ProductReading, { info, addresses }: ProductData, requestedId: string): void {
+function checked(
+  values: ProductReading,
+  { info, addresses }: ProductData,
+  requestedId: string,
+): void {
   const gone = text(object(info.unavailable_info).text);
   if (gone !== null && values.price === null && lowestPriced(values) === undefined) {
-    throw new Fault('page_not_found', `the site no longer offers this product: ${gone.slice(0, 200)}`);
+    throw new Fault(
+      'page_not_found',
+      `the site no longer offers this product: ${gone.slice(0, 200)}`,
+    );
   }
   if (values.title === null) {
     throw new Fault('page_unreadable', 'the product data on the page have no title');
   }
   const id = text(values.id);
-  if (id === null ? addresses.some((address) => address.includes(requestedId)) : id === requestedId) return;
+  if (id === null ? addresses.some((address) => address.includes(requestedId)) : id === requestedId)
+    return;
   const other = id?.slice(0, 40) ?? 'that it does not name';
   throw new Fault('page_mismatch', `the page is about product ${other}, not ${requestedId}`);
 }
@@ -161,16 +176,19 @@ function extract(response: PageResponse, input: JsonObject, region: string): Jso
     _product_id: requestedId,
     _country: text(input.country) ?? region,
     product: productOf(values, found, requestedId),
-    skus: values.skus.map((sku) => ({ ...sku, properties: sku.properties.map((entry) => ({ ...entry })) })),
+    skus: values.skus.map((sku) => ({
+      ...sku,
+      properties: sku.properties.map((entry) => ({ ...entry })),
+    })),
     ...besides(found),
   };
 }
 
 /**
- * Reads a product page of either generation (docs/kinds/product-pages-bulk.md): the listed fields in
- * `product` and `skus` with money in currency units, and the page's own product data without buyers and
- * visitors. `input` has `product_id` and `country`. Throws the faults of productData(); `page_not_found` for
- * a withdrawn product; `page_mismatch` for another product's page.
+ * Reads a product page of either generation (docs/kinds/product-pages-bulk.md): the listed fields
+ * in `product` and `skus` with money in currency units, and the page's own product data without
+ * buyers and visitors. `input` has `product_id` and `country`. Throws the faults of productData();
+ * `page_not_found` for a withdrawn product; `page_mismatch` for another product's page.
  */
 export const product: RecordReader = {
   sort: 'record',

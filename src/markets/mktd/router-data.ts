@@ -19,7 +19,9 @@ import { outside, withoutData, withoutProduct } from './faults.ts';
 
 /** Location of a product's data in a page. */
 export interface ProductData {
-  /** `component_data` of the product component: product_info, categories, shop_info, sale_region, … */
+  /**
+   * `component_data` of the product component: product_info, categories, shop_info, sale_region, …
+   */
   data: JsonObject;
   /** `product_info` of the product component. */
   info: JsonObject;
@@ -48,14 +50,15 @@ function embedded(page: HtmlPage): Json | undefined {
   if (script) return parseJson(unescaped(scriptText(script)));
   for (const other of findAll(page.root, 'script')) {
     const source = scriptText(other);
-    if (source.includes('_ROUTER_DATA')) return jsonAfter(source, '_ROUTER_DATA', workOf(page.root));
+    if (source.includes('_ROUTER_DATA'))
+      return jsonAfter(source, '_ROUTER_DATA', workOf(page.root));
   }
   return undefined;
 }
 
 /**
- * Returns the data of the page's route. In HTML the data of other routes are null; a response of the loader
- * is the route's data itself.
+ * Returns the data of the page's route. In HTML the data of other routes are null; a response of
+ * the loader is the route's data itself.
  */
 function routeData(root: JsonObject): JsonObject | undefined {
   const inner = isObject(root.data) && 'page_config' in root.data ? root.data : root;
@@ -97,7 +100,10 @@ function checkResponse(response: PageResponse, region: string): void {
   if (response.status < 200 || response.status > 299) throw statusFault(response, null, isOutside);
   const url = URL.parse(response.url);
   if (url && isOutside(url)) {
-    throw new Fault('page_region', `asked for region ${region}, was led to ${url.host}${url.pathname}`);
+    throw new Fault(
+      'page_region',
+      `asked for region ${region}, was led to ${url.host}${url.pathname}`,
+    );
   }
 }
 
@@ -120,10 +126,11 @@ function readRoute(response: PageResponse): EmbeddedRoute {
 }
 
 /**
- * Finds the product's data in a response: router data embedded in HTML, or the JSON of the page's loader.
- * Faults: by status; `page_blocked` for a security check; `page_not_found` for a product that is withdrawn or
- * not offered in the region; `page_region` for another region's page; the faults of unexpectedPage() for
- * other pages without data; `page_unreadable` for data in an unknown form.
+ * Finds the product's data in a response: router data embedded in HTML, or the JSON of the page's
+ * loader. Faults: by status; `page_blocked` for a security check; `page_not_found` for a product
+ * that is withdrawn or not offered in the region; `page_region` for another region's page; the
+ * faults of unexpectedPage() for other pages without data; `page_unreadable` for data in an unknown
+ * form.
  */
 export function productData(response: PageResponse, region: string): ProductData {
   checkResponse(response, region);
@@ -137,7 +144,9 @@ export function productData(response: PageResponse, region: string): ProductData
   components.delete('product_info');
   const categories = objects(data.categories).length > 0 ? data.categories : global.categories;
   const canonical = page && attribute(find(page.root, 'link[rel="canonical"]'), 'href');
-  const addresses = [canonical, text(object(route.route_info).request_url), response.url].filter(isText);
+  const addresses = [canonical, text(object(route.route_info).request_url), response.url].filter(
+    isText,
+  );
   const dataWithCategories = categories === undefined ? { ...data } : { ...data, categories };
   return { data: dataWithCategories, info, components, addresses };
 }

@@ -5,10 +5,12 @@ import { readCardPrice } from './card-price.ts';
 const own = 'B0CARD0001';
 const other = 'B0CARD0002';
 
-const price = (text: string) => `<span class="a-price"><span class="a-offscreen">${text}</span></span>`;
+const price = (text: string) =>
+  `<span class="a-price"><span class="a-offscreen">${text}</span></span>`;
 const struck = (text: string) =>
   `<span class="a-price a-text-price" data-a-strike="true"><span class="a-offscreen">${text}</span></span>`;
-const link = (asin: string, inner: string) => `<a href="/A-Slug/dp/${asin}/ref=sr_1_1">${inner}</a>`;
+const link = (asin: string, inner: string) =>
+  `<a href="/A-Slug/dp/${asin}/ref=sr_1_1">${inner}</a>`;
 const row = (...parts: string[]) => `<div class="a-row">${parts.join(' ')}</div>`;
 const title = `<a href="/A-Slug/dp/${own}"><h2><span>Kindle Unlimited for cats, with a trial</span></h2></a>`;
 
@@ -21,7 +23,12 @@ test.each([
   ['a price', row(link(own, price('$7.50'))), '$7.50', null],
   ['a price without a link', row(price('$7.50')), '$7.50', null],
   ['a struck price', row(link(own, price('$7.50') + struck('$9.00'))), '$7.50', '$9.00'],
-  ['a struck price that is not higher', row(link(own, price('$7.50') + struck('$7.50'))), '$7.50', null],
+  [
+    'a struck price that is not higher',
+    row(link(own, price('$7.50') + struck('$7.50'))),
+    '$7.50',
+    null,
+  ],
   [
     'a price per unit',
     row(link(own, `${price('$7.50')}<span class="a-price a-text-price">$0.25</span>`)),
@@ -41,9 +48,19 @@ test.each([
     '$7.50',
     null,
   ],
-  ['the sellers’ prices', row(`<a href="/gp/offer-listing/${own}">Used ${price('$2.00')}</a>`), null, null],
+  [
+    'the sellers’ prices',
+    row(`<a href="/gp/offer-listing/${own}">Used ${price('$2.00')}</a>`),
+    null,
+    null,
+  ],
   ['no offer', row(link(own, 'No featured offers available')), null, null],
-  ['a free trial', row(link(own, price('$0.00') + struck('$18.00'))) + row('Free with trial'), null, null],
+  [
+    'a free trial',
+    row(link(own, price('$0.00') + struck('$18.00'))) + row('Free with trial'),
+    null,
+    null,
+  ],
   [
     'a trial with a purchase in flat rows',
     row(link(own, price('$0.00'))) + row('Free with membership') + row('Or $2.99 to buy'),
@@ -64,7 +81,12 @@ test.each([
   ],
   ['a members’ price', row(link(own, price('$7.50'))) + row('Exclusive Prime price'), null, null],
   ['a rental', row(link(own, price('$3.99')), 'to rent'), null, null],
-  ['a rental or a purchase', row(price('$0.00')) + row('Or $3.99 to rent or $9.99 to buy'), null, null],
+  [
+    'a rental or a purchase',
+    row(price('$0.00')) + row('Or $3.99 to rent or $9.99 to buy'),
+    null,
+    null,
+  ],
   [
     'notes about other prices',
     row(link(own, price('$7.50'))) +

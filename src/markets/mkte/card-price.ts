@@ -11,7 +11,8 @@ export interface CardPrice {
 }
 
 /**
- * One offer in a card: a format, a trial, a purchase. It begins at a price or at a link to another product.
+ * One offer in a card: a format, a trial, a purchase. It begins at a price or at a link to another
+ * product.
  */
 interface CardOffer {
   /** Product that the offer links to. Null before the first link. */
@@ -23,13 +24,25 @@ interface CardOffer {
 }
 
 const unread: ReadonlySet<string> = new Set(['script', 'style', 'template', 'noscript', 'h2']);
-const inline: ReadonlySet<string> = new Set(['a', 'b', 'em', 'i', 'small', 'span', 'strong', 'sub', 'sup']);
+const inline: ReadonlySet<string> = new Set([
+  'a',
+  'b',
+  'em',
+  'i',
+  'small',
+  'span',
+  'strong',
+  'sub',
+  'sup',
+]);
 const priceClasses = ['a-price', 's-price', 'sx-price', 'a-text-strike'];
 
 /** Marks links to the list of all sellers, whose prices are not the price of the card. */
 const sellersList = 'offers';
 
-/** Returns the product that an address leads to, also behind a redirect. Null for other addresses. */
+/**
+ * Returns the product that an address leads to, also behind a redirect. Null for other addresses.
+ */
 export function asinIn(href: string | null): string | null {
   if (href === null) return null;
   if (/offer-listing/.test(href)) return sellersList;
@@ -56,7 +69,8 @@ class OfferReader {
   }
 
   private get last(): CardOffer {
-    if (this.offers.length === 0) this.offers.push({ asin: null, price: null, struck: null, notes: [] });
+    if (this.offers.length === 0)
+      this.offers.push({ asin: null, price: null, struck: null, notes: [] });
     return this.offers.at(-1)!;
   }
 
@@ -105,7 +119,10 @@ const conditions: readonly RegExp[] = [
   /会員|体験|メンバーシップ|読み放題|聴き放題/u,
   /\bto rent\b|\brental\b|\b(?:zum )?(?:aus)?leihen\b|\blocation\b|\blouer\b|\bnoleggi\p{L}+|\balquil\p{L}+|レンタル/iu,
 ];
-/** Lines about another price than the one beside them: "Or $9.99 with …", "Join Prime to buy this at $20". */
+/**
+ * Lines about another price than the one beside them: "Or $9.99 with …", "Join Prime to buy this at
+ * $20".
+ */
 const otherPrice =
   /^(?:or|oder|ou|o|oppure)\s|^(?:または|もしくは)|join prime|delivery|shipping|liefer|versand|livraison|consegna|spedizione|entrega|envío|配送|お届け/iu;
 const freeWords = /\bfree\b|gratis|kostenlos|gratuit|無料/iu;
@@ -116,7 +133,9 @@ function isConditional({ price, notes }: CardOffer): boolean {
   // A line about a free offer is not about a price above 0.
   return notes.some(
     (note) =>
-      !otherPrice.test(note) && !freeWords.test(note) && conditions.some((condition) => condition.test(note)),
+      !otherPrice.test(note) &&
+      !freeWords.test(note) &&
+      conditions.some((condition) => condition.test(note)),
   );
 }
 
@@ -149,12 +168,16 @@ function originalOf({ price, struck }: CardOffer, currency: string | null): stri
 }
 
 /**
- * Returns the price of a card's own product for a buyer without membership: that of the first offer that
- * links to one of `asins`, without trials, memberships and rentals, otherwise the price to buy beside those.
- * The struck price is that of the same offer if it is higher. Prices of other formats and sellers never
- * count.
+ * Returns the price of a card's own product for a buyer without membership: that of the first offer
+ * that links to one of `asins`, without trials, memberships and rentals, otherwise the price to buy
+ * beside those. The struck price is that of the same offer if it is higher. Prices of other formats
+ * and sellers never count.
  */
-export function readCardPrice(card: Element, asins: ReadonlySet<string>, home: string | null): CardPrice {
+export function readCardPrice(
+  card: Element,
+  asins: ReadonlySet<string>,
+  home: string | null,
+): CardPrice {
   const reader = new OfferReader();
   reader.read(card);
   const offers = reader.offers.filter(({ asin }) => asin === null || asins.has(asin));
@@ -163,7 +186,8 @@ export function readCardPrice(card: Element, asins: ReadonlySet<string>, home: s
     const currency = priceCurrency(offer.price!, home);
     return { price: offer.price, original: originalOf(offer, currency), currency };
   }
-  const purchase = offers.map((each) => purchasePrice(each, home)).find((price) => price !== null) ?? null;
+  const purchase =
+    offers.map((each) => purchasePrice(each, home)).find((price) => price !== null) ?? null;
   const currency = purchase === null ? null : priceCurrency(purchase, home);
   return { price: purchase, original: null, currency };
 }

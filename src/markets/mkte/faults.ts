@@ -6,7 +6,8 @@ import { statusFault } from '../responses/response.ts';
 import { unexpectedPage } from '../responses/unexpected-page.ts';
 import { regions } from './regions.ts';
 
-const checkTitles = /robot check|bot check|captcha|access denied|just a moment|security check|^sorry! bot/i;
+const checkTitles =
+  /robot check|bot check|captcha|access denied|just a moment|security check|^sorry! bot/i;
 const checkMarks = /api-services-support@|awswaf\.com|aws-waf-token|id="challenge-container"/i;
 /** Labels of the button of the "Continue shopping" page, by language. */
 const continueWords =
@@ -22,15 +23,16 @@ const shortPage = 60_000;
 const hosts: readonly string[] = Object.values(regions).map(({ host }) => host);
 
 /**
- * Returns true if an address belongs to one of the stores. A redirect from an origin to one leads to another
- * region.
+ * Returns true if an address belongs to one of the stores. A redirect from an origin to one leads
+ * to another region.
  */
 function isStore({ hostname }: URL): boolean {
   return hosts.includes(hostname) || hosts.includes(`www.${hostname}`);
 }
 
 function isCheck(html: string, page: HtmlPage, title: string): boolean {
-  if (find(page.root, 'form[action*="validateCaptcha" i]') || byId(page, 'captchacharacters')) return true;
+  if (find(page.root, 'form[action*="validateCaptcha" i]') || byId(page, 'captchacharacters'))
+    return true;
   if (checkTitles.test(title)) return true;
   if (html.length > shortPage || sorryTitles.test(title)) return false;
   return checkMarks.test(html) || continueWords.test(words(find(page.root, 'body')) ?? '');
@@ -51,8 +53,8 @@ const buyBoxes: readonly string[] = [
 ];
 
 /**
- * Returns true for the page that the site shows if a part of it failed: the product's title and reviews, but
- * no offer.
+ * Returns true for the page that the site shows if a part of it failed: the product's title and
+ * reviews, but no offer.
  */
 function isDegraded(page: HtmlPage): boolean {
   if (byId(page, 'dpSorryPage') === undefined) return false;
@@ -78,7 +80,10 @@ interface TitledPage {
 /** Throws `page_blocked` if the site refuses to show the requested content. */
 function checkRefusal({ response, html, page, title }: TitledPage): void {
   if (response.headers['x-amzn-waf-action'] !== undefined) {
-    throw new Fault('page_blocked', 'the firewall asks for a robot check instead of showing the page');
+    throw new Fault(
+      'page_blocked',
+      'the firewall asks for a robot check instead of showing the page',
+    );
   }
   const isMissing = [404, 410].includes(response.status) && isGone(page, title);
   if (!isMissing && isCheck(html, page, title)) {
@@ -91,20 +96,24 @@ function missingContent({ html, page, title }: TitledPage, what: string): Fault 
   if (find(page.root, 'form[name="signIn"]')) {
     return new Fault('page_login', 'the site asks for a sign-in instead of showing the page');
   }
-  if (isGone(page, title)) return new Fault('page_not_found', 'the site has no such page in this store');
+  if (isGone(page, title))
+    return new Fault('page_not_found', 'the site has no such page in this store');
   if (sorryTitles.test(title)) {
-    return new Fault('page_throttled', `the site sent its apology page "${title.slice(0, 100)}" instead`);
+    return new Fault(
+      'page_throttled',
+      `the site sent its apology page "${title.slice(0, 100)}" instead`,
+    );
   }
   return unexpectedPage(html, `the ${what}`);
 }
 
 /**
- * Parses the HTML of a response. `hasContent` tells whether the page has the requested content; texts of
- * refusals count only if it does not. Throws `page_blocked` for a robot check or a "Continue shopping" page
- * with any status; by status, with `page_region` for a redirect to another store; for status 200 `page_login`
- * for a login, `page_failed` for a product whose offer could not be shown, `page_throttled` for the apology
- * page, `page_not_found` for the "dog page", `page_unreadable` for a truncated page, otherwise those of
- * unexpectedPage().
+ * Parses the HTML of a response. `hasContent` tells whether the page has the requested content;
+ * texts of refusals count only if it does not. Throws `page_blocked` for a robot check or a
+ * "Continue shopping" page with any status; by status, with `page_region` for a redirect to another
+ * store; for status 200 `page_login` for a login, `page_failed` for a product whose offer could not
+ * be shown, `page_throttled` for the apology page, `page_not_found` for the "dog page",
+ * `page_unreadable` for a truncated page, otherwise those of unexpectedPage().
  */
 export function parsePage(
   response: PageResponse,
@@ -117,13 +126,19 @@ export function parsePage(
   const titledPage = { response, html, page, title };
   const isSuccess = response.status >= 200 && response.status <= 299;
   if (isSuccess && isDegraded(page)) {
-    throw new Fault('page_failed', `the site sent the ${what} without its offer, after an error of its own`);
+    throw new Fault(
+      'page_failed',
+      `the site sent the ${what} without its offer, after an error of its own`,
+    );
   }
   const isComplete = isSuccess && hasContent(page);
   if (!isComplete) checkRefusal(titledPage);
   if (!isSuccess) throw statusFault(response, title === '' ? null : title.slice(0, 200), isStore);
   if (/<html[\s>]/i.test(html) && !/<\/html\s*>/i.test(html)) {
-    throw new Fault('page_unreadable', `the ${what} is cut off after ${response.body.length} bytes`);
+    throw new Fault(
+      'page_unreadable',
+      `the ${what} is cut off after ${response.body.length} bytes`,
+    );
   }
   if (isComplete) return page;
   throw missingContent(titledPage, what);

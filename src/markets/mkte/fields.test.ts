@@ -15,6 +15,9 @@ test.each([
   ['Ask the cat about it', 12.5, null],
   [null, 12.5, true],
   [null, null, null],
-])('the text about stock %j and the price %j mean available: %j', (availability, amount, available) => {
-  expect(tracked.product!(record(availability, amount))!.available).toBe(available);
-});
+])(
+  'the text about stock %j and the price %j mean available: %j',
+  (availability, amount, available) => {
+    expect(tracked.product!(record(availability, amount))!.available).toBe(available);
+  },
+);

@@ -18,7 +18,10 @@ export const listedFields: ListedFields = {
     is_sponsored: boolean`,
 };
 
-/** Returns whether an item can be bought. A page without a text about stock has a price only if it can. */
+/**
+ * Returns whether an item can be bought. A page without a text about stock has a price only if it
+ * can.
+ */
 function isAvailable(record: JsonObject, price: number | null): boolean | null {
   const stockText = text(record.availability);
   if (stockText !== null) return readAvailability(stockText).available;
@@ -50,7 +53,8 @@ function product(record: JsonObject) {
 
 function search(record: JsonObject) {
   const currency = text(record.currency);
-  const amount = (price: unknown) => (typeof price === 'string' ? priceAmount(price, currency) : null);
+  const amount = (price: unknown) =>
+    typeof price === 'string' ? priceAmount(price, currency) : null;
   return trackedItem(record.asin, {
     title: text(record.title),
     price: amount(record.price),

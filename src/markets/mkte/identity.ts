@@ -1,5 +1,13 @@
 import { Fault } from '../../contract/fault.ts';
-import { allById, attribute, byId, type Element, find, findAll, type HtmlPage } from '../html/html.ts';
+import {
+  allById,
+  attribute,
+  byId,
+  type Element,
+  find,
+  findAll,
+  type HtmlPage,
+} from '../html/html.ts';
 import { asinPattern, scriptsWith } from './variants.ts';
 
 const formInputs = 'input[name="ASIN"], input[name="ASIN.0"]';
@@ -11,8 +19,9 @@ function asinIn(url: string | null): string | null {
 }
 
 /**
- * Returns the ASINs that the page states for itself: from the buy box's form, otherwise from scripts and
- * reviews, otherwise from any form, as lists of other products have forms too. Empty if there are none.
+ * Returns the ASINs that the page states for itself: from the buy box's form, otherwise from
+ * scripts and reviews, otherwise from any form, as lists of other products have forms too. Empty if
+ * there are none.
  */
 function ownAsins(page: HtmlPage): Set<string> {
   const valuesOf = (inputs: readonly Element[]) => inputs.map((input) => attribute(input, 'value'));
@@ -23,7 +32,8 @@ function ownAsins(page: HtmlPage): Set<string> {
   const scripts = ['landingAsin', 'currentAsin'].flatMap((name) =>
     scriptsWith(page, name).map(
       (source) =>
-        new RegExp(`["']${name}["']\\s{0,5}:\\s{0,5}["']([A-Z0-9]{10})["']`).exec(source)?.[1] ?? null,
+        new RegExp(`["']${name}["']\\s{0,5}:\\s{0,5}["']([A-Z0-9]{10})["']`).exec(source)?.[1] ??
+        null,
     ),
   );
   const blocks = [
@@ -31,7 +41,10 @@ function ownAsins(page: HtmlPage): Set<string> {
     'cerberus-data-metrics',
     'dp-container',
     'title_feature_div',
-  ].flatMap((id) => [attribute(byId(page, id), 'data-asin'), attribute(byId(page, id), 'data-csa-c-asin')]);
+  ].flatMap((id) => [
+    attribute(byId(page, id), 'data-asin'),
+    attribute(byId(page, id), 'data-csa-c-asin'),
+  ]);
   const formAsins = valuesOf(findAll(page.root, formInputs));
   for (const source of [own, [...scripts, ...blocks], formAsins]) {
     const asins = source.filter((asin): asin is string => asin !== null && asinPattern.test(asin));
@@ -41,15 +54,22 @@ function ownAsins(page: HtmlPage): Set<string> {
 }
 
 /**
- * Checks that a page is about the requested product. Throws `page_mismatch`. The canonical link counts only
- * if form, scripts and reviews name no ASIN, because it can name the parent or a sibling. A page that names
- * no product passes. The message names the product of the page, and says if it is a variant of the requested
- * one.
+ * Checks that a page is about the requested product. Throws `page_mismatch`. The canonical link
+ * counts only if form, scripts and reviews name no ASIN, because it can name the parent or a
+ * sibling. A page that names no product passes. The message names the product of the page, and says
+ * if it is a variant of the requested one.
  */
-export function checkAsin(page: HtmlPage, requestedAsin: string, variants: ReadonlySet<string>): void {
+export function checkAsin(
+  page: HtmlPage,
+  requestedAsin: string,
+  variants: ReadonlySet<string>,
+): void {
   const own = ownAsins(page);
   const canonical = asinIn(attribute(find(page.root, 'link[rel="canonical"]'), 'href'));
-  if (own.size === 0 && (canonical === null || canonical === requestedAsin || variants.has(requestedAsin)))
+  if (
+    own.size === 0 &&
+    (canonical === null || canonical === requestedAsin || variants.has(requestedAsin))
+  )
     return;
   if (own.has(requestedAsin)) return;
   const pageAsin = [...own][0] ?? canonical;

@@ -26,7 +26,9 @@ function fromScripts(page: HtmlPage): (string | null)[] {
   const entries = objects(scriptValue(page, "'initial'") ?? scriptValue(page, '"initial"'));
   const gallery = entries.length > 0 ? [] : objects(scriptValue(page, 'imageGalleryData'));
   return [
-    ...entries.map((entry) => text(entry.hiRes) ?? text(entry.large) ?? fullSize(text(entry.thumb))),
+    ...entries.map(
+      (entry) => text(entry.hiRes) ?? text(entry.large) ?? fullSize(text(entry.thumb)),
+    ),
     ...gallery.map((entry) => text(entry.mainUrl)),
   ];
 }
@@ -46,15 +48,15 @@ function fromElements(page: HtmlPage): (string | null)[] {
   const first =
     attribute(main, 'data-old-hires') ??
     fullSize(largest(attribute(main, 'data-a-dynamic-image')) ?? attribute(main, 'src'));
-  const small = findAll(byId(page, 'altImages'), 'li.item img, li.imageThumbnail img').map((image) =>
-    fullSize(attribute(image, 'src')),
+  const small = findAll(byId(page, 'altImages'), 'li.item img, li.imageThumbnail img').map(
+    (image) => fullSize(attribute(image, 'src')),
   );
   return [first, ...small];
 }
 
 /**
- * Returns the addresses of the product's images in their largest size, the main image first, without videos
- * and duplicates.
+ * Returns the addresses of the product's images in their largest size, the main image first,
+ * without videos and duplicates.
  */
 export function readImages(page: HtmlPage): string[] {
   const fromScript = fromScripts(page).filter((url) => url !== null);

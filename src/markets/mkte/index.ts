@@ -18,7 +18,10 @@ const samples: MarketSamples = () => [
     title: 'product pages',
     kind: 'pdp_bulk',
     body: {
-      items: sampleIds(20, 1000).map((id, at) => ({ asin: `B0GLN0${id}`, country: at % 2 ? 'de' : 'us' })),
+      items: sampleIds(20, 1000).map((id, at) => ({
+        asin: `B0GLN0${id}`,
+        country: at % 2 ? 'de' : 'us',
+      })),
     },
   },
   {

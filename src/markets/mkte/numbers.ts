@@ -6,9 +6,9 @@ const scales: readonly (readonly [RegExp, number])[] = [
 ];
 
 /**
- * Returns the rating in text such as "4.2 out of 5 stars", "4,3 von 5 Sternen" or "5つ星のうち3.4", with a decimal
- * point and the digits of the text. Languages that state the scale first have 5 as the first of two numbers.
- * Null for no rating from 0 to 5.
+ * Returns the rating in text such as "4.2 out of 5 stars", "4,3 von 5 Sternen" or "5つ星のうち3.4", with
+ * a decimal point and the digits of the text. Languages that state the scale first have 5 as the
+ * first of two numbers. Null for no rating from 0 to 5.
  */
 export function ratingText(text: string | null): string | null {
   const [first, second] = (text ?? '').match(/\d+(?:[.,]\d+)?/g) ?? [];
@@ -36,8 +36,8 @@ function scaleOf(unit: string): number {
 }
 
 /**
- * Returns a count from a text. An abbreviated count is its lower bound: "(84.7K)" is 84700. Null if there is
- * none.
+ * Returns a count from a text. An abbreviated count is its lower bound: "(84.7K)" is 84700. Null if
+ * there is none.
  */
 export function roughCount(text: string | null): number | null {
   const exact = exactCount(text);

@@ -18,8 +18,8 @@ export function kindNamed(name: string): OfferKind {
 }
 
 /**
- * Returns the offer type of an element: the type of its row in the buy box, by the names of the row and its
- * ancestors. Outside of any row it is `new`.
+ * Returns the offer type of an element: the type of its row in the buy box, by the names of the row
+ * and its ancestors. Outside of any row it is `new`.
  */
 export function offerKind(element: Element): OfferKind {
   for (const { attribs } of outwards(element)) {
@@ -31,7 +31,10 @@ export function offerKind(element: Element): OfferKind {
   return 'new';
 }
 
-/** Returns the elements of an offer. Without any, returns all elements that are not for members only. */
+/**
+ * Returns the elements of an offer. Without any, returns all elements that are not for members
+ * only.
+ */
 export function ofOffer(elements: readonly Element[], kind: OfferKind): Element[] {
   const own = elements.filter((element) => offerKind(element) === kind);
   return own.length > 0 ? own : elements.filter((element) => offerKind(element) !== 'member');

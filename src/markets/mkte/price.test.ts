@@ -3,7 +3,8 @@ import { parseHtml } from '../html/html.ts';
 import { readPrice } from './price.ts';
 import { homeCurrency } from './regions.ts';
 
-const priceIn = (html: string, region = 'us') => readPrice(parseHtml(html), homeCurrency(region)).price;
+const priceIn = (html: string, region = 'us') =>
+  readPrice(parseHtml(html), homeCurrency(region)).price;
 
 describe('prices', () => {
   const price = (inner: string, region = 'us') =>
@@ -48,7 +49,8 @@ describe('prices', () => {
   });
 
   it('have their cents in an element of their own', () => {
-    const older = (inner: string) => priceIn(`<span id="priceblock_ourprice">${inner}</span>`).amount;
+    const older = (inner: string) =>
+      priceIn(`<span id="priceblock_ourprice">${inner}</span>`).amount;
     expect(older('<span>$</span><span>54</span><span class="superscript">85</span>')).toBe(54.85);
     expect(older('<sup>$</sup>1,054 <sup>85</sup>')).toBe(1054.85);
     expect(older('<p>$1</p><p>299</p>')).toBeNull();

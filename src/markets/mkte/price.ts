@@ -79,9 +79,9 @@ const struckPrices = [
 ];
 
 /**
- * Returns the text of a price element: its text for screen readers or, if new pages leave that empty, its
- * visible parts, with cents in an element of their own as decimals. Null without digits, and if the digits of
- * its elements are not those of one amount.
+ * Returns the text of a price element: its text for screen readers or, if new pages leave that
+ * empty, its visible parts, with cents in an element of their own as decimals. Null without digits,
+ * and if the digits of its elements are not those of one amount.
  */
 export function priceText(element: Element | undefined): string | null {
   if (!element) return null;
@@ -108,7 +108,8 @@ function blockPrices(page: HtmlPage): Priced[] {
     allById(page, id).flatMap((block) => {
       for (const selector of toPay) {
         const element = findAll(block, selector).find(
-          (candidate) => !isUnitPrice(candidate) && attribute(candidate, 'data-a-strike') !== 'true',
+          (candidate) =>
+            !isUnitPrice(candidate) && attribute(candidate, 'data-a-strike') !== 'true',
         );
         const text = priceText(element);
         if (element && text !== null) return [{ kind: offerKind(element), text, block }];
@@ -120,7 +121,9 @@ function blockPrices(page: HtmlPage): Priced[] {
 
 function olderPrices(page: HtmlPage): Priced[] {
   const single = priceIds.flatMap((id) => allById(page, id));
-  const inBooks = bookBlocks.flatMap(([id, selector]) => findAll(byId(page, id), selector).slice(0, 1));
+  const inBooks = bookBlocks.flatMap(([id, selector]) =>
+    findAll(byId(page, id), selector).slice(0, 1),
+  );
   const anywhere = findAll(page.root, '.priceToPay, .apexPriceToPay');
   return [...single, ...inBooks, ...anywhere].flatMap((element) => {
     const text = priceText(element);
@@ -157,7 +160,8 @@ function dataPrices(page: HtmlPage): Priced[] {
 /** Returns the price next to the selected format of a book, or else the lowest of all offers. */
 function formatPrices(page: HtmlPage): Priced[] {
   const selected = find(byId(page, 'tmmSwatches'), '.swatchElement.selected');
-  const text = priceText(find(selected, '.a-color-price')) ?? priceText(find(selected, '.slot-price'));
+  const text =
+    priceText(find(selected, '.a-color-price')) ?? priceText(find(selected, '.slot-price'));
   return text === null ? [] : [{ kind: byId(page, 'usedOnlyBuybox') ? 'used' : 'new', text }];
 }
 
@@ -171,18 +175,21 @@ const offerLines = [
 ];
 
 /**
- * Words for the condition of the offers in such a line, in the languages of the stores. A line for members
- * has neither.
+ * Words for the condition of the offers in such a line, in the languages of the stores. A line for
+ * members has neither.
  */
 const lineKinds: readonly (readonly [OfferKind, RegExp])[] = [
   ['member', /prime|member/i],
-  ['used', /used|gebraucht|occasion|usat|usad|segunda mano|中古|begagnad|używan|tweedehands|kullanılmış/iu],
+  [
+    'used',
+    /used|gebraucht|occasion|usat|usad|segunda mano|中古|begagnad|używan|tweedehands|kullanılmış/iu,
+  ],
   ['new', /new|neu|nuov|nuev|novo|新品|nya?\b|nieuw|now[ey]|yeni/iu],
 ];
 
 /**
- * Returns the prices in the line about all offers. Digital music and items without a buy box have only this
- * one.
+ * Returns the prices in the line about all offers. Digital music and items without a buy box have
+ * only this one.
  */
 function offerLinePrices(page: HtmlPage): Priced[] {
   return findAll(page.root, offerLines.join(', ')).flatMap((line): Priced[] => {
@@ -190,7 +197,9 @@ function offerLinePrices(page: HtmlPage): Priced[] {
     const kind = lineKinds.find(([, pattern]) => pattern.test(offers))?.[0];
     if (kind === undefined) return [];
     const block = find(line, '.a-price, .a-color-price');
-    const after = /\s(?:from|ab|de|da|desde|vanaf|från|od|より)\s?:?\s(?=\D{0,4}\d)(.+)$/iu.exec(offers);
+    const after = /\s(?:from|ab|de|da|desde|vanaf|från|od|より)\s?:?\s(?=\D{0,4}\d)(.+)$/iu.exec(
+      offers,
+    );
     const text = block === undefined ? shownPrice(after?.[1] ?? '') : priceText(block);
     return text ? [{ kind, text }] : [];
   });
@@ -202,7 +211,9 @@ function originalText(page: HtmlPage, chosen: Priced): string | null {
     .filter((block) => offerKind(block) === chosen.kind);
   for (const block of chosen.block ? [chosen.block, ...blocks] : blocks) {
     for (const selector of struckPrices) {
-      const originalPrice = priceText(findAll(block, selector).find((element) => !isUnitPrice(element)));
+      const originalPrice = priceText(
+        findAll(block, selector).find((element) => !isUnitPrice(element)),
+      );
       if (originalPrice !== null) return originalPrice;
     }
   }
@@ -215,15 +226,17 @@ function originalText(page: HtmlPage, chosen: Priced): string | null {
 }
 
 /**
- * Returns the one-time price for a buyer without membership and its offer: the new offer, otherwise the used
- * one, otherwise the first delivery of a subscription. `original_price` is the struck price of the same offer
- * if it is higher. A range gives its lower end. If the page offers nothing itself, the price comes from the
- * line about all offers ("3 New from $8.00"). All values are null for a page without a price, which is
- * normal: unavailable, or not delivered to the visitor.
+ * Returns the one-time price for a buyer without membership and its offer: the new offer, otherwise
+ * the used one, otherwise the first delivery of a subscription. `original_price` is the struck
+ * price of the same offer if it is higher. A range gives its lower end. If the page offers nothing
+ * itself, the price comes from the line about all offers ("3 New from $8.00"). All values are null
+ * for a page without a price, which is normal: unavailable, or not delivered to the visitor.
  */
 export function readPrice(page: HtmlPage, home: string | null): { price: Price; kind: OfferKind } {
   const sources = [blockPrices(page), olderPrices(page), dataPrices(page)];
-  const ranked = offerKinds.flatMap((kind) => sources.flat().filter((priced) => priced.kind === kind));
+  const ranked = offerKinds.flatMap((kind) =>
+    sources.flat().filter((priced) => priced.kind === kind),
+  );
   const line = offerLinePrices(page);
   const inLine = offerKinds.flatMap((kind) => line.filter((priced) => priced.kind === kind));
   for (const chosen of [...ranked, ...formatPrices(page), ...inLine]) {

@@ -18,7 +18,13 @@ function read(ending: string, region = 'us'): Promise<JsonObject> {
 }
 
 function extract(body: string, asin = 'B0TEST0001', region = 'us'): JsonObject {
-  const response = { status: 200, headers: {}, body: Buffer.from(body), url: 'http://site.test/', at };
+  const response = {
+    status: 200,
+    headers: {},
+    body: Buffer.from(body),
+    url: 'http://site.test/',
+    at,
+  };
   return product.extract(response, { asin, country: region }, region);
 }
 
@@ -71,9 +77,15 @@ describe('a record', () => {
           ...made.specifications.map(([name, value]) => ({ name, value })),
           { name: 'ASIN', value: 'x1' },
         ]);
-        const pairs = made.colours.flatMap((colour) => made.sizes.map((size) => `${colour}, ${size}`));
+        const pairs = made.colours.flatMap((colour) =>
+          made.sizes.map((size) => `${colour}, ${size}`),
+        );
         expect(record.variants).toEqual(
-          pairs.map((title, index) => ({ asin: variantAsin(made.asin, index), title, price: null })),
+          pairs.map((title, index) => ({
+            asin: variantAsin(made.asin, index),
+            title,
+            price: null,
+          })),
         );
       }
     },
@@ -87,7 +99,11 @@ describe('a record', () => {
       [subscription, '711'],
     ] as const) {
       const made = fakeProduct('us', asinOf(ending));
-      expect(record.price).toEqual({ amount: made.price, currency: 'USD', original_price: made.before });
+      expect(record.price).toEqual({
+        amount: made.price,
+        currency: 'USD',
+        original_price: made.before,
+      });
       expect(record).toMatchObject({
         seller: { name: made.seller, id: made.sellerId },
         availability: 'In Stock',
@@ -118,25 +134,35 @@ describe('a record', () => {
   it('reads an e-book with its own price and picture elements', async () => {
     const made = fakeProduct('fr', asinOf('703'));
     expect(await read('703', 'fr')).toMatchObject({
-      price: { amount: made.price, currency: 'EUR', original_price: Number((made.price * 2).toFixed(2)) },
+      price: {
+        amount: made.price,
+        currency: 'EUR',
+        original_price: Number((made.price * 2).toFixed(2)),
+      },
       images: ['https://m.example-cdn.test/images/I/51big.jpg'],
       seller: { name: null, id: null },
       variants: [],
     });
   });
 
-  it.each(['713', '714'])('reads a price that is only in the line about all offers (%s)', async (ending) => {
-    const made = fakeProduct('us', asinOf(ending));
-    expect(await read(ending)).toMatchObject({
-      price: { amount: made.price, currency: 'USD', original_price: null },
-      condition: null,
-    });
-  });
+  it.each(['713', '714'])(
+    'reads a price that is only in the line about all offers (%s)',
+    async (ending) => {
+      const made = fakeProduct('us', asinOf(ending));
+      expect(await read(ending)).toMatchObject({
+        price: { amount: made.price, currency: 'USD', original_price: null },
+        condition: null,
+      });
+    },
+  );
 
   it('reads no price from a line about offers whose condition it does not know', () => {
     const line = (said: string) => titled(`<div id="olp_feature_div"><a>${said}</a></div>`);
     expect(extract(line('Gebraucht (2) ab 9,50 €')).condition).toBe('used');
-    expect(extract(line('Neu (2) ab 9,50 €'))).toMatchObject({ price: { amount: 9.5 }, condition: null });
+    expect(extract(line('Neu (2) ab 9,50 €'))).toMatchObject({
+      price: { amount: 9.5 },
+      condition: null,
+    });
     for (const said of [
       'Abc (2) from $9.50',
       '2 New',
@@ -212,7 +238,10 @@ describe('a record', () => {
 
   it('has complete addresses of images', () => {
     const gallery = `<script>data = {'initial': [{"hiRes":"//cdn.test/a.jpg"},{"large":"https://cdn.test/b.jpg"}]}</script>`;
-    expect(extract(titled(gallery)).images).toEqual(['https://cdn.test/a.jpg', 'https://cdn.test/b.jpg']);
+    expect(extract(titled(gallery)).images).toEqual([
+      'https://cdn.test/a.jpg',
+      'https://cdn.test/b.jpg',
+    ]);
   });
 
   it('accepts a canonical link to the parent', async () => {
@@ -282,14 +311,18 @@ describe('a page without the product', () => {
       '<link rel="canonical" href="https://www.amazon.com/x/dp/B0OTHER001">',
     ]) {
       expect(faultOf(page(rest)).code).toBe('page_mismatch');
-      expect(faultOf(`<input name="ASIN" value="B0OTHER001">${page('')}`).message).toContain('B0OTHER001');
+      expect(faultOf(`<input name="ASIN" value="B0OTHER001">${page('')}`).message).toContain(
+        'B0OTHER001',
+      );
     }
     expect(extract(page('')).title).toBe('Thing');
   });
 
   it('is about a variant of the product, which its message names', () => {
     const map = '<script>x = {"dimensionToAsinMap" : {"0":"B0OTHER001","1":"B0TEST0001"}}</script>';
-    const shown = faultOf(`<span id="productTitle">Thing</span><input name="ASIN" value="B0OTHER001">${map}`);
+    const shown = faultOf(
+      `<span id="productTitle">Thing</span><input name="ASIN" value="B0OTHER001">${map}`,
+    );
     expect(shown).toMatchObject({
       code: 'page_mismatch',
       message: 'the page shows variant B0OTHER001 of the product, not B0TEST0001',
@@ -321,8 +354,12 @@ describe('a page without the product', () => {
       titled(
         `<div id="availability">${'1 111,'.repeat(500_000)}</div><span id="priceblock_ourprice">${'1.'.repeat(1_000_000)}</span>`,
       ),
-      titled(`${'<table class="prodDetTable">'.repeat(150)}${'<tr><th>a</th><td>b</td></tr>'.repeat(5_000)}`),
-      titled(`${'<div id="corePrice_desktop">'.repeat(300)}${'<b class="a-price">x</b>'.repeat(10_000)}`),
+      titled(
+        `${'<table class="prodDetTable">'.repeat(150)}${'<tr><th>a</th><td>b</td></tr>'.repeat(5_000)}`,
+      ),
+      titled(
+        `${'<div id="corePrice_desktop">'.repeat(300)}${'<b class="a-price">x</b>'.repeat(10_000)}`,
+      ),
       titled(`<ul id="altImages"><li class="item"><img src="${'a'.repeat(1_000_000)}.b"></ul>`),
       titled(`<ul id="altImages"><li class="item"><img src="${'a.'.repeat(500_000)}"></ul>`),
       titled(`<div id="merchant-info">${'amazon.b'.repeat(200_000)}</div>`),

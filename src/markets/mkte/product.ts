@@ -24,7 +24,9 @@ import {
 } from './texts.ts';
 import { parentAsin, readVariants } from './variants.ts';
 
-/** Builds the request for a product page. The query keeps the site from showing a sibling instead. */
+/**
+ * Builds the request for a product page. The query keeps the site from showing a sibling instead.
+ */
 function productRequest(asin: string, region: string): PageRequest {
   return {
     path: `/dp/${pathPart(asin)}?th=1&psc=1`,
@@ -74,10 +76,10 @@ function extract(response: PageResponse, input: JsonObject, region: string): Jso
 }
 
 /**
- * Reads a product page (docs/kinds/product-pages-bulk.md): the listed fields, the `condition` of a used
- * offer, `parent_asin`, the category path and a book's contributors. `input` has `asin` and `country`. Throws
- * the faults of parsePage(); `page_mismatch` for another product's page. The price of a product without one
- * is null.
+ * Reads a product page (docs/kinds/product-pages-bulk.md): the listed fields, the `condition` of a
+ * used offer, `parent_asin`, the category path and a book's contributors. `input` has `asin` and
+ * `country`. Throws the faults of parsePage(); `page_mismatch` for another product's page. The
+ * price of a product without one is null.
  */
 export const product: RecordReader = {
   sort: 'record',

@@ -34,7 +34,9 @@ export function visitorPreferences(region: string): Record<string, string> {
   return { 'i18n-prefs': currency, [languageCookie]: language.replace('-', '_') };
 }
 
-/** Returns the headers of every request to a region, without cookies or computed anti-bot values. */
+/**
+ * Returns the headers of every request to a region, without cookies or computed anti-bot values.
+ */
 export function requestHeaders(region: string): Record<string, string> {
   return { accept: 'text/html', 'accept-language': regions[region]?.language ?? 'en' };
 }

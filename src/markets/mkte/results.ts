@@ -23,7 +23,9 @@ const adLabel =
   /^(?:sponsored|gesponsert|anzeige|sponsorisé|sponsorizzato|patrocinado|スポンサー|スポンサー広告|广告|贊助)$/i;
 const primeLabel = /^(?:amazon[ .]?)?(?:prime|プライム)(?:[ -]eligible)?$/i;
 
-/** Returns the results of a page in its order, without carousels. Selectors: newest markup first. */
+/**
+ * Returns the results of a page in its order, without carousels. Selectors: newest markup first.
+ */
 export function resultElements(page: HtmlPage): Element[] {
   for (const selector of [
     '[data-component-type="s-search-result"][data-asin]',
@@ -64,8 +66,8 @@ function pathOf(href: string): string | null {
 }
 
 /**
- * Returns the heading with the title: the accessible one if brand and badges have headings too, otherwise the
- * last one that links to the product.
+ * Returns the heading with the title: the accessible one if brand and badges have headings too,
+ * otherwise the last one that links to the product.
  */
 function titleHeading(result: Element): Element | undefined {
   const headings = findAll(result, 'h2');
@@ -75,14 +77,17 @@ function titleHeading(result: Element): Element | undefined {
       [...outwards(heading)].some(({ name, attribs }) => name === 'a' && 'href' in attribs),
   );
   return (
-    headings.find((heading) => attribute(heading, 'aria-label') !== null) ?? linked.at(-1) ?? headings.at(-1)
+    headings.find((heading) => attribute(heading, 'aria-label') !== null) ??
+    linked.at(-1) ??
+    headings.at(-1)
   );
 }
 
 /** Returns the visible title, or the accessible one if the visible title is truncated. */
 function readTitle(result: Element, heading: Element | undefined): string | null {
   const label =
-    attribute(heading, 'aria-label') ?? attribute(find(result, 'img.s-image, img.s-access-image'), 'alt');
+    attribute(heading, 'aria-label') ??
+    attribute(find(result, 'img.s-image, img.s-access-image'), 'alt');
   const spoken = label === null ? null : oneLine(label.replace(adPrefix, ''));
   const title = words(heading)?.replace(adPrefix, '') ?? null;
   return title === null || (/(?:…|\.{3})$/.test(title) && spoken !== null) ? spoken : title;
@@ -105,30 +110,40 @@ function isCountLabel(label: string): boolean {
 }
 
 /**
- * Returns the number of ratings: from the label, which is exact, otherwise from the text, which can be
- * abbreviated ("84.7K").
+ * Returns the number of ratings: from the label, which is exact, otherwise from the text, which can
+ * be abbreviated ("84.7K").
  */
 function countOf(result: Element, stars: Element): string | null {
   const row = [...outwards(stars)].find((outer) => hasClass(outer, 'a-row'));
   const block = find(result, '[data-cy="reviews-block"]') ?? row;
-  const labels = findAll(block, '[aria-label]').map((element) => attribute(element, 'aria-label') ?? '');
+  const labels = findAll(block, '[aria-label]').map(
+    (element) => attribute(element, 'aria-label') ?? '',
+  );
   const exact = labels
     .filter(isCountLabel)
     .map(exactCount)
     .find((count) => count !== null);
   if (exact !== undefined) return exact;
-  for (const link of findAll(block, 'a[href*="ustomerReviews"], .s-underline-text, a.a-link-normal')) {
-    const countText = /^\(?(\d[\d.,'’\s]*(?:[KM万]|mil|mila)?)\+?\)?$/i.exec(words(link) ?? '')?.[1];
+  for (const link of findAll(
+    block,
+    'a[href*="ustomerReviews"], .s-underline-text, a.a-link-normal',
+  )) {
+    const countText = /^\(?(\d[\d.,'’\s]*(?:[KM万]|mil|mila)?)\+?\)?$/i.exec(
+      words(link) ?? '',
+    )?.[1];
     if (countText !== undefined) return exactCount(countText) ?? countText.trim();
   }
   return null;
 }
 
 /**
- * Returns the address of an image that may load later: its `src` is then a placeholder in the page itself.
+ * Returns the address of an image that may load later: its `src` is then a placeholder in the page
+ * itself.
  */
 function thumbnailOf(image: Element | undefined): string | null {
-  const urls = ['src', 'data-src', 'srcset'].map((name) => attribute(image, name)?.split(/[\s,]/)[0]);
+  const urls = ['src', 'data-src', 'srcset'].map(
+    (name) => attribute(image, name)?.split(/[\s,]/)[0],
+  );
   return urls.map((url) => absoluteUrl(url)).find((url) => url !== null) ?? null;
 }
 
@@ -142,16 +157,18 @@ function isSponsored(result: Element, heading: Element | undefined, href: string
 
 function isPrime(result: Element): boolean {
   if (holds(result, 'i.a-icon-prime')) return true;
-  if (findAll(result, '.a-icon-alt').some((icon) => primeLabel.test(words(icon) ?? ''))) return true;
+  if (findAll(result, '.a-icon-alt').some((icon) => primeLabel.test(words(icon) ?? '')))
+    return true;
   return findAll(result, 'i[aria-label], span[aria-label]').some(({ attribs }) =>
     primeLabel.test(attribs['aria-label']!.trim()),
   );
 }
 
 /**
- * Returns a result with the documented fields: price, rating and count as text ("$25.18", "4.5", "84753"),
- * null if the page has none; `url` is a path on the store. For a sponsored result it is the path of the
- * redirect's target. A `brand` with its own heading is kept. Prices: readCardPrice().
+ * Returns a result with the documented fields: price, rating and count as text ("$25.18", "4.5",
+ * "84753"), null if the page has none; `url` is a path on the store. For a sponsored result it is
+ * the path of the redirect's target. A `brand` with its own heading is kept. Prices:
+ * readCardPrice().
  */
 export function readEntry(result: Element, home: string | null): JsonObject {
   const asin = result.attribs['data-asin']!;

@@ -14,7 +14,8 @@ async function readAll(input: JsonObject, region = 'us') {
   const reading = search.read({ list_type: 'search', ...input }, { region, fetch: asked.fetch });
   for (;;) {
     const step = await reading.next();
-    if (step.done) return { pages, entries: pages.flat(), summary: step.value, requests: asked.requests };
+    if (step.done)
+      return { pages, entries: pages.flat(), summary: step.value, requests: asked.requests };
     expect(step.value.list).toBe('products');
     pages.push(step.value.entries);
   }
@@ -22,7 +23,11 @@ async function readAll(input: JsonObject, region = 'us') {
 
 function extract(results: string): JsonObject[] {
   const body = Buffer.from(`<html><body><div class="s-main-slot">${results}</div></body></html>`);
-  return search.extract({ status: 200, headers: {}, body, url: 'http://site.test/s', at: 0 }, {}, 'us');
+  return search.extract(
+    { status: 200, headers: {}, body, url: 'http://site.test/s', at: 0 },
+    {},
+    'us',
+  );
 }
 
 const result = (inner: string) =>
@@ -33,14 +38,18 @@ describe('entries', () => {
     const keyword = 'lamp 100';
     const { pages } = await readAll({ keyword, pages: 1 }, region);
     const store = stores[region]!;
-    const made = fakeSearchResults(keyword, 1).map(({ asin, ad }) => ({ ...fakeProduct(region, asin), ad }));
+    const made = fakeSearchResults(keyword, 1).map(({ asin, ad }) => ({
+      ...fakeProduct(region, asin),
+      ad,
+    }));
     expect(pages).toHaveLength(1);
     expect(pages[0]).toEqual(
       made.map((product) => ({
         asin: product.asin,
         title: product.title,
         price: money(store, product.price).replace(/\s/g, ' '),
-        original_price: product.before === null ? null : money(store, product.before).replace(/\s/g, ' '),
+        original_price:
+          product.before === null ? null : money(store, product.before).replace(/\s/g, ' '),
         currency: store.currency,
         rating: product.rating.toFixed(1),
         review_count: String(product.ratings),
@@ -131,7 +140,9 @@ describe('entries', () => {
       extract(stars('<span aria-label="84,753"><a href="#customerReviews">(84.7K)</a></span>'))[0]!
         .review_count,
     ).toBe('84753');
-    expect(extract(stars('<a aria-label="13 sizes and 4 colours">more</a>'))[0]!.review_count).toBeNull();
+    expect(
+      extract(stars('<a aria-label="13 sizes and 4 colours">more</a>'))[0]!.review_count,
+    ).toBeNull();
   });
 
   it('use the accessible title if the visible one is truncated', () => {
@@ -145,7 +156,9 @@ describe('entries', () => {
 
   it('have a path even if a link is broken or missing', () => {
     expect(extract(result('<h2>T</h2>'))[0]!.url).toBe('/dp/B0TEST0001');
-    expect(extract(result('<h2><a href="/sspa/click?url=%E0%A4%A">T</a></h2>'))[0]!.url).toMatch(/^\//);
+    expect(extract(result('<h2><a href="/sspa/click?url=%E0%A4%A">T</a></h2>'))[0]!.url).toMatch(
+      /^\//,
+    );
   });
 });
 
@@ -200,11 +213,17 @@ describe('paging', () => {
   it('returns an empty list for a search without results', async () => {
     const { entries, summary } = await readAll({ keyword: 'nothing 700' });
     expect(entries).toEqual([]);
-    expect(summary).toEqual({ total_products: 0, scraped_pages: 1, total_result_count: 0, has_more: false });
+    expect(summary).toEqual({
+      total_products: 0,
+      scraped_pages: 1,
+      total_result_count: 0,
+      has_more: false,
+    });
   });
 
   it('requests a category by its node, with or without a keyword', () => {
-    const path = (input: JsonObject) => searchRequest({ list_type: 'category', ...input }, 'us', 2).path;
+    const path = (input: JsonObject) =>
+      searchRequest({ list_type: 'category', ...input }, 'us', 2).path;
     expect(path({ keyword: '172282' })).toBe('/s?rh=n%3A172282&page=2');
     expect(path({ keyword: 'x', category: '493964' })).toBe('/s?rh=n%3A493964&page=2');
   });
@@ -221,7 +240,10 @@ describe('a refusal', () => {
     ['814', 'page_empty'],
     ['816', 'page_throttled'],
   ])('%s is %s and never an empty list', async (ending, code) => {
-    await expect(readAll({ keyword: `lamp ${ending}` })).rejects.toMatchObject({ name: 'Fault', code });
+    await expect(readAll({ keyword: `lamp ${ending}` })).rejects.toMatchObject({
+      name: 'Fault',
+      code,
+    });
   });
 
   it('fails the whole listing if it affects a later page', async () => {

@@ -15,7 +15,8 @@ const maxPages = 400;
 /** Builds the request for a page of a search, or of a category by its node number. */
 export function searchRequest(input: JsonObject, region: string, page: number): PageRequest {
   const query = new URLSearchParams();
-  if (input.list_type === 'category') query.set('rh', `n:${text(input.category) ?? String(input.keyword)}`);
+  if (input.list_type === 'category')
+    query.set('rh', `n:${text(input.category) ?? String(input.keyword)}`);
   else query.set('k', String(input.keyword));
   query.set('page', String(page));
   return {
@@ -54,8 +55,8 @@ function hasNext(page: HtmlPage): boolean {
 
 /** Number of the displayed page, if it is stated: beyond the end, some stores repeat a page. */
 function shownPage(page: HtmlPage): number | null {
-  const selected = findAll(page.root, '.s-pagination-selected, .pagnCur, li.a-selected').map((element) =>
-    integer(words(element)),
+  const selected = findAll(page.root, '.s-pagination-selected, .pagnCur, li.a-selected').map(
+    (element) => integer(words(element)),
   );
   return selected.find((number) => number !== null) ?? null;
 }
@@ -65,7 +66,10 @@ function entriesOf(page: HtmlPage, region: string): JsonObject[] {
   return withTitleOrPrice(entries);
 }
 
-/** A product that is both sponsored and a regular result is two entries, each at most once in a listing. */
+/**
+ * A product that is both sponsored and a regular result is two entries, each at most once in a
+ * listing.
+ */
 function nameOf({ asin, is_sponsored }: JsonObject): string {
   return `${is_sponsored === true ? 'ad' : 'result'} ${String(asin)}`;
 }
@@ -112,12 +116,12 @@ async function* read(
 }
 
 /**
- * Reads the results of a search or category. Ends if the "next" link is missing, at `pages` (0: all), at a
- * page without new results, or at a page other than the requested one. `input` has `list_type`, `keyword`,
- * `category` and `pages`. Sponsored results are included and marked. A search without results is an empty
- * list; a refusal is a fault. The summary has `total_products` and `scraped_pages` of this reading, the
- * site's `total_result_count`, and `has_more`. The site ends long searches without a "next" link; its total
- * then exceeds the results of the pages.
+ * Reads the results of a search or category. Ends if the "next" link is missing, at `pages` (0:
+ * all), at a page without new results, or at a page other than the requested one. `input` has
+ * `list_type`, `keyword`, `category` and `pages`. Sponsored results are included and marked. A
+ * search without results is an empty list; a refusal is a fault. The summary has `total_products`
+ * and `scraped_pages` of this reading, the site's `total_result_count`, and `has_more`. The site
+ * ends long searches without a "next" link; its total then exceeds the results of the pages.
  */
 export const search: ListReader = {
   sort: 'list',

@@ -12,5 +12,7 @@ describe('sellers', () => {
       'Blue',
     ],
     ['<div id="merchant-info">Sold by Blue and Fulfilled by Amazon.</div>', null],
-  ])('are read from %s', (html, name) => expect(readSeller(parseHtml(html), 'new').name).toBe(name));
+  ])('are read from %s', (html, name) =>
+    expect(readSeller(parseHtml(html), 'new').name).toBe(name),
+  );
 });

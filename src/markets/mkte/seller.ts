@@ -16,7 +16,9 @@ const soldBy = /sold by|verk[aä]uf|vend[ui]|venduto|販売元/i;
 
 function idInLink(element: Element | undefined): string | null {
   return (
-    /[?&](?:seller|merchant|me|m)=([A-Z0-9]{8,20})(?=&|$)/.exec(attribute(element, 'href') ?? '')?.[1] ?? null
+    /[?&](?:seller|merchant|me|m)=([A-Z0-9]{8,20})(?=&|$)/.exec(
+      attribute(element, 'href') ?? '',
+    )?.[1] ?? null
   );
 }
 
@@ -27,12 +29,16 @@ const byItself = [
 ];
 
 function storeItself(prose: string | null): string | null {
-  return byItself.map((pattern) => pattern.exec(prose ?? '')?.[1]).find((name) => name !== undefined) ?? null;
+  return (
+    byItself.map((pattern) => pattern.exec(prose ?? '')?.[1]).find((name) => name !== undefined) ??
+    null
+  );
 }
 
 /**
- * Returns the seller of the offer: its name from the link, otherwise from the buy box's row, otherwise from
- * its text; its id from the link, otherwise from the "Add to cart" form. Missing values are null.
+ * Returns the seller of the offer: its name from the link, otherwise from the buy box's row,
+ * otherwise from its text; its id from the link, otherwise from the "Add to cart" form. Missing
+ * values are null.
  */
 export function readSeller(page: HtmlPage, kind: OfferKind): JsonObject {
   const of = (id: string) => ofOffer(allById(page, id), kind);

@@ -1,4 +1,12 @@
-import { allById, type Element, find, findAll, type HtmlPage, oneLine, words } from '../html/html.ts';
+import {
+  allById,
+  type Element,
+  find,
+  findAll,
+  type HtmlPage,
+  oneLine,
+  words,
+} from '../html/html.ts';
 
 export interface Specification {
   name: string;
@@ -53,7 +61,10 @@ function fromRow(row: Element): Specification[] {
 function fromBullet(bullet: Element): Specification[] {
   const label = find(bullet, 'b, .a-text-bold');
   if (!label || isReviews(bullet)) return [];
-  return pair(words(label), words(bullet, (element) => element === label)?.replace(/^[:：]\s*/, '') ?? null);
+  return pair(
+    words(label),
+    words(bullet, (element) => element === label)?.replace(/^[:：]\s*/, '') ?? null,
+  );
 }
 
 function fromFact(fact: Element): Specification[] {
@@ -65,8 +76,9 @@ function fromAttribute(card: Element): Specification[] {
 }
 
 /**
- * Returns every name and value that the page lists about the product: overview, details and specification
- * tables, detail bullets, clothing facts and book attributes, grouped in this order, without duplicate names.
+ * Returns every name and value that the page lists about the product: overview, details and
+ * specification tables, detail bullets, clothing facts and book attributes, grouped in this order,
+ * without duplicate names.
  */
 export function readSpecifications(page: HtmlPage): Specification[] {
   const within = (ids: readonly string[]) => ids.flatMap((id) => allById(page, id));

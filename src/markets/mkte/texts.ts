@@ -49,9 +49,9 @@ const programmes =
   /^amazon[ -]?(?:renewed(?: premium)?|refurbished|reconditionné|ricondizionati?|reacondicionados?|warehouse(?: deals)?|resale|outlet|second chance|seconde main|retourenkauf|seconda mano|segunda mano|haul|launchpad|handmade|global store|整備済み品|アウトレット)$/iu;
 
 /**
- * Returns the brand: from a table, otherwise from the byline if its wording names one, otherwise from a
- * byline that is only a link. Programmes of the market are no brands. Null for a book, whose byline names its
- * authors.
+ * Returns the brand: from a table, otherwise from the byline if its wording names one, otherwise
+ * from a byline that is only a link. Programmes of the market are no brands. Null for a book, whose
+ * byline names its authors.
  */
 export function readBrand(
   page: HtmlPage,
@@ -59,8 +59,12 @@ export function readBrand(
 ): string | null {
   const byline = byId(page, 'bylineInfo');
   const bylineText = words(byline) ?? '';
-  const listed = specifications.filter(({ name }) => brandNames.test(name)).map(({ value }) => value);
-  const named = bylines.map((pattern) => pattern.exec(bylineText)?.[1]).find((brand) => brand !== undefined);
+  const listed = specifications
+    .filter(({ name }) => brandNames.test(name))
+    .map(({ value }) => value);
+  const named = bylines
+    .map((pattern) => pattern.exec(bylineText)?.[1])
+    .find((brand) => brand !== undefined);
   const link = named === undefined && byline?.name === 'a' ? words(byline) : null;
   const brands = [...listed, named ?? null, link, words(byId(page, 'brand'))];
   return brands.find((brand) => brand !== null && !programmes.test(brand.trim())) ?? null;
@@ -103,7 +107,9 @@ const reviewBlocks = ['averageCustomerReviews', 'acrCustomerReviewLink'];
 const countText =
   /^(?:\(\s*\d[\d.,'’\s]*[KMk万]?\+?\s*\)|\d[\d.,'’\s]*[KMk万]?\+?\s*(?:(?:global )?(?:customer )?(?:ratings?|reviews?)|bewertung(?:en)?|(?:sterne)?bewertung(?:en)?|rezension(?:en)?|évaluations?|avis|commentaires?|recension[ei]|valutazion[ei]|valoraci(?:ón|ones)|calificaci(?:ón|ones)|opiniones|reseñas?|レビュー|個の評価|件(?:の.*)?))$/iu;
 
-/** Texts of the number of ratings in the link of pages for touch screens: "(201)", "1,204 ratings". */
+/**
+ * Texts of the number of ratings in the link of pages for touch screens: "(201)", "1,204 ratings".
+ */
 function touchCounts(page: HtmlPage): (string | null)[] {
   const parts = findAll(byId(page, 'acrCustomerReviewLink'), 'span');
   const texts = parts
@@ -168,16 +174,19 @@ function isHidden(element: Element): boolean {
 }
 
 function tabbedDescriptions(page: HtmlPage): Element[] {
-  return [...page.ids].flatMap(([id, blocks]) => (/TabbedDescriptionOverviewContent/.test(id) ? blocks : []));
+  return [...page.ids].flatMap(([id, blocks]) =>
+    /TabbedDescriptionOverviewContent/.test(id) ? blocks : [],
+  );
 }
 
 /**
- * Returns the description: the product's, otherwise the book's, otherwise the text of the manufacturer's
- * images.
+ * Returns the description: the product's, otherwise the book's, otherwise the text of the
+ * manufacturer's images.
  */
 export function readDescription(page: HtmlPage): string | null {
   const book = byId(page, 'bookDescription_feature_div');
-  const maker = byId(page, 'aplus_feature_div') ?? byId(page, 'aplus3p_feature_div') ?? byId(page, 'aplus');
+  const maker =
+    byId(page, 'aplus_feature_div') ?? byId(page, 'aplus3p_feature_div') ?? byId(page, 'aplus');
   const blocks = [
     ...allById(page, 'productDescription'),
     find(book, '.a-expander-content'),

@@ -55,7 +55,9 @@ function fromMaps(page: HtmlPage): Variant[] {
   return Object.entries(object(scriptValue(page, 'dimensionToAsinMap'))).map(([places, asin]) => ({
     asin: String(asin),
     title: joined(
-      places.split('_').map((valueIndex, at) => text(list(values[dimensions[at] ?? ''])[Number(valueIndex)])),
+      places
+        .split('_')
+        .map((valueIndex, at) => text(list(values[dimensions[at] ?? ''])[Number(valueIndex)])),
     ),
   }));
 }
@@ -70,7 +72,10 @@ function fromSortedValues(page: HtmlPage): Variant[] {
 }
 
 function swatchTitle(swatch: Element): string | null {
-  const label = find(swatch, '.swatch-title-text-display, .swatch-title-text, .twisterTextDiv, .a-size-base');
+  const label = find(
+    swatch,
+    '.swatch-title-text-display, .swatch-title-text, .twisterTextDiv, .a-size-base',
+  );
   return attribute(find(swatch, 'img[alt]'), 'alt') ?? words(label);
 }
 
@@ -78,7 +83,9 @@ function fromSwatches(page: HtmlPage): Variant[] {
   const swatches = [...page.ids]
     .filter(([id]) => /^(?:inline-twister-row-|variation_)/.test(id))
     .flatMap(([, rows]) =>
-      rows.flatMap((row) => findAll(row, 'li[data-asin], li[data-defaultasin], option[value*=","]')),
+      rows.flatMap((row) =>
+        findAll(row, 'li[data-asin], li[data-defaultasin], option[value*=","]'),
+      ),
     );
   return swatches.map((swatch) => ({
     asin:
@@ -100,9 +107,9 @@ export function parentAsin(page: HtmlPage, asin: string): string | null {
 }
 
 /**
- * Returns the page's variants including itself, in the page's order: from the scripts' maps, otherwise from
- * the swatches. `title` is the joined values. `price` is null, because the maps have no prices, and prices in
- * swatches are often for members or used items.
+ * Returns the page's variants including itself, in the page's order: from the scripts' maps,
+ * otherwise from the swatches. `title` is the joined values. `price` is null, because the maps have
+ * no prices, and prices in swatches are often for members or used items.
  */
 export function readVariants(page: HtmlPage): JsonObject[] {
   for (const source of [fromMaps, fromSortedValues, fromSwatches]) {

@@ -52,7 +52,9 @@ const samples: MarketSamples = (address) => [
   {
     title: 'stores',
     kind: 'search_bulk',
-    body: { items: [{ url: `${address}/collections/lamps` }, { url: `${address}/search?q=clay+mug` }] },
+    body: {
+      items: [{ url: `${address}/collections/lamps` }, { url: `${address}/search?q=clay+mug` }],
+    },
   },
 ];
 

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { direct } from '../../../sandbox/in-process-origin.ts';
-import { listed, mktf as origin, sizeOfCollection, storeSize } from '../../../sandbox/mktf/index.ts';
+import {
+  listed,
+  mktf as origin,
+  sizeOfCollection,
+  storeSize,
+} from '../../../sandbox/mktf/index.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { FetchPage, PageResponse } from '../../fetch/page.ts';
 import type { ListSummary } from '../market.ts';
@@ -108,7 +113,11 @@ describe('read()', () => {
   it('reads a whole store and requests no page after a short one', async () => {
     const { entries, summary, requests } = await read('/');
     expect(entries).toHaveLength(storeSize);
-    expect(summary).toMatchObject({ collection: null, total_products: storeSize, pages_fetched: 3 });
+    expect(summary).toMatchObject({
+      collection: null,
+      total_products: storeSize,
+      pages_fetched: 3,
+    });
     expect(requests).toHaveLength(3);
   });
 
@@ -122,11 +131,16 @@ describe('read()', () => {
     const { entries, summary } = await read('/search?q=wool+hand+made');
     const all = Array.from({ length: storeSize }, (_, at) => listed(null, at));
     const expected = all.filter(
-      ({ title, tags }) => String(title).startsWith('Wool') && (tags as string[]).includes('Hand Made'),
+      ({ title, tags }) =>
+        String(title).startsWith('Wool') && (tags as string[]).includes('Hand Made'),
     );
     expect(expected.length).toBeGreaterThan(0);
     expect(entries).toEqual(expected);
-    expect(summary).toMatchObject({ collection: null, total_products: expected.length, pages_fetched: 3 });
+    expect(summary).toMatchObject({
+      collection: null,
+      total_products: expected.length,
+      pages_fetched: 3,
+    });
   });
 
   it('ends when a page repeats', async () => {
@@ -158,7 +172,11 @@ describe('read()', () => {
       return { ...page, body: Buffer.from('{"products":[]}') };
     }, '/collections/all');
     expect(entries).toHaveLength(storeSize);
-    expect(summary).toMatchObject({ collection: 'all', total_products: storeSize, pages_fetched: 4 });
+    expect(summary).toMatchObject({
+      collection: 'all',
+      total_products: storeSize,
+      pages_fetched: 4,
+    });
   });
 
   it('rejects another collection’s catalogue after a redirect', async () => {
@@ -175,7 +193,10 @@ describe('read()', () => {
     await expect(readWith(led('/products.json'), '/collections/mugs-100')).rejects.toMatchObject({
       code: 'page_mismatch',
     });
-    const same = await readWith(led('/en/collections/mugs-701/products.json'), '/collections/mugs-701');
+    const same = await readWith(
+      led('/en/collections/mugs-701/products.json'),
+      '/collections/mugs-701',
+    );
     expect(same.entries).toHaveLength(1);
   });
 
@@ -183,7 +204,10 @@ describe('read()', () => {
     ['https://kiln9.co.uk/products.json', 'https://kiln9.com/'],
     ['https://eu.kiln9.com/products.json', 'https://us.kiln9.com/'],
     ['https://kiln9.com/en-gb/products.json', 'https://kiln9.com/'],
-    ['https://kiln9.com/en-gb/collections/a/products.json', 'https://kiln9.com/en-us/collections/a'],
+    [
+      'https://kiln9.com/en-gb/collections/a/products.json',
+      'https://kiln9.com/en-us/collections/a',
+    ],
   ])('rejects %s, the shop of another country than %s', async (url, asked) => {
     const fetch: FetchPage = async () => createResponse({ products: [] }, url);
     const pages = search.read({ url: asked }, { region: '', fetch });
@@ -221,7 +245,10 @@ describe('read()', () => {
     [816, 'page_unreadable'],
     [817, 'page_unreadable'],
     [820, 'page_blocked'],
-  ])('rejects a collection ending in %d with %s, never returns a short list', async (digits, code) => {
-    await expect(read(`/collections/mugs-${digits}`)).rejects.toMatchObject({ code });
-  });
+  ])(
+    'rejects a collection ending in %d with %s, never returns a short list',
+    async (digits, code) => {
+      await expect(read(`/collections/mugs-${digits}`)).rejects.toMatchObject({ code });
+    },
+  );
 });

@@ -10,8 +10,8 @@ import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../responses
 import { type StorePage, storePage } from './urls.ts';
 
 /**
- * Returns true if a store requires a password for its catalogue: by its message, or by a redirect to the
- * password page.
+ * Returns true if a store requires a password for its catalogue: by its message, or by a redirect
+ * to the password page.
  */
 function isClosed({ status, headers, url }: PageResponse): boolean {
   if (status === 401) return true;
@@ -23,9 +23,10 @@ function isClosed({ status, headers, url }: PageResponse): boolean {
 }
 
 /**
- * Returns the products of a response unchanged. Throws the faults of parseJsonResponse(), `page_private` for
- * a store that requires a password; `page_not_found` if the store says so; `page_unreadable` for anything but
- * a catalogue. A 404 can also be the response of another shop platform.
+ * Returns the products of a response unchanged. Throws the faults of parseJsonResponse(),
+ * `page_private` for a store that requires a password; `page_not_found` if the store says so;
+ * `page_unreadable` for anything but a catalogue. A 404 can also be the response of another shop
+ * platform.
  */
 function parseCatalogue(response: PageResponse): JsonObject[] {
   if (isClosed(response)) throw new Fault('page_private', 'the store requires a password');
@@ -33,7 +34,8 @@ function parseCatalogue(response: PageResponse): JsonObject[] {
   const products = isObject(root) ? root.products : undefined;
   if (!Array.isArray(products)) {
     const words = errorMessage(root);
-    if (isNotFoundMessage(words)) throw new Fault('page_not_found', `the store has no such page: ${words}`);
+    if (isNotFoundMessage(words))
+      throw new Fault('page_not_found', `the store has no such page: ${words}`);
     const details = words === null ? '' : `: ${words}`;
     throw new Fault(
       'page_unreadable',
@@ -66,7 +68,11 @@ function pathOf({ prefix, collection }: StorePage): string {
 }
 
 function request(catalogue: StorePage, page: number): PageRequest {
-  return { path: `${pathOf(catalogue)}?limit=${perPage}&page=${page}`, origin: catalogue.origin, ...asking };
+  return {
+    path: `${pathOf(catalogue)}?limit=${perPage}&page=${page}`,
+    origin: catalogue.origin,
+    ...asking,
+  };
 }
 
 function catalogueOf(input: JsonObject): StorePage {
@@ -111,9 +117,11 @@ function checkCountry(response: PageResponse, catalogue: StorePage): void {
 function checkCollection(response: PageResponse, catalogue: StorePage): void {
   const path = URL.parse(response.url)?.pathname ?? '';
   const answered = /\/collections\/([^/]+)\/products\.json$/.exec(path)?.[1];
-  if (answered === undefined && (catalogue.collection === null || !path.endsWith('/products.json'))) return;
+  if (answered === undefined && (catalogue.collection === null || !path.endsWith('/products.json')))
+    return;
   if (answered?.toLowerCase() === pathPart(catalogue.collection ?? '').toLowerCase()) return;
-  const requested = catalogue.collection === null ? 'the whole store' : `collection ${catalogue.collection}`;
+  const requested =
+    catalogue.collection === null ? 'the whole store' : `collection ${catalogue.collection}`;
   throw new Fault('page_mismatch', `requested ${requested}, was redirected to ${path}`);
 }
 
@@ -122,7 +130,11 @@ function isTooDeep(page: number): boolean {
   return (page - 1) * perPage >= deepestProduct;
 }
 
-async function productsOn(page: number, catalogue: StorePage, fetch: FetchPage): Promise<JsonObject[]> {
+async function productsOn(
+  page: number,
+  catalogue: StorePage,
+  fetch: FetchPage,
+): Promise<JsonObject[]> {
   const response = await fetch(request(catalogue, page));
   // The platform refuses offsets beyond its maximum; the catalogue ends there.
   if (isTooDeep(page) && [400, 404, 422].includes(response.status)) return [];
@@ -133,8 +145,8 @@ async function productsOn(page: number, catalogue: StorePage, fetch: FetchPage):
 }
 
 /**
- * Some stores return an empty list for a collection that has products. It counts as a fault, not as an empty
- * list.
+ * Some stores return an empty list for a collection that has products. It counts as a fault, not as
+ * an empty list.
  */
 async function checkEmpty(catalogue: StorePage, fetch: FetchPage): Promise<void> {
   const path = pathOf(catalogue).replace(/\/products\.json$/, '.json');
@@ -157,8 +169,8 @@ async function checkEmpty(catalogue: StorePage, fetch: FetchPage): Promise<void>
 }
 
 /**
- * Returns true if another page may follow one with this number of products. A page of the default size can be
- * full.
+ * Returns true if another page may follow one with this number of products. A page of the default
+ * size can be full.
  */
 function isFull(products: readonly JsonObject[]): boolean {
   return products.length >= perPage || products.length === defaultPerPage;
@@ -179,7 +191,10 @@ interface CataloguePage {
   full: boolean;
 }
 
-/** Reads one page. The rest of its memory is released when this returns, before the next page is fetched. */
+/**
+ * Reads one page. The rest of its memory is released when this returns, before the next page is
+ * fetched.
+ */
 async function readPage(
   page: number,
   catalogue: StorePage,
@@ -193,11 +208,12 @@ async function readPage(
 }
 
 /**
- * Reads a store's catalogue into `products`, unchanged. `input` has the `url` of a store, a collection or a
- * search page. A search reads the whole store and keeps products whose title, vendor, type or tags contain
- * every word. The summary has `store`, `collection` (null for the whole store), `total_products` kept,
- * `pages_fetched` and `has_more`. Ends at an empty page, at a short page, or at a page without new products.
- * Prices are text in the store's currency, which responses do not name.
+ * Reads a store's catalogue into `products`, unchanged. `input` has the `url` of a store, a
+ * collection or a search page. A search reads the whole store and keeps products whose title,
+ * vendor, type or tags contain every word. The summary has `store`, `collection` (null for the
+ * whole store), `total_products` kept, `pages_fetched` and `has_more`. Ends at an empty page, at a
+ * short page, or at a page without new products. Prices are text in the store's currency, which
+ * responses do not name.
  */
 export const search: ListReader = {
   sort: 'list',
@@ -213,7 +229,8 @@ export const search: ListReader = {
       pages += 1;
       if (page === 1 && count === 0 && catalogue.collection !== null) {
         if (catalogue.collection === 'all') {
-          // The collection "all" is empty if a store defines its own; the whole store is read instead.
+          // The collection "all" is empty if a store defines its own; the whole store is read
+          // instead.
           catalogue = { ...catalogue, collection: null };
           page = 0;
           continue;

@@ -18,7 +18,13 @@ describe('storePage', () => {
     [`${origin}/search?q=red+mug&type=product`, '', null, 'search'],
     [`${origin}/fr/search?q=tasse`, '/fr', null, 'search'],
   ])('parses %s', (address, prefix, collection, type) => {
-    expect(storePage(address)).toMatchObject({ origin, store: 'store.example', prefix, collection, type });
+    expect(storePage(address)).toMatchObject({
+      origin,
+      store: 'store.example',
+      prefix,
+      collection,
+      type,
+    });
   });
 
   it('keeps a port and the scheme', () => {
@@ -50,7 +56,13 @@ describe('storePage', () => {
 });
 
 it('splitWords() splits words in lower case without search operators', () => {
-  expect(splitWords('  Red "Clay Mug" *oat*\tＭＵＧ')).toEqual(['red', 'clay', 'mug', 'oat', 'mug']);
+  expect(splitWords('  Red "Clay Mug" *oat*\tＭＵＧ')).toEqual([
+    'red',
+    'clay',
+    'mug',
+    'oat',
+    'mug',
+  ]);
 });
 
 it('parseUrl() returns a reader’s input and supports no other page', () => {

@@ -41,7 +41,8 @@ export function splitWords(query: string): string[] {
 function placeOf(path: string): Pick<StorePage, 'prefix' | 'collection'> & { search: boolean } {
   const parts = path.split('/').filter((part) => part !== '');
   const first = parts[0];
-  const localized = first !== undefined && locale.test(first) && !notLocales.includes(first.toLowerCase());
+  const localized =
+    first !== undefined && locale.test(first) && !notLocales.includes(first.toLowerCase());
   const prefix = localized ? `/${parts.shift()!}` : '';
   if (parts.at(-1) === 'products.json') parts.pop();
   const [name, handle, ...more] = parts;
@@ -56,9 +57,9 @@ function placeOf(path: string): Pick<StorePage, 'prefix' | 'collection'> & { sea
 }
 
 /**
- * Parses a submitted address. A language prefix is kept; `page`, `sort_by` and other query parameters of a
- * collection are ignored, because they do not affect its products. Throws an Error that describes the
- * problem.
+ * Parses a submitted address. A language prefix is kept; `page`, `sort_by` and other query
+ * parameters of a collection are ignored, because they do not affect its products. Throws an Error
+ * that describes the problem.
  */
 export function storePage(address: string): StorePage {
   const url = URL.parse(address.trim());

@@ -4,7 +4,10 @@ const codes: ReadonlySet<string> = new Set(
   Intl.supportedValuesOf('currency').filter((code) => !['SOS', 'TOP', 'XXX', 'XTS'].includes(code)),
 );
 
-/** Currencies of a symbol or word. Without a home currency it stands for the first one, unless shared. */
+/**
+ * Currencies of a symbol or word. Without a home currency it stands for the first one, unless
+ * shared.
+ */
 interface CurrencySign {
   currencies: readonly string[];
   /** True if the symbol alone does not identify the currency. */
@@ -38,7 +41,10 @@ const dollars: CurrencySign = {
   ],
 };
 const crowns: CurrencySign = { currencies: ['SEK', 'NOK', 'DKK', 'ISK'], isShared: true };
-const rupees: CurrencySign = { currencies: ['INR', 'PKR', 'LKR', 'NPR', 'MUR', 'SCR'], isShared: true };
+const rupees: CurrencySign = {
+  currencies: ['INR', 'PKR', 'LKR', 'NPR', 'MUR', 'SCR'],
+  isShared: true,
+};
 const yuan: CurrencySign = { currencies: ['CNY', 'TWD', 'HKD', 'MOP'], isShared: true };
 const riyals: CurrencySign = { currencies: ['SAR', 'QAR', 'OMR', 'YER'], isShared: true };
 const dirhams: CurrencySign = { currencies: ['AED', 'MAD'], isShared: true };
@@ -139,8 +145,8 @@ const currencyWords: ReadonlyMap<string, CurrencySign> = new Map([
 /* cspell:enable */
 
 /**
- * Currencies of countries that write decimals after a comma and group thousands by points or spaces. In the
- * others, thousands are grouped by commas.
+ * Currencies of countries that write decimals after a comma and group thousands by points or
+ * spaces. In the others, thousands are grouped by commas.
  */
 const commaCurrencies: ReadonlySet<string> = new Set([
   'EUR',
@@ -188,8 +194,14 @@ export function isCurrencyCode(text: string): boolean {
   return codes.has(text);
 }
 
-/** Returns the currency of a symbol in a store with the currency `home`. Null if the symbol is shared. */
-export function resolveSign({ currencies, isShared }: CurrencySign, home: string | null): string | null {
+/**
+ * Returns the currency of a symbol in a store with the currency `home`. Null if the symbol is
+ * shared.
+ */
+export function resolveSign(
+  { currencies, isShared }: CurrencySign,
+  home: string | null,
+): string | null {
   if (home !== null && currencies.includes(home)) return home;
   return isShared ? null : currencies[0]!;
 }
@@ -203,10 +215,13 @@ export interface AmountFormat {
   currency: string | null;
 }
 
-/** Returns the format of a currency. Currencies of a shared symbol have the format of its first one. */
+/**
+ * Returns the format of a currency. Currencies of a shared symbol have the format of its first one.
+ */
 export function amountFormat(currency: string | null, shared?: CurrencySign): AmountFormat {
   const code = currency ?? shared?.currencies[0] ?? null;
-  if (code === null || !/^[A-Z]{3}$/.test(code)) return { decimals: 2, point: null, currency: null };
+  if (code === null || !/^[A-Z]{3}$/.test(code))
+    return { decimals: 2, point: null, currency: null };
   const style = new Intl.NumberFormat('en', { style: 'currency', currency: code });
   return {
     decimals: style.resolvedOptions().maximumFractionDigits ?? 2,

@@ -13,14 +13,15 @@ const formats: readonly (readonly [thousands: string, point: string])[] = [
   ['', '.'],
   ['', ','],
 ];
-const currencies: readonly (readonly [code: string, decimals: number, forms: readonly string[]])[] = [
-  ['USD', 2, ['$#', '$ #', 'US$#', 'USD #', '# USD']],
-  ['EUR', 2, ['€#', '# €', '#€', 'EUR #']],
-  ['KWD', 3, ['KWD #', '# KD', 'KD #']],
-  ['JPY', 0, ['￥#', '¥#', '#円', 'JPY #']],
-  ['VND', 0, ['₫#', '# ₫', '#đ', 'VND #']],
-  ['TRY', 2, ['# TL', '₺#']],
-];
+const currencies: readonly (readonly [code: string, decimals: number, forms: readonly string[]])[] =
+  [
+    ['USD', 2, ['$#', '$ #', 'US$#', 'USD #', '# USD']],
+    ['EUR', 2, ['€#', '# €', '#€', 'EUR #']],
+    ['KWD', 3, ['KWD #', '# KD', 'KD #']],
+    ['JPY', 0, ['￥#', '¥#', '#円', 'JPY #']],
+    ['VND', 0, ['₫#', '# ₫', '#đ', 'VND #']],
+    ['TRY', 2, ['# TL', '₺#']],
+  ];
 /** Texts around a price that do not change it, then texts that make it doubtful. */
 const harmless = [
   '#',
@@ -52,7 +53,11 @@ const doubtful = [
   '# with membership',
 ];
 
-function write(value: number, decimals: number, [thousands, point]: readonly [string, string]): string {
+function write(
+  value: number,
+  decimals: number,
+  [thousands, point]: readonly [string, string],
+): string {
   const [whole = '', fraction] = value.toFixed(decimals).split('.');
   const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, thousands);
   return fraction === undefined ? grouped : `${grouped}${point}${fraction}`;

@@ -1,5 +1,11 @@
 import type { Json } from '../../base/json.ts';
-import { type AmountFormat, amountFormat, currencySign, isCurrencyCode, resolveSign } from './currencies.ts';
+import {
+  type AmountFormat,
+  amountFormat,
+  currencySign,
+  isCurrencyCode,
+  resolveSign,
+} from './currencies.ts';
 import {
   decimalAmount,
   type PriceToken,
@@ -23,15 +29,18 @@ function currencyMarks(tokens: readonly PriceToken[]): string[] {
 }
 
 /**
- * Returns the ISO code of a price text's currency: a code beside the digits ("TWD 436.12"), a symbol of one
- * currency ("52,41 €", "S$12.30"), or a symbol of several ("$", "￥"), which is resolved with the store's
- * currency `home`. Returns `home` without any of these, and null for a symbol that is not that of `home` and
- * does not tell its currency ("kr").
+ * Returns the ISO code of a price text's currency: a code beside the digits ("TWD 436.12"), a
+ * symbol of one currency ("52,41 €", "S$12.30"), or a symbol of several ("$", "￥"), which is
+ * resolved with the store's currency `home`. Returns `home` without any of these, and null for a
+ * symbol that is not that of `home` and does not tell its currency ("kr").
  */
 export function priceCurrency(text: string, home: string | null): string | null {
   const marks = currencyMarks(priceTokens(text));
   if (marks.length === 0) return home;
-  return marks.map((mark) => resolveSign(currencySign(mark)!, home)).find((code) => code !== null) ?? null;
+  return (
+    marks.map((mark) => resolveSign(currencySign(mark)!, home)).find((code) => code !== null) ??
+    null
+  );
 }
 
 /** Returns true for a currency sign that does not stand for `currency`. */
@@ -42,14 +51,16 @@ function isOtherCurrency({ type, text }: PriceToken, currency: string | null): b
 }
 
 /**
- * Returns a price text as it is shown, with cents in an element of their own as decimals. Null if the digits
- * of its elements are not those of one amount.
+ * Returns a price text as it is shown, with cents in an element of their own as decimals. Null if
+ * the digits of its elements are not those of one amount.
  */
 export function shownPrice(text: string): string | null {
   return spellCents(text, amountFormat(priceCurrency(text, null)));
 }
 
-/** An amount with its currency before or after it; a code can stand beside a symbol ("NZD $100.70"). */
+/**
+ * An amount with its currency before or after it; a code can stand beside a symbol ("NZD $100.70").
+ */
 const oneAmount = 'c{0,2}:?nc{0,2}';
 /** Labels, and a percentage in parentheses, after an amount. */
 const tail = '(?:[w.:/()!]|\\(p\\))*\\*{0,2}';
@@ -84,7 +95,10 @@ function parsePrice(text: string, currency: string | null): PriceText | null {
   return { tokens, shape, format, amounts };
 }
 
-/** Returns the amount of a price whose currency stands for the decimal point: "35€ 99". Otherwise null. */
+/**
+ * Returns the amount of a price whose currency stands for the decimal point: "35€ 99". Otherwise
+ * null.
+ */
 function amountSplitBySign({ tokens, shape, format }: PriceText): number | null {
   if (!splitAmount.test(shape) || format.decimals !== 2) return null;
   const [integer, sign, cents] = tokens.slice(shape.indexOf('ncn'));
@@ -93,7 +107,8 @@ function amountSplitBySign({ tokens, shape, format }: PriceText): number | null 
 }
 
 /**
- * Returns true if asterisks in the text can hide digits: "$2*". A footnote follows the currency or the cents.
+ * Returns true if asterisks in the text can hide digits: "$2*". A footnote follows the currency or
+ * the cents.
  */
 function isMasked({ tokens, shape, format }: PriceText): boolean {
   const before = tokens[shape.indexOf('*') - 1];
@@ -108,7 +123,9 @@ function singleAmount(price: PriceText): number | null {
   if (split !== null) return split;
   const [first = null] = price.amounts;
   if (single.test(price.shape)) return first;
-  return repeated.test(price.shape) && price.amounts.every((amount) => amount === first) ? first : null;
+  return repeated.test(price.shape) && price.amounts.every((amount) => amount === first)
+    ? first
+    : null;
 }
 
 /** Returns the lower end of a range: "$45.99 - $60.00". */
@@ -118,9 +135,9 @@ function lowerEnd({ shape, amounts }: PriceText): number | null {
 }
 
 /**
- * Returns the lowest amount that a price text states, in currency units: that of a single price, by the rules
- * of shownAmount(), or the lower end of a range ("$45.99 - $60.00" is 45.99). "Free" is 0. Null for another
- * currency than `currency`, which defaults to the text's currency.
+ * Returns the lowest amount that a price text states, in currency units: that of a single price, by
+ * the rules of shownAmount(), or the lower end of a range ("$45.99 - $60.00" is 45.99). "Free" is
+ * 0. Null for another currency than `currency`, which defaults to the text's currency.
  */
 export function priceAmount(text: string, currency: string | null = null): number | null {
   if (/^\s*free!?\s*$/i.test(text)) return 0;
@@ -129,11 +146,11 @@ export function priceAmount(text: string, currency: string | null = null): numbe
 }
 
 /**
- * Returns the amount of a text that shows one price, in the format of its currency: "1.234,56 €", "￥16,800",
- * "1 234,50". `home` is the currency of the shop, for texts and symbols that do not tell theirs. Null unless
- * the whole text can be read in one way only: for unknown words, ranges, several prices, instalments,
- * discounts, unit prices, abbreviations ("Rp7,59jt"), masked amounts ("$2?"), and more decimals than the
- * currency has.
+ * Returns the amount of a text that shows one price, in the format of its currency: "1.234,56 €",
+ * "￥16,800", "1 234,50". `home` is the currency of the shop, for texts and symbols that do not tell
+ * theirs. Null unless the whole text can be read in one way only: for unknown words, ranges,
+ * several prices, instalments, discounts, unit prices, abbreviations ("Rp7,59jt"), masked amounts
+ * ("$2?"), and more decimals than the currency has.
  */
 export function shownAmount(text: string, home: string | null = null): number | null {
   const currency = priceCurrency(text, home);
@@ -142,7 +159,10 @@ export function shownAmount(text: string, home: string | null = null): number | 
   return price && singleAmount(price);
 }
 
-/** Returns a number rounded to the decimals of a currency, also if it is the result of inexact arithmetic. */
+/**
+ * Returns a number rounded to the decimals of a currency, also if it is the result of inexact
+ * arithmetic.
+ */
 function roundAmount(amount: number, { decimals }: AmountFormat): number {
   return Number(amount.toFixed(decimals));
 }
@@ -174,14 +194,16 @@ function amountsBesideCurrency(written: string, currency: string | null): number
 }
 
 /**
- * Returns the amounts that a price in data can mean: a number, or text in which a point separates decimals.
- * None for a value without a price; several for one that breaks the rule of the format, such as three
- * decimals in a currency with two ("12.500" is 12.5 or 12,500), or more decimals than the currency has. In
- * currencies without decimals, a point separates thousands. Other text is read by the rules of priceAmount().
+ * Returns the amounts that a price in data can mean: a number, or text in which a point separates
+ * decimals. None for a value without a price; several for one that breaks the rule of the format,
+ * such as three decimals in a currency with two ("12.500" is 12.5 or 12,500), or more decimals than
+ * the currency has. In currencies without decimals, a point separates thousands. Other text is read
+ * by the rules of priceAmount().
  */
 export function datumAmounts(value: Json | undefined, currency: string | null): number[] {
   const format = amountFormat(currency);
-  if (typeof value === 'number') return value > 0 && Number.isFinite(value) ? withRounded(value, format) : [];
+  if (typeof value === 'number')
+    return value > 0 && Number.isFinite(value) ? withRounded(value, format) : [];
   if (typeof value !== 'string') return [];
   const written = value.trim();
   const decimal = parseDecimal(written, format);
@@ -201,10 +223,12 @@ interface DecimalDigits {
 }
 
 /**
- * Parses a number in data. A comma is a separator only if it can separate thousands. Null for any other text.
+ * Parses a number in data. A comma is a separator only if it can separate thousands. Null for any
+ * other text.
  */
 function parseDecimal(written: string, format: AmountFormat): DecimalDigits | null {
-  const [, integer, separator, fraction = '0'] = /^(\d{1,15})(?:([.,])(\d{1,20}))?$/.exec(written) ?? [];
+  const [, integer, separator, fraction = '0'] =
+    /^(\d{1,15})(?:([.,])(\d{1,20}))?$/.exec(written) ?? [];
   if (integer === undefined) return null;
   const canGroup = fraction.length === 3 && format.point !== '.';
   return separator === ',' && !canGroup ? null : { integer, fraction };
@@ -218,8 +242,8 @@ function amountsOfText(written: string, currency: string | null): number[] {
 }
 
 /**
- * Returns the amount of a price in data by the rules of datumAmounts(). A value that can be read in several
- * ways is the one in `pageAmounts`, which are other amounts of the page; otherwise null.
+ * Returns the amount of a price in data by the rules of datumAmounts(). A value that can be read in
+ * several ways is the one in `pageAmounts`, which are other amounts of the page; otherwise null.
  */
 export function datumAmount(
   value: Json | undefined,
@@ -227,6 +251,7 @@ export function datumAmount(
   pageAmounts: readonly number[] = [],
 ): number | null {
   const amounts = datumAmounts(value, currency);
-  const confirmed = amounts.length === 1 ? amounts : amounts.filter((amount) => pageAmounts.includes(amount));
+  const confirmed =
+    amounts.length === 1 ? amounts : amounts.filter((amount) => pageAmounts.includes(amount));
   return confirmed.length === 1 ? confirmed[0]! : null;
 }

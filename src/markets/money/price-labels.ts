@@ -36,7 +36,18 @@ const labelsByLanguage: Readonly<Record<string, readonly string[]>> = {
     'internet',
     'for',
   ],
-  de: ['preis', 'unser', 'ihr', 'nur', 'jetzt', 'statt', 'uvp', 'sonderpreis', 'angebotspreis', 'angebot'],
+  de: [
+    'preis',
+    'unser',
+    'ihr',
+    'nur',
+    'jetzt',
+    'statt',
+    'uvp',
+    'sonderpreis',
+    'angebotspreis',
+    'angebot',
+  ],
   deRetail: [
     'verkaufspreis',
     'listenpreis',
@@ -84,7 +95,17 @@ const labelsByLanguage: Readonly<Record<string, readonly string[]>> = {
     'antes',
   ],
   pt: ['preço', 'por', 'agora', 'promocional', 'atual', 'nosso', 'somente', 'apenas'],
-  nl: ['prijs', 'adviesprijs', 'onze', 'nu', 'voor', 'aanbieding', 'actie', 'actieprijs', 'verkoopprijs'],
+  nl: [
+    'prijs',
+    'adviesprijs',
+    'onze',
+    'nu',
+    'voor',
+    'aanbieding',
+    'actie',
+    'actieprijs',
+    'verkoopprijs',
+  ],
   sv: ['pris', 'ord', 'ordinarie', 'nuvarande', 'rea', 'reapris', 'vårt', 'endast'],
   da: ['vores', 'tilbud', 'tilbudspris', 'nuværende', 'kun', 'før'],
   pl: ['cena', 'ceny', 'nasza', 'promocyjna', 'regularna', 'aktualna', 'tylko', 'teraz'],
@@ -114,7 +135,17 @@ const labelsByLanguage: Readonly<Record<string, readonly string[]>> = {
     '促销价',
     '价',
   ],
-  ja: ['価格', '参考価格', '販売価格', '通常価格', 'セール価格', '定価', '特価', '希望小売価格', '本体価格'],
+  ja: [
+    '価格',
+    '参考価格',
+    '販売価格',
+    '通常価格',
+    'セール価格',
+    '定価',
+    '特価',
+    '希望小売価格',
+    '本体価格',
+  ],
   ko: ['가격', '판매가', '정가', '할인가', '판매가격', '소비자가'],
   ar: ['السعر', 'سعر', 'الآن'],
   hi: ['मूल्य', 'कीमत', 'केवल'],
@@ -122,7 +153,18 @@ const labelsByLanguage: Readonly<Record<string, readonly string[]>> = {
 
 /** Words that say that a tax is in the price, or is not. */
 const inclusionByLanguage: Readonly<Record<string, readonly string[]>> = {
-  en: ['inc', 'incl', 'included', 'including', 'inclusive', 'ex', 'exc', 'excl', 'excluding', 'excluded'],
+  en: [
+    'inc',
+    'incl',
+    'included',
+    'including',
+    'inclusive',
+    'ex',
+    'exc',
+    'excl',
+    'excluding',
+    'excluded',
+  ],
   de: ['inkl', 'inklusive', 'enthalten', 'zzgl', 'exkl', 'brutto', 'netto'],
   romance: [
     'inclus',
@@ -257,7 +299,9 @@ const buyerGroupList: readonly string[] = [
 /* cspell:enable */
 
 export const priceLabels: ReadonlySet<string> = new Set(Object.values(labelsByLanguage).flat());
-export const inclusionWords: ReadonlySet<string> = new Set(Object.values(inclusionByLanguage).flat());
+export const inclusionWords: ReadonlySet<string> = new Set(
+  Object.values(inclusionByLanguage).flat(),
+);
 export const taxNames: ReadonlySet<string> = new Set(taxWords);
 export const fromWords: ReadonlySet<string> = new Set(fromWordList);
 export const rangeWords: ReadonlySet<string> = new Set(rangeWordList);

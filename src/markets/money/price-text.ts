@@ -1,6 +1,13 @@
 import { centsMark, numberMark } from '../html/html.ts';
 import { type AmountFormat, currencySign } from './currencies.ts';
-import { buyerGroups, fromWords, inclusionWords, priceLabels, rangeWords, taxNames } from './price-labels.ts';
+import {
+  buyerGroups,
+  fromWords,
+  inclusionWords,
+  priceLabels,
+  rangeWords,
+  taxNames,
+} from './price-labels.ts';
 
 type TokenType = 'number' | 'percent' | 'currency' | 'word' | 'other';
 
@@ -76,7 +83,8 @@ export function priceTokens(text: string): PriceToken[] {
     // "Rs. 500", "12 руб."
     const isAbbreviation =
       found === '.' && !isSpaced && previous?.type === 'currency' && /\p{L}$/u.test(previous.text);
-    if (type !== 'space' && !isAbbreviation) tokens.push(tokenOf(type as TokenType, found, isSpaced));
+    if (type !== 'space' && !isAbbreviation)
+      tokens.push(tokenOf(type as TokenType, found, isSpaced));
     isSpaced = type === 'space';
   }
   return tokens;
@@ -114,20 +122,25 @@ function wordLetter(token: PriceToken, index: number, tokens: readonly PriceToke
   return priceLabels.has(word) || isShopName(index, tokens) ? 'w' : 'x';
 }
 
-/** Returns the letter of a token in the shape of a price text; "x" for a token that no price text has. */
+/**
+ * Returns the letter of a token in the shape of a price text; "x" for a token that no price text
+ * has.
+ */
 function letterOf(token: PriceToken, index: number, tokens: readonly PriceToken[]): string {
   const { type, text } = token;
   if (type === 'number') return 'n';
   if (type === 'percent') return 'p';
   if (type === 'currency') return 'c';
-  if (rangeWords.has(text.toLowerCase()) && index > 0 && tokens[index - 1]?.type !== 'word') return '-';
+  if (rangeWords.has(text.toLowerCase()) && index > 0 && tokens[index - 1]?.type !== 'word')
+    return '-';
   if (type === 'other') return '.:/()*|!'.includes(text) ? text : 'x';
   return wordLetter(token, index, tokens);
 }
 
 /**
- * Returns the shape of a price text, one letter per token: n number, p percentage, c currency, w label, "-"
- * between the ends of a range, x anything else, and punctuation as it is. Null for the amount of a tax.
+ * Returns the shape of a price text, one letter per token: n number, p percentage, c currency, w
+ * label, "-" between the ends of a range, x anything else, and punctuation as it is. Null for the
+ * amount of a tax.
  */
 export function priceShape(tokens: readonly PriceToken[]): string | null {
   const shape = tokens.map(letterOf).join('');
@@ -136,8 +149,8 @@ export function priceShape(tokens: readonly PriceToken[]): string | null {
 }
 
 /**
- * Returns the digits of a integer part without its separators, or null unless they separate thousands (or
- * lakhs, by commas).
+ * Returns the digits of a integer part without its separators, or null unless they separate
+ * thousands (or lakhs, by commas).
  */
 function wholeDigits(written: string): string | null {
   const isGrouped =
@@ -154,15 +167,22 @@ function joinParts(integer: string, fraction: string): number | null {
   return Number.isSafeInteger(Math.trunc(value)) ? value : null;
 }
 
-/** Returns the amount of an integer part and its decimals. Null for more decimals than the currency has. */
-export function decimalAmount(integer: string, fraction: string, { decimals }: AmountFormat): number | null {
+/**
+ * Returns the amount of an integer part and its decimals. Null for more decimals than the currency
+ * has.
+ */
+export function decimalAmount(
+  integer: string,
+  fraction: string,
+  { decimals }: AmountFormat,
+): number | null {
   const isPossible = decimals === 0 ? /^0{1,2}$/.test(fraction) : fraction.length <= decimals;
   return isPossible ? joinParts(integer, fraction) : null;
 }
 
 /**
- * Returns the amount of digits with one separator before the last three: thousands if the currency is written
- * so. Null if the separator could be that of decimals.
+ * Returns the amount of digits with one separator before the last three: thousands if the currency
+ * is written so. Null if the separator could be that of decimals.
  */
 function groupedAmount(
   written: string,
@@ -173,13 +193,21 @@ function groupedAmount(
   const { decimals, point, currency } = format;
   if (decimals === 0) return joinParts(written, '');
   if (decimals === 3) return separator === '.' ? Number(written) : null;
-  // Shops in English write "€1,299"; those in other languages write the sign after the amount or a space.
+  // Shops in English write "€1,299"; those in other languages write the sign after the amount or a
+  // space.
   const isEnglish = currency === 'EUR' && separator === ',' && isAfterSign;
   return point !== null && (point !== separator || isEnglish) ? joinParts(written, '') : null;
 }
 
-/** Returns the amount of a number in the format of its currency. Null for an ambiguous or invalid number. */
-export function writtenAmount(written: string, format: AmountFormat, isAfterSign = false): number | null {
+/**
+ * Returns the amount of a number in the format of its currency. Null for an ambiguous or invalid
+ * number.
+ */
+export function writtenAmount(
+  written: string,
+  format: AmountFormat,
+  isAfterSign = false,
+): number | null {
   const digits = written.replace(/([.,])\s(?=\d{2}$)/, '$1').replace(/\s/g, ' ');
   if (/[.,'’]\s/.test(digits)) return null;
   const cents = /^[.,](\d{1,2})$/.exec(digits);
@@ -189,7 +217,8 @@ export function writtenAmount(written: string, format: AmountFormat, isAfterSign
     return joinParts(digits, '');
   const otherSeparators = integer.replace(/\d/g, '');
   if (otherSeparators.includes(separator)) return joinParts(digits, '');
-  const isGrouped = fraction.length === 3 && otherSeparators === '' && /^[1-9]\d{0,2}$/.test(integer);
+  const isGrouped =
+    fraction.length === 3 && otherSeparators === '' && /^[1-9]\d{0,2}$/.test(integer);
   if (isGrouped) return groupedAmount(digits, separator, format, isAfterSign);
   return decimalAmount(integer, fraction, format);
 }
@@ -201,8 +230,8 @@ const markedAmount = new RegExp(
 );
 
 /**
- * Returns a price text with cents in an element of their own as decimals: "$54", "85" is "$54.85". Null if
- * the digits of its elements are not those of one amount.
+ * Returns a price text with cents in an element of their own as decimals: "$54", "85" is "$54.85".
+ * Null if the digits of its elements are not those of one amount.
  */
 export function spellCents(text: string, { decimals }: AmountFormat): string | null {
   if (text.includes(numberMark)) return null;

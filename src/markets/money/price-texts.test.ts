@@ -657,7 +657,13 @@ const styles: readonly Style[] = [
     forms: ['$#', 'US$#', '# USD', 'Now $#'],
   },
   { currency: 'GBP', decimals: 2, thousands: [',', ''], point: '.', forms: ['£#', '£# inc. VAT'] },
-  { currency: 'EUR', decimals: 2, thousands: ['.', ' ', ''], point: ',', forms: ['# €', '€ #', 'ab # €'] },
+  {
+    currency: 'EUR',
+    decimals: 2,
+    thousands: ['.', ' ', ''],
+    point: ',',
+    forms: ['# €', '€ #', 'ab # €'],
+  },
   { currency: 'BRL', decimals: 2, thousands: ['.', ''], point: ',', forms: ['R$ #', 'por R$ #'] },
   { currency: 'IDR', decimals: 0, thousands: ['.', ''], point: ',', forms: ['Rp#', 'Rp. #'] },
   { currency: 'VND', decimals: 0, thousands: ['.', ''], point: ',', forms: ['#đ', '# ₫'] },
@@ -668,7 +674,10 @@ const styles: readonly Style[] = [
   { currency: 'KWD', decimals: 3, thousands: [',', ''], point: '.', forms: ['KD #'] },
 ];
 
-/** Ways to put the whole part and the decimals of an amount into elements, with "," for the separator. */
+/**
+ * Ways to put the whole part and the decimals of an amount into elements, with "," for the
+ * separator.
+ */
 const elements: readonly string[] = [
   'W,D',
   'W<sup>D</sup>',
@@ -714,23 +723,26 @@ const cycle = (list: readonly string[], index: number) => list[index % list.leng
 describe('any spelling of an amount', () => {
   it('is the amount or null, and never ten, a hundred or a thousand times it', () => {
     let readCount = 0;
-    const property = fc.property(written, ({ style, units, whole, separator, form, element, context }) => {
-      const decimals = whole ? 0 : style.decimals;
-      const amount = Number((units / 10 ** decimals).toFixed(decimals));
-      const [integer = '', fraction] = amount.toFixed(decimals).split('.');
-      const grouped = integer.replace(/\B(?=(?:\d{3})+$)/g, cycle(style.thousands, separator));
-      const digits =
-        fraction === undefined
-          ? grouped
-          : element.replace(',', style.point).replace('W', grouped).replace('D', fraction);
-      const markup = context.replaceAll('#', cycle(style.forms, form).replace('#', digits));
-      const read = shownAmount(textOf(markup), style.currency);
-      if (read === null) return;
-      readCount += 1;
-      const isDigitAdded = /^[01]/.test(context) || context === '#0';
-      // A digit more is another amount that is written, also if it is a multiple of the first.
-      if (!isDigitAdded) expect(read, markup).toBe(amount);
-    });
+    const property = fc.property(
+      written,
+      ({ style, units, whole, separator, form, element, context }) => {
+        const decimals = whole ? 0 : style.decimals;
+        const amount = Number((units / 10 ** decimals).toFixed(decimals));
+        const [integer = '', fraction] = amount.toFixed(decimals).split('.');
+        const grouped = integer.replace(/\B(?=(?:\d{3})+$)/g, cycle(style.thousands, separator));
+        const digits =
+          fraction === undefined
+            ? grouped
+            : element.replace(',', style.point).replace('W', grouped).replace('D', fraction);
+        const markup = context.replaceAll('#', cycle(style.forms, form).replace('#', digits));
+        const read = shownAmount(textOf(markup), style.currency);
+        if (read === null) return;
+        readCount += 1;
+        const isDigitAdded = /^[01]/.test(context) || context === '#0';
+        // A digit more is another amount that is written, also if it is a multiple of the first.
+        if (!isDigitAdded) expect(read, markup).toBe(amount);
+      },
+    );
     checkProperty(property, 3000);
     expect(readCount).toBeGreaterThan(800);
   });
@@ -745,7 +757,8 @@ describe('any spelling of an amount', () => {
       const text = (units / 10 ** decimals).toFixed(decimals);
       const isThousands = ['IDR', 'JPY'].includes(currency) && decimals === 3;
       const read = datumAmount(text, currency);
-      if (!isThousands && read !== null) expect(Math.abs(read - Number(text)), text).toBeLessThan(1e-6);
+      if (!isThousands && read !== null)
+        expect(Math.abs(read - Number(text)), text).toBeLessThan(1e-6);
     });
     checkProperty(property, 3000);
   });

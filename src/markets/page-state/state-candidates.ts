@@ -19,7 +19,8 @@ const maxCharacters = 8_000_000;
 /** Maximum values of states that are visited. */
 const maxVisits = 100_000;
 
-const assignment = /(?<![\w$.])((?:window\.|self\.)?[\w$.]{2,60})\s{0,9}(?:=|\.push\(|\()\s{0,9}(?=[{[])/g;
+const assignment =
+  /(?<![\w$.])((?:window\.|self\.)?[\w$.]{2,60})\s{0,9}(?:=|\.push\(|\()\s{0,9}(?=[{[])/g;
 
 /** Collects states up to the limits of a page. */
 class StateCollector {
@@ -69,7 +70,10 @@ function addScript(collector: StateCollector, script: Element): void {
   }
 }
 
-/** Returns the embedded JSON of a page: in JSON scripts, assignments, calls of `push()`, and attributes. */
+/**
+ * Returns the embedded JSON of a page: in JSON scripts, assignments, calls of `push()`, and
+ * attributes.
+ */
 export function pageStates({ root }: HtmlPage, elements: readonly Element[]): EmbeddedStates {
   const collector = new StateCollector();
   for (const script of findAll(root, 'script:not([src])')) addScript(collector, script);
@@ -113,7 +117,8 @@ function memberValue(name: string, value: Json): Omit<StateValue, 'path'> | null
   if (stockMembers.test(name)) return { field: 'availability', value: availabilityOf(value) };
   const code = text(value)?.trim() ?? null;
   if (code === null) return null;
-  if (currencyMembers.test(name)) return isCurrencyCode(code) ? { field: 'currency', value: code } : null;
+  if (currencyMembers.test(name))
+    return isCurrencyCode(code) ? { field: 'currency', value: code } : null;
   if (code.length > maxCodeLength) return null;
   if (skuMembers.test(name)) return { field: 'sku', value: code };
   return idMembers.test(name) ? { field: 'id', value: code } : null;
@@ -171,7 +176,8 @@ function isNamed(value: JsonObject, names: ReadonlySet<string>): boolean {
 function* membersOf(value: JsonObject, path: string): Generator<StateValue> {
   for (const [name, member] of Object.entries(value)) {
     const found = memberValue(name, member as Json);
-    if (found !== null && found.value !== null) yield { ...found, path: `${path}.${name}`.slice(0, 200) };
+    if (found !== null && found.value !== null)
+      yield { ...found, path: `${path}.${name}`.slice(0, 200) };
   }
 }
 
@@ -185,10 +191,14 @@ function onlyValues(values: readonly StateValue[]): StateValue[] {
 }
 
 /**
- * Returns the values that embedded states have for the product of a page. An integer can be a price in cents,
- * so that all integers count as one source.
+ * Returns the values that embedded states have for the product of a page. An integer can be a price
+ * in cents, so that all integers count as one source.
  */
-export function stateCandidates(states: EmbeddedStates, names: readonly string[], url: string): Candidate[] {
+export function stateCandidates(
+  states: EmbeddedStates,
+  names: readonly string[],
+  url: string,
+): Candidate[] {
   const plainNames = new Set(names.map(plainName).filter((name) => name.length > 4));
   const budget = { remaining: maxVisits };
   const candidates: Candidate[] = [];
@@ -201,7 +211,11 @@ export function stateCandidates(states: EmbeddedStates, names: readonly string[]
 }
 
 /** Returns the candidate of a value, or null for an id that is not in the address. */
-function candidateOf({ field, value, path }: StateValue, state: string, address: string): Candidate | null {
+function candidateOf(
+  { field, value, path }: StateValue,
+  state: string,
+  address: string,
+): Candidate | null {
   const code = String(value);
   if (field === 'id' && (code.length <= 3 || !address.includes(code.toLowerCase()))) return null;
   const isInteger = field === 'price' && Number.isInteger(value);

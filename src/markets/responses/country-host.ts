@@ -1,7 +1,16 @@
 /** Labels before the brand that name a part of a site. */
 const parts: ReadonlySet<string> = new Set(['www', 'm', 'shop', 'store']);
 /** Labels before the top-level domain that form a suffix with it: "co.uk", "com.my". */
-const suffixes: ReadonlySet<string> = new Set(['co', 'com', 'net', 'org', 'gov', 'edu', 'or', 'ne']);
+const suffixes: ReadonlySet<string> = new Set([
+  'co',
+  'com',
+  'net',
+  'org',
+  'gov',
+  'edu',
+  'or',
+  'ne',
+]);
 
 interface Name {
   /** Label of a country or language: "de" of "de.kiln.example". Empty if there is none. */
@@ -19,7 +28,10 @@ function nameOf(host: string): Name | null {
   const suffix = [labels.pop()!];
   if (labels.length > 1 && suffixes.has(labels.at(-1)!)) suffix.unshift(labels.pop()!);
   let country = '';
-  while (labels.length > 1 && (parts.has(labels[0]!) || /^[a-z]{2}(?:-[a-z]{2})?$/.test(labels[0]!))) {
+  while (
+    labels.length > 1 &&
+    (parts.has(labels[0]!) || /^[a-z]{2}(?:-[a-z]{2})?$/.test(labels[0]!))
+  ) {
     const label = labels.shift()!;
     if (!parts.has(label)) country = label;
   }
@@ -27,9 +39,9 @@ function nameOf(host: string): Name | null {
 }
 
 /**
- * Returns true if two hosts are one site's hosts for different countries: the same name with another suffix
- * ("kiln.com", "kiln.co.uk") or another country label ("us.kiln.com", "kiln.com"). Returns false for
- * different names, IP addresses, and hosts that differ in `www.` or `shop.` only.
+ * Returns true if two hosts are one site's hosts for different countries: the same name with
+ * another suffix ("kiln.com", "kiln.co.uk") or another country label ("us.kiln.com", "kiln.com").
+ * Returns false for different names, IP addresses, and hosts that differ in `www.` or `shop.` only.
  */
 export function isOtherCountry(requestedHost: string, responseHost: string): boolean {
   const [one, other] = [nameOf(requestedHost), nameOf(responseHost)];

@@ -33,7 +33,9 @@ describe('isNotFoundTitle()', () => {
     for (const title of [sentence, `${sentence} | Shop`, `Shop - ${sentence}`, `${sentence}!`]) {
       expect(isNotFoundTitle(title)).toBe(true);
     }
-    expect(unexpectedPage(`<h1>${sentence}</h1><p>Try a search.`, 'a product').code).toBe('page_not_found');
+    expect(unexpectedPage(`<h1>${sentence}</h1><p>Try a search.`, 'a product').code).toBe(
+      'page_not_found',
+    );
   });
 
   test.each([

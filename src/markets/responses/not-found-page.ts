@@ -40,7 +40,10 @@ const apology =
 const number =
   '(?:(?:error|fehler|erreur|errore|erro|fout|błąd|ошибка|fel|エラー)?\\s*404\\s*(?:error|erreur)?[\\s,.!:…–—-]*)?';
 
-const notFoundMessage = new RegExp(`^${apology}${number}(?:${sentence}|not found)[\\s.!…。]*$`, 'iu');
+const notFoundMessage = new RegExp(
+  `^${apology}${number}(?:${sentence}|not found)[\\s.!…。]*$`,
+  'iu',
+);
 const anywhere = new RegExp(`(?<!\\p{L})(?:${sentence})`, 'iu');
 
 /** Separators of a title's parts: "Page not found | Shop". */
@@ -55,8 +58,8 @@ export function containsNotFound(title: string): boolean {
 }
 
 /**
- * Returns true if a title or heading, or one of its parts, says only that the page was not found. The name of
- * a product can contain such words beside others.
+ * Returns true if a title or heading, or one of its parts, says only that the page was not found.
+ * The name of a product can contain such words beside others.
  */
 export function isNotFoundTitle(title: string): boolean {
   const short = title.slice(0, maxTitle).trim();
@@ -65,17 +68,25 @@ export function isNotFoundTitle(title: string): boolean {
 
 /** Returns the titles of a page: `title` and the first `h1`, from its source. */
 function titlesOf(html: string): string[] {
-  const sources = [/<title[^<>]{0,500}>([^<]{1,500})/i, /<h1(?:\s[^<>]{0,500})?>(.{1,1000}?)<\/h1/is];
-  const found = sources.map((source) => source.exec(html)?.[1]).filter((title) => title !== undefined);
+  const sources = [
+    /<title[^<>]{0,500}>([^<]{1,500})/i,
+    /<h1(?:\s[^<>]{0,500})?>(.{1,1000}?)<\/h1/is,
+  ];
+  const found = sources
+    .map((source) => source.exec(html)?.[1])
+    .filter((title) => title !== undefined);
   return found.map((title) => words(parseHtml(title).root)).filter((title) => title !== null);
 }
 
 /**
- * Throws `page_not_found` for a page whose title or heading says only that it was not found, whatever its
- * status and data: such pages show other products.
+ * Throws `page_not_found` for a page whose title or heading says only that it was not found,
+ * whatever its status and data: such pages show other products.
  */
 export function checkFound(html: string): void {
   const title = titlesOf(html).find(isNotFoundTitle);
   if (title === undefined) return;
-  throw new Fault('page_not_found', `the site has no such page: it is titled "${title.slice(0, 100)}"`);
+  throw new Fault(
+    'page_not_found',
+    `the site has no such page: it is titled "${title.slice(0, 100)}"`,
+  );
 }

@@ -3,7 +3,11 @@ import type { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { errorMessage, parseJsonResponse, redirectFault } from './response.ts';
 
-function createResponse(status: number, body: string, headers: Record<string, string> = {}): PageResponse {
+function createResponse(
+  status: number,
+  body: string,
+  headers: Record<string, string> = {},
+): PageResponse {
   return { status, headers, body: Buffer.from(body), url: 'http://site.test/', at: 0 };
 }
 
@@ -33,12 +37,22 @@ describe('parseJsonResponse()', () => {
     [403, '<html><title>Access Denied</title></html>', 'page_blocked', /403: Access Denied/],
     [401, '', 'page_login', /401/],
     [451, '', 'page_region', /451/],
-    [405, '{"url":"https://geo.captcha-delivery.com/captcha/"}', 'page_blocked', /405: a robot check/],
+    [
+      405,
+      '{"url":"https://geo.captcha-delivery.com/captcha/"}',
+      'page_blocked',
+      /405: a robot check/,
+    ],
     [430, '', 'page_blocked', /430/],
     [429, '', 'page_throttled', /429/],
     [503, 'busy', 'page_throttled', /503/],
     [500, '{"error":{"message":"no luck"}}', 'page_failed', /500: no luck/],
-    [404, '<html><title>404</title><script src="hcaptcha.js"></script></html>', 'page_not_found', /404/],
+    [
+      404,
+      '<html><title>404</title><script src="hcaptcha.js"></script></html>',
+      'page_not_found',
+      /404/,
+    ],
     [404, '<title'.repeat(1_000_000), 'page_not_found', /404/],
   ])('classifies status %d with %.80j as %s', (status, body, code, message) => {
     const fault = faultOf(createResponse(status, body));
@@ -89,7 +103,9 @@ describe('redirectFault()', () => {
 
   it('returns page_region for another region of the market', () => {
     const page = createResponse(301, '', { location: '/th/a' });
-    expect(redirectFault(page, ({ pathname }) => pathname.startsWith('/th/')).code).toBe('page_region');
+    expect(redirectFault(page, ({ pathname }) => pathname.startsWith('/th/')).code).toBe(
+      'page_region',
+    );
   });
 
   it('returns page_failed without a target', () =>

@@ -34,12 +34,18 @@ function parseBody(body: string): ParsedBody {
 }
 
 /**
- * Returns the site's message for an error in a JSON response: its message, error or errors. Null if there is
- * none.
+ * Returns the site's message for an error in a JSON response: its message, error or errors. Null if
+ * there is none.
  */
 export function errorMessage(value: Json | undefined): string | null {
   const root = object(Array.isArray(value) ? value[0] : value);
-  for (const member of [root.message, root.error_description, root.error, root.errors, root.detail]) {
+  for (const member of [
+    root.message,
+    root.error_description,
+    root.error,
+    root.errors,
+    root.detail,
+  ]) {
     const words =
       text(member) ??
       text(object(member).message) ??
@@ -72,15 +78,20 @@ function isCheckJson(value: Json): boolean {
   return typeof value.url === 'string' && value.url.includes('captcha-delivery.com');
 }
 
-/** Returns true if a redirect target belongs to another region of the market than the requested one. */
+/**
+ * Returns true if a redirect target belongs to another region of the market than the requested one.
+ */
 export type RegionCheck = (target: URL) => boolean;
 
 /**
- * Returns the fault for a redirect that is not followed: `page_login` for a login, `page_blocked` for a robot
- * check, `page_region` for a choice of countries, another country's host or a target that `isOtherRegion`
- * accepts, otherwise `page_failed`.
+ * Returns the fault for a redirect that is not followed: `page_login` for a login, `page_blocked`
+ * for a robot check, `page_region` for a choice of countries, another country's host or a target
+ * that `isOtherRegion` accepts, otherwise `page_failed`.
  */
-export function redirectFault(response: PageResponse, isOtherRegion: RegionCheck = () => false): Fault {
+export function redirectFault(
+  response: PageResponse,
+  isOtherRegion: RegionCheck = () => false,
+): Fault {
   const { status, url, headers } = response;
   const target = URL.parse(headers.location ?? '', url);
   const hostAndPath = `${target?.host ?? ''}${target?.pathname ?? ''}`;
@@ -97,10 +108,10 @@ export function redirectFault(response: PageResponse, isOtherRegion: RegionCheck
 }
 
 /**
- * Returns the fault for a status outside of 200–299: `page_not_found` for 404, 410 and a 4xx whose message
- * says so, `page_throttled` with the requested delay for 429 and 503, `page_login` for 401, `page_region`
- * for 451, `page_blocked` for a refusal, redirectFault() for a redirect, otherwise `page_failed`. `words` is
- * the site's message.
+ * Returns the fault for a status outside of 200–299: `page_not_found` for 404, 410 and a 4xx whose
+ * message says so, `page_throttled` with the requested delay for 429 and 503, `page_login` for 401,
+ * `page_region` for 451, `page_blocked` for a refusal, redirectFault() for a redirect, otherwise
+ * `page_failed`. `words` is the site's message.
  */
 export function statusFault(
   response: PageResponse,
@@ -122,12 +133,20 @@ export function statusFault(
     );
   }
   if (status === 451) {
-    return new Fault('page_region', `the site returned 451: not available in this country${message}`);
+    return new Fault(
+      'page_region',
+      `the site returned 451: not available in this country${message}`,
+    );
   }
-  if (status === 401) return new Fault('page_login', `the site returned 401: a login is required${message}`);
+  if (status === 401)
+    return new Fault('page_login', `the site returned 401: a login is required${message}`);
   // Two bot managers respond with 428 and 430.
   if ([403, 428, 430].includes(status)) {
-    return new Fault('page_blocked', `the site refused the request with ${status}${message}`, details);
+    return new Fault(
+      'page_blocked',
+      `the site refused the request with ${status}${message}`,
+      details,
+    );
   }
   if (status >= 300 && status < 400) return redirectFault(response, isOtherRegion);
   if (status < 500 && isNotFoundMessage(words)) {
@@ -137,9 +156,9 @@ export function statusFault(
 }
 
 /**
- * Parses a JSON response. Throws the faults of statusFault() for the status, the faults of unexpectedPage()
- * for HTML or an empty body, `page_blocked` for a robot check in JSON, `page_unreadable` for invalid JSON.
- * Messages contain the status and the site's message.
+ * Parses a JSON response. Throws the faults of statusFault() for the status, the faults of
+ * unexpectedPage() for HTML or an empty body, `page_blocked` for a robot check in JSON,
+ * `page_unreadable` for invalid JSON. Messages contain the status and the site's message.
  */
 export function parseJsonResponse(response: PageResponse): Json {
   const body = response.body
@@ -147,7 +166,8 @@ export function parseJsonResponse(response: PageResponse): Json {
     .replace(/^\uFEFF/, '')
     .trim();
   const result = parseBody(body);
-  if (response.status < 200 || response.status > 299) throw errorResponseFault(response, body, result);
+  if (response.status < 200 || response.status > 299)
+    throw errorResponseFault(response, body, result);
   if ('value' in result) {
     if (isCheckJson(result.value))
       throw new Fault('page_blocked', 'the site asks for a robot check instead of data');
@@ -156,7 +176,10 @@ export function parseJsonResponse(response: PageResponse): Json {
   if (body.startsWith('<') || body === '') throw unexpectedPage(body, 'data');
   const contentType = brief(response.headers['content-type'] ?? 'no content type');
   const description = `${response.body.length} bytes of ${contentType}`;
-  throw new Fault('page_unreadable', `the site sent invalid JSON (${description}): ${result.reason}`);
+  throw new Fault(
+    'page_unreadable',
+    `the site sent invalid JSON (${description}): ${result.reason}`,
+  );
 }
 
 /** Returns the fault for a response whose status is not a success. */

@@ -30,16 +30,28 @@ describe('unexpectedPage()', () => {
     ['a login by its title', page('Masuk / Login'), 'page_login'],
     ['a login in Vietnamese', page('Đăng nhập ngay'), 'page_login'],
     ['a login by its field', page('Welcome', '<form><input type="Password"></form>'), 'page_login'],
-    ['a choice of countries', page('Welcome', '<h1>Choose your country or region</h1>'), 'page_region'],
+    [
+      'a choice of countries',
+      page('Welcome', '<h1>Choose your country or region</h1>'),
+      'page_region',
+    ],
     ['a choice of languages', page('Pilih Bahasa', '<a href="/th">ไทย</a>'), 'page_region'],
     [
       'a product of another country',
       page('Shop', '<h1>This item is not available in your region</h1>'),
       'page_region',
     ],
-    ['a product of another country in Indonesian', page('Produk tidak tersedia di negaramu'), 'page_region'],
+    [
+      'a product of another country in Indonesian',
+      page('Produk tidak tersedia di negaramu'),
+      'page_region',
+    ],
     ['a soft 404', page('Page Not Found', '<p>Maybe isOtherRegion?'), 'page_not_found'],
-    ['a soft 404 in Indonesian', page('Toko', '<h2>Waduh, tujuanmu tidak ditemukan!</h2>'), 'page_not_found'],
+    [
+      'a soft 404 in Indonesian',
+      page('Toko', '<h2>Waduh, tujuanmu tidak ditemukan!</h2>'),
+      'page_not_found',
+    ],
     [
       'a soft 404 with a login in its header',
       page('404', '<header><input type="password"></header>'),
@@ -48,7 +60,10 @@ describe('unexpectedPage()', () => {
     ['a shell', page('Shop', '<div id="root"></div><script src="/a.js"></script>'), 'page_empty'],
     [
       'a shell that asks for scripts',
-      page('Shop', '<noscript>You need to enable JavaScript.</noscript><div id="app">Loading…</div>'),
+      page(
+        'Shop',
+        '<noscript>You need to enable JavaScript.</noscript><div id="app">Loading…</div>',
+      ),
       'page_empty',
     ],
     [
@@ -64,8 +79,16 @@ describe('unexpectedPage()', () => {
       ),
       'page_empty',
     ],
-    ['a request for scripts', page('Shop', '<p>Please enable JavaScript to view this shop.'), 'page_empty'],
-    ['a request for scripts in German', page('Shop', '<p>Bitte JavaScript aktivieren'), 'page_empty'],
+    [
+      'a request for scripts',
+      page('Shop', '<p>Please enable JavaScript to view this shop.'),
+      'page_empty',
+    ],
+    [
+      'a request for scripts in German',
+      page('Shop', '<p>Bitte JavaScript aktivieren'),
+      'page_empty',
+    ],
     [
       'a filled application',
       page('Shop', '<div id="root"><p>Everything must go</div><script src="/a.js"></script>'),
@@ -78,7 +101,11 @@ describe('unexpectedPage()', () => {
     ],
     ['nothing', ' \n', 'page_empty'],
     ['any other page', page('Spring sale', '<p>Everything must go.'), 'page_unreadable'],
-    ['a page about logging', page('Shop', '<p>Firewood: catalogue of logs in oak'), 'page_unreadable'],
+    [
+      'a page about logging',
+      page('Shop', '<p>Firewood: catalogue of logs in oak'),
+      'page_unreadable',
+    ],
     [
       'a long page with a captcha script',
       page('Shop', `<p>Hi${'x'.repeat(40_000)}captcha`),
@@ -125,7 +152,9 @@ describe('unexpectedPage()', () => {
   });
 
   test('the fault of a shell names the remedy', () => {
-    expect(unexpectedPage(page('Shop', '<div id="root"></div>'), 'a product').message).toContain('"browser"');
+    expect(unexpectedPage(page('Shop', '<div id="root"></div>'), 'a product').message).toContain(
+      '"browser"',
+    );
   });
 
   test('the fault names the title and the expected content', () => {

@@ -9,9 +9,14 @@ const checkMarks =
 /** Titles and headings of check and refusal pages. */
 const checkTitles =
   /just a moment|attention required|access denied|access to this page|captcha|robot check|(?:not|are you) a robot|security check|verify(?:ing)? (?:you|that)|pardon our interruption|are you (?:a )?human|checking your browser|forbidden|request blocked|been blocked|unusual traffic|unusual activity|lalu lintas (?:yang )?tidak biasa|verifikasi keamanan/i;
-/** Texts and elements that mark a short page as a robot check; a long page can contain them in a form. */
+/**
+ * Texts and elements that mark a short page as a robot check; a long page can contain them in a
+ * form.
+ */
 const checkWords = /captcha|are you a robot|unusual traffic|access denied/i;
-const checkElements = ['id', 'class', 'name', 'action', 'src'].map((name) => `[${name}*="captcha" i]`).join();
+const checkElements = ['id', 'class', 'name', 'action', 'src']
+  .map((name) => `[${name}*="captcha" i]`)
+  .join();
 const shortPage = 30_000;
 
 /** Titles of login pages, by language. */
@@ -49,11 +54,19 @@ const wallRemedy =
 
 /** Characters of a page that are examined. */
 const readable = 300_000;
-const hidden: ReadonlySet<string> = new Set(['title', 'head', 'script', 'style', 'noscript', 'template']);
+const hidden: ReadonlySet<string> = new Set([
+  'title',
+  'head',
+  'script',
+  'style',
+  'noscript',
+  'template',
+]);
 
 function visible({ children }: Document): string {
   const texts = children.map((node) => {
-    if ('attribs' in node) return hidden.has(node.name) ? null : words(node, ({ name }) => hidden.has(name));
+    if ('attribs' in node)
+      return hidden.has(node.name) ? null : words(node, ({ name }) => hidden.has(name));
     return node.type === 'text' ? node.data : null;
   });
   return texts.join(' ').trim();
@@ -72,7 +85,9 @@ function isShell(root: Document): boolean {
   if (visibleText.length <= shortText && scriptWords.some((request) => request.test(visibleText)))
     return true;
   const app = find(root, appRoots);
-  return app !== undefined && find(root, 'script') !== undefined && loadingWords.test(words(app) ?? '');
+  return (
+    app !== undefined && find(root, 'script') !== undefined && loadingWords.test(words(app) ?? '')
+  );
 }
 
 function isCheck(html: string, page: HtmlPage, headline: string): boolean {
@@ -82,12 +97,13 @@ function isCheck(html: string, page: HtmlPage, headline: string): boolean {
 }
 
 /**
- * Returns the fault for an unexpected HTML page with a successful status; `what` names the expected content.
- * By title, headings and content: `page_unreadable` for a question for the visitor's age, `page_blocked` for
- * a robot check, `page_region` for a choice of countries or languages and for content that other countries
- * have, `page_not_found` for a "not found" page, `page_login` for a login, `page_empty` for a page without
- * text or that waits for scripts, otherwise `page_unreadable`, also for a question for a consent. Messages
- * name the remedy. Call it only for pages without the expected content.
+ * Returns the fault for an unexpected HTML page with a successful status; `what` names the expected
+ * content. By title, headings and content: `page_unreadable` for a question for the visitor's age,
+ * `page_blocked` for a robot check, `page_region` for a choice of countries or languages and for
+ * content that other countries have, `page_not_found` for a "not found" page, `page_login` for a
+ * login, `page_empty` for a page without text or that waits for scripts, otherwise
+ * `page_unreadable`, also for a question for a consent. Messages name the remedy. Call it only for
+ * pages without the expected content.
  */
 export function unexpectedPage(html: string, what: string): Fault {
   if (html.trim() === '')
@@ -98,7 +114,10 @@ export function unexpectedPage(html: string, what: string): Fault {
   const headline = [title ?? '', ...headings].join('\n');
   const titled = title === null ? '' : ` titled "${title.slice(0, 100)}"`;
   if (isAgeWall(headline)) {
-    return new Fault('page_unreadable', `the site asks for the visitor's age${titled}: ${wallRemedy}`);
+    return new Fault(
+      'page_unreadable',
+      `the site asks for the visitor's age${titled}: ${wallRemedy}`,
+    );
   }
   if (isCheck(html, page, headline)) {
     return new Fault(

@@ -18,7 +18,10 @@ const ageTitles: readonly RegExp[] = [
   /ålders(?:kontroll|verifiering)|är du (?:över )?\d\d/i,
 ];
 
-/** Titles and headings of pages that ask for a consent to cookies or to the use of data, by language. */
+/**
+ * Titles and headings of pages that ask for a consent to cookies or to the use of data, by
+ * language.
+ */
 const consentTitles: readonly RegExp[] = [
   /^before you (?:continue|proceed)|\bwe (?:value|respect|care about) your privacy|\byour privacy\b/im,
   /\b(?:cookie|privacy|consent) (?:consent|settings|preferences|choices|wall|notice)|\baccept (?:all )?cookies/i,
@@ -35,12 +38,17 @@ const consentTitles: readonly RegExp[] = [
   /(?:クッキー|cookie).{0,10}同意|プライバシー設定/iu,
 ];
 
-/** Returns true for titles of a page that asks for the visitor's age instead of showing its content. */
+/**
+ * Returns true for titles of a page that asks for the visitor's age instead of showing its content.
+ */
 export function isAgeWall(titles: string): boolean {
   return ageTitles.some((pattern) => pattern.test(titles));
 }
 
-/** Returns true for titles of a page that asks for a consent. The banner of a page has other headings. */
+/**
+ * Returns true for titles of a page that asks for a consent. The banner of a page has other
+ * headings.
+ */
 export function isConsentWall(titles: string): boolean {
   return consentTitles.some((pattern) => pattern.test(titles));
 }

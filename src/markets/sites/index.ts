@@ -62,7 +62,10 @@ const samples: MarketSamples = () => [
     kind: 'search_bulk',
     body: {
       site: 'example',
-      items: [{ url: 'https://shop.example/c/mugs-30' }, { url: 'https://shop.example/c/lamps-45' }],
+      items: [
+        { url: 'https://shop.example/c/mugs-30' },
+        { url: 'https://shop.example/c/lamps-45' },
+      ],
     },
   },
 ];
@@ -97,7 +100,11 @@ export const sites: Market = {
     const site = declaredSites.find(region);
     const address = typeof url === 'string' ? URL.parse(url) : null;
     // parseUrl() refuses addresses of no site.
-    if (!site || !address || hasHost(site, address) || !declaredSites.ofAddress(address)) return null;
-    return { name: 'url', msg: `'${address.host}' is not one of the hosts ${site.hosts.join(', ')}` };
+    if (!site || !address || hasHost(site, address) || !declaredSites.ofAddress(address))
+      return null;
+    return {
+      name: 'url',
+      msg: `'${address.host}' is not one of the hosts ${site.hosts.join(', ')}`,
+    };
   },
 };

@@ -7,7 +7,9 @@ import { readProduct } from '../declared-sites/site-product.ts';
 import { text } from '../fields.ts';
 import type { RecordReader } from '../market.ts';
 
-/** Returns the site and the address of a unit. Throws `invalid` if the site no longer has its host. */
+/**
+ * Returns the site and the address of a unit. Throws `invalid` if the site no longer has its host.
+ */
 export function placeOf(name: string, link: unknown): { site: SiteDeclaration; url: URL } {
   const url = URL.parse(text(link) ?? '');
   const site = siteOf(name, url ?? undefined);
@@ -36,7 +38,9 @@ const pendingCodes: ReadonlySet<string> = new Set(['page_empty', 'page_unreadabl
 
 type ProductReading = ReturnType<typeof readProduct>;
 
-/** Reads the responses of one unit, and parses the bytes that a browser has asked about only once. */
+/**
+ * Reads the responses of one unit, and parses the bytes that a browser has asked about only once.
+ */
 class UnitReader {
   readonly #input: JsonObject;
   readonly #site: SiteDeclaration;
@@ -55,13 +59,15 @@ class UnitReader {
   }
 
   /**
-   * Returns true for a product with what the declaration waits for, otherwise with a price or sold out, and
-   * for a page that will not become one.
+   * Returns true for a product with what the declaration waits for, otherwise with a price or sold
+   * out, and for a page that will not become one.
    */
   isReady(document: PageResponse): boolean {
     try {
       const { record } = this.read(document);
-      return this.#site.wait_for !== undefined || record.price !== null || record.available === false;
+      return (
+        this.#site.wait_for !== undefined || record.price !== null || record.available === false
+      );
     } catch (error) {
       return !pendingCodes.has(Fault.from(error).code);
     }
@@ -69,9 +75,9 @@ class UnitReader {
 }
 
 /**
- * Reads a product page of a declared site (docs/sites.md). `input` has the `url`; the region is the name of
- * the site. Prices are in currency units. The record has `pending_fields` with "price" if a browser stopped
- * waiting for the price.
+ * Reads a product page of a declared site (docs/sites.md). `input` has the `url`; the region is the
+ * name of the site. Prices are in currency units. The record has `pending_fields` with "price" if a
+ * browser stopped waiting for the price.
  */
 export const product: RecordReader = {
   sort: 'record',

@@ -19,8 +19,8 @@ const defaultMaxPages = 100;
 const defaultNext = 'link[rel~="next" i], a[rel~="next" i]';
 
 /**
- * Returns the entries of a page: its structured list, or the elements that the declaration names, without
- * those that link to no page of the site.
+ * Returns the entries of a page: its structured list, or the elements that the declaration names,
+ * without those that link to no page of the site.
  */
 function entriesOf(page: SitePage): JsonObject[] {
   const { site, url, html } = page;
@@ -49,12 +49,16 @@ function readPage(response: PageResponse, site: SiteDeclaration, isFirst: boolea
   if (isFirst) checkFound(page.text);
   const remedy = ': declare their selectors in the fields of the listing';
   const entries = withTitleOrPrice(entriesOf(page), remedy);
-  const fault = entries.length === 0 && isFirst ? unexpectedPage(page.text, 'a list of products') : null;
+  const fault =
+    entries.length === 0 && isFirst ? unexpectedPage(page.text, 'a list of products') : null;
   if (fault !== null) throw fault;
   return { page, entries };
 }
 
-/** Returns the address of the next page, or null after the last. `pageCount`: number of pages so far. */
+/**
+ * Returns the address of the next page, or null after the last. `pageCount`: number of pages so
+ * far.
+ */
 function nextPage({ html, url, site }: SitePage, pageCount: number): URL | null {
   const { next = defaultNext, page_parameter: parameter, first_page: first = 1 } = site.listing;
   if (parameter !== undefined) {
@@ -67,9 +71,9 @@ function nextPage({ html, url, site }: SitePage, pageCount: number): URL | null 
 }
 
 /**
- * Reads a listing of a declared site into `products`, page by page. `input` has the `url`; the region is the
- * name of the site. Ends without a next page, at a page without new entries, or at the declared maximum. The
- * summary has `site`, `total_products`, `pages_fetched`, and `has_more`.
+ * Reads a listing of a declared site into `products`, page by page. `input` has the `url`; the
+ * region is the name of the site. Ends without a next page, at a page without new entries, or at
+ * the declared maximum. The summary has `site`, `total_products`, `pages_fetched`, and `has_more`.
  */
 export const search: ListReader = {
   sort: 'list',
@@ -86,7 +90,12 @@ export const search: ListReader = {
       url = added.length === 0 ? null : nextPage(page, pages);
       if (added.length > 0) yield { list: 'products', entries: added };
     }
-    return { site: site.name, total_products: seen.size, pages_fetched: pages, has_more: url !== null };
+    return {
+      site: site.name,
+      total_products: seen.size,
+      pages_fetched: pages,
+      has_more: url !== null,
+    };
   },
   extract: (response, _input, region) => readPage(response, siteOf(region), true).entries,
 };

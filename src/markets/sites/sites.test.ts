@@ -30,7 +30,10 @@ const page = (body: string, url: string, status = 200) => ({
 });
 
 const readProduct = (path: string) =>
-  product.read({ url: `${shop}${path}` }, { region: 'example', fetch: direct(origin, 'example').fetch });
+  product.read(
+    { url: `${shop}${path}` },
+    { region: 'example', fetch: direct(origin, 'example').fetch },
+  );
 
 async function readListing(region: string, url: string, fetch: FetchPage) {
   const entries: JsonObject[] = [];
@@ -43,29 +46,39 @@ async function readListing(region: string, url: string, fetch: FetchPage) {
 }
 
 describe('product', () => {
-  it.each(['10001', '10002', '10003', '10004'])('reads page %s from JSON-LD or microdata', async (id) => {
-    const { name, offers, brand, sku } = fakeProduct(id);
-    expect(await readProduct(`/p/${id}`)).toMatchObject({
-      id: `p-${id}`,
-      site: 'example',
-      url: `${shop}/p/${id}`,
-      title: name,
-      brand: brand.name,
-      sku,
-      price: Number(offers.price),
-      currency: 'EUR',
-      condition: 'New',
-      seller: 'Example Shop',
-      available: offers.availability.endsWith('/InStock'),
-    });
-  });
+  it.each(['10001', '10002', '10003', '10004'])(
+    'reads page %s from JSON-LD or microdata',
+    async (id) => {
+      const { name, offers, brand, sku } = fakeProduct(id);
+      expect(await readProduct(`/p/${id}`)).toMatchObject({
+        id: `p-${id}`,
+        site: 'example',
+        url: `${shop}/p/${id}`,
+        title: name,
+        brand: brand.name,
+        sku,
+        price: Number(offers.price),
+        currency: 'EUR',
+        condition: 'New',
+        seller: 'Example Shop',
+        available: offers.availability.endsWith('/InStock'),
+      });
+    },
+  );
 
   it('requests the address as a store that a caller names', async () => {
     const asked = direct(origin, 'example');
-    await product.read({ url: `${shop}/p/10001?a=1#top` }, { region: 'example', fetch: asked.fetch });
+    await product.read(
+      { url: `${shop}/p/10001?a=1#top` },
+      { region: 'example', fetch: asked.fetch },
+    );
     expect(asked.requests).toMatchObject([{ origin: shop, path: '/p/10001?a=1' }]);
     const { redirects } = asked.requests[0] as { redirects: (target: URL) => boolean };
-    const targets = ['https://www.shop.example/p/2', 'https://evil.example/', 'https://shop.example:8080/'];
+    const targets = [
+      'https://www.shop.example/p/2',
+      'https://evil.example/',
+      'https://shop.example:8080/',
+    ];
     expect(targets.map((target) => redirects(new URL(target)))).toEqual([true, false, false]);
   });
 
@@ -117,7 +130,13 @@ describe('product', () => {
       mug(', "sku": "7"'),
       page('<title>Loading</title>', `${shop}/p/1`),
     ];
-    expect(responses.map((response) => isReady!(response))).toEqual([true, true, true, false, false]);
+    expect(responses.map((response) => isReady!(response))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
   });
 
   it('rejects a page without what the declaration waits for', () => {
@@ -132,13 +151,18 @@ describe('product', () => {
 
   it('rejects the first page of the shop, to which removed products lead', () => {
     const response = page('<title>Example Shop</title><h1>New arrivals</h1>', `${shop}/`);
-    expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(/its first page/);
+    expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(
+      /its first page/,
+    );
   });
 
   it('rejects a page whose products are others', () => {
     const named = (name: string) => ({ '@type': 'Product', name, offers: { price: 5 } });
     const data = JSON.stringify([named('Bowl'), named('Jug')]);
-    const response = page(`<h1>Mug</h1><script type="application/ld+json">${data}</script>`, `${shop}/p/1`);
+    const response = page(
+      `<h1>Mug</h1><script type="application/ld+json">${data}</script>`,
+      `${shop}/p/1`,
+    );
     expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(
       'the page states products, but none with its address or its name',
     );
@@ -160,7 +184,9 @@ describe('product', () => {
 
   it('rejects a redirect to another host', () => {
     const response = page('<h1>Mug</h1>', 'https://other.example/p/1');
-    expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(/other\.example/);
+    expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(
+      /other\.example/,
+    );
   });
 
   it('rejects units of a site that is no longer declared, and of hosts that it no longer has', () => {
@@ -202,7 +228,9 @@ describe('search', () => {
 
   it('ends when a page repeats', async () => {
     const asked = direct(origin, 'example');
-    expect((await readListing('example', `${shop}/c/mugs-704`, asked.fetch)).entries).toHaveLength(24);
+    expect((await readListing('example', `${shop}/c/mugs-704`, asked.fetch)).entries).toHaveLength(
+      24,
+    );
     expect(asked.requests).toHaveLength(2);
   });
 
@@ -212,7 +240,9 @@ describe('search', () => {
     ['814', 'page_unreadable'],
   ])('rejects a listing ending in %s with %s', async (digits, code) => {
     const asked = direct(origin, 'example');
-    await expect(readListing('example', `${shop}/c/mugs-${digits}`, asked.fetch)).rejects.toMatchObject({
+    await expect(
+      readListing('example', `${shop}/c/mugs-${digits}`, asked.fetch),
+    ).rejects.toMatchObject({
       code,
     });
   });
@@ -234,11 +264,13 @@ describe('search', () => {
     };
     const fetch: FetchPage = async ({ path }) => page(bodies[path]!, `https://kiln.example${path}`);
     const { entries, summary } = await readListing('kiln', 'https://kiln.example/c', fetch);
-    expect(entries.map(({ title, price, currency, url }) => [title, price, currency, url])).toEqual([
-      ['Mug 1', 1.5, 'EUR', 'https://kiln.example/p/1'],
-      ['Mug 2', 2.5, 'EUR', 'https://kiln.example/p/2'],
-      ['Mug 3', 3.5, 'EUR', 'https://kiln.example/p/3'],
-    ]);
+    expect(entries.map(({ title, price, currency, url }) => [title, price, currency, url])).toEqual(
+      [
+        ['Mug 1', 1.5, 'EUR', 'https://kiln.example/p/1'],
+        ['Mug 2', 2.5, 'EUR', 'https://kiln.example/p/2'],
+        ['Mug 3', 3.5, 'EUR', 'https://kiln.example/p/3'],
+      ],
+    );
     expect(summary).toEqual({ site: 'kiln', total_products: 3, pages_fetched: 2, has_more: false });
   });
 
@@ -275,7 +307,9 @@ describe('the market', () => {
     declare({ kiln: { hosts: ['kiln.example'], requests_per_second: 3 } });
     expect(sites.regions).toEqual(['example', 'kiln']);
     expect(sites.regionPolicy!('kiln')).toEqual({ requestsPerSecond: 3 });
-    expect(sites.parseUrl!('product', 'https://www.kiln.example/p/1')).toMatchObject({ region: 'kiln' });
+    expect(sites.parseUrl!('product', 'https://www.kiln.example/p/1')).toMatchObject({
+      region: 'kiln',
+    });
   });
 
   it.each(['kiln', 'file:///etc/passwd', 'https://a:b@shop.example/', 'https://unknown.example/'])(

@@ -8,8 +8,8 @@ const brandLabel =
 /* cspell:enable */
 
 /**
- * Returns the brand in a text that a page states as one: without the label of a link to its products. Null
- * for the placeholder of a template and for a label without a brand.
+ * Returns the brand in a text that a page states as one: without the label of a link to its
+ * products. Null for the placeholder of a template and for a label without a brand.
  */
 export function brandName(text: string | null): string | null {
   if (text === null || placeholder.test(text)) return null;

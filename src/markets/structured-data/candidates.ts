@@ -13,8 +13,8 @@ import {
 import type { StructuredData } from './structured-data.ts';
 
 /**
- * Returns true if the values of another format are those of the same product, as far as both tell. OpenGraph
- * describes the page, often under another title and with an id of another catalogue.
+ * Returns true if the values of another format are those of the same product, as far as both tell.
+ * OpenGraph describes the page, often under another title and with an id of another catalogue.
  */
 function isSame(one: ProductValues, other: ProductValues, format: string): boolean {
   const [name, another] = [plainName(text(one.title)), plainName(text(other.title))];
@@ -24,7 +24,9 @@ function isSame(one: ProductValues, other: ProductValues, format: string): boole
   return !hasOtherSku && (!one.title || !other.title || isNamed);
 }
 
-/** Returns the product of a page in each format that states one: the main item, and others of it. */
+/**
+ * Returns the product of a page in each format that states one: the main item, and others of it.
+ */
 function structuredProducts(
   page: readonly StructuredData[],
   url: string,
@@ -45,7 +47,10 @@ function structuredProducts(
 const isEmpty = (value: Json | undefined) =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 
-/** Returns other values that the offers of a product have for a field, and those that its price can mean. */
+/**
+ * Returns other values that the offers of a product have for a field, and those that its price can
+ * mean.
+ */
 function alternativesOf(products: readonly StructuredProduct[], field: string): Json[] {
   const values = new Set<Json>();
   for (const { offers, offer } of products) {
@@ -79,7 +84,10 @@ function fieldCandidate(products: readonly StructuredProduct[], field: string): 
   };
 }
 
-/** Returns what an aggregate that counts its offers says about stock, which is less than a statement. */
+/**
+ * Returns what an aggregate that counts its offers says about stock, which is less than a
+ * statement.
+ */
 function countedOffers({ offer, format }: StructuredProduct): Candidate[] {
   if (!offer?.offerCount) return [];
   const evidence = { field: 'availability', value: 'InStock', text: String(offer.offerCount) };

@@ -53,7 +53,10 @@ const gtinNames = ['gtin', 'gtin13', 'gtin12', 'gtin14', 'gtin8', 'isbn'];
 /** Returns the global trade item number of an item. */
 export function gtinOf(item: JsonObject): string | null {
   const codes = gtinNames.map((name) => codeOf(item[name])?.replace(/[\s-]/g, ''));
-  return codes.find((code) => code !== undefined && /^(?:\d{8}|\d{12,14}|\d{9}[\dX])$/.test(code)) ?? null;
+  return (
+    codes.find((code) => code !== undefined && /^(?:\d{8}|\d{12,14}|\d{9}[\dX])$/.test(code)) ??
+    null
+  );
 }
 
 export const conditionOf = ({ itemCondition }: JsonObject) =>
@@ -68,18 +71,29 @@ const currencyOf = (item: JsonObject): string | null => {
 
 const struck = /list|msrp|srp|strikethrough|regular/i;
 
-/** Returns true for a specification of a price to buy one piece: no fee, instalment, or price of several. */
+/**
+ * Returns true for a specification of a price to buy one piece: no fee, instalment, or price of
+ * several.
+ */
 function isOwnPrice(specification: JsonObject): boolean {
-  const { validForMemberTier, referenceQuantity, priceComponentType, billingDuration } = specification;
-  const isSpecial = validForMemberTier ?? referenceQuantity ?? priceComponentType ?? billingDuration;
+  const { validForMemberTier, referenceQuantity, priceComponentType, billingDuration } =
+    specification;
+  const isSpecial =
+    validForMemberTier ?? referenceQuantity ?? priceComponentType ?? billingDuration;
   const isCharge = typesOf(specification).some((type) => /charge|delivery|shipping/i.test(type));
   const minimum = number(object(specification.eligibleQuantity).minValue) ?? 1;
   return (
-    !isSpecial && !isCharge && minimum <= 1 && !/MinimumAdvertised/i.test(text(specification.priceType) ?? '')
+    !isSpecial &&
+    !isCharge &&
+    minimum <= 1 &&
+    !/MinimumAdvertised/i.test(text(specification.priceType) ?? '')
   );
 }
 
-/** Reads an offer. A price can be in a specification, beside those of fees, of members, or per piece. */
+/**
+ * Reads an offer. A price can be in a specification, beside those of fees, of members, or per
+ * piece.
+ */
 export function readOffer(item: JsonObject, data: StructuredData, url: string): StructuredOffer {
   const specifications = itemsOf(item.priceSpecification, data).filter(isOwnPrice);
   const isStruck = ({ priceType }: JsonObject) => struck.test(text(priceType) ?? '');
@@ -91,10 +105,15 @@ export function readOffer(item: JsonObject, data: StructuredData, url: string): 
   const at = readings.findIndex((amounts) => amounts.length > 0);
   const amounts = readings[at] ?? [];
   const [price = null] = amounts.length === 1 ? amounts : [];
-  const [listPrice = null, ...alternatives] = datumAmounts(specifications.find(isStruck)?.price, currency);
+  const [listPrice = null, ...alternatives] = datumAmounts(
+    specifications.find(isStruck)?.price,
+    currency,
+  );
   const isClear = listPrice !== null && alternatives.length === 0;
   const hasListPrice = isClear && price !== null && listPrice > price;
-  const { available, state } = readAvailability(text(list(item.availability)[0] ?? item.availability));
+  const { available, state } = readAvailability(
+    text(list(item.availability)[0] ?? item.availability),
+  );
   const offered = object(itemsOf(item.itemOffered, data)[0]);
   const tax = own.valueAddedTaxIncluded ?? item.valueAddedTaxIncluded;
   return {
@@ -116,18 +135,22 @@ export function readOffer(item: JsonObject, data: StructuredData, url: string): 
   };
 }
 
-const isPriced = ({ price, readings }: StructuredOffer): boolean => price !== null || readings.length > 0;
+const isPriced = ({ price, readings }: StructuredOffer): boolean =>
+  price !== null || readings.length > 0;
 
 /** Returns the availability of offers if it is the same for all that state one. */
 function commonAvailability(offers: readonly StructuredOffer[]) {
-  const states = new Set(offers.map(({ availability }) => availability).filter((state) => state !== null));
-  const stated = states.size === 1 ? offers.find(({ availability }) => availability !== null) : undefined;
+  const states = new Set(
+    offers.map(({ availability }) => availability).filter((state) => state !== null),
+  );
+  const stated =
+    states.size === 1 ? offers.find(({ availability }) => availability !== null) : undefined;
   return { availability: stated?.availability ?? null, available: stated?.available ?? null };
 }
 
 /**
- * Returns the offers to buy a product. Aggregates of them count only without offers that have a price. Some
- * shops write the members of an offer into the product.
+ * Returns the offers to buy a product. Aggregates of them count only without offers that have a
+ * price. Some shops write the members of an offer into the product.
  */
 export function offersOf(item: JsonObject, data: StructuredData, url: string): StructuredOffer[] {
   const written = itemsOf(item.offers ?? (item.price === undefined ? null : item), data).filter(
@@ -136,22 +159,27 @@ export function offersOf(item: JsonObject, data: StructuredData, url: string): S
   const outer = written.map((offer) => readOffer(offer, data, url));
   const inner = written.flatMap((offer) => itemsOf(offer.offers, data));
   const hasInner = (at: number) => written[at]!.offers !== undefined;
-  const isAggregate = ({ kind }: StructuredOffer, at: number) => kind === 'aggregate' || hasInner(at);
+  const isAggregate = ({ kind }: StructuredOffer, at: number) =>
+    kind === 'aggregate' || hasInner(at);
   const aggregates = outer.filter(isAggregate);
   const offers = outer.filter((offer, at) => !isAggregate(offer, at));
   for (const offer of new Set(inner)) offers.push(readOffer(offer, data, url));
   const currency = aggregates.find((aggregate) => aggregate.currency !== null)?.currency ?? null;
-  if (offers.some(isPriced)) return offers.map((one) => ({ ...one, currency: one.currency ?? currency }));
+  if (offers.some(isPriced))
+    return offers.map((one) => ({ ...one, currency: one.currency ?? currency }));
   if (aggregates.length === 0) return offers;
   const common = commonAvailability(offers);
   return aggregates.map((one) => (one.availability === null ? { ...one, ...common } : one));
 }
 
 /**
- * Returns the offer of the page's address, otherwise the cheapest that can be bought, otherwise the cheapest
- * or first one.
+ * Returns the offer of the page's address, otherwise the cheapest that can be bought, otherwise the
+ * cheapest or first one.
  */
-export function chooseOffer(offers: readonly StructuredOffer[], url: string): StructuredOffer | null {
+export function chooseOffer(
+  offers: readonly StructuredOffer[],
+  url: string,
+): StructuredOffer | null {
   const named = URL.parse(url)?.search ? offers.find((offer) => offer.url === url) : undefined;
   const available = offers.filter((offer) => offer.available !== false);
   return named ?? cheapest(available) ?? cheapest(offers) ?? available[0] ?? offers[0] ?? null;

@@ -17,7 +17,9 @@ function read(html: string, address = url): JsonObject | null {
 }
 
 const jsonLd = (...values: unknown[]) =>
-  values.map((value) => `<script type="application/ld+json">${JSON.stringify(value)}</script>`).join('');
+  values
+    .map((value) => `<script type="application/ld+json">${JSON.stringify(value)}</script>`)
+    .join('');
 const product = (members: object) => ({
   '@context': 'https://schema.org',
   '@type': 'Product',
@@ -31,7 +33,11 @@ describe('a product in JSON-LD', () => {
   test('has the values of its offer', () => {
     const record = read(
       jsonLd({
-        ...offer({ price: '12.50', availability: 'https://schema.org/InStock', seller: { name: 'Kiln 9' } }),
+        ...offer({
+          price: '12.50',
+          availability: 'https://schema.org/InStock',
+          seller: { name: 'Kiln 9' },
+        }),
         name: 'Clay &amp; <b>oat</b> mug',
         brand: { '@type': 'Brand', name: 'Hillside' },
         sku: 'M-1',
@@ -240,7 +246,11 @@ describe('a product of OpenGraph', () => {
   });
 
   test('has the price and availability of previews', () => {
-    const values = { 'og:title': 'Mug', 'product:price:amount': '9,50', 'product:price:currency': 'EUR' };
+    const values = {
+      'og:title': 'Mug',
+      'product:price:amount': '9,50',
+      'product:price:currency': 'EUR',
+    };
     expect(read(meta({ ...values, 'product:availability': 'in stock' }))).toMatchObject({
       title: 'Mug',
       price: 9.5,

@@ -46,7 +46,12 @@ const maxTwins = 20;
 const maxTitles = 50;
 const maxTitleLength = 500;
 
-function variantsOf(item: JsonObject, offers: StructuredOffer[], data: StructuredData, url: string) {
+function variantsOf(
+  item: JsonObject,
+  offers: StructuredOffer[],
+  data: StructuredData,
+  url: string,
+) {
   const variants: StructuredOffer[] = [];
   for (const variant of itemsOf(item.hasVariant ?? item.model, data).slice(0, maxVariants)) {
     const offer = chooseOffer(offersOf(variant, data, url), url);
@@ -59,7 +64,9 @@ function variantsOf(item: JsonObject, offers: StructuredOffer[], data: Structure
   const ids = new Set(offers.map(({ id }) => id));
   const sellers = new Set(offers.map(({ seller }) => seller));
   const areVariants = offers.length > 1 && ids.size === offers.length && sellers.size === 1;
-  return areVariants && offers.every(({ kind }) => kind === 'offer') ? offers.slice(0, maxVariants) : [];
+  return areVariants && offers.every(({ kind }) => kind === 'offer')
+    ? offers.slice(0, maxVariants)
+    : [];
 }
 
 /** Returns the pictures of a product as addresses. */
@@ -67,7 +74,10 @@ function imagesOf(item: JsonObject, data: StructuredData, url: string): string[]
   const images = Array.isArray(item.image) ? item.image : [item.image];
   const links = images.map((image) => {
     const [found = {}] = itemsOf(image, data);
-    return addressOn(url, text(image) ?? text(found.url) ?? text(found.contentUrl ?? found.contentURL));
+    return addressOn(
+      url,
+      text(image) ?? text(found.url) ?? text(found.contentUrl ?? found.contentURL),
+    );
   });
   return [...new Set(links.filter((link) => link !== null))].slice(0, maxImages);
 }
@@ -104,8 +114,8 @@ export function trailOf(page: readonly StructuredData[], url: string): Trail {
 }
 
 /**
- * Returns a path of categories as text: "Home > Mugs". A last step with the address or a name of the product
- * is left out.
+ * Returns a path of categories as text: "Home > Mugs". A last step with the address or a name of
+ * the product is left out.
  */
 export function categoryOf(
   trail: readonly TrailStep[],
@@ -115,7 +125,8 @@ export function categoryOf(
   const last = trail.at(-1);
   if (last === undefined) return null;
   const plainNames = names.filter((name) => name !== null).map(plainName);
-  const isOwnAddress = last.address !== null && withoutQuery(last.address) === withoutQuery(address);
+  const isOwnAddress =
+    last.address !== null && withoutQuery(last.address) === withoutQuery(address);
   const isProductStep = isOwnAddress || plainNames.includes(plainName(last.name));
   const steps = isProductStep ? trail.slice(0, -1) : trail;
   return steps.map(({ name }) => name).join(' > ') || null;
@@ -127,8 +138,8 @@ const withoutQuery = (address: string | null) => address?.split(/[?#]/)[0] ?? nu
 const maxRating = 5;
 
 /**
- * Returns the mean of ratings on a scale up to 5. Null above 5 without a scale, outside of the scale, and
- * without ratings.
+ * Returns the mean of ratings on a scale up to 5. Null above 5 without a scale, outside of the
+ * scale, and without ratings.
  */
 function ratingOf(rating: JsonObject): number | null {
   const value = number(rating.ratingValue);
@@ -145,7 +156,11 @@ function ratingOf(rating: JsonObject): number | null {
 }
 
 /** Reads a product item. `page`: address of its page. */
-export function readStructured(item: JsonObject, data: StructuredData, page: string): StructuredProduct {
+export function readStructured(
+  item: JsonObject,
+  data: StructuredData,
+  page: string,
+): StructuredProduct {
   const offers = offersOf(item, data, page);
   const variants = variantsOf(item, offers, data, page);
   const offer = chooseOffer(offers.length > 0 ? offers : variants, page);
@@ -170,7 +185,13 @@ export function readStructured(item: JsonObject, data: StructuredData, page: str
     rating: ratingOf(rating),
     review_count: count(rating.reviewCount ?? rating.ratingCount),
     images: imagesOf(item, data, page),
-    variants: variants.map(({ id, name, price, available, url }) => ({ id, name, price, available, url })),
+    variants: variants.map(({ id, name, price, available, url }) => ({
+      id,
+      name,
+      price,
+      available,
+      url,
+    })),
   };
   return { format: data.format, values, offer, offers: [...offers, ...variants] };
 }
@@ -206,8 +227,8 @@ function withOffers(products: readonly NamedProduct[]): readonly NamedProduct[] 
 }
 
 /**
- * Returns the product that a page is about: the one with its address, or whose name is in `titles`. Null if
- * the page states no product, or several of which any could be meant.
+ * Returns the product that a page is about: the one with its address, or whose name is in `titles`.
+ * Null if the page states no product, or several of which any could be meant.
  */
 function mainProduct(
   products: readonly NamedProduct[],
@@ -216,7 +237,8 @@ function mainProduct(
 ): NamedProduct | null {
   const addresses = new Set(products.flatMap(({ links }) => links));
   const address = [url, url.split('?')[0]!].find((one) => addresses.has(one));
-  const about = address === undefined ? products : products.filter(({ links }) => links.includes(address));
+  const about =
+    address === undefined ? products : products.filter(({ links }) => links.includes(address));
   const candidates = withOffers(about);
   const [first = null, ...rest] = candidates;
   let named: NamedProduct | null = null;
@@ -231,9 +253,9 @@ function mainProduct(
 }
 
 /**
- * Returns the items that describe the product of a page in one format of structured data, the main one first:
- * others have its name or its address. `headings`: the headings and titles of the page. Empty if the page
- * states no product, or several of which any could be meant.
+ * Returns the items that describe the product of a page in one format of structured data, the main
+ * one first: others have its name or its address. `headings`: the headings and titles of the page.
+ * Empty if the page states no product, or several of which any could be meant.
  */
 export function findProducts(
   data: StructuredData,
@@ -266,10 +288,13 @@ export function listedProducts(
 ): ProductValues[] {
   const listed = data.items.filter((item) => typesOf(item).includes('ItemList'));
   const elements = new Set<JsonObject>();
-  for (const list of listed) for (const element of itemsOf(list.itemListElement, data)) elements.add(element);
+  for (const list of listed)
+    for (const element of itemsOf(list.itemListElement, data)) elements.add(element);
   const products: ProductValues[] = [];
   for (const element of [...elements].slice(0, maxListed)) {
-    const item = object(itemsOf(element.item, data)[0] ?? (text(element.url) ? element : element.item));
+    const item = object(
+      itemsOf(element.item, data)[0] ?? (text(element.url) ? element : element.item),
+    );
     const link = text(item.url) ?? text(element.url) ?? text(element.item) ?? text(item['@id']);
     const { values } = readStructured(item, data, url);
     const address = addressOn(url, link);

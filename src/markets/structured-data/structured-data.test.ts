@@ -11,7 +11,8 @@ const [site] = parseSites('{"kiln": "kiln.example"}');
 const url = 'https://kiln.example/p/mug';
 const open = (html: string): SitePage => openSitePage(parseHtml(html), url, site!);
 
-const jsonLd = (value: unknown) => `<script type="application/ld+json">${JSON.stringify(value)}</script>`;
+const jsonLd = (value: unknown) =>
+  `<script type="application/ld+json">${JSON.stringify(value)}</script>`;
 const names = (name: string, count: number) => Array(count).fill(name).join(' ');
 const scoped = (type: string, members: string, inner: string) =>
   `<div itemscope itemtype="https://schema.org/${type}" ${members === '' ? '' : `itemprop="${members}"`}>${inner}</div>`;
@@ -43,7 +44,13 @@ const pages: Record<string, (count: number) => string> = {
     jsonLd({
       '@graph': [
         { '@type': 'ItemList', itemListElement: Array(count).fill({ '@id': 'a' }) },
-        { '@id': 'a', '@type': 'Product', url: '/p/1', name: 'Mug', offers: Array(count).fill({ price: 9 }) },
+        {
+          '@id': 'a',
+          '@type': 'Product',
+          url: '/p/1',
+          name: 'Mug',
+          offers: Array(count).fill({ price: 9 }),
+        },
       ],
     }),
   'many offers': (count) =>
@@ -52,7 +59,9 @@ const pages: Record<string, (count: number) => string> = {
     jsonLd(Array(count).fill({ '@type': 'Product', name: 'Mug', offers: { price: 9 } })),
 };
 
-/** Returns the number of values that are visited when the product and the list of a page are read. */
+/**
+ * Returns the number of values that are visited when the product and the list of a page are read.
+ */
 function visitsOf(html: string): number {
   const page = open(html);
   const before = page.data[0]!.visits.remaining;
@@ -69,8 +78,13 @@ describe('the work for a page', () => {
 
   test('is the same for any number of products and headings, which are compared up to a limit', () => {
     const heading = (at: number) => `<h1>Bowl ${at}</h1>`;
-    const product = (at: number) => ({ '@type': 'Product', name: `Mug ${at}`, offers: { price: 9 } });
-    const headings = (count: number) => Array.from({ length: count }, (_, at) => heading(at)).join('');
+    const product = (at: number) => ({
+      '@type': 'Product',
+      name: `Mug ${at}`,
+      offers: { price: 9 },
+    });
+    const headings = (count: number) =>
+      Array.from({ length: count }, (_, at) => heading(at)).join('');
     const html = (count: number) => headings(count) + jsonLd([product(1), product(2)]);
     expect(readProductPage(open(`${html(40)}<h1>Mug 2</h1>`))?.values.title).toBe('Mug 2');
     expect(readProductPage(open(`${html(4_000)}<h1>Mug 2</h1>`))).toBeNull();
@@ -94,7 +108,9 @@ describe('structuredData()', () => {
   test('returns up to 5,000 items of all formats together, in the order of the page', () => {
     const products = (count: number) => jsonLd(Array(count).fill({ '@type': 'Product' }));
     const marked = scoped('Product', '', '').repeat(3_000);
-    const counts = structuredData(parseHtml(products(3_000) + marked)).map(({ items }) => items.length);
+    const counts = structuredData(parseHtml(products(3_000) + marked)).map(
+      ({ items }) => items.length,
+    );
     expect(counts).toEqual([3_000, 2_000]);
   });
 
@@ -105,7 +121,11 @@ describe('structuredData()', () => {
 
   test('resolves references to items at any depth, before and after them', () => {
     const offer = { '@id': '#o', '@type': 'Offer', price: 9 };
-    const html = jsonLd([{ '@id': '#o' }, { '@type': 'Thing', about: { deep: [offer] } }, { '@id': '#o' }]);
+    const html = jsonLd([
+      { '@id': '#o' },
+      { '@type': 'Thing', about: { deep: [offer] } },
+      { '@id': '#o' },
+    ]);
     const [data] = structuredData(parseHtml(html));
     expect(itemsOf([{ '@id': '#o' }, { '@id': '#o' }], data!)).toEqual([offer]);
   });
@@ -114,7 +134,8 @@ describe('structuredData()', () => {
 describe('an offer without itemprop', () => {
   const read = (html: string): JsonObject | undefined => readProductPage(open(html))?.values;
   const name = '<b itemprop="name">Mug</b>';
-  const offer = (price: number) => scoped('Offer', '', `<meta itemprop="price" content="${price}">`);
+  const offer = (price: number) =>
+    scoped('Offer', '', `<meta itemprop="price" content="${price}">`);
 
   test('belongs to the product around it', () => {
     expect(read(scoped('Product', '', name + offer(9)))).toMatchObject({ price: 9 });

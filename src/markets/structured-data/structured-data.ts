@@ -35,12 +35,15 @@ export interface StructuredData {
 
 /** Maximum items of a page that are considered. Listings of shops have up to a few hundred. */
 const maxItems = 5_000;
-/** Maximum visits of values. Items can refer to each other, so a walk is not bounded by the page's length. */
+/**
+ * Maximum visits of values. Items can refer to each other, so a walk is not bounded by the page's
+ * length.
+ */
 const maxVisits = 50_000;
 
 /**
- * Returns the structured data of a page by format, without formats that the page does not have. The formats
- * together have up to 5,000 items, the first ones of the page.
+ * Returns the structured data of a page by format, without formats that the page does not have. The
+ * formats together have up to 5,000 items, the first ones of the page.
  */
 export function structuredData(page: HtmlPage): StructuredData[] {
   const roots: Record<StructuredFormat, JsonObject[]> = {
@@ -88,8 +91,8 @@ export const isProduct = (item: JsonObject): boolean => hasType(item, productTyp
 const isOffer = (item: JsonObject): boolean => hasType(item, offerTypes);
 
 /**
- * Returns the objects of a value that is an object, an array, or the `@id` of an item, each once. Throws
- * `page_too_complex` if readers of the page have visited too many values.
+ * Returns the objects of a value that is an object, an array, or the `@id` of an item, each once.
+ * Throws `page_too_complex` if readers of the page have visited too many values.
  */
 export function itemsOf(
   value: Json | undefined,
@@ -98,7 +101,10 @@ export function itemsOf(
   const elements = isObject(value) ? [value] : list(value);
   visits.remaining -= elements.length;
   if (visits.remaining < 0)
-    throw new Fault('page_too_complex', `the structured data has more than ${maxVisits} references`);
+    throw new Fault(
+      'page_too_complex',
+      `the structured data has more than ${maxVisits} references`,
+    );
   const items = new Set<JsonObject>();
   for (const element of elements) {
     if (!isObject(element)) continue;
@@ -111,7 +117,10 @@ export function itemsOf(
 const isReference = (item: JsonObject): boolean =>
   text(item['@id']) !== null && Object.keys(item).length === 1;
 
-/** Returns the text of a value without markup: a string, the first of several, or the `name` of an item. */
+/**
+ * Returns the text of a value without markup: a string, the first of several, or the `name` of an
+ * item.
+ */
 export function plainText(value: Json | undefined): string | null {
   const [first] = Array.isArray(value) ? value : [value];
   const named = isObject(first) ? (first.name ?? first['@value'] ?? null) : first;
@@ -121,7 +130,10 @@ export function plainText(value: Json | undefined): string | null {
 /** Members of pages and of graphs whose items are items of the page. */
 const wrappers = ['@graph', 'mainEntity', 'mainEntityOfPage'];
 
-/** Returns the items of the page: the roots and those inside of wrappers, each once, up to a maximum. */
+/**
+ * Returns the items of the page: the roots and those inside of wrappers, each once, up to a
+ * maximum.
+ */
 function pageItems(roots: readonly JsonObject[], maximum: number): JsonObject[] {
   const items = new Set<JsonObject>();
   const visit = (value: Json | undefined) => {
@@ -134,7 +146,9 @@ function pageItems(roots: readonly JsonObject[], maximum: number): JsonObject[] 
   return [...items];
 }
 
-/** Returns the items at any depth by their `@id`: the first of each that is more than a reference. */
+/**
+ * Returns the items at any depth by their `@id`: the first of each that is more than a reference.
+ */
 function itemsById(roots: readonly JsonObject[]): Map<string, JsonObject> {
   const byId = new Map<string, JsonObject>();
   const seen = new Set<Json>();
@@ -142,7 +156,8 @@ function itemsById(roots: readonly JsonObject[]): Map<string, JsonObject> {
     if (typeof value !== 'object' || value === null || seen.has(value)) return;
     seen.add(value);
     const id = isObject(value) ? text(value['@id']) : null;
-    if (id !== null && !byId.has(id) && !isReference(value as JsonObject)) byId.set(id, value as JsonObject);
+    if (id !== null && !byId.has(id) && !isReference(value as JsonObject))
+      byId.set(id, value as JsonObject);
     Object.values(value).forEach(visit);
   };
   roots.forEach(visit);
@@ -151,7 +166,8 @@ function itemsById(roots: readonly JsonObject[]): Map<string, JsonObject> {
 
 function jsonLd({ root }: HtmlPage): JsonObject[] {
   return findAll(root, 'script[type*="ld+json" i]').flatMap((script) => {
-    // Shops write line breaks into strings, and wrap the text in comments or references to characters.
+    // Shops write line breaks into strings, and wrap the text in comments or references to
+    // characters.
     const source = scriptText(script)
       .replace(/^\s*(?:<!--|\/[/*]\s*<!\[CDATA\[(?:\s*\*\/)?)/, '')
       .replace(/(?:-->|(?:\/[/*]\s*)?\]\]>(?:\s*\*\/)?)\s*$/, '')
@@ -163,7 +179,10 @@ function jsonLd({ root }: HtmlPage): JsonObject[] {
   });
 }
 
-/** Parses JSON with comments and trailing commas. Undefined for other mistakes, whose meaning is unclear. */
+/**
+ * Parses JSON with comments and trailing commas. Undefined for other mistakes, whose meaning is
+ * unclear.
+ */
 function parseLenient(text: string): Json | undefined {
   try {
     // Read again within the limits of parseJson().
@@ -203,7 +222,12 @@ const microdataNames: MarkupNames = {
   id: 'itemid',
   member: 'itemprop',
 };
-const rdfaNames: MarkupNames = { scope: 'typeof', type: 'typeof', id: 'resource', member: 'property' };
+const rdfaNames: MarkupNames = {
+  scope: 'typeof',
+  type: 'typeof',
+  id: 'resource',
+  member: 'property',
+};
 
 /** An item that is not marked as a member of the item around it. */
 interface MarkedItem {
@@ -213,8 +237,8 @@ interface MarkedItem {
 }
 
 /**
- * Returns the items in the attributes of a tree. Members of nested items belong to those. An offer inside
- * of a product without offers is one of its offers, although it is not marked as its member.
+ * Returns the items in the attributes of a tree. Members of nested items belong to those. An offer
+ * inside of a product without offers is one of its offers, although it is not marked as its member.
  */
 function markedUp(nodes: Document['children'], names: MarkupNames): JsonObject[] {
   const items: MarkedItem[] = [];
@@ -222,14 +246,18 @@ function markedUp(nodes: Document['children'], names: MarkupNames): JsonObject[]
   const accepting = new Map<JsonObject, boolean>();
   return items.flatMap(({ item, around }) => {
     if (around === null || !isOffer(item)) return [item];
-    if (!accepting.has(around)) accepting.set(around, isProduct(around) && around.offers === undefined);
+    if (!accepting.has(around))
+      accepting.set(around, isProduct(around) && around.offers === undefined);
     if (!accepting.get(around)) return [item];
     addMember(around, 'offers', item);
     return [];
   });
 }
 
-/** Members inside the text of other members whose texts are read, so that a page is read few times over. */
+/**
+ * Members inside the text of other members whose texts are read, so that a page is read few times
+ * over.
+ */
 const maxNestedTexts = 4;
 
 /** Attributes that are read, and the items that are found. */
@@ -252,14 +280,17 @@ function collectItems(nodes: Document['children'], walk: MarkupWalk, owner: Mark
     const isMember = owner.item !== null && members.length > 0;
     const isText = isMember && item === null;
     const isRead = isMember && (item !== null || owner.textDepth < maxNestedTexts);
-    if (isRead) addMembers(owner.item!, members, item ?? memberText(node, members.some(isPriceMember)));
+    if (isRead)
+      addMembers(owner.item!, members, item ?? memberText(node, members.some(isPriceMember)));
     else if (item !== null) walk.items.push({ item, around: owner.item });
     const textDepth = isText ? owner.textDepth + 1 : owner.textDepth;
     collectItems(node.children, walk, { item: item ?? owner.item, textDepth });
   }
 }
 
-/** Returns the item that an element declares, with its types and its id. Null if it declares none. */
+/**
+ * Returns the item that an element declares, with its types and its id. Null if it declares none.
+ */
 function itemOf({ attribs }: Element, names: MarkupNames): JsonObject | null {
   if (attribs[names.scope] === undefined) return null;
   // Without a prototype, a member of any name is an own one.
@@ -270,7 +301,9 @@ function itemOf({ attribs }: Element, names: MarkupNames): JsonObject | null {
   return item;
 }
 
-/** Returns the members that an element is, each once: a repeated name would add its value as often. */
+/**
+ * Returns the members that an element is, each once: a repeated name would add its value as often.
+ */
 function memberNames({ attribs }: Element, names: MarkupNames): string[] {
   const members = attribs[names.member]?.split(/\s+/).filter((name) => name !== '');
   return [...new Set(members)];
@@ -280,7 +313,8 @@ const isPriceMember = (name: string): boolean => /price$/i.test(name);
 
 /** Adds a value under names. Removes the prefixes of RDFa. */
 function addMembers(item: JsonObject, names: readonly string[], value: Json): void {
-  for (const name of names) addMember(item, name.replace(/^(?:schema:|https?:\/\/schema\.org\/)/, ''), value);
+  for (const name of names)
+    addMember(item, name.replace(/^(?:schema:|https?:\/\/schema\.org\/)/, ''), value);
 }
 
 function addMember(item: JsonObject, name: string, value: Json): void {
@@ -297,7 +331,9 @@ const memberText = (element: Element, isPrice: boolean): string =>
   (isPrice ? priceWords(element) : words(element)) ??
   '';
 
-/** Returns the product that a page describes for previews, if it states a type or a price of one. */
+/**
+ * Returns the product that a page describes for previews, if it states a type or a price of one.
+ */
 function openGraph({ root }: HtmlPage): JsonObject[] {
   const values = new Map<string, string[]>();
   for (const meta of findAll(root, 'meta[content]')) {
@@ -306,7 +342,8 @@ function openGraph({ root }: HtmlPage): JsonObject[] {
     if (name === null || content === null) continue;
     values.set(name, [...(values.get(name) ?? []), content].slice(0, 50));
   }
-  const first = (...names: string[]) => names.map((name) => values.get(name)?.[0]).find(Boolean) ?? null;
+  const first = (...names: string[]) =>
+    names.map((name) => values.get(name)?.[0]).find(Boolean) ?? null;
   const price = first('product:sale_price:amount', 'product:price:amount', 'og:price:amount');
   if (price === null && !/product/i.test(first('og:type') ?? '')) return [];
   const before =
@@ -324,7 +361,11 @@ function openGraph({ root }: HtmlPage): JsonObject[] {
       category: first('product:category'),
       offers: {
         price,
-        priceCurrency: first('product:sale_price:currency', 'product:price:currency', 'og:price:currency'),
+        priceCurrency: first(
+          'product:sale_price:currency',
+          'product:price:currency',
+          'og:price:currency',
+        ),
         availability: first('product:availability', 'og:availability'),
         itemCondition: first('product:condition', 'og:product:condition'),
         priceSpecification: before === null ? null : { price: before, priceType: 'ListPrice' },

@@ -68,18 +68,21 @@ describe('a page without structured data', () => {
       'the page has one price with and one without tax',
       `<p>€ 12,50 incl. VAT</p><p>€ 10,50 excl. VAT</p>${button}`,
     ],
-    ['the only one was the price, beside a range', `<b class="old">€ 9,00</b><p>from € 7,00</p>${button}`],
+    [
+      'the only one was the price, beside a range',
+      `<b class="old">€ 9,00</b><p>from € 7,00</p>${button}`,
+    ],
     ['a point can be either sign', `<p class="price">$3.340</p>${button}`],
   ])('has no price if %s', (_name, body) => {
     expect(read(page(body))?.price ?? null).toBeNull();
   });
 
-  test.each(['<p class="price">€12<sup>50</sup></p>', '<p class="price"><span>€12</span><sup>50</sup></p>'])(
-    'reads cents in an element of their own: %s',
-    (price) => {
-      expect(read(page(`${price}${button}`))).toMatchObject({ price: 12.5 });
-    },
-  );
+  test.each([
+    '<p class="price">€12<sup>50</sup></p>',
+    '<p class="price"><span>€12</span><sup>50</sup></p>',
+  ])('reads cents in an element of their own: %s', (price) => {
+    expect(read(page(`${price}${button}`))).toMatchObject({ price: 12.5 });
+  });
 
   test('is a product by an element with the name of its title and no heading', () => {
     const html = `<title>Oat mug | Kiln</title><div class="product-title">Oat mug</div><p>€ 12,50</p>${button}`;
@@ -98,24 +101,32 @@ describe('a page without structured data', () => {
   test.each(['View cart', 'Przejdź do koszyka', 'Перейти в корзину'])(
     'has no control %j, which leads to the cart',
     (text) => {
-      expect(read(page(`<p class="price">€ 12,50</p><button>${text}</button>`))?.availability).toBeNull();
+      expect(
+        read(page(`<p class="price">€ 12,50</p><button>${text}</button>`))?.availability,
+      ).toBeNull();
     },
   );
 
   test('lists the price that is named so among others, with the currency next to it', () => {
-    const parts = '<p class="price"><b>12,50</b><i>€</i></p><p><i>€ 4,20</i> × 3</p><p><i>€ 2,10</i> × 6</p>';
+    const parts =
+      '<p class="price"><b>12,50</b><i>€</i></p><p><i>€ 4,20</i> × 3</p><p><i>€ 2,10</i> × 6</p>';
     expect(read(page(`<div>${parts}${button}</div>`))).toMatchObject({ price: 12.5 });
   });
 
   test('has the only price beside its control, also if it is named an old one', () => {
-    expect(read(page(`<p><b class="price-old">€ 12,50</b></p>${button}`))).toMatchObject({ price: 12.5 });
+    expect(read(page(`<p><b class="price-old">€ 12,50</b></p>${button}`))).toMatchObject({
+      price: 12.5,
+    });
   });
 
   test.each([
     ['with its name in the label', '<a role="button" title="Add Oat mug to your cart">Go</a>'],
     ['in an element named so', '<div class="buy-btn"><a href="#">Go</a></div>'],
     ['with a handler', '<a onclick="add_to_cart(7)">Go</a>'],
-    ['in an element named like a summary of the cart', `<div class="basket-summary">${button}</div>`],
+    [
+      'in an element named like a summary of the cart',
+      `<div class="basket-summary">${button}</div>`,
+    ],
   ])('has a control %s', (_name, control) => {
     expect(read(page(`<p>€ 12,50</p>${control}`))).toMatchObject({ price: 12.5, available: true });
   });
@@ -123,19 +134,27 @@ describe('a page without structured data', () => {
   test('has the price of its description among several', () => {
     const head =
       '<meta name="description" content="Of stoneware."><meta property="og:description" content="Now € 12,50">';
-    expect(read(head + page(`<p>€ 12,50</p><p>€ 14,00</p>${button}`))).toMatchObject({ price: 12.5 });
+    expect(read(head + page(`<p>€ 12,50</p><p>€ 14,00</p>${button}`))).toMatchObject({
+      price: 12.5,
+    });
   });
 
   test('does not read prices of related products', () => {
     const related = `<section class="related-products"><h3>Bowl</h3><p>€ 7,00</p>${button}</section>`;
-    expect(read(page(`${related}<p>€ 12,50</p>${button}${related}`))).toMatchObject({ price: 12.5 });
+    expect(read(page(`${related}<p>€ 12,50</p>${button}${related}`))).toMatchObject({
+      price: 12.5,
+    });
     expect(read(page(related))).toBeNull();
   });
 
   test.each([
     ['with a linked heading', '<div><h3><a href="/p/bowl">Bowl</a></h3>', '</div>'],
     ['in a list, with a linked picture', '<ul><li><a href="/p/bowl"><img></a>', '</li></ul>'],
-    ['in a card, with a linked picture', '<div class="product-card"><a href="/p/bowl"><img></a>', '</div>'],
+    [
+      'in a card, with a linked picture',
+      '<div class="product-card"><a href="/p/bowl"><img></a>',
+      '</div>',
+    ],
   ])('is no product with the price and control of another one %s', (_name, start, end) => {
     const card = `</main>${start}<p class="price">€ 7,00</p>${button}${end}`;
     expect(read(page(`<p>Price on request</p>${card}`))).toBeNull();
@@ -149,13 +168,19 @@ describe('a page without structured data', () => {
   });
 
   test.each([
-    ['the address and a form', '<form><input type="hidden" name="product_id" value="48213"></form>', '48213'],
+    [
+      'the address and a form',
+      '<form><input type="hidden" name="product_id" value="48213"></form>',
+      '48213',
+    ],
     ['the address and an attribute', '<div data-product-id="48213"></div>', '48213'],
     ['a label', '<tr><th>Art.-Nr.</th><td>KM-7</td></tr>', 'KM-7'],
     ['no attribute alone', '<div data-sku="KM-7"></div>', null],
     ['none of two labels', '<p>SKU: KM-7</p><p>SKU: KM-8</p>', null],
   ])('has the number of %s', (_name, body, sku) => {
-    expect(read(page(`<p class="price">€ 12,50</p>${button}<table>${body}</table>${body}`))?.sku).toBe(sku);
+    expect(
+      read(page(`<p class="price">€ 12,50</p>${button}<table>${body}</table>${body}`))?.sku,
+    ).toBe(sku);
   });
 
   test('is no product with a heading alone', () => {
@@ -164,7 +189,11 @@ describe('a page without structured data', () => {
 });
 
 describe('a page whose structured data it contradicts', () => {
-  const euros = (price: unknown, members: object = {}) => ({ price, priceCurrency: 'EUR', ...members });
+  const euros = (price: unknown, members: object = {}) => ({
+    price,
+    priceCurrency: 'EUR',
+    ...members,
+  });
   const shown = `<form><p class="price">€ 12,50</p>${button}</form>`;
 
   test('has the visible price, and reports both', () => {
@@ -176,7 +205,9 @@ describe('a page whose structured data it contradicts', () => {
 
   test('has the price of structured data if the page shows none, or several', () => {
     expect(read(jsonLd(euros(10.5)) + page(button))).toMatchObject({ price: 10.5 });
-    expect(read(jsonLd(euros(12.5)) + page(`${shown}<p>€ 3,00</p>`))).toMatchObject({ price: 12.5 });
+    expect(read(jsonLd(euros(12.5)) + page(`${shown}<p>€ 3,00</p>`))).toMatchObject({
+      price: 12.5,
+    });
   });
 
   test('decides between two readings of a price', () => {
@@ -189,7 +220,9 @@ describe('a page whose structured data it contradicts', () => {
     const inStock = euros(12.5, { availability: 'https://schema.org/InStock' });
     const soldOut = '<p class="stock">Sold out</p>';
     expect(read(jsonLd(inStock) + page(soldOut))).toMatchObject({ available: false });
-    expect(read(jsonLd(inStock) + page(`${soldOut}${shown}`))).toMatchObject({ availability: 'InStock' });
+    expect(read(jsonLd(inStock) + page(`${soldOut}${shown}`))).toMatchObject({
+      availability: 'InStock',
+    });
   });
 
   test('has no price if the page shows others and marks none, and reports them', () => {
@@ -197,7 +230,10 @@ describe('a page whose structured data it contradicts', () => {
     const record = read(jsonLd(euros(10.5)) + page(two));
     expect(record?.price).toBeNull();
     expect(record?.contradictions.map(({ value }) => value)).toEqual([10.5, 12.5, 14]);
-    expect(read(jsonLd(euros(12.5)) + page(two))).toMatchObject({ price: 12.5, contradictions: [] });
+    expect(read(jsonLd(euros(12.5)) + page(two))).toMatchObject({
+      price: 12.5,
+      contradictions: [],
+    });
     const dollars = { price: 10.5, priceCurrency: 'USD' };
     expect(read(jsonLd(dollars) + page(two))).toMatchObject({ price: 10.5, contradictions: [] });
   });
@@ -207,7 +243,10 @@ describe('a page whose structured data it contradicts', () => {
     const record = read(jsonLd(euros(10.5)) + page(pair));
     expect(record?.price).toBeNull();
     expect(record?.contradictions.map(({ value }) => value)).toEqual([10.5, 12.5]);
-    expect(read(jsonLd(euros(12.5)) + page(pair))).toMatchObject({ price: 12.5, contradictions: [] });
+    expect(read(jsonLd(euros(12.5)) + page(pair))).toMatchObject({
+      price: 12.5,
+      contradictions: [],
+    });
   });
 
   test('is sold out by a disabled control that says so, unless a text contradicts it', () => {
@@ -221,7 +260,11 @@ describe('a page whose structured data it contradicts', () => {
     const soldOut = euros(12.5, { availability: 'https://schema.org/OutOfStock' });
     const record = read(jsonLd(soldOut) + page(shown));
     expect(record).toMatchObject({ price: 12.5, availability: null });
-    expect(record?.contradictions.map(({ value }) => value)).toEqual(['OutOfStock', 'InStock', 'InStock']);
+    expect(record?.contradictions.map(({ value }) => value)).toEqual([
+      'OutOfStock',
+      'InStock',
+      'InStock',
+    ]);
   });
 
   test('has the offer that the page shows', () => {
@@ -241,8 +284,14 @@ describe('embedded state', () => {
       'of a JSON script',
       '<script type="application/json" id="d">{"title": "Oat mug", "price": "12.50"}</script>',
     ],
-    ['pushed to a list', '<script>dataLayer.push({"product": {"name": "Oat mug", "price": 12.5}})</script>'],
-    ['of an attribute', `<div data-product='{"name": "Oat mug", "price": {"amount": 12.5}}'></div>`],
+    [
+      'pushed to a list',
+      '<script>dataLayer.push({"product": {"name": "Oat mug", "price": 12.5}})</script>',
+    ],
+    [
+      'of an attribute',
+      `<div data-product='{"name": "Oat mug", "price": {"amount": 12.5}}'></div>`,
+    ],
   ])('%s decides between prices of the page', (_name, script) => {
     expect(read(page(shown) + script)).toMatchObject({ price: 12.5 });
   });
@@ -257,7 +306,9 @@ describe('embedded state', () => {
 
   test('decides an unclear price', () => {
     const unclear = `<p class="price">$ 12.990</p>${button}`;
-    expect(read(page(unclear) + state({ name: 'Oat mug', price: 12_990 }))).toMatchObject({ price: 12_990 });
+    expect(read(page(unclear) + state({ name: 'Oat mug', price: 12_990 }))).toMatchObject({
+      price: 12_990,
+    });
     expect(read(page(unclear) + state({ name: 'Oat mug', price: 9 }))?.price ?? null).toBeNull();
   });
 

@@ -38,8 +38,8 @@ function placesIn<T extends TextPosition>(
 }
 
 /**
- * Returns the prices in the smallest element around another one with texts like prices, otherwise those of
- * the page. None if that element has only texts that are no price.
+ * Returns the prices in the smallest element around another one with texts like prices, otherwise
+ * those of the page. None if that element has only texts that are no price.
  */
 export function pricesNear(
   element: Element,
@@ -65,8 +65,8 @@ export function pricesNear(
 }
 
 /**
- * Returns the price that has the name of an old one if it is the only one in the element with the heading and
- * the control: a price that was needs another one that is.
+ * Returns the price that has the name of an old one if it is the only one in the element with the
+ * heading and the control: a price that was needs another one that is.
  */
 export function onlyOldPrice(
   control: Element,

@@ -28,15 +28,17 @@ export interface PagePrices {
 const none: NearPrices = { price: null, all: [], around: null, textCount: 0 };
 
 /**
- * Returns the price that a page marks: the only one near the heading and near the control, as far as both
- * exist.
+ * Returns the price that a page marks: the only one near the heading and near the control, as far
+ * as both exist.
  */
 function markedPrice(heading: NearPrices, control: NearPrices): VisiblePrice | null {
   const [title, purchase] = [heading.price, control.price];
-  if (title !== null && purchase !== null) return title.amount === purchase.amount ? purchase : null;
+  if (title !== null && purchase !== null)
+    return title.amount === purchase.amount ? purchase : null;
   const only = purchase ?? title;
   const other = purchase === null ? control : heading;
-  const isPossible = other.all.length === 0 || other.all.some(({ amount }) => amount === only?.amount);
+  const isPossible =
+    other.all.length === 0 || other.all.some(({ amount }) => amount === only?.amount);
   return only?.isNamed && isPossible ? only : null;
 }
 
@@ -46,7 +48,8 @@ const maxNear = 10;
 /** Returns the amounts with a currency in the description of a page. */
 function describedAmounts(description: string, home: string | null): Set<number> {
   const texts =
-    description.slice(0, 2_000).match(/\p{Sc}\s?\d[\d.,]*|\d[\d.,]*\s?(?:\p{Sc}|元|円|zł|Kč)/gu) ?? [];
+    description.slice(0, 2_000).match(/\p{Sc}\s?\d[\d.,]*|\d[\d.,]*\s?(?:\p{Sc}|元|円|zł|Kč)/gu) ??
+    [];
   const amounts = texts.map((text) => shownAmount(text.replace(/[.,]$/, ''), home));
   return new Set(amounts.filter((amount) => amount !== null));
 }
@@ -78,7 +81,11 @@ interface PriceView {
   marked: VisiblePrice | null;
 }
 
-function viewOf(page: VisiblePage, control: PurchaseControl | null, home: string | null): PriceView {
+function viewOf(
+  page: VisiblePage,
+  control: PurchaseControl | null,
+  home: string | null,
+): PriceView {
   const onPage = visiblePrices(page, home);
   const old = control === null ? null : onlyOldPrice(control.element, onPage, page);
   const nearOf = (element: Element | null | undefined): NearPrices => {
@@ -125,13 +132,18 @@ function confirmedCandidates(page: VisiblePage, view: PriceView, description: st
   ]);
 }
 
-/** Returns the readings of unclear prices, which another source decides, if the page has no clear one. */
+/**
+ * Returns the readings of unclear prices, which another source decides, if the page has no clear
+ * one.
+ */
 function readingCandidates({ near, onPage }: PriceView): Candidate[] {
   if (near.all.length > 0) return [];
   return onPage.unclear
     .slice(0, maxNear)
     .flatMap(({ readings, text, element }) =>
-      readings.map((value) => pageCandidate({ field: 'price', value, source: 'reading', text, element })),
+      readings.map((value) =>
+        pageCandidate({ field: 'price', value, source: 'reading', text, element }),
+      ),
     );
 }
 
@@ -147,7 +159,10 @@ function shownCandidates({ home, onPage, atControl, marked }: PriceView): Candid
   );
 }
 
-/** Returns the candidates for the price of a page, and its prices around the heading and the control. */
+/**
+ * Returns the candidates for the price of a page, and its prices around the heading and the
+ * control.
+ */
 export function priceCandidates(
   page: VisiblePage,
   control: PurchaseControl | null,

@@ -62,8 +62,8 @@ function priceElement(
 }
 
 /**
- * Returns the smallest element around a text that is a price with a currency or a name of a price. Null if
- * the number is a part of a price that cannot be read as a whole, such as its cents.
+ * Returns the smallest element around a text that is a price with a currency or a name of a price.
+ * Null if the number is a part of a price that cannot be read as a whole, such as its cents.
  */
 export function priceAround(parent: Element, home: string | null): PriceElement | null {
   let price: PriceElement | null = null;
@@ -103,7 +103,8 @@ const maxNumbers = 3;
 const countNumbers = (text: string): number => text.match(/\d+/g)?.length ?? 0;
 
 /** Returns true for a price with a currency and without cents beside it. */
-const isComplete = ({ hasSign, element }: PriceElement): boolean => hasSign && !hasCentsBeside(element);
+const isComplete = ({ hasSign, element }: PriceElement): boolean =>
+  hasSign && !hasCentsBeside(element);
 
 /** Returns a price, or null if it is a part of the price in the text around it. */
 function unlessPart(price: PriceElement, { text, markedText }: PriceContent): PriceElement | null {

@@ -18,12 +18,21 @@ export function hasTaxLabel(element: Element, words: RegExp): boolean {
 }
 
 /** Elements of struck prices, and of choices that do not buy the product. */
-const struckTags: ReadonlySet<string> = new Set(['del', 's', 'strike', 'button', 'option', 'label']);
+const struckTags: ReadonlySet<string> = new Set([
+  'del',
+  's',
+  'strike',
+  'button',
+  'option',
+  'label',
+]);
 
 /** Words after a price that it is without tax. With a colon, they are the label of the next one. */
 const untaxedAfter = new RegExp(String.raw`^\s*[,(]?\s?(?:${untaxedWords.source})(?!\s?:)`, 'iu');
 
-/** Returns the label of a price: the words before it, without those about the tax of another price. */
+/**
+ * Returns the label of a price: the words before it, without those about the tax of another price.
+ */
 function labelBefore(text: string): string {
   const before = /\D*$/.exec(text)![0];
   return before.length === text.length ? before : before.replace(untaxedAfter, '');

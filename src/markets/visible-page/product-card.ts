@@ -25,7 +25,8 @@ function isPictureLink(element: Element): boolean {
   if (element.name !== 'img') return false;
   const link = [...upwards(element, 4)].find(isLink);
   return (
-    link !== undefined && !/^(?:#|javascript:)|\.(?:jpe?g|png|webp|gif)(?:[?#]|$)/i.test(link.attribs.href!)
+    link !== undefined &&
+    !/^(?:#|javascript:)|\.(?:jpe?g|png|webp|gif)(?:[?#]|$)/i.test(link.attribs.href!)
   );
 }
 
@@ -59,8 +60,8 @@ interface CardPage {
 }
 
 /**
- * Returns true for an element in the card of another product: without the heading of the page, but with a
- * linked heading, or an item of a list with a linked picture.
+ * Returns true for an element in the card of another product: without the heading of the page, but
+ * with a linked heading, or an item of a list with a linked picture.
  */
 export function isInCard(element: Element, { heading, cardLinks, ranges }: CardPage): boolean {
   if (heading === null) return false;

@@ -29,13 +29,15 @@ const maxLabel = 200;
 /** Returns the texts of a control: its visible text, and its labels for assistive technology. */
 function labelsOf(element: Element): string[] {
   const { name, attribs } = element;
-  const visibleLabel = name === 'input' ? (attribs.value ?? attribs.alt) : shortText(element, maxText);
+  const visibleLabel =
+    name === 'input' ? (attribs.value ?? attribs.alt) : shortText(element, maxText);
   return [visibleLabel, attribs['aria-label'], attribs.title].map(
     (label) => oneLine(label ?? '')?.slice(0, maxLabel) ?? '',
   );
 }
 
-const isBlank = (node: Node | null) => node === null || (node.type === 'text' && node.data.trim() === '');
+const isBlank = (node: Node | null) =>
+  node === null || (node.type === 'text' && node.data.trim() === '');
 
 /** Returns the element around another one that has nothing else in it. */
 function onlyChildOf({ prev, next, parent }: Element): Element | null {
@@ -44,7 +46,9 @@ function onlyChildOf({ prev, next, parent }: Element): Element | null {
   return isAlone ? parent : null;
 }
 
-/** Returns true if the names, the address, or the handler of an element say that it buys a product. */
+/**
+ * Returns true if the names, the address, or the handler of an element say that it buys a product.
+ */
 function hasBuyName(element: Element, names: string): boolean {
   const { name, attribs } = element;
   if (!controlNames.has(name)) return false;
@@ -70,7 +74,9 @@ export function controlOf(element: Element): PurchaseControl | null {
   const isSoldOut = labels.some((label) => soldOutWords.test(label));
   if (!isSoldOut && !labels.some(isBuyText) && !hasBuyName(element, names)) return null;
   const isDisabled =
-    attribs.disabled !== undefined || attribs['aria-disabled'] === 'true' || /\bdisabled\b/.test(names);
+    attribs.disabled !== undefined ||
+    attribs['aria-disabled'] === 'true' ||
+    /\bdisabled\b/.test(names);
   return { element, text: labels.find((label) => label !== '') ?? '', isSoldOut, isDisabled };
 }
 
@@ -90,6 +96,7 @@ export const isCompareControl = (element: Element): boolean => hasLabel(element,
 /** Returns true for a control that puts a product into the cart. */
 export function isCartControl(element: Element): boolean {
   const { name, attribs } = element;
-  const isControl = name === 'input' ? attribs.type === 'submit' : name === 'button' || name === 'a';
+  const isControl =
+    name === 'input' ? attribs.type === 'submit' : name === 'button' || name === 'a';
   return isControl && labelsOf(element).some(isCartText);
 }

@@ -79,7 +79,8 @@ export const buyNames =
 /** Calls of functions in links and handlers of such controls. */
 export const buyCalls =
   /\b(?:add_?(?:item_?|product_?)?to_?(?:cart|basket|bag)|add_?cart|cart\.add|buy(?:_?(?:now|process|product|item|it))?)\s?\(/i;
-export const buyActions = /\/(?:cart|basket|warenkorb|panier|carrello|checkout\/cart)\/add|[?&]add-to-cart=/i;
+export const buyActions =
+  /\/(?:cart|basket|warenkorb|panier|carrello|checkout\/cart)\/add|[?&]add-to-cart=/i;
 
 /** Texts of controls and marks of products that cannot be bought. */
 export const soldOutWords =
@@ -93,7 +94,8 @@ export const otherRegions =
   /(?:^|[\s_-])(?:nav(?:bar|igation)?|menu|megamenu|footer|related\w*|recommend\w*|recomend\w*|upsells?|cross-?_?sells?|crossselling|similar\w*|recent(?:ly)?(?:[_-]?view\w*)?|viewed|also|alsobought|carousel|bestsell\w*|best-sell\w*|suggest\w*|sponsored|review[s]?|comments?|accessor(?:y|ies)|bundles?|newsletter|history|ähnlich\w*|empfehl\w*|alternativ\w*|poleca\w*|podobn\w*|souvis\w*)(?=$|[\s_-])/iu;
 
 /** Names of elements with a price. */
-export const priceNames = /price|preis|prix|precio|preco|prezzo|prijs|cena|ceny|\bpris\b|amount|harga|tarif/i;
+export const priceNames =
+  /price|preis|prix|precio|preco|prezzo|prijs|cena|ceny|\bpris\b|amount|harga|tarif/i;
 /** Names of elements with a price that was. */
 export const oldPriceNames =
   /(?:^|[\s_-]|price)(?:old|was|before|strike\w*|struck|crossed|through|rrp|msrp|uvp|compare\w*|prev(?:ious)?|stara|skreslen\w*|barre\w*|tachad\w*|anterior|antes|riscad\w*|streich\w*|durchgestrichen|doorgestreept|przekre\w*|puvodn\w*|povodn\w*|listino)(?=$|[\s_-]|price)/i;

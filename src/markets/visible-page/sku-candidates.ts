@@ -51,7 +51,9 @@ function addressCodes(url: string): Set<string> {
   const parts = decoded(pathname + search).split(/[/?&=#]|\.html?$|[-_.](?=[^-_./]*$)|\.html?/);
   const numbers = pathname.match(/(?<![\p{L}\d])[a-z]{0,2}\d{4,}(?!\d)|\d{5,}/giu) ?? [];
   return new Set(
-    [...parts, ...numbers].filter((part) => /\d/.test(part) && part.length >= 3 && part.length <= 40),
+    [...parts, ...numbers].filter(
+      (part) => /\d/.test(part) && part.length >= 3 && part.length <= 40,
+    ),
   );
 }
 
@@ -94,7 +96,9 @@ const fieldAttributes = [...codeAttributes, 'value'];
 const isIdField = ({ name, attribs }: Element): boolean =>
   (name === 'input' || name === 'button') && idInputs.test(attribs.name ?? '');
 
-/** Returns the numbers in the attributes of an element. Those of any id have to be in the address. */
+/**
+ * Returns the numbers in the attributes of an element. Those of any id have to be in the address.
+ */
 function elementCodes(element: Element, addressed: ReadonlySet<string>): FoundCode[] {
   const isField = isIdField(element);
   const codes: FoundCode[] = [];
@@ -129,6 +133,8 @@ export function skuCandidates(page: VisiblePage, url: string): Candidate[] {
     const isMarked = isOnly && value === first?.value;
     const found = { field: 'sku', value, text: value, element, isMarked };
     const candidate = pageCandidate({ ...found, source });
-    return addressed.has(value) ? [candidate, pageCandidate({ ...found, source: 'address' })] : [candidate];
+    return addressed.has(value)
+      ? [candidate, pageCandidate({ ...found, source: 'address' })]
+      : [candidate];
   });
 }

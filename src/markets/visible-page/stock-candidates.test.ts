@@ -29,7 +29,9 @@ describe('availability of a page without structured data', () => {
   test('is in stock with a control for the cart and one that buys at once', () => {
     const prices = '<p>€ 4,20 × 3</p><p>€ 2,10 × 6</p>';
     const html = (other: string) =>
-      readShopPage(`<title>Oat mug | Kiln</title><div><h1>Oat mug</h1>${prices}${buyButton}${other}</div>`);
+      readShopPage(
+        `<title>Oat mug | Kiln</title><div><h1>Oat mug</h1>${prices}${buyButton}${other}</div>`,
+      );
     expect(html('')?.availability ?? null).toBeNull();
     expect(html('<button>Buy now</button>')).toMatchObject({ availability: 'InStock' });
     expect(html('<button disabled>Buy now</button>')?.availability ?? null).toBeNull();

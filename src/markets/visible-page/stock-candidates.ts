@@ -50,7 +50,8 @@ function linesIn(page: VisiblePage, around: Element | null): StockText[] {
     const isIn = range !== undefined && range.start <= start && start <= range.end;
     if (!isIn || isInCard(element, page)) continue;
     const isControl = [...upwards(element, maxControlDepth)].some((outer) => skipped.has(outer));
-    const line = !isControl && text.length <= maxNearText * 3 ? lineOf(visible, maxStockText) : null;
+    const line =
+      !isControl && text.length <= maxNearText * 3 ? lineOf(visible, maxStockText) : null;
     if (line !== null && line.length <= maxNearText) found.push({ text: line, element });
   }
   return found;
@@ -59,7 +60,10 @@ function linesIn(page: VisiblePage, around: Element | null): StockText[] {
 /** Prices in a text about stock: "36,99 € - in stock". */
 const prices = /(?:\p{Sc}\s?\d[\d.,]*|\d[\d.,]*\s?\p{Sc})/gu;
 
-/** Reads what a text says about stock, without prices, and without its label if that is not a part of it. */
+/**
+ * Reads what a text says about stock, without prices, and without its label if that is not a part
+ * of it.
+ */
 function stockOf(text: string) {
   const line = text.replace(prices, '');
   const availability = readAvailability(line);
@@ -101,16 +105,25 @@ function textCandidates(stated: StatedStock | null, control: PurchaseControl | n
   return found;
 }
 
-/** Returns true if the page also has the other kind of control: one that buys at once, or the cart's. */
+/**
+ * Returns true if the page also has the other kind of control: one that buys at once, or the
+ * cart's.
+ */
 function hasOtherKind(control: PurchaseControl, page: VisiblePage): boolean {
   const isCart = isCartText(control.text);
   return page.controls.some(
     ({ element, text, isDisabled, isSoldOut }) =>
-      isCartText(text) !== isCart && isBuyText(text) && !isDisabled && !isSoldOut && !isInCard(element, page),
+      isCartText(text) !== isCart &&
+      isBuyText(text) &&
+      !isDisabled &&
+      !isSoldOut &&
+      !isInCard(element, page),
   );
 }
 
-/** Returns the candidates of a control that buys the product, or that says that it cannot be bought. */
+/**
+ * Returns the candidates of a control that buys the product, or that says that it cannot be bought.
+ */
 function controlCandidates(
   control: PurchaseControl,
   page: VisiblePage,
@@ -151,7 +164,13 @@ function comparisonCandidates({ fields }: VisiblePage): Candidate[] {
   if (element === undefined) return [];
   const text = shortText(element, maxNearText);
   return [
-    pageCandidate({ field: 'availability', value: 'InStock', source: 'offers of shops', text, element }),
+    pageCandidate({
+      field: 'availability',
+      value: 'InStock',
+      source: 'offers of shops',
+      text,
+      element,
+    }),
   ];
 }
 
@@ -164,6 +183,7 @@ export function availabilityCandidates(
   const texts = [...namedTexts(page), ...linesIn(page, prices.near.around)];
   const stated = statedStock(texts);
   const found = textCandidates(stated, control);
-  if (control !== null) return [...found, ...controlCandidates(control, page, { ...prices, stated })];
+  if (control !== null)
+    return [...found, ...controlCandidates(control, page, { ...prices, stated })];
   return found.length > 0 ? found : [...adCandidates(page, prices), ...comparisonCandidates(page)];
 }

@@ -60,14 +60,19 @@ function isMainPart(name: string, titles: readonly string[]): boolean {
   });
 }
 
-/** Returns how an element can have the name of the product: as a heading, as an item, or by its own name. */
+/**
+ * Returns how an element can have the name of the product: as a heading, as an item, or by its own
+ * name.
+ */
 function nameKind(element: Element): 'heading' | 'item' | 'name' | null {
   if (headingNames.has(element.name)) return 'heading';
   if (/\bname\b/.test(element.attribs.itemprop ?? '')) return 'item';
   return nameNames.test(namesOf(element)) ? 'name' : null;
 }
 
-/** An element that can have the name of the product, and its text without differences in spelling. */
+/**
+ * An element that can have the name of the product, and its text without differences in spelling.
+ */
 interface NamedElement {
   kind: NonNullable<ReturnType<typeof nameKind>>;
   name: string;
@@ -85,7 +90,11 @@ function namedElement(element: Element): NamedElement | null {
 const minName = 5;
 
 /** Returns true if a name is in one of the titles, as a whole part of it unless it is a heading. */
-function isTitleName({ kind, name }: NamedElement, titles: readonly string[], names: readonly string[]) {
+function isTitleName(
+  { kind, name }: NamedElement,
+  titles: readonly string[],
+  names: readonly string[],
+) {
   if (name.length < minName) return false;
   if (!names.some((title) => title.includes(name) || name.includes(title))) return false;
   return kind === 'heading' || isMainPart(name, titles);
@@ -98,8 +107,8 @@ function preferredHeading(current: Element | null, next: Element): Element {
 }
 
 /**
- * Returns the element with the name of the product: the heading whose text is in one of the titles, otherwise
- * the only `h1`, otherwise the element of another name with the main part of a title.
+ * Returns the element with the name of the product: the heading whose text is in one of the titles,
+ * otherwise the only `h1`, otherwise the element of another name with the main part of a title.
  */
 function headingOf(elements: Iterable<Element>, titles: readonly string[]): Element | null {
   const names = titles.map(plainName).filter((name) => name.length >= minName);
@@ -110,7 +119,8 @@ function headingOf(elements: Iterable<Element>, titles: readonly string[]): Elem
     const named = namedElement(element);
     if (named === null) continue;
     // Pages repeat their heading for small screens.
-    if (element.name === 'h1' && !mainHeadings.has(named.name)) mainHeadings.set(named.name, element);
+    if (element.name === 'h1' && !mainHeadings.has(named.name))
+      mainHeadings.set(named.name, element);
     if (!isTitleName(named, titles, names)) continue;
     if (named.kind !== 'name') heading = preferredHeading(heading, element);
     else if (other === null && !isLogo(element)) other = element;
@@ -121,7 +131,9 @@ function headingOf(elements: Iterable<Element>, titles: readonly string[]): Elem
 }
 
 /** Returns a test of the elements in which a product is put into the cart. */
-function createCartTest(ranges: ReadonlyMap<Element, ElementRange>): (range: ElementRange) => boolean {
+function createCartTest(
+  ranges: ReadonlyMap<Element, ElementRange>,
+): (range: ElementRange) => boolean {
   let controls: readonly { at: number }[] | null = null;
   return ({ start, end }) => {
     controls ??= [...ranges]
@@ -180,7 +192,10 @@ export function visiblePage({ root }: HtmlPage, titles: readonly string[]): Visi
   return { heading, texts, fields, controls, cardLinks, ranges };
 }
 
-/** Returns the control of the main product: the first one after its heading, otherwise the last before it. */
+/**
+ * Returns the control of the main product: the first one after its heading, otherwise the last
+ * before it.
+ */
 export function mainControl(page: VisiblePage): PurchaseControl | null {
   const { heading, ranges } = page;
   const controls = page.controls.filter(({ element }) => !isInCard(element, page));

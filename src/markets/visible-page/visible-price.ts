@@ -1,12 +1,21 @@
 import type { Element } from '../html/html.ts';
 import { namesOf, upwards, type VisibleText } from '../html/visible-text.ts';
-import { isPriceLike, maxPriceText, type PriceElement, priceAround, unclearPrice } from './price-element.ts';
+import {
+  isPriceLike,
+  maxPriceText,
+  type PriceElement,
+  priceAround,
+  unclearPrice,
+} from './price-element.ts';
 import { hasTaxLabel, isOldPrice, isOtherPrice } from './price-kind.ts';
 import { isInCard } from './product-card.ts';
 import { ownPriceNames, taxedWords, untaxedWords, weakOldNames } from './purchase-words.ts';
 import type { VisiblePage } from './visible-page.ts';
 
-/** Maximum texts with numbers of a page. Above, the page lists more than a product, and has no price. */
+/**
+ * Maximum texts with numbers of a page. Above, the page lists more than a product, and has no
+ * price.
+ */
 const maxNumbers = 3_000;
 
 /** Position of a text in the order of the document. */
@@ -50,7 +59,8 @@ export interface VisiblePrices {
 function placedPrice(price: PriceElement, { ranges, heading }: VisiblePage): VisiblePrice | null {
   const headingRange = heading === null ? undefined : ranges.get(heading);
   const at = ranges.get(price.element)!.start;
-  const isInHeading = headingRange !== undefined && at >= headingRange.start && at <= headingRange.end;
+  const isInHeading =
+    headingRange !== undefined && at >= headingRange.start && at <= headingRange.end;
   if (isInHeading && !price.hasSign) return null;
   const names = [...upwards(price.element, 3)].map(namesOf).join(' ');
   const isOwn = /\bprice\b/.test(price.element.attribs.itemprop ?? '') || ownPriceNames.test(names);
@@ -122,7 +132,9 @@ class PriceCollector {
 /** Returns the prices that a page shows. `home`: currency of the shop. */
 export function visiblePrices(page: VisiblePage, home: string | null): VisiblePrices {
   const collector = new PriceCollector(page, home);
-  const numbers = page.texts.filter(({ text }) => text.length <= maxPriceText * 3 && /[\d０-９]/.test(text));
+  const numbers = page.texts.filter(
+    ({ text }) => text.length <= maxPriceText * 3 && /[\d０-９]/.test(text),
+  );
   if (numbers.length <= maxNumbers) for (const text of numbers) collector.add(text);
   return collector;
 }

@@ -14,7 +14,9 @@ test.each([
 test.each(['', 'http://a:4222', 'nats://', 'nats://a:4222,,', 'nats://user:secret@a:port'])(
   '%j is refused without repeating it',
   (text) => {
-    expect(() => parseAddress(text)).toThrow(/^NATS_URL: expected addresses such as nats:\/\/host:4222/);
+    expect(() => parseAddress(text)).toThrow(
+      /^NATS_URL: expected addresses such as nats:\/\/host:4222/,
+    );
     expect(() => parseAddress(text)).not.toThrow(/secret/);
   },
 );

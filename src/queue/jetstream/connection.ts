@@ -17,8 +17,8 @@ import { Fault } from '../../contract/fault.ts';
 
 /**
  * Parses NATS_URL: one or more servers of a cluster, separated by commas, as
- * `nats://[user:password@|token@]host[:port]` or `tls://…`. The first credentials found apply to all servers.
- * Throws a ConfigError that never contains the credentials.
+ * `nats://[user:password@|token@]host[:port]` or `tls://…`. The first credentials found apply to
+ * all servers. Throws a ConfigError that never contains the credentials.
  */
 export function parseAddress(
   text: string,
@@ -26,7 +26,9 @@ export function parseAddress(
   const urls = text.split(',').map((part) => {
     const url = URL.parse(part.includes('://') ? part.trim() : `nats://${part.trim()}`);
     if (url === null || !/^(nats|tls):$/.test(url.protocol) || url.hostname === '') {
-      throw new ConfigError('NATS_URL: expected addresses such as nats://host:4222, separated by commas');
+      throw new ConfigError(
+        'NATS_URL: expected addresses such as nats://host:4222, separated by commas',
+      );
     }
     return url;
   });
@@ -71,9 +73,9 @@ const connectTimeoutMs = 3_000;
 const drainTimeoutMs = 2_000;
 
 /**
- * Connects in the background and reconnects whenever the connection is lost. The client's own reconnect is
- * disabled because it buffers requests and messages during an outage, while ours must fail immediately.
- * Throws ConfigError for an invalid address.
+ * Connects in the background and reconnects whenever the connection is lost. The client's own
+ * reconnect is disabled because it buffers requests and messages during an outage, while ours must
+ * fail immediately. Throws ConfigError for an invalid address.
  */
 export function openConnection(options: {
   url: string;
@@ -134,7 +136,8 @@ export function openConnection(options: {
         if (!closing.signal.aborted) log.warn({ server }, 'connection to NATS lost');
       } catch (error) {
         const reason = (error as Error).message;
-        if (reason !== loggedError) log.warn({ server, error: reason }, 'NATS unreachable, retrying');
+        if (reason !== loggedError)
+          log.warn({ server, error: reason }, 'NATS unreachable, retrying');
         loggedError = reason;
       }
       failures += 1;
@@ -160,9 +163,9 @@ export function openConnection(options: {
 }
 
 /**
- * Runs an attempt to connect, and destroys its sockets if it fails. The client leaves the socket of an
- * attempt that timed out before the server's greeting open, for as long as the server does, which keeps the
- * process running.
+ * Runs an attempt to connect, and destroys its sockets if it fails. The client leaves the socket of
+ * an attempt that timed out before the server's greeting open, for as long as the server does,
+ * which keeps the process running.
  */
 async function closingOnFailure<T>(attempt: () => Promise<T>): Promise<T> {
   const owner = new AsyncLocalStorage<true>();

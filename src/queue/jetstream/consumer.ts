@@ -32,14 +32,17 @@ export interface ConsumerOptions {
 }
 
 const backOff = { firstMs: 100, maxMs: 5_000 };
-/** Tolerance for a stream's creation time, which differs by microseconds after a restart of the server. */
+/**
+ * Tolerance for a stream's creation time, which differs by microseconds after a restart of the
+ * server.
+ */
 const creationToleranceMs = 20;
 
 /**
- * Consumes one lane and market until stopped. Recovers from lost connections, streams and consumers by
- * creating what is missing, and recreates a stalled consumer. The server limits concurrency over all
- * processes (max_ack_pending); this process also limits its own, because a recreated consumer redelivers
- * messages that are still being handled.
+ * Consumes one lane and market until stopped. Recovers from lost connections, streams and consumers
+ * by creating what is missing, and recreates a stalled consumer. The server limits concurrency over
+ * all processes (max_ack_pending); this process also limits its own, because a recreated consumer
+ * redelivers messages that are still being handled.
  */
 export function startConsumer(options: ConsumerOptions): Consumer {
   const { connection, stream, settings, timing, clock, handle } = options;
@@ -51,8 +54,8 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   /** Resolves when a slot becomes free. */
   let freed = Promise.withResolvers<void>();
   /**
-   * Creation time of the stream. An acknowledgement for a message of a deleted stream would apply to the
-   * message with the same sequence number in the new stream.
+   * Creation time of the stream. An acknowledgement for a message of a deleted stream would apply
+   * to the message with the same sequence number in the new stream.
    */
   let streamCreatedAt = 0;
 
@@ -81,12 +84,20 @@ export function startConsumer(options: ConsumerOptions): Consumer {
     try {
       await handle(reference, extend);
     } catch (error) {
-      return acknowledge(message, deliveredFrom, afterRejection(reference, error, deliveriesOf(message)));
+      return acknowledge(
+        message,
+        deliveredFrom,
+        afterRejection(reference, error, deliveriesOf(message)),
+      );
     }
     acknowledge(message, deliveredFrom, '+ACK');
   };
 
-  const afterRejection = (reference: BatchReference, thrown: unknown, deliveries: number): string => {
+  const afterRejection = (
+    reference: BatchReference,
+    thrown: unknown,
+    deliveries: number,
+  ): string => {
     const { batchId, attempt } = reference;
     const { message: error } = Fault.from(thrown);
     const delayMs = redeliveryDelayMs(thrown, deliveries);
@@ -204,7 +215,9 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   };
 }
 
-/** Returns how often a message was delivered, this time included, from its acknowledgement subject. */
+/**
+ * Returns how often a message was delivered, this time included, from its acknowledgement subject.
+ */
 function deliveriesOf({ reply }: Msg): number {
   const tokens = (reply ?? '').split('.');
   // `$JS.ACK.<stream>.<consumer>.<deliveries>…`, or with domain and account hash after ACK.

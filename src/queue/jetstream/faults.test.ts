@@ -8,7 +8,12 @@ import { text } from 'node:stream/consumers';
 import { AckPolicy, connect, type JetStreamManager, nanos, RetentionPolicy } from 'nats';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findEngine } from '../../../test/engines/missing.ts';
-import { findNats, type RunningNats, startNats, startNatsCluster } from '../../../test/engines/nats.ts';
+import {
+  findNats,
+  type RunningNats,
+  startNats,
+  startNatsCluster,
+} from '../../../test/engines/nats.ts';
 import { freePort } from '../../../test/engines/ports.ts';
 import { slack } from '../../../test/support/until.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -19,7 +24,9 @@ import { sampleMessage } from '../conformance.ts';
 import type { Queue } from '../queue.ts';
 import { type JetStreamQueueOptions, openJetStreamQueue } from './open.ts';
 
-const absent = await findEngine(findNats()).then((found) => ('missing' in found ? found.missing : null));
+const absent = await findEngine(findNats()).then((found) =>
+  'missing' in found ? found.missing : null,
+);
 const lines: string[] = [];
 const log = createLog('debug', 'test', { write: (line) => void lines.push(line) });
 
@@ -63,7 +70,8 @@ const leaderOfThree = async (manager: JetStreamManager): Promise<string> => {
   for (;;) {
     const info = await manager.streams.info('gleaner').catch(() => null);
     const { leader, replicas } = info?.cluster ?? {};
-    if (info?.config.num_replicas === 3 && replicas?.every(({ current }) => current) && leader) return leader;
+    if (info?.config.num_replicas === 3 && replicas?.every(({ current }) => current) && leader)
+      return leader;
     await systemClock.sleep(20);
   }
 };
@@ -111,7 +119,10 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
       timing: { ...timing, electionMs: 60_000 },
     });
     const published = queue.publish(sampleMessage(0));
-    await Promise.all([expect(published).rejects.toMatchObject({ code: 'unavailable' }), queue.close()]);
+    await Promise.all([
+      expect(published).rejects.toMatchObject({ code: 'unavailable' }),
+      queue.close(),
+    ]);
   });
 
   test('closes the connections to a server that accepts them but does not respond', async () => {
@@ -131,7 +142,8 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     const server = await start();
     const queue = openQueue(server.url);
     await retryUntilAvailable(queue.ping);
-    for (let sequence = 0; sequence < 5; sequence += 1) await queue.publish(sampleMessage(sequence));
+    for (let sequence = 0; sequence < 5; sequence += 1)
+      await queue.publish(sampleMessage(sequence));
     const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 1, handler.handle);
     const first = await handler.next();
@@ -161,7 +173,9 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     rmSync(directory, { recursive: true });
     await start(server.port);
     await retryUntilAvailable(() => publisher.publish(sampleMessage(1)));
-    await retryUntilAvailable(() => publisher.publish(sampleMessage(2, { lane: 'single', market: 'mktb' })));
+    await retryUntilAvailable(() =>
+      publisher.publish(sampleMessage(2, { lane: 'single', market: 'mktb' })),
+    );
     const [one, two] = [await bulk.next(), await single.next()];
     expect([one.message.batchId, two.message.batchId]).toEqual(['batch-1', 'batch-2']);
     // An acknowledgement for the lost stream must not apply to a message of the new one.
@@ -313,7 +327,9 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     await other.consume('bulk', 'mkta', 1, handler.handle);
     const refused = {
       name: 'ForeignQueueError',
-      message: expect.stringMatching(/gleaner on NATS belongs to the installation one, .* two: set NATS_URL/),
+      message: expect.stringMatching(
+        /gleaner on NATS belongs to the installation one, .* two: set NATS_URL/,
+      ),
       clientMessage: 'The queue is unavailable.',
     };
     const ping = () => other.ping().catch((thrown: Fault) => thrown);
@@ -348,10 +364,12 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     run.resolve();
   });
 
-  test.each([true, false])('lets the process exit after close (server running: %s)', async (isRunning) => {
-    const port = await freePort();
-    if (isRunning) await start(port);
-    const program = `
+  test.each([true, false])(
+    'lets the process exit after close (server running: %s)',
+    async (isRunning) => {
+      const port = await freePort();
+      if (isRunning) await start(port);
+      const program = `
       const { openJetStreamQueue } = await import(${JSON.stringify(new URL('open.ts', import.meta.url).href)});
       const { createLog } = await import(${JSON.stringify(new URL('../../base/log.ts', import.meta.url).href)});
       const options = { url: 'nats://127.0.0.1:${port}', timing: { electionMs: 100 }, log: createLog('silent', 'test'), owner: async () => 'one' };
@@ -366,14 +384,19 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
       await queue.close();
       console.log(outcome);
     `;
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-    expect({ output, errors, code: child.exitCode }).toEqual({
-      output: isRunning ? 'published\n' : 'unavailable\n',
-      errors: '',
-      code: 0,
-    });
-  });
+      const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const [output, errors] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        once(child, 'exit'),
+      ]);
+      expect({ output, errors, code: child.exitCode }).toEqual({
+        output: isRunning ? 'published\n' : 'unavailable\n',
+        errors: '',
+        code: 0,
+      });
+    },
+  );
 });

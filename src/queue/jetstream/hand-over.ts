@@ -13,8 +13,8 @@ import type { JetStreamTiming } from './timing.ts';
 type Handle = Parameters<Queue['consume']>[3];
 
 /**
- * Response of an owner to a message that it was handed. `accepted` and `extended`: it works on it. `refused`:
- * it consumes no messages of this lane and market.
+ * Response of an owner to a message that it was handed. `accepted` and `extended`: it works on it.
+ * `refused`: it consumes no messages of this lane and market.
  */
 const responseSchema = z.union([
   z.object({ state: z.enum(['accepted', 'extended', 'done', 'refused']) }),
@@ -44,8 +44,8 @@ const subjectOf = (prefix: string, member: string, lane: string, market: string)
   `${prefix}.${member}.${lane}.${market}`;
 
 /**
- * Handles the messages that other members hand to this one, by the handler of their lane and market, until
- * the connection is lost or the signal aborts. Resolves then.
+ * Handles the messages that other members hand to this one, by the handler of their lane and
+ * market, until the connection is lost or the signal aborts. Resolves then.
  */
 export async function serveMember(
   { connection, prefix, members }: Pick<HandOverOptions, 'connection' | 'prefix' | 'members'>,
@@ -80,9 +80,10 @@ export async function serveMember(
 }
 
 /**
- * Returns a handler that hands each message to an owner of its place, if this process is none. A member that
- * does not respond is removed, and the next owner gets the message. The handler rejects with the fault of the
- * owner's, and with `unavailable` when the signal aborts or the connection is lost.
+ * Returns a handler that hands each message to an owner of its place, if this process is none. A
+ * member that does not respond is removed, and the next owner gets the message. The handler rejects
+ * with the fault of the owner's, and with `unavailable` when the signal aborts or the connection is
+ * lost.
  */
 export function handOver(
   options: HandOverOptions,
@@ -110,7 +111,10 @@ export function handOver(
   };
 }
 
-/** Result of a message that was handed to a member. `gone`: it accepted the message, and is not heard now. */
+/**
+ * Result of a message that was handed to a member. `gone`: it accepted the message, and is not
+ * heard now.
+ */
 type HandEnd = 'handled' | 'refused' | 'gone';
 
 /** Hands a message to a member. */

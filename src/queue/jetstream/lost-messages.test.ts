@@ -32,7 +32,10 @@ async function connected(queue: Queue): Promise<void> {
 
 const credits = 2_000;
 const request = variantSoldRequest(60, '30000000801');
-/** Number of messages that are lost, each in a job: published batches, pull requests, acknowledgements, and checks. */
+/**
+ * Number of messages that are lost, each in a job: published batches, pull requests,
+ * acknowledgements, and checks.
+ */
 const messages = 6;
 
 describe.skipIf('missing' in server)(
@@ -53,13 +56,17 @@ describe.skipIf('missing' in server)(
         const context = { ...fixture.context, queue };
         const worker = await startWorker(context, [mkta]);
         ended.push(() => worker.stop(), queue.close, fixture.close, link.stop);
-        const method = context.jobTypes.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
+        const method = context.jobTypes.methods.get(
+          'gleaner.mkta.v1.MktaService.SubmitVariantSold',
+        )!;
         await connected(queue);
 
         /** Ends a job in spite of the fault, with time for the sweep, and returns it. */
         const end = async (userId: string) => {
           const submitter = { userId, mode: 'live', keyId: null, idempotencyKey: userId } as const;
-          await submit(context, method, fromJson(method.method.input, request), submitter).catch(() => {});
+          await submit(context, method, fromJson(method.method.input, request), submitter).catch(
+            () => {},
+          );
           for (;;) {
             const { items } = await context.store.jobs.list({ userId }, { limit: 2 });
             expect(items.length).toBeLessThan(2);

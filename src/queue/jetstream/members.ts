@@ -39,8 +39,9 @@ const reportSchema = z.object({ id: z.string(), event: z.enum(['joined', 'here',
 type Report = z.infer<typeof reportSchema>;
 
 /**
- * Reports this process to the other consuming processes, and learns of them. What they believe may differ for
- * some seconds: messages are then handled by several owners of a place, within the limits of its origin.
+ * Reports this process to the other consuming processes, and learns of them. What they believe may
+ * differ for some seconds: messages are then handled by several owners of a place, within the
+ * limits of its origin.
  */
 export function joinMembers({ connection, subject, timing, clock }: MembersOptions): Members {
   const self = newId();

@@ -10,7 +10,10 @@ test('decode() returns the encoded message', () => {
 });
 
 test('decode() returns the trace context in the headers', () => {
-  const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'a=1' };
+  const trace = {
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    tracestate: 'a=1',
+  };
   const message = { ...sampleMessage(1), trace };
   const headers = encodeHeaders(message);
   headers!.set('Nats-Msg-Id', '1');

@@ -27,7 +27,9 @@ export function readJson<T>(schema: z.ZodType<T>, data: Uint8Array): T | null {
 /** Encodes a message as JSON in UTF-8. */
 export function encode(message: BatchReference): Uint8Array {
   const { jobId, batchId, market, region, lane, units, attempt, store } = message;
-  return Buffer.from(JSON.stringify({ jobId, batchId, market, region, lane, units, attempt, store }));
+  return Buffer.from(
+    JSON.stringify({ jobId, batchId, market, region, lane, units, attempt, store }),
+  );
 }
 
 /** Headers of the W3C trace context. */
@@ -42,7 +44,10 @@ export function encodeHeaders({ trace = {} }: QueueMessage): MsgHdrs | undefined
   return encoded;
 }
 
-/** Decodes a message and its headers. Returns null if it is invalid or belongs to another lane or market. */
+/**
+ * Decodes a message and its headers. Returns null if it is invalid or belongs to another lane or
+ * market.
+ */
 export function decode(
   { data, headers: given }: { data: Uint8Array; headers?: MsgHdrs | undefined },
   lane: string,

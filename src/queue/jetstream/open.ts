@@ -14,7 +14,9 @@ import { describeError, requireOwnStream } from './topology.ts';
 export interface JetStreamQueueOptions {
   /** NATS_URL: see parseAddress. */
   url: string;
-  /** Name of the stream and first token of its subjects; distinguishes deployments on one server. */
+  /**
+   * Name of the stream and first token of its subjects; distinguishes deployments on one server.
+   */
   name?: string;
   /** Defaults to 3 on a cluster and 1 on a single server. */
   replicas?: number;
@@ -28,9 +30,9 @@ export interface JetStreamQueueOptions {
 }
 
 /**
- * Opens the queue of the distributed stack: a work-queue stream with one durable pull consumer per lane and
- * market. The server may be down at the start and may later fail, with or without losing its data. Throws
- * ConfigError for an invalid address.
+ * Opens the queue of the distributed stack: a work-queue stream with one durable pull consumer per
+ * lane and market. The server may be down at the start and may later fail, with or without losing
+ * its data. Throws ConfigError for an invalid address.
  */
 export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
   const { url, name = 'gleaner', replicas, owner, placeOf, clock = systemClock, log } = options;
@@ -41,7 +43,14 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
   const consumers = new Set<Consumer>();
   const closing = new AbortController();
   const { electionMs } = timing;
-  const publish = createPublisher({ connection, stream, electionMs, closing: closing.signal, clock, log });
+  const publish = createPublisher({
+    connection,
+    stream,
+    electionMs,
+    closing: closing.signal,
+    clock,
+    log,
+  });
   let closed: Promise<void> | null = null;
 
   const session = (): ConnectionSession => {
@@ -101,5 +110,8 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
 
 function asFault(error: unknown, what: string): Fault {
   if (error instanceof Fault) return error;
-  return new Fault('unavailable', `${what}: ${describeError(error)}.`, { component: 'queue', cause: error });
+  return new Fault('unavailable', `${what}: ${describeError(error)}.`, {
+    component: 'queue',
+    cause: error,
+  });
 }

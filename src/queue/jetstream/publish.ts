@@ -32,11 +32,11 @@ export interface PublisherOptions {
 const retryDelayMs = 100;
 
 /**
- * Creates a function that publishes a message, and returns false if the stream still has it. A publish that
- * no server takes is repeated for as long as an election of the stream's leader takes. Several messages are
- * stored once, because the subject names the batch, its attempt, and the period. While no server has been
- * connected for that long, a publish fails immediately. Rejects with the last error, and with a
- * ForeignQueueError if the stream belongs to another installation.
+ * Creates a function that publishes a message, and returns false if the stream still has it. A
+ * publish that no server takes is repeated for as long as an election of the stream's leader takes.
+ * Several messages are stored once, because the subject names the batch, its attempt, and the
+ * period. While no server has been connected for that long, a publish fails immediately. Rejects
+ * with the last error, and with a ForeignQueueError if the stream belongs to another installation.
  */
 export function createPublisher(options: PublisherOptions): (message: Message) => Promise<boolean> {
   const { connection, stream, electionMs, closing, clock, log } = options;

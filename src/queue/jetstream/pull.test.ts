@@ -4,7 +4,9 @@ import { systemClock } from '../../base/clock.ts';
 import type { ConnectionSession } from './connection.ts';
 import { pull } from './pull.ts';
 
-/** Imitates the driver on a lost connection: subscriptions get an error, and drain() never settles. */
+/**
+ * Imitates the driver on a lost connection: subscriptions get an error, and drain() never settles.
+ */
 function losing() {
   let tell: (error: NatsError | null, message: Msg) => void = () => {};
   const ended = new AbortController();
@@ -15,8 +17,15 @@ function losing() {
     },
     publish: () => {},
   };
-  const session = { nc: connection as unknown as NatsConnection, ended: ended.signal } as ConnectionSession;
-  return { session, lose: () => tell(new Error('closed') as NatsError, {} as Msg), end: () => ended.abort() };
+  const session = {
+    nc: connection as unknown as NatsConnection,
+    ended: ended.signal,
+  } as ConnectionSession;
+  return {
+    session,
+    lose: () => tell(new Error('closed') as NatsError, {} as Msg),
+    end: () => ended.abort(),
+  };
 }
 
 test('pull() ends if the connection is lost while the subscription drains', async () => {

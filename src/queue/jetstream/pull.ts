@@ -3,9 +3,9 @@ import type { Clock } from '../../base/clock.ts';
 import { type ConnectionSession, orAborted } from './connection.ts';
 
 /**
- * Outcome of a pull request. `filled`: all requested messages arrived. `expired`: the server ended it.
- * `refused`: the consumer does not exist or cannot be served now. `silent`: heartbeats are missing.
- * `stopped`: the signal was aborted or the connection was lost.
+ * Outcome of a pull request. `filled`: all requested messages arrived. `expired`: the server ended
+ * it. `refused`: the consumer does not exist or cannot be served now. `silent`: heartbeats are
+ * missing. `stopped`: the signal was aborted or the connection was lost.
  */
 export type PullEnd = 'filled' | 'expired' | 'refused' | 'silent' | 'stopped';
 
@@ -20,9 +20,9 @@ export interface Pull {
 }
 
 /**
- * Sends one pull request and passes messages to `take` as they arrive, including those in flight when the
- * signal is aborted. Implements the wire protocol instead of using the client's consumer, which renews
- * requests automatically and does not report a lost or stalled consumer.
+ * Sends one pull request and passes messages to `take` as they arrive, including those in flight
+ * when the signal is aborted. Implements the wire protocol instead of using the client's consumer,
+ * which renews requests automatically and does not report a lost or stalled consumer.
  */
 export async function pull(
   session: ConnectionSession,
@@ -57,8 +57,14 @@ export async function pull(
   if (stopping.aborted) stop();
   else {
     const { stream, consumer, pullMs, heartbeatMs } = request;
-    const payload = { batch: remaining, expires: nanos(pullMs), idle_heartbeat: nanos(heartbeatMs) };
-    nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, JSON.stringify(payload), { reply: inbox });
+    const payload = {
+      batch: remaining,
+      expires: nanos(pullMs),
+      idle_heartbeat: nanos(heartbeatMs),
+    };
+    nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, JSON.stringify(payload), {
+      reply: inbox,
+    });
     void watchHeartbeats(request.heartbeatMs, clock, ended.signal, () => lastHeardAt, resolve);
   }
   const end = await promise;

@@ -84,17 +84,27 @@ describe.skipIf(absent)(`messages of places${absent ? ` (${absent})` : ''}`, () 
     return batches;
   };
 
-  /** Resolves with the processes that handle messages of a place, once they have begun all of them. */
-  const handlersOf = async (processes: Process[], region: string, count: number): Promise<Process[]> => {
+  /**
+   * Resolves with the processes that handle messages of a place, once they have begun all of them.
+   */
+  const handlersOf = async (
+    processes: Process[],
+    region: string,
+    count: number,
+  ): Promise<Process[]> => {
     const batches = await publish(processes[0]!, region, count);
-    const handlers = () => processes.filter(({ begun }) => batches.some((batch) => begun.includes(batch)));
+    const handlers = () =>
+      processes.filter(({ begun }) => batches.some((batch) => begun.includes(batch)));
     const isBegun = async () =>
       batches.every((batch) => processes.some(({ begun }) => begun.includes(batch))) || undefined;
     await soon('all messages are handled', isBegun);
     return handlers();
   };
 
-  /** Resolves with the only process that handles messages of a place, once the processes know each other. */
+  /**
+   * Resolves with the only process that handles messages of a place, once the processes know each
+   * other.
+   */
   const ownerOf = (processes: Process[], region: string): Promise<Process> =>
     soon(`${region} has an owner`, async () => {
       const handlers = await handlersOf(processes, region, 6);
@@ -126,7 +136,10 @@ describe.skipIf(absent)(`messages of places${absent ? ` (${absent})` : ''}`, () 
     const released = Promise.withResolvers<void>();
     owner.handle = () => released.promise;
     const batches = await publish(other, 'id', 4);
-    await soon('the owner begins', async () => batches.every((id) => owner.begun.includes(id)) || undefined);
+    await soon(
+      'the owner begins',
+      async () => batches.every((id) => owner.begun.includes(id)) || undefined,
+    );
     owner.link.silence();
     await soon(
       'the other one begins',
@@ -164,7 +177,10 @@ describe.skipIf(absent)(`messages of places${absent ? ` (${absent})` : ''}`, () 
       if (failures === 1) throw new Fault('unavailable', 'the store is away');
     };
     const [failed] = await publish(other, 'id', 1);
-    await soon('the message is delivered again', async () => timesBegun(failed!) === 2 || undefined);
+    await soon(
+      'the message is delivered again',
+      async () => timesBegun(failed!) === 2 || undefined,
+    );
     expect(owner.begun.filter((id) => id === failed)).toHaveLength(2);
   });
 });

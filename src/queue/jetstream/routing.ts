@@ -13,7 +13,10 @@ type Handle = Parameters<Queue['consume']>[3];
 interface Route {
   /** Handles a message here, or hands it to an owner. */
   handle: Handle;
-  /** Hands over no more, and resolves when the messages that others handed to this process have ended. */
+  /**
+   * Hands over no more, and resolves when the messages that others handed to this process have
+   * ended.
+   */
   stop(): Promise<void>;
 }
 
@@ -39,7 +42,13 @@ interface Membership {
 }
 
 /** Creates the routes of a process, which is a member while it has one. */
-export function createRouting({ connection, name, placeOf, timing, clock }: RoutingOptions): Routing {
+export function createRouting({
+  connection,
+  name,
+  placeOf,
+  timing,
+  clock,
+}: RoutingOptions): Routing {
   const prefix = `${name}.member`;
   const handlers = new Map<string, Handle>();
   let membership: Membership | null = null;

@@ -18,10 +18,10 @@ export interface ConsumerState {
 }
 
 /**
- * Creates a detector of stalled consumers, which occur on work-queue streams (nats-server#7680). Called with
- * successive states, it returns the reason to recreate the consumer, or null. Long work in another process
- * looks like unacknowledged messages; recreating the consumer then causes a duplicate delivery, which the
- * store ignores.
+ * Creates a detector of stalled consumers, which occur on work-queue streams (nats-server#7680).
+ * Called with successive states, it returns the reason to recreate the consumer, or null. Long work
+ * in another process looks like unacknowledged messages; recreating the consumer then causes a
+ * duplicate delivery, which the store ignores.
  */
 export function detectStall(
   timing: Pick<JetStreamTiming, 'idleMs' | 'heldMs'>,

@@ -4,7 +4,10 @@ export interface JetStreamTiming {
   ackWaitMs: number;
   /** Timeout of a request to the server. */
   requestMs: number;
-  /** Time for which a publish is repeated that no server takes: longer than the election of a leader. */
+  /**
+   * Time for which a publish is repeated that no server takes: longer than the election of a
+   * leader.
+   */
   electionMs: number;
   /** Lifetime of a pull request. */
   pullMs: number;
@@ -19,15 +22,16 @@ export interface JetStreamTiming {
   /** A consumer is stalled if it delivers nothing for this long despite messages and free slots. */
   idleMs: number;
   /**
-   * A consumer is stalled if all slots are taken and unacknowledged for this long and no handler runs here.
+   * A consumer is stalled if all slots are taken and unacknowledged for this long and no handler
+   * runs here.
    */
   heldMs: number;
 }
 
 /** Durations used in production. */
 export const defaultTiming: JetStreamTiming = {
-  // Longer than a worker's lease on the batch (15 s). A message redelivered earlier would find the dead
-  // worker's lease still valid and be dropped as a duplicate.
+  // Longer than a worker's lease on the batch (15 s). A message redelivered earlier would find the
+  // dead worker's lease still valid and be dropped as a duplicate.
   ackWaitMs: 18_000,
   requestMs: 2_000,
   electionMs: 10_000,

@@ -34,7 +34,12 @@ export interface ConsumerSettings {
 }
 
 /** Returns the subject of the messages of a lane and market; `>` matches all batches. */
-export function formatSubject(stream: string, lane: string, market: string, rest: string = '>'): string {
+export function formatSubject(
+  stream: string,
+  lane: string,
+  market: string,
+  rest: string = '>',
+): string {
   return `${stream}.work.${lane}.${market}.${rest}`;
 }
 
@@ -62,9 +67,9 @@ export interface EnsuredStream {
 }
 
 /**
- * Creates the stream if it is missing and updates the settings of an existing one, keeping its messages.
- * Several processes may call this concurrently. Throws a ForeignQueueError if the stream belongs to another
- * installation.
+ * Creates the stream if it is missing and updates the settings of an existing one, keeping its
+ * messages. Several processes may call this concurrently. Throws a ForeignQueueError if the stream
+ * belongs to another installation.
  */
 export async function ensureStream(
   session: ConnectionSession,
@@ -75,7 +80,8 @@ export async function ensureStream(
   const replicas = settings.replicas ?? (nc.info?.cluster ? clusterReplicas : 1);
   const found = await orMissing(jsm.streams.info(settings.name), streamMissing);
   const owner = await settings.owner();
-  const { config, created } = found ?? (await createStream(session, settings, { replicas, owner }, log));
+  const { config, created } =
+    found ?? (await createStream(session, settings, { replicas, owner }, log));
   requireOwner(config, owner);
   const subjects = subjectsOf(settings);
   const description = describeStream(owner);
@@ -85,7 +91,8 @@ export async function ensureStream(
     Object.entries(streamLimits).every(
       ([name, value]) => config[name as keyof typeof streamLimits] === value,
     );
-  if (!isCurrent) await jsm.streams.update(settings.name, { ...streamLimits, subjects, description });
+  if (!isCurrent)
+    await jsm.streams.update(settings.name, { ...streamLimits, subjects, description });
   const isReplicated =
     config.num_replicas === replicas ||
     (settings.replicas === undefined && config.num_replicas > replicas) ||
@@ -99,16 +106,22 @@ const clusterReplicas = 3;
 const describeStream = (owner: string) => `Gleaner: batches to process. Installation ${owner}`;
 
 /**
- * Throws a ForeignQueueError if a stream belongs to another installation. A stream of an earlier version
- * belongs to none.
+ * Throws a ForeignQueueError if a stream belongs to another installation. A stream of an earlier
+ * version belongs to none.
  */
-function requireOwner({ name, description = '' }: Pick<StreamConfig, 'name' | 'description'>, owner: string) {
+function requireOwner(
+  { name, description = '' }: Pick<StreamConfig, 'name' | 'description'>,
+  owner: string,
+) {
   const [, found = owner] = / Installation (\S+)$/.exec(description) ?? [];
   if (found !== owner) throw new ForeignQueueError(name, found, owner);
 }
 
 /** Checks the owner of the stream, if there is one. Throws a ForeignQueueError. */
-export async function requireOwnStream({ jsm }: ConnectionSession, settings: StreamSettings): Promise<void> {
+export async function requireOwnStream(
+  { jsm }: ConnectionSession,
+  settings: StreamSettings,
+): Promise<void> {
   const found = await orMissing(jsm.streams.info(settings.name), streamMissing);
   if (found !== null) requireOwner(found.config, await settings.owner());
 }
@@ -144,7 +157,12 @@ async function createStream(
     }
     // A cluster with enough servers that is still starting can hold the replicas soon.
     const isLarge = (nc.info?.connect_urls ?? []).length >= clusterReplicas;
-    if (replicas === 1 || settings.replicas !== undefined || isLarge || !isApiError(error, tooFewServers))
+    if (
+      replicas === 1 ||
+      settings.replicas !== undefined ||
+      isLarge ||
+      !isApiError(error, tooFewServers)
+    )
       throw error;
     log.warn({ stream: settings.name }, 'cluster too small, stream created with one replica');
     return createStream(session, settings, { replicas: 1, owner }, log);
@@ -192,16 +210,21 @@ export async function ensureConsumer(
     await orMissing(jsm.consumers.delete(stream, name), consumerMissing);
     return add();
   }
-  if (config.max_ack_pending === limits.max_ack_pending && config.ack_wait === limits.ack_wait) return found;
+  if (config.max_ack_pending === limits.max_ack_pending && config.ack_wait === limits.ack_wait)
+    return found;
   return jsm.consumers.update(stream, name, limits);
 }
 
-/** Returns true if a publish was refused because the stream still has a message on the same subject. */
+/**
+ * Returns true if a publish was refused because the stream still has a message on the same subject.
+ */
 export function isHeld(error: unknown): boolean {
   return isApiError(error, storeRefused) && /per subject/.test(describeError(error));
 }
 
-/** Returns true if the stream, or the cluster, has no leader or not enough servers at the moment. */
+/**
+ * Returns true if the stream, or the cluster, has no leader or not enough servers at the moment.
+ */
 export function isElection(error: unknown): boolean {
   return electionCodes.some((code) => isApiError(error, code));
 }

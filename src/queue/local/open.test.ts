@@ -11,7 +11,13 @@ const log = createLog('silent', 'test');
 queueConformance(async () => {
   const clock = createManualClock(0);
   const queue = openLocalQueue({ clock, log });
-  return { queue, other: queue, ackWaitMs: 30_000, advance: clock.advance, remove: () => queue.close() };
+  return {
+    queue,
+    other: queue,
+    ackWaitMs: 30_000,
+    advance: clock.advance,
+    remove: () => queue.close(),
+  };
 });
 
 test('drops a message after five failed deliveries', async () => {
@@ -45,7 +51,8 @@ test('gives the messages of a place to its owners in turn, and to another when t
     consumers.set(member, await queue.consume('bulk', 'mkta', 100, handle, member));
   }
   const handlersOf = async (first: number, region: string) => {
-    for (let index = first; index < first + 8; index++) await queue.publish(sampleMessage(index, { region }));
+    for (let index = first; index < first + 8; index++)
+      await queue.publish(sampleMessage(index, { region }));
     await new Promise((resolve) => setImmediate(resolve));
     const counts = [...handled].map(([member, ids]) => [member, ids.splice(0).length] as const);
     return counts.filter(([, count]) => count > 0);

@@ -42,10 +42,15 @@ const keyOf = ({ lane, market, batchId, attempt }: QueueMessage): string =>
   `${lane}.${market}.${batchId}.${attempt}`;
 
 /**
- * Opens the queue of the embedded stack, which keeps messages in memory. They are lost when the process ends;
- * the next start republishes them from the store. `publish` never rejects before `close`.
+ * Opens the queue of the embedded stack, which keeps messages in memory. They are lost when the
+ * process ends; the next start republishes them from the store. `publish` never rejects before
+ * `close`.
  */
-export function openLocalQueue({ clock = systemClock, log, placeOf = () => null }: LocalQueueOptions): Queue {
+export function openLocalQueue({
+  clock = systemClock,
+  log,
+  placeOf = () => null,
+}: LocalQueueOptions): Queue {
   const topics = new Map<string, Topic>();
   const running = new Set<Promise<void>>();
   /** Keys of messages that are queued, being handled or scheduled for redelivery. */
@@ -131,7 +136,8 @@ export function openLocalQueue({ clock = systemClock, log, placeOf = () => null 
     await Promise.all(subscriber.running);
   };
 
-  const rank = ({ owners, subscribers }: Topic) => owners.use(subscribers.map(({ member }) => member));
+  const rank = ({ owners, subscribers }: Topic) =>
+    owners.use(subscribers.map(({ member }) => member));
 
   const refuseWhenClosed = (): void => {
     if (closing.signal.aborted)

@@ -17,8 +17,8 @@ const wireOf = (port: MessagePort): Channel => ({
 });
 
 /**
- * Imitates a worker process connected to the queue's process; `die` disconnects it abruptly. `sends` is called
- * whenever the queue's process sends messages to it.
+ * Imitates a worker process connected to the queue's process; `die` disconnects it abruptly.
+ * `sends` is called whenever the queue's process sends messages to it.
  */
 function connect(local: Queue, sends = () => {}) {
   const { port1, port2 } = new MessageChannel();
@@ -106,7 +106,11 @@ describe('queue served by another process', () => {
     await living.queue.consume('bulk', 'mkta', 3, found.handle);
     await clock.advance(1_000);
     const runs = [await found.next(), await found.next(), await found.next()];
-    expect(runs.map(({ message }) => message.batchId).toSorted()).toEqual(['batch-0', 'batch-1', 'batch-2']);
+    expect(runs.map(({ message }) => message.batchId).toSorted()).toEqual([
+      'batch-0',
+      'batch-1',
+      'batch-2',
+    ]);
     for (const run of runs) run.resolve();
     await local.close();
     living.die();

@@ -32,9 +32,9 @@ interface Delivery {
 }
 
 /**
- * Serves a queue to a worker process, the consumer `member`. `channel` is called when the first message is
- * delivered. The unacknowledged messages of a process that ends are rejected, so that the queue delivers them
- * to another.
+ * Serves a queue to a worker process, the consumer `member`. `channel` is called when the first
+ * message is delivered. The unacknowledged messages of a process that ends are rejected, so that
+ * the queue delivers them to another.
  */
 export function serveQueue(
   queue: Queue,

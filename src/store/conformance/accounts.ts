@@ -55,7 +55,13 @@ function userConformance(open: OpenStores): void {
   test('the deletion of a user removes name and address, and suspends for good', async () => {
     const user = aUser();
     await stores.store.users.insert(user);
-    const marked = { ...user, name: 'Deleted user', email: '', deletedAt: aTime + 5, suspendedAt: aTime + 5 };
+    const marked = {
+      ...user,
+      name: 'Deleted user',
+      email: '',
+      deletedAt: aTime + 5,
+      suspendedAt: aTime + 5,
+    };
     expect(await markUserDeleted(stores.store, user.id, aTime + 5)).toEqual(marked);
     expect(await markUserDeleted(stores.other, user.id, aTime + 9)).toEqual(marked);
     expect(await suspendUser(stores.other, user.id, null)).toEqual(marked);
@@ -93,25 +99,36 @@ function keyConformance(open: OpenStores): void {
     const revoked = { ...key, revokedAt: aTime + 10 };
     expect(await revokeApiKey(stores.store, key.id, aTime + 10)).toEqual(revoked);
     expect(await revokeApiKey(stores.store, key.id, aTime + 20)).toEqual(revoked);
-    expect(await stores.other.apiKeys.find({ userId: key.userId }, { newestFirst: true })).toEqual([revoked]);
+    expect(await stores.other.apiKeys.find({ userId: key.userId }, { newestFirst: true })).toEqual([
+      revoked,
+    ]);
   });
 
   test("a user cannot revoke another user's key", async () => {
     const key = aKey();
     await stores.store.apiKeys.insert(key);
     expect(await revokeApiKey(stores.store, key.id, aTime, newId())).toBeNull();
-    expect(await stores.store.apiKeys.find({ userId: key.userId }, { newestFirst: true })).toEqual([key]);
-    expect(await revokeApiKey(stores.store, key.id, aTime, key.userId)).toMatchObject({ revokedAt: aTime });
+    expect(await stores.store.apiKeys.find({ userId: key.userId }, { newestFirst: true })).toEqual([
+      key,
+    ]);
+    expect(await revokeApiKey(stores.store, key.id, aTime, key.userId)).toMatchObject({
+      revokedAt: aTime,
+    });
     expect(await revokeApiKey(stores.store, newId(), aTime)).toBeNull();
   });
 
   test('a deleted key is not found, and refunds of its jobs still count in the balance', async () => {
     const user = aUser();
-    const keys = [1, 2].map((turn) => aKey({ userId: user.id, creditCeiling: 50, createdAt: aTime + turn }));
+    const keys = [1, 2].map((turn) =>
+      aKey({ userId: user.id, creditCeiling: 50, createdAt: aTime + turn }),
+    );
     const [key, other] = keys as [ApiKey, ApiKey];
     await stores.store.users.insert(user);
     for (const each of keys) await stores.store.apiKeys.insert(each);
-    expect(await stores.other.apiKeys.find({ userId: user.id }, { newestFirst: true })).toEqual([other, key]);
+    expect(await stores.other.apiKeys.find({ userId: user.id }, { newestFirst: true })).toEqual([
+      other,
+      key,
+    ]);
     await stores.store.ledger.post(anEntry(user.id, 100));
     const charge = anEntry(user.id, -30, { type: 'charge', keyId: key.id });
     await stores.store.ledger.post(charge);
@@ -119,7 +136,9 @@ function keyConformance(open: OpenStores): void {
     await stores.other.apiKeys.remove({ id: key.id });
     expect(await stores.other.apiKeys.findByHash(key.hash)).toBeNull();
     expect(await stores.other.apiKeys.get(key.id)).toBeNull();
-    expect(await stores.other.apiKeys.find({ userId: user.id }, { newestFirst: true })).toEqual([other]);
+    expect(await stores.other.apiKeys.find({ userId: user.id }, { newestFirst: true })).toEqual([
+      other,
+    ]);
     const refund = anEntry(user.id, 30, { type: 'refund', keyId: key.id });
     expect(await stores.store.ledger.post(refund)).toMatchObject({
       posted: true,

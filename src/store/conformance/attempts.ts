@@ -44,8 +44,14 @@ export function attemptConformance(open: OpenStores): void {
 
   test('a released claim does not count, a claim released after a failure does', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
-    await updateClaim(stores.store, { ...batch, attempt: 1 }, { isolated: { index: 0, starts: 1 } });
-    expect(await releaseBatch(stores.store, { ...batch, attempt: 1 }, aTime, { failed: true })).toBe(true);
+    await updateClaim(
+      stores.store,
+      { ...batch, attempt: 1 },
+      { isolated: { index: 0, starts: 1 } },
+    );
+    expect(
+      await releaseBatch(stores.store, { ...batch, attempt: 1 }, aTime, { failed: true }),
+    ).toBe(true);
     const again = await stores.store.batches.claim(batch, 1, aTime, aTime + 1);
     const isolated = { index: 0, starts: 0, failures: 1 };
     expect(again).toMatchObject({ attempt: 2, stalledClaims: 2, isolated });
@@ -60,18 +66,26 @@ export function attemptConformance(open: OpenStores): void {
       releaseStalled(stores.store, { ...batch, attempt }, index, aTime);
     expect(await stalled(1, 2)).toBe(true);
     const first = { index: 2, starts: 0, failures: 1 };
-    expect(await reread(batch)).toMatchObject({ state: 'queued', stalledClaims: 1, isolated: first });
+    expect(await reread(batch)).toMatchObject({
+      state: 'queued',
+      stalledClaims: 1,
+      isolated: first,
+    });
     await stores.store.batches.claim(batch, 1, aTime, aTime + 60_000);
-    await updateClaim(stores.store, { ...batch, attempt: 2 }, { isolated: { ...first, starts: 1 } });
+    await updateClaim(
+      stores.store,
+      { ...batch, attempt: 2 },
+      { isolated: { ...first, starts: 1 } },
+    );
     await takeOver(batch, 2);
     expect(await stalled(2, 2)).toBe(false);
     const second = { index: 2, starts: 0, failures: 2 };
     expect(await reread(batch)).toMatchObject({ state: 'claimed', attempt: 3, isolated: second });
     expect(await stalled(3, 1)).toBe(true);
     expect(await reread(batch)).toMatchObject({ isolated: { index: 1, starts: 0, failures: 1 } });
-    expect(await releaseStalled(stores.store, { id: 'none', jobId: 'none', attempt: 1 }, 0, aTime)).toBe(
-      false,
-    );
+    expect(
+      await releaseStalled(stores.store, { id: 'none', jobId: 'none', attempt: 1 }, 0, aTime),
+    ).toBe(false);
   });
 
   test('a claim that expired does not count if its worker ended for another reason', async () => {
@@ -83,31 +97,59 @@ export function attemptConformance(open: OpenStores): void {
     expect(await reread(batch)).toMatchObject({ state: 'queued', stalledClaims: 0 });
     await stores.store.batches.claim(batch, 1, aTime, aTime + 1);
     expect(await releaseBatch(stores.store, claim, aTime, { expired: true })).toBe(false);
-    expect(await releaseBatch(stores.store, { ...claim, attempt: 2 }, aTime, { unseen: true })).toBe(true);
+    expect(
+      await releaseBatch(stores.store, { ...claim, attempt: 2 }, aTime, { unseen: true }),
+    ).toBe(true);
     expect(await reread(batch)).toMatchObject({ stalledClaims: 1, isolated: null });
   });
 
   test('a unit read in isolation is stored only under the claim of its attempt', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
     expect(
-      await updateClaim(stores.store, { ...batch, attempt: 0 }, { isolated: { index: 2, starts: 1 } }),
+      await updateClaim(
+        stores.store,
+        { ...batch, attempt: 0 },
+        { isolated: { index: 2, starts: 1 } },
+      ),
     ).toBe(false);
     expect(
-      await updateClaim(stores.other, { ...batch, attempt: 1 }, { isolated: { index: 2, starts: 1 } }),
+      await updateClaim(
+        stores.other,
+        { ...batch, attempt: 1 },
+        { isolated: { index: 2, starts: 1 } },
+      ),
     ).toBe(true);
     await stores.store.batches.recordOutcomes(batch, 1, { outcomes: { 0: aFailure } });
-    expect(await takeOver(batch, 1)).toMatchObject({ stalledClaims: 2, isolated: { index: 2, starts: 1 } });
+    expect(await takeOver(batch, 1)).toMatchObject({
+      stalledClaims: 2,
+      isolated: { index: 2, starts: 1 },
+    });
     expect(
-      await updateClaim(stores.store, { ...batch, attempt: 1 }, { isolated: { index: 2, starts: 2 } }),
+      await updateClaim(
+        stores.store,
+        { ...batch, attempt: 1 },
+        { isolated: { index: 2, starts: 2 } },
+      ),
     ).toBe(false);
     expect(
-      await updateClaim(stores.store, { ...batch, attempt: 2 }, { isolated: { index: 2, starts: 2 } }),
+      await updateClaim(
+        stores.store,
+        { ...batch, attempt: 2 },
+        { isolated: { index: 2, starts: 2 } },
+      ),
     ).toBe(true);
     expect(await reread(batch)).toMatchObject({ isolated: { index: 2, starts: 2 } });
     const all = { 0: aFailure, 1: aFailure, 2: aFailure };
-    await stores.store.batches.recordOutcomes(batch, 2, { outcomes: all, end: { file: null, at: aTime } });
+    await stores.store.batches.recordOutcomes(batch, 2, {
+      outcomes: all,
+      end: { file: null, at: aTime },
+    });
     expect(
-      await updateClaim(stores.store, { ...batch, attempt: 2 }, { isolated: { index: 2, starts: 3 } }),
+      await updateClaim(
+        stores.store,
+        { ...batch, attempt: 2 },
+        { isolated: { index: 2, starts: 3 } },
+      ),
     ).toBe(false);
   });
 }

@@ -2,7 +2,16 @@ import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import { type QueuedBatch, unqueue } from '../batches.ts';
 import { excuseClaim, excuseEarlierClaim, releaseBatch, updateClaim } from '../claims.ts';
-import { aBatch, aFailure, aJob, aSuccess, aTime, storeClaimedBatch, storeJob, units } from './samples.ts';
+import {
+  aBatch,
+  aFailure,
+  aJob,
+  aSuccess,
+  aTime,
+  storeClaimedBatch,
+  storeJob,
+  units,
+} from './samples.ts';
 import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** Queueing, claiming, renewing, and releasing. */
@@ -89,7 +98,9 @@ export function claimConformance(open: OpenStores): void {
 
   test('concurrent callers queue different batches', async () => {
     const { job, batches } = await storeJob(stores.store, 30);
-    const given = (await runConcurrently(8, stores, (store) => store.batches.queue(job.id, 5, aTime))).flat();
+    const given = (
+      await runConcurrently(8, stores, (store) => store.batches.queue(job.id, 5, aTime))
+    ).flat();
     expect(new Set(given.map(({ batchId }) => batchId)).size).toBe(given.length);
     const rest = await stores.store.batches.queue(job.id, 100, aTime);
     const all = [...given, ...rest].map(({ batchId }) => batchId);
@@ -128,9 +139,9 @@ export function claimConformance(open: OpenStores): void {
     await stores.store.batches.claim({ id, jobId: job.id }, 0, aTime, aTime + 9);
     const outcomes = { 0: aSuccess(), 1: aSuccess() };
     const end = { file: null, at: aTime };
-    expect(await stores.store.batches.recordOutcomes(elsewhere, 1, { outcomes: { 0: aSuccess() } })).toBe(
-      false,
-    );
+    expect(
+      await stores.store.batches.recordOutcomes(elsewhere, 1, { outcomes: { 0: aSuccess() } }),
+    ).toBe(false);
     expect(await stores.store.batches.recordOutcomes(elsewhere, 1, { outcomes, end })).toBe(false);
     expect(await releaseBatch(stores.store, { ...elsewhere, attempt: 1 }, aTime)).toBe(false);
   });
@@ -160,7 +171,9 @@ export function claimConformance(open: OpenStores): void {
     await releaseBatch(stores.store, { ...batch, attempt: 1 }, aTime);
     expect(await stores.store.batches.claim(batch, 0, aTime, aTime + 1)).toBeNull();
     expect(await stores.store.batches.claim(batch, 2, aTime, aTime + 1)).toBeNull();
-    expect(await stores.store.batches.claim(batch, 1, aTime, aTime + 1)).toMatchObject({ attempt: 2 });
+    expect(await stores.store.batches.claim(batch, 1, aTime, aTime + 1)).toMatchObject({
+      attempt: 2,
+    });
   });
 
   test('a done batch cannot be claimed', async () => {
@@ -174,17 +187,19 @@ export function claimConformance(open: OpenStores): void {
 
   test('a claim is renewed only by its own attempt', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    expect(await updateClaim(stores.other, { ...batch, attempt: 1 }, { leaseUntil: aTime + 90_000 })).toBe(
-      true,
+    expect(
+      await updateClaim(stores.other, { ...batch, attempt: 1 }, { leaseUntil: aTime + 90_000 }),
+    ).toBe(true);
+    expect(
+      await updateClaim(stores.store, { ...batch, attempt: 0 }, { leaseUntil: aTime + 99_000 }),
+    ).toBe(false);
+    expect((await stores.store.batches.find({ jobId: batch.jobId }))[0]?.leaseUntil).toBe(
+      aTime + 90_000,
     );
-    expect(await updateClaim(stores.store, { ...batch, attempt: 0 }, { leaseUntil: aTime + 99_000 })).toBe(
-      false,
-    );
-    expect((await stores.store.batches.find({ jobId: batch.jobId }))[0]?.leaseUntil).toBe(aTime + 90_000);
     await releaseBatch(stores.store, { ...batch, attempt: 1 }, aTime);
-    expect(await updateClaim(stores.store, { ...batch, attempt: 1 }, { leaseUntil: aTime + 99_000 })).toBe(
-      false,
-    );
+    expect(
+      await updateClaim(stores.store, { ...batch, attempt: 1 }, { leaseUntil: aTime + 99_000 }),
+    ).toBe(false);
   });
 
   test('a released batch is queued, keeps its outcomes, and is deferred until notBefore', async () => {
@@ -228,7 +243,9 @@ export function claimConformance(open: OpenStores): void {
     const current = { ...batch, attempt: 2 };
     expect(await excuseEarlierClaim(stores.other, current)).toBe(true);
     expect(await excuseEarlierClaim(stores.store, current)).toBe(false);
-    expect(await batches.pick({ id: batch.id }, ['stalledClaims'])).toMatchObject({ stalledClaims: 1 });
+    expect(await batches.pick({ id: batch.id }, ['stalledClaims'])).toMatchObject({
+      stalledClaims: 1,
+    });
   });
 
   test('a claim that its living worker lost does not count as one without progress', async () => {
@@ -237,7 +254,9 @@ export function claimConformance(open: OpenStores): void {
     const stalled = async () =>
       (await stores.store.batches.pick({ id: batch.id }, ['stalledClaims']))?.stalledClaims;
     const now = aTime + 60_001;
-    expect(await stores.store.batches.claim(batch, 1, now, now + 10)).toMatchObject({ stalledClaims: 2 });
+    expect(await stores.store.batches.claim(batch, 1, now, now + 10)).toMatchObject({
+      stalledClaims: 2,
+    });
     await excuseClaim(stores.other, lost);
     expect(await stalled()).toBe(1);
     await stores.store.batches.requeueStalled(now + 11, 0, 100);

@@ -4,7 +4,15 @@ import { readFields } from '../collection.ts';
 import { collectionNames, declarations } from '../collections.ts';
 import type { Store } from '../store.ts';
 import { anItem, anItemKey, anObservation, aRule, aRun, someValues } from './history-samples.ts';
-import { aDelivery, aDestination, aTime, aUser, collectionOf, type Fields, sampleOf } from './samples.ts';
+import {
+  aDelivery,
+  aDestination,
+  aTime,
+  aUser,
+  collectionOf,
+  type Fields,
+  sampleOf,
+} from './samples.ts';
 import { allPages, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** The operations of declared collections, each on collections that declare what it needs. */
@@ -40,23 +48,33 @@ const due = collectionNames.filter((name) => declarations[name].due !== undefine
 function documentConformance(open: OpenStores): void {
   const stores = setUpStores(open);
 
-  test.each(collectionNames)('%s: a document is inserted once, and read as it was stored', async (name) => {
-    const declaration = declarations[name];
-    const fields = readFields(declaration);
-    for (const [turn, isSet] of [true, false].entries()) {
-      const document = sampleOf(name, turn, isSet);
-      const id = declaration.id.map((field) => document[field] as string);
-      const expected = withArrays(Object.fromEntries(fields.map((field) => [field, document[field]])));
-      expect(await collectionOf(stores.other, name).get(...id)).toBeNull();
-      expect(await collectionOf(stores.store, name).insert(document)).toBe(true);
-      expect(withArrays(await collectionOf(stores.other, name).get(...id))).toEqual(expected);
-      const second = { ...sampleOf(name, turn + 2, isSet), ...pickFields(document, declaration.id) };
-      expect(await collectionOf(stores.other, name).insert(second)).toBe(false);
-      expect(withArrays(await collectionOf(stores.store, name).get(...id))).toEqual(expected);
-      expect(await collectionOf(stores.store, name).remove(pickFields(document, declaration.id))).toBe(1);
-      expect(await collectionOf(stores.other, name).get(...id)).toBeNull();
-    }
-  });
+  test.each(collectionNames)(
+    '%s: a document is inserted once, and read as it was stored',
+    async (name) => {
+      const declaration = declarations[name];
+      const fields = readFields(declaration);
+      for (const [turn, isSet] of [true, false].entries()) {
+        const document = sampleOf(name, turn, isSet);
+        const id = declaration.id.map((field) => document[field] as string);
+        const expected = withArrays(
+          Object.fromEntries(fields.map((field) => [field, document[field]])),
+        );
+        expect(await collectionOf(stores.other, name).get(...id)).toBeNull();
+        expect(await collectionOf(stores.store, name).insert(document)).toBe(true);
+        expect(withArrays(await collectionOf(stores.other, name).get(...id))).toEqual(expected);
+        const second = {
+          ...sampleOf(name, turn + 2, isSet),
+          ...pickFields(document, declaration.id),
+        };
+        expect(await collectionOf(stores.other, name).insert(second)).toBe(false);
+        expect(withArrays(await collectionOf(stores.store, name).get(...id))).toEqual(expected);
+        expect(
+          await collectionOf(stores.store, name).remove(pickFields(document, declaration.id)),
+        ).toBe(1);
+        expect(await collectionOf(stores.other, name).get(...id)).toBeNull();
+      }
+    },
+  );
 
   test.each(['cut \ud83d', '\ude00 rest', 'nul \0 x', '\u2028é́'])(
     'text that contains %j is stored well-formed, and found',
@@ -71,14 +89,25 @@ function documentConformance(open: OpenStores): void {
         title: stored,
         variants: [{ ...variants[0]!, id: stored, name: stored }],
       });
-      expect(await other.trackedItems.get(item.id)).toEqual({ ...item, key: stored, values: expected });
+      expect(await other.trackedItems.get(item.id)).toEqual({
+        ...item,
+        key: stored,
+        values: expected,
+      });
       const { userId } = item;
       for (const key of [text, { in: [text] }])
         expect(await other.trackedItems.find({ userId, key }, { order: [] })).toHaveLength(1);
       const observation = anObservation({ key: text, values });
       await store.observations.writeAll([observation]);
       const { market, region, at, jobId } = observation;
-      const found = await other.observations.get(observation.userId, market, region, text, at, jobId);
+      const found = await other.observations.get(
+        observation.userId,
+        market,
+        region,
+        text,
+        at,
+        jobId,
+      );
       expect(found).toEqual({ ...observation, key: stored, values: expected });
       const schedule: Fields = { ...sampleOf('schedules'), name: text, options: { track: text } };
       await collectionOf(store, 'schedules').insert(schedule);
@@ -93,18 +122,21 @@ function documentConformance(open: OpenStores): void {
     expect(inserted.filter(Boolean)).toHaveLength(1);
   });
 
-  test.each(uniqueIndexes)('%s: of documents with the same %j, one is stored', async (name, fields) => {
-    const { id } = declarations[name];
-    const shared = pickFields(sampleOf(name, 0), fields);
-    const inserted = await runConcurrently(10, stores, (store, turn) =>
-      collectionOf(store, name).insert({ ...sampleOf(name, turn), ...shared }),
-    );
-    expect(inserted.filter(Boolean)).toHaveLength(1);
-    const other = sampleOf(name, 20);
-    expect(await collectionOf(stores.other, name).insert(other)).toBe(true);
-    const changed = await collectionOf(stores.store, name).update(pickFields(other, id), shared);
-    expect(changed).toBeNull();
-  });
+  test.each(uniqueIndexes)(
+    '%s: of documents with the same %j, one is stored',
+    async (name, fields) => {
+      const { id } = declarations[name];
+      const shared = pickFields(sampleOf(name, 0), fields);
+      const inserted = await runConcurrently(10, stores, (store, turn) =>
+        collectionOf(store, name).insert({ ...sampleOf(name, turn), ...shared }),
+      );
+      expect(inserted.filter(Boolean)).toHaveLength(1);
+      const other = sampleOf(name, 20);
+      expect(await collectionOf(stores.other, name).insert(other)).toBe(true);
+      const changed = await collectionOf(stores.store, name).update(pickFields(other, id), shared);
+      expect(changed).toBeNull();
+    },
+  );
 
   test('writeAll() inserts missing documents, then changes those that match', async () => {
     const { store, other } = stores;
@@ -137,7 +169,8 @@ function documentConformance(open: OpenStores): void {
     });
     expect(await trackingRuns.pick({ jobId: newId() }, ['at'])).toBeNull();
     expect(await trackingRuns.insert({ ...aRun(), activeUser })).toBe(false);
-    for (const _ of [1, 2]) expect(await trackingRuns.insert({ ...aRun(), activeUser: null })).toBe(true);
+    for (const _ of [1, 2])
+      expect(await trackingRuns.insert({ ...aRun(), activeUser: null })).toBe(true);
   });
 }
 
@@ -148,7 +181,13 @@ function conditionConformance(open: OpenStores): void {
     const times = [null, aTime, aTime + 1, aTime + 2.5];
     for (const [turn, endedAt] of times.entries())
       await stores.store.deliveries.insert(
-        aDelivery({ id: `d${turn}`, userId, endedAt, type: turn < 2 ? 'a' : 'b', createdAt: aTime + turn }),
+        aDelivery({
+          id: `d${turn}`,
+          userId,
+          endedAt,
+          type: turn < 2 ? 'a' : 'b',
+          createdAt: aTime + turn,
+        }),
       );
     await stores.store.deliveries.insert(aDelivery({ endedAt: aTime + 1 }));
   };
@@ -185,7 +224,11 @@ function conditionConformance(open: OpenStores): void {
     expect(await found({ limit: 0 })).toBe('');
     const pick = (skip: number) =>
       deliveries.pick({ userId }, ['id'], { order: ['createdAt'], newestFirst: true, skip });
-    expect([await pick(0), await pick(3), await pick(4)]).toEqual([{ id: 'd3' }, { id: 'd0' }, null]);
+    expect([await pick(0), await pick(3), await pick(4)]).toEqual([
+      { id: 'd3' },
+      { id: 'd0' },
+      null,
+    ]);
   });
 
   test('count() counts up to a maximum, and countBy() by the values of fields', async () => {
@@ -212,25 +255,35 @@ function conditionConformance(open: OpenStores): void {
     expect(await found({})).toEqual(all);
     expect(await found({ at: { atLeast: aTime + 10 } })).toEqual(all.slice(1));
     expect(await found({ at: { below: aTime + 10 } })).toEqual(all.slice(0, 1));
-    expect(await found({ at: { atLeast: aTime + 10, below: aTime + 20 } })).toEqual(all.slice(1, 2));
+    expect(await found({ at: { atLeast: aTime + 10, below: aTime + 20 } })).toEqual(
+      all.slice(1, 2),
+    );
     expect(await found({ at: aTime + 10 })).toEqual(all.slice(1, 2));
   });
 
   test('search finds text in any of the fields, ignoring case, without wildcards', async () => {
     const user = { userId: newId(), series: '' };
     const items = ['Lamp', 'Ünique 100% (50% $^.*[x])', null].map((title, at) =>
-      anItem({ ...user, key: `key-${at}`, changedAt: aTime + at, values: { ...anItem().values, title } }),
+      anItem({
+        ...user,
+        key: `key-${at}`,
+        changedAt: aTime + at,
+        values: { ...anItem().values, title },
+      }),
     );
     await stores.store.trackedItems.upsert(items);
     const found = async (text: string) => {
       const search = { fields: ['key', 'values.title'], text };
-      return (await stores.other.trackedItems.find(user, { search })).map(({ key }) => key).join(' ');
+      return (await stores.other.trackedItems.find(user, { search }))
+        .map(({ key }) => key)
+        .join(' ');
     };
     expect(await found('KEY-0')).toBe('key-0');
     expect(await found('ünIQUE 100%')).toBe('key-1');
     expect(await found('(50% $^.*[X])')).toBe('key-1');
     expect(await found('key')).toBe('key-0 key-1 key-2');
-    for (const text of ['l.mp', 'lam%', '_amp', '.+', '$ne', 'unique']) expect(await found(text)).toBe('');
+    for (const text of ['l.mp', 'lam%', '_amp', '.+', '$ne', 'unique'])
+      expect(await found(text)).toBe('');
   });
 }
 
@@ -246,9 +299,9 @@ function changeConformance(open: OpenStores): void {
     expect(await rules.update({ id: rule.id, revision: 2 }, change)).toBeNull();
     expect(await rules.update({ id: newId() }, change)).toBeNull();
     expect(await stores.other.rules.get(rule.id)).toEqual(rule);
-    expect(await rules.update({ id: rule.id, revision: 1 }, change, { add: { revision: 2 } })).toEqual(
-      changed,
-    );
+    expect(
+      await rules.update({ id: rule.id, revision: 1 }, change, { add: { revision: 2 } }),
+    ).toEqual(changed);
     expect(await stores.other.rules.get(rule.id)).toEqual(changed);
   });
 
@@ -268,7 +321,10 @@ function changeConformance(open: OpenStores): void {
   test('update() and put() change nothing if a unique value exists', async () => {
     const { destinations } = stores.store;
     const userId = newId();
-    const [one, two] = [aDestination({ userId, name: 'one' }), aDestination({ userId, name: 'two' })];
+    const [one, two] = [
+      aDestination({ userId, name: 'one' }),
+      aDestination({ userId, name: 'two' }),
+    ];
     for (const each of [one, two]) await destinations.insert(each);
     expect(await destinations.update({ id: two.id }, { name: 'one' })).toBeNull();
     expect(await destinations.put({ ...two, name: 'one', revision: 2 })).toBe(false);
@@ -276,7 +332,12 @@ function changeConformance(open: OpenStores): void {
   });
 
   test('put() stores a document whose revision follows the stored one', async () => {
-    const record = (revision: number, state: string) => ({ market: 'm', page: 'a/b', revision, state });
+    const record = (revision: number, state: string) => ({
+      market: 'm',
+      page: 'a/b',
+      revision,
+      state,
+    });
     const { drift } = stores.store;
     expect(await drift.put(record(2, 'early'))).toBe(false);
     expect(await drift.get('m', 'a/b')).toBeNull();
@@ -323,7 +384,11 @@ function replacementConformance(open: OpenStores): void {
     await webhooks.upsert([]);
     await webhooks.upsert([webhook]);
     await stores.other.webhooks.upsert([{ ...webhook, previousUntil: null, updatedAt: 1 }]);
-    expect(await webhooks.get(webhook.userId)).toEqual({ ...webhook, previousUntil: null, updatedAt: 1 });
+    expect(await webhooks.get(webhook.userId)).toEqual({
+      ...webhook,
+      previousUntil: null,
+      updatedAt: 1,
+    });
   });
 
   test('upsert() leaves later documents, and keeps fields that are written once', async () => {
@@ -358,8 +423,13 @@ function replacementConformance(open: OpenStores): void {
       const key = id.map((each) => first[each] as string);
       const write = async (store: Store, by: number) => {
         const { keep = [] } = upsert!;
-        const version = { ...sampleOf(name), ...pickFields(first, [...id, ...keep, ...upsert!.newer]) };
-        await collectionOf(store, name).upsert([{ ...version, [field]: (first[field] as number) + by }]);
+        const version = {
+          ...sampleOf(name),
+          ...pickFields(first, [...id, ...keep, ...upsert!.newer]),
+        };
+        await collectionOf(store, name).upsert([
+          { ...version, [field]: (first[field] as number) + by },
+        ]);
         return withArrays({ ...version, [field]: (first[field] as number) + by });
       };
       const read = async () => withArrays(await collectionOf(stores.other, name).get(...key));
@@ -395,39 +465,49 @@ function replacementConformance(open: OpenStores): void {
 function dueConformance(open: OpenStores): void {
   const stores = setUpStores(open);
 
-  test.each(due)('%s: claimDue() gives a document to one caller, until its lease expires', async (name) => {
-    const { due: time = '', claim, order, id } = declarations[name];
-    const counted = (count: number) => (claim === undefined ? {} : { [claim]: count });
-    const collection = collectionOf(stores.store, name);
-    const now = aTime + 10;
-    const store = async (turn: number, at: number | null) => {
-      const document = { ...sampleOf(name, turn), [time]: at, ...counted(0), [order[0]]: aTime + turn };
-      await collection.insert(document);
-      return document[id[0]!];
-    };
-    const ids: unknown[] = [];
-    for (let turn = 0; turn < 5; turn++) ids.push(await store(turn, aTime + turn));
-    const later = await store(5, now + 1);
-    await store(6, null);
-    const claims = await runConcurrently(6, stores, (each) =>
-      collectionOf(each, name).claimDue(now, now + 100, 2),
-    );
-    // Callers that lost a document to another one may leave some to later calls.
-    const claimed = [...claims.flat(), ...(await collection.claimDue(now, now + 100, 10))];
-    expect(claimed.map((each) => each[id[0]!]).sort()).toEqual(ids.toSorted());
-    for (const each of claimed) expect(each).toMatchObject({ ...counted(1), [time]: now + 100 });
-    expect(await collection.claimDue(now, now + 100, 10)).toEqual([]);
-    expect(await collection.claimDue(now + 100, now + 900, 0)).toEqual([]);
-    const again = await collection.claimDue(now + 100, now + 900, 10);
-    expect(again.map((each) => each[id[0]!])).toEqual([...ids, later]);
-    for (const [turn, count] of [2, 2, 2, 2, 2, 1].entries())
-      expect(again[turn]).toMatchObject(counted(count));
-    expect(await collection.claimDue(now + 899, now + 999, 10)).toEqual([]);
-  });
+  test.each(due)(
+    '%s: claimDue() gives a document to one caller, until its lease expires',
+    async (name) => {
+      const { due: time = '', claim, order, id } = declarations[name];
+      const counted = (count: number) => (claim === undefined ? {} : { [claim]: count });
+      const collection = collectionOf(stores.store, name);
+      const now = aTime + 10;
+      const store = async (turn: number, at: number | null) => {
+        const document = {
+          ...sampleOf(name, turn),
+          [time]: at,
+          ...counted(0),
+          [order[0]]: aTime + turn,
+        };
+        await collection.insert(document);
+        return document[id[0]!];
+      };
+      const ids: unknown[] = [];
+      for (let turn = 0; turn < 5; turn++) ids.push(await store(turn, aTime + turn));
+      const later = await store(5, now + 1);
+      await store(6, null);
+      const claims = await runConcurrently(6, stores, (each) =>
+        collectionOf(each, name).claimDue(now, now + 100, 2),
+      );
+      // Callers that lost a document to another one may leave some to later calls.
+      const claimed = [...claims.flat(), ...(await collection.claimDue(now, now + 100, 10))];
+      expect(claimed.map((each) => each[id[0]!]).sort()).toEqual(ids.toSorted());
+      for (const each of claimed) expect(each).toMatchObject({ ...counted(1), [time]: now + 100 });
+      expect(await collection.claimDue(now, now + 100, 10)).toEqual([]);
+      expect(await collection.claimDue(now + 100, now + 900, 0)).toEqual([]);
+      const again = await collection.claimDue(now + 100, now + 900, 10);
+      expect(again.map((each) => each[id[0]!])).toEqual([...ids, later]);
+      for (const [turn, count] of [2, 2, 2, 2, 2, 1].entries())
+        expect(again[turn]).toMatchObject(counted(count));
+      expect(await collection.claimDue(now + 899, now + 999, 10)).toEqual([]);
+    },
+  );
 
   test('claimDue() prefers the longest due document, and returns them in the declared order', async () => {
     const { deliveries } = stores.store;
-    const all = [3, 1, 2].map((turn) => aDelivery({ nextAttemptAt: turn, createdAt: aTime - turn }));
+    const all = [3, 1, 2].map((turn) =>
+      aDelivery({ nextAttemptAt: turn, createdAt: aTime - turn }),
+    );
     for (const each of all) await deliveries.insert(each);
     const claimed = await deliveries.claimDue(10, 20, 2);
     expect(claimed.map(({ id }) => id)).toEqual([all[2]!.id, all[1]!.id]);
@@ -436,7 +516,9 @@ function dueConformance(open: OpenStores): void {
   test('claimDue() claims documents that match other conditions', async () => {
     const { deliveries } = stores.store;
     const userId = newId();
-    const all = ['a', 'b', 'b'].map((type, turn) => aDelivery({ userId, type, nextAttemptAt: aTime + turn }));
+    const all = ['a', 'b', 'b'].map((type, turn) =>
+      aDelivery({ userId, type, nextAttemptAt: aTime + turn }),
+    );
     for (const each of all) await deliveries.insert(each);
     const now = aTime + 9;
     const claim = async (where: object) =>
@@ -460,7 +542,9 @@ function listConformance(open: OpenStores): void {
     for (const each of [...rules, aRule()]) await stores.store.rules.insert(each);
     const expected = rules.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
     for (const limit of [1, 2, 4])
-      expect(await allPages(limit, (page) => stores.other.rules.list({ userId }, page))).toEqual(expected);
+      expect(await allPages(limit, (page) => stores.other.rules.list({ userId }, page))).toEqual(
+        expected,
+      );
     const whole = await stores.other.rules.list({ userId }, { limit: 5 });
     expect(whole).toEqual({ items: expected, next: null });
     expect(await stores.other.rules.list({ userId: newId() }, { limit: 5 })).toEqual({
@@ -472,9 +556,12 @@ function listConformance(open: OpenStores): void {
   test('lists combine pages, conditions, and a search', async () => {
     const name = `who is ${newId()}?`;
     const users = [2, 1, 3, 3].map((turn) => aUser({ name, createdAt: aTime + turn }));
-    for (const each of [...users, aUser({ name, role: 'operator' })]) await stores.store.users.insert(each);
+    for (const each of [...users, aUser({ name, role: 'operator' })])
+      await stores.store.users.insert(each);
     const search = { fields: ['email', 'name'], text: name.toUpperCase() };
-    const listed = await allPages(2, (page) => stores.other.users.list({ role: 'user' }, page, search));
+    const listed = await allPages(2, (page) =>
+      stores.other.users.list({ role: 'user' }, page, search),
+    );
     expect(listed.map(({ createdAt }) => createdAt - aTime)).toEqual([3, 3, 2, 1]);
     expect(new Set(listed)).toEqual(new Set(users));
   });

@@ -32,9 +32,15 @@ export function deliveryConformance(open: OpenStores): void {
       nextAttemptAt: aTime + 40,
       endedAt: null,
     };
-    expect(await recordAttempt(stores.other, { ...delivery, take: 0 }, delivered(aTime))).toBe(false);
+    expect(await recordAttempt(stores.other, { ...delivery, take: 0 }, delivered(aTime))).toBe(
+      false,
+    );
     expect(await recordAttempt(stores.other, delivery, later)).toBe(true);
-    expect(await stores.store.deliveries.get(delivery.id)).toEqual({ ...delivery, ...later, attempts: 1 });
+    expect(await stores.store.deliveries.get(delivery.id)).toEqual({
+      ...delivery,
+      ...later,
+      attempts: 1,
+    });
     const [again] = await claimAt(aTime + 40);
     expect(again).toMatchObject({ id: delivery.id, take: 2, attempts: 1 });
     expect(await recordAttempt(stores.store, delivery, later)).toBe(false);

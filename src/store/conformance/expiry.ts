@@ -32,7 +32,9 @@ export function expiryConformance(open: OpenStores): void {
     await stores.store.observations.insert(latest);
     await expire(stores.store, { observations: aTime * 2 });
     const { userId, market, region, key, at, jobId } = latest;
-    expect(await stores.other.observations.get(userId, market, region, key, at, jobId)).toEqual(latest);
+    expect(await stores.other.observations.get(userId, market, region, key, at, jobId)).toEqual(
+      latest,
+    );
   });
 
   test('expire() deletes changes with their runs', async () => {
@@ -107,7 +109,10 @@ export function expiryConformance(open: OpenStores): void {
     expect(await auditLog.get(`about ${user.id}`)).toMatchObject({ ...entry, detail: '{}' });
     for (const kind of ['by', 'about'])
       expect(await auditLog.get(`${kind} ${other.id}`)).toMatchObject(entry);
-    expect(await stores.other.ledger.get(`grant:${user.id}`)).toMatchObject({ amount: 70, note: '' });
+    expect(await stores.other.ledger.get(`grant:${user.id}`)).toMatchObject({
+      amount: 70,
+      note: '',
+    });
     expect(await stores.other.ledger.get(`grant:${other.id}`)).toMatchObject({ note: 'for Ana' });
     expect(await stores.other.users.get(user.id)).toMatchObject({ balance: 70 });
   });

@@ -1,6 +1,13 @@
 import { newId } from '../../base/id.ts';
 import type { TrackedValues } from '../../base/tracked-values.ts';
-import type { ItemChange, ItemKey, Observation, Rule, TrackedItem, TrackingRun } from '../history.ts';
+import type {
+  ItemChange,
+  ItemKey,
+  Observation,
+  Rule,
+  TrackedItem,
+  TrackingRun,
+} from '../history.ts';
 import { aTime } from './samples.ts';
 
 /** Values of an item. */
@@ -80,7 +87,11 @@ export const anObservation = (fields: Partial<Observation> = {}): Observation =>
 });
 
 /** A change of a job at a place in the order of its changes. */
-export const aChange = (jobId: string, place: number, fields: Partial<ItemChange> = {}): ItemChange => ({
+export const aChange = (
+  jobId: string,
+  place: number,
+  fields: Partial<ItemChange> = {},
+): ItemChange => ({
   id: `${jobId}/${String(place).padStart(8, '0')}/x`,
   jobId,
   ...anItemKey(),

@@ -64,22 +64,25 @@ function runConformance(open: OpenStores): void {
     }),
   );
 
-  test.each(waits)('after a run that is %s, a run of %s waits for: %s', async (turn, place, wait) => {
-    const { store } = stores;
-    const first = await create({ at: aTime, dueAt: aTime + 1e12, turn });
-    const { userId, jobId } = first;
-    const series = seriesOf[place];
-    const waitOfRun = (fields: Partial<TrackingRun>) =>
-      waitOf(store, aRun({ userId, at: aTime + 1, series, ...fields }));
-    expect(await waitOfRun({})).toBe(wait);
-    expect(await waitOfRun({ at: aTime, jobId: `${jobId}0` })).toBe(wait);
-    expect(await waitOfRun({ at: aTime, jobId: '0' })).toBeNull();
-    expect(await waitOfRun({ at: aTime - 1 })).toBeNull();
-    expect(await waitOfRun({ userId: newId() })).toBeNull();
-    expect(await waitOf(store, first)).toBeNull();
-    await writeProgress(store, { ...first, ...done });
-    expect(await waitOfRun({})).toBeNull();
-  });
+  test.each(waits)(
+    'after a run that is %s, a run of %s waits for: %s',
+    async (turn, place, wait) => {
+      const { store } = stores;
+      const first = await create({ at: aTime, dueAt: aTime + 1e12, turn });
+      const { userId, jobId } = first;
+      const series = seriesOf[place];
+      const waitOfRun = (fields: Partial<TrackingRun>) =>
+        waitOf(store, aRun({ userId, at: aTime + 1, series, ...fields }));
+      expect(await waitOfRun({})).toBe(wait);
+      expect(await waitOfRun({ at: aTime, jobId: `${jobId}0` })).toBe(wait);
+      expect(await waitOfRun({ at: aTime, jobId: '0' })).toBeNull();
+      expect(await waitOfRun({ at: aTime - 1 })).toBeNull();
+      expect(await waitOfRun({ userId: newId() })).toBeNull();
+      expect(await waitOf(store, first)).toBeNull();
+      await writeProgress(store, { ...first, ...done });
+      expect(await waitOfRun({})).toBeNull();
+    },
+  );
 
   test('a run is late once a run of its series whose job ended later was compared', async () => {
     const { store } = stores;
@@ -106,7 +109,8 @@ function runConformance(open: OpenStores): void {
     const { store } = stores;
     const userId = newId();
     const runs: TrackingRun[] = [];
-    for (let at = 0; at < 4; at++) runs.push(await create({ userId, at: aTime + at, dueAt: aTime + 1e12 }));
+    for (let at = 0; at < 4; at++)
+      runs.push(await create({ userId, at: aTime + at, dueAt: aTime + 1e12 }));
     await create();
     const begin = async () => {
       const left = runs.slice();
@@ -156,7 +160,9 @@ function itemConformance(open: OpenStores): void {
     const elsewhere = [anItem({ userId, series: 'daily' }), anItem()];
     await store.trackedItems.upsert([...mine, ...elsewhere]);
     const listed = await allPages(2, (page) => listTrackedItems(store, userId, '', {}, page));
-    expect(listed.map(({ changedAt }) => changedAt)).toEqual([3, 2, 2, 1, 1, 0, 0].map((at) => aTime + at));
+    expect(listed.map(({ changedAt }) => changedAt)).toEqual(
+      [3, 2, 2, 1, 1, 0, 0].map((at) => aTime + at),
+    );
     const list = async (series: string, filter: Parameters<typeof listTrackedItems>[3]) =>
       (await listTrackedItems(store, userId, series, filter, { limit: 10 })).items
         .map(({ key }) => key)
@@ -171,7 +177,11 @@ function itemConformance(open: OpenStores): void {
   test('finds the links of units of a user, a page at a time', async () => {
     const { store } = stores;
     const userId = newId();
-    const link = (unit: string, itemId: string, owner = userId) => ({ userId: owner, unit, itemId });
+    const link = (unit: string, itemId: string, owner = userId) => ({
+      userId: owner,
+      unit,
+      itemId,
+    });
     const [one, two] = [newId(), newId()].sort() as [string, string];
     const links = [link(one, 'a'), link(one, 'b'), link(two, 'a')];
     await store.itemUnits.writeAll([...links].reverse());
@@ -197,9 +207,13 @@ function itemConformance(open: OpenStores): void {
     const added = all.map((observation, at) => ({ observation, previous: all[at - 1] ?? null }));
     await addObservations(store, added);
     await addObservations(store, [{ observation: { ...all[2]!, changed: [] }, previous: all[1]! }]);
-    const expected = all.map((each, at) => ({ ...each, endedAt: all[at + 1]?.at ?? null })).reverse();
+    const expected = all
+      .map((each, at) => ({ ...each, endedAt: all[at + 1]?.at ?? null }))
+      .reverse();
     const far = Number.MAX_SAFE_INTEGER;
-    expect(await allPages(2, (page) => listObservations(store, item, 0, far, page))).toEqual(expected);
+    expect(await allPages(2, (page) => listObservations(store, item, 0, far, page))).toEqual(
+      expected,
+    );
     const between = await listObservations(store, item, aTime + 10, aTime + 30, { limit: 10 });
     expect(between.items).toEqual(expected.slice(2, 4));
   });

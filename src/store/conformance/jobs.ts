@@ -30,10 +30,17 @@ export function jobConformance(open: OpenStores): void {
     const [first, second, third] = all;
     const list = (where: Where<Job>, text?: string) =>
       allPages(1, (page) =>
-        stores.store.jobs.list(where, page, text === undefined ? text : { fields: ['options.name'], text }),
+        stores.store.jobs.list(
+          where,
+          page,
+          text === undefined ? text : { fields: ['options.name'], text },
+        ),
       );
     expect(await list({ userId })).toEqual([third, second, first]);
-    expect(await list({ userId, state: { in: ['processing', 'settling'] } })).toEqual([second, first]);
+    expect(await list({ userId, state: { in: ['processing', 'settling'] } })).toEqual([
+      second,
+      first,
+    ]);
     expect(await list({ userId, state: { in: [] } })).toEqual([]);
     expect(await list({ userId: { in: [newId(), userId] } })).toEqual([third, second, first]);
     expect(await list({ userId: { in: [newId()], is: userId } })).toEqual([]);
@@ -48,15 +55,21 @@ export function jobConformance(open: OpenStores): void {
       units: { total: 4, success: 3, failed: 1 },
       batches: { total: 2, success: 2, failed: 0 },
     };
-    const moved = await stores.store.jobs.move(job.id, ['approved', 'processing'], 'settling', aTime + 9, {
-      file,
-      refunded: 10,
-      reason: 'a.$b',
-      decidedBy: 'op',
-      startedAt: 6,
-      finishedAt: 7,
-      counts,
-    });
+    const moved = await stores.store.jobs.move(
+      job.id,
+      ['approved', 'processing'],
+      'settling',
+      aTime + 9,
+      {
+        file,
+        refunded: 10,
+        reason: 'a.$b',
+        decidedBy: 'op',
+        startedAt: 6,
+        finishedAt: 7,
+        counts,
+      },
+    );
     const expected: Job = {
       ...job,
       state: 'settling',
@@ -72,7 +85,9 @@ export function jobConformance(open: OpenStores): void {
     };
     expect(moved).toEqual(expected);
     expect(await stores.other.jobs.get(job.id)).toEqual(expected);
-    const again = await stores.store.jobs.move(job.id, ['settling'], 'settling', aTime + 10, { file: null });
+    const again = await stores.store.jobs.move(job.id, ['settling'], 'settling', aTime + 10, {
+      file: null,
+    });
     expect(again).toEqual({
       ...expected,
       stateSince: aTime + 10,
@@ -99,7 +114,9 @@ export function jobConformance(open: OpenStores): void {
         const moving = store.jobs.move(job.id, [from], to, aTime + 1);
         await expect(moving).rejects.toThrow(`a job cannot move from ${from} to ${to}`);
       }
-      await expect(store.jobs.move(job.id, [from, 'failed'], 'settling', aTime + 1)).rejects.toThrow();
+      await expect(
+        store.jobs.move(job.id, [from, 'failed'], 'settling', aTime + 1),
+      ).rejects.toThrow();
       expect(await stores.other.jobs.get(job.id)).toEqual(job);
       const next = jobStateNames.find((to) => to !== from && canMove(from, to)) ?? from;
       expect(await store.jobs.move(job.id, [from], next, aTime + 1)).toMatchObject({ state: next });
@@ -109,7 +126,12 @@ export function jobConformance(open: OpenStores): void {
   test('accepts one of concurrent transitions of a job', async () => {
     const job = await keep({ state: 'awaiting_approval' });
     const moves = await runConcurrently(30, stores, (store, turn) =>
-      store.jobs.move(job.id, ['awaiting_approval'], turn % 2 ? 'approving' : 'rejected', aTime + turn),
+      store.jobs.move(
+        job.id,
+        ['awaiting_approval'],
+        turn % 2 ? 'approving' : 'rejected',
+        aTime + turn,
+      ),
     );
     const won = moves.filter((moved) => moved !== null);
     expect(won).toHaveLength(1);
@@ -152,9 +174,17 @@ export function dueJobConformance(open: OpenStores): void {
   });
 
   test('a job that waits for nothing is not due', async () => {
-    for (const state of ['completed', 'partial_complete', 'failed', 'rejected', 'terminated'] as const) {
+    for (const state of [
+      'completed',
+      'partial_complete',
+      'failed',
+      'rejected',
+      'terminated',
+    ] as const) {
       const { id } = await keep({ state: 'settling', decideBy: aTime - 1 });
-      expect(await stores.store.jobs.move(id, ['settling'], state, aTime)).toMatchObject({ dueAt: null });
+      expect(await stores.store.jobs.move(id, ['settling'], state, aTime)).toMatchObject({
+        dueAt: null,
+      });
     }
     const { id } = await keep({ state: 'approving', decideBy: null });
     const waiting = await stores.store.jobs.move(id, ['approving'], 'awaiting_approval', aTime);

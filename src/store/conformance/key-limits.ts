@@ -17,7 +17,11 @@ export function keyLimitConformance(open: OpenStores): void {
     await stores.store.apiKeys.insert(key);
     return key;
   };
-  const charge = ({ userId, id }: ApiKey, amount: number, fields: Partial<LedgerEntry> = {}): LedgerEntry =>
+  const charge = (
+    { userId, id }: ApiKey,
+    amount: number,
+    fields: Partial<LedgerEntry> = {},
+  ): LedgerEntry =>
     anEntry(userId, -amount, {
       key: `charge:${newId()}`,
       type: 'charge',
@@ -88,7 +92,9 @@ export function keyLimitConformance(open: OpenStores): void {
   test('a repeated entry counts once', async () => {
     const key = await keyOf(1_000, { creditCeiling: 100 });
     const [paid, returned] = [charge(key, 70), refund(key, 20)];
-    await runConcurrently(20, stores, (store, turn) => store.ledger.post(turn % 2 ? paid : returned));
+    await runConcurrently(20, stores, (store, turn) =>
+      store.ledger.post(turn % 2 ? paid : returned),
+    );
     expect([await spent(key), await listed(key)]).toEqual([50, 50]);
   });
 
@@ -114,7 +120,9 @@ export function keyLimitConformance(open: OpenStores): void {
   describe('concurrent charges', () => {
     test('never exceed the ceiling and use it up', async () => {
       const key = await keyOf(10_000, { creditCeiling: 100 });
-      const results = await runConcurrently(50, stores, (store) => store.ledger.post(charge(key, 10)));
+      const results = await runConcurrently(50, stores, (store) =>
+        store.ledger.post(charge(key, 10)),
+      );
       expect(results.filter(({ posted }) => posted)).toHaveLength(10);
       expect([await spent(key), await listed(key)]).toEqual([100, 100]);
       expect((await stores.store.users.get(key.userId))?.balance).toBe(9_900);
@@ -122,9 +130,15 @@ export function keyLimitConformance(open: OpenStores): void {
 
     test('keep the credits spent equal to the entries, together with refunds and repairs', async () => {
       const key = await keyOf(10_000, { creditCeiling: 200 });
-      const entries = Array.from({ length: 60 }, (_, turn) => (turn % 3 ? charge(key, 9) : refund(key, 4)));
-      const posting = runConcurrently(120, stores, (store, turn) => store.ledger.post(entries[turn % 60]!));
-      const repairing = runConcurrently(8, stores, (store) => store.ledger.repair(Number.MAX_SAFE_INTEGER));
+      const entries = Array.from({ length: 60 }, (_, turn) =>
+        turn % 3 ? charge(key, 9) : refund(key, 4),
+      );
+      const posting = runConcurrently(120, stores, (store, turn) =>
+        store.ledger.post(entries[turn % 60]!),
+      );
+      const repairing = runConcurrently(8, stores, (store) =>
+        store.ledger.repair(Number.MAX_SAFE_INTEGER),
+      );
       await Promise.all([posting, repairing]);
       expect(await spent(key)).toBe(await listed(key));
       expect(await spent(key)).toBeLessThanOrEqual(200);

@@ -15,7 +15,12 @@ export function ledgerConformance(open: OpenStores): void {
     return user.id;
   };
   const charge = (userId: string, amount: number, fields: Partial<LedgerEntry> = {}) =>
-    anEntry(userId, -amount, { key: `charge:${newId()}`, type: 'charge', jobId: newId(), ...fields });
+    anEntry(userId, -amount, {
+      key: `charge:${newId()}`,
+      type: 'charge',
+      jobId: newId(),
+      ...fields,
+    });
 
   test('an entry changes the balance by its amount and is listed', async () => {
     const userId = await userWith(0);
@@ -25,7 +30,10 @@ export function ledgerConformance(open: OpenStores): void {
     expect(await stores.other.ledger.post(paid)).toEqual({ posted: true, balance: 70 });
     expect((await stores.store.users.get(userId))?.balance).toBe(70);
     expect(await stores.store.ledger.get(paid.key)).toEqual(paid);
-    expect((await stores.store.ledger.list({ userId }, { limit: 10 })).items).toEqual([paid, grant]);
+    expect((await stores.store.ledger.list({ userId }, { limit: 10 })).items).toEqual([
+      paid,
+      grant,
+    ]);
   });
 
   test('a second post with the same key changes nothing and returns posted', async () => {
@@ -101,7 +109,9 @@ export function ledgerConformance(open: OpenStores): void {
     const userId = await userWith(1_000);
     const charges = Array.from({ length: 20 }, () => charge(userId, 10));
     const posting = Promise.allSettled(charges.map((entry) => stores.store.ledger.post(entry)));
-    const voiding = Promise.all(charges.map(({ key }) => stores.other.ledger.voidKey(key, userId, aTime)));
+    const voiding = Promise.all(
+      charges.map(({ key }) => stores.other.ledger.voidKey(key, userId, aTime)),
+    );
     const [posted, kept] = await Promise.all([posting, voiding]);
     for (const [at, entry] of charges.entries()) {
       expect(kept[at]).toEqual(posted[at]!.status === 'fulfilled' ? entry : null);
@@ -128,15 +138,21 @@ export function ledgerConformance(open: OpenStores): void {
 
   test('200 concurrent posts of different keys all count', async () => {
     const userId = await userWith(0);
-    await runConcurrently(200, stores, (store, turn) => store.ledger.post(anEntry(userId, turn + 1)));
+    await runConcurrently(200, stores, (store, turn) =>
+      store.ledger.post(anEntry(userId, turn + 1)),
+    );
     expect((await stores.store.users.get(userId))?.balance).toBe(20_100);
-    expect(await allPages(64, (page) => stores.store.ledger.list({ userId }, page))).toHaveLength(200);
+    expect(await allPages(64, (page) => stores.store.ledger.list({ userId }, page))).toHaveLength(
+      200,
+    );
     await expectBalanced(stores.store, userId);
   });
 
   test('concurrent charges never exceed the balance', async () => {
     const userId = await userWith(100);
-    const results = await runConcurrently(50, stores, (store) => store.ledger.post(charge(userId, 10)));
+    const results = await runConcurrently(50, stores, (store) =>
+      store.ledger.post(charge(userId, 10)),
+    );
     expect(results.filter(({ posted }) => posted)).toHaveLength(10);
     expect((await stores.store.users.get(userId))?.balance).toBe(0);
     await expectBalanced(stores.store, userId);
@@ -156,7 +172,9 @@ export function ledgerConformance(open: OpenStores): void {
     const entries = Array.from({ length: 60 }, (_, turn) =>
       turn % 3 === 0 ? charge(userId, 9) : anEntry(userId, 2),
     );
-    const posting = runConcurrently(180, stores, (store, turn) => store.ledger.post(entries[turn % 60]!));
+    const posting = runConcurrently(180, stores, (store, turn) =>
+      store.ledger.post(entries[turn % 60]!),
+    );
     const repairing = runConcurrently(12, stores, (store) => store.ledger.repair(aTime + 1));
     const [results] = await Promise.all([posting, repairing]);
     await stores.store.ledger.repair(aTime + 1);
@@ -164,7 +182,9 @@ export function ledgerConformance(open: OpenStores): void {
       results.some((result, at) => at % 60 === turn && result.posted),
     );
     const listed = await allPages(25, (page) => stores.store.ledger.list({ userId }, page));
-    expect(listed.map(({ key }) => key)).toEqual(expect.arrayContaining(posted.map(({ key }) => key)));
+    expect(listed.map(({ key }) => key)).toEqual(
+      expect.arrayContaining(posted.map(({ key }) => key)),
+    );
     expect(listed).toHaveLength(posted.length + 1);
     await expectBalanced(stores.store, userId);
   });
@@ -172,7 +192,10 @@ export function ledgerConformance(open: OpenStores): void {
   test('entries are listed newest first, then by key, across pages', async () => {
     const userId = await userWith(0);
     const entries = Array.from({ length: 9 }, (_, turn) =>
-      anEntry(userId, turn + 1, { key: `grant:${userId}:${turn}`, createdAt: aTime + Math.floor(turn / 4) }),
+      anEntry(userId, turn + 1, {
+        key: `grant:${userId}:${turn}`,
+        createdAt: aTime + Math.floor(turn / 4),
+      }),
     );
     for (const entry of entries) await stores.store.ledger.post(entry);
     const listed = await allPages(2, (page) => stores.store.ledger.list({ userId }, page));
@@ -247,13 +270,17 @@ export function ledgerConformance(open: OpenStores): void {
     const userIds = new Set<string>();
     for (let count = 0; count < 201; count += 1) userIds.add(await userWith(1));
     const audited = (await collect(stores.store.ledger.audit())).map(({ userId }) => userId);
-    expect(audited.filter((userId) => userIds.has(userId)).toSorted()).toEqual([...userIds].toSorted());
+    expect(audited.filter((userId) => userIds.has(userId)).toSorted()).toEqual(
+      [...userIds].toSorted(),
+    );
   });
 }
 
 async function expectBalanced(store: Store, userId: string): Promise<void> {
   const entries = await allPages(100, (page) => store.ledger.list({ userId }, page));
-  const account = (await collect(store.ledger.audit())).find((audited) => audited.userId === userId);
+  const account = (await collect(store.ledger.audit())).find(
+    (audited) => audited.userId === userId,
+  );
   const sum = entries.reduce((total, { amount }) => total + amount, 0);
   expect(account).toEqual({ userId, balance: sum, sum, entries: entries.length });
 }

@@ -16,7 +16,11 @@ function dueConformance(open: OpenStores): void {
   const keep = async (fields: Partial<Job>) => (await storeJob(stores.store, 1, fields)).job;
 
   test('a sent notice is replaced by the next, unless the job changed its state meanwhile', async () => {
-    const fields = { state: 'awaiting_approval', noticeDue: 'awaiting_approval', noticeAt: aTime } as const;
+    const fields = {
+      state: 'awaiting_approval',
+      noticeDue: 'awaiting_approval',
+      noticeAt: aTime,
+    } as const;
     const job = await keep(fields);
     const next = { reason: 'approval_expiring', at: aTime + 900 } as const;
     expect(await advanceJobNotice(stores.store, job.id, 'awaiting_approval', next)).toBe(true);
@@ -30,7 +34,9 @@ function dueConformance(open: OpenStores): void {
       noticeAt: aTime + 5,
     });
     expect(await advanceJobNotice(stores.other, job.id, 'approval_expiring', null)).toBe(false);
-    expect(await stores.store.jobs.find({ noticeAt: { atMost: aTime + 5 } })).toMatchObject([{ id: job.id }]);
+    expect(await stores.store.jobs.find({ noticeAt: { atMost: aTime + 5 } })).toMatchObject([
+      { id: job.id },
+    ]);
     expect(await advanceJobNotice(stores.store, job.id, 'rejected', null)).toBe(true);
     expect(await stores.store.jobs.get(job.id)).toMatchObject({ noticeDue: null, noticeAt: null });
     expect(await advanceJobNotice(stores.store, newId(), 'rejected', null)).toBe(false);
@@ -64,9 +70,16 @@ function holdConformance(open: OpenStores): void {
   });
 
   test('a discarded hold makes no notice due', async () => {
-    const { job } = await storeJob(stores.store, 1, { state: 'completed', finishedAt: aTime, hold: held });
+    const { job } = await storeJob(stores.store, 1, {
+      state: 'completed',
+      finishedAt: aTime,
+      hold: held,
+    });
     const discarded = await decideHold(stores.other, job.id, 'discarded', aTime + 9);
-    expect(discarded).toEqual({ ...job, hold: { ...held, state: 'discarded', decidedAt: aTime + 9 } });
+    expect(discarded).toEqual({
+      ...job,
+      hold: { ...held, state: 'discarded', decidedAt: aTime + 9 },
+    });
     expect(await stores.store.jobs.get(job.id)).toEqual(discarded);
   });
 }

@@ -10,8 +10,13 @@ import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 export function originConformance(open: OpenStores): void {
   const stores = setUpStores(open);
   const anOrigin = () => `https://${newId()}.example:8443`;
-  const first = async (store: Store, origin: string, slots: number, intervalMs: number, now: number) =>
-    (await store.origins.reserve(origin, slots, intervalMs, now)).first;
+  const first = async (
+    store: Store,
+    origin: string,
+    slots: number,
+    intervalMs: number,
+    now: number,
+  ) => (await store.origins.reserve(origin, slots, intervalMs, now)).first;
   const pause = (revision: number, fields: Partial<OriginPause> = {}): OriginPause => ({
     revision,
     until: aTime + 1_000,
@@ -33,7 +38,9 @@ export function originConformance(open: OpenStores): void {
 
     test('never overlap for concurrent callers', async () => {
       const origin = anOrigin();
-      const firsts = await runConcurrently(60, stores, (store) => first(store, origin, 2, 50, aTime));
+      const firsts = await runConcurrently(60, stores, (store) =>
+        first(store, origin, 2, 50, aTime),
+      );
       const expected = Array.from({ length: 60 }, (_, turn) => aTime + turn * 100);
       expect(firsts.toSorted((one, other) => one - other)).toEqual(expected);
     });
@@ -43,7 +50,9 @@ export function originConformance(open: OpenStores): void {
       for (const store of [stores.store, stores.other]) await first(store, origin, 1, 50, aTime);
       const now = aTime + 5_000;
       for (const round of [0, 1]) {
-        const firsts = await runConcurrently(40, stores, (store) => first(store, origin, 2, 50, now));
+        const firsts = await runConcurrently(40, stores, (store) =>
+          first(store, origin, 2, 50, now),
+        );
         const expected = Array.from({ length: 40 }, (_, turn) => now + round * 4_000 + turn * 100);
         expect(firsts.toSorted((one, other) => one - other)).toEqual(expected);
       }
@@ -63,7 +72,10 @@ export function originConformance(open: OpenStores): void {
       for (const [turn, later] of [pause(2), { ...noPause, revision: 3 }].entries()) {
         await stores.other.origins.putPause(origin, later);
         const now = aTime + 1_000 * (turn + 1);
-        expect(await stores.store.origins.reserve(origin, 1, 10, now)).toEqual({ first: now, pause: later });
+        expect(await stores.store.origins.reserve(origin, 1, 10, now)).toEqual({
+          first: now,
+          pause: later,
+        });
       }
     });
   });
@@ -80,8 +92,16 @@ export function originConformance(open: OpenStores): void {
         written: true,
         pause: pause(1),
       });
-      const second = pause(2, { until: aTime + 60_000.5, failures: 2, reason: 'a.$b ☃', probing: true });
-      expect(await stores.other.origins.putPause(origin, second)).toEqual({ written: true, pause: second });
+      const second = pause(2, {
+        until: aTime + 60_000.5,
+        failures: 2,
+        reason: 'a.$b ☃',
+        probing: true,
+      });
+      expect(await stores.other.origins.putPause(origin, second)).toEqual({
+        written: true,
+        pause: second,
+      });
       expect(await stores.store.origins.putPause(origin, pause(2))).toEqual({
         written: false,
         pause: second,
@@ -104,7 +124,9 @@ export function originConformance(open: OpenStores): void {
     test('are listed while there are failures', async () => {
       const [one, other] = [anOrigin(), anOrigin()].toSorted() as [string, string];
       const listed = async () =>
-        (await stores.store.origins.listPauses()).filter(({ origin }) => [one, other].includes(origin));
+        (await stores.store.origins.listPauses()).filter(({ origin }) =>
+          [one, other].includes(origin),
+        );
       await stores.store.origins.putPause(other, pause(1));
       await stores.store.origins.putPause(one, pause(1, { failures: 4 }));
       expect(await listed()).toEqual([
@@ -117,8 +139,22 @@ export function originConformance(open: OpenStores): void {
   });
 
   describe('permits', () => {
-    const lease = async (store: Store, origin: string, holder: string, wanted: number, more: object = {}) => {
-      const request = { holder, busy: 0, wanted, limit: 6, now: aTime, until: aTime + 1_000, ...more };
+    const lease = async (
+      store: Store,
+      origin: string,
+      holder: string,
+      wanted: number,
+      more: object = {},
+    ) => {
+      const request = {
+        holder,
+        busy: 0,
+        wanted,
+        limit: 6,
+        now: aTime,
+        until: aTime + 1_000,
+        ...more,
+      };
       return (await store.origins.lease(origin, request)).permits;
     };
 
@@ -198,6 +234,8 @@ export function originConformance(open: OpenStores): void {
     expect(await first(stores.store, idle, 1, 10, 0)).toBe(0);
     expect(await first(stores.store, asked, 1, 10, 0)).toBe(before + 10);
     expect(await stores.store.origins.getPause(paused)).toMatchObject({ revision: 1 });
-    expect(await stores.store.origins.lease(held, { ...request, holder: 'b' })).toMatchObject({ permits: 0 });
+    expect(await stores.store.origins.lease(held, { ...request, holder: 'b' })).toMatchObject({
+      permits: 0,
+    });
   });
 }

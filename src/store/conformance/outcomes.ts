@@ -15,7 +15,10 @@ export function outcomeConformance(open: OpenStores): void {
   test('outcomes and the segment with their records are stored, and the counts follow', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
     const file = { path: 'j/u', contentType: 'application/json', items: 1, bytes: 9, sha256: '0a' };
-    const outcomes: Record<number, Outcome> = { 2: { status: 'SUCCESS', attempt: 1, file }, 0: aFailure };
+    const outcomes: Record<number, Outcome> = {
+      2: { status: 'SUCCESS', attempt: 1, file },
+      0: aFailure,
+    };
     const segment = aSegment('j/p', 2);
     expect(await stores.store.batches.recordOutcomes(batch, 1, { outcomes, segment })).toBe(true);
     const kept = {
@@ -38,7 +41,9 @@ export function outcomeConformance(open: OpenStores): void {
       segment: aSegment('j/p', 0),
       end: { file: null, at: aTime },
     });
-    expect((await stores.other.batches.find({ jobId: batch.jobId }))[0]).not.toHaveProperty('segments');
+    expect((await stores.other.batches.find({ jobId: batch.jobId }))[0]).not.toHaveProperty(
+      'segments',
+    );
   });
 
   test('a repeated write counts nothing twice, and a unit keeps its first outcome', async () => {
@@ -165,10 +170,15 @@ export function outcomeConformance(open: OpenStores): void {
         end: { file: null, at: aTime },
       }),
     ).toBe(false);
-    expect(await updateClaim(stores.store, { ...batch, attempt: 1 }, { leaseUntil: aTime + 999_999 })).toBe(
-      false,
-    );
-    expect(await reread(batch)).toMatchObject({ attempt: 2, outcomes: {}, success: 0, state: 'claimed' });
+    expect(
+      await updateClaim(stores.store, { ...batch, attempt: 1 }, { leaseUntil: aTime + 999_999 }),
+    ).toBe(false);
+    expect(await reread(batch)).toMatchObject({
+      attempt: 2,
+      outcomes: {},
+      success: 0,
+      state: 'claimed',
+    });
     expect(
       await stores.other.batches.recordOutcomes(batch, 2, {
         outcomes: { 0: aSuccess(2) },
@@ -183,7 +193,9 @@ export function outcomeConformance(open: OpenStores): void {
         end: { file: null, at: aTime },
       }),
     ).toBe(false);
-    expect(await stores.store.batches.recordOutcomes(batch, 2, { outcomes: { 0: aSuccess(2) } })).toBe(false);
+    expect(
+      await stores.store.batches.recordOutcomes(batch, 2, { outcomes: { 0: aSuccess(2) } }),
+    ).toBe(false);
     expect(await partsOf(batch)).toEqual([aSegment('j/right', 0)]);
   });
 
@@ -196,7 +208,9 @@ export function outcomeConformance(open: OpenStores): void {
         end: { file: null, at: aTime },
       }),
     ).toBe(false);
-    expect(await stores.store.batches.recordOutcomes(batch, 1, { outcomes: { 0: aSuccess() } })).toBe(false);
+    expect(
+      await stores.store.batches.recordOutcomes(batch, 1, { outcomes: { 0: aSuccess() } }),
+    ).toBe(false);
   });
 
   test('segments of several attempts remain until one attempt ends the batch with its own segment', async () => {
@@ -225,7 +239,8 @@ export function outcomeConformance(open: OpenStores): void {
   test('batches of a job are failed by state, and their workers are superseded', async () => {
     const { job, batches } = await storeJob(stores.store, 4);
     await stores.store.batches.queue(job.id, 3, aTime);
-    for (const batch of batches.slice(0, 2)) await stores.store.batches.claim(batch, 0, aTime, aTime + 500);
+    for (const batch of batches.slice(0, 2))
+      await stores.store.batches.claim(batch, 0, aTime, aTime + 500);
     await stores.store.batches.recordOutcomes(batches[0]!, 1, {
       outcomes: { 1: aSuccess() },
       segment: aSegment('j/kept', 1),
@@ -235,7 +250,8 @@ export function outcomeConformance(open: OpenStores): void {
       end: { file: null, at: aTime },
     });
     const stop: Outcome = { status: 'FAILED', code: 'terminated', message: 'stopped by its user' };
-    const fail = (states: OutstandingState[]) => stores.store.batches.fail(job.id, states, stop, aTime);
+    const fail = (states: OutstandingState[]) =>
+      stores.store.batches.fail(job.id, states, stop, aTime);
     expect(await fail(['waiting'])).toBe(2);
     expect(await fail(['waiting'])).toBe(0);
     expect(await hasOutstanding(stores.store, job.id)).toBe(true);

@@ -13,7 +13,8 @@ export function progressConformance(open: OpenStores): void {
   test('counts follow the batches', async () => {
     const { job, batches } = await storeJob(stores.store, 4);
     await stores.store.batches.queue(job.id, 3, aTime);
-    for (const batch of batches.slice(0, 3)) await stores.store.batches.claim(batch, 0, aTime, aTime + 9);
+    for (const batch of batches.slice(0, 3))
+      await stores.store.batches.claim(batch, 0, aTime, aTime + 9);
     await stores.store.batches.recordOutcomes(batches[0]!, 1, {
       outcomes: { 0: aSuccess(), 1: aFailure },
       end: { file: null, at: aTime },
@@ -68,13 +69,22 @@ export function progressConformance(open: OpenStores): void {
     }
     await stores.store.batches.claim(batches[3]!, 0, aTime, aTime + 90);
     const count = (now: number) => stores.store.batches.countInFlight(job.id, now);
-    const regionsInFlight = (sg: number, id: number, th: number) => new Map(Object.entries({ sg, id, th }));
+    const regionsInFlight = (sg: number, id: number, th: number) =>
+      new Map(Object.entries({ sg, id, th }));
     const all = new Map([
       ['sg', 2],
       ['id', 1],
     ]);
-    expect(await count(aTime)).toEqual({ batches: 2, byRegion: regionsInFlight(0, 1, 1), deferred: all });
-    expect(await count(aTime + 9)).toEqual({ batches: 2, byRegion: regionsInFlight(0, 1, 1), deferred: all });
+    expect(await count(aTime)).toEqual({
+      batches: 2,
+      byRegion: regionsInFlight(0, 1, 1),
+      deferred: all,
+    });
+    expect(await count(aTime + 9)).toEqual({
+      batches: 2,
+      byRegion: regionsInFlight(0, 1, 1),
+      deferred: all,
+    });
     expect(await count(aTime + 10)).toEqual({
       batches: 4,
       byRegion: regionsInFlight(1, 2, 1),
@@ -155,7 +165,11 @@ export function progressConformance(open: OpenStores): void {
     const job = aJob({ totalBatches: 2, totalUnits: 5 });
     const key = 'https://x.example/$a.b?é=1';
     const first = aBatch(job, 0, units(2));
-    const second = aBatch(job, 1, [...units(1, 'y'), { key, input: { at: 1 } }, { key, input: { at: 2 } }]);
+    const second = aBatch(job, 1, [
+      ...units(1, 'y'),
+      { key, input: { at: 1 } },
+      { key, input: { at: 2 } },
+    ]);
     const third = aBatch(job, 2, [{ key, input: { at: 3 } }]);
     await stores.store.jobs.create(job, [third, second, first]);
     expect(await findUnit(stores.store, job.id, key)).toEqual({ batch: second, index: 1 });
@@ -198,7 +212,8 @@ export function progressConformance(open: OpenStores): void {
     await stores.store.batches.claim(batches[0]!, 0, start + 30, start + 90);
     expect(await dueAt(start + 100)).toBe(start + 20);
     await releaseBatch(stores.store, { ...batches[0]!, attempt: 1 }, start + 200);
-    for (const batch of batches.slice(1)) await stores.store.batches.claim(batch, 0, start + 30, start + 90);
+    for (const batch of batches.slice(1))
+      await stores.store.batches.claim(batch, 0, start + 30, start + 90);
     expect(await dueAt(start + 199)).toBeNull();
     expect(await dueAt(start + 300)).toBe(start + 200);
   });

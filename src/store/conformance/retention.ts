@@ -52,10 +52,22 @@ export function retentionConformance(open: OpenStores): void {
     await markFilesDeleted(stores.store, second.id, aTime);
     const lists: [Where<Job>, FieldOf<Job>[], Job[]][] = [
       [{ fileDeletionDue: true, userId: second.userId }, ['id'], [second]],
-      [{ pagesUntil: { atMost: at + 5 }, finishedAt: { not: null } }, ['pagesUntil', 'id'], [third, second]],
+      [
+        { pagesUntil: { atMost: at + 5 }, finishedAt: { not: null } },
+        ['pagesUntil', 'id'],
+        [third, second],
+      ],
       [{ finishedAt: { below: at + 4 } }, ['finishedAt', 'id'], [first, second, third]],
-      [{ finishedAt: { below: at + 4 }, filesDeletedAt: null }, ['finishedAt', 'id'], [first, third]],
-      [{ finishedAt: { below: at + 3 }, filesDeletedAt: null, mode: 'test' }, ['finishedAt', 'id'], [first]],
+      [
+        { finishedAt: { below: at + 4 }, filesDeletedAt: null },
+        ['finishedAt', 'id'],
+        [first, third],
+      ],
+      [
+        { finishedAt: { below: at + 3 }, filesDeletedAt: null, mode: 'test' },
+        ['finishedAt', 'id'],
+        [first],
+      ],
     ];
     for (const [where, order, expected] of lists) {
       const found: Job[] = [];
@@ -77,7 +89,13 @@ export function retentionConformance(open: OpenStores): void {
     const [first, second] = await stores.store.batches.queue(job.id, 2, aTime);
     for (const reference of [first!, second!])
       await stores.store.batches.claim(batchKey(reference), 0, aTime, aTime + 1);
-    const file = { path: 'j/u', contentType: 'application/json', items: 1, bytes: 30, sha256: '0a' };
+    const file = {
+      path: 'j/u',
+      contentType: 'application/json',
+      items: 1,
+      bytes: 30,
+      sha256: '0a',
+    };
     await stores.store.batches.recordOutcomes(batchKey(first!), 1, {
       outcomes: { 0: { ...aSuccess(), file } as Outcome },
     });
@@ -122,12 +140,20 @@ export function retentionConformance(open: OpenStores): void {
       status: 200,
       sha256: 'b',
     };
-    const pages = { files: [{ path: 'j/p1', bytes: 9 }], bytes: 9, units: { 0: [page] }, kept: 1, missed: 0 };
+    const pages = {
+      files: [{ path: 'j/p1', bytes: 9 }],
+      bytes: 9,
+      units: { 0: [page] },
+      kept: 1,
+      missed: 0,
+    };
     const more = { ...pages, bytes: 20, units: { 0: [page], 1: [] }, missed: 1 };
     expect(await pagesOf()).toBeNull();
     await stores.store.batches.recordOutcomes(batch, 1, { outcomes: { 0: aSuccess() }, pages });
     expect(await pagesOf()).toEqual(pages);
-    expect(await stores.store.batches.recordOutcomes(batch, 2, { outcomes: {}, pages: more })).toBe(false);
+    expect(await stores.store.batches.recordOutcomes(batch, 2, { outcomes: {}, pages: more })).toBe(
+      false,
+    );
     expect(await pagesOf()).toEqual(pages);
     const others = Object.fromEntries(batch.units.slice(1).map((_, at) => [at + 1, aSuccess()]));
     await stores.store.batches.recordOutcomes(batch, 1, {
@@ -146,7 +172,10 @@ export function retentionConformance(open: OpenStores): void {
     const running = await storeJob(stores.store, 1, fields);
     await stores.store.batches.queue(running.job.id, 1, aTime);
     await stores.store.batches.claim(running.batches[0]!, 0, aTime, aTime + 1);
-    await stores.store.batches.recordOutcomes(running.batches[0]!, 1, { outcomes: { 0: aSuccess() }, pages });
+    await stores.store.batches.recordOutcomes(running.batches[0]!, 1, {
+      outcomes: { 0: aSuccess() },
+      pages,
+    });
     expect(await stores.other.jobs.sumBytes(userId, 'pages')).toBe(25 + 9);
     await stores.store.jobs.update({ id: running.job.id }, { pagesUntil: null });
     await stores.store.jobs.update({ id: job.id }, { pagesUntil: null });
@@ -199,7 +228,9 @@ export function retentionConformance(open: OpenStores): void {
 
   test('concurrent deletions delete a job once', async () => {
     const job = await storeEnded(stores.store, aTime, {}, 60);
-    const results = await runConcurrently(6, stores, (store) => store.jobs.delete(job.id, aDeletedJob(job)));
+    const results = await runConcurrently(6, stores, (store) =>
+      store.jobs.delete(job.id, aDeletedJob(job)),
+    );
     expect(results.filter(Boolean).length).toBeGreaterThanOrEqual(1);
     expect(await stores.store.jobs.get(job.id)).toBeNull();
     expect(await collect(stores.store.batches.read(job.id))).toEqual([]);

@@ -1,5 +1,12 @@
 import { newId } from '../../base/id.ts';
-import { type Batch, batchKey, newBatch, type Outcome, type Segment, type Unit } from '../batches.ts';
+import {
+  type Batch,
+  batchKey,
+  newBatch,
+  type Outcome,
+  type Segment,
+  type Unit,
+} from '../batches.ts';
 import { type Collection, typeOf } from '../collection.ts';
 import { type CollectionName, declarations } from '../collections.ts';
 import type { Destination } from '../destinations.ts';
@@ -52,7 +59,11 @@ export function aKey(fields: Partial<ApiKey> = {}): ApiKey {
 }
 
 /** A grant, unless the fields override it. */
-export function anEntry(userId: string, amount: number, fields: Partial<LedgerEntry> = {}): LedgerEntry {
+export function anEntry(
+  userId: string,
+  amount: number,
+  fields: Partial<LedgerEntry> = {},
+): LedgerEntry {
   return {
     key: `grant:${newId()}`,
     userId,
@@ -114,7 +125,10 @@ export function aJob(fields: Partial<Job> = {}): Job {
 
 /** Units `<prefix>0` to `<prefix><count - 1>`. */
 export function units(count: number, prefix = 'unit '): Unit[] {
-  return Array.from({ length: count }, (_, index) => ({ key: `${prefix}${index}`, input: { index } }));
+  return Array.from({ length: count }, (_, index) => ({
+    key: `${prefix}${index}`,
+    input: { index },
+  }));
 }
 
 /** A waiting batch. */
@@ -148,7 +162,10 @@ export async function storeJob(
   return { job, batches };
 }
 
-/** Stores a job of one batch of `count` units, queued and claimed under attempt 1 until `aTime + 60 s`. */
+/**
+ * Stores a job of one batch of `count` units, queued and claimed under attempt 1 until
+ * `aTime + 60 s`.
+ */
 export async function storeClaimedBatch(store: Store, count: number): Promise<Batch> {
   const job = aJob({ totalBatches: 1, totalUnits: count });
   await store.jobs.create(job, [aBatch(job, 0, units(count))]);
@@ -172,7 +189,9 @@ export const aFailure: Outcome = {
 
 /** A segment with records of these units. */
 export function aSegment(path: string, ...indexes: number[]): Segment {
-  const records = Object.fromEntries(indexes.map((index) => [index, [index * 10, 10] as [number, number]]));
+  const records = Object.fromEntries(
+    indexes.map((index) => [index, [index * 10, 10] as [number, number]]),
+  );
   return { path, bytes: 7, encoding: 'plain', records, body: null };
 }
 

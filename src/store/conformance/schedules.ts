@@ -77,12 +77,17 @@ export function scheduleConformance(open: OpenStores): void {
 
   test('changes a schedule only from the revision that was read, with its request', async () => {
     const schedule = await storeSchedule();
-    const patch = { openRuns: [{ runId: newId(), jobId: newId(), cost: 8 }], dueAt: null, options: {} };
+    const patch = {
+      openRuns: [{ runId: newId(), jobId: newId(), cost: 8 }],
+      dueAt: null,
+      options: {},
+    };
     const changed = { ...schedule, ...patch, revision: 2 };
     expect(await writeSchedule(stores.store, schedule, patch)).toEqual(changed);
     expect(await writeSchedule(stores.other, schedule, { name: 'late' })).toBeNull();
     expect(await stores.other.schedules.get(schedule.id)).toEqual(changed);
-    const readRequest = () => stores.other.schedules.pick({ id: schedule.id }, ['request', 'revision']);
+    const readRequest = () =>
+      stores.other.schedules.pick({ id: schedule.id }, ['request', 'revision']);
     expect(await readRequest()).toEqual({ request, revision: 2 });
     await writeSchedule(stores.other, changed, { request: '{}', pending: null });
     expect(await readRequest()).toEqual({ request: '{}', revision: 3 });
@@ -93,16 +98,24 @@ export function scheduleConformance(open: OpenStores): void {
     const { store, other } = stores;
     const noticeAt = aTime - 9_000_000;
     const second = await storeSchedule({ state: 'rejected', notice: 'rejected', noticeAt });
-    expect(await advanceScheduleNotice(store, { ...second, stateSince: aTime - 1 }, null)).toBe(false);
+    expect(await advanceScheduleNotice(store, { ...second, stateSince: aTime - 1 }, null)).toBe(
+      false,
+    );
     expect(await advanceScheduleNotice(store, { ...second, notice: 'paused' }, null)).toBe(false);
     expect(await advanceScheduleNotice(store, { ...second, notice: null }, null)).toBe(false);
     const next = { reason: 'paused', at: noticeAt + 5 } as const;
-    const moves = await runConcurrently(4, stores, (each) => advanceScheduleNotice(each, second, next));
+    const moves = await runConcurrently(4, stores, (each) =>
+      advanceScheduleNotice(each, second, next),
+    );
     expect(moves.filter(Boolean)).toHaveLength(1);
     const later = { ...second, notice: next.reason, noticeAt: next.at };
     expect(await other.schedules.get(second.id)).toEqual(later);
     expect(await advanceScheduleNotice(other, later, null)).toBe(true);
-    expect(await store.schedules.get(second.id)).toEqual({ ...second, notice: null, noticeAt: null });
+    expect(await store.schedules.get(second.id)).toEqual({
+      ...second,
+      notice: null,
+      noticeAt: null,
+    });
   });
 
   test('deletes a schedule and its runs', async () => {

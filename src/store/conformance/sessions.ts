@@ -29,7 +29,9 @@ export function sessionConformance(open: OpenStores): void {
   };
   const createSessions = async (fields: Partial<BrowserSession>[], max = 10) => {
     const { user, key } = await createAccount();
-    const sessions = fields.map((changes) => aSession({ userId: user.id, keyId: key.id, ...changes }));
+    const sessions = fields.map((changes) =>
+      aSession({ userId: user.id, keyId: key.id, ...changes }),
+    );
     for (const session of sessions) await createSession(stores.store, session, max);
     return { user, key, sessions };
   };

@@ -6,8 +6,8 @@ import { aFailure, aTime, storeJob } from './samples.ts';
 import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /**
- * requeueExpired() and republishQueued(). Each test uses its own times, so that it sees no batch of another
- * test.
+ * requeueExpired() and republishQueued(). Each test uses its own times, so that it sees no batch of
+ * another test.
  */
 export function stalledConformance(open: OpenStores): void {
   const stores = setUpStores(open);
@@ -32,7 +32,9 @@ export function stalledConformance(open: OpenStores): void {
     expect(await stores.store.batches.requeueStalled(now, now - 50, 10)).toEqual(expected);
     expect(await stores.store.batches.requeueStalled(now, now - 50, 10)).toEqual([]);
     const listed = await stores.store.batches.find({ jobId: job.id });
-    expect(listed.map(({ state, queuedAt, publishedAt }) => [state, queuedAt, publishedAt])).toEqual([
+    expect(
+      listed.map(({ state, queuedAt, publishedAt }) => [state, queuedAt, publishedAt]),
+    ).toEqual([
       ['queued', now - 100, now],
       ['queued', now - 50, now - 50],
       ['waiting', null, null],
@@ -58,7 +60,12 @@ export function stalledConformance(open: OpenStores): void {
       );
     expect([await requeued(), await requeued(), await requeued()]).toEqual([[5], [4], []]);
     const listed = await stores.store.batches.find({ jobId: job.id });
-    expect(listed[5]).toMatchObject({ state: 'queued', queuedAt: now, publishedAt: now, leaseUntil: null });
+    expect(listed[5]).toMatchObject({
+      state: 'queued',
+      queuedAt: now,
+      publishedAt: now,
+      leaseUntil: null,
+    });
     await stores.store.batches.fail(job.id, ['queued'], aFailure, aTime);
   });
 
@@ -88,7 +95,9 @@ export function stalledConformance(open: OpenStores): void {
         end: { file: null, at: aTime },
       }),
     ).toBe(false);
-    expect(await stores.store.batches.claim(batches[0]!, 1, now, now + 10)).toMatchObject({ attempt: 2 });
+    expect(await stores.store.batches.claim(batches[0]!, 1, now, now + 10)).toMatchObject({
+      attempt: 2,
+    });
     await stores.store.batches.fail(job.id, ['claimed'], aFailure, aTime);
   });
 
@@ -108,7 +117,9 @@ export function stalledConformance(open: OpenStores): void {
     const { job, batches } = await storeJob(stores.store, 1);
     // Its publish was rejected, but the message arrived.
     await unqueue(stores.store, await stores.store.batches.queue(job.id, 1, now), now);
-    expect(await stores.store.batches.claim(batches[0]!, 0, now, now + 10)).toMatchObject({ attempt: 1 });
+    expect(await stores.store.batches.claim(batches[0]!, 0, now, now + 10)).toMatchObject({
+      attempt: 1,
+    });
     await releaseBatch(stores.store, { ...batches[0]!, attempt: 1 }, now + 500);
     expect(await stores.store.batches.requeueStalled(now + 500, now + 400, 10)).toHaveLength(1);
     await stores.store.batches.fail(job.id, ['queued'], aFailure, aTime);
@@ -130,7 +141,9 @@ export function stalledConformance(open: OpenStores): void {
       ['waiting', null],
     ]);
     // Batches without a delay are not blocked by it.
-    expect(await stores.store.batches.queue(job.id, 9, now)).toMatchObject([{ batchId: batches[3]!.id }]);
+    expect(await stores.store.batches.queue(job.id, 9, now)).toMatchObject([
+      { batchId: batches[3]!.id },
+    ]);
     expect(await stores.store.batches.queue(job.id, 9, now, 'sg')).toEqual([]);
     expect(await stores.store.batches.queue(job.id, 9, now + 1)).toEqual([queued[0]]);
     expect((await stores.store.batches.find({ jobId: job.id }))[0]).toMatchObject({
@@ -139,7 +152,9 @@ export function stalledConformance(open: OpenStores): void {
     });
     // A batch that was published although its publish was reported as failed stays queued.
     await unqueue(stores.store, [queued[0]!], now + 1);
-    expect(await stores.store.batches.claim(batches[0]!, 0, now, now + 10)).toMatchObject({ attempt: 1 });
+    expect(await stores.store.batches.claim(batches[0]!, 0, now, now + 10)).toMatchObject({
+      attempt: 1,
+    });
     await stores.store.batches.fail(job.id, ['waiting', 'queued', 'claimed'], aFailure, aTime);
   });
 
@@ -168,7 +183,9 @@ export function stalledConformance(open: OpenStores): void {
     const now = aTime + 30_000;
     const { job } = await storeJob(stores.store, 40);
     await stores.store.batches.queue(job.id, 40, now - 10);
-    const given = await runConcurrently(6, stores, (store) => store.batches.requeueStalled(now, now, 9));
+    const given = await runConcurrently(6, stores, (store) =>
+      store.batches.requeueStalled(now, now, 9),
+    );
     expect(Math.max(...given.map(({ length }) => length))).toBeLessThanOrEqual(9);
     const ids = given.flat().map(({ batchId }) => batchId);
     expect(new Set(ids).size).toBe(ids.length);

@@ -12,7 +12,9 @@ import { type OpenStores, setUpStores } from './stores.ts';
 
 const day = 86_400_000;
 
-/** Times that a wrong clock stored, claims of ended processes, and the state of the shared clock. */
+/**
+ * Times that a wrong clock stored, claims of ended processes, and the state of the shared clock.
+ */
 export function storedTimeConformance(open: OpenStores): void {
   const stores = setUpStores(open);
   let lines: unknown[];
@@ -52,16 +54,18 @@ export function storedTimeConformance(open: OpenStores): void {
 
       await discardWrongTimes(store, clock, log);
       const [claimed, queued, waiting, delayed] = await store.batches.find({ jobId: job.id });
-      expect([claimed!.leaseUntil, queued!.publishedAt, waiting!.notBefore, delayed!.notBefore]).toEqual([
-        aTime,
-        aTime,
-        aTime,
-        aTime + 60_000,
-      ]);
+      expect([
+        claimed!.leaseUntil,
+        queued!.publishedAt,
+        waiting!.notBefore,
+        delayed!.notBefore,
+      ]).toEqual([aTime, aTime, aTime, aTime + 60_000]);
       expect((await store.deliveries.get(delivery.id))!.nextAttemptAt).toBe(aTime);
       expect(await store.deliveries.get(soon.id)).toEqual(soon);
       expect((await store.trackingRuns.get(run.jobId))!.dueAt).toBe(aTime);
-      expect(await store.fileRemovals.get(removals[0]!.jobId)).toMatchObject({ dueAt: aTime + 30_000 });
+      expect(await store.fileRemovals.get(removals[0]!.jobId)).toMatchObject({
+        dueAt: aTime + 30_000,
+      });
       expect(await store.fileRemovals.get(removals[1]!.jobId)).toEqual(removals[1]);
       expect((await store.schedules.get(schedule.id))!.noticeAt).toBe(aTime);
       expect(await store.jobs.get(job.id)).toMatchObject({ noticeAt: aTime, dueAt: aTime });
@@ -96,7 +100,13 @@ export function storedTimeConformance(open: OpenStores): void {
       const { origins } = withOriginLimits(stores.store, log);
       const origin = `https://${newId()}.example`;
       await stores.store.origins.reserve(origin, 1, 100, aTime + day);
-      const pause = { ...noPause, revision: 1, until: aTime + day, failures: 1, reason: 'page_blocked' };
+      const pause = {
+        ...noPause,
+        revision: 1,
+        until: aTime + day,
+        failures: 1,
+        reason: 'page_blocked',
+      };
       await stores.store.origins.putPause(origin, pause);
       expect(await origins.reserve(origin, 1, 100, aTime)).toMatchObject({
         first: aTime,
@@ -110,7 +120,13 @@ export function storedTimeConformance(open: OpenStores): void {
       const { origins } = withOriginLimits(stores.store, log);
       const origin = `https://${newId()}.example`;
       const until = aTime + 15 * 60_000;
-      await origins.putPause(origin, { ...noPause, revision: 1, until, failures: 1, reason: 'page_blocked' });
+      await origins.putPause(origin, {
+        ...noPause,
+        revision: 1,
+        until,
+        failures: 1,
+        reason: 'page_blocked',
+      });
       await origins.reserve(origin, 1, 30_000, aTime);
       await origins.reserve(origin, 1, 30_000, aTime);
       expect(await origins.reserve(origin, 1, 30_000, aTime)).toMatchObject({
@@ -127,7 +143,9 @@ export function storedTimeConformance(open: OpenStores): void {
       const ahead = { now: aTime + day, until: aTime + day + 6_000 };
       await stores.store.origins.lease(origin, { ...request, ...ahead, holder: 'one' });
       const present = { now: aTime, until: aTime + 6_000 };
-      expect(await origins.lease(origin, { ...request, ...present, holder: 'other' })).toMatchObject({
+      expect(
+        await origins.lease(origin, { ...request, ...present, holder: 'other' }),
+      ).toMatchObject({
         permits: 4,
       });
     });
@@ -155,7 +173,10 @@ export function storedTimeConformance(open: OpenStores): void {
 
   describe('createClockRecord()', () => {
     test('keeps one state for all processes, which one of two concurrent changes replaces', async () => {
-      const [one, other] = [createClockRecord(() => stores.store), createClockRecord(() => stores.other)];
+      const [one, other] = [
+        createClockRecord(() => stores.store),
+        createClockRecord(() => stores.other),
+      ];
       await one.create({ aheadMs: 0, reached: aTime });
       await other.create({ aheadMs: 7, reached: 7 });
       expect(await other.read()).toEqual({ aheadMs: 0, reached: aTime });

@@ -36,7 +36,9 @@ export function runConcurrently<T>(
   call: (store: Store, turn: number) => Promise<T>,
 ): Promise<T[]> {
   return Promise.all(
-    Array.from({ length: times }, (_, turn) => call(turn % 2 === 0 ? stores.store : stores.other, turn)),
+    Array.from({ length: times }, (_, turn) =>
+      call(turn % 2 === 0 ? stores.store : stores.other, turn),
+    ),
   );
 }
 
@@ -50,7 +52,10 @@ export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
 /** Collects a list that is returned in pages of `limit`. */
 export async function allPages<T>(
   limit: number,
-  read: (page: { limit: number; after: string | null }) => Promise<{ items: T[]; next: string | null }>,
+  read: (page: {
+    limit: number;
+    after: string | null;
+  }) => Promise<{ items: T[]; next: string | null }>,
 ): Promise<T[]> {
   const items: T[] = [];
   let after: string | null = null;

@@ -60,7 +60,9 @@ export function submissionConformance(open: OpenStores): void {
     });
     await answer(stores.store, first, '{}');
     await interrupt(stores.store, first);
-    expect(await claimSubmission(stores.store, aSubmission({ userId }), 0)).toMatchObject({ response: '{}' });
+    expect(await claimSubmission(stores.store, aSubmission({ userId }), 0)).toMatchObject({
+      response: '{}',
+    });
   });
 
   test('equal keys of different users are different keys', async () => {
@@ -89,7 +91,11 @@ export function submissionConformance(open: OpenStores): void {
     await claimSubmission(stores.store, old, 0);
     await answer(stores.store, old, 'old');
     const taken = await runConcurrently(20, stores, (store) =>
-      claimSubmission(store, aSubmission({ userId: old.userId, createdAt: aTime + 100 }), aTime + 1),
+      claimSubmission(
+        store,
+        aSubmission({ userId: old.userId, createdAt: aTime + 100 }),
+        aTime + 1,
+      ),
     );
     expect(taken.filter((holder) => holder === null)).toHaveLength(1);
     expect(taken.flatMap((holder) => holder?.response ?? [])).toEqual([]);

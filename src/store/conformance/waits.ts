@@ -22,13 +22,20 @@ export function waitConformance(open: OpenStores): void {
   test('a release stores the wait, which the next claim returns, and a later wait replaces it', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
     expect(batch.wait).toBeNull();
-    expect(await releaseBatch(stores.store, { ...batch, attempt: 1 }, aTime, { wait: aWait() })).toBe(true);
-    expect(await stores.other.batches.claim(batch, 1, aTime, lease)).toMatchObject({ wait: aWait() });
+    expect(
+      await releaseBatch(stores.store, { ...batch, attempt: 1 }, aTime, { wait: aWait() }),
+    ).toBe(true);
+    expect(await stores.other.batches.claim(batch, 1, aTime, lease)).toMatchObject({
+      wait: aWait(),
+    });
     expect(await releaseBatch(stores.store, { ...batch, attempt: 2 }, aTime)).toBe(true);
     expect((await stores.store.batches.claim(batch, 2, aTime, lease))!.wait).toEqual(aWait());
     const later = aWait({ until: aTime + 900, reason: 'x', tries: { 7: 2 } });
     expect(
-      await releaseBatch(stores.store, { ...batch, attempt: 3 }, aTime, { wait: later, failed: true }),
+      await releaseBatch(stores.store, { ...batch, attempt: 3 }, aTime, {
+        wait: later,
+        failed: true,
+      }),
     ).toBe(true);
     expect((await reread(batch)).wait).toEqual(later);
   });
@@ -37,7 +44,11 @@ export function waitConformance(open: OpenStores): void {
     const batch = await storeClaimedBatch(stores.store, 2);
     expect(await updateClaim(stores.store, { ...batch, attempt: 1 }, { wait: aWait() })).toBe(true);
     expect(
-      await updateClaim(stores.other, { ...batch, attempt: 0 }, { wait: aWait({ reason: 'late' }) }),
+      await updateClaim(
+        stores.other,
+        { ...batch, attempt: 0 },
+        { wait: aWait({ reason: 'late' }) },
+      ),
     ).toBe(false);
     expect(
       await releaseBatch(stores.other, { ...batch, attempt: 0 }, aTime, {
@@ -49,14 +60,17 @@ export function waitConformance(open: OpenStores): void {
     expect((await reread(batch)).wait).toEqual(aWait());
     expect(await updateClaim(stores.store, { ...batch, attempt: 1 }, { wait: null })).toBe(true);
     await releaseBatch(stores.store, { ...batch, attempt: 1 }, aTime);
-    expect(await updateClaim(stores.store, { ...batch, attempt: 1 }, { wait: aWait() })).toBe(false);
+    expect(await updateClaim(stores.store, { ...batch, attempt: 1 }, { wait: aWait() })).toBe(
+      false,
+    );
     expect((await reread(batch)).wait).toBeNull();
   });
 
   test.each(['its worker', 'its job'])('a batch that %s ends waits no longer', async (who) => {
     const batch = await storeClaimedBatch(stores.store, 1);
     await updateClaim(stores.store, { ...batch, attempt: 1 }, { wait: aWait() });
-    if (who === 'its job') await stores.store.batches.fail(batch.jobId, ['claimed'], aFailure, aTime);
+    if (who === 'its job')
+      await stores.store.batches.fail(batch.jobId, ['claimed'], aFailure, aTime);
     else
       await stores.store.batches.recordOutcomes(batch, 1, {
         outcomes: { 0: aSuccess() },

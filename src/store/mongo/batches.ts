@@ -22,8 +22,8 @@ const stored: Declaration = {
 };
 
 /**
- * Creates the MongoDB implementation of BatchStore. The reads are in progress.ts, writes of outcomes in
- * outcomes.ts.
+ * Creates the MongoDB implementation of BatchStore. The reads are in progress.ts, writes of
+ * outcomes in outcomes.ts.
  */
 export function batchStore(engine: MongoEngine): BatchStore {
   const written = createWrittenBatches();
@@ -53,9 +53,16 @@ export function batchStore(engine: MongoEngine): BatchStore {
               { state: 'claimed', leaseUntil: { $lt: now } },
             ],
           },
-          // Also set for a batch that was waiting, so that requeueStalled() finds it after its release.
+          // Also set for a batch that was waiting, so that requeueStalled() finds it after its
+          // release.
           {
-            $set: { state: 'claimed', queuedAt: now, publishedAt: now, leaseUntil, notBefore: null },
+            $set: {
+              state: 'claimed',
+              queuedAt: now,
+              publishedAt: now,
+              leaseUntil,
+              notBefore: null,
+            },
             $inc: { attempt: 1, stalledClaims: 1 },
           },
           { returnDocument: 'before' },
@@ -92,8 +99,13 @@ export function batchStore(engine: MongoEngine): BatchStore {
           ...(atLeast === undefined ? {} : { $gte: atLeast }),
           ...(below === undefined ? {} : { $lt: below }),
         };
-        const ofJobs: Filter<BatchDocument> = Object.keys(range).length === 0 ? {} : { jobId: range };
-        const expired: Filter<BatchDocument> = { ...ofJobs, state: 'claimed', leaseUntil: { $lt: now } };
+        const ofJobs: Filter<BatchDocument> =
+          Object.keys(range).length === 0 ? {} : { jobId: range };
+        const expired: Filter<BatchDocument> = {
+          ...ofJobs,
+          state: 'claimed',
+          leaseUntil: { $lt: now },
+        };
         const change = { ...queuedAs(now), leaseUntil: null };
         const requeued = await moveBatches(batches, expired, 'leaseUntil', limit, change);
         // Marked batches must not match again.
@@ -131,13 +143,22 @@ type QueuedDocument = Pick<BatchDocument, '_id' | keyof typeof queuedFields>;
 
 const readQueued = (found: QueuedDocument): QueuedBatch => {
   const { _id: batchId, jobId, market, region, lane, total: units, attempt, keys } = found;
-  return { jobId, batchId, market, region, lane, units, attempt, unitKey: units === 1 ? keys[0]! : null };
+  return {
+    jobId,
+    batchId,
+    market,
+    region,
+    lane,
+    units,
+    attempt,
+    unitKey: units === 1 ? keys[0]! : null,
+  };
 };
 
 /**
- * Updates up to `limit` batches that match a condition, lowest `order` first, each for one caller: every
- * update checks the condition again and writes the caller's mark, by which the caller finds its batches if
- * others took some of them.
+ * Updates up to `limit` batches that match a condition, lowest `order` first, each for one caller:
+ * every update checks the condition again and writes the caller's mark, by which the caller finds
+ * its batches if others took some of them.
  */
 async function moveBatches(
   batches: MongoCollections['batches'],

@@ -24,16 +24,23 @@ import {
 import { type CollectionName, type Collections, declarations } from '../collections.ts';
 import { unlessDuplicate } from './duplicates.ts';
 
-/** A stored document. Its id is text: the value of a field, or several fields in an order-preserving form. */
+/**
+ * A stored document. Its id is text: the value of a field, or several fields in an order-preserving
+ * form.
+ */
 export type StoredDocument = Document & { _id: string };
 
 /** Fields of new documents that only this engine has (posting.ts). */
-const initialFields: Partial<Record<CollectionName, Document>> = { users: { openKeys: [], revision: 0 } };
+const initialFields: Partial<Record<CollectionName, Document>> = {
+  users: { openKeys: [], revision: 0 },
+};
 
 /** Digits of a number in an id: milliseconds and fractions of them. */
 const numberLength = 20;
 
-/** Writes values so that ids with the same first values are adjacent, and numbers keep their order. */
+/**
+ * Writes values so that ids with the same first values are adjacent, and numbers keep their order.
+ */
 const idText = (values: readonly unknown[]): string =>
   values
     .map((value) =>
@@ -56,7 +63,9 @@ export function indexesOf(declaration: Declaration): IndexDescription[] {
     key: Object.fromEntries(fields.map((field) => [nameIn(declaration, field), 1])),
     ...(unique ? { unique } : {}),
     ...(sparse.includes(fields[0]!) ? { sparse: true } : {}),
-    ...(set === undefined ? {} : { partialFilterExpression: { [set]: setCondition(declaration, set) } }),
+    ...(set === undefined
+      ? {}
+      : { partialFilterExpression: { [set]: setCondition(declaration, set) } }),
   }));
 }
 
@@ -74,11 +83,15 @@ export function writeDocument(declaration: Declaration, document: object): Store
   const given = document as Record<string, unknown>;
   const sparse = sparseFields(declaration);
   const stored: StoredDocument = {
-    _id: id.length === 1 ? String(given[id[0]!]).toWellFormed() : idText(id.map((field) => given[field])),
+    _id:
+      id.length === 1
+        ? String(given[id[0]!]).toWellFormed()
+        : idText(id.map((field) => given[field])),
     ...initialFields[declaration.name as CollectionName],
   };
   for (const field of Object.keys(fields)) {
-    if (nameIn(declaration, field) === '_id' || (sparse.includes(field) && given[field] === null)) continue;
+    if (nameIn(declaration, field) === '_id' || (sparse.includes(field) && given[field] === null))
+      continue;
     stored[field] = toStored(declaration, field, given[field]);
   }
   return stored;
@@ -138,20 +151,22 @@ function idPrefix({ id }: Declaration, where: Record<string, unknown>): unknown[
 }
 
 /**
- * Returns the filter of conditions. The first fields of a compound id become a range of ids, whose index is
- * used.
+ * Returns the filter of conditions. The first fields of a compound id become a range of ids, whose
+ * index is used.
  */
-function filterOf(declaration: Declaration, where: Where<never>): Document {
+function filterOf(declaration: Declaration, where: Where<never>): Filter<StoredDocument> {
   const conditions = Object.fromEntries(
     Object.entries(where).filter(([, condition]) => condition !== undefined),
   );
   const { filter, fields: idFields } = idFilter(declaration, conditions);
   for (const [field, condition] of Object.entries(conditions)) {
-    if (!idFields.has(field)) filter[nameIn(declaration, field)] = conditionOf(declaration, field, condition);
+    if (!idFields.has(field))
+      filter[nameIn(declaration, field)] = conditionOf(declaration, field, condition);
   }
   const hidden = hiddenFrom(declaration, conditions);
-  if (hidden !== undefined) filter[hidden.field] = { ...filter[hidden.field], $nin: [...hidden.values] };
-  return filter;
+  if (hidden !== undefined)
+    filter[hidden.field] = { ...filter[hidden.field], $nin: [...hidden.values] };
+  return filter as Filter<StoredDocument>;
 }
 
 /** Returns the filter of a compound id, and the fields of the conditions that it covers. */
@@ -183,7 +198,10 @@ function idRange(prefix: readonly unknown[], atLeast: unknown, below: unknown): 
   return range;
 }
 
-/** Returns a filter that compares fields, in their order, with values. `last` compares the last field. */
+/**
+ * Returns a filter that compares fields, in their order, with values. `last` compares the last
+ * field.
+ */
 function comparing(
   fields: readonly string[],
   values: readonly unknown[],
@@ -201,21 +219,40 @@ function comparing(
 }
 
 /**
- * Returns the keys to sort by, and the values of `after` in them. The rest of a compound id whose first fields
- * are given is sorted by the id, whose index is used.
+ * Returns the keys to sort by, and the values of `after` in them. The rest of a compound id whose
+ * first fields are given is sorted by the id, whose index is used.
  */
 function sortKeys(
   declaration: Declaration,
-  where: Record<string, unknown>,
+  where: object,
   order: readonly string[],
   after: readonly unknown[] | null,
 ): { keys: readonly string[]; position: readonly unknown[] | null } {
-  const prefix = idPrefix(declaration, where);
+  const prefix = idPrefix(declaration, where as Record<string, unknown>);
   const isById =
-    prefix.length > 0 && order.every((field, index) => declaration.id[prefix.length + index] === field);
+    prefix.length > 0 &&
+    order.every((field, index) => declaration.id[prefix.length + index] === field);
   if (!isById) return { keys: order.map((field) => nameIn(declaration, field)), position: after };
   return { keys: ['_id'], position: after === null ? null : [idText([...prefix, ...after])] };
 }
+
+/** Returns the projection of all fields but the lazy ones. */
+const withoutLazy = ({ lazy = [] }: Declaration): Document =>
+  Object.fromEntries(lazy.map((field) => [field, 0]));
+
+/** Inserts a document. Returns false if its id exists. */
+async function isInserted(
+  collection: Stored<StoredDocument>,
+  document: Parameters<typeof collection.insertOne>[0],
+): Promise<boolean> {
+  return (await unlessDuplicate(() => collection.insertOne(document))) !== null;
+}
+
+/** Inserts the documents whose ids do not exist yet. */
+const insertNew = (
+  collection: Stored<StoredDocument>,
+  documents: Parameters<typeof collection.insertMany>[0],
+) => unlessDuplicate(() => collection.insertMany(documents, { ordered: false }));
 
 /** A database of which a function gets the collections. */
 interface Engine {
@@ -225,34 +262,37 @@ interface Engine {
 /** Creates the collections of a database. */
 export function createCollections(engine: Engine): Collections {
   return Object.fromEntries(
-    Object.entries(declarations).map(([name, declaration]) => [name, createCollection(engine, declaration)]),
+    Object.entries(declarations).map(([name, declaration]) => [
+      name,
+      createCollection(engine, declaration),
+    ]),
   ) as unknown as Collections;
 }
 
 /** Creates a declared collection. Lazy fields may be stored ones that are not declared. */
-export function createCollection<T extends object>(engine: Engine, declaration: Declaration): Collection<T> {
-  const { id, lazy = [] } = declaration;
+export function createCollection<T extends object>(
+  engine: Engine,
+  declaration: Declaration,
+): Collection<T> {
+  const { id } = declaration;
   const declaredOrder = declaration.order as readonly string[] as readonly FieldOf<T>[];
   const name = declaration.name as CollectionName;
   const fields = readFields(declaration);
   const fixed = fixedFields(declaration);
-  const projection = Object.fromEntries(lazy.map((field) => [field, 0]));
+  const projection = withoutLazy(declaration);
   const read = (stored: Document): T => readDocument<T>(declaration, fields, stored);
-  const filter = (where: unknown) => filterOf(declaration, where as Where<never>) as Filter<StoredDocument>;
+  const filter = (where: unknown) => filterOf(declaration, where as Where<never>);
   const write = (document: T) => writeDocument(declaration, document);
   const run = <R>(call: (collection: Stored<StoredDocument>) => Promise<R>) =>
     engine.run((collections) => call(collections[name] as Stored<StoredDocument>));
 
-  const insert = (document: T) =>
-    run(async (collection) => (await unlessDuplicate(() => collection.insertOne(write(document)))) !== null);
-  const update = (where: unknown, change: object, { add }: UpdateOptions<T> = {}): Promise<T | null> =>
-    run(async (collection) => {
+  const insert = (document: T) => run((collection) => isInserted(collection, write(document)));
+  const update = (where: unknown, change: object, { add }: UpdateOptions<T> = {}) =>
+    run(async (collection): Promise<T | null> => {
+      const fieldChanges = updateOf(declaration, change, add as Record<string, number>);
+      const options = { returnDocument: 'after', projection } as const;
       const changed = await unlessDuplicate(() =>
-        collection.findOneAndUpdate(
-          filter(where),
-          updateOf(declaration, change, add as Record<string, number>),
-          { returnDocument: 'after', projection },
-        ),
+        collection.findOneAndUpdate(filter(where), fieldChanges, options),
       );
       return changed && read(changed);
     });
@@ -262,7 +302,7 @@ export function createCollection<T extends object>(engine: Engine, declaration: 
   ) =>
     run(async (collection) => {
       if (limit !== undefined && limit <= 0) return [];
-      const { keys, position } = sortKeys(declaration, where as Record<string, unknown>, order, after);
+      const { keys, position } = sortKeys(declaration, where, order, after);
       const terms: Document[] = [filter(where)];
       if (position !== null) terms.push(comparing(keys, position, newestFirst ? '$lt' : '$gt'));
       if (search !== undefined) terms.push(holding(declaration, search));
@@ -275,11 +315,12 @@ export function createCollection<T extends object>(engine: Engine, declaration: 
 
   return {
     insert,
+    find,
+    list: listBy(declaration, find),
 
     writeAll: (inserts, updates = []) =>
       run(async (collection) => {
-        if (inserts.length > 0)
-          await unlessDuplicate(() => collection.insertMany(inserts.map(write), { ordered: false }));
+        if (inserts.length > 0) await insertNew(collection, inserts.map(write));
         const writes = updates.map(([where, change]) => ({
           updateOne: { filter: filter(where), update: updateOf(declaration, change) },
         }));
@@ -295,20 +336,22 @@ export function createCollection<T extends object>(engine: Engine, declaration: 
 
     pick: (where, picked, { order = [], newestFirst = false, skip = 0 } = {}) =>
       run(async (collection) => {
-        const pickedFields = Object.fromEntries(picked.map((field) => [nameIn(declaration, field), 1]));
+        const pickedFields = Object.fromEntries(
+          picked.map((field) => [nameIn(declaration, field), 1]),
+        );
         // Without the id, an index alone may answer.
         const found = await collection.findOne(filter(where), {
           projection: { _id: 0, ...pickedFields },
-          sort: Object.fromEntries(order.map((field) => [nameIn(declaration, field), newestFirst ? -1 : 1])),
+          sort: Object.fromEntries(
+            order.map((field) => [nameIn(declaration, field), newestFirst ? -1 : 1]),
+          ),
           skip,
         });
         return found && readDocument(declaration, picked, found);
       }),
 
-    find,
-    list: listBy(declaration, find),
-
-    count: (where, max) => run((collection) => collection.countDocuments(filter(where), { limit: max })),
+    count: (where, limit) =>
+      run((collection) => collection.countDocuments(filter(where), { limit })),
 
     countBy: (where, by) =>
       run(async (collection) => {
@@ -347,7 +390,10 @@ export function createCollection<T extends object>(engine: Engine, declaration: 
           return {
             updateOne: {
               filter: { _id, ...comparing(newer, values, '$lt', strictly ? '$lt' : '$lte') },
-              update: { $set: stored, ...(keep.length === 0 ? {} : { $setOnInsert: insertedFields }) },
+              update: {
+                $set: stored,
+                ...(keep.length === 0 ? {} : { $setOnInsert: insertedFields }),
+              },
               upsert: true,
             },
           };
@@ -364,9 +410,11 @@ export function createCollection<T extends object>(engine: Engine, declaration: 
           const counts = Object.fromEntries(counters.map((field) => [field, stored[field]]));
           for (const field of counters) delete stored[field];
           const change = { $inc: counts, $setOnInsert: stored } as Document;
-          const add = () => unlessDuplicate(() => collection.updateOne({ _id }, change, { upsert: true }));
+          const add = () =>
+            unlessDuplicate(() => collection.updateOne({ _id }, change, { upsert: true }));
           // Another process inserted the document first.
-          if ((await add()) === null) await collection.updateOne({ _id }, { $inc: counts } as Document);
+          if ((await add()) === null)
+            await collection.updateOne({ _id }, { $inc: counts } as Document);
         }
       }),
 
@@ -420,18 +468,25 @@ export function createCollection<T extends object>(engine: Engine, declaration: 
 }
 
 /** Returns the update that writes changed fields and adds numbers to others. */
-function updateOf(declaration: Declaration, change: object, add: Record<string, number> = {}): Document {
+function updateOf(
+  declaration: Declaration,
+  change: object,
+  add: Record<string, number> = {},
+): Document {
   const sparse = sparseFields(declaration);
   const written = Object.entries(change)
     .filter(([field, value]) => value !== undefined && nameIn(declaration, field) !== '_id')
     .map(([field, value]) => [field, toStored(declaration, field, value)] as const);
-  const isUnset = ([field, value]: readonly [string, unknown]) => value === null && sparse.includes(field);
+  const isUnset = ([field, value]: readonly [string, unknown]) =>
+    value === null && sparse.includes(field);
   const parts = {
     $set: Object.fromEntries(written.filter((each) => !isUnset(each))),
     $inc: add,
     $unset: Object.fromEntries(written.filter(isUnset).map(([field]) => [field, ''])),
   };
-  return Object.fromEntries(Object.entries(parts).filter(([, part]) => Object.keys(part).length > 0));
+  return Object.fromEntries(
+    Object.entries(parts).filter(([, part]) => Object.keys(part).length > 0),
+  );
 }
 
 function holding(declaration: Declaration, { fields, text }: Search): Document {
@@ -440,8 +495,8 @@ function holding(declaration: Declaration, { fields, text }: Search): Document {
 }
 
 /**
- * Creates a pattern for texts that contain `search`, ignoring case. It spells out the cases, since servers do
- * not agree on the letters that their case-insensitive option covers.
+ * Creates a pattern for texts that contain `search`, ignoring case. It spells out the cases, since
+ * servers do not agree on the letters that their case-insensitive option covers.
  */
 function createSubstringPattern(search: string): RegExp {
   return new RegExp(Array.from(search, anyCase).join(''));
@@ -449,7 +504,9 @@ function createSubstringPattern(search: string): RegExp {
 
 function anyCase(letter: string): string {
   const cases = new Set([letter, letter.toLowerCase(), letter.toUpperCase()]);
-  return cases.size === 1 ? escapeLiteral(letter) : `(?:${[...cases].map(escapeLiteral).join('|')})`;
+  return cases.size === 1
+    ? escapeLiteral(letter)
+    : `(?:${[...cases].map(escapeLiteral).join('|')})`;
 }
 
 /** Escapes text for the regular expressions of PCRE, Java, and JavaScript. */

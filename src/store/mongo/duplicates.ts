@@ -4,22 +4,24 @@ import { backOffMs } from '../../base/back-off.ts';
 
 /** Code of the error of a duplicate unique value. */
 export const duplicateCode = 11_000;
-/** Code of the error "deadlock detected" (40P01) of PostgreSQL, as engines built on it report it. */
+/**
+ * Code of the error "deadlock detected" (40P01) of PostgreSQL, as engines built on it report it.
+ */
 export const deadlockCode = 16_908_292;
 /** How often a statement is repeated that a deadlock rolled back. */
 const deadlockRepeats = 6;
 /**
- * Longest wait before a repeat. PostgreSQL rolls back one statement of a deadlock per second, and a repeat
- * before it is resolved joins it again.
+ * Longest wait before a repeat. PostgreSQL rolls back one statement of a deadlock per second, and a
+ * repeat before it is resolved joins it again.
  */
 const deadlockWait = { firstMs: 1_000, maxMs: 32_000 };
 
 /**
- * Runs an insert, or an update of a unique value. Returns null if a document with the same unique value
- * exists.
+ * Runs an insert, or an update of a unique value. Returns null if a document with the same unique
+ * value exists.
  *
- * Of concurrent writes of the same value, MongoDB repeats all but one until they meet a duplicate. Engines on
- * PostgreSQL roll them back as a deadlock, and they are repeated here.
+ * Of concurrent writes of the same value, MongoDB repeats all but one until they meet a duplicate.
+ * Engines on PostgreSQL roll them back as a deadlock, and they are repeated here.
  */
 export async function unlessDuplicate<T>(write: () => Promise<T>): Promise<T | null> {
   for (let repeats = 0; ; repeats++) {
@@ -41,13 +43,15 @@ export function isDeadlock(thrown: unknown): boolean {
   return thrown.code === deadlockCode || /deadlock detected/.test(thrown.message);
 }
 
-/** Returns the codes of the documents that a bulk write did not write. Empty for every other error. */
+/**
+ * Returns the codes of the documents that a bulk write did not write. Empty for every other error.
+ */
 export const writeErrorCodes = (thrown: unknown): unknown[] =>
   thrown instanceof MongoBulkWriteError ? [thrown.writeErrors].flat().map(({ code }) => code) : [];
 
 /**
- * Returns true if a bulk write failed without an answer of the server. The driver (7.9) reports every such
- * error, such as a lost connection, as a failed bulk write without failed documents.
+ * Returns true if a bulk write failed without an answer of the server. The driver (7.9) reports
+ * every such error, such as a lost connection, as a failed bulk write without failed documents.
  */
 export const isUnanswered = (thrown: unknown): thrown is MongoBulkWriteError =>
   thrown instanceof MongoBulkWriteError &&

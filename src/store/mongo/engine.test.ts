@@ -29,7 +29,9 @@ describe.skipIf('missing' in mongo)(
       const stores = Array.from({ length: 4 }, () => openMongoStore({ uri }));
       await Promise.all(stores.map((store) => store.ping()));
       const key = aKey();
-      const kept = await Promise.all(stores.map((store) => store.apiKeys.insert(aKey({ hash: key.hash }))));
+      const kept = await Promise.all(
+        stores.map((store) => store.apiKeys.insert(aKey({ hash: key.hash }))),
+      );
       expect(kept.filter((created) => created)).toHaveLength(1);
       await Promise.all(stores.map((store) => store.close()));
     });
@@ -53,9 +55,13 @@ describe.skipIf('missing' in mongo)(
       await expect(meets(ended)).rejects.toMatchObject({
         code: 'unavailable',
         clientMessage: 'The store is unavailable.',
-        message: expect.stringMatching(/^MongoDB at .* does not answer: This socket has been ended/),
+        message: expect.stringMatching(
+          /^MongoDB at .* does not answer: This socket has been ended/,
+        ),
       });
-      await expect(meets(new TypeError('x is not a function'))).rejects.toMatchObject({ code: 'internal' });
+      await expect(meets(new TypeError('x is not a function'))).rejects.toMatchObject({
+        code: 'internal',
+      });
       await engine.close();
     });
 
@@ -102,9 +108,10 @@ describe.skipIf('missing' in mongo)(
       link.silence();
       const waiting = engine.ping();
       for (let turn = 0; turn < 10; turn++) await setImmediate();
-      // The last one closes first, and its command then asks for a heartbeat on a connection that is about to
-      // close.
-      for (const socket of sockets.filter(({ remotePort }) => remotePort === link.port)) socket.destroy();
+      // The last one closes first, and its command then asks for a heartbeat on a connection that
+      // is about to close.
+      for (const socket of sockets.filter(({ remotePort }) => remotePort === link.port))
+        socket.destroy();
       link.heal();
       await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
       await engine.ping().catch(() => {});
@@ -137,7 +144,9 @@ describe.skipIf('missing' in mongo)(
         await write();
       }
       const { userId, market, region, key, at, jobId } = observation;
-      expect(await store.observations.get(userId, market, region, key, at, jobId)).toEqual(observation);
+      expect(await store.observations.get(userId, market, region, key, at, jobId)).toEqual(
+        observation,
+      );
       expect(await store.trackedItems.get(item.id)).toEqual(item);
       expect(await store.jobs.get(job.id)).toMatchObject({ id: job.id });
 
@@ -196,7 +205,8 @@ describe.skipIf('missing' in local)(
     afterAll(() => rm(folder, { recursive: true, force: true }));
 
     test('a store opens while it is down, works once it is up, and reconnects after an outage', async () => {
-      // Its port was free a moment ago. If another process takes it meanwhile, the start fails loudly.
+      // Its port was free a moment ago. If another process takes it meanwhile, the start fails
+      // loudly.
       const port = Number(new URL(local.uri).port);
       await local.stop();
       const store = openMongoStore({ uri: local.uri });

@@ -24,8 +24,8 @@ export interface MongoEngine {
   /** Name of the database in messages, such as `MongoDB at localhost:27017`. */
   readonly place: string;
   /**
-   * Calls a function with the collections of the migrated database. Throws `unavailable` if MongoDB does not
-   * respond.
+   * Calls a function with the collections of the migrated database. Throws `unavailable` if MongoDB
+   * does not respond.
    */
   run<T>(call: (collections: MongoCollections) => Promise<T>): Promise<T>;
   /** Returns the version of the database's schema. */
@@ -41,14 +41,15 @@ const selectionTimeoutMs = 3_000;
 const silenceTimeoutMs = 30_000;
 
 /**
- * Server error codes of a command that fails each time it is repeated: a duplicate unique value, and a
- * document above the maximum size. Any other code is a matter of the server, so its failures are temporary.
+ * Server error codes of a command that fails each time it is repeated: a duplicate unique value,
+ * and a document above the maximum size. Any other code is a matter of the server, so its failures
+ * are temporary.
  */
 const commandCodes = new Set([duplicateCode, 10_334, 17_280, 17_419, 17_420]);
 
 /**
- * Codes of sockets that the server closed. A command that meets one at that moment fails with Node's error
- * instead of the driver's.
+ * Codes of sockets that the server closed. A command that meets one at that moment fails with
+ * Node's error instead of the driver's.
  */
 const resetCodes = new Set([
   'EPIPE',
@@ -59,9 +60,9 @@ const resetCodes = new Set([
 ]);
 
 /**
- * Creates an engine, which connects with the first call and reconnects after a loss. The database is migrated
- * before the first step, and again after a failure. `isImport`: whether to accept a database with an
- * incomplete move.
+ * Creates an engine, which connects with the first call and reconnects after a loss. The database
+ * is migrated before the first step, and again after a failure. `isImport`: whether to accept a
+ * database with an incomplete move.
  */
 export function openEngine(
   uri: string,
@@ -72,8 +73,8 @@ export function openEngine(
   const place = `MongoDB at ${current.client.options.hosts.join(', ') || current.client.options.srvHost}`;
   let closed = false;
   const prepare = async ({ client, database }: Connection) => {
-    // An explicit connect(), because a client whose implicit connect fails stays closed. Every error counts
-    // as temporary, such as a host name or a login that does not exist yet.
+    // An explicit connect(), because a client whose implicit connect fails stays closed. Every
+    // error counts as temporary, such as a host name or a login that does not exist yet.
     await client.connect().catch((thrown: Error) => {
       throw new Fault('unavailable', `${place} does not answer: ${thrown.message}`, {
         component: 'store',
@@ -91,11 +92,15 @@ export function openEngine(
       isImport,
     });
   };
-  const attempt = async <T>(call: (connection: Connection, version: number) => Promise<T>): Promise<T> => {
+  const attempt = async <T>(
+    call: (connection: Connection, version: number) => Promise<T>,
+  ): Promise<T> => {
     const used = current;
     try {
       if (closed)
-        throw new Fault('unavailable', `${place}: the connection was closed`, { component: 'store' });
+        throw new Fault('unavailable', `${place}: the connection was closed`, {
+          component: 'store',
+        });
       used.version ??= prepare(used).catch((thrown) => {
         used.version = undefined;
         throw thrown;
@@ -150,8 +155,8 @@ function connect(uri: string): Connection {
       new MongoClient(parseMongoUri(uri), {
         appName: 'gleaner',
         ...timeoutsFor(uri),
-        // Steps resume from the writes of earlier ones, so reads must see every acknowledged write and none
-        // that a failover can undo. parseMongoUri() rejects conflicting options.
+        // Steps resume from the writes of earlier ones, so reads must see every acknowledged write
+        // and none that a failover can undo. parseMongoUri() rejects conflicting options.
         readPreference: 'primary',
         readConcern: { level: 'majority' },
         writeConcern: { w: 'majority', journal: true },
@@ -163,13 +168,15 @@ function connect(uri: string): Connection {
 }
 
 /**
- * Returns true if a client found no server, so that it is replaced: if a connection closes at the moment of a
- * heartbeat, the driver (7.9) waits for that heartbeat forever, and finds no server any more.
+ * Returns true if a client found no server, so that it is replaced: if a connection closes at the
+ * moment of a heartbeat, the driver (7.9) waits for that heartbeat forever, and finds no server any
+ * more.
  */
 function isUnreachable(thrown: unknown): boolean {
   return [thrown, (thrown as Error | undefined)?.cause].some(
     // A bulk write has the reason of its error, but not its class.
-    (error) => error instanceof MongoServerSelectionError || (isUnanswered(error) && 'reason' in error),
+    (error) =>
+      error instanceof MongoServerSelectionError || (isUnanswered(error) && 'reason' in error),
   );
 }
 
@@ -186,10 +193,13 @@ async function readTime(database: Db): Promise<number> {
 
 function toFault(place: string, thrown: unknown): Error {
   if (thrown instanceof Fault || thrown instanceof ConfigError) return thrown;
-  const isHungUp = thrown instanceof Error && resetCodes.has(String((thrown as NodeJS.ErrnoException).code));
+  const isHungUp =
+    thrown instanceof Error && resetCodes.has(String((thrown as NodeJS.ErrnoException).code));
   if (!(thrown instanceof MongoError) && !isHungUp) return Fault.from(thrown);
   const away = isHungUp || isUnavailable(thrown as MongoError);
-  const words = away ? `${place} does not answer: ${thrown.message}` : `${place}: ${thrown.message}`;
+  const words = away
+    ? `${place} does not answer: ${thrown.message}`
+    : `${place}: ${thrown.message}`;
   return new Fault(away ? 'unavailable' : 'internal', words, { component: 'store', cause: thrown });
 }
 

@@ -21,7 +21,11 @@ interface ContentTarget<T> {
 
 /** Documents per message to the server; fewer of large ones. */
 const chunkSize = 500;
-const chunkSizes: Partial<Record<ContentKind, number>> = { batches: 100, crawls: 20, schedules: 10 };
+const chunkSizes: Partial<Record<ContentKind, number>> = {
+  batches: 100,
+  crawls: 20,
+  schedules: 10,
+};
 
 /** Id of the writing of every imported job and its batches (jobs.ts). */
 const draft = 'import';
@@ -31,7 +35,10 @@ const declaredTargets = Object.fromEntries(
     .filter((name) => name !== 'processes')
     .map((name) => [
       name,
-      { collection: name, convert: (content: object) => writeDocument(declarations[name], content) },
+      {
+        collection: name,
+        convert: (content: object) => writeDocument(declarations[name], content),
+      },
     ]),
 ) as unknown as { [K in Exclude<CollectionName, 'processes'>]: ContentTarget<StoreContents[K]> };
 
@@ -65,8 +72,8 @@ export const omittedCollections: Partial<Record<keyof MongoCollections, string>>
 };
 
 /**
- * Opens a database for an import, which must be empty or contain an interrupted import of `source`. `begin()`
- * throws a ConfigError otherwise.
+ * Opens a database for an import, which must be empty or contain an interrupted import of `source`.
+ * `begin()` throws a ConfigError otherwise.
  */
 export function openImport(uri: string, source: string): StoreImport {
   const engine = openEngine(uri, undefined, { isImport: true });
@@ -93,7 +100,10 @@ export function openImport(uri: string, source: string): StoreImport {
     verify: () =>
       engine.run(async (collections) => {
         for (const name of dataCollections(collections)) {
-          const [found, written] = [await collections[name].countDocuments(), writtenCounts.get(name) ?? 0];
+          const [found, written] = [
+            await collections[name].countDocuments(),
+            writtenCounts.get(name) ?? 0,
+          ];
           if (found === written) continue;
           throw new Fault(
             'malformed',
@@ -148,6 +158,8 @@ async function findContents(collections: MongoCollections): Promise<string | nul
 const dataCollections = (collections: MongoCollections) =>
   (Object.keys(collections) as (keyof MongoCollections)[]).filter((name) => name !== 'schema');
 
-/** Returns a collection whose documents are checked elsewhere: by `toCollection()`, or not at all. */
+/**
+ * Returns a collection whose documents are checked elsewhere: by `toCollection()`, or not at all.
+ */
 const looselyTyped = (collection: MongoCollections[keyof MongoCollections]) =>
   collection as unknown as Collection<Document>;

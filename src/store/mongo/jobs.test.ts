@@ -67,8 +67,9 @@ describe.skipIf('missing' in mongo)(
 
     test('nothing is written during a deletion, and the next deletion removes the rest', async () => {
       const { job, its, count } = await aDraft();
-      await haltBefore(2, collections, (halting) => removeJob(halting, { _id: job.id, state: 'writing' }))
-        .reached;
+      await haltBefore(2, collections, (halting) =>
+        removeJob(halting, { _id: job.id, state: 'writing' }),
+      ).reached;
       await expect(createJob(collections, job, its)).rejects.toMatchObject({ code: 'unavailable' });
       expect(await removeJob(collections, { _id: job.id, state: 'removing' })).toBe(3);
       expect(await count()).toBe(0);
@@ -76,16 +77,21 @@ describe.skipIf('missing' in mongo)(
       expect(await count()).toBe(3);
     });
 
-    test.each([2, 3])('a writer whose job was deleted before its step %i leaves nothing', async (step) => {
-      const job = aJob({ totalBatches: 3, totalUnits: 6 });
-      const writer = haltBefore(step, collections, (halting) => createJob(halting, job, someBatches(job, 3)));
-      await writer.reached;
-      await removeJob(collections, { _id: job.id, state: 'writing' });
-      writer.resume();
-      await expect(writer.result).rejects.toMatchObject({ code: 'unavailable' });
-      expect(await batches.countDocuments({ jobId: job.id })).toBe(0);
-      expect(await jobs.findOne({ _id: job.id })).toBeNull();
-    });
+    test.each([2, 3])(
+      'a writer whose job was deleted before its step %i leaves nothing',
+      async (step) => {
+        const job = aJob({ totalBatches: 3, totalUnits: 6 });
+        const writer = haltBefore(step, collections, (halting) =>
+          createJob(halting, job, someBatches(job, 3)),
+        );
+        await writer.reached;
+        await removeJob(collections, { _id: job.id, state: 'writing' });
+        writer.resume();
+        await expect(writer.result).rejects.toMatchObject({ code: 'unavailable' });
+        expect(await batches.countDocuments({ jobId: job.id })).toBe(0);
+        expect(await jobs.findOne({ _id: job.id })).toBeNull();
+      },
+    );
 
     test.each([2, 3])(
       'a writer that ended before its step %i is completed by a second call',

@@ -14,18 +14,22 @@ import type { JobDocument, MongoCollections } from './schema.ts';
 import { writeBatch, writeJob } from './shapes.ts';
 
 /*
- * A job is first written as a draft, which no reader sees (state `writing`), then its batches are written,
- * then the draft becomes the job. Each draft has an id, which its batches store. A deletion first hides the
- * job from its writers (state `removing`), then deletes the batches of that draft, then the job. So a writer
- * cannot complete a draft, or a later draft of the same job, that was deleted meanwhile. And a deletion does
- * not touch the batches of a later draft, which takes over the batches it finds before it counts them.
+ * A job is first written as a draft, which no reader sees (state `writing`), then its batches are
+ * written, then the draft becomes the job. Each draft has an id, which its batches store. A
+ * deletion first hides the job from its writers (state `removing`), then deletes the batches of
+ * that draft, then the job. So a writer cannot complete a draft, or a later draft of the same job,
+ * that was deleted meanwhile. And a deletion does not touch the batches of a later draft, which
+ * takes over the batches it finds before it counts them.
  */
 
 /** Batches per message to the server: some 700 KB. */
 const chunkSize = 100;
 
 /** Jobs that have ended and that readers see. */
-const ended = { state: { $nin: ['writing' as const, 'removing' as const] }, finishedAt: { $ne: null } };
+const ended = {
+  state: { $nin: ['writing' as const, 'removing' as const] },
+  finishedAt: { $ne: null },
+};
 
 /** Creates the MongoDB implementation of JobStore. */
 export function jobStore(engine: MongoEngine, declared: Collection<Job>): JobStore {
@@ -41,7 +45,8 @@ export function jobStore(engine: MongoEngine, declared: Collection<Job>): JobSto
         if (summary === null)
           return (await removeJob(collections, { _id: jobId, state: 'discarding' })) !== null;
         const which = { _id: jobId, ...ended };
-        if ((await collections.jobs.findOne(which, { projection: { _id: 1 } })) === null) return false;
+        if ((await collections.jobs.findOne(which, { projection: { _id: 1 } })) === null)
+          return false;
         // The summary is written first: a job that is still visible is audited as such.
         await unlessDuplicate(() =>
           collections.deletedJobs.insertOne(writeDocument(declarations.deletedJobs, summary)),
@@ -58,7 +63,8 @@ export function jobStore(engine: MongoEngine, declared: Collection<Job>): JobSto
           )
           .toArray();
         let removed = 0;
-        for (const { _id, state } of left) removed += (await removeJob(collections, { _id, state })) ?? 0;
+        for (const { _id, state } of left)
+          removed += (await removeJob(collections, { _id, state })) ?? 0;
         return removed;
       }),
 
@@ -69,7 +75,10 @@ export function jobStore(engine: MongoEngine, declared: Collection<Job>): JobSto
   };
 }
 
-/** Sums the bytes of the kept pages of a user. The counts of an ended job include those of its pages. */
+/**
+ * Sums the bytes of the kept pages of a user. The counts of an ended job include those of its
+ * pages.
+ */
 async function sumPages({ jobs, batches }: MongoCollections, userId: string): Promise<number> {
   const found = await jobs
     .find(
@@ -120,7 +129,8 @@ export async function createJob(
   let fresh = true;
   for (const chunk of inChunks(source, chunkSize)) {
     const documents = chunk.map((batch) => writeBatch(batch, draft));
-    if (!(await unlessDuplicate(() => batches.insertMany(documents, { ordered: false })))) fresh = false;
+    if (!(await unlessDuplicate(() => batches.insertMany(documents, { ordered: false }))))
+      fresh = false;
     written += chunk.length;
   }
   const jobId = job.id;
@@ -128,7 +138,10 @@ export async function createJob(
     await batches.updateMany({ jobId, draft: { $ne: draft } }, { $set: { draft } });
     if ((await batches.countDocuments({ jobId, draft })) < written) throw removedFault(jobId);
   }
-  const completed = await jobs.replaceOne({ _id: jobId, draft, state: 'writing' }, writeJob(job, draft));
+  const completed = await jobs.replaceOne(
+    { _id: jobId, draft, state: 'writing' },
+    writeJob(job, draft),
+  );
   if (completed.matchedCount === 1) return;
   const now = await jobs.findOne({ _id: jobId });
   if (now && now.state !== 'writing' && now.state !== 'removing') return;
@@ -138,8 +151,8 @@ export async function createJob(
 }
 
 /**
- * Deletes a job that matches with its batches, or resumes a deletion. Returns the number of batches, or null
- * if there is no such job. Its files must be removed before.
+ * Deletes a job that matches with its batches, or resumes a deletion. Returns the number of
+ * batches, or null if there is no such job. Its files must be removed before.
  */
 export async function removeJob(
   { jobs, batches, deliveries, itemChanges, trackingRuns }: MongoCollections,
@@ -157,8 +170,13 @@ export async function removeJob(
   return deletedCount;
 }
 
-/** Creates a draft or joins the existing one. Returns its id, or null if the job is already written. */
-async function openDraft({ jobs, deletedJobs }: MongoCollections, job: Job): Promise<string | null> {
+/**
+ * Creates a draft or joins the existing one. Returns its id, or null if the job is already written.
+ */
+async function openDraft(
+  { jobs, deletedJobs }: MongoCollections,
+  job: Job,
+): Promise<string | null> {
   if ((await deletedJobs.countDocuments({ _id: job.id })) > 0) throw deletedFault(job.id);
   const draft = newId();
   if (await unlessDuplicate(() => jobs.insertOne(writeJob(job, draft, 'writing')))) return draft;

@@ -5,21 +5,28 @@ import type { MongoEngine } from './engine.ts';
 import { readUser } from './shapes.ts';
 
 /**
- * Creates the MongoDB implementation of KeyStore. The credits that keys spent are in their users' documents.
+ * Creates the MongoDB implementation of KeyStore. The credits that keys spent are in their users'
+ * documents.
  */
 export function keyStore(engine: MongoEngine, keys: Collection<ApiKey>): KeyStore {
   const withSpent = (found: ApiKey[]) =>
     engine.run(async ({ users }) => {
       if (found.length === 0) return found;
       const ids = [...new Set(found.map(({ userId }) => userId))];
-      const owners = await users.find({ _id: { $in: ids } }, { projection: { spentByKey: 1 } }).toArray();
+      const owners = await users
+        .find({ _id: { $in: ids } }, { projection: { spentByKey: 1 } })
+        .toArray();
       const spent = Object.assign({}, ...owners.map(({ spentByKey }) => spentByKey)) as Record<
         string,
         number
       >;
-      return found.map((key) => ({ ...key, creditsSpent: key.creditsSpent + (spent[key.id] ?? 0) }));
+      return found.map((key) => ({
+        ...key,
+        creditsSpent: key.creditsSpent + (spent[key.id] ?? 0),
+      }));
     });
-  const oneWithSpent = async (key: ApiKey | null) => (key === null ? null : (await withSpent([key]))[0]!);
+  const oneWithSpent = async (key: ApiKey | null) =>
+    key === null ? null : (await withSpent([key]))[0]!;
   return {
     ...keys,
     get: async (...id) => oneWithSpent(await keys.get(...id)),
@@ -27,7 +34,10 @@ export function keyStore(engine: MongoEngine, keys: Collection<ApiKey>): KeyStor
     update: async (...parameters) => oneWithSpent(await keys.update(...parameters)),
 
     remove: async (where, limit) => {
-      const found = await keys.find(where, { order: [], ...(limit === undefined ? {} : { limit }) });
+      const found = await keys.find(where, {
+        order: [],
+        ...(limit === undefined ? {} : { limit }),
+      });
       const ids = found.map(({ id }) => id);
       const removed = ids.length === 0 ? 0 : await keys.remove({ ...where, id: { in: ids } });
       await engine.run(async ({ users }) => {

@@ -1,7 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Declaration, Where } from '../collection.ts';
 import type { LedgerEntry } from '../documents.ts';
-import { type AuditedAccount, type LedgerStore, type LedgerSum, ledgerDeclaration } from '../ledger.ts';
+import {
+  type AuditedAccount,
+  type LedgerStore,
+  type LedgerSum,
+  ledgerDeclaration,
+} from '../ledger.ts';
 import { createCollection } from './collection.ts';
 import type { MongoEngine } from './engine.ts';
 import { post, settlePending, voidKey } from './post-entry.ts';
@@ -52,7 +57,9 @@ export function ledgerStore(engine: MongoEngine): LedgerStore {
       }),
 
     isVoid: (key) =>
-      engine.run(async ({ ledger }) => (await ledger.findOne({ _id: key, state: 'void' })) !== null),
+      engine.run(
+        async ({ ledger }) => (await ledger.findOne({ _id: key, state: 'void' })) !== null,
+      ),
 
     sum: (userId, since) =>
       engine.run(async (collections) => {
@@ -86,7 +93,8 @@ export function ledgerStore(engine: MongoEngine): LedgerStore {
             .limit(chunkSize)
             .toArray(),
         );
-        for (const { _id } of found) yield await engine.run((collections) => auditAccount(collections, _id));
+        for (const { _id } of found)
+          yield await engine.run((collections) => auditAccount(collections, _id));
         const last = found.at(-1);
         if (!last) return;
         after = last._id;
@@ -112,9 +120,10 @@ async function repairEntries(collections: MongoCollections, before: number): Pro
 }
 
 /**
- * Marks entries that are in balances as applied, as their posts will, so that they are found: those with
- * `key`, those of a user, or all. A key is open from the time at which its entry is in the balance until the
- * entry is marked, so that every entry which is in a balance before this call is marked after it.
+ * Marks entries that are in balances as applied, as their posts will, so that they are found: those
+ * with `key`, those of a user, or all. A key is open from the time at which its entry is in the
+ * balance until the entry is marked, so that every entry which is in a balance before this call is
+ * marked after it.
  */
 async function markPosted(
   { users, ledger }: MongoCollections,
@@ -125,19 +134,26 @@ async function markPosted(
   const owners =
     typeof userId === 'string'
       ? [userId]
-      : (await ledger.find(which, { projection: { userId: 1 } }).toArray()).map((entry) => entry.userId);
+      : (await ledger.find(which, { projection: { userId: 1 } }).toArray()).map(
+          (entry) => entry.userId,
+        );
   if (owners.length === 0) return;
-  const accounts = await users.find({ _id: { $in: owners } }, { projection: { openKeys: 1 } }).toArray();
+  const accounts = await users
+    .find({ _id: { $in: owners } }, { projection: { openKeys: 1 } })
+    .toArray();
   const open = { _id: { $in: accounts.flatMap(({ openKeys }) => openKeys) }, ...pending };
   if ((await ledger.findOne(open, { projection: { _id: 1 } })) !== null)
     await ledger.updateMany(open, { $set: { state: 'applied' } });
 }
 
 /**
- * Sums up an account between two identical reads of it, which prove that nothing was posted meanwhile. Gives
- * up after `maxAuditAttempts`.
+ * Sums up an account between two identical reads of it, which prove that nothing was posted
+ * meanwhile. Gives up after `maxAuditAttempts`.
  */
-async function auditAccount({ users, ledger }: MongoCollections, userId: string): Promise<AuditedAccount> {
+async function auditAccount(
+  { users, ledger }: MongoCollections,
+  userId: string,
+): Promise<AuditedAccount> {
   for (let attempt = 1; ; attempt += 1) {
     const before = (await users.findOne({ _id: userId }))!;
     const [total] = await ledger
@@ -149,9 +165,15 @@ async function auditAccount({ users, ledger }: MongoCollections, userId: string)
     // Keys are added, or removed with a new revision, so these two detect any change.
     const after = (await users.findOne({ _id: userId }))!;
     if (after.revision === before.revision && after.openKeys.length === before.openKeys.length) {
-      return { userId, balance: before.balance, sum: total?.sum ?? 0, entries: total?.entries ?? 0 };
+      return {
+        userId,
+        balance: before.balance,
+        sum: total?.sum ?? 0,
+        entries: total?.entries ?? 0,
+      };
     }
-    if (attempt === maxAuditAttempts) return { userId, balance: after.balance, sum: null, entries: 0 };
+    if (attempt === maxAuditAttempts)
+      return { userId, balance: after.balance, sum: null, entries: 0 };
     await nextTurn();
   }
 }

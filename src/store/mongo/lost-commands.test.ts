@@ -1,6 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
-import { loseEach, readMongoCommands, startCommandLink } from '../../../test/support/command-link.ts';
+import {
+  loseEach,
+  readMongoCommands,
+  startCommandLink,
+} from '../../../test/support/command-link.ts';
 import { courseNamed, createCourseRunner } from '../../../test/support/course.ts';
 import { openJobFixture } from '../../../test/support/jobs.ts';
 import { openMongoStore } from './open.ts';
@@ -26,21 +30,27 @@ describe.skipIf('missing' in mongo)(
       { fault: 'lost', course: tracked },
       { fault: 'refused', course: cancelled },
       { fault: 'lost', course: cancelled },
-    ] as const)('a job survives any command that is $fault: $course.name', async ({ fault, course }) => {
-      const url = new URL(mongo.fresh());
-      const link = await startCommandLink(Number(url.port), readMongoCommands());
-      url.port = String(link.port);
-      const fixture = await openJobFixture({ approval: course.approval }, openMongoStore({ uri: url.href }));
-      await fixture.context.store.ping();
-      const last = await loseEach(link, createCourseRunner(fixture, course), {
-        fault,
-        what: 'command',
-        stride,
-      });
-      expect(last).toBeGreaterThan(60);
-      expect(await fixture.problems()).toEqual([]);
-      await fixture.close();
-      await link.stop();
-    });
+    ] as const)(
+      'a job survives any command that is $fault: $course.name',
+      async ({ fault, course }) => {
+        const url = new URL(mongo.fresh());
+        const link = await startCommandLink(Number(url.port), readMongoCommands());
+        url.port = String(link.port);
+        const fixture = await openJobFixture(
+          { approval: course.approval },
+          openMongoStore({ uri: url.href }),
+        );
+        await fixture.context.store.ping();
+        const last = await loseEach(link, createCourseRunner(fixture, course), {
+          fault,
+          what: 'command',
+          stride,
+        });
+        expect(last).toBeGreaterThan(60);
+        expect(await fixture.problems()).toEqual([]);
+        await fixture.close();
+        await link.stop();
+      },
+    );
   },
 );

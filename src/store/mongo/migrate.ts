@@ -12,9 +12,10 @@ import { collectionsOf, createIndexes, type SchemaDocument } from './schema.ts';
 export type Migration = (database: Db) => Promise<void>;
 
 /**
- * Migrations from an empty database to the current schema, in order. The stored version is the number of
- * applied ones. Never edit a released migration; append a new one. Processes of the versions since
- * `compatibleFrom` may be running meanwhile and afterwards, so a migration must not change what these read.
+ * Migrations from an empty database to the current schema, in order. The stored version is the
+ * number of applied ones. Never edit a released migration; append a new one. Processes of the
+ * versions since `compatibleFrom` may be running meanwhile and afterwards, so a migration must not
+ * change what these read.
  */
 export const migrations: readonly Migration[] = [
   createIndexes,
@@ -74,7 +75,9 @@ async function addUnitsOfItems(database: Db): Promise<void> {
         const units = series === '' ? {} : { [unitInSeries(series, source!)]: seenAt };
         const reading = { foundJob: seenJob, foundBatch: seenBatch, readAt: seenAt };
         const $set = { ...reading, units, unreadUnits: [], revision: 0 };
-        return { updateOne: { filter: { _id }, update: { $set, $unset: { source: '', seenBatch: '' } } } };
+        return {
+          updateOne: { filter: { _id }, update: { $set, $unset: { source: '', seenBatch: '' } } },
+        };
       }),
     );
   }
@@ -101,9 +104,9 @@ interface FormerItem {
 }
 
 /**
- * Lowest schema version whose programs can use data of the current one. Raise it only with a migration that
- * removes or replaces what such a program reads or writes, at the earliest one release after the last program
- * that needs it.
+ * Lowest schema version whose programs can use data of the current one. Raise it only with a
+ * migration that removes or replaces what such a program reads or writes, at the earliest one
+ * release after the last program that needs it.
  */
 export const compatibleFrom = 5;
 
@@ -130,10 +133,10 @@ const maxWaitMs = 10_000;
 const pollMs = 100;
 
 /**
- * Applies the missing migrations, unless another process does so. Returns the version of the schema, which
- * may be newer than the program if it is compatible. Throws a NewerDataError if a newer program wrote the
- * database, an IncompleteMoveError unless `isImport`, and fault `unavailable` if another process is still
- * migrating it after 10 seconds.
+ * Applies the missing migrations, unless another process does so. Returns the version of the
+ * schema, which may be newer than the program if it is compatible. Throws a NewerDataError if a
+ * newer program wrote the database, an IncompleteMoveError unless `isImport`, and fault
+ * `unavailable` if another process is still migrating it after 10 seconds.
  */
 export async function migrate(database: Db, options: MigrateOptions): Promise<number> {
   const { place, steps, holder, time, clock, isImport = false } = options;
@@ -142,7 +145,8 @@ export async function migrate(database: Db, options: MigrateOptions): Promise<nu
   for (;;) {
     const found = await readSchema(schema);
     if (isTooNew(found, steps.length)) throw new NewerDataError(place, found.version, steps.length);
-    if (found.movingFrom !== undefined && !isImport) throw new IncompleteMoveError(place, found.movingFrom);
+    if (found.movingFrom !== undefined && !isImport)
+      throw new IncompleteMoveError(place, found.movingFrom);
     if (found.version >= steps.length) return found.version;
     const now = await time();
     const { matchedCount: claimed } = await schema.updateOne(
@@ -152,15 +156,21 @@ export async function migrate(database: Db, options: MigrateOptions): Promise<nu
     if (claimed === 1) await applySteps(database, schema, found.version, options);
     else if (clock.steady() < waitUntil) await clock.sleep(pollMs);
     else
-      throw new Fault('unavailable', `${place} is being migrated to schema version ${steps.length}`, {
-        component: 'store',
-      });
+      throw new Fault(
+        'unavailable',
+        `${place} is being migrated to schema version ${steps.length}`,
+        {
+          component: 'store',
+        },
+      );
   }
 }
 
 /** Returns true if a program with the schema version `supported` cannot use the data. */
-const isTooNew = ({ version, compatibleFrom = version }: SchemaDocument, supported: number): boolean =>
-  version > supported && compatibleFrom > supported;
+const isTooNew = (
+  { version, compatibleFrom = version }: SchemaDocument,
+  supported: number,
+): boolean => version > supported && compatibleFrom > supported;
 
 /** Returns the state of the schema, which is created in an unversioned database. */
 async function readSchema(schema: Collection<SchemaDocument>): Promise<SchemaDocument> {
@@ -182,7 +192,10 @@ async function applySteps(
   const renewal = (async () => {
     for (;;) {
       await clock.sleep(leaseMs / 3, renewing.signal);
-      await schema.updateOne({ _id: 'schema', holder }, { $set: { leaseUntil: (await time()) + leaseMs } });
+      await schema.updateOne(
+        { _id: 'schema', holder },
+        { $set: { leaseUntil: (await time()) + leaseMs } },
+      );
     }
     // A renewal that fails is repeated by the process that takes over.
   })().catch(() => {});

@@ -11,7 +11,9 @@ const mongo = await findMongo();
 /** Collections with a document per origin or market, which may be read as a whole. */
 const small = ['origins', 'drift'];
 
-/** Filters of the suite's commands. The first key of a limited list's order counts as a restriction. */
+/**
+ * Filters of the suite's commands. The first key of a limited list's order counts as a restriction.
+ */
 const filters = new Map<string, { collection: string; filter: object }>();
 
 /** Updates and deletions of the suite's commands in sharded collections. */
@@ -24,7 +26,8 @@ function noteWrites({ commandName, command }: CommandStartedEvent): void {
     writes.push({ collection, filter, isMulti: multi });
   for (const { q: filter, limit } of command.deletes ?? [])
     writes.push({ collection, filter, isMulti: limit === 0 });
-  if (commandName === 'findAndModify') writes.push({ collection, filter: command.query, isMulti: false });
+  if (commandName === 'findAndModify')
+    writes.push({ collection, filter: command.query, isMulti: false });
 }
 
 function note({ commandName, command }: CommandStartedEvent): void {
@@ -46,91 +49,107 @@ function note({ commandName, command }: CommandStartedEvent): void {
   }
 }
 
-/** Replaces the values of a filter by their types, so that filters which differ in values are equal. */
+/**
+ * Replaces the values of a filter by their types, so that filters which differ in values are equal.
+ */
 function shapeOf(filter: unknown): unknown {
   if (filter === null || typeof filter !== 'object') return typeof filter;
   if (Array.isArray(filter)) return filter.slice(0, 1).map(shapeOf);
   return Object.fromEntries(Object.entries(filter).map(([key, value]) => [key, shapeOf(value)]));
 }
 
-/** Returns the fields that every document matching the filter is restricted by, for each alternative. */
+/**
+ * Returns the fields that every document matching the filter is restricted by, for each
+ * alternative.
+ */
 function fieldsOf(filter: object): string[][] {
   const { $or, $and, ...rest } = filter as { $or?: object[]; $and?: object[] };
   const own = [...Object.keys(rest), ...($and ?? []).flatMap((part) => fieldsOf(part).flat())];
-  return $or === undefined ? [own] : $or.flatMap((part) => fieldsOf(part).map((more) => [...own, ...more]));
+  return $or === undefined
+    ? [own]
+    : $or.flatMap((part) => fieldsOf(part).map((more) => [...own, ...more]));
 }
 
-describe.skipIf('missing' in mongo)(`MongoDB store${'missing' in mongo ? ` (${mongo.missing})` : ''}`, () => {
-  if ('missing' in mongo) return;
-  const emit = vi.spyOn(MongoClient.prototype, 'emit').mockImplementation(function (
-    this: MongoClient,
-    event: string,
-    ...values: unknown[]
-  ) {
-    if (event === 'commandStarted') {
-      note(values[0] as CommandStartedEvent);
-      noteWrites(values[0] as CommandStartedEvent);
-    }
-    return (EventEmitter.prototype.emit as (...all: unknown[]) => boolean).call(this, event, ...values);
-  } as never);
-  afterAll(async () => {
-    emit.mockRestore();
-    await mongo.stop();
-  });
-
-  storeConformance(async () => {
-    const uri = monitored(mongo.fresh());
-    const store = openMongoStore({ uri });
-    const other = openMongoStore({ uri });
-    return {
-      store,
-      other,
-      remove: async () => {
-        await other.close();
-        await store.close();
-      },
-    };
-  });
-
-  test('every write of a batch names its job, and of a document of a sharded collection its shard key', () => {
-    const targeted = writes.filter(({ collection, isMulti }) => collection === 'batches' || !isMulti);
-    expect(new Set(targeted.map(({ collection }) => collection)).size).toBeGreaterThan(3);
-    const broadcast = targeted.filter(
-      ({ collection, filter }) => !Object.hasOwn(filter, shardKeys.get(collection)!),
-    );
-    expect(broadcast).toEqual([]);
-  });
-
-  test('no command reads a whole collection, except for those with a document per origin or market', async () => {
-    const uri = mongo.fresh();
-    const store = openMongoStore({ uri });
-    await store.ping();
-    await store.close();
-    const client = new MongoClient(uri);
-    try {
-      const existing = (await client.db().listCollections().toArray()).map(({ name }) => name);
-      const first = new Map<string, string[]>();
-      for (const name of existing) {
-        const indexes = await client.db().collection(name).indexes();
-        first.set(
-          name,
-          indexes.map(({ key }) => Object.keys(key)[0]!),
-        );
+describe.skipIf('missing' in mongo)(
+  `MongoDB store${'missing' in mongo ? ` (${mongo.missing})` : ''}`,
+  () => {
+    if ('missing' in mongo) return;
+    const emit = vi.spyOn(MongoClient.prototype, 'emit').mockImplementation(function (
+      this: MongoClient,
+      event: string,
+      ...values: unknown[]
+    ) {
+      if (event === 'commandStarted') {
+        note(values[0] as CommandStartedEvent);
+        noteWrites(values[0] as CommandStartedEvent);
       }
-      expect(filters.size).toBeGreaterThan(100);
-      const scans = [...filters].filter(
-        ([, { collection, filter }]) =>
-          !small.includes(collection) &&
-          !fieldsOf(filter).every((fields) =>
-            (first.get(collection) ?? ['_id']).some((field) => fields.includes(field)),
-          ),
+      return (EventEmitter.prototype.emit as (...all: unknown[]) => boolean).call(
+        this,
+        event,
+        ...values,
       );
-      expect(scans.map(([name]) => name)).toEqual([]);
-    } finally {
-      await client.close();
-    }
-  });
-});
+    } as never);
+    afterAll(async () => {
+      emit.mockRestore();
+      await mongo.stop();
+    });
+
+    storeConformance(async () => {
+      const uri = monitored(mongo.fresh());
+      const store = openMongoStore({ uri });
+      const other = openMongoStore({ uri });
+      return {
+        store,
+        other,
+        remove: async () => {
+          await other.close();
+          await store.close();
+        },
+      };
+    });
+
+    test('every write of a batch names its job, and of a document of a sharded collection its shard key', () => {
+      const targeted = writes.filter(
+        ({ collection, isMulti }) => collection === 'batches' || !isMulti,
+      );
+      expect(new Set(targeted.map(({ collection }) => collection)).size).toBeGreaterThan(3);
+      const broadcast = targeted.filter(
+        ({ collection, filter }) => !Object.hasOwn(filter, shardKeys.get(collection)!),
+      );
+      expect(broadcast).toEqual([]);
+    });
+
+    test('no command reads a whole collection, except for those with a document per origin or market', async () => {
+      const uri = mongo.fresh();
+      const store = openMongoStore({ uri });
+      await store.ping();
+      await store.close();
+      const client = new MongoClient(uri);
+      try {
+        const existing = (await client.db().listCollections().toArray()).map(({ name }) => name);
+        const first = new Map<string, string[]>();
+        for (const name of existing) {
+          const indexes = await client.db().collection(name).indexes();
+          first.set(
+            name,
+            indexes.map(({ key }) => Object.keys(key)[0]!),
+          );
+        }
+        expect(filters.size).toBeGreaterThan(100);
+        const scans = [...filters].filter(
+          ([, { collection, filter }]) =>
+            !small.includes(collection) &&
+            !fieldsOf(filter).every((fields) =>
+              (first.get(collection) ?? ['_id']).some((field) => fields.includes(field)),
+            ),
+        );
+        expect(scans.map(([name]) => name)).toEqual([]);
+      } finally {
+        await client.close();
+      }
+    });
+  },
+);
 
 /** Returns a connection string whose client reports its commands. */
 function monitored(uri: string): string {

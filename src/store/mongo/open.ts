@@ -17,9 +17,9 @@ export interface MongoStoreOptions {
 }
 
 /**
- * Opens the distributed store (docs/architecture.md) on a standalone server, a replica set, or a sharded
- * cluster (docs/scaling.md). Succeeds even if MongoDB is down: calls then fail with the fault `unavailable`
- * within seconds until it is back.
+ * Opens the distributed store (docs/architecture.md) on a standalone server, a replica set, or a
+ * sharded cluster (docs/scaling.md). Succeeds even if MongoDB is down: calls then fail with the
+ * fault `unavailable` within seconds until it is back.
  */
 export function openMongoStore(options: MongoStoreOptions): Store {
   return storeOn(openEngine(options.uri));

@@ -10,7 +10,10 @@ const recentMs = 10_000;
 
 /** Creates the MongoDB implementation of OriginStore. */
 export function originStore(engine: MongoEngine): OriginStore {
-  /** Whether the last reservation of an origin's slots came after idle time. The next one mostly does too. */
+  /**
+   * Whether the last reservation of an origin's slots came after idle time. The next one mostly
+   * does too.
+   */
   const idle = createBoundedMap<boolean>({ maxBytes: 1024 ** 2, sizeOf: () => 1 });
   /** Origins after the last lease here. Mostly no other process has written one since. */
   const latest = createBoundedMap<{ origin: OriginDocument; at: number }>({
@@ -96,7 +99,10 @@ export function originStore(engine: MongoEngine): OriginStore {
 
     discardTimes: (origin, latest, now) =>
       engine.run(async ({ origins }) => {
-        await origins.updateOne({ _id: origin, nextFree: { $gt: latest.slot } }, { $set: { nextFree: now } });
+        await origins.updateOne(
+          { _id: origin, nextFree: { $gt: latest.slot } },
+          { $set: { nextFree: now } },
+        );
         await origins.updateOne(
           { _id: origin, 'pause.until': { $gt: latest.pause } },
           { $set: { 'pause.until': now }, $inc: { 'pause.change': 1 } },
@@ -118,8 +124,8 @@ export function originStore(engine: MongoEngine): OriginStore {
 }
 
 /**
- * Moves the first free slot of an origin by `ms`, past idle time. Returns the origin as it was before. If
- * `idle` says correctly whether the slot is in the past, one command is enough.
+ * Moves the first free slot of an origin by `ms`, past idle time. Returns the origin as it was
+ * before. If `idle` says correctly whether the slot is in the past, one command is enough.
  */
 async function reserveSlots(
   origins: MongoCollections['origins'],
@@ -134,7 +140,10 @@ async function reserveSlots(
           { _id: origin, nextFree: { $lte: now } },
           { $set: { nextFree: now + ms } },
         )
-      : await origins.findOneAndUpdate({ _id: origin, nextFree: { $gte: now } }, { $inc: { nextFree: ms } });
+      : await origins.findOneAndUpdate(
+          { _id: origin, nextFree: { $gte: now } },
+          { $inc: { nextFree: ms } },
+        );
     if (before) return before;
   }
   // The first update skips idle time; the second, atomic one alone reserves slots.
@@ -146,7 +155,10 @@ async function reserveSlots(
   return (await origins.findOneAndUpdate({ _id: origin }, { $inc: { nextFree: ms } }))!;
 }
 
-async function readOrigin(origins: MongoCollections['origins'], origin: string): Promise<OriginDocument> {
+async function readOrigin(
+  origins: MongoCollections['origins'],
+  origin: string,
+): Promise<OriginDocument> {
   for (;;) {
     const found = await origins.findOne({ _id: origin });
     if (found) return found;
@@ -157,7 +169,9 @@ async function readOrigin(origins: MongoCollections['origins'], origin: string):
 async function ensureOrigin(origins: MongoCollections['origins'], origin: string): Promise<void> {
   const start = { nextFree: 0, pause: writePause(noPause), holdings: [], leases: 0, heldUntil: 0 };
   // Of two concurrent upserts one may fail as a duplicate; the document then exists.
-  await unlessDuplicate(() => origins.updateOne({ _id: origin }, { $setOnInsert: start }, { upsert: true }));
+  await unlessDuplicate(() =>
+    origins.updateOne({ _id: origin }, { $setOnInsert: start }, { upsert: true }),
+  );
 }
 
 function readPause({ change: revision, strikes: failures, ...pause }: PauseDocument): OriginPause {

@@ -2,7 +2,12 @@ import type { UpdateFilter } from 'mongodb';
 import { type BoundedMap, createBoundedMap } from '../../base/bounded-map.ts';
 import { newId } from '../../base/id.ts';
 import type { BatchKey, BatchState, Outcome, OutcomeWrite } from '../batches.ts';
-import { addOutcomes, countOutcomes, failOutstanding, maxStalledWithProgress } from '../outcomes.ts';
+import {
+  addOutcomes,
+  countOutcomes,
+  failOutstanding,
+  maxStalledWithProgress,
+} from '../outcomes.ts';
 import type { BatchDocument, MongoCollections } from './schema.ts';
 
 /** Fields of unchanged(). */
@@ -20,7 +25,10 @@ const unchanged = ({
   total,
   success,
   failed,
-}: Pick<BatchDocument, '_id' | 'jobId' | 'attempt' | 'state' | 'total' | 'success' | 'failed'>) => ({
+}: Pick<
+  BatchDocument,
+  '_id' | 'jobId' | 'attempt' | 'state' | 'total' | 'success' | 'failed'
+>) => ({
   _id,
   jobId,
   attempt,
@@ -37,13 +45,14 @@ export type WrittenBatch = Pick<
 >;
 
 /**
- * Creates a memory of claimed batches as this process left them, so that they need not be read before a write
- * of outcomes. If another process has written one since, the update matches nothing.
+ * Creates a memory of claimed batches as this process left them, so that they need not be read
+ * before a write of outcomes. If another process has written one since, the update matches nothing.
  */
 export const createWrittenBatches = (): BoundedMap<WrittenBatch> =>
   createBoundedMap({
     maxBytes: 8 * 1024 ** 2,
-    sizeOf: ({ outcomes, segments }) => 512 + 512 * (Object.keys(outcomes).length + segments.length),
+    sizeOf: ({ outcomes, segments }) =>
+      512 + 512 * (Object.keys(outcomes).length + segments.length),
   });
 
 /** Returns a batch as its claim left it. */
@@ -54,10 +63,14 @@ export function claimedBatch(before: BatchDocument): WrittenBatch {
 }
 
 /**
- * Returns the batch that a write with all its outcomes ends, as most do, so that it need not be read. Null
- * for other writes. If the batch has other outcomes, the update matches nothing.
+ * Returns the batch that a write with all its outcomes ends, as most do, so that it need not be
+ * read. Null for other writes. If the batch has other outcomes, the update matches nothing.
  */
-function assumeBatch({ id: _id, jobId }: BatchKey, attempt: number, { outcomes, end }: OutcomeWrite) {
+function assumeBatch(
+  { id: _id, jobId }: BatchKey,
+  attempt: number,
+  { outcomes, end }: OutcomeWrite,
+) {
   const indexes = Object.keys(outcomes);
   if (!end || indexes.some((index, position) => Number(index) !== position)) return null;
   const claim = { _id, jobId, attempt, state: 'claimed' as BatchState };
@@ -148,7 +161,8 @@ export async function failBatches(
       .limit(failChunk)
       .toArray();
     if (found.length === 0) return ended;
-    // A batch that its worker changes meanwhile does not match and is read again in the next iteration.
+    // A batch that its worker changes meanwhile does not match and is read again in the next
+    // iteration.
     const taker = newId();
     const updates = found.map((batch) => {
       const outcomes = failOutstanding(batch.total, batch.outcomes, outcome);
@@ -162,7 +176,10 @@ export async function failBatches(
         endedAt: now,
       };
       return {
-        updateOne: { filter: unchanged(batch), update: { $set: { ...fields, taker }, $inc: { attempt: 1 } } },
+        updateOne: {
+          filter: unchanged(batch),
+          update: { $set: { ...fields, taker }, $inc: { attempt: 1 } },
+        },
       };
     });
     const { matchedCount } = await batches.bulkWrite(updates, { ordered: false });
@@ -173,6 +190,7 @@ export async function failBatches(
         .toArray();
       mine = new Set(marked.map(({ _id }) => _id));
     }
-    for (const { _id, total, success, failed } of found) if (mine.has(_id)) ended += total - success - failed;
+    for (const { _id, total, success, failed } of found)
+      if (mine.has(_id)) ended += total - success - failed;
   }
 }

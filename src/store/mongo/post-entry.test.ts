@@ -14,7 +14,10 @@ import { collectionsOf } from './schema.ts';
 const mongo = await findMongo();
 const always = Number.MAX_SAFE_INTEGER;
 
-/** Steps of an uncontended post: read the account, write the entry, change the balance, mark the entry. */
+/**
+ * Steps of an uncontended post: read the account, write the entry, change the balance, mark the
+ * entry.
+ */
 const postSteps = [1, 2, 3, 4];
 /** Steps that settle an entry whose key is not open: raise the revision, delete the entry. */
 const settleSteps = [1, 2];
@@ -58,16 +61,19 @@ describe.skipIf('missing' in mongo)(
     };
 
     describe.each(postSteps)('a post that ends before its step %i', (step) => {
-      test.each([5, -5])('of %i is applied or not at all, and a second call completes it', async (amount) => {
-        const userId = await userWith(20);
-        const entry = anEntry(userId, amount);
-        await haltBefore(step, collections, (halting) => post(halting, entry)).reached;
-        await expectBalance(userId, step === 4 ? 20 + amount : 20);
-        expect((await store.ledger.get(entry.key)) !== null).toBe(step === 4);
-        expect(await store.ledger.post(entry)).toEqual({ posted: true, balance: 20 + amount });
-        await expectBalance(userId, 20 + amount);
-        expect(await store.ledger.post(entry)).toEqual({ posted: true, balance: 20 + amount });
-      });
+      test.each([5, -5])(
+        'of %i is applied or not at all, and a second call completes it',
+        async (amount) => {
+          const userId = await userWith(20);
+          const entry = anEntry(userId, amount);
+          await haltBefore(step, collections, (halting) => post(halting, entry)).reached;
+          await expectBalance(userId, step === 4 ? 20 + amount : 20);
+          expect((await store.ledger.get(entry.key)) !== null).toBe(step === 4);
+          expect(await store.ledger.post(entry)).toEqual({ posted: true, balance: 20 + amount });
+          await expectBalance(userId, 20 + amount);
+          expect(await store.ledger.post(entry)).toEqual({ posted: true, balance: 20 + amount });
+        },
+      );
 
       test('is completed or removed by a repair, and can be repeated after it', async () => {
         const userId = await userWith(20);
@@ -98,10 +104,11 @@ describe.skipIf('missing' in mongo)(
           'the same post and so many others that its key is closed',
           async (entry) => {
             await store.ledger.post(entry);
-            for (let turn = 0; turn < 70; turn += 1) await store.ledger.post(anEntry(entry.userId, 1));
-            expect((await collections.users.findOne({ _id: entry.userId }))!.openKeys).not.toContain(
-              entry.key,
-            );
+            for (let turn = 0; turn < 70; turn += 1)
+              await store.ledger.post(anEntry(entry.userId, 1));
+            expect(
+              (await collections.users.findOne({ _id: entry.userId }))!.openKeys,
+            ).not.toContain(entry.key);
           },
         ],
       ];
@@ -123,7 +130,9 @@ describe.skipIf('missing' in mongo)(
       });
     });
 
-    const pairs = settleSteps.flatMap((settling) => postSteps.map((posting) => ({ settling, posting })));
+    const pairs = settleSteps.flatMap((settling) =>
+      postSteps.map((posting) => ({ settling, posting })),
+    );
     test.each(pairs)(
       'a repair suspended before its step $settling while a post ends before its step $posting leaves both consistent',
       async ({ settling, posting }) => {
@@ -131,11 +140,14 @@ describe.skipIf('missing' in mongo)(
         const entry = anEntry(userId, -5);
         await haltBefore(3, collections, (halting) => post(halting, entry)).reached;
         const pending = (await collections.ledger.findOne({ _id: entry.key }))!;
-        const repair = haltBefore(settling, collections, (halting) => settlePending(halting, pending));
+        const repair = haltBefore(settling, collections, (halting) =>
+          settlePending(halting, pending),
+        );
         await repair.reached;
         // Its step 2 changes only the stamp, so it takes one more step than an uncontended post.
-        await haltBefore(posting === 1 ? 1 : posting + 1, collections, (halting) => post(halting, entry))
-          .reached;
+        await haltBefore(posting === 1 ? 1 : posting + 1, collections, (halting) =>
+          post(halting, entry),
+        ).reached;
         const between = await state(userId);
         expect(between.balance).toBe(between.sum);
         repair.resume();
@@ -175,8 +187,9 @@ describe.skipIf('missing' in mongo)(
           voidKey(halting, entry.key, userId, aTime),
         );
         await paused.reached;
-        await haltBefore(posting === 1 ? 1 : posting + 1, collections, (halting) => post(halting, entry))
-          .reached;
+        await haltBefore(posting === 1 ? 1 : posting + 1, collections, (halting) =>
+          post(halting, entry),
+        ).reached;
         paused.resume();
         const kept = await paused.result;
         await expectBalance(userId, kept === null ? 20 : 15);
@@ -190,7 +203,9 @@ describe.skipIf('missing' in mongo)(
       const userId = await userWith(3);
       const entry = anEntry(userId, -5);
       expect(await store.ledger.post(entry)).toEqual({ posted: false, balance: 3 });
-      expect(await collections.ledger.findOne({ _id: entry.key })).toMatchObject({ state: 'pending' });
+      expect(await collections.ledger.findOne({ _id: entry.key })).toMatchObject({
+        state: 'pending',
+      });
       await expectBalance(userId, 3);
       expect(await store.ledger.repair(always)).toBe(1);
       expect(await collections.ledger.findOne({ _id: entry.key })).toBeNull();
@@ -243,9 +258,14 @@ describe.skipIf('missing' in mongo)(
       );
 
       test('counts credits that the key had spent when its document was written', async () => {
-        const key = { ...aKey({ userId: await userWith(100), creditCeiling: 10 }), creditsSpent: 6 };
+        const key = {
+          ...aKey({ userId: await userWith(100), creditCeiling: 10 }),
+          creditsSpent: 6,
+        };
         await store.apiKeys.insert(key);
-        expect(await store.ledger.post(charge(key, 5))).toMatchObject({ ceiling: { max: 10, spent: 6 } });
+        expect(await store.ledger.post(charge(key, 5))).toMatchObject({
+          ceiling: { max: 10, spent: 6 },
+        });
         expect(await store.ledger.post(charge(key, 4))).toMatchObject({ posted: true });
         expect(await spent(key)).toBe(10);
       });
@@ -254,7 +274,9 @@ describe.skipIf('missing' in mongo)(
     test('open keys of an account stay few', async () => {
       const userId = await userWith(0);
       for (let turn = 0; turn < 200; turn += 1) await store.ledger.post(anEntry(userId, 1));
-      expect((await collections.users.findOne({ _id: userId }))!.openKeys.length).toBeLessThanOrEqual(64);
+      expect(
+        (await collections.users.findOne({ _id: userId }))!.openKeys.length,
+      ).toBeLessThanOrEqual(64);
       await expectBalance(userId, 200);
     });
   },

@@ -8,31 +8,32 @@ import { unlessDuplicate } from './duplicates.ts';
 import type { LedgerDocument, MongoCollections, UserDocument } from './schema.ts';
 
 /*
- * Posts an entry to the ledger and the balance exactly once with updates of single documents. The process may
- * crash or be delayed between any two steps.
+ * Posts an entry to the ledger and the balance exactly once with updates of single documents. The
+ * process may crash or be delayed between any two steps.
  *
  *   1  Read the account: its revision and its open keys.
  *   2  Insert the entry as pending, or put a new stamp on the existing pending one.
  *   3  If the key is open, the entry is in the balance: continue with 5.
- *   4  In one update of the account, if its revision is unchanged and the key is not open: change the balance
- *      and open the key. A charge also requires a sufficient balance, and that the credit ceiling of its API
- *      key covers it. The same update changes the credits that the key has spent, which are therefore in the
- *      account.
+ *   4  In one update of the account, if its revision is unchanged and the key is not open: change
+ *      the balance and open the key. A charge also requires a sufficient balance, and that the
+ *      credit ceiling of its API key covers it. The same update changes the credits that the key
+ *      has spent, which are therefore in the account.
  *   5  Mark the entry as applied.
  *   6  If many keys are open, remove those of applied entries and increment the revision.
  *
  * An entry counts while it is applied or its key is open. Why this is correct:
- * - Never twice: a key leaves `openKeys` only after its entry was marked (6), together with an increment of
- *   the revision. A call that read the account before fails at 4. A call that reads it later finds the entry
- *   applied at 2, since 2 follows 1.
- * - Never half: a pending entry whose key is not open is not in the balance, and the repair deletes it. The
- *   repair first increments the revision if the key is not open, so that calls that read the account before fail
- *   at 4 and start over. Then it deletes the entry if it is still pending with the stamp that the repair
- *   read. A call that reads the account after the increment writes a new stamp at 2, before 4, which protects
- *   the entry. Without the stamp, the repair could delete an entry right after 4.
+ * - Never twice: a key leaves `openKeys` only after its entry was marked (6), together with an
+ *   increment of the revision. A call that read the account before fails at 4. A call that reads it
+ *   later finds the entry applied at 2, since 2 follows 1.
+ * - Never half: a pending entry whose key is not open is not in the balance, and the repair deletes
+ *   it. The repair first increments the revision if the key is not open, so that calls that read
+ *   the account before fail at 4 and start over. Then it deletes the entry if it is still pending
+ *   with the stamp that the repair read. A call that reads the account after the increment writes a
+ *   new stamp at 2, before 4, which protects the entry. Without the stamp, the repair could delete
+ *   an entry right after 4.
  *
- * A key is voided by a document in the state `void`, which no step changes. A pending entry becomes void in
- * the same way as the repair deletes it, so that no earlier post passes 4. See
+ * A key is voided by a document in the state `void`, which no step changes. A pending entry becomes
+ * void in the same way as the repair deletes it, so that no earlier post passes 4. See
  * docs/decisions/0003-ledger-protocol.md.
  */
 
@@ -40,7 +41,10 @@ import type { LedgerDocument, MongoCollections, UserDocument } from './schema.ts
 const openKeyLimit = 64;
 
 /** Posts an entry (LedgerStore.post). */
-export async function post(collections: MongoCollections, entry: LedgerEntry): Promise<PostingResult> {
+export async function post(
+  collections: MongoCollections,
+  entry: LedgerEntry,
+): Promise<PostingResult> {
   const ceiling = await readCeiling(collections, entry.keyId);
   for (;;) {
     const result = await tryPost(collections, entry, ceiling);
@@ -77,13 +81,16 @@ async function tryPost(
   const changed = await changeBalance(users, entry, account.revision, ceiling);
   if (changed === null) return explainRefusal(users, entry, account.revision, ceiling);
   await markApplied(ledger, key);
-  if (changed.openKeys.length > openKeyLimit) await closeKeys(collections, userId, changed.openKeys);
+  if (changed.openKeys.length > openKeyLimit)
+    await closeKeys(collections, userId, changed.openKeys);
   return { posted: true, balance: changed.balance };
 }
 
 /** Returns true if the fields that step 4 uses are the same. */
 function hasSameValues(pending: LedgerDocument, { userId, amount, keyId }: LedgerEntry): boolean {
-  return pending.userId === userId && pending.amount === amount && (pending.keyId ?? null) === keyId;
+  return (
+    pending.userId === userId && pending.amount === amount && (pending.keyId ?? null) === keyId
+  );
 }
 
 /** Step 4. Returns null if the account has changed or does not cover a charge. */
@@ -93,7 +100,8 @@ function changeBalance(
   revision: number,
   ceiling: SpentCeiling | null,
 ) {
-  const covered = amount < 0 ? { balance: { $gte: -amount }, ...coveredByCeiling(ceiling, amount) } : {};
+  const covered =
+    amount < 0 ? { balance: { $gte: -amount }, ...coveredByCeiling(ceiling, amount) } : {};
   return users.findOneAndUpdate(
     { _id: userId, revision, openKeys: { $ne: key }, ...covered },
     {
@@ -105,8 +113,8 @@ function changeBalance(
 }
 
 /**
- * Returns the result of a charge that the unchanged account does not cover. Null if it has changed. The pending
- * entry stays: it does not count, and a later call with its key reuses it.
+ * Returns the result of a charge that the unchanged account does not cover. Null if it has changed.
+ * The pending entry stays: it does not count, and a later call with its key reuses it.
  */
 async function explainRefusal(
   users: MongoCollections['users'],
@@ -121,12 +129,14 @@ async function explainRefusal(
   if (balance + amount < 0) return { posted: false, balance };
   if (ceiling === null) return null;
   const spent = ceiling.spent + (current.spentByKey?.[keyId ?? ''] ?? 0);
-  return spent - amount > ceiling.max ? { posted: false, balance, ceiling: { ...ceiling, spent } } : null;
+  return spent - amount > ceiling.max
+    ? { posted: false, balance, ceiling: { ...ceiling, spent } }
+    : null;
 }
 
 /**
- * Returns the credit ceiling of a key, with the credits that it had spent when its document was written, or
- * null if there is none. Neither ever changes.
+ * Returns the credit ceiling of a key, with the credits that it had spent when its document was
+ * written, or null if there is none. Neither ever changes.
  */
 async function readCeiling(
   { apiKeys }: MongoCollections,
@@ -149,7 +159,10 @@ function coveredByCeiling(ceiling: SpentCeiling | null, amount: number): Filter<
   return left < 0 ? { _id: { $in: [] } } : { [spentField(ceiling)]: { $not: { $gt: left } } };
 }
 
-/** Step 2. Returns `deleted` if another call deleted the entry meanwhile and the account must be read again. */
+/**
+ * Step 2. Returns `deleted` if another call deleted the entry meanwhile and the account must be
+ * read again.
+ */
 async function writePending(
   ledger: MongoCollections['ledger'],
   { key, ...entry }: LedgerEntry,
@@ -179,7 +192,11 @@ async function markApplied(ledger: MongoCollections['ledger'], key: string): Pro
 }
 
 /** Step 6. */
-async function closeKeys({ users, ledger }: MongoCollections, userId: string, open: string[]): Promise<void> {
+async function closeKeys(
+  { users, ledger }: MongoCollections,
+  userId: string,
+  open: string[],
+): Promise<void> {
   const applied = await ledger
     .find({ _id: { $in: open }, state: 'applied' }, { projection: { _id: 1 } })
     .toArray();
@@ -189,10 +206,13 @@ async function closeKeys({ users, ledger }: MongoCollections, userId: string, op
 }
 
 /**
- * Marks a pending entry as applied if its key is open, otherwise deletes it. `entry` includes the stamp that
- * was read. Returns false if another call was faster or is posting the entry.
+ * Marks a pending entry as applied if its key is open, otherwise deletes it. `entry` includes the
+ * stamp that was read. Returns false if another call was faster or is posting the entry.
  */
-export async function settlePending(collections: MongoCollections, entry: LedgerDocument): Promise<boolean> {
+export async function settlePending(
+  collections: MongoCollections,
+  entry: LedgerDocument,
+): Promise<boolean> {
   const { ledger } = collections;
   if (!(await fence(collections, entry))) return markApplied(ledger, entry._id);
   const removed = await ledger.deleteOne({ _id: entry._id, state: 'pending', stamp: entry.stamp });
@@ -239,7 +259,13 @@ export function voidDocument(key: string, userId: string, at: number): LedgerDoc
 }
 
 /** Makes earlier posts of the entry start over. Returns false if the entry is in the balance. */
-async function fence({ users }: MongoCollections, { _id, userId }: LedgerDocument): Promise<boolean> {
-  const barred = await users.updateOne({ _id: userId, openKeys: { $ne: _id } }, { $inc: { revision: 1 } });
+async function fence(
+  { users }: MongoCollections,
+  { _id, userId }: LedgerDocument,
+): Promise<boolean> {
+  const barred = await users.updateOne(
+    { _id: userId, openKeys: { $ne: _id } },
+    { $inc: { revision: 1 } },
+  );
   return barred.matchedCount === 1;
 }

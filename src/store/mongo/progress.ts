@@ -64,7 +64,9 @@ export function progressStore(engine: MongoEngine): ProgressStore {
       engine.run(async ({ batches }) => {
         const isQueued = { $eq: ['$state', 'queued'] };
         // Null counts as earlier.
-        const isDue = { $and: [isQueued, { $lte: ['$queuedAt', now] }, { $lte: ['$notBefore', now] }] };
+        const isDue = {
+          $and: [isQueued, { $lte: ['$queuedAt', now] }, { $lte: ['$notBefore', now] }],
+        };
         const rows = batches.aggregate<
           Omit<Backlog, 'market' | 'lane'> & { _id: Pick<Backlog, 'market' | 'lane'> }
         >([

@@ -19,7 +19,9 @@ export type UserDocument = Stored<User> & {
   spentByKey?: Record<string, number>;
 };
 
-/** A ledger entry. `pending`: counts only while its key is open. `void`: never counts, and stays. */
+/**
+ * A ledger entry. `pending`: counts only while its key is open. `void`: never counts, and stays.
+ */
 export type LedgerDocument = Omit<LedgerEntry, 'key'> & {
   _id: string;
   state: 'pending' | 'applied' | 'void';
@@ -41,8 +43,8 @@ export type JobDocument = Omit<Stored<Job>, 'number' | 'state' | 'params'> & {
 };
 
 /**
- * A batch. `units` is JSON text, since inputs have arbitrary field names; `keys` are the unit keys, for an
- * index.
+ * A batch. `units` is JSON text, since inputs have arbitrary field names; `keys` are the unit keys,
+ * for an index.
  */
 export type BatchDocument = Omit<Stored<Batch>, 'units' | 'outcomes'> & {
   total: number;
@@ -51,12 +53,18 @@ export type BatchDocument = Omit<Stored<Batch>, 'units' | 'outcomes'> & {
   outcomes: Record<string, Outcome>;
   file: StoredFile | null;
   draft: string;
-  /** Id of the call that last moved the batch, by which concurrent callers find the batches they moved. */
+  /**
+   * Id of the call that last moved the batch, by which concurrent callers find the batches they
+   * moved.
+   */
   taker: string;
 };
 
 /** A pause, with `revision` and `failures` under their stored names. */
-export type PauseDocument = Omit<OriginPause, 'revision' | 'failures'> & { change: number; strikes: number };
+export type PauseDocument = Omit<OriginPause, 'revision' | 'failures'> & {
+  change: number;
+  strikes: number;
+};
 
 /** Shared state of an origin. */
 export interface OriginDocument {
@@ -70,7 +78,10 @@ export interface OriginDocument {
   heldUntil: number;
 }
 
-/** State of the schema. One process at a time migrates: the one named by `holder`, until `leaseUntil`. */
+/**
+ * State of the schema. One process at a time migrates: the one named by `holder`, until
+ * `leaseUntil`.
+ */
 export interface SchemaDocument {
   _id: 'schema';
   version: number;

@@ -26,16 +26,31 @@ export function readEntry({ _id, state: _, stamp: __, ...entry }: LedgerDocument
 }
 
 /** Converts a job for storage. `draft` is the id of its writing. */
-export function writeJob(job: Job, draft: string, state: JobDocument['state'] = job.state): JobDocument {
+export function writeJob(
+  job: Job,
+  draft: string,
+  state: JobDocument['state'] = job.state,
+): JobDocument {
   const dueAt = state === 'writing' ? null : job.dueAt;
-  return { ...writeDocument(declarations.jobs, { ...job, dueAt, state }), draft } as unknown as JobDocument;
+  return {
+    ...writeDocument(declarations.jobs, { ...job, dueAt, state }),
+    draft,
+  } as unknown as JobDocument;
 }
 
 /** Converts a batch for storage. */
 export function writeBatch(batch: Batch, draft: string): BatchDocument {
   const { id, units, ...rest } = batch;
   const keys = [...new Set(units.map(({ key }) => key))];
-  return { _id: id, ...rest, total: units.length, keys, draft, taker: '', units: JSON.stringify(units) };
+  return {
+    _id: id,
+    ...rest,
+    total: units.length,
+    keys,
+    draft,
+    taker: '',
+    units: JSON.stringify(units),
+  };
 }
 
 /** Converts a stored batch with its units. */

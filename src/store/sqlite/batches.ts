@@ -10,7 +10,12 @@ import {
   type StoredBatch,
   type Unit,
 } from '../batches.ts';
-import { addOutcomes, countOutcomes, failOutstanding, maxStalledWithProgress } from '../outcomes.ts';
+import {
+  addOutcomes,
+  countOutcomes,
+  failOutstanding,
+  maxStalledWithProgress,
+} from '../outcomes.ts';
 import { createCollection, toColumn } from './collection.ts';
 import type { SqliteConnection } from './connection.ts';
 import type { SqliteEngine } from './engine.ts';
@@ -49,8 +54,8 @@ export function batchStore(durable: SqliteEngine): BatchStore {
     },
 
     claim: async ({ id, jobId }, attempt, now, leaseUntil) => {
-      // Units never change. A batch that another process changes meanwhile has another attempt, or is due at
-      // another time, which is only measured.
+      // Units never change. A batch that another process changes meanwhile has another attempt, or
+      // is due at another time, which is only measured.
       const before = engine.get<{ dueAt: number | null; units: string; isInterrupted: number }>(
         `SELECT max(queued_at, coalesce(not_before, 0)) AS dueAt, units,
            attempt > 0 AND not_before IS NULL AS isInterrupted
@@ -64,7 +69,8 @@ export function batchStore(durable: SqliteEngine): BatchStore {
          WHERE id = ? AND job_id = ?
            AND ((state IN ('waiting', 'queued') AND attempt = ?) OR (state = 'claimed' AND lease_until < ?))
          RETURNING ${batches.select}`,
-        // Also set for a batch that was waiting, so that requeueStalled() finds it after its release.
+        // Also set for a batch that was waiting, so that requeueStalled() finds it after its
+        // release.
         now,
         now,
         leaseUntil,
@@ -83,7 +89,8 @@ export function batchStore(durable: SqliteEngine): BatchStore {
       };
     },
 
-    recordOutcomes: async (batch, attempt, write) => writeOutcomes(engine, durable, batch, attempt, write),
+    recordOutcomes: async (batch, attempt, write) =>
+      writeOutcomes(engine, durable, batch, attempt, write),
 
     fail: async (jobId, states, outcome, now) =>
       engine.write(() => failBatches(engine, jobId, states, outcome, now)),
@@ -128,9 +135,10 @@ interface Condition {
 }
 
 /**
- * Adds outcomes to a claimed batch and ends it if the write says so. The counts grow with every outcome, so
- * the update matches nothing if another write came first; then the batch is read again. Uses `durable` for an
- * end that replaces segments: the caller deletes them next, so a power failure must not undo it.
+ * Adds outcomes to a claimed batch and ends it if the write says so. The counts grow with every
+ * outcome, so the update matches nothing if another write came first; then the batch is read again.
+ * Uses `durable` for an end that replaces segments: the caller deletes them next, so a power
+ * failure must not undo it.
  */
 function writeOutcomes(
   engine: SqliteConnection,
@@ -176,8 +184,8 @@ function writeOutcomes(
 }
 
 /**
- * Ends the batches and increments their attempt, so that a worker's later write has no effect. Must run in a
- * transaction.
+ * Ends the batches and increments their attempt, so that a worker's later write has no effect. Must
+ * run in a transaction.
  */
 function failBatches(
   engine: SqliteConnection,

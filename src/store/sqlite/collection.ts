@@ -59,7 +59,10 @@ export function toColumn(value: unknown): Value {
 }
 
 /** Creates the mapping of some fields of a declaration; by default those that reads return. */
-export function mapRows<T>(declaration: Declaration, fields = readFields(declaration)): RowMapping<T> {
+export function mapRows<T>(
+  declaration: Declaration,
+  fields = readFields(declaration),
+): RowMapping<T> {
   const readers = fields.map((field): ((value: Value) => unknown) | null => {
     const [type] = typeOf(declaration, field);
     if (type === 'flag') return (value) => value === 1;
@@ -97,8 +100,8 @@ const sqlTypes = {
 };
 
 /**
- * Returns the statements that create a declared table and its indexes. Times are REAL to accept fractions of
- * a millisecond.
+ * Returns the statements that create a declared table and its indexes. Times are REAL to accept
+ * fractions of a millisecond.
  */
 export function createTable(declaration: Declaration): string {
   const { name, fields, id, clustered } = declaration;
@@ -116,7 +119,12 @@ export function createTable(declaration: Declaration): string {
 export function createIndexes(declaration: Declaration): string[] {
   const table = columnOf(declaration.name);
   return (declaration.indexes ?? []).map(({ fields, unique, set }) => {
-    const index = [table, 'by', ...fields.map(columnOf), ...(set === undefined ? [] : ['set'])].join('_');
+    const index = [
+      table,
+      'by',
+      ...fields.map(columnOf),
+      ...(set === undefined ? [] : ['set']),
+    ].join('_');
     const where = set === undefined ? '' : ` WHERE ${setCondition(declaration, set)}`;
     return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${index} ON ${table} (${list(fields)})${where};`;
   });
@@ -144,9 +152,14 @@ const operators: Readonly<Record<string, string>> = {
 export const visibleIn = ({ field, values }: NonNullable<Declaration['hidden']>): string =>
   `${quoted(field)} NOT IN (${values.map((value) => `'${value}'`).join(', ')})`;
 
-/** Returns the condition of the visible document whose id's fields have the values of the parameters. */
+/**
+ * Returns the condition of the visible document whose id's fields have the values of the
+ * parameters.
+ */
 const idCondition = ({ id, hidden }: Declaration): string =>
-  [...id.map((field) => `${quoted(field)} = ?`), ...(hidden ? [visibleIn(hidden)] : [])].join(' AND ');
+  [...id.map((field) => `${quoted(field)} = ?`), ...(hidden ? [visibleIn(hidden)] : [])].join(
+    ' AND ',
+  );
 
 function termsOf(declaration: Declaration, where: object): Term[] {
   const terms = Object.entries(where).flatMap(([field, condition]) =>
@@ -175,12 +188,15 @@ function constantTerm(field: string, operator: string, value: unknown): Term {
 
 function termOf(field: string, operator: string, value: unknown): Term {
   const column = quoted(field);
-  if (operator === 'in') return [`${column} IN (SELECT value FROM json_each(?))`, storedJson(value)];
+  if (operator === 'in')
+    return [`${column} IN (SELECT value FROM json_each(?))`, storedJson(value)];
   // Constants, since partial indexes are chosen before parameters are known.
   if (value === null || value === '')
     return [`${column} ${operators[operator]} ${value === null ? 'NULL' : "''"}`];
   const compared = `${column} ${operator === 'is' ? '=' : operators[operator]}`;
-  return typeof value === 'boolean' ? [`${compared} ${Number(value)}`] : [`${compared} ?`, toColumn(value)];
+  return typeof value === 'boolean'
+    ? [`${compared} ${Number(value)}`]
+    : [`${compared} ?`, toColumn(value)];
 }
 
 function searchTerm({ fields, text }: Search): Term {
@@ -219,7 +235,10 @@ function updateOf(
 }
 
 /** Runs statements, each chunk of them in a transaction. */
-function runAll(connection: SqliteConnection, runs: readonly [sql: string, values: Value[]][]): void {
+function runAll(
+  connection: SqliteConnection,
+  runs: readonly [sql: string, values: Value[]][],
+): void {
   for (const chunk of inChunks(runs, chunkSize))
     connection.write(() => {
       for (const [sql, values] of chunk) connection.run(sql, ...values);
@@ -235,7 +254,10 @@ type DataFile = SqliteConnection & {
 
 export function createCollections(engine: DataFile): Collections {
   return Object.fromEntries(
-    Object.entries(declarations).map(([name, declaration]) => [name, createCollection(engine, declaration)]),
+    Object.entries(declarations).map(([name, declaration]) => [
+      name,
+      createCollection(engine, declaration),
+    ]),
   ) as unknown as Collections;
 }
 
@@ -252,13 +274,24 @@ export function createCollection<T extends object>(
   const insertSql = `INSERT INTO ${table} (${whole.columns}) VALUES (${whole.marks}) ON CONFLICT`;
   const byId = `SELECT ${rows.select} FROM ${table} WHERE ${idCondition(declaration)}`;
   const insert = async (each: T) => {
-    const added = (reports ? engine.relaxed : writer).run(`${insertSql} DO NOTHING`, ...whole.values(each));
+    const added = (reports ? engine.relaxed : writer).run(
+      `${insertSql} DO NOTHING`,
+      ...whole.values(each),
+    );
     if (reports) await engine.sync();
     return added === 1;
   };
-  const update = (where: Where<T>, change: Partial<T>, { add, relaxed }: UpdateOptions<T> = {}): T | null => {
+  const update = (
+    where: Where<T>,
+    change: Partial<T>,
+    { add, relaxed }: UpdateOptions<T> = {},
+  ): T | null => {
     const [sql, values] = updateOf(declaration, where, change, add);
-    return (relaxed ? engine.relaxed : writer).document(rows, `${sql} RETURNING ${rows.select}`, ...values);
+    return (relaxed ? engine.relaxed : writer).document(
+      rows,
+      `${sql} RETURNING ${rows.select}`,
+      ...values,
+    );
   };
   const insertsOf = (documents: readonly T[], conflict: string) =>
     documents.map((each): [string, Value[]] => [`${insertSql} ${conflict}`, whole.values(each)]);
@@ -275,7 +308,8 @@ export function createCollection<T extends object>(
     if (search !== undefined) terms.push(searchTerm(search));
     const sql = `SELECT ${rows.select} FROM ${table} WHERE ${conjunction(terms)} ${sorted(order, newestFirst)}`;
     const values = valuesOf(terms);
-    if (limit !== undefined) return engine.documents(rows, `${sql} LIMIT ?`, ...values, Math.max(0, limit));
+    if (limit !== undefined)
+      return engine.documents(rows, `${sql} LIMIT ?`, ...values, Math.max(0, limit));
     if (!declaration.cached || values.length !== 1) return engine.documents(rows, sql, ...values);
     return [...engine.cache.documents(rows, sql, String(values[0]))];
   };
@@ -315,7 +349,10 @@ export function createCollection<T extends object>(
       const counted = mapRows<never>(declaration, [...fields]);
       const sql = `SELECT ${counted.select}, count(*) FROM ${table} WHERE ${conjunction(terms)}
         GROUP BY ${counted.columns} ORDER BY ${counted.columns}`;
-      const read = (row: readonly Value[]) => ({ ...(counted.read(row) as object), count: row.at(-1) });
+      const read = (row: readonly Value[]) => ({
+        ...(counted.read(row) as object),
+        count: row.at(-1),
+      });
       return engine.documents({ read: read as RowReader<never>['read'] }, sql, ...valuesOf(terms));
     },
 
@@ -324,7 +361,10 @@ export function createCollection<T extends object>(
     put: async (document) => {
       if (document.revision === 1) return insert(document);
       const which = Object.fromEntries(fixed.map((field) => [field, document[field as keyof T]]));
-      return update({ ...which, revision: document.revision - 1 } as unknown as Where<T>, document) !== null;
+      return (
+        update({ ...which, revision: document.revision - 1 } as unknown as Where<T>, document) !==
+        null
+      );
     },
 
     upsert: async (documents) => {
@@ -336,7 +376,8 @@ export function createCollection<T extends object>(
       const [stored, given] = [table, 'excluded'].map((from) =>
         newer.map((field) => `${from}.${quoted(field)}`).join(', '),
       );
-      const condition = newer.length === 0 ? 'TRUE' : `(${stored}) ${strictly ? '<' : '<='} (${given})`;
+      const condition =
+        newer.length === 0 ? 'TRUE' : `(${stored}) ${strictly ? '<' : '<='} (${given})`;
       runAll(
         writer,
         insertsOf(documents, `(${list(id)}) DO UPDATE SET ${sets.join(', ')} WHERE ${condition}`),
@@ -345,7 +386,9 @@ export function createCollection<T extends object>(
 
     accumulate: async (documents) => {
       const { counters = [] } = declaration;
-      const sets = counters.map((field) => `${quoted(field)} = ${quoted(field)} + excluded.${quoted(field)}`);
+      const sets = counters.map(
+        (field) => `${quoted(field)} = ${quoted(field)} + excluded.${quoted(field)}`,
+      );
       runAll(writer, insertsOf(documents, `(${list(id)}) DO UPDATE SET ${sets.join(', ')}`));
     },
 
@@ -354,7 +397,9 @@ export function createCollection<T extends object>(
       if (due === undefined) throw new Error(`${table} has no due documents`);
       const column = quoted(due);
       // The sign excludes the other conditions from the choice of the index.
-      const terms = termsOf(declaration, where).map(([sql, ...values]): Term => [`+${sql}`, ...values]);
+      const terms = termsOf(declaration, where).map(
+        ([sql, ...values]): Term => [`+${sql}`, ...values],
+      );
       const isDue = conjunction([[`${column} <= ?`], ...terms]);
       const sought = `SELECT ${list(id)} FROM ${table} WHERE ${isDue} ORDER BY ${column}, ${list(id)} LIMIT ?`;
       const values = [now, ...valuesOf(terms)];

@@ -70,7 +70,10 @@ describe('sync()', () => {
   });
 });
 
-/** A store that records the level of every statement and transaction, and `sync` for waits without a lock. */
+/**
+ * A store that records the level of every statement and transaction, and `sync` for waits without a
+ * lock.
+ */
 function observed(): { store: Store; levels: () => Set<string> } {
   let seen = new Set<string>();
   const observe = (connection: SqliteConnection): SqliteConnection => {
@@ -175,7 +178,10 @@ describe('openSqliteStore()', () => {
             end: { file: null, at: aTime },
           }),
       ],
-      ['crawls.upsert', () => store.crawls.upsert([{ key: 'key', at: aTime, body: Buffer.from('x') }])],
+      [
+        'crawls.upsert',
+        () => store.crawls.upsert([{ key: 'key', at: aTime, body: Buffer.from('x') }]),
+      ],
     ];
     for (const [name, call] of calls) {
       levels();

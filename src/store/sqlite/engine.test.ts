@@ -42,7 +42,9 @@ test('a closed store, and a folder that is a file, are unavailable', async () =>
   await expect(store.ledger.post(entry)).rejects.toMatchObject({ code: 'unavailable' });
   await writeFile(join(folder, 'file'), '');
   const inside = join(folder, 'file', 'store.sqlite');
-  expect(() => openSqliteStore({ path: inside })).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  expect(() => openSqliteStore({ path: inside })).toThrow(
+    expect.objectContaining({ code: 'unavailable' }),
+  );
 });
 
 test('a next version keeps the data of this one, migrates once, and this one refuses its file', async () => {
@@ -107,7 +109,12 @@ test('jobs of the first version are due as their states say', async () => {
   const { id: userId } = aUser();
   const jobs = [];
   for (const state of [...openStates, 'completed'] as const) {
-    const fields = { userId, state, decideBy: aTime + 7, finishedAt: state === 'completed' ? aTime : null };
+    const fields = {
+      userId,
+      state,
+      decideBy: aTime + 7,
+      finishedAt: state === 'completed' ? aTime : null,
+    };
     jobs.push((await storeJob(store, 1, fields)).job);
   }
   await store.close();
@@ -134,7 +141,10 @@ test('jobs of the first version are due as their states say', async () => {
 
 test('a file that is not a database, and one of a newer version, are rejected with a reason', async () => {
   const text = join(folder, 'text.sqlite');
-  await writeFile(text, 'a letter to a friend, long enough to be looked at by the engine'.repeat(20));
+  await writeFile(
+    text,
+    'a letter to a friend, long enough to be looked at by the engine'.repeat(20),
+  );
   expect(() => openSqliteStore({ path: text })).toThrow(
     /text\.sqlite is damaged, .*\(file is not a database\)/,
   );

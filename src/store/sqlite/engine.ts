@@ -14,18 +14,20 @@ import { migrate, readVersion } from './schema.ts';
 type Durability = 'FULL' | 'NORMAL';
 
 /**
- * An open data file. Calls throw faults: `unavailable` if the file cannot be used at the moment. A commit is
- * on disk when the call returns and survives a power failure, as do all commits before it.
+ * An open data file. Calls throw faults: `unavailable` if the file cannot be used at the moment. A
+ * commit is on disk when the call returns and survives a power failure, as do all commits before
+ * it.
  */
 export interface SqliteEngine extends SqliteConnection {
   /**
-   * The same file for writes that a power failure may undo: commits do not wait for the disk. Lost commits
-   * are always the latest ones, each as a whole, so a later durable commit makes them durable.
+   * The same file for writes that a power failure may undo: commits do not wait for the disk. Lost
+   * commits are always the latest ones, each as a whole, so a later durable commit makes them
+   * durable.
    */
   readonly relaxed: SqliteConnection;
   /**
-   * Resolves when every earlier commit of the file is on disk. Waits in a thread, and other processes can
-   * write meanwhile. Rejects with `unavailable`.
+   * Resolves when every earlier commit of the file is on disk. Waits in a thread, and other
+   * processes can write meanwhile. Rejects with `unavailable`.
    */
   sync(): Promise<void>;
   /** Cache for frequent reads. */
@@ -39,8 +41,8 @@ export interface SqliteEngine extends SqliteConnection {
 export const busyTimeoutMs = 5_000;
 
 /**
- * Intervals at which a statement is tried again while another process writes. SQLite itself would sleep for
- * 1, 2, 5, 10, and more milliseconds, but most transactions take less than one.
+ * Intervals at which a statement is tried again while another process writes. SQLite itself would
+ * sleep for 1, 2, 5, 10, and more milliseconds, but most transactions take less than one.
  */
 const busyRetry: BackOff = { firstMs: 0.25, maxMs: 1 };
 
@@ -50,12 +52,14 @@ const sleeper = new Int32Array(new SharedArrayBuffer(4));
 /** Primary result codes of temporary failures: busy, locked, read-only, I/O, full, cannot open. */
 const transientCodes = new Set([5, 6, 8, 10, 13, 14]);
 
-/** Primary result codes of a file whose content is wrong, or cannot be read: corrupt, no database. */
+/**
+ * Primary result codes of a file whose content is wrong, or cannot be read: corrupt, no database.
+ */
 const damageCodes = new Set([11, 26]);
 
 /**
- * Denies other users access to the data file, its log, and its index. SQLite creates the latter two with the
- * mode of the first.
+ * Denies other users access to the data file, its log, and its index. SQLite creates the latter two
+ * with the mode of the first.
  */
 function restrictAccess(path: string): void {
   openPrivateFolder(dirname(path));
@@ -76,8 +80,8 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
     guarded(path, () => {
       // The log shrinks to 64 MB after a burst of writes.
       database.exec(
-        // Pages of 8 KiB waste less space on records of some kilobytes than the default 4. Existing files
-        // keep theirs. fullfsync: on macOS, fsync() leaves data in the drive's cache.
+        // Pages of 8 KiB waste less space on records of some kilobytes than the default 4. Existing
+        // files keep theirs. fullfsync: on macOS, fsync() leaves data in the drive's cache.
         'PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA journal_size_limit = 67108864',
       );
       database.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
@@ -128,7 +132,11 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
       all: <T>(sql: string, ...values: Value[]) =>
         run(prepareObjects, sql, (statement) => statement.all(...values) as T[]),
       get: <T>(sql: string, ...values: Value[]) =>
-        run(prepareObjects, sql, (statement) => (statement.get(...values) as T | undefined) ?? null),
+        run(
+          prepareObjects,
+          sql,
+          (statement) => (statement.get(...values) as T | undefined) ?? null,
+        ),
       documents: (shape, sql, ...values) =>
         run(prepareArrays, sql, (statement) =>
           (statement.all(...values) as unknown as Value[][]).map((row) => shape.read(row)),
@@ -177,8 +185,9 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
 const flush = promisify(fsync);
 
 /**
- * Opens the log of a data file to flush it. A commit is on disk with its part of the log, or a checkpoint has
- * moved it to the data file, which waits for the disk. Locks are on other files, so that closing it is safe.
+ * Opens the log of a data file to flush it. A commit is on disk with its part of the log, or a
+ * checkpoint has moved it to the data file, which waits for the disk. Locks are on other files, so
+ * that closing it is safe.
  */
 function openLog(path: string): Pick<SqliteEngine, 'sync' | 'close'> {
   if (path === ':memory:') return { sync: async () => {}, close: () => {} };
@@ -199,7 +208,8 @@ function openLog(path: string): Pick<SqliteEngine, 'sync' | 'close'> {
     file = undefined;
   };
   return {
-    // A flush that has begun may miss the last commit. The next one serves all calls that wait for it.
+    // A flush that has begun may miss the last commit. The next one serves all calls that wait for
+    // it.
     sync: () => {
       waiting ??= flushing = flushing.then(start, start);
       return waiting;
@@ -235,9 +245,10 @@ function preparer(database: DatabaseSync, arrays: boolean): Prepare {
 let writes = 0;
 
 /**
- * Returns a function that numbers the versions of the file seen by reads outside of a transaction. `writes`
- * detects commits of this process, and SQLite's data_version commits of other processes. The latter is read
- * once per turn of the event loop, hence before any read for a request that arrived in that turn.
+ * Returns a function that numbers the versions of the file seen by reads outside of a transaction.
+ * `writes` detects commits of this process, and SQLite's data_version commits of other processes.
+ * The latter is read once per turn of the event loop, hence before any read for a request that
+ * arrived in that turn.
  */
 function versionOf(database: DatabaseSync): () => number | undefined {
   const dataVersion = database.prepare('PRAGMA data_version');
@@ -249,7 +260,8 @@ function versionOf(database: DatabaseSync): () => number | undefined {
   const endTurn = () => {
     isCurrent = false;
   };
-  // Microtasks run before the ticks that they schedule, and both before the next callback of the event loop.
+  // Microtasks run before the ticks that they schedule, and both before the next callback of the
+  // event loop.
   const expire = () => process.nextTick(endTurn);
   return () => {
     if (database.isTransaction) return undefined;
@@ -273,14 +285,17 @@ export function guarded<T>(path: string, call: () => T): T {
     const { code, errcode, message } = thrown as Error & { code?: string; errcode?: number };
     if (damageCodes.has((errcode ?? 0) & 0xff))
       throw new DamagedDataError(`SQLite file ${path}`, thrown as Error);
-    // ERR_INVALID_STATE means that the file was closed. Errors of the folder have a system error code and no
-    // errcode.
+    // ERR_INVALID_STATE means that the file was closed. Errors of the folder have a system error
+    // code and no errcode.
     const notNow =
       errcode === undefined
         ? code !== undefined && !code.startsWith('ERR_INVALID_ARG')
         : transientCodes.has(errcode & 0xff);
     const words = `SQLite file ${path}: ${message}`;
-    throw new Fault(notNow ? 'unavailable' : 'internal', words, { component: 'store', cause: thrown });
+    throw new Fault(notNow ? 'unavailable' : 'internal', words, {
+      component: 'store',
+      cause: thrown,
+    });
   }
 }
 

@@ -33,7 +33,8 @@ describe('openExport()', () => {
         names.split(', ').map((column) => `${table}.${column.replaceAll('"', '')}`),
       ),
     );
-    const isOmitted = (place: string) => place in omittedContents || place.split('.')[0]! in omittedContents;
+    const isOmitted = (place: string) =>
+      place in omittedContents || place.split('.')[0]! in omittedContents;
     expect(inSchema.filter((place) => !isOmitted(place))).toEqual(read.toSorted());
   });
 

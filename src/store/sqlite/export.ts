@@ -1,6 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
 import { declare } from '../collection.ts';
-import { type CollectionName, collectionNames, declarations, type StoredDocuments } from '../collections.ts';
+import {
+  type CollectionName,
+  collectionNames,
+  declarations,
+  type StoredDocuments,
+} from '../collections.ts';
 import type { ContentKind, StoreContents, StoreExport } from '../store-export.ts';
 import { columnOf, mapRows, mapWhole, type RowMapping } from './collection.ts';
 import type { RowReader, Value } from './connection.ts';
@@ -63,7 +68,11 @@ const origins: ContentSource<StoreContents['origins']> = {
   ...wholeTable('origins', originRows),
   read: (row) => {
     const { origin, nextFree, pausedUntil, change, strikes, ...pause } = originRows.read(row);
-    return { origin, nextFree, pause: { ...pause, revision: change, until: pausedUntil, failures: strikes } };
+    return {
+      origin,
+      nextFree,
+      pause: { ...pause, revision: change, until: pausedUntil, failures: strikes },
+    };
   },
 };
 
@@ -112,11 +121,14 @@ export const omittedContents: Readonly<Record<string, string>> = {
 };
 
 /**
- * Opens the data file of a stopped service for reading. The schema must be this program's version. The caller
- * holds the lock of the folder (lock.ts).
+ * Opens the data file of a stopped service for reading. The schema must be this program's version.
+ * The caller holds the lock of the folder (lock.ts).
  */
 export function openExport(path: string): StoreExport {
-  const database = guarded(path, () => new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs }));
+  const database = guarded(
+    path,
+    () => new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs }),
+  );
   return {
     kinds: Object.keys(contentSources) as ContentKind[],
     *read(kind) {
@@ -129,7 +141,10 @@ export function openExport(path: string): StoreExport {
   };
 }
 
-/** Returns the schema version of a data file, and the one of this program. Does not migrate the file. */
+/**
+ * Returns the schema version of a data file, and the one of this program. Does not migrate the
+ * file.
+ */
 export function readSchemaVersion(path: string): { found: number; supported: number } {
   return guarded(path, () => {
     const database = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });

@@ -28,8 +28,9 @@ export function inspectDataFile(path: string): DataFile {
   if (size === 0) return { kind: 'empty' };
   return withDatabase(path, (database) => {
     const hasTable = (name: string) =>
-      database.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(name) !==
-      undefined;
+      database
+        .prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
+        .get(name) !== undefined;
     const version = readVersion(database);
     if (version > schemaVersion) return { kind: 'newer' };
     if (version === 0) {
@@ -45,7 +46,9 @@ export function inspectDataFile(path: string): DataFile {
   });
 }
 
-/** Returns the id of the installation that an open data file belongs to. Creates one if it has none. */
+/**
+ * Returns the id of the installation that an open data file belongs to. Creates one if it has none.
+ */
 export function ensureInstallationId(connection: SqliteConnection): string {
   return connection.write(() => {
     // No migration: programs of earlier versions can use the file.

@@ -7,7 +7,11 @@ import { storeOn } from './open.ts';
 test('a removal that a crash interrupted is hidden at once and completed, however young the job is', async () => {
   const engine = openEngine(':memory:');
   const store = storeOn(engine);
-  const { job, batches } = await storeJob(store, 120, { state: 'completed', finishedAt: aTime, number: 7 });
+  const { job, batches } = await storeJob(store, 120, {
+    state: 'completed',
+    finishedAt: aTime,
+    number: 7,
+  });
   engine.run(`UPDATE jobs SET state = 'removing' WHERE id = ?`, job.id);
   engine.run('DELETE FROM batches WHERE id = ?', batches[0]!.id);
   expect(await store.jobs.get(job.id)).toBeNull();

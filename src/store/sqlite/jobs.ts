@@ -21,10 +21,10 @@ export const visible = visibleIn(declarations.jobs.hidden!);
 const chunkSize = 50;
 
 /**
- * Creates the SQLite implementation of JobStore. A job that is being written has a row in the hidden state
- * `writing`, so that batches always have a job and leftovers of a crash are easy to find. Writing a job and
- * moving it to a passing state do not wait for the disk: the transition that is acknowledged next does, and
- * makes all earlier writes durable.
+ * Creates the SQLite implementation of JobStore. A job that is being written has a row in the
+ * hidden state `writing`, so that batches always have a job and leftovers of a crash are easy to
+ * find. Writing a job and moving it to a passing state do not wait for the disk: the transition
+ * that is acknowledged next does, and makes all earlier writes durable.
  */
 export function jobStore(engine: SqliteEngine, declared: Collection<Job>): JobStore {
   const { relaxed } = engine;
@@ -59,7 +59,8 @@ export function jobStore(engine: SqliteEngine, declared: Collection<Job>): JobSt
 
     delete: async (jobId, summary) => {
       const isHidden = engine.write(() => {
-        const which = summary === null ? `state = 'discarding'` : `finished_at IS NOT NULL AND ${visible}`;
+        const which =
+          summary === null ? `state = 'discarding'` : `finished_at IS NOT NULL AND ${visible}`;
         if (!hide(engine, jobId, which)) return false;
         if (summary !== null)
           engine.run(
@@ -95,7 +96,12 @@ const resultBytes = `SELECT coalesce(sum(coalesce(file ->> 'bytes', 0)
   FROM jobs WHERE user_id = ? AND files_deleted_at IS NULL`;
 
 /** Hides a job that meets a condition. Returns false if there is none. */
-function hide(engine: SqliteConnection, jobId: string, condition: string, ...values: Value[]): boolean {
+function hide(
+  engine: SqliteConnection,
+  jobId: string,
+  condition: string,
+  ...values: Value[]
+): boolean {
   const sql = `UPDATE jobs SET state = 'removing', due_at = NULL, notice_at = NULL WHERE id = ? AND ${condition}`;
   return engine.run(sql, jobId, ...values) === 1;
 }
@@ -139,8 +145,8 @@ async function finishRemoval(relaxed: SqliteConnection, jobId: string): Promise<
 }
 
 /**
- * Inserts the row that batches belong to. Returns false if the job is already written. Must run in a
- * transaction.
+ * Inserts the row that batches belong to. Returns false if the job is already written. Must run in
+ * a transaction.
  */
 function openDraft(engine: SqliteConnection, job: Job): boolean {
   const known = engine.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', job.id);
@@ -151,7 +157,8 @@ function openDraft(engine: SqliteConnection, job: Job): boolean {
   try {
     engine.run(`INSERT INTO jobs (${jobs.columns}) VALUES (${jobs.marks})`, ...values);
   } catch (thrown) {
-    if (isDuplicate(thrown)) throw new Fault('conflict', `another job already has the number ${job.number}`);
+    if (isDuplicate(thrown))
+      throw new Fault('conflict', `another job already has the number ${job.number}`);
     throw thrown;
   }
   return true;
@@ -178,7 +185,11 @@ function insertBatch(engine: SqliteConnection, batch: Batch): void {
     ...batches.values({ ...row, total: units.length }),
   );
   if (inserted === 0) return;
-  engine.run('INSERT INTO batch_units (batch_id, units) VALUES (?, ?)', batch.id, JSON.stringify(units));
+  engine.run(
+    'INSERT INTO batch_units (batch_id, units) VALUES (?, ?)',
+    batch.id,
+    JSON.stringify(units),
+  );
   for (const { key } of units) {
     engine.run(
       'INSERT INTO unit_keys (job_id, key, seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',

@@ -31,11 +31,15 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
            WHERE id = ? AND credit_ceiling IS NOT NULL`,
           keyId,
         );
-  const isVoid = (key: string) => engine.get('SELECT 1 FROM void_ledger_keys WHERE key = ?', key) !== null;
+  const isVoid = (key: string) =>
+    engine.get('SELECT 1 FROM void_ledger_keys WHERE key = ?', key) !== null;
 
   const insertEntry = (entry: LedgerEntry, ceiling: SpentCeiling | null) => {
     const { userId, amount } = entry;
-    engine.run(`INSERT INTO ledger (${ledger.columns}) VALUES (${ledger.marks})`, ...ledger.values(entry));
+    engine.run(
+      `INSERT INTO ledger (${ledger.columns}) VALUES (${ledger.marks})`,
+      ...ledger.values(entry),
+    );
     engine.run('UPDATE users SET balance = balance + ? WHERE id = ?', amount, userId);
     if (ceiling === null) return;
     const sql = 'UPDATE api_keys SET credits_spent = credits_spent - ? WHERE id = ?';
@@ -47,7 +51,8 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
     ...entries,
 
     post: async (entry) =>
-      // The job's next transition makes its charge or refund durable, before either is acknowledged.
+      // The job's next transition makes its charge or refund durable, before either is
+      // acknowledged.
       (entry.jobId === null ? engine : engine.relaxed).write(() => {
         const { key, userId, amount } = entry;
         const balance = balanceOf(userId);
@@ -64,9 +69,17 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
 
     voidKey: async (key, _userId, at) =>
       engine.write(() => {
-        const entry = engine.document(ledger, `SELECT ${ledger.select} FROM ledger WHERE key = ?`, key);
+        const entry = engine.document(
+          ledger,
+          `SELECT ${ledger.select} FROM ledger WHERE key = ?`,
+          key,
+        );
         if (entry === null)
-          engine.run('INSERT INTO void_ledger_keys (key, at) VALUES (?, ?) ON CONFLICT DO NOTHING', key, at);
+          engine.run(
+            'INSERT INTO void_ledger_keys (key, at) VALUES (?, ?) ON CONFLICT DO NOTHING',
+            key,
+            at,
+          );
         return entry;
       }),
 
@@ -89,7 +102,12 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
     audit: async function* () {
       let after = '';
       for (;;) {
-        const accounts = engine.all<{ userId: string; balance: number; sum: number; entries: number }>(
+        const accounts = engine.all<{
+          userId: string;
+          balance: number;
+          sum: number;
+          entries: number;
+        }>(
           `SELECT u.id AS userId, u.balance, coalesce(sum(l.amount), 0) AS sum, count(l.key) AS entries
            FROM (SELECT id, balance FROM users WHERE id > ? ORDER BY id LIMIT ${auditChunk}) AS u
            LEFT JOIN ledger AS l ON l.user_id = u.id GROUP BY u.id ORDER BY u.id`,

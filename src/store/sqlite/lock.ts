@@ -19,9 +19,9 @@ export interface FolderHolder {
 const held = new Set<DatabaseSync>();
 
 /**
- * Locks a data folder for one process, and creates it if necessary. The lock is SQLite's exclusive lock on
- * the file `gleaner.lock`: the operating system releases it when the process ends, however it ends. Throws an
- * Error if the folder cannot be written.
+ * Locks a data folder for one process, and creates it if necessary. The lock is SQLite's exclusive
+ * lock on the file `gleaner.lock`: the operating system releases it when the process ends, however
+ * it ends. Throws an Error if the folder cannot be written.
  */
 export function lockFolder(folder: string): FolderLock | FolderHolder {
   const path = join(folder, 'gleaner.lock');

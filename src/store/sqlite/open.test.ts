@@ -66,13 +66,21 @@ describe('SQLite store', () => {
     file.function('fold', { deterministic: true }, String);
     const small = ['origins', 'drift', 'installation'];
     const tables = file.prepare(`SELECT name FROM sqlite_master WHERE type = 'table'`).all();
-    const large = new Set(tables.map(({ name }) => String(name)).filter((name) => !small.includes(name)));
-    const planned = [...statements].filter((sql) => /^\s*(SELECT|UPDATE|DELETE|INSERT)\b/.test(sql));
+    const large = new Set(
+      tables.map(({ name }) => String(name)).filter((name) => !small.includes(name)),
+    );
+    const planned = [...statements].filter((sql) =>
+      /^\s*(SELECT|UPDATE|DELETE|INSERT)\b/.test(sql),
+    );
     expect(planned.length).toBeGreaterThan(100);
     const found = planned.flatMap((sql) => {
       const plan = file.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
-      const scanned = plan.map(({ detail }) => /^SCAN (\w+)(?!.* USING )/.exec(String(detail))?.[1]);
-      return scanned.filter((name) => name !== undefined && large.has(name)).map((name) => `${name}: ${sql}`);
+      const scanned = plan.map(
+        ({ detail }) => /^SCAN (\w+)(?!.* USING )/.exec(String(detail))?.[1],
+      );
+      return scanned
+        .filter((name) => name !== undefined && large.has(name))
+        .map((name) => `${name}: ${sql}`);
     });
     file.close();
     expect(found).toEqual([]);

@@ -21,10 +21,11 @@ export interface SqliteStoreOptions {
 }
 
 /**
- * Opens the embedded store (docs/architecture.md). Several processes of one host may open the same file. A
- * change is stored when its method resolves and survives any crash of the process. After a power failure,
- * users, the ledger, job transitions, and notices are intact; work on batches may lose some seconds and is
- * repeated (docs/reliability.md). Every step is atomic. Throws `unavailable` if the file cannot be opened.
+ * Opens the embedded store (docs/architecture.md). Several processes of one host may open the same
+ * file. A change is stored when its method resolves and survives any crash of the process. After a
+ * power failure, users, the ledger, job transitions, and notices are intact; work on batches may
+ * lose some seconds and is repeated (docs/reliability.md). Every step is atomic. Throws
+ * `unavailable` if the file cannot be opened.
  */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   return storeOn(openEngine(options.path, options.cacheBytes));

@@ -2,7 +2,8 @@ import { noPause, type OriginPause, type OriginStore } from '../origin-state.ts'
 import { grant, type Holding } from '../permits.ts';
 import type { SqliteConnection } from './connection.ts';
 
-const columns = 'change AS revision, paused_until AS until, reason, strikes AS failures, since, probing';
+const columns =
+  'change AS revision, paused_until AS until, reason, strikes AS failures, since, probing';
 
 /** Creates the SQLite implementation of OriginStore. */
 export function originStore(engine: SqliteConnection): OriginStore {
@@ -27,7 +28,10 @@ export function originStore(engine: SqliteConnection): OriginStore {
 
     lease: async (origin, request) =>
       engine.write(() => {
-        const row = engine.get<{ holdings: string }>('SELECT holdings FROM origins WHERE origin = ?', origin);
+        const row = engine.get<{ holdings: string }>(
+          'SELECT holdings FROM origins WHERE origin = ?',
+          origin,
+        );
         const before = row ? (JSON.parse(row.holdings) as Holding[]) : [];
         const { holdings, ...granted } = grant(before, request);
         const pause = engine.get<PauseRow>(

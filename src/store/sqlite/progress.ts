@@ -38,12 +38,16 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
       return {
         batches: rows.reduce((sum, { batches, off }) => sum + batches - off, 0),
         byRegion: new Map(rows.map(({ region, batches, off }) => [region, batches - off])),
-        deferred: new Map(rows.filter(({ off }) => off > 0).map(({ region, off }) => [region, off])),
+        deferred: new Map(
+          rows.filter(({ off }) => off > 0).map(({ region, off }) => [region, off]),
+        ),
       };
     },
 
     countJobs: async (jobIds) => {
-      const found = jobIds.map((jobId) => [jobId, cache.document(counts, countsOfJob, jobId)] as const);
+      const found = jobIds.map(
+        (jobId) => [jobId, cache.document(counts, countsOfJob, jobId)] as const,
+      );
       return new Map(found.filter((entry): entry is [string, Counts] => entry[1] !== null));
     },
 

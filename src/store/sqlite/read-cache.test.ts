@@ -101,7 +101,9 @@ describe('cache', () => {
   test('distinguishes statements', () => {
     read();
     const names = { read: ([name]: readonly Value[]) => name };
-    expect(engine.cache.document(names, 'SELECT name FROM sequences WHERE name = ?', 'a')).toBe('a');
+    expect(engine.cache.document(names, 'SELECT name FROM sequences WHERE name = ?', 'a')).toBe(
+      'a',
+    );
   });
 
   test('freezes shared documents', () => {

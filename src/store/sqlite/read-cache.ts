@@ -2,8 +2,8 @@ import { createBoundedMap } from '../../base/bounded-map.ts';
 import type { RowReader, SqliteConnection, Value } from './connection.ts';
 
 /**
- * Cache of queries with one parameter, valid while the data file is unchanged. Documents are frozen, since
- * callers share them.
+ * Cache of queries with one parameter, valid while the data file is unchanged. Documents are
+ * frozen, since callers share them.
  */
 export interface ReadCache {
   documents<T>(shape: RowReader<T>, sql: string, value: string): readonly T[];
@@ -13,8 +13,8 @@ export interface ReadCache {
 /** Options for createRecall(). */
 export interface ReadCacheOptions extends Pick<SqliteConnection, 'documents'> {
   /**
-   * Returns a number that changes whenever any process commits a change to the file; undefined within a
-   * transaction, where nothing is cached.
+   * Returns a number that changes whenever any process commits a change to the file; undefined
+   * within a transaction, where nothing is cached.
    */
   version(): number | undefined;
 }
@@ -51,7 +51,8 @@ export function createReadCache({ documents, version }: ReadCacheOptions): ReadC
       let bytes = 0;
       const measured = {
         read: (row: readonly Value[]): T => {
-          for (const item of row) bytes += valueBytes + (typeof item === 'string' ? 2 * item.length : 0);
+          for (const item of row)
+            bytes += valueBytes + (typeof item === 'string' ? 2 * item.length : 0);
           return freeze(shape.read(row));
         },
       };

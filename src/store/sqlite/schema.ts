@@ -51,7 +51,8 @@ const ownTables = `
 const currentSchema = Object.values(declarations).map(createTable).join('\n') + ownTables;
 
 /**
- * Due times of jobs (job-states.ts), places of kept pages, and an index for the list of all schedules.
+ * Due times of jobs (job-states.ts), places of kept pages, and an index for the list of all
+ * schedules.
  */
 const secondVersion = `
   ${createTable(declarations.pagePlaces)}
@@ -68,7 +69,9 @@ const secondVersion = `
 
 /** Indexes of the jobs before they were declared. */
 export const formerIndexes = [
-  ...['number', 'time', 'user', 'state', 'due', 'notice', 'retried', 'reread'].map((by) => `jobs_by_${by}`),
+  ...['number', 'time', 'user', 'state', 'due', 'notice', 'retried', 'reread'].map(
+    (by) => `jobs_by_${by}`,
+  ),
   ...['pages', 'end', 'file_deletion', 'mode'].map((by) => `jobs_by_${by}`),
   ...['jobs_with_pages', 'jobs_with_files_by_end', 'test_jobs_with_files_by_end'],
 ];
@@ -82,7 +85,10 @@ const thirdVersion = [
 /** Repeated removals of deleted files. */
 const removalsVersion = createTable(declarations.fileRemovals);
 
-/** Units of tracked items, and the order of their readings, which a single unit and job stood for before. */
+/**
+ * Units of tracked items, and the order of their readings, which a single unit and job stood for
+ * before.
+ */
 function unitsVersion(database: DatabaseSync): void {
   database.function('unit_in_series', { deterministic: true }, (series, unit) =>
     unitInSeries(String(series), String(unit)),
@@ -112,8 +118,9 @@ function unitsVersion(database: DatabaseSync): void {
 type Migration = string | ((database: DatabaseSync) => void);
 
 /**
- * Migrations in order. `user_version` is the number of applied ones. The first creates the current tables of
- * a new file, which needs no other. Append a migration for every change of a table that was released.
+ * Migrations in order. `user_version` is the number of applied ones. The first creates the current
+ * tables of a new file, which needs no other. Append a migration for every change of a table that
+ * was released.
  */
 export const migrations: readonly Migration[] = [
   currentSchema,
@@ -148,5 +155,6 @@ export function migrate(database: DatabaseSync, path: string, steps = migrations
       throw thrown;
     }
   }
-  if (version() > steps.length) throw new NewerDataError(`SQLite file ${path}`, version(), steps.length);
+  if (version() > steps.length)
+    throw new NewerDataError(`SQLite file ${path}`, version(), steps.length);
 }

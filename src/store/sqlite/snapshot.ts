@@ -3,9 +3,10 @@ import { openPrivateFile } from '../../base/data-dir.ts';
 import { busyTimeoutMs, guarded } from './engine.ts';
 
 /**
- * Copies a data file to the new file `target` (mode 0600), also while a service writes to it. The copy has
- * the state of one moment. VACUUM INTO reads within one transaction; SQLite's backup API would start over
- * with every commit of the service. It is in a file of its own, because a backup opens no store.
+ * Copies a data file to the new file `target` (mode 0600), also while a service writes to it. The
+ * copy has the state of one moment. VACUUM INTO reads within one transaction; SQLite's backup API
+ * would start over with every commit of the service. It is in a file of its own, because a backup
+ * opens no store.
  */
 export function copyDataFile(path: string, target: string): void {
   guarded(path, () => {

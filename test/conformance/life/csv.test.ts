@@ -52,7 +52,11 @@ describe('charges nothing and creates no task for', () => {
   test.each<[string, string | Uint8Array, unknown[]]>([
     ['2,001 rows', `${header}\n${'sg,1,2\n'.repeat(2_001)}`, [[['body', 'file'], 'too_long']]],
     ['no rows', `${header}\r\n`, [[['body', 'file'], 'too_short']]],
-    ['a file without a column', 'region,item_id\nsg,2\n', [[['body', 'file', 0, 'shop_id'], 'missing']]],
+    [
+      'a file without a column',
+      'region,item_id\nsg,2\n',
+      [[['body', 'file', 0, 'shop_id'], 'missing']],
+    ],
     [
       'rows without cells among valid ones',
       `${header}\nsg,1,2\nsg,1\nsg,,2\n\n,1,2\n`,
@@ -73,7 +77,11 @@ describe('charges nothing and creates no task for', () => {
       Buffer.from(Array.from({ length: 50_000 }, (_, at) => (at * 31) % 256)),
       [[['body', 'file'], 'unicode_error']],
     ],
-    ['7 MB of junk', 'lorem ipsum dolor sit amet '.repeat(260_000), [[['body', 'file'], 'csv_parsing']]],
+    [
+      '7 MB of junk',
+      'lorem ipsum dolor sit amet '.repeat(260_000),
+      [[['body', 'file'], 'csv_parsing']],
+    ],
   ])('%s', async (_, csv, problems) => {
     const user = await life().api.createUser(20_000);
     const { status, body } = await upload(life(), user, csv);
@@ -83,7 +91,10 @@ describe('charges nothing and creates no task for', () => {
 
   test('10 MB of junk, rejected by size', async () => {
     const user = await life().api.createUser(20_000);
-    const { status, body } = await uploadAll(user, Buffer.alloc(10 * 1024 * 1024, 'lorem ipsum,\n'));
+    const { status, body } = await uploadAll(
+      user,
+      Buffer.alloc(10 * 1024 * 1024, 'lorem ipsum,\n'),
+    );
     expect([status, body]).toMatchObject([413, { detail: expect.stringMatching(/larger/) }]);
     await expectNothing(user, 20_000);
   });
@@ -115,7 +126,10 @@ function uploadAll(user: TestUser, file: Buffer): Promise<{ status: number; body
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () =>
-        resolve({ status: response.statusCode!, body: JSON.parse(Buffer.concat(chunks).toString()) }),
+        resolve({
+          status: response.statusCode!,
+          body: JSON.parse(Buffer.concat(chunks).toString()),
+        }),
       );
     });
     outgoing.on('error', reject);

@@ -9,7 +9,8 @@ import type { TestUser } from '../../support/api.ts';
 import { type AnyJson, download, ended, linesOf, run, submitRows, useLife } from './life.ts';
 
 const life = useLife({ GLEANER_IMAGES: 'proxy' });
-const get = async (user: TestUser, path: string): Promise<AnyJson> => (await life().api.get(user, path)).body;
+const get = async (user: TestUser, path: string): Promise<AnyJson> =>
+  (await life().api.get(user, path)).body;
 const text = async (user: TestUser, path: string): Promise<string> =>
   (await download(life(), `${life().deployment.url}${path}`, user)).text;
 
@@ -19,14 +20,21 @@ const jobs: [name: string, kind: string, start: (user: TestUser) => Promise<unkn
     'rows',
     'mkta/get_pc_bulk',
     async (user) =>
-      ended(life(), user, await submitRows(life(), user, ['sg,7400,61000000001', 'id,7400,61000000800'])),
+      ended(
+        life(),
+        user,
+        await submitRows(life(), user, ['sg,7400,61000000001', 'id,7400,61000000800']),
+      ),
   ],
   [
     'product pages',
     'mktd/pdp_bulk',
     (user) =>
       run(life(), user, '/v1/mktd/pdp/bulk', {
-        items: ['001', '002', '800'].map((digits) => ({ product_id: `1729000077${digits}`, country: 'th' })),
+        items: ['001', '002', '800'].map((digits) => ({
+          product_id: `1729000077${digits}`,
+          country: 'th',
+        })),
       }),
   ],
   [
@@ -62,7 +70,9 @@ test.each(jobs)(
     const csv = await text(user, `${path}/export?format=csv`);
     const [header, ...records] = parse(csv) as string[][];
     expect(header).toEqual(columns.map(({ name }: AnyJson) => name));
-    expect(records.map(([index]) => Number(index))).toEqual(rows.map(({ unit_index: index }) => index));
+    expect(records.map(([index]) => Number(index))).toEqual(
+      rows.map(({ unit_index: index }) => index),
+    );
     const lines = linesOf({ text: await text(user, `${path}/results`) });
     const inLines = lines.reduce((sum, { file }) => sum + (file?.items ?? 1), 0);
     expect(records).toHaveLength(inLines);
@@ -70,7 +80,8 @@ test.each(jobs)(
     const { files } = await get(user, `${path}/files`);
     const parts = await Promise.all(
       files.map(
-        async ({ records_url: link }: AnyJson) => (await download(life(), `${link}&format=csv`, user)).text,
+        async ({ records_url: link }: AnyJson) =>
+          (await download(life(), `${link}&format=csv`, user)).text,
       ),
     );
     const bodies = parts.map((part) => part.slice(part.indexOf('\r\n') + 2));
@@ -80,7 +91,10 @@ test.each(jobs)(
 
 test('lists records with a signed path of their picture, and of no other address', async () => {
   const user = await life().api.createUser(1_000);
-  const items = ['001', '002'].map((digits) => ({ product_id: `1729000077${digits}`, country: 'th' }));
+  const items = ['001', '002'].map((digits) => ({
+    product_id: `1729000077${digits}`,
+    country: 'th',
+  }));
   await run(life(), user, '/v1/mktd/pdp/bulk', { items });
   const [job] = (await get(user, '/v1/jobs')).jobs;
   const { records } = await get(user, `/v1/jobs/${job.job_id}/records?unit_index=1`);
@@ -97,7 +111,11 @@ test('lists records with a signed path of their picture, and of no other address
 test('lists a test record with the drawn picture of its item', async () => {
   const { api, deployment } = life();
   const user = await api.createUser(0);
-  const { apiKey: key } = await api.operator('CreateApiKey', { user_id: user.id, name: 'ci', mode: 'test' });
+  const { apiKey: key } = await api.operator('CreateApiKey', {
+    user_id: user.id,
+    name: 'ci',
+    mode: 'test',
+  });
   const { id } = await get({ id: '', key }, '/v1/account');
   const tester = { ...user, id, key };
   const items = [{ asin: 'B0GLN01001', country: 'de' }];

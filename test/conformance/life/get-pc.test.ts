@@ -28,7 +28,12 @@ describe('one product page', () => {
     const user = await life().api.createUser(10);
     const before = Date.now() / 1000;
     const { result, ...others } = await run(life(), user, single, one('001'));
-    expect(others).toEqual({ task_id: expect.any(Number), status: 'completed', refunded: 0, detail: null });
+    expect(others).toEqual({
+      task_id: expect.any(Number),
+      status: 'completed',
+      refunded: 0,
+      detail: null,
+    });
     expectFields('mkta get_pc', [result]);
     expect(result.data.item).toMatchObject({ item_id: 51_000_000_001, shop_id: 7300 });
     expect(result.data.item.models.length).toBeGreaterThan(0);
@@ -53,25 +58,47 @@ describe('one product page', () => {
 
   test('is requested again after a dropped connection', async () => {
     const user = await life().api.createUser(8);
-    expect(await run(life(), user, single, one('901'))).toMatchObject({ status: 'completed', refunded: 0 });
+    expect(await run(life(), user, single, one('901'))).toMatchObject({
+      status: 'completed',
+      refunded: 0,
+    });
     await expectCredits(life(), user, { granted: 8, charged: 8, refunded: 0 });
   });
 });
 
 describe('product pages by CSV', () => {
-  const rows = ['sg,7300,52000000001', 'br,7300,52000000002', 'sg,7300,52000000800', 'sg,7300,52000000001'];
+  const rows = [
+    'sg,7300,52000000001',
+    'br,7300,52000000002',
+    'sg,7300,52000000800',
+    'sg,7300,52000000001',
+  ];
 
   test('result in a CSV with a row per input row in order, including failed rows and duplicates', async () => {
     const user = await life().api.createUser(100);
     const job = await submitRows(life(), user, rows);
     const shown = await ended(life(), user, job);
-    expect(shown).toMatchObject({ status: 'partial_complete', total: 4, success: 3, failed: 1, refunded: 8 });
+    expect(shown).toMatchObject({
+      status: 'partial_complete',
+      total: 4,
+      success: 3,
+      failed: 1,
+      refunded: 8,
+    });
     const file = await download(life(), shown.download_url);
-    expect([file.type, file.name]).toEqual(['text/csv; charset=utf-8', `get_pc_bulk_${job.id}.csv`]);
+    expect([file.type, file.name]).toEqual([
+      'text/csv; charset=utf-8',
+      `get_pc_bulk_${job.id}.csv`,
+    ]);
     const [header, ...lines] = parse(file.text) as string[][];
     expect(header).toEqual(['region', 'shop_id', 'item_id', 'status', 'error', 'result']);
     expect(lines.map((line) => line.slice(0, 3).join(','))).toEqual(rows);
-    expect(lines.map(([, , , status]) => status)).toEqual(['SUCCESS', 'SUCCESS', 'FAILED', 'SUCCESS']);
+    expect(lines.map(([, , , status]) => status)).toEqual([
+      'SUCCESS',
+      'SUCCESS',
+      'FAILED',
+      'SUCCESS',
+    ]);
     expect(lines[2]!.slice(4)).toEqual([expect.stringMatching(/\S/), '']);
     const pages = [0, 1, 3].map((at) => JSON.parse(lines[at]![5]!));
     expectFields('mkta get_pc', pages);
@@ -91,7 +118,10 @@ describe('product pages by CSV', () => {
     );
     expect(shown).toMatchObject({ status: 'completed', success: 9, refunded: 0 });
     const file = await download(life(), shown.download_url);
-    expect([file.type, file.name]).toEqual(['application/x-ndjson', `get_pc_bulk_${shown.task_id}.jsonl`]);
+    expect([file.type, file.name]).toEqual([
+      'application/x-ndjson',
+      `get_pc_bulk_${shown.task_id}.jsonl`,
+    ]);
     const lines = linesOf(file);
     expect(lines.map(({ response, ...row }) => row)).toEqual(
       sorts.map((row) => {
@@ -108,12 +138,20 @@ describe('product pages by CSV', () => {
   test('have a file with the reasons and are fully refunded if they all fail', async () => {
     const user = await life().api.createUser(16);
     const gone = ['sg,7300,54000000800', 'sg,7300,54000000801'];
-    const shown = await ended(life(), user, await submitRows(life(), user, gone, { result_format: 'jsonl' }));
+    const shown = await ended(
+      life(),
+      user,
+      await submitRows(life(), user, gone, { result_format: 'jsonl' }),
+    );
     expect(shown).toMatchObject({ status: 'failed', success: 0, failed: 2, refunded: 16 });
     const lines = linesOf(await download(life(), shown.download_url));
     expect(lines).toHaveLength(2);
     for (const line of lines)
-      expect(line).toMatchObject({ status: 'FAILED', error: expect.stringMatching(/\S/), response: null });
+      expect(line).toMatchObject({
+        status: 'FAILED',
+        error: expect.stringMatching(/\S/),
+        response: null,
+      });
     await expectCredits(life(), user, { granted: 16, charged: 16, refunded: 16 });
   });
 
@@ -140,7 +178,8 @@ describe('product pages by CSV', () => {
     expect(await pageOf(served)).toEqual(crawled.result);
     expect(requestCount(life(), place)).toBe(requests);
 
-    // Timestamps have a resolution of one second: waits so that a page fetched later can be distinguished.
+    // Timestamps have a resolution of one second: waits so that a page fetched later can be
+    // distinguished.
     await until(
       'a second passes',
       () => Math.floor(Date.now() / 1000) > crawled.result.collected_at || undefined,
@@ -149,7 +188,11 @@ describe('product pages by CSV', () => {
       },
     );
     const rescrapeOptions = { result_format: 'jsonl', rescrape: true } as const;
-    const fresh = await ended(life(), second, await submitRows(life(), second, row, rescrapeOptions));
+    const fresh = await ended(
+      life(),
+      second,
+      await submitRows(life(), second, row, rescrapeOptions),
+    );
     expect(requestCount(life(), place)).toBe(requests + 1);
     const freshPage = await pageOf(fresh);
     expect(freshPage.collected_at).toBeGreaterThan(crawled.result.collected_at);
@@ -171,14 +214,18 @@ describe('product pages by CSV', () => {
       await submitRows(life(), other, [`sg,7300,5600000000${at}`]);
     }
     expect((await life().api.get(user, `${bulk}/tasks`)).body).toEqual({ tasks: mine });
-    for (const id of mine) await ended(life(), user, { path: bulk, id: String(id), response: null });
+    for (const id of mine)
+      await ended(life(), user, { path: bulk, id: String(id), response: null });
     expect((await life().api.get(user, `${bulk}/tasks`)).body).toEqual({ tasks: mine });
   });
 
   test('keep their results and refund the rest when terminated', async () => {
     const user = await life().api.createUser(5_000);
     // Each page takes 0.3 s, with a concurrency of 16.
-    const slow = Array.from({ length: 400 }, (_, at) => `th,7300,57${String(at).padStart(6, '0')}900`);
+    const slow = Array.from(
+      { length: 400 },
+      (_, at) => `th,7300,57${String(at).padStart(6, '0')}900`,
+    );
     const job = await submitRows(life(), user, slow, { result_format: 'jsonl' });
     await until(
       'some rows are done',
@@ -216,7 +263,10 @@ describe('product pages by CSV', () => {
       expect([status, error]).toEqual(['FAILED', expect.stringMatching(/terminated/)]);
 
     const again = await life().api.post(user, `${bulk}/terminate/${job.id}`, undefined);
-    expect([again.status, again.body]).toMatchObject([409, { detail: expect.stringMatching(/terminated/) }]);
+    expect([again.status, again.body]).toMatchObject([
+      409,
+      { detail: expect.stringMatching(/terminated/) },
+    ]);
     const { download_url: _, ...shown } = await retrieve(life(), user, job);
     const { download_url: __, ...before } = terminated.body;
     expect(shown).toEqual(before);

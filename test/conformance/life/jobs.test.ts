@@ -44,7 +44,11 @@ test('signed links of deleted files return 410', async () => {
     200,
     { ...job, files_deleted_at: deleted.body.files_deleted_at },
   ]);
-  const gone = { detail: expect.any(String), code: 'results_deleted', request_id: expect.any(String) };
+  const gone = {
+    detail: expect.any(String),
+    code: 'results_deleted',
+    request_id: expect.any(String),
+  };
   const refused = await fetch(link);
   expect([refused.status, await refused.json()]).toEqual([410, gone]);
   const { status, body } = await life().api.get(user, `${path}/results`);
@@ -106,10 +110,13 @@ test('serves paths with and without /v1, answers HEAD like GET, and hides jobs o
       ask('HEAD', `/v1${path}`, user.key),
       ask('GET', `/v1${path}`, stranger.key),
     ]);
-    expect([long!.status, short!.status, head!.status, foreign!.status], path).toEqual([200, 200, 200, 404]);
+    expect([long!.status, short!.status, head!.status, foreign!.status], path).toEqual([
+      200, 200, 200, 404,
+    ]);
     expect(head!.headers.get('content-type'), path).toBe(long!.headers.get('content-type'));
     expect(await head!.text()).toBe('');
-    const unsigned = async (response: Response) => (await response.text()).replaceAll(/\?expires[^"]*/g, '');
+    const unsigned = async (response: Response) =>
+      (await response.text()).replaceAll(/\?expires[^"]*/g, '');
     const [one, other] = [await unsigned(long!), await unsigned(short!)];
     if (!path.endsWith('/progress')) expect(other, path).toBe(one);
     expect(one, path).not.toBe('');
@@ -133,7 +140,10 @@ test('lists jobs by status, kind, and marketplace in pages', async () => {
   expect(await ids('market=mkta&status=awaiting_approval')).toEqual(made);
   expect(await ids('status=rejected')).toEqual([]);
   expect(await ids('market=mktb')).toEqual([]);
-  const { jobs, next_page_token: token } = await get(user, '/v1/jobs?kind=variant_sold&page_size=2');
+  const { jobs, next_page_token: token } = await get(
+    user,
+    '/v1/jobs?kind=variant_sold&page_size=2',
+  );
   expect(jobs).toHaveLength(2);
   expect(await ids(`kind=variant_sold&page_size=2&page_token=${token}`)).toEqual([made[2]]);
   for (const [query, field] of [
@@ -176,7 +186,9 @@ test('lists, groups, and exports failed units with their refunds', async () => {
     credits: 8,
     refund_entry: `refund:${jobId}`,
   });
-  const { key, amount } = (await life().api.ledger(user)).find((entry) => entry.key === line.refund_entry)!;
+  const { key, amount } = (await life().api.ledger(user)).find(
+    (entry) => entry.key === line.refund_entry,
+  )!;
   expect([key, amount]).toEqual([line.refund_entry, 8]);
   const csv = await download(life(), `${at}/failures?format=csv`, user);
   expect(csv.type).toBe('text/csv; charset=utf-8');
@@ -231,7 +243,10 @@ describe('retry', () => {
     expect(headers.get('x-gleaner-warning')).toBe(
       '1 of 2 failed units are retried. The failure of the others is final: 1 page_not_found.',
     );
-    expect([status, body]).toMatchObject([202, { retry_of: jobId, total: 1, cost: 8, kind: 'get_pc_bulk' }]);
+    expect([status, body]).toMatchObject([
+      202,
+      { retry_of: jobId, total: 1, cost: 8, kind: 'get_pc_bulk' },
+    ]);
     expect(body.task_id).toEqual(expect.any(Number));
     expect((await again('one')).body.job_id).toBe(body.job_id);
     await waitForEnd(user, body.job_id);
@@ -270,7 +285,13 @@ describe('cancel', () => {
     const { status, body } = await life().api.post(user, `/v1/jobs/${job.id}/cancel`, undefined);
     expect([status, body]).toMatchObject([
       200,
-      { status: 'rejected', ended: true, reason: 'Cancelled by its owner.', refunded: 6, failed: 1 },
+      {
+        status: 'rejected',
+        ended: true,
+        reason: 'Cancelled by its owner.',
+        refunded: 6,
+        failed: 1,
+      },
     ]);
     expect(await life().api.balance(user)).toBe(100);
     const again = await life().api.post(user, `/v1/jobs/${job.id}/cancel`, undefined);
@@ -280,7 +301,10 @@ describe('cancel', () => {
   test('stops a running job for its owner or an operator', async () => {
     const user = await life().api.createUser(100_000);
     for (const by of ['owner', 'operator'] as const) {
-      const many = Array.from({ length: 1_500 }, (_, at) => `sg,7400,${61_000_000_001 + (at % 600)}`);
+      const many = Array.from(
+        { length: 1_500 },
+        (_, at) => `sg,7400,${61_000_000_001 + (at % 600)}`,
+      );
       await submitRows(life(), user, many);
       const { job_id: jobId } = await newest(user);
       const stopped: AnyJson =
@@ -300,7 +324,10 @@ describe('cancel', () => {
 describe('watching', () => {
   const clientOf = (user: TestUser) => {
     const headers = { authorization: `Bearer ${user.key}` };
-    const client = createClient(JobService, createGrpcTransport({ baseUrl: life().deployment.grpc }));
+    const client = createClient(
+      JobService,
+      createGrpcTransport({ baseUrl: life().deployment.grpc }),
+    );
     return (jobId: string, signal?: AbortSignal) =>
       client.watchJob({ jobId }, { headers, ...(signal ? { signal } : {}) });
   };
@@ -314,7 +341,9 @@ describe('watching', () => {
       seen.push({ done: job.success + job.failed, ended: job.ended });
     expect(seen.at(-1)).toEqual({ done: 63, ended: true });
     expect(seen.filter(({ ended: over }) => over)).toHaveLength(1);
-    expect(seen.map(({ done }) => done)).toEqual(seen.map(({ done }) => done).toSorted((a, b) => a - b));
+    expect(seen.map(({ done }) => done)).toEqual(
+      seen.map(({ done }) => done).toSorted((a, b) => a - b),
+    );
   });
 
   test('ends when the caller disconnects, and is refused for another user’s job', async () => {

@@ -39,7 +39,10 @@ export interface Downloaded {
 
 const endsWithinMs = 40_000;
 
-/** Starts a service for a test file and runs the audit at the end. `slowMs` is the latency of slow pages. */
+/**
+ * Starts a service for a test file and runs the audit at the end. `slowMs` is the latency of slow
+ * pages.
+ */
 export function useLife(settings: Record<string, string> = {}, slowMs = 300): () => Life {
   let life: Life;
   beforeAll(async () => {
@@ -118,7 +121,11 @@ export async function submitRows(
 }
 
 /** Retrieves a job. Throws unless the status is 200. */
-export async function retrieve({ api }: Life, user: TestUser, { path, id }: Submitted): Promise<AnyJson> {
+export async function retrieve(
+  { api }: Life,
+  user: TestUser,
+  { path, id }: Submitted,
+): Promise<AnyJson> {
   const { status, body } = await api.get(user, `${path}/retrieve/${id}`);
   if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
   return body;
@@ -157,8 +164,14 @@ interface Counted {
   progress?: number;
 }
 
-/** Checks that counts add up, never decrease, and match the status. Returns the number of ended units. */
-function checkCounts({ status, total, success, failed, pending, progress }: Counted, before: number): number {
+/**
+ * Checks that counts add up, never decrease, and match the status. Returns the number of ended
+ * units.
+ */
+function checkCounts(
+  { status, total, success, failed, pending, progress }: Counted,
+  before: number,
+): number {
   const done = success + failed;
   expect(done + pending).toBe(total);
   expect(done).toBeGreaterThanOrEqual(before);
@@ -172,12 +185,21 @@ function checkCounts({ status, total, success, failed, pending, progress }: Coun
 }
 
 /** Submits, waits for the end, and returns the last response. */
-export async function run(life: Life, user: TestUser, path: string, body: unknown): Promise<AnyJson> {
+export async function run(
+  life: Life,
+  user: TestUser,
+  path: string,
+  body: unknown,
+): Promise<AnyJson> {
   return ended(life, user, await submit(life, user, path, body));
 }
 
 /** Downloads a file with or without a user's key. Throws unless the status is 200. */
-export async function download(life: Life, url: string, user: TestUser | null = null): Promise<Downloaded> {
+export async function download(
+  life: Life,
+  url: string,
+  user: TestUser | null = null,
+): Promise<Downloaded> {
   const response = await fetch(new URL(url, life.deployment.url), {
     headers: user === null ? {} : { authorization: `Bearer ${user.key}` },
   });
@@ -208,8 +230,8 @@ export function expectFields(jobType: string, records: readonly unknown[]): void
 }
 
 /**
- * Expects the ledger of a user with one job to contain the grant, one charge and, if units failed, refunds of
- * `refunded` credits in total, and nothing else.
+ * Expects the ledger of a user with one job to contain the grant, one charge and, if units failed,
+ * refunds of `refunded` credits in total, and nothing else.
  */
 export async function expectCredits(
   { api }: Life,

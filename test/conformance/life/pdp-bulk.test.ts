@@ -25,14 +25,18 @@ interface Pages {
   sorts: string[];
 }
 
-const digits = (first: number, count: number) => Array.from({ length: count }, (_, at) => String(first + at));
+const digits = (first: number, count: number) =>
+  Array.from({ length: count }, (_, at) => String(first + at));
 
 const markets: Pages[] = [
   {
     market: 'mktb',
     jobType: 'mktb pdp_bulk',
     item: (end) => ({ shop_domain: 'toko-76', product_key: `lampu-76${end}` }),
-    line: ({ shop_domain, product_key }) => ({ shop_domain: shop_domain!, product_key: product_key! }),
+    line: ({ shop_domain, product_key }) => ({
+      shop_domain: shop_domain!,
+      product_key: product_key!,
+    }),
     sorts: ['700', '701', '703', '704', '705'],
   },
   {
@@ -93,7 +97,10 @@ describe.each(markets)('product pages of $market', ({ market, jobType, item, lin
       errors: [{ ...line(item('800')), error: expect.stringMatching(/\S/) }],
     });
     const file = await download(life(), shown.download_url);
-    expect([file.type, file.name]).toEqual(['application/gzip', `${market}_pdp_${job.id}.jsonl.gz`]);
+    expect([file.type, file.name]).toEqual([
+      'application/gzip',
+      `${market}_pdp_${job.id}.jsonl.gz`,
+    ]);
     expect([...file.bytes.subarray(0, 2)]).toEqual([0x1f, 0x8b]);
     const lines = linesOf(file);
     expectFields(jobType, lines);
@@ -103,7 +110,11 @@ describe.each(markets)('product pages of $market', ({ market, jobType, item, lin
     await expectCredits(life(), user, { granted: 1_000, charged: cost, refunded: 5 });
 
     const tampered = shown.download_url.replace(job.id, '00000000-0000-4000-8000-000000000000');
-    for (const url of [tampered, shown.download_url.slice(0, -1), shown.download_url.split('?')[0]]) {
+    for (const url of [
+      tampered,
+      shown.download_url.slice(0, -1),
+      shown.download_url.split('?')[0],
+    ]) {
       const { status, body } = await life().api.get(user, url.slice(life().deployment.url.length));
       expect([url, status, body]).toMatchObject([url, 403, { detail: expect.any(String) }]);
     }
@@ -132,7 +143,11 @@ describe.each(markets)('product pages of $market', ({ market, jobType, item, lin
 });
 
 test.each([
-  ['mktd', (at: number) => ({ product_id: `172900007900${at}` }), ['th', 'my', 'th', 'sg', 'my', 'th']],
+  [
+    'mktd',
+    (at: number) => ({ product_id: `172900007900${at}` }),
+    ['th', 'my', 'th', 'sg', 'my', 'th'],
+  ],
   ['mkte', (at: number) => ({ asin: `B0GLN7900${at}` }), ['uk', 'jp', 'uk', 'us', 'jp', 'uk']],
 ])(
   'items of %s are grouped by country and read from the origin of their country',
@@ -146,7 +161,14 @@ test.each([
     expect(shown).toMatchObject({ status: 'completed', success: 6 });
     const lines = linesOf(await download(life(), shown.download_url));
     const [first, second, third] = new Set(countries);
-    expect(lines.map(({ country }) => country)).toEqual([first, first, first, second, second, third]);
+    expect(lines.map(({ country }) => country)).toEqual([
+      first,
+      first,
+      first,
+      second,
+      second,
+      third,
+    ]);
     for (const { country, response } of lines) expect(response._country).toBe(country);
     const read = places().filter(([place, count]) => count > (before.get(place) ?? 0));
     expect(new Set(read.map(([place]) => place.split(/[/ ]/)[1]))).toEqual(new Set(countries));
@@ -162,7 +184,9 @@ test('an ended job lists its first 100 failed items in order', async () => {
   const shown = await run(life(), user, '/v1/mktb/pdp/bulk', { items });
   expect(shown).toMatchObject({ status: 'partial_complete', failed: 117 });
   const gone = items.filter(({ product_key }) => product_key.endsWith('800')).slice(0, 100);
-  expect(shown.errors).toEqual(gone.map((item) => ({ ...item, error: expect.stringMatching(/\S/) })));
+  expect(shown.errors).toEqual(
+    gone.map((item) => ({ ...item, error: expect.stringMatching(/\S/) })),
+  );
 });
 
 test('accepts 2,000 items in one job', async () => {
@@ -174,7 +198,9 @@ test('accepts 2,000 items in one job', async () => {
   const shown = await run(life(), user, '/v1/mktb/pdp/bulk', { items });
   expect(shown).toMatchObject({ status: 'completed', total: 2_000, success: 2_000 });
   const lines = linesOf(await download(life(), shown.download_url));
-  expect(lines.map(({ product_key }) => product_key)).toEqual(items.map(({ product_key }) => product_key));
+  expect(lines.map(({ product_key }) => product_key)).toEqual(
+    items.map(({ product_key }) => product_key),
+  );
   expect(requestCount(life(), 'mktb/id /graphql/PDPGetLayoutQuery')).toBeGreaterThanOrEqual(2_000);
   await expectCredits(life(), user, { granted: 10_000, charged: 10_000, refunded: 0 });
 });

@@ -70,7 +70,9 @@ describe('searches and categories', () => {
       expectFields('mkta search_items', [result]);
       expect(result).toMatchObject({ success: true, url, total_items: counts[at] });
       expect(result.items).toHaveLength(counts[at]!);
-      expect(new Set(result.items.map(({ itemid }: { itemid: number }) => itemid)).size).toBe(counts[at]);
+      expect(new Set(result.items.map(({ itemid }: { itemid: number }) => itemid)).size).toBe(
+        counts[at],
+      );
       for (const { item_rating: rating } of result.items)
         if (rating !== null) expect(rating.rating_count).toHaveLength(6);
     }
@@ -89,8 +91,12 @@ describe('searches and categories', () => {
       tw: 'tw',
       br: 'com.br',
     };
-    const urls = Object.values(hosts).map((suffix) => `https://mkta.example.${suffix}/Lamps-cat.1.74006`);
-    const regions = Object.keys(hosts).map((region) => `mkta/${region} /api/v4/search/search_items`);
+    const urls = Object.values(hosts).map(
+      (suffix) => `https://mkta.example.${suffix}/Lamps-cat.1.74006`,
+    );
+    const regions = Object.keys(hosts).map(
+      (region) => `mkta/${region} /api/v4/search/search_items`,
+    );
     const before = regions.map((place) => requestCount(life(), place));
     const { shown, results } = await collect(user, searches, urls);
     expect(shown).toMatchObject({ task_type: 'category', status: 'completed' });
@@ -168,7 +174,11 @@ describe('shops', () => {
         { shop_id: `7400${'000'.slice(0, 2)}${at}` },
       ]);
       expect(rcmd_items.items).toHaveLength(active);
-      expect(items).toMatchObject({ total_fetched: soldOut, total_count: soldOut, has_more: false });
+      expect(items).toMatchObject({
+        total_fetched: soldOut,
+        total_count: soldOut,
+        has_more: false,
+      });
       expect(items.items).toHaveLength(soldOut);
       const ids = [...items.items, ...rcmd_items.items].map(({ itemid }) => itemid);
       expect(new Set(ids).size).toBe(active + soldOut);
@@ -188,7 +198,8 @@ describe('the data path', () => {
     const shown = await ended(life(), user, job);
     path = shown.items[0].download_url;
     expect(path).toMatch(new RegExp(`^/v1/mkta/pgnt/jobs/${job.id}/items/[\\w-]+/data$`));
-    const status = async (who: TestUser | null, at = path) => (await life().api.get(who, at)).status;
+    const status = async (who: TestUser | null, at = path) =>
+      (await life().api.get(who, at)).status;
     expect(await status(user)).toBe(200);
     expect(await status(user, path.slice(3))).toBe(200);
     expect(await status(null)).toBe(401);
@@ -209,8 +220,13 @@ describe('the data path', () => {
   });
 
   test('returns 502 if the result cannot be read', async () => {
-    await rm(join(life().deployment.settings.GLEANER_DATA_DIR!, 'results', job.id), { recursive: true });
+    await rm(join(life().deployment.settings.GLEANER_DATA_DIR!, 'results', job.id), {
+      recursive: true,
+    });
     const { status, body } = await life().api.get(user, path);
-    expect([status, body]).toMatchObject([502, { detail: expect.stringMatching(/could not be fetched/) }]);
+    expect([status, body]).toMatchObject([
+      502,
+      { detail: expect.stringMatching(/could not be fetched/) },
+    ]);
   });
 });

@@ -52,7 +52,10 @@ describe.concurrent('with the default durations', () => {
       const job = await submit(life(), user, pathOf(market), { items: [slow[market]] });
       await untilOver(life(), job);
       const first = await retrieveNow(life(), user, job);
-      expect(first.body).toMatchObject({ status: 'completed', download_url: expect.stringMatching(/^http/) });
+      expect(first.body).toMatchObject({
+        status: 'completed',
+        download_url: expect.stringMatching(/^http/),
+      });
       expect(first.kept).toMatch(/^private, max-age=(86400|86399)$/);
       // Every response has newly signed links, so an identical link means a cached response.
       expect((await retrieveNow(life(), user, job)).body).toEqual(first.body);
@@ -64,9 +67,9 @@ describe.concurrent('with the default durations', () => {
       );
       expect(reads.map(({ kept }) => kept)).toEqual(['no-store', 'no-store']);
       const { entries } = await life().api.operator('ListAuditEntries', { target: job.id });
-      expect(entries.filter(({ action }: { action: string }) => action === 'RetrievePdpBulk')).toHaveLength(
-        2,
-      );
+      expect(
+        entries.filter(({ action }: { action: string }) => action === 'RetrievePdpBulk'),
+      ).toHaveLength(2);
     },
   );
 
@@ -79,7 +82,10 @@ describe.concurrent('with the default durations', () => {
     const user = await life().api.createUser(100);
     const job = await submit(life(), user, path, { items: [item] });
     const first = await retrieveNow(life(), user, job);
-    expect(first).toEqual({ body: expect.objectContaining({ status: 'processing' }), kept: 'no-store' });
+    expect(first).toEqual({
+      body: expect.objectContaining({ status: 'processing' }),
+      kept: 'no-store',
+    });
     expect(await ended(life(), user, job)).toMatchObject({ status: 'completed' });
   });
 });
@@ -91,7 +97,10 @@ describe('with the cache disabled', () => {
     const user = await life().api.createUser(100);
     const job = await submit(life(), user, pathOf('mktb'), { items: [slow.mktb] });
     const first = await retrieveNow(life(), user, job);
-    expect(first).toEqual({ body: expect.objectContaining({ status: 'processing' }), kept: 'no-store' });
+    expect(first).toEqual({
+      body: expect.objectContaining({ status: 'processing' }),
+      kept: 'no-store',
+    });
     expect(await ended(life(), user, job)).toMatchObject({ status: 'completed' });
   });
 });

@@ -35,7 +35,8 @@ async function collect(
 }
 
 /**
- * Runs tasks that all succeed and returns their results, unwrapped from the array that some marketplaces use.
+ * Runs tasks that all succeed and returns their results, unwrapped from the array that some
+ * marketplaces use.
  */
 async function results(path: string, jobType: string, items: unknown[]): Promise<AnyJson[]> {
   const user = await life().api.createUser(10_000);
@@ -52,11 +53,13 @@ async function results(path: string, jobType: string, items: unknown[]): Promise
 }
 
 /**
- * Returns the identities of a listing's products. At marketplace E, an advertised product is a separate
- * entry.
+ * Returns the identities of a listing's products. At marketplace E, an advertised product is a
+ * separate entry.
  */
 const idsOf = ({ products }: AnyJson): unknown[] =>
-  products.map(({ id, asin, is_sponsored: ad }: AnyJson) => id ?? `${asin}${ad ? ' advertised' : ''}`);
+  products.map(
+    ({ id, asin, is_sponsored: ad }: AnyJson) => id ?? `${asin}${ad ? ' advertised' : ''}`,
+  );
 
 function expectDistinct(result: AnyJson): void {
   expect(new Set(idsOf(result)).size).toBe(result.products.length);
@@ -112,9 +115,13 @@ describe('shops of B', () => {
         .filter(([place]) => place.startsWith('mktb/'))
         .reduce((sum, [, count]) => sum + count, 0);
     const [whole] = await results(paths.shopsOfB, 'mktb merchant_bulk', [{ shopid: '84001' }]);
-    const [first] = await results(paths.shopsOfB, 'mktb merchant_bulk', [{ shopid: '84001', max_pages: 1 }]);
+    const [first] = await results(paths.shopsOfB, 'mktb merchant_bulk', [
+      { shopid: '84001', max_pages: 1 },
+    ]);
     const before = counted();
-    const [second] = await results(paths.shopsOfB, 'mktb merchant_bulk', [{ shopid: '84001', max_pages: 2 }]);
+    const [second] = await results(paths.shopsOfB, 'mktb merchant_bulk', [
+      { shopid: '84001', max_pages: 2 },
+    ]);
     expect(whole).toMatchObject({ shopid: '84001', total_products: whole.products.length });
     expectDistinct(whole);
     expect(first.products.length).toBeLessThan(whole.products.length);
@@ -153,13 +160,17 @@ describe('merchants of C', () => {
 describe('searches of E', () => {
   test('contain all discovered pages, or the requested number', async () => {
     const search = { list_type: 'search', keyword: 'desk lamp 87702', country: 'us' };
-    const [whole, first, third, category, none] = await results(paths.searchesOfE, 'mkte search_bulk', [
-      { ...search, pages: 0 },
-      { ...search, pages: 1 },
-      { ...search, pages: 3 },
-      { list_type: 'category', keyword: '87701', category: '87701', country: 'jp' },
-      { ...search, keyword: 'lamp 87700' },
-    ]);
+    const [whole, first, third, category, none] = await results(
+      paths.searchesOfE,
+      'mkte search_bulk',
+      [
+        { ...search, pages: 0 },
+        { ...search, pages: 1 },
+        { ...search, pages: 3 },
+        { list_type: 'category', keyword: '87701', category: '87701', country: 'jp' },
+        { ...search, keyword: 'lamp 87700' },
+      ],
+    );
     expect(whole).toMatchObject({
       keyword: search.keyword,
       list_type: 'search',
@@ -240,7 +251,12 @@ describe('stores of F', () => {
       { url: `${store}/collections/lamps-90701` },
       { url: `${store}/search?q=clay%20MUG` },
     ]);
-    expect(whole).toMatchObject({ url: `${store}/`, store: host, collection: null, total_products: 620 });
+    expect(whole).toMatchObject({
+      url: `${store}/`,
+      store: host,
+      collection: null,
+      total_products: 620,
+    });
     expect(whole.products).toHaveLength(620);
     expectDistinct(whole);
     expect(collection).toMatchObject({
@@ -263,9 +279,18 @@ describe.each([
     'searches of E',
     paths.searchesOfE,
     6,
-    ['701', '800'].map((digits) => ({ list_type: 'search', keyword: `rak 91${digits}`, country: 'it' })),
+    ['701', '800'].map((digits) => ({
+      list_type: 'search',
+      keyword: `rak 91${digits}`,
+      country: 'it',
+    })),
   ],
-  ['stores of F', paths.storesOfF, 1, ['701', '800'].map((digits) => `/collections/lamps-91${digits}`)],
+  [
+    'stores of F',
+    paths.storesOfF,
+    1,
+    ['701', '800'].map((digits) => `/collections/lamps-91${digits}`),
+  ],
 ] as const)('%s', (_, path, price, given) => {
   const itemsOf = () =>
     given.map((item) =>
@@ -276,7 +301,13 @@ describe.each([
     const [user, other] = [await life().api.createUser(12), await life().api.createUser(0)];
     const [item] = itemsOf();
     const shown = await run(life(), user, path, { items: [item] });
-    expect(shown).toMatchObject({ status: 'completed', total: 1, success: 1, failed: 0, pending: 0 });
+    expect(shown).toMatchObject({
+      status: 'completed',
+      total: 1,
+      success: 1,
+      failed: 0,
+      pending: 0,
+    });
     const [{ download_url: url, task_id: task }] = shown.items;
     const { type, name } = await download(life(), url, user);
     const [, , market, kind] = path.split('/');
@@ -327,7 +358,9 @@ describe.each([
         download_url: null,
         error: expect.stringMatching(/\S/),
       });
-      expect(files[0].products ?? files[0][0].products).toEqual(files[2].products ?? files[2][0].products);
+      expect(files[0].products ?? files[0][0].products).toEqual(
+        files[2].products ?? files[2][0].products,
+      );
       await expectCredits(life(), user, { granted: 100, charged: 3 * price, refunded: price });
 
       const poor = await life().api.createUser(price);

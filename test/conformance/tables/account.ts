@@ -101,7 +101,12 @@ export const account: Marketplace = {
       path: '/v1/account/export',
       method: rpc.exportAccount,
       cases: [
-        { title: 'everything of the account', status: 200, type: 'application/x-ndjson', restOnly: true },
+        {
+          title: 'everything of the account',
+          status: 200,
+          type: 'application/x-ndjson',
+          restOnly: true,
+        },
       ],
     },
     {

@@ -51,7 +51,12 @@ export function bulkSubmit({
 
 /** Creates a case with an invalid field in the first item. */
 export function refusedItem(title: string, item: unknown, field: string, type: string): Case {
-  return { title, body: { items: [item] }, status: 422, problems: [[['body', 'items', 0, field], type]] };
+  return {
+    title,
+    body: { items: [item] },
+    status: 422,
+    problems: [[['body', 'items', 0, field], type]],
+  };
 }
 
 interface Retrieve {
@@ -64,7 +69,8 @@ interface Retrieve {
 type Tally = readonly [status: string, total: number, success: number, failed: number];
 
 /**
- * Creates the retrieve endpoint of a kind with one result file. `jobs` maps prepared jobs to their outcomes.
+ * Creates the retrieve endpoint of a kind with one result file. `jobs` maps prepared jobs to their
+ * outcomes.
  */
 export function fileRetrieve(
   { path, method, foreign }: Retrieve,

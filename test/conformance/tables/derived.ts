@@ -9,8 +9,8 @@ import { endpointOf } from '../../../src/contract/endpoint.ts';
 import type { Endpoint, Marketplace } from '../table.ts';
 
 /**
- * Builds the table of a marketplace without a written one, from the contract and the samples. It holds the
- * submit and read methods of kinds that take JSON.
+ * Builds the table of a marketplace without a written one, from the contract and the samples. It
+ * holds the submit and read methods of kinds that take JSON.
  */
 export function derivedTable(service: DescService): Marketplace {
   const name = getOption(service, marketOption);

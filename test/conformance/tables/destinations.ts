@@ -53,7 +53,11 @@ export const destinations: Marketplace = {
           response: errorResponse,
         },
         refused('a bucket that does not respond', bucket, 'url'),
-        refused('an address that does not respond', { ...address, url: 'https://files.invalid/in' }, 'url'),
+        refused(
+          'an address that does not respond',
+          { ...address, url: 'https://files.invalid/in' },
+          'url',
+        ),
         refused('a URL with a query', { ...address, url: 'https://files.invalid/?sig=x' }, 'url'),
         refused('a bucket without a secret', { ...bucket, secret_key: '' }, 'secret_key'),
         refused('an address with a bucket', { ...address, bucket: 'results' }, 'bucket'),
@@ -62,7 +66,12 @@ export const destinations: Marketplace = {
         refused('an unknown variable', { ...address, path: '{job_id}/{user}' }, 'path'),
         refused('an unknown type', { ...address, type: 'ftp' }, 'type', 'enum'),
         refused('an unknown format', { ...address, format: 'xml' }, 'format', 'enum'),
-        refused('an invalid name', { ...address, name: 'In box' }, 'name', 'string_pattern_mismatch'),
+        refused(
+          'an invalid name',
+          { ...address, name: 'In box' },
+          'name',
+          'string_pattern_mismatch',
+        ),
         {
           title: 'no settings',
           body: {},
@@ -136,7 +145,9 @@ export const destinations: Marketplace = {
       path: `${onePath}/test`,
       method: rpc.testDestination,
       names,
-      cases: [{ title: 'a destination', params, status: 200, response: having({ ok: true, error: '' }) }],
+      cases: [
+        { title: 'a destination', params, status: 200, response: having({ ok: true, error: '' }) },
+      ],
     },
   ],
 };

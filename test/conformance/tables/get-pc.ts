@@ -64,7 +64,10 @@ const submitOne: Endpoint = {
     },
     {
       title: 'a float that is a whole number',
-      raw: { type: 'application/json', bytes: '{"region":"th","item_id":42000000001.0,"shop_id":"7200"}' },
+      raw: {
+        type: 'application/json',
+        bytes: '{"region":"th","item_id":42000000001.0,"shop_id":"7200"}',
+      },
       status: 422,
       problems: [[['body', 'item_id'], 'string_type']],
       restOnly: true,
@@ -150,11 +153,15 @@ const submitRows: Endpoint = {
     ]),
     refusedForm('an empty file', { file: { file: '' } }, [[['body', 'file'], 'bytes_too_short']]),
     {
-      ...refusedForm('invalid rows', { file: csv('sg,7200,', 'xx,7200,42000000001', 'sg,,42000000001') }, [
-        [['body', 'file', 1, 'item_id'], 'missing'],
-        [['body', 'file', 2, 'region'], 'enum'],
-        [['body', 'file', 3, 'shop_id'], 'missing'],
-      ]),
+      ...refusedForm(
+        'invalid rows',
+        { file: csv('sg,7200,', 'xx,7200,42000000001', 'sg,,42000000001') },
+        [
+          [['body', 'file', 1, 'item_id'], 'missing'],
+          [['body', 'file', 2, 'region'], 'enum'],
+          [['body', 'file', 3, 'shop_id'], 'missing'],
+        ],
+      ),
       restOnly: false,
     },
     {
@@ -192,7 +199,12 @@ const listRows: Endpoint = {
         }),
       },
     },
-    { title: 'the tasks of a user who has none', caller: 'other', status: 200, response: { tasks: [] } },
+    {
+      title: 'the tasks of a user who has none',
+      caller: 'other',
+      status: 200,
+      response: { tasks: [] },
+    },
   ],
 };
 

@@ -11,7 +11,12 @@ export const health: Marketplace = {
       method: null,
       cases: [
         { title: 'liveness, with a key', status: 200, response: { status: 'ok' } },
-        { title: 'liveness, without a key', caller: 'nobody', status: 200, response: { status: 'ok' } },
+        {
+          title: 'liveness, without a key',
+          caller: 'nobody',
+          status: 200,
+          response: { status: 'ok' },
+        },
       ],
     },
   ],

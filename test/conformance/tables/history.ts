@@ -63,9 +63,19 @@ const invalid = (title: string, body: object, name: string, type: string): Case 
 });
 const invalidRules = [
   invalid('no threshold', { condition: 'price_below' }, 'threshold', 'missing'),
-  invalid('a threshold of 0', { condition: 'price_below', threshold: 0 }, 'threshold', 'value_error'),
+  invalid(
+    'a threshold of 0',
+    { condition: 'price_below', threshold: 0 },
+    'threshold',
+    'value_error',
+  ),
   invalid('a fall by more than 100 %', { ...fields, threshold: 200 }, 'threshold', 'value_error'),
-  invalid('a threshold without use', { condition: 'out_of_stock', threshold: 1 }, 'threshold', 'value_error'),
+  invalid(
+    'a threshold without use',
+    { condition: 'out_of_stock', threshold: 1 },
+    'threshold',
+    'value_error',
+  ),
   invalid('no field', { condition: 'changes' }, 'field', 'missing'),
   invalid('an unknown field', { condition: 'changes', field: 'colour' }, 'field', 'enum'),
   invalid('an unknown condition', { ...fields, condition: 'cheap' }, 'condition', 'enum'),
@@ -124,7 +134,12 @@ export const histories: Marketplace = {
           status: 200,
           response: { items: [item], ...noPage },
         },
-        { title: 'no item', params: { region: '-' }, status: 200, response: { items: [], ...noPage } },
+        {
+          title: 'no item',
+          params: { region: '-' },
+          status: 200,
+          response: { items: [], ...noPage },
+        },
         ...pageCases,
       ],
     },
@@ -172,7 +187,9 @@ export const histories: Marketplace = {
           status: 'done',
           counts: { new: 1, changed: 0, missing: 0, back: 0, unchanged: 0 },
           messages: 0,
-          changes: [having({ type: 'new', market: 'mktd', region: 'th', key, title: text, at: time })],
+          changes: [
+            having({ type: 'new', market: 'mktd', region: 'th', key, title: text, at: time }),
+          ],
           ...noPage,
         },
       },
@@ -204,7 +221,12 @@ export const histories: Marketplace = {
       verbs: ['GET', 'POST'],
       method: rpc.listRules,
       cases: [
-        { title: 'the rules of a user without any', caller: 'poor', status: 200, response: { rules: [] } },
+        {
+          title: 'the rules of a user without any',
+          caller: 'poor',
+          status: 200,
+          response: { rules: [] },
+        },
       ],
     },
     {
@@ -215,7 +237,12 @@ export const histories: Marketplace = {
       cases: [{ title: 'a rule', body: fields, status: 200, response: rule }, ...invalidRules],
     },
     ofRule('GET', rpc.getRule, [
-      { title: 'a rule', params: { rule_id: '{rule}' }, status: 200, response: having({ rule_id: uuid }) },
+      {
+        title: 'a rule',
+        params: { rule_id: '{rule}' },
+        status: 200,
+        response: having({ rule_id: uuid }),
+      },
     ]),
     ofRule('PUT', rpc.updateRule, [
       { title: 'a rule', params: { rule_id: '{rule}' }, body: fields, status: 200, response: rule },

@@ -45,7 +45,13 @@ const job = {
   mode: 'live',
 };
 const failed = { ...job, status: 'failed', refunded: 5, success: 0, failed: 1 };
-const unit = { index: 0, batch_id: uuid, key: page('001').product_id, region: 'th', input: page('001') };
+const unit = {
+  index: 0,
+  batch_id: uuid,
+  key: page('001').product_id,
+  region: 'th',
+  input: page('001'),
+};
 const gone = { ...unit, key: page('800').product_id, input: page('800') };
 const failedUnit = { ...gone, status: 'FAILED', code: 'page_not_found', message: text };
 
@@ -94,7 +100,12 @@ export const jobs: Marketplace = {
     'any gone': { submit, body: { items: [page('800')] }, ends: true },
     'any deleted': { submit, body: { items: [page('002')] }, ends: true },
     'any failing': { submit, body: { items: [page('812')] }, ends: true },
-    'any kept': { submit, body: { items: [page('003')] }, options: { keep_pages: '1d' }, ends: true },
+    'any kept': {
+      submit,
+      body: { items: [page('003')] },
+      options: { keep_pages: '1d' },
+      ends: true,
+    },
   },
   endpoints: [
     {
@@ -139,15 +150,29 @@ export const jobs: Marketplace = {
     about('', rpc.getJob, [
       { ...done, response: job },
       { ...lost, response: failed },
-      { ...done, title: 'a wait that ends at once', params: { ...done.params, wait: '1s' }, response: job },
-      refusedQuery('wait', 'abc', 'string_pattern_mismatch', { params: done.params, restOnly: true }),
-      refusedQuery('wait', '-1', 'string_pattern_mismatch', { params: done.params, restOnly: true }),
+      {
+        ...done,
+        title: 'a wait that ends at once',
+        params: { ...done.params, wait: '1s' },
+        response: job,
+      },
+      refusedQuery('wait', 'abc', 'string_pattern_mismatch', {
+        params: done.params,
+        restOnly: true,
+      }),
+      refusedQuery('wait', '-1', 'string_pattern_mismatch', {
+        params: done.params,
+        restOnly: true,
+      }),
       refusedQuery('wait', '61s', 'less_than_equal', { params: done.params, restOnly: true }),
     ]),
     about('/units', rpc.listUnits, [
       {
         ...done,
-        response: { units: [{ ...unit, status: 'SUCCESS', code: '', message: '' }], next_page_token: '' },
+        response: {
+          units: [{ ...unit, status: 'SUCCESS', code: '', message: '' }],
+          next_page_token: '',
+        },
       },
       { ...lost, response: { units: [failedUnit], next_page_token: '' } },
       {
@@ -169,12 +194,17 @@ export const jobs: Marketplace = {
     ]),
     about('/faults', rpc.listFaults, [
       { ...done, response: { faults: [] } },
-      { ...lost, response: { faults: [{ code: 'page_not_found', units: 1, examples: [failedUnit] }] } },
+      {
+        ...lost,
+        response: { faults: [{ code: 'page_not_found', units: 1, examples: [failedUnit] }] },
+      },
     ]),
     about('/progress', rpc.getProgress, [
       {
         ...done,
-        response: { points: matching('points', (value) => Array.isArray(value) && value.length > 1) },
+        response: {
+          points: matching('points', (value) => Array.isArray(value) && value.length > 1),
+        },
       },
     ]),
     about('/quality', rpc.getQuality, [
@@ -187,7 +217,9 @@ export const jobs: Marketplace = {
       },
     ]),
     {
-      ...about('/release', rpc.releaseJob, [{ ...done, ...refused, title: 'a job that is not held' }]),
+      ...about('/release', rpc.releaseJob, [
+        { ...done, ...refused, title: 'a job that is not held' },
+      ]),
       verb: 'POST',
     },
     {
@@ -196,7 +228,12 @@ export const jobs: Marketplace = {
           title: 'the files of an ended job',
           params: { job_id: '{any deleted}' },
           status: 200,
-          response: having({ job_id: uuid, status: 'completed', success: 1, files_deleted_at: time }),
+          response: having({
+            job_id: uuid,
+            status: 'completed',
+            success: 1,
+            files_deleted_at: time,
+          }),
         },
         { title: 'a job that has not ended', params: { job_id: '{items waiting}' }, ...refused },
       ]),
@@ -374,7 +411,12 @@ export const jobs: Marketplace = {
       {
         ...done,
         title: 'the columns of a selection',
-        params: { ...done.params, filter: 'product.title!=', sort: '-item.price', column: 'product.title' },
+        params: {
+          ...done.params,
+          filter: 'product.title!=',
+          sort: '-item.price',
+          column: 'product.title',
+        },
         response: {
           records: [{ ...entry, record: { product: { title: text } } }],
           next_page_token: '',
@@ -540,7 +582,9 @@ export const jobs: Marketplace = {
       ]),
       verb: 'POST',
     },
-    about('/differences', rpc.listDifferences, [{ ...done, title: 'a job that is no reread', ...refused }]),
+    about('/differences', rpc.listDifferences, [
+      { ...done, title: 'a job that is no reread', ...refused },
+    ]),
     {
       ...about('/cancel', rpc.cancelJob, [{ ...done, title: 'a job that has ended', ...refused }]),
       verb: 'POST',

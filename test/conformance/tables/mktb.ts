@@ -10,7 +10,12 @@ const shops = '/v1/mktb/merchant/bulk';
 
 const page = (key: string) => ({ product_key: `lampu-${key}`, shop_domain: 'toko-74' });
 const search = { keyword: 'lampu 702', product_limit: 5 };
-const category = { list_type: 'category', keyword: '7400702', category: 'rumah-tangga', pmin: 1000 };
+const category = {
+  list_type: 'category',
+  keyword: '7400702',
+  category: 'rumah-tangga',
+  pmin: 1000,
+};
 
 const text = { is: 'text' } as const;
 
@@ -30,7 +35,11 @@ export const mktb: Marketplace = {
       body: { items: [{ shopid: '74701' }, { shopid: '74800' }] },
       ends: true,
     },
-    'b shops gone': { submit: `${shops}/submit`, body: { items: [{ shopid: '74800' }] }, ends: true },
+    'b shops gone': {
+      submit: `${shops}/submit`,
+      body: { items: [{ shopid: '74800' }] },
+      ends: true,
+    },
   },
   endpoints: [
     bulkSubmit({
@@ -60,17 +69,41 @@ export const mktb: Marketplace = {
       },
       items: [search, category],
       more: [
-        refusedItem('a category without a slug', { ...category, category: undefined }, 'category', 'missing'),
-        refusedItem('a category by name', { ...category, keyword: 'lampu' }, 'keyword', 'value_error'),
-        refusedItem('a category with an empty slug', { ...category, category: '' }, 'category', 'missing'),
+        refusedItem(
+          'a category without a slug',
+          { ...category, category: undefined },
+          'category',
+          'missing',
+        ),
+        refusedItem(
+          'a category by name',
+          { ...category, keyword: 'lampu' },
+          'keyword',
+          'value_error',
+        ),
+        refusedItem(
+          'a category with an empty slug',
+          { ...category, category: '' },
+          'category',
+          'missing',
+        ),
         {
-          ...refusedItem('a list as the slug', { ...category, category: [1] }, 'category', 'string_type'),
+          ...refusedItem(
+            'a list as the slug',
+            { ...category, category: [1] },
+            'category',
+            'string_type',
+          ),
           restOnly: true,
         },
       ],
     }),
     tasksRetrieve(
-      { path: `${searches}/retrieve/{job_id}`, method: rpc.retrieveSearchBulk, foreign: '{b pages}' },
+      {
+        path: `${searches}/retrieve/{job_id}`,
+        method: rpc.retrieveSearchBulk,
+        foreign: '{b pages}',
+      },
       {
         'b searches': [
           [{ keyword: 'lampu 702', list_type: 'search' }, true],
@@ -90,10 +123,17 @@ export const mktb: Marketplace = {
         keyword: { is: 'text', optional: true },
         max_pages: { is: 'integer', least: 1, optional: true },
       },
-      items: [{ shopid: '74701' }, { shopid: '74002', etalase_id: '5', keyword: 'lampu', max_pages: 1 }],
+      items: [
+        { shopid: '74701' },
+        { shopid: '74002', etalase_id: '5', keyword: 'lampu', max_pages: 1 },
+      ],
     }),
     tasksRetrieve(
-      { path: `${shops}/retrieve/{job_id}`, method: rpc.retrieveMerchantBulk, foreign: '{b searches}' },
+      {
+        path: `${shops}/retrieve/{job_id}`,
+        method: rpc.retrieveMerchantBulk,
+        foreign: '{b searches}',
+      },
       {
         'b shops': [
           [{ shopid: '74701' }, true],

@@ -7,7 +7,10 @@ const rpc = MktcService.method;
 const pages = '/v1/mktc/pdp/bulk';
 const shops = '/v1/mktc/merchant/bulk';
 
-const page = (key: string) => ({ formattedId: `ps--GLN-60075-${key}`, sku: `GLN-60075-${key}-00001` });
+const page = (key: string) => ({
+  formattedId: `ps--GLN-60075-${key}`,
+  sku: `GLN-60075-${key}-00001`,
+});
 const id = { is: 'id', digits: false } as const;
 const optional = { is: 'text', optional: true } as const;
 
@@ -17,7 +20,9 @@ export const mktc: Marketplace = {
   jobs: {
     'c pages': {
       submit: `${pages}/submit`,
-      body: { items: [page('10001'), { ...page('10002'), id: 9, pickupPointCode: 'PP-1' }, page('10800')] },
+      body: {
+        items: [page('10001'), { ...page('10002'), id: 9, pickupPointCode: 'PP-1' }, page('10800')],
+      },
       ends: true,
     },
     'c shops': {
@@ -60,11 +65,21 @@ export const mktc: Marketplace = {
       },
       items: [
         { shopid: 'GLN-75701' },
-        { shopid: 'GLN-75001', categoryids: 'LA-1000,LA-1001', keyword: 'lampu', brand: 'Gleam', limit: 3 },
+        {
+          shopid: 'GLN-75001',
+          categoryids: 'LA-1000,LA-1001',
+          keyword: 'lampu',
+          brand: 'Gleam',
+          limit: 3,
+        },
       ],
     }),
     tasksRetrieve(
-      { path: `${shops}/retrieve/{job_id}`, method: rpc.retrieveMerchantBulk, foreign: '{c pages}' },
+      {
+        path: `${shops}/retrieve/{job_id}`,
+        method: rpc.retrieveMerchantBulk,
+        foreign: '{c pages}',
+      },
       {
         'c shops': [
           [{ shopid: 'GLN-75701' }, true],

@@ -32,7 +32,11 @@ export const mkte: Marketplace = {
       body: { items: [page('001', 'us'), page('002', 'de'), page('800', 'us')] },
       ends: true,
     },
-    'e searches': { submit: `${searches}/submit`, body: { items: [search, category, gone] }, ends: true },
+    'e searches': {
+      submit: `${searches}/submit`,
+      body: { items: [search, category, gone] },
+      ends: true,
+    },
   },
   endpoints: [
     bulkSubmit({
@@ -86,7 +90,11 @@ export const mkte: Marketplace = {
       ],
     }),
     tasksRetrieve(
-      { path: `${searches}/retrieve/{job_id}`, method: rpc.retrieveSearchBulk, foreign: '{e pages}' },
+      {
+        path: `${searches}/retrieve/{job_id}`,
+        method: rpc.retrieveSearchBulk,
+        foreign: '{e pages}',
+      },
       {
         'e searches': [
           [{ keyword: 'desk_lamp_77001_1', list_type: 'search' }, true],

@@ -36,7 +36,11 @@ export const mktf: Marketplace = {
       ],
     }),
     tasksRetrieve(
-      { path: `${path}/retrieve/{job_id}`, method: rpc.retrieveSearchBulk, foreign: '{b searches}' },
+      {
+        path: `${path}/retrieve/{job_id}`,
+        method: rpc.retrieveSearchBulk,
+        foreign: '{b searches}',
+      },
       {
         'f stores': [
           [task('/collections/lamps-702'), true],

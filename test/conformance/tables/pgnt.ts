@@ -15,7 +15,11 @@ const shop = (digits: string) => `https://mkta.example.com.my/shop/7300${digits}
 
 /** Prepared jobs of listings. */
 export const jobs: Record<string, Prepared> = {
-  'searches waiting': { submit: `${searches}/submit`, body: { urls: [search('006')] }, ends: false },
+  'searches waiting': {
+    submit: `${searches}/submit`,
+    body: { urls: [search('006')] },
+    ends: false,
+  },
   'searches done': {
     submit: `${searches}/submit`,
     body: { urls: [search('006'), search('800')] },
@@ -28,8 +32,18 @@ export const jobs: Record<string, Prepared> = {
     decide: 'reject',
     ends: true,
   },
-  'shops done': { submit: `${shops}/submit`, body: { urls: [shop('000')] }, decide: 'approve', ends: true },
-  'shops failed': { submit: `${shops}/submit`, body: { urls: [shop('800')] }, decide: 'approve', ends: true },
+  'shops done': {
+    submit: `${shops}/submit`,
+    body: { urls: [shop('000')] },
+    decide: 'approve',
+    ends: true,
+  },
+  'shops failed': {
+    submit: `${shops}/submit`,
+    body: { urls: [shop('800')] },
+    decide: 'approve',
+    ends: true,
+  },
 };
 
 const submitted = (type: string, urls: number) => ({
@@ -96,7 +110,13 @@ const submitSearches: Endpoint = {
 
 const dataPath = like(/^\/v1\/mkta\/pgnt\/jobs\/[0-9a-f-]{36}\/items\/[\w-]+\/data$/);
 
-const retrieved = (job: string, type: string, status: string, progress: string, items: unknown[]): Case => ({
+const retrieved = (
+  job: string,
+  type: string,
+  status: string,
+  progress: string,
+  items: unknown[],
+): Case => ({
   title: job,
   params: { job_id: `{${job}}` },
   status: 200,
@@ -203,7 +223,10 @@ const data: Endpoint = {
       response: new Array(7).fill(having({ unit_index: 0, unit_list: 'items', itemid: positive })),
       responseHeaders: {
         'content-type': 'application/json',
-        'content-disposition': like(/^attachment; filename="mkta_search_items_1_[\w-]+\.json"$/, 'file name'),
+        'content-disposition': like(
+          /^attachment; filename="mkta_search_items_1_[\w-]+\.json"$/,
+          'file name',
+        ),
       },
       restOnly: true,
     },

@@ -13,9 +13,21 @@ const time = like(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/, 'time');
 
 const shown = {
   ...{ market: 'mktd', kind: 'pdp_bulk', cron: '0 8 29 2 *', time_zone: 'Europe/Berlin', units: 1 },
-  ...{ overlap: 'skip', missed: 'run_once', state: 'active', reason: '', cost_per_run: 5, failures: 0 },
+  ...{
+    overlap: 'skip',
+    missed: 'run_once',
+    state: 'active',
+    reason: '',
+    cost_per_run: 5,
+    failures: 0,
+  },
 };
-const schedule = having({ ...shown, schedule_id: uuid, request: aSchedule.request, next_run_at: time });
+const schedule = having({
+  ...shown,
+  schedule_id: uuid,
+  request: aSchedule.request,
+  next_run_at: time,
+});
 const refused = (title: string, change: object, ...problems: [string[], string][]): Case => ({
   title,
   body: { ...aSchedule, ...change },
@@ -23,7 +35,12 @@ const refused = (title: string, change: object, ...problems: [string[], string][
   problems: problems.map(([loc, type]) => [['body', ...loc], type]),
 });
 
-const one = (verb: Verb, place: string, method: DescMethod, ...cases: Endpoint['cases']): Endpoint => ({
+const one = (
+  verb: Verb,
+  place: string,
+  method: DescMethod,
+  ...cases: Endpoint['cases']
+): Endpoint => ({
   ...{ verb, path: `${path}/{schedule_id}${place}`, method, cases },
   names: { param: 'schedule_id', id: 'uuid' },
   ...(place === '' ? { verbs: ['GET', 'PATCH', 'DELETE'] } : {}),
@@ -42,8 +59,14 @@ export const schedules: Marketplace = {
         refused('another market', { market: 'mktz' }, [['market'], 'enum']),
         refused('a kind of another market', { kind: 'variant_sold' }, [['kind'], 'enum']),
         refused('an invalid expression', { cron: '61 * * * *' }, [['cron'], 'value_error']),
-        refused('an unknown time zone', { time_zone: 'Mars/Olympus' }, [['time_zone'], 'value_error']),
-        refused('an end without a run', { end_at: '2020-01-01T00:00:00Z' }, [['end_at'], 'value_error']),
+        refused('an unknown time zone', { time_zone: 'Mars/Olympus' }, [
+          ['time_zone'],
+          'value_error',
+        ]),
+        refused('an end without a run', { end_at: '2020-01-01T00:00:00Z' }, [
+          ['end_at'],
+          'value_error',
+        ]),
         refused('an unknown rule', { overlap: 'wait' }, [['overlap'], 'enum']),
         refused(
           'options that the submit of a run would refuse',
@@ -56,7 +79,10 @@ export const schedules: Marketplace = {
           ['options', 'max_age'],
           'string_pattern_mismatch',
         ]),
-        refused('a limit below the cost', { max_total_credits: 4 }, [['max_total_credits'], 'value_error']),
+        refused('a limit below the cost', { max_total_credits: 4 }, [
+          ['max_total_credits'],
+          'value_error',
+        ]),
         refused(
           'a request with invalid items',
           { request: { items: [{ country: 'id' }, { product_id: '1', country: 'xx' }] } },
@@ -64,7 +90,10 @@ export const schedules: Marketplace = {
           [['request', 'items', 1, 'country'] as unknown as string[], 'enum'],
         ),
         {
-          ...refused('a request that is no object', { request: [] }, [['request'], 'model_attributes_type']),
+          ...refused('a request that is no object', { request: [] }, [
+            ['request'],
+            'model_attributes_type',
+          ]),
           restOnly: true,
         },
       ],
@@ -77,7 +106,12 @@ export const schedules: Marketplace = {
           status: 200,
           response: { schedules: [having({ ...shown, schedule_id: uuid })], next_page_token: '' },
         },
-        { title: 'none', caller: 'poor', status: 200, response: { schedules: [], next_page_token: '' } },
+        {
+          title: 'none',
+          caller: 'poor',
+          status: 200,
+          response: { schedules: [], next_page_token: '' },
+        },
         {
           title: 'in another state',
           params: { state: 'paused' },
@@ -101,12 +135,23 @@ export const schedules: Marketplace = {
         refusedQuery('time_zone', 'Mars', 'value_error', { params: { cron: '@daily' } }),
       ],
     },
-    one('GET', '', rpc.getSchedule, { title: 'a schedule', params: id, status: 200, response: schedule }),
+    one('GET', '', rpc.getSchedule, {
+      title: 'a schedule',
+      params: id,
+      status: 200,
+      response: schedule,
+    }),
     one(
       'PATCH',
       '',
       rpc.updateSchedule,
-      { title: 'a limit', params: id, body: { max_total_credits: 900 }, status: 200, response: schedule },
+      {
+        title: 'a limit',
+        params: id,
+        body: { max_total_credits: 900 },
+        status: 200,
+        response: schedule,
+      },
       {
         title: 'no limit',
         params: id,

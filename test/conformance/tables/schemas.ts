@@ -39,7 +39,10 @@ export const schemas: Marketplace = {
           params: { market: 'mktd', kind: 'pdp_bulk' },
           status: 200,
           type: 'application/schema+json',
-          response: having({ $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' }),
+          response: having({
+            $schema: 'https://json-schema.org/draft/2020-12/schema',
+            type: 'object',
+          }),
         },
         {
           title: 'an unknown kind',

@@ -17,7 +17,12 @@ const onSite = (endpoint: Endpoint): Endpoint => {
 const refused = (item: (name: string) => object): Case[] => [
   refusedItem('a text that is not a URL', { url: 'mugs' }, 'url', 'url_parsing'),
   refusedItem('another scheme', { url: 'file:///etc/passwd' }, 'url', 'url_parsing'),
-  refusedItem('a host that no site has', { url: 'https://other.example/p/1' }, 'url', 'url_parsing'),
+  refusedItem(
+    'a host that no site has',
+    { url: 'https://other.example/p/1' },
+    'url',
+    'url_parsing',
+  ),
   {
     title: 'a site that is not declared',
     params: { site: 'examples' },

@@ -14,7 +14,12 @@ const items = [item(1), item(2)];
 /** Prepared jobs of variant sold. */
 export const jobs: Record<string, Prepared> = {
   'items waiting': { submit, body: { country: 'sg', items }, ends: false },
-  'items done': { submit, body: { country: 'sg', items: [...items, gone] }, decide: 'approve', ends: true },
+  'items done': {
+    submit,
+    body: { country: 'sg', items: [...items, gone] },
+    decide: 'approve',
+    ends: true,
+  },
   'items mixed': {
     submit,
     body: { country: 'sg', items: [...Array.from({ length: 50 }, (_, at) => item(at)), gone] },
@@ -82,13 +87,20 @@ const submitEndpoint: Endpoint = {
     invalid('a country on an item that there is not', { items: [itemOf(1, 'jp')] }, [
       [['body', 'items', 0, 'country'], 'enum'],
     ]),
-    invalid('a number for a country', { country: 65, items }, [[['body', 'country'], 'string_type']], true),
+    invalid(
+      'a number for a country',
+      { country: 65, items },
+      [[['body', 'country'], 'string_type']],
+      true,
+    ),
     invalid('two countries', { items: [itemOf(1, 'sg'), itemOf(2, 'my')] }, [
       [['body', 'items', 1, 'country'], 'value_error'],
     ]),
-    invalid('another country on an item than beside', { country: 'sg', items: [item(1), itemOf(2, 'my')] }, [
-      [['body', 'items', 1, 'country'], 'value_error'],
-    ]),
+    invalid(
+      'another country on an item than beside',
+      { country: 'sg', items: [item(1), itemOf(2, 'my')] },
+      [[['body', 'items', 1, 'country'], 'value_error']],
+    ),
     invalid(
       'several problems',
       { country: 'xx', items: [{ item_id: 'a' }, { item_id: 1.5, shop_id: '7' }] },
@@ -105,9 +117,20 @@ const submitEndpoint: Endpoint = {
 
 const pending = { batch_id: uuid, country: 'sg', status: 'PENDING' };
 const failed = { batch_id: uuid, country: 'sg', status: 'FAILED' };
-const done = { batch_id: uuid, country: 'sg', status: 'SUCCESS', download_url: link('batch_*.json') };
+const done = {
+  batch_id: uuid,
+  country: 'sg',
+  status: 'SUCCESS',
+  download_url: link('batch_*.json'),
+};
 
-const retrieved = (job: string, status: string, aggregate: string, progress: string, batches: unknown[]) => ({
+const retrieved = (
+  job: string,
+  status: string,
+  aggregate: string,
+  progress: string,
+  batches: unknown[],
+) => ({
   title: job,
   params: { job_id: `{items ${job}}` },
   status: 200,
@@ -122,13 +145,20 @@ const retrieveEndpoint: Endpoint = {
   cases: [
     retrieved('done', 'completed', 'completed', '1/1 batches complete', [done]),
     retrieved('waiting', 'awaiting_approval', 'pending', '0/1 batches complete', [pending]),
-    retrieved('mixed', 'partial_complete', 'partial_complete', '2/2 batches complete', [done, failed]),
+    retrieved('mixed', 'partial_complete', 'partial_complete', '2/2 batches complete', [
+      done,
+      failed,
+    ]),
     retrieved('failed', 'failed', 'failed', '1/1 batches complete', [failed]),
     retrieved('rejected', 'rejected', 'failed', '1/1 batches complete', [failed]),
   ],
 };
 
-const downloaded = (job: string, status: string, [total, success, failures]: [number, number, number]) => ({
+const downloaded = (
+  job: string,
+  status: string,
+  [total, success, failures]: [number, number, number],
+) => ({
   title: job,
   params: { job_id: `{items ${job}}` },
   status: 200,
@@ -156,7 +186,12 @@ const downloadEndpoint: Endpoint = {
   ],
 };
 
-const itemShown = (title: string, job: string, shown: typeof gone, outcome: Record<string, unknown>) => ({
+const itemShown = (
+  title: string,
+  job: string,
+  shown: typeof gone,
+  outcome: Record<string, unknown>,
+) => ({
   title,
   params: { job_id: `{items ${job}}`, item_id: shown.item_id },
   status: 200,

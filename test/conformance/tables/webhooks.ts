@@ -32,7 +32,12 @@ const message = having({
   user_id: uuid,
 });
 /** The caller `poor` has no webhook. */
-const without: Case = { title: 'without a webhook', caller: 'poor', status: 404, response: errorResponse };
+const without: Case = {
+  title: 'without a webhook',
+  caller: 'poor',
+  status: 404,
+  response: errorResponse,
+};
 
 /** Webhooks and their messages: 6 endpoints. */
 export const webhooks: Marketplace = {
@@ -55,7 +60,10 @@ export const webhooks: Marketplace = {
           title: 'a webhook',
           caller: 'other',
           status: 200,
-          response: { ...webhook, enabled: matching('truth', (value) => typeof value === 'boolean') },
+          response: {
+            ...webhook,
+            enabled: matching('truth', (value) => typeof value === 'boolean'),
+          },
         },
       ],
     },

@@ -24,14 +24,18 @@ export const npxPrograms: NameCheck = {
 
 const installedPrograms: ReadonlySet<string> = new Set([
   ...Object.keys(manifest.bin),
-  ...[...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)].flatMap(programsOf),
+  ...[...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)].flatMap(
+    programsOf,
+  ),
 ]);
 
 /** Returns the names of the programs that a package installs. */
 function programsOf(packageName: string): string[] {
   const file = join(root, 'node_modules', packageName, 'package.json');
   if (!existsSync(file)) return [];
-  const { bin = {} } = JSON.parse(readFileSync(file, 'utf8')) as { bin?: string | Record<string, string> };
+  const { bin = {} } = JSON.parse(readFileSync(file, 'utf8')) as {
+    bin?: string | Record<string, string>;
+  };
   return typeof bin === 'string' ? [packageName.replace(/^@[^/]+\//, '')] : Object.keys(bin);
 }
 

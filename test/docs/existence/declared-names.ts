@@ -31,13 +31,18 @@ export const environmentVariables: NameCheck = {
 const exported = (name: string) => name.replaceAll('.', '_');
 
 const metricNames: ReadonlySet<string> = new Set([
-  ...Object.keys({ ...counters, ...gauges, ...distributions }).flatMap((name) => [name, exported(name)]),
+  ...Object.keys({ ...counters, ...gauges, ...distributions }).flatMap((name) => [
+    name,
+    exported(name),
+  ]),
   ...Object.keys(distributions).flatMap((name) =>
     ['bucket', 'sum', 'count'].map((part) => `${exported(name)}_${part}`),
   ),
 ]);
 const metricLabels: ReadonlySet<string> = new Set(
-  Object.values(distributions).flatMap(({ labels }) => labels.flatMap((label) => [label, exported(label)])),
+  Object.values(distributions).flatMap(({ labels }) =>
+    labels.flatMap((label) => [label, exported(label)]),
+  ),
 );
 
 /** Names of the conventions that the instrumentation of the runtime follows. */
@@ -60,7 +65,10 @@ const conventionalMetric =
 export const metrics: NameCheck = {
   kind: 'metric',
   find: (page) =>
-    codeOf(page).flatMap((code) => [...matchesIn(code, ownMetric), ...matchesIn(code, conventionalMetric)]),
+    codeOf(page).flatMap((code) => [
+      ...matchesIn(code, ownMetric),
+      ...matchesIn(code, conventionalMetric),
+    ]),
   exists: (name) => metricNames.has(name) || metricLabels.has(name) || isRuntimeMetric(name),
 };
 
@@ -72,7 +80,8 @@ export const alerts: NameCheck = {
   kind: 'alert or class',
   find: (page) => codeOf(page).flatMap((code) => matchesIn(code, /\b(Gleaner[A-Z]\w+)\b/g)),
   exists: (name) =>
-    alertRules.includes(`alert: ${name}\n`) || new RegExp(`\\bclass ${name}\\b`).test(clientSources),
+    alertRules.includes(`alert: ${name}\n`) ||
+    new RegExp(`\\bclass ${name}\\b`).test(clientSources),
 };
 
 const methodNames = new Set(

@@ -30,14 +30,21 @@ export async function createEndpointCheck(): Promise<NameCheck> {
 }
 
 function findEndpoints(page: Page): string[] {
-  return codeOf(page).flatMap((code) => [...matchesIn(code, methodAndPath), ...matchesIn(code, pathAlone)]);
+  return codeOf(page).flatMap((code) => [
+    ...matchesIn(code, methodAndPath),
+    ...matchesIn(code, pathAlone),
+  ]);
 }
 
 /** Returns true for a placeholder or a variable of the shell. */
 const isPlaceholder = (segment: string) => /^[<{$…]/.test(segment);
 
 /** Returns true if a path is one of a template. A path alone may be the beginning of one. */
-function isPathOf(template: readonly string[], path: readonly string[], isComplete: boolean): boolean {
+function isPathOf(
+  template: readonly string[],
+  path: readonly string[],
+  isComplete: boolean,
+): boolean {
   if (isComplete ? path.length !== template.length : path.length > template.length) return false;
   return path.every((segment, index) => {
     const declared = template[index]!;

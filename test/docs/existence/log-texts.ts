@@ -28,8 +28,9 @@ const otherPrograms = new Set([
 const plainWords = /^[a-z][a-z…-]*(?:[,:;]? [a-z…][a-z…-]*)+$/;
 
 /**
- * Creates the checks of quoted texts. Pages quote a text of the log in backticks, in a sentence or a cell that
- * has the word "log". Other plain words in backticks are commands or texts of the source.
+ * Creates the checks of quoted texts. Pages quote a text of the log in backticks, in a sentence or
+ * a cell that has the word "log". Other plain words in backticks are commands or texts of the
+ * source.
  */
 export function createTextChecks(program: Command): NameCheck[] {
   const isCommand = (code: string) =>
@@ -104,9 +105,12 @@ function textsOfCalls(value: unknown): string[] {
 
 /** Returns true for `log.info(…)`, also of a member `log`, and for `log[level](…)`. */
 function isLogCall({ type, callee }: Node): boolean {
-  if (type !== 'CallExpression' || !isNode(callee) || callee.type !== 'MemberExpression') return false;
+  if (type !== 'CallExpression' || !isNode(callee) || callee.type !== 'MemberExpression')
+    return false;
   const method = (callee.property as Node).name;
-  return callee.computed === true ? (callee.object as Node).name === 'log' : logMethods.has(String(method));
+  return callee.computed === true
+    ? (callee.object as Node).name === 'log'
+    : logMethods.has(String(method));
 }
 
 /** Returns all strings in an expression. */

@@ -24,7 +24,10 @@ export function findProblems(page: Page, checks: readonly NameCheck[]): string[]
   );
 }
 
-/** Returns the line of a name, as a prefix. Empty for one that is written differently, with a placeholder. */
+/**
+ * Returns the line of a name, as a prefix. Empty for one that is written differently, with a
+ * placeholder.
+ */
 function lineOf(text: string, name: string): string {
   const start = text.indexOf(name);
   return start === -1 ? '' : `${text.slice(0, start).split('\n').length}: `;

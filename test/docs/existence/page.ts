@@ -29,13 +29,18 @@ export const trackedFiles: readonly string[] = execFileSync('git', ['ls-files'],
   .trim()
   .split('\n');
 
-/** Pages of the documentation, and Markdown files next to code. The changelog describes earlier versions. */
+/**
+ * Pages of the documentation, and Markdown files next to code. The changelog describes earlier
+ * versions.
+ */
 export const markdownPages: readonly string[] = trackedFiles.filter(
   (path) => path.endsWith('.md') && !path.startsWith('.changeset/') && path !== 'docs/changelog.md',
 );
 
 /** Workflows and forms, whose commands and paths are checked like those of a page. */
-export const githubFiles: readonly string[] = trackedFiles.filter((path) => /^\.github\/.*\.yml$/.test(path));
+export const githubFiles: readonly string[] = trackedFiles.filter((path) =>
+  /^\.github\/.*\.yml$/.test(path),
+);
 
 /** Reads a file of the repository as a page. */
 export function readPage(path: string): Page {
@@ -52,7 +57,9 @@ export function parsePage(path: string, text: string): Page {
 }
 
 function parseSpans(prose: string): CodeSpan[] {
-  const sentences = prose.split(/(?<=[.!?])\s+(?=[^a-z])|\n\s*\n|\n(?=\s*[-|#>]|\s*\d+\.)|(?<=\s)\|(?=\s)/);
+  const sentences = prose.split(
+    /(?<=[.!?])\s+(?=[^a-z])|\n\s*\n|\n(?=\s*[-|#>]|\s*\d+\.)|(?<=\s)\|(?=\s)/,
+  );
   return sentences.flatMap((sentence) =>
     [...sentence.matchAll(/`([^`\n]+)`/g)].map(([, code]) => ({ code: code!, sentence })),
   );

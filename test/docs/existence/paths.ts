@@ -5,7 +5,9 @@ import type { NameCheck } from './name-check.ts';
 import { codeOf, trackedFiles } from './page.ts';
 
 /** Files and folders of the repository. */
-const tracked: ReadonlySet<string> = new Set(trackedFiles.flatMap((path) => [path, ...foldersOf(path)]));
+const tracked: ReadonlySet<string> = new Set(
+  trackedFiles.flatMap((path) => [path, ...foldersOf(path)]),
+);
 const topFolders = new Set(
   trackedFiles.filter((path) => path.includes('/')).map((path) => path.split('/')[0]!),
 );
@@ -17,8 +19,8 @@ function foldersOf(path: string): string[] {
 }
 
 /**
- * Paths of the repository in code: those that start with a folder of its root, and names of source files.
- * They may have globs, braces, placeholders such as `<kind>`, and the number of a line.
+ * Paths of the repository in code: those that start with a folder of its root, and names of source
+ * files. They may have globs, braces, placeholders such as `<kind>`, and the number of a line.
  */
 export const paths: NameCheck = {
   kind: 'file or folder',
@@ -44,7 +46,10 @@ function wordsOf(code: string): string[] {
   );
 }
 
-/** Returns true for a path from the root folder or from the folder of the page, and for the name of a source. */
+/**
+ * Returns true for a path from the root folder or from the folder of the page, and for the name of
+ * a source.
+ */
 function isPath(word: string, folder: string): boolean {
   if (!/^[\w.@*{},[\]/-]+$/.test(word)) return false;
   if (!word.includes('/')) return /[\w*]\.(?:tsx?|mjs|proto|sh)$/.test(word);
@@ -59,7 +64,10 @@ function expandBraces(path: string): string[] {
   return choices.split(',').flatMap((choice) => expandBraces(`${before}${choice}${after}`));
 }
 
-/** Returns true for a path from the root or the folder of the page, and for the name of a file alone. */
+/**
+ * Returns true for a path from the root or the folder of the page, and for the name of a file
+ * alone.
+ */
 function isFile(path: string, page: string): boolean {
   const candidates = [path, posix.join(posix.dirname(page), path)];
   if (candidates.some((candidate) => tracked.has(candidate))) return true;

@@ -5,7 +5,8 @@ import { stallingItem } from './stalling-item.ts';
 import '../../../src/app/page-worker.ts';
 
 /*
- * A page worker with a reader that never ends on the page of one item, in place of a fault that nobody knows.
+ * A page worker with a reader that never ends on the page of one item, in place of a fault that
+ * nobody knows.
  */
 
 const { read } = variants;

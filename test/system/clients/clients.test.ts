@@ -42,7 +42,11 @@ describe('a client generated from the contract runs a job', () => {
       if ('missing' in python) return;
       const own = join(root, 'test/system/clients/python');
       const cwd = await mkdtemp(join(folder, 'python-'));
-      const env = { ...access(), PYTHONPATH: `${python.folder}:${cwd}`, PYTHONDONTWRITEBYTECODE: '1' };
+      const env = {
+        ...access(),
+        PYTHONPATH: `${python.folder}:${cwd}`,
+        PYTHONDONTWRITEBYTECODE: '1',
+      };
       const output = [
         '--meta',
         'none',
@@ -53,7 +57,10 @@ describe('a client generated from the contract runs a job', () => {
       ];
       const generate = ['-m', 'openapi_python_client', 'generate', '--path', document, ...output];
       const { stderr } = await run('python3', generate, { cwd, env });
-      expect(warnings(stderr)).toEqual(['GET /v1/files/{job_id}/{name}', 'GET /v1/files/{job_id}/{name}']);
+      expect(warnings(stderr)).toEqual([
+        'GET /v1/files/{job_id}/{name}',
+        'GET /v1/files/{job_id}/{name}',
+      ]);
       const ran = await run('python3', [join(own, 'run_job.py')], { cwd, env });
       expect(JSON.parse(ran.stdout)).toEqual(oneDone);
     },
@@ -71,13 +78,29 @@ describe('a client generated from the contract runs a job', () => {
         logs: { level: 'silent', file: false },
         plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
       };
-      await writeFile(join(cwd, 'openapi-ts.config.mjs'), `export default ${JSON.stringify(settings)};`);
+      await writeFile(
+        join(cwd, 'openapi-ts.config.mjs'),
+        `export default ${JSON.stringify(settings)};`,
+      );
       const bin = join(typescript.folder, 'node_modules/.bin');
       await run(join(bin, 'openapi-ts'), ['--file', 'openapi-ts.config.mjs'], { cwd });
       await cp(join(root, 'test/system/clients/typescript/run-job.ts'), join(cwd, 'run-job.ts'));
       const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')];
-      const options = ['--noEmit', '--strict', '--skipLibCheck', '--allowImportingTsExtensions', ...types];
-      const target = ['--module', 'nodenext', '--target', 'esnext', '--lib', 'esnext,dom,dom.iterable'];
+      const options = [
+        '--noEmit',
+        '--strict',
+        '--skipLibCheck',
+        '--allowImportingTsExtensions',
+        ...types,
+      ];
+      const target = [
+        '--module',
+        'nodenext',
+        '--target',
+        'esnext',
+        '--lib',
+        'esnext,dom,dom.iterable',
+      ];
       await run(join(bin, 'tsc'), [...options, ...target, 'run-job.ts'], { cwd });
       const ran = await run(process.execPath, ['run-job.ts'], { cwd, env: access() });
       expect(JSON.parse(ran.stdout)).toEqual(oneDone);
@@ -92,9 +115,19 @@ describe('a client generated from the contract runs a job', () => {
       const cwd = join(folder, 'go');
       await cp(go.folder, cwd, { recursive: true });
       const buf = join(root, 'node_modules/.bin/buf');
-      const generate = ['generate', 'proto', '--template', join(go.folder, 'buf.gen.yaml'), '--output', cwd];
+      const generate = [
+        'generate',
+        'proto',
+        '--template',
+        join(go.folder, 'buf.gen.yaml'),
+        '--output',
+        cwd,
+      ];
       await run(buf, generate, { cwd: root });
-      const ran = await run('go', ['run', '.'], { cwd, env: { ...access(), GOFLAGS: '-mod=readonly' } });
+      const ran = await run('go', ['run', '.'], {
+        cwd,
+        env: { ...access(), GOFLAGS: '-mod=readonly' },
+      });
       expect(JSON.parse(ran.stdout)).toEqual(oneDone);
     },
     timeoutMs,
@@ -103,5 +136,8 @@ describe('a client generated from the contract runs a job', () => {
 
 /** Returns the operations that the generator of Python clients warns of. */
 function warnings(output: string): string[] {
-  return Array.from(output.matchAll(/^WARNING parsing (.+) within/gm), ([, operation]) => operation!);
+  return Array.from(
+    output.matchAll(/^WARNING parsing (.+) within/gm),
+    ([, operation]) => operation!,
+  );
 }

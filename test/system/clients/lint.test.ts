@@ -28,7 +28,10 @@ test.each(['openapi.json', 'openapi-short.json', 'openapi-operator.json'])(
     await writeFile(path, await (await gateway.ask(`/${name}`, { key: null })).text());
     const env = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NO_COLOR: '1' };
     const parameters = ['lint', path, '--config', join(root, '.redocly.yaml'), '--format', 'json'];
-    const { stdout } = await run(join(root, 'node_modules/.bin/redocly'), parameters, { cwd: root, env });
+    const { stdout } = await run(join(root, 'node_modules/.bin/redocly'), parameters, {
+      cwd: root,
+      env,
+    });
     expect(JSON.parse(stdout).problems).toEqual([]);
   },
 );

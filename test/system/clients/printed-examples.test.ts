@@ -43,12 +43,23 @@ describe('the example of a page runs in an empty folder as it is printed', () =>
     async () => {
       const cwd = await mkdtemp(join(folder, 'typescript-'));
       const built = await mkdtemp(join(folder, 'built-'));
-      await run(process.execPath, [join(root, 'deploy/client-package.mjs'), join(built, 'client')], { cwd });
+      await run(
+        process.execPath,
+        [join(root, 'deploy/client-package.mjs'), join(built, 'client')],
+        { cwd },
+      );
       await run('npm', ['pack', '--silent', join(built, 'client')], { cwd: built });
       const install = blockOf('docs/client.md', '', 'npm pkg set');
-      const env = { npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' };
+      const env = {
+        npm_config_prefer_offline: 'true',
+        npm_config_audit: 'false',
+        npm_config_fund: 'false',
+      };
       await run('sh', ['-ec', install.replace('/path/to/checkout/dist', built)], { cwd, env });
-      await writeFile(join(cwd, 'collect.ts'), blockOf('docs/client.md', 'ts', 'createGleanerClient'));
+      await writeFile(
+        join(cwd, 'collect.ts'),
+        blockOf('docs/client.md', 'ts', 'createGleanerClient'),
+      );
       const { stderr } = await run(process.execPath, ['collect.ts'], { cwd, env: settings() });
       expect(stderr).toMatch(/^1\/1$/m);
       expect(await readdir(join(cwd, 'results'))).toEqual([

@@ -16,7 +16,11 @@ const packageFolder = join(root, 'src/clients/python');
 const [pandas, build, grpc] = await Promise.all([
   findEngine(findPythonPackages('pandas-2.3.3', ['pandas==2.3.3'])),
   findEngine(
-    findPythonPackages('python-build-1.3.0', ['build==1.3.0', 'setuptools==80.9.0', 'wheel==0.45.1']),
+    findPythonPackages('python-build-1.3.0', [
+      'build==1.3.0',
+      'setuptools==80.9.0',
+      'wheel==0.45.1',
+    ]),
   ),
   findEngine(findPythonPackages('grpcio-tools-1.76.0', ['grpcio-tools==1.76.0'])),
 ]);
@@ -35,7 +39,9 @@ describe('generated files', () => {
   });
 
   test('the version of the package is that of the service', () => {
-    expect(read('src/clients/python/pyproject.toml')).toContain(`\nversion = "${manifest.version}"\n`);
+    expect(read('src/clients/python/pyproject.toml')).toContain(
+      `\nversion = "${manifest.version}"\n`,
+    );
   });
 });
 
@@ -66,10 +72,14 @@ describe('the Python package', () => {
   test(
     'keeps the key from other origins, and resumes interrupted downloads',
     async () => {
-      await run('python3', ['-W', 'error', join(root, 'test/system/clients/python/transfer_test.py')], {
-        cwd: folder,
-        env: { PYTHONPATH: packageFolder, PYTHONDONTWRITEBYTECODE: '1' },
-      });
+      await run(
+        'python3',
+        ['-W', 'error', join(root, 'test/system/clients/python/transfer_test.py')],
+        {
+          cwd: folder,
+          env: { PYTHONPATH: packageFolder, PYTHONDONTWRITEBYTECODE: '1' },
+        },
+      );
     },
     timeoutMs,
   );
@@ -78,7 +88,11 @@ describe('the Python package', () => {
     'submits, waits, reads, and downloads, and reports errors',
     async () => {
       const { stdout } = await runTests(packageFolder);
-      expect(JSON.parse(stdout)).toMatchObject({ status: 'partial_complete', records: 2, files: 1 });
+      expect(JSON.parse(stdout)).toMatchObject({
+        status: 'partial_complete',
+        records: 2,
+        files: 1,
+      });
     },
     timeoutMs,
   );
@@ -128,10 +142,14 @@ describe('the Python package', () => {
       const env = { PYTHONPATH: build.folder };
       const source = join(folder, 'source');
       await run('cp', ['-r', packageFolder, source], { cwd: folder });
-      await run('python3', ['-m', 'build', '--no-isolation', '--outdir', join(folder, 'dist'), source], {
-        cwd: folder,
-        env,
-      });
+      await run(
+        'python3',
+        ['-m', 'build', '--no-isolation', '--outdir', join(folder, 'dist'), source],
+        {
+          cwd: folder,
+          env,
+        },
+      );
       const built = (await readdir(join(folder, 'dist'))).sort();
       const name = `gleaner_client-${manifest.version}`;
       expect(built).toEqual([`${name}-py3-none-any.whl`, `${name}.tar.gz`]);

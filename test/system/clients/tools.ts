@@ -24,14 +24,20 @@ export interface Generator {
   folder: string;
 }
 
-/** Returns the generator of Python clients, installed from PyPI the first time, or why it is unavailable. */
+/**
+ * Returns the generator of Python clients, installed from PyPI the first time, or why it is
+ * unavailable.
+ */
 export function findPythonGenerator(): Promise<Generator | MissingEngine> {
   return findPythonPackages(`openapi-python-client-${pythonVersion}`, [
     `openapi-python-client==${pythonVersion}`,
   ]);
 }
 
-/** Returns a folder with Python packages, installed from PyPI the first time, or why they are unavailable. */
+/**
+ * Returns a folder with Python packages, installed from PyPI the first time, or why they are
+ * unavailable.
+ */
 export function findPythonPackages(
   name: string,
   packages: readonly string[],
@@ -45,7 +51,8 @@ export function findPythonPackages(
 }
 
 /**
- * Returns the generator of TypeScript clients, installed from npm the first time, or why it is unavailable.
+ * Returns the generator of TypeScript clients, installed from npm the first time, or why it is
+ * unavailable.
  */
 export function findTypescriptGenerator(): Promise<Generator | MissingEngine> {
   return findNpmPackages('openapi-ts-0.95.0', 'test/system/clients/typescript');
@@ -64,10 +71,14 @@ export function findNpmPackages(name: string, source: string): Promise<Generator
   });
 }
 
-/** Returns the folder of the Go module, whose tools are the generators, or why Go is unavailable. */
+/**
+ * Returns the folder of the Go module, whose tools are the generators, or why Go is unavailable.
+ */
 export function findGo(): Promise<Generator | MissingEngine> {
   const folder = join(root, 'test/system/clients/go');
-  return findProgram('go') === null ? missing('Go is missing: install golang') : Promise.resolve({ folder });
+  return findProgram('go') === null
+    ? missing('Go is missing: install golang')
+    : Promise.resolve({ folder });
 }
 
 /** Runs a program in a folder. Throws an Error with its output for any other exit code than 0. */
@@ -77,17 +88,24 @@ export async function run(
   { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
 ): Promise<Output> {
   try {
-    const options = { cwd, env: { ...process.env, ...env }, timeout: 240_000, maxBuffer: 16 * 1024 * 1024 };
+    const options = {
+      cwd,
+      env: { ...process.env, ...env },
+      timeout: 240_000,
+      maxBuffer: 16 * 1024 * 1024,
+    };
     return await execute(program, parameters, options);
   } catch (error) {
     const { stdout = '', stderr = '', message } = error as Error & Partial<Output>;
-    throw new Error(`${message.slice(0, 500)}\n${stdout}${stderr}`.slice(0, 8_000), { cause: error });
+    throw new Error(`${message.slice(0, 500)}\n${stdout}${stderr}`.slice(0, 8_000), {
+      cause: error,
+    });
   }
 }
 
 /**
- * Installs a tool into a temporary folder and renames it, so that concurrent runs never use a partial
- * installation.
+ * Installs a tool into a temporary folder and renames it, so that concurrent runs never use a
+ * partial installation.
  */
 export async function install(
   name: string,
@@ -107,7 +125,8 @@ export async function install(
     await rename(beside, folder);
   } catch (error) {
     const { stderr, message } = error as Error & { stderr?: string };
-    if (!(await isInstalled())) return { missing: `${folder} can't be installed: ${stderr || message}` };
+    if (!(await isInstalled()))
+      return { missing: `${folder} can't be installed: ${stderr || message}` };
   } finally {
     await rm(beside, { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
-// The server that the Connect conformance runner tests: its service on the listeners of this product.
-// Parameter: a file with the descriptors of the runner's protos. Input: a ServerCompatRequest. Output: its
-// response.
+// The server that the Connect conformance runner tests: its service on the listeners of this
+// product. Parameter: a file with the descriptors of the runner's protos. Input: a
+// ServerCompatRequest. Output: its response.
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import {
@@ -13,7 +13,12 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { anyPack, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
-import { type Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
+import {
+  type Code,
+  ConnectError,
+  type ConnectRouter,
+  type HandlerContext,
+} from '@connectrpc/connect';
 import { startServer } from '../../../src/api/rest/server.ts';
 import { createRpcListener } from '../../../src/api/rpc/adapter.ts';
 import { exchangeOf } from '../../../src/api/rpc/exchange.ts';
@@ -63,7 +68,9 @@ function infoOf(context: HandlerContext, method: DescMethod, requests: readonly 
   const isGet = context.requestMethod === 'GET';
   const queryParams = headersOf(new URL(context.url).searchParams);
   return create(requestInfo, {
-    requestHeaders: headersOf(Object.entries(exchangeOf(context).request.headers) as [string, string][]),
+    requestHeaders: headersOf(
+      Object.entries(exchangeOf(context).request.headers) as [string, string][],
+    ),
     ...(timeoutMs === undefined ? {} : { timeoutMs: BigInt(Math.round(timeoutMs)) }),
     requests: requests.map((request) => anyPack(method.input, request)),
     ...(isGet ? { connectGetInfo: { queryParams } } : {}),
@@ -79,7 +86,9 @@ function sendHeaders(context: HandlerContext, definition: Definition | undefined
     for (const { name, value } of headers ?? []) for (const one of value) target.append(name, one);
 }
 
-/** Creates a defined error. Errors without an earlier response echo the requests in their details. */
+/**
+ * Creates a defined error. Errors without an earlier response echo the requests in their details.
+ */
 function errorOf(
   { code, message, details }: DefinedError,
   info: ReturnType<typeof infoOf> | null,
@@ -106,7 +115,10 @@ async function respond(method: DescMethod, requests: readonly Request[], context
   return { payload: { requestInfo: info, ...(kind === 'responseData' ? { data: value } : {}) } };
 }
 
-/** Sends the responses of a definition from `first` on. The first response of all echoes the requests. */
+/**
+ * Sends the responses of a definition from `first` on. The first response of all echoes the
+ * requests.
+ */
 async function* stream(
   definition: Definition | undefined,
   info: ReturnType<typeof infoOf>,
@@ -117,12 +129,16 @@ async function* stream(
     await setTimeout(definition?.responseDelayMs ?? 0);
     yield { payload: { data, ...(index === 0 ? { requestInfo: info } : {}) } };
   }
-  if (definition?.error) throw errorOf(definition.error, definition.responseData?.length ? null : info);
+  if (definition?.error)
+    throw errorOf(definition.error, definition.responseData?.length ? null : info);
 }
 
 async function* serverStream(request: Request, context: HandlerContext) {
   sendHeaders(context, request.responseDefinition);
-  yield* stream(request.responseDefinition, infoOf(context, service.method.serverStream!, [request]));
+  yield* stream(
+    request.responseDefinition,
+    infoOf(context, service.method.serverStream!, [request]),
+  );
 }
 
 async function clientStream(requests: AsyncIterable<Request>, context: HandlerContext) {
@@ -173,7 +189,11 @@ const routes = (router: ConnectRouter) =>
       clientStream,
       bidiStream,
     } as never,
-    { jsonOptions: { registry }, readMaxBytes: Number(messageReceiveLimit) || 0xffffffff, requestGate },
+    {
+      jsonOptions: { registry },
+      readMaxBytes: Number(messageReceiveLimit) || 0xffffffff,
+      requestGate,
+    },
   );
 const listener = createRpcListener(routes, createBodyBudget());
 const isHttp2 = httpVersion === 2;
@@ -181,7 +201,10 @@ const { port } = isHttp2
   ? await listen(listener, '127.0.0.1', 0)
   : await startServer(listener, 0, '127.0.0.1');
 const responseSchema = messageOf('ServerCompatResponse');
-const response = toBinary(responseSchema, create(responseSchema, { host: '127.0.0.1', port } as never));
+const response = toBinary(
+  responseSchema,
+  create(responseSchema, { host: '127.0.0.1', port } as never),
+);
 const size = Buffer.alloc(4);
 size.writeUInt32BE(response.length);
 process.stdout.write(Buffer.concat([size, response]));

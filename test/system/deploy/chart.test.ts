@@ -21,7 +21,8 @@ const leftOut = {
   'container-resources': 'a limit of processor time delays requests while processors are idle',
   'deployment-has-host-podantiaffinity':
     'the API is spread over nodes, and a worker may share one with others',
-  'pod-networkpolicy': 'workers read any site, and the addresses of the engines differ in each cluster',
+  'pod-networkpolicy':
+    'workers read any site, and the addresses of the engines differ in each cluster',
 };
 const checkov = await findEngine(findPythonPackages('checkov-3.3.30', ['checkov==3.3.30']));
 /** Checks of checkov that the chart fails on purpose. */
@@ -31,7 +32,8 @@ const leftOutOfCheckov = {
   CKV_K8S_21: 'the namespace is that of the release',
   CKV_K8S_31:
     'only workers with a browser run unconfined: its own sandbox needs what the default profile denies',
-  CKV_K8S_35: 'settings of engines are environment variables, which no other user of the pod can read',
+  CKV_K8S_35:
+    'settings of engines are environment variables, which no other user of the pod can read',
   CKV_K8S_43: 'the digest of an image is known after its build: a value of the installation',
 };
 let folder: string;
@@ -59,7 +61,9 @@ const everything = {
 function render(values: object): string {
   const file = join(folder, 'values.json');
   writeFileSync(file, JSON.stringify(values));
-  const result = spawnSync(helm!, ['template', 'test', chart, '--values', file], { encoding: 'utf8' });
+  const result = spawnSync(helm!, ['template', 'test', chart, '--values', file], {
+    encoding: 'utf8',
+  });
   if (result.status !== 0) throw new Error(result.stderr);
   return result.stdout;
 }
@@ -114,27 +118,39 @@ describe.skipIf(helm === null)(`the Helm chart${reason}`, () => {
     expect([...found].sort()).toEqual(Object.keys(leftOut).sort());
   });
 
-  test.skipIf('missing' in checkov)('is checked by checkov without a finding that applies', async () => {
-    const file = join(folder, 'rendered.yaml');
-    writeFileSync(file, render(everything));
-    const options = ['--framework', 'kubernetes', '--skip-download', '--soft-fail', '--output', 'json'];
-    const env = { PYTHONPATH: (checkov as { folder: string }).folder };
-    const { stdout } = await run('python3', ['-m', 'checkov.main', '--file', file, ...options], {
-      cwd: folder,
-      env,
-    });
-    const { summary, results } = JSON.parse(stdout) as {
-      summary: { passed: number; parsing_errors: number };
-      results: { failed_checks: { check_id: string }[] };
-    };
-    expect(summary.parsing_errors).toBe(0);
-    expect(summary.passed).toBeGreaterThan(200);
-    const found = new Set(results.failed_checks.map(({ check_id }) => check_id));
-    expect([...found].sort()).toEqual(Object.keys(leftOutOfCheckov));
-  });
+  test.skipIf('missing' in checkov)(
+    'is checked by checkov without a finding that applies',
+    async () => {
+      const file = join(folder, 'rendered.yaml');
+      writeFileSync(file, render(everything));
+      const options = [
+        '--framework',
+        'kubernetes',
+        '--skip-download',
+        '--soft-fail',
+        '--output',
+        'json',
+      ];
+      const env = { PYTHONPATH: (checkov as { folder: string }).folder };
+      const { stdout } = await run('python3', ['-m', 'checkov.main', '--file', file, ...options], {
+        cwd: folder,
+        env,
+      });
+      const { summary, results } = JSON.parse(stdout) as {
+        summary: { passed: number; parsing_errors: number };
+        results: { failed_checks: { check_id: string }[] };
+      };
+      expect(summary.parsing_errors).toBe(0);
+      expect(summary.passed).toBeGreaterThan(200);
+      const found = new Set(results.failed_checks.map(({ check_id }) => check_id));
+      expect([...found].sort()).toEqual(Object.keys(leftOutOfCheckov));
+    },
+  );
 
   test('runs every pod as an unprivileged user on a read-only root file system', () => {
-    const pods = resourcesOf(everything).flatMap(({ spec }) => (spec?.template ? [spec.template.spec] : []));
+    const pods = resourcesOf(everything).flatMap(({ spec }) =>
+      spec?.template ? [spec.template.spec] : [],
+    );
     expect(pods).toHaveLength(4);
     for (const { securityContext, containers, automountServiceAccountToken } of pods) {
       expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10001 });
@@ -192,8 +208,14 @@ describe.skipIf(helm === null)(`the Helm chart${reason}`, () => {
     };
     expect(secretsOf(containerOf('Job', '-migration'))).toEqual(['MONGODB_URI', 'NATS_URL']);
     const ofWorkers = secretsOf(containerOf('Deployment', '-worker'));
-    expect(ofWorkers).toEqual(expect.arrayContaining(['MONGODB_URI', 'NATS_URL', 'GLEANER_LINK_SECRETS']));
-    for (const name of ['GLEANER_OPERATOR_KEY', 'GLEANER_SMTP_URL', 'GLEANER_OPERATOR_WEBHOOK_SECRET'])
+    expect(ofWorkers).toEqual(
+      expect.arrayContaining(['MONGODB_URI', 'NATS_URL', 'GLEANER_LINK_SECRETS']),
+    );
+    for (const name of [
+      'GLEANER_OPERATOR_KEY',
+      'GLEANER_SMTP_URL',
+      'GLEANER_OPERATOR_WEBHOOK_SECRET',
+    ])
       expect(ofWorkers).not.toContain(name);
   });
 
@@ -249,7 +271,11 @@ describe.skipIf(helm === null)(`the Helm chart${reason}`, () => {
   test.each([
     ['a missing Secret', {}, 'existingSecret'],
     ['an unknown value', { existingSecret: 'a', workers: {} }, 'workers'],
-    ['a secret among the settings', { existingSecret: 'a', settings: { MONGODB_URI: 'x' } }, 'MONGODB_URI'],
+    [
+      'a secret among the settings',
+      { existingSecret: 'a', settings: { MONGODB_URI: 'x' } },
+      'MONGODB_URI',
+    ],
     [
       'a setting of the chart',
       { existingSecret: 'a', settings: { GLEANER_OPS_PORT: '1' } },

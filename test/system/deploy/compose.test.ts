@@ -20,7 +20,9 @@ interface Service {
 
 const folder = join(root, 'deploy');
 const text = (name: string) => readFileSync(join(folder, name), 'utf8');
-const compose = parse(text('compose.yaml'), { merge: true }) as { services: Record<string, Service> };
+const compose = parse(text('compose.yaml'), { merge: true }) as {
+  services: Record<string, Service>;
+};
 const services = Object.entries(compose.services);
 const program = findProgram('compose-spec');
 
@@ -28,7 +30,10 @@ describe('deploy/compose.yaml', () => {
   const reason = program === null ? ' [compose-spec is not installed: run deploy/engines.sh]' : '';
   test.skipIf(program === null)(`follows the Compose specification${reason}`, () => {
     const options = ['-no-interpolation', '-format', 'json', 'compose.yaml'];
-    const { status, stdout, stderr } = spawnSync(program!, options, { cwd: folder, encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync(program!, options, {
+      cwd: folder,
+      encoding: 'utf8',
+    });
     expect(status, stderr).toBe(0);
     expect(Object.keys((JSON.parse(stdout) as typeof compose).services)).toContain('worker');
   });
@@ -36,7 +41,8 @@ describe('deploy/compose.yaml', () => {
   test('pins the image of every engine to an exact version', () => {
     const engines = services.filter(([, { build }]) => build === undefined);
     expect(engines.map(([name]) => name)).toEqual(['mongo', 'nats', 's3', 'prometheus', 'grafana']);
-    for (const [, { image }] of engines) expect(image).toMatch(/^[a-z/]+:v?\d+\.\d+\.\d+(-alpine)?$/);
+    for (const [, { image }] of engines)
+      expect(image).toMatch(/^[a-z/]+:v?\d+\.\d+\.\d+(-alpine)?$/);
   });
 
   test('checks the health of every engine, and starts the service after them', () => {

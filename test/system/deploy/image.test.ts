@@ -15,7 +15,10 @@ function stepsOf(name: string): string[][] {
   const next = stages.map((from) => from.getRange().start.line).find((line) => line > start);
   return file
     .getInstructions()
-    .filter((step) => step.getRange().start.line > start && step.getRange().start.line < (next ?? Infinity))
+    .filter(
+      (step) =>
+        step.getRange().start.line > start && step.getRange().start.line < (next ?? Infinity),
+    )
     .map((step) => [step.getKeyword(), step.getArgumentsContent() ?? '']);
 }
 
@@ -38,7 +41,10 @@ test.each(['service', 'service-chromium'])('%s runs as a numeric user and not as
 test('the image checks its health without curl, and starts the compiled program', () => {
   const steps = stepsOf('service');
   const healthcheck = steps.find(([keyword]) => keyword === 'HEALTHCHECK')![1]!;
-  expect(JSON.parse(healthcheck.slice(healthcheck.indexOf('['))).slice(0, 2)).toEqual(['node', '-e']);
+  expect(JSON.parse(healthcheck.slice(healthcheck.indexOf('['))).slice(0, 2)).toEqual([
+    'node',
+    '-e',
+  ]);
   expect(steps).toContainEqual(['ENTRYPOINT', '["node", "dist/main.js"]']);
 });
 

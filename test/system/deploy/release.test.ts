@@ -16,7 +16,9 @@ function commandsOf(name: string): string[] {
   const { jobs } = parse(text) as { jobs: Record<string, Job> };
   return Object.values(jobs).flatMap(({ strategy, steps }) =>
     steps.flatMap(({ run: command = '' }) =>
-      (strategy?.matrix.part ?? ['']).map((part) => command.replace(/\$\{\{ matrix\.part \}\}/, part)),
+      (strategy?.matrix.part ?? ['']).map((part) =>
+        command.replace(/\$\{\{ matrix\.part \}\}/, part),
+      ),
     ),
   );
 }
@@ -28,20 +30,27 @@ describe('workflows', () => {
   test.each(readdirSync(join(root, '.github/workflows')))('%s runs every check', (name) => {
     const commands = commandsOf(name);
     const runs = commands.filter((command) => command.startsWith('bash .ci/run'));
-    const expected = name === 'ci.yml' ? parts.map((part) => `bash .ci/run ${part}`) : ['bash .ci/run'];
+    const expected =
+      name === 'ci.yml' ? parts.map((part) => `bash .ci/run ${part}`) : ['bash .ci/run'];
     expect(runs).toEqual(expected);
     expect(commands).toContain('bash .ci/images');
   });
 
-  test.each(readdirSync(join(root, '.github/workflows')))('%s runs npm scripts that exist', (name) => {
-    for (const command of commandsOf(name))
-      for (const [, script] of command.matchAll(/npm run (?:--silent )?([\w:-]+)/g))
-        expect(manifest.scripts).toHaveProperty(script!);
-  });
+  test.each(readdirSync(join(root, '.github/workflows')))(
+    '%s runs npm scripts that exist',
+    (name) => {
+      for (const command of commandsOf(name))
+        for (const [, script] of command.matchAll(/npm run (?:--silent )?([\w:-]+)/g))
+          expect(manifest.scripts).toHaveProperty(script!);
+    },
+  );
 });
 
 test('the bill of materials lists the packages that run, and no development package', async () => {
-  const [program, ...parameters] = manifest.scripts['release:sbom'].split(' ') as [string, ...string[]];
+  const [program, ...parameters] = manifest.scripts['release:sbom'].split(' ') as [
+    string,
+    ...string[],
+  ];
   const { code, stdout, stderr } = await run(program, parameters);
   expect(code, stderr).toBe(0);
   const { bomFormat, components } = JSON.parse(stdout) as {

@@ -36,7 +36,12 @@ beforeAll(async () => {
     cpSync(join(root, name), join(tree, name), { recursive: true, filter: isCopied });
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
   cpSync(join(root, 'test/system/extension/fixture'), tree, { recursive: true });
-  const path = [join(root, 'node_modules/.bin'), join(process.execPath, '..'), '/usr/bin', '/bin'].join(':');
+  const path = [
+    join(root, 'node_modules/.bin'),
+    join(process.execPath, '..'),
+    '/usr/bin',
+    '/bin',
+  ].join(':');
   await execute(process.execPath, [packaged('@bufbuild/buf/bin/buf'), 'generate'], {
     cwd: tree,
     env: { PATH: path, HOME: tree },
@@ -56,7 +61,9 @@ describe('a seventh marketplace and a ninth kind', () => {
   test('are known to the command line', async () => {
     const words = ['complete', '--', 'job', 'submit', 'mktg', ''];
     expect(await run('src/cli/main.ts', ...words)).toMatch(/^pdp_bulk\t.*\nstock_check\t/m);
-    await expect(run('src/cli/main.ts', 'page', 'fetch', 'mktg', 'product', 'x')).rejects.toMatchObject({
+    await expect(
+      run('src/cli/main.ts', 'page', 'fetch', 'mktg', 'product', 'x'),
+    ).rejects.toMatchObject({
       stderr: expect.stringContaining("'x' is not <code>, or its address"),
     });
   });
@@ -82,7 +89,15 @@ describe('a seventh marketplace and a ninth kind', () => {
     ];
     const titles = 'mktg|the tables hold|on every marketplace';
     const vitest = packaged('vitest/vitest.mjs');
-    await run(vitest, 'run', ...suites, '-t', titles, '--reporter=json', '--outputFile=report.json');
+    await run(
+      vitest,
+      'run',
+      ...suites,
+      '-t',
+      titles,
+      '--reporter=json',
+      '--outputFile=report.json',
+    );
     const report = JSON.parse(readFileSync(join(tree, 'report.json'), 'utf8'));
     expect(report.numFailedTests).toBe(0);
     expect(report.numPassedTests).toBeGreaterThan(60);

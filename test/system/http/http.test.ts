@@ -38,7 +38,9 @@ describe.skipIf('missing' in h2spec)('the gRPC port', () => {
       const cases = (await readFile(report, 'latin1')).matchAll(
         /<testcase package="([^"]*)" classname="([^"]*)"[^>]*>(<\/testcase>)?/g,
       );
-      return new Set([...cases].flatMap(([, section, name, end]) => (end ? [`${section} ${name}`] : [])));
+      return new Set(
+        [...cases].flatMap(([, section, name, end]) => (end ? [`${section} ${name}`] : [])),
+      );
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -55,9 +57,10 @@ describe.skipIf('missing' in h2spec)('the gRPC port', () => {
   }
 
   /**
-   * Cases that send a wrong frame after the headers of a request. A server that has responded by then has
-   * closed the stream and ignores the frame, so that they pass or fail by chance, on the bare server as well.
-   * They are those that both servers fail if each frame arrives 25 ms after the last one.
+   * Cases that send a wrong frame after the headers of a request. A server that has responded by
+   * then has closed the stream and ignores the frame, so that they pass or fail by chance, on the
+   * bare server as well. They are those that both servers fail if each frame arrives 25 ms after
+   * the last one.
    */
   const racing: readonly string[] = [
     'http2/5.1 half closed (remote): Sends a DATA frame',
@@ -87,7 +90,9 @@ describe.skipIf('missing' in h2spec)('the gRPC port', () => {
         const expected = await passedCases((bare.address() as AddressInfo).port);
         const passed = await passedCases(port.port);
         expect(expected.size).toBeGreaterThan(125);
-        expect([...expected].filter((name) => !passed.has(name) && !racing.includes(name))).toEqual([]);
+        expect([...expected].filter((name) => !passed.has(name) && !racing.includes(name))).toEqual(
+          [],
+        );
         expect(passed).toContain(limited);
       } finally {
         await port.close();
@@ -116,18 +121,33 @@ describe.skipIf('missing' in redbot)('the REST port', () => {
     const script = ['-c', 'from redbot.cli import main; main()', '-o', 'har'];
     const environment = { PYTHONPATH: 'folder' in redbot ? redbot.folder : '' };
     const url = `${deployment.url}${path}`;
-    const { stdout, stderr } = await run(findProgram('python3')!, [...script, url], environment, tmpdir());
+    const { stdout, stderr } = await run(
+      findProgram('python3')!,
+      [...script, url],
+      environment,
+      tmpdir(),
+    );
     expect(stderr).toBe('');
     const { entries } = (JSON.parse(stdout) as Report).log;
     const notes = entries.flatMap((entry) => entry._red_messages ?? []);
     expect(notes.filter(({ level }) => level === 'GOOD').length).toBeGreaterThan(1);
-    return notes.filter(({ level }) => !['GOOD', 'INFO'].includes(level)).map(({ note_id: id }) => id);
+    return notes
+      .filter(({ level }) => !['GOOD', 'INFO'].includes(level))
+      .map(({ note_id: id }) => id);
   }
 
-  test.each(['/openapi.json', '/pgnt/openapi.json', '/docs', '/docs/guide/jobs', '/console', 'an asset'])(
+  test.each([
+    '/openapi.json',
+    '/pgnt/openapi.json',
+    '/docs',
+    '/docs/guide/jobs',
+    '/console',
+    'an asset',
+  ])(
     'serves %s as a linter of HTTP wants it',
     async (path) => {
-      const page = path === 'an asset' ? await (await fetch(`${deployment.url}/console`)).text() : '';
+      const page =
+        path === 'an asset' ? await (await fetch(`${deployment.url}/console`)).text() : '';
       const asset = /src="(\/console\/assets\/[^"]+)"/.exec(page)?.[1];
       expect((await lint(asset ?? path)).filter((id) => !accepted.has(id))).toEqual([]);
     },

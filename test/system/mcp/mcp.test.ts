@@ -42,7 +42,9 @@ interface Check {
   errorMessage?: string;
 }
 
-/** Runs scenarios of a version of the suite. Returns the checks of each that was run, by its name. */
+/**
+ * Runs scenarios of a version of the suite. Returns the checks of each that was run, by its name.
+ */
 async function runSuite(
   version: 'conformance' | 'conformance-next',
   url: string,
@@ -87,14 +89,20 @@ describe.skipIf(missing !== '')(`the listener for the Model Context Protocol${mi
   const url = () => `http://localhost:${server.port}/mcp`;
 
   test.each([
-    ['2026-07-28', 'conformance-next', ['--requirements', '2026-07-28'], 'server-stateless caching'],
+    [
+      '2026-07-28',
+      'conformance-next',
+      ['--requirements', '2026-07-28'],
+      'server-stateless caching',
+    ],
     ['2025-11-25', 'conformance-next', ['--requirements', '2025-11-25'], 'server-initialize ping'],
     ['2025-11-25, last release', 'conformance', ['--suite', 'all'], 'server-initialize ping'],
   ] as const)(
     'passes the suite of %s with the tools that it names',
     async (_revision, version, options, own) => {
       const checks = await runSuite(version, url(), options);
-      const common = 'tools-list tools-call-with-progress tools-call-error dns-rebinding-protection';
+      const common =
+        'tools-list tools-call-with-progress tools-call-error dns-rebinding-protection';
       expect([...checks.keys()]).toEqual(expect.arrayContaining(`${common} ${own}`.split(' ')));
       expect(failuresOf(checks)).toEqual([]);
     },
@@ -155,7 +163,9 @@ describe.skipIf(missing !== '')(`the service${missing}`, () => {
   });
 
   /** Replaces the tool of a message. An operator approves the job whose form is accepted. */
-  async function substituted(body: string): Promise<{ body: string; tool?: { from: string; to: string } }> {
+  async function substituted(
+    body: string,
+  ): Promise<{ body: string; tool?: { from: string; to: string } }> {
     let message: { method?: unknown; params?: Given };
     try {
       message = JSON.parse(body);
@@ -163,7 +173,12 @@ describe.skipIf(missing !== '')(`the service${missing}`, () => {
       return { body };
     }
     const { method, params = {} } = message;
-    const { name: from, arguments: given, taskId, inputResponses = {} } = params as Given & { name: string };
+    const {
+      name: from,
+      arguments: given,
+      taskId,
+      inputResponses = {},
+    } = params as Given & { name: string };
     if (method === 'tasks/update' && Object.keys(inputResponses as Given).length > 0)
       await fixture.api.operator('ApproveJob', { job_id: taskId });
     const standIn = method === 'tools/call' ? standIns[from] : undefined;
@@ -201,14 +216,18 @@ describe.skipIf(missing !== '')(`the service${missing}`, () => {
     ['2026-07-28', 'tools-list'],
     ['2026-07-28', 'dns-rebinding-protection'],
     ['2026-07-28', 'http-header-validation'],
-  ])('passes the scenario of %s that needs no tool of the suite: %s', async (revision, scenario) => {
-    const checks = await runScenario(revision, scenario);
-    expect([...checks.keys()]).toEqual([scenario]);
-    expect(failuresOf(checks)).toEqual([]);
-  });
+  ])(
+    'passes the scenario of %s that needs no tool of the suite: %s',
+    async (revision, scenario) => {
+      const checks = await runScenario(revision, scenario);
+      expect([...checks.keys()]).toEqual([scenario]);
+      expect(failuresOf(checks)).toEqual([]);
+    },
+  );
 
-  // An extension belongs to no revision, so that it is forced. Not run: tasks-required-task-error, since no tool needs tasks; tasks-mrtr-composition, since no tool asks
-  // before it creates one; and tasks-status-notifications, which the suite skips.
+  // An extension belongs to no revision, so that it is forced. Not run: tasks-required-task-error,
+  // since no tool needs tasks; tasks-mrtr-composition, since no tool asks before it creates one;
+  // and tasks-status-notifications, which the suite skips.
   test.each([
     ['tasks-capability-negotiation', 5],
     ['tasks-dispatch-and-envelope', 9],

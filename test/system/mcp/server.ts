@@ -22,7 +22,10 @@ const image = {
 };
 const text = (content: string) => ({ type: 'text' as const, text: content });
 const resource = { uri: 'test://static-text', name: 'text', mimeType: 'text/plain' };
-const embedded = { type: 'resource' as const, resource: { ...resource, text: 'The text of a resource.' } };
+const embedded = {
+  type: 'resource' as const,
+  resource: { ...resource, text: 'The text of a resource.' },
+};
 
 /** Schema whose keywords tools/list must keep. */
 const schema2020 = {
@@ -115,7 +118,15 @@ const caller: Caller = {
 export function startTestServer(): Promise<RunningServer> {
   const [log, budget] = [createLog('silent', 'conformance'), createBodyBudget()];
   const publicUrl = () => 'http://gleaner.test';
-  const serving = { caller, budget, clock: systemClock, publicUrl, corsOrigins: [], version: '1', log };
+  const serving = {
+    caller,
+    budget,
+    clock: systemClock,
+    publicUrl,
+    corsOrigins: [],
+    version: '1',
+    log,
+  };
   const mounts = [serveMcp({ ...serving, createServer: createTestServer })];
   return startServer(createGateway({ services: [], caller, mounts }), 0, '127.0.0.1');
 }

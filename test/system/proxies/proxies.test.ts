@@ -46,7 +46,13 @@ const proxies: Proxy[] = [
     title: 'Caddy as documented',
     configuration: (block, port) =>
       `{\n\tadmin off\n\tauto_https off\n}\n${block.replace('shop.example', `http://127.0.0.1:${port}`)}`,
-    arguments: (folder) => ['run', '--config', join(folder, 'proxy.conf'), '--adapter', 'caddyfile'],
+    arguments: (folder) => [
+      'run',
+      '--config',
+      join(folder, 'proxy.conf'),
+      '--adapter',
+      'caddyfile',
+    ],
   },
 ];
 
@@ -87,7 +93,9 @@ describe.each(proxies)('behind $title', ({ name, configuration, arguments: argum
   const post = (path: string, body: unknown, as: string) =>
     ask(path, { method: 'POST', body: JSON.stringify(body), as });
   const operate = async (method: string, body: object) =>
-    (await (await post(`gleaner.operator.v1.OperatorService/${method}`, body, operatorKey)).json()) as {
+    (await (
+      await post(`gleaner.operator.v1.OperatorService/${method}`, body, operatorKey)
+    ).json()) as {
       user: { id: string };
       apiKey: string;
     };
@@ -111,7 +119,9 @@ describe.each(proxies)('behind $title', ({ name, configuration, arguments: argum
     await service.start();
     const block = (await documentedBlock(name)).replace('127.0.0.1:8080', `127.0.0.1:${httpPort}`);
     await writeFile(join(folder, 'proxy.conf'), configuration(block, port));
-    proxy = spawn(found.program, argumentsOf(folder), { env: { HOME: folder, PATH: process.env.PATH } });
+    proxy = spawn(found.program, argumentsOf(folder), {
+      env: { HOME: folder, PATH: process.env.PATH },
+    });
     await until('the proxy responds', async () => (await ask('health')).ok || undefined, {
       withinMs: 30_000,
     });
@@ -137,16 +147,23 @@ describe.each(proxies)('behind $title', ({ name, configuration, arguments: argum
       const submitted = await post('v1/mktd/pdp/bulk/submit', { items }, key);
       const location = submitted.headers.get('location')!;
       expect(location).toMatch(/^\/gleaner\/v1\/mktd\//);
-      const ended = (await (await ask(`${location}?wait=60`, { as: key })).json()) as Record<string, string>;
+      const ended = (await (await ask(`${location}?wait=60`, { as: key })).json()) as Record<
+        string,
+        string
+      >;
       expect(ended.status).toBe('completed');
       const file = await ask(ended.download_url!);
       expect([file.status, file.headers.get('repr-digest')]).toEqual([
         200,
         expect.stringMatching(/^sha-256=/),
       ]);
-      expect(Number(file.headers.get('content-length'))).toBe((await file.arrayBuffer()).byteLength);
+      expect(Number(file.headers.get('content-length'))).toBe(
+        (await file.arrayBuffer()).byteLength,
+      );
       const records = `v1/jobs/${ended.job_id}/results`;
-      expect((await (await ask(records, { as: key })).text()).trim().split('\n')).toHaveLength(units);
+      expect((await (await ask(records, { as: key })).text()).trim().split('\n')).toHaveLength(
+        units,
+      );
 
       const results = join(folder, 'data/results', ended.job_id!);
       const path = join(results, (await readdir(results))[0]!);
@@ -166,7 +183,8 @@ describe.each(proxies)('behind $title', ({ name, configuration, arguments: argum
         ([, address]) => address!,
       );
       expect(scripts.length).toBeGreaterThan(0);
-      for (const address of scripts) expect([address, (await ask(address)).status]).toEqual([address, 200]);
+      for (const address of scripts)
+        expect([address, (await ask(address)).status]).toEqual([address, 200]);
     }
   });
 });

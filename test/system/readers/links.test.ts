@@ -72,7 +72,9 @@ describe.skipIf('missing' in python)('converted links', () => {
     return (await fixture.job(tester, String(taskId))).job_id;
   }
 
-  /** Waits for a job, and returns the link to its first file, and the number of rows of that file. */
+  /**
+   * Waits for a job, and returns the link to its first file, and the number of rows of that file.
+   */
   async function linkOf(id: string) {
     const { tester } = fixture;
     await fixture.ended(tester, id);
@@ -106,9 +108,14 @@ describe.skipIf('missing' in python)('converted links', () => {
     const env = { PYTHONPATH: python.folder, PYTHONDONTWRITEBYTECODE: '1' };
     const find =
       'import glob, sys; print(glob.glob(sys.argv[1] + "/**/httpfs.duckdb_extension", recursive=True)[0])';
-    const extension = (await run('python3', ['-c', find, python.folder], { cwd: folder, env })).stdout.trim();
+    const extension = (
+      await run('python3', ['-c', find, python.folder], { cwd: folder, env })
+    ).stdout.trim();
     const script = join(root, 'test/system/readers/read_links.py');
-    const { stdout } = await run('python3', [script, extension, JSON.stringify(links)], { cwd: folder, env });
+    const { stdout } = await run('python3', [script, extension, JSON.stringify(links)], {
+      cwd: folder,
+      env,
+    });
     seen = JSON.parse(stdout) as Record<string, Seen>;
   }, timeoutMs);
   afterAll(async () => {

@@ -34,7 +34,9 @@ function release(type: string): Column[] {
   return tableColumnsOf(types, types.of({ market: 'mktc', kind }));
 }
 
-/** Files of jobs: market, day, rows, and columns of a later or an earlier version of the service. */
+/**
+ * Files of jobs: market, day, rows, and columns of a later or an earlier version of the service.
+ */
 const jobs: [string, string, ExactObject[], Column[], Column[]?][] = [
   ['mkte', '2030-01-01', [row('lamp', 10), row('chair', 30)], []],
   ['mkte', '2030-01-02', [row('=1+1', 8)], [topColumn('added', 'string')]],
@@ -46,7 +48,13 @@ const jobs: [string, string, ExactObject[], Column[], Column[]?][] = [
 ];
 
 function row(title: string, amount: number): ExactObject {
-  return { unit_index: 0, unit_key: title, title, price: { amount, currency: 'EUR' }, added: 'later' };
+  return {
+    unit_index: 0,
+    unit_key: title,
+    title,
+    price: { amount, currency: 'EUR' },
+    added: 'later',
+  };
 }
 
 interface Seen {
@@ -60,68 +68,85 @@ interface Seen {
 let folder: string;
 let seen: Seen;
 
-describe.skipIf('missing' in python)('delivered Parquet files in folders by market and date', () => {
-  beforeAll(async () => {
-    if ('missing' in python) return;
-    folder = await mkdtemp(join(tmpdir(), 'gleaner-partitions-'));
-    const docs = await readFile(join(root, 'docs/delivery.md'), 'utf8');
-    const section = docs.slice(docs.indexOf('## Query a bucket as a table'), docs.indexOf('## Attempts'));
-    const [template] = blocksOf(section, '') as [string];
-    for (const [index, [market, day, rows, added, given]] of jobs.entries()) {
-      const ended = Date.parse(`${day}T12:00:00Z`);
-      const values = { market, kind, region: 'sg', status: 'completed', endedAt: ended, ext: 'parquet' };
-      const path = join(folder, expandPath(template, { ...values, jobId: `job-${index}` }));
-      await mkdir(dirname(path), { recursive: true });
-      const columns = [...(given ?? tableColumnsOf(jobTypes, jobTypes.of({ market, kind }))), ...added];
-      await writeFile(path, createFormat('parquet', columns)(stream(rows)));
-    }
-    const local = (blocks: string[]) => blocks.join('\n').replaceAll('s3://acme-results/gleaner/', '');
-    // The secret of the bucket is not needed.
-    await writeFile(
-      join(folder, 'recipe.sql'),
-      local(blocksOf(section, 'sql')).replace(/^create secret .*\n/, ''),
-    );
-    await writeFile(join(folder, 'recipe.py'), local(blocksOf(section, 'python')));
-    const env = { PYTHONPATH: python.folder, PYTHONDONTWRITEBYTECODE: '1' };
-    const script = join(root, 'test/system/readers/read_partitions.py');
-    const { stdout } = await run('python3', [script], { cwd: folder, env });
-    seen = JSON.parse(stdout) as Seen;
-  }, timeoutMs);
-  afterAll(() => folder && rm(folder, { recursive: true, force: true }));
+describe.skipIf('missing' in python)(
+  'delivered Parquet files in folders by market and date',
+  () => {
+    beforeAll(async () => {
+      if ('missing' in python) return;
+      folder = await mkdtemp(join(tmpdir(), 'gleaner-partitions-'));
+      const docs = await readFile(join(root, 'docs/delivery.md'), 'utf8');
+      const section = docs.slice(
+        docs.indexOf('## Query a bucket as a table'),
+        docs.indexOf('## Attempts'),
+      );
+      const [template] = blocksOf(section, '') as [string];
+      for (const [index, [market, day, rows, added, given]] of jobs.entries()) {
+        const ended = Date.parse(`${day}T12:00:00Z`);
+        const values = {
+          market,
+          kind,
+          region: 'sg',
+          status: 'completed',
+          endedAt: ended,
+          ext: 'parquet',
+        };
+        const path = join(folder, expandPath(template, { ...values, jobId: `job-${index}` }));
+        await mkdir(dirname(path), { recursive: true });
+        const columns = [
+          ...(given ?? tableColumnsOf(jobTypes, jobTypes.of({ market, kind }))),
+          ...added,
+        ];
+        await writeFile(path, createFormat('parquet', columns)(stream(rows)));
+      }
+      const local = (blocks: string[]) =>
+        blocks.join('\n').replaceAll('s3://acme-results/gleaner/', '');
+      // The secret of the bucket is not needed.
+      await writeFile(
+        join(folder, 'recipe.sql'),
+        local(blocksOf(section, 'sql')).replace(/^create secret .*\n/, ''),
+      );
+      await writeFile(join(folder, 'recipe.py'), local(blocksOf(section, 'python')));
+      const env = { PYTHONPATH: python.folder, PYTHONDONTWRITEBYTECODE: '1' };
+      const script = join(root, 'test/system/readers/read_partitions.py');
+      const { stdout } = await run('python3', [script], { cwd: folder, env });
+      seen = JSON.parse(stdout) as Seen;
+    }, timeoutMs);
+    afterAll(() => folder && rm(folder, { recursive: true, force: true }));
 
-  test('are one table for the DuckDB of the documentation', () => {
-    expect(seen.duckdb).toEqual([
-      ['mktb', '2030-01-01', '1', 'None'],
-      ['mkte', '2030-01-01', '2', '20.0'],
-      ['mkte', '2030-01-02', '1', '8.0'],
-    ]);
-  });
+    test('are one table for the DuckDB of the documentation', () => {
+      expect(seen.duckdb).toEqual([
+        ['mktb', '2030-01-01', '1', 'None'],
+        ['mkte', '2030-01-01', '2', '20.0'],
+        ['mkte', '2030-01-02', '1', '8.0'],
+      ]);
+    });
 
-  test('may gain columns, which are null in older files', () => {
-    expect(seen.newer).toEqual([['later'], ...Array.from({ length: 6 }, () => [null])]);
-  });
+    test('may gain columns, which are null in older files', () => {
+      expect(seen.newer).toEqual([['later'], ...Array.from({ length: 6 }, () => [null])]);
+    });
 
-  test('keep the columns of a field whose type changed between releases', () => {
-    expect(seen.changed).toEqual([
-      ['2029-12-30', '2 kg', null, 'VARCHAR', 'DOUBLE'],
-      ['2029-12-31', null, 2.5, 'VARCHAR', 'DOUBLE'],
-    ]);
-  });
+    test('keep the columns of a field whose type changed between releases', () => {
+      expect(seen.changed).toEqual([
+        ['2029-12-30', '2 kg', null, 'VARCHAR', 'DOUBLE'],
+        ['2029-12-31', null, 2.5, 'VARCHAR', 'DOUBLE'],
+      ]);
+    });
 
-  test('are one table for the pandas of the documentation, which writes a workbook', () => {
-    const columns = ['unit_key', 'title', 'price.amount', 'market', 'date'];
-    expect(seen.pandas).toEqual({ columns, titles: ['=1+1', 'chair', 'lamp'] });
-    expect(seen.excel[0]).toEqual(columns);
-    expect(seen.formulas).toBe(0);
-    expect(seen.excel.slice(1).map(([key, , price]) => [key, price])).toEqual(
-      expect.arrayContaining([
-        ['lamp', 10],
-        ['chair', 30],
-        ['=1+1', 8],
-      ]),
-    );
-  });
-});
+    test('are one table for the pandas of the documentation, which writes a workbook', () => {
+      const columns = ['unit_key', 'title', 'price.amount', 'market', 'date'];
+      expect(seen.pandas).toEqual({ columns, titles: ['=1+1', 'chair', 'lamp'] });
+      expect(seen.excel[0]).toEqual(columns);
+      expect(seen.formulas).toBe(0);
+      expect(seen.excel.slice(1).map(([key, , price]) => [key, price])).toEqual(
+        expect.arrayContaining([
+          ['lamp', 10],
+          ['chair', 30],
+          ['=1+1', 8],
+        ]),
+      );
+    });
+  },
+);
 
 /** Returns the code blocks of a language in a text. */
 function blocksOf(text: string, language: string): string[] {

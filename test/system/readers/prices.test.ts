@@ -19,7 +19,9 @@ const packages = await findEngine(
 const source = await findEngine(
   install(`price-parser-source-${version}`, async (folder) => {
     const options = ['--quiet', '--no-deps', '--no-binary', ':all:', '--dest', folder];
-    await run('python3', ['-m', 'pip', 'download', ...options, `price-parser==${version}`], { cwd: folder });
+    await run('python3', ['-m', 'pip', 'download', ...options, `price-parser==${version}`], {
+      cwd: folder,
+    });
     const [archive] = await readdir(folder);
     await run('tar', ['-xzf', archive!], { cwd: folder });
   }),
@@ -43,7 +45,9 @@ test.skipIf('missing' in packages || 'missing' in source)(
       expect(wrong.filter((text) => text !== forints)).toEqual([]);
     }
     // Ranges, two prices, rates, and unknown currencies are null.
-    const right = examples.filter(({ text, amount }) => amount !== null && shownAmount(text!) === amount);
+    const right = examples.filter(
+      ({ text, amount }) => amount !== null && shownAmount(text!) === amount,
+    );
     expect(right.length).toBeGreaterThan(850);
   },
   120_000,

@@ -15,10 +15,12 @@ const python = await findEngine(findTableReaders());
 const timeoutMs = 240_000;
 
 /**
- * Rows that every reader of JSON accepts. Lone surrogates, integers beyond 64 bits, and values nested deeper
- * than 128 levels are valid JSON, but some readers refuse them.
+ * Rows that every reader of JSON accepts. Lone surrogates, integers beyond 64 bits, and values
+ * nested deeper than 128 levels are valid JSON, but some readers refuse them.
  */
-const readable = adversarial.filter(({ unit_index: index }) => ![5, 6, 11].includes(index as number));
+const readable = adversarial.filter(
+  ({ unit_index: index }) => ![5, 6, 11].includes(index as number),
+);
 /** More rows than a row group has. */
 const more: ExactObject[] = Array.from({ length: 5_000 }, (_, at) => ({
   unit_index: 100 + at,
@@ -70,7 +72,15 @@ describe.skipIf('missing' in python)('tables with adversarial records', () => {
 
   test('DuckDB reads Parquet with types and every value', () => {
     expect(seen.duckdb.parquet).toEqual(
-      expected('unit_index', 'title', 'price.amount', 'sold', 'available', 'images', 'other_fields'),
+      expected(
+        'unit_index',
+        'title',
+        'price.amount',
+        'sold',
+        'available',
+        'images',
+        'other_fields',
+      ),
     );
     expect(Object.fromEntries(seen.duckdb.types as [string, string][])).toEqual({
       unit_index: 'BIGINT',
@@ -111,7 +121,9 @@ describe.skipIf('missing' in python)('tables with adversarial records', () => {
   });
 
   test('pandas reads every format', () => {
-    expect(seen.pandas.parquet).toEqual(expected('unit_index', 'title', 'price.amount', 'sold', 'available'));
+    expect(seen.pandas.parquet).toEqual(
+      expected('unit_index', 'title', 'price.amount', 'sold', 'available'),
+    );
     expect(seen.pandas.csv).toHaveLength(adversarial.length + more.length);
     expect(seen.pandas.csv[3]).toEqual(['3', 'a,"b"\r\nc\nd', '']);
     expect(seen.pandas.jsonl).toBe(readable.length + more.length);

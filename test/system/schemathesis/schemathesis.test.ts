@@ -13,7 +13,9 @@ const missing = 'missing' in tool ? ` (${tool.missing})` : '';
 /** Time for a run on a machine that is busy with other suites. */
 const timeoutMs = 900_000;
 
-/** Runs of each seed: the document, and the maximum number of requests generated for each operation. */
+/**
+ * Runs of each seed: the document, and the maximum number of requests generated for each operation.
+ */
 const runs = seedsOf('schemathesis').flatMap((seed) => [
   // The fixed seed checks the shapes; the search with new seeds generates more requests.
   { path: '/openapi.json', examples: isSeedReplaced ? 6 : 3, seed },
@@ -38,7 +40,8 @@ const ruled: Readonly<Record<string, string>> = {
   'POST /v1/destinations': 'a bucket that can be reached',
   'POST /v1/jobs/{job_id}/reread': 'no options that concern the reading of pages',
   'POST /v1/mkta/get_pc/submit': 'ids are integers, and 1.0 is none',
-  'POST /v1/mkta/get_pc_bulk/submit': 'a CSV file with certain columns, and names of parts without a quote',
+  'POST /v1/mkta/get_pc_bulk/submit':
+    'a CSV file with certain columns, and names of parts without a quote',
   'POST /v1/mkta/merchant-items/submit': 'URLs of the marketplace',
   'POST /v1/mkta/search-items/submit': 'URLs of the marketplace',
   'POST /v1/mkta/variant_sold_v1/submit': 'the country once, in the request or in each item',
@@ -65,9 +68,9 @@ const lenient: Readonly<Record<string, string>> = {
 };
 
 /**
- * Settings of the tool. Without `wait`, retrieve calls would wait a minute for jobs awaiting approval.
- * `deliver_to` needs destinations, which a new user does not have, `hold` needs fields of the kind, and
- * `only` needs a job with `track`.
+ * Settings of the tool. Without `wait`, retrieve calls would wait a minute for jobs awaiting
+ * approval. `deliver_to` needs destinations, which a new user does not have, `hold` needs fields of
+ * the kind, and `only` needs a job with `track`.
  */
 const settings = (isLong: boolean) => `
 [parameters]

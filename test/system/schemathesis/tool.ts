@@ -50,7 +50,11 @@ async function run(
   const env = { ...process.env, PYTHONPATH: toolFolder(name), NO_COLOR: '1', COLUMNS: '160' };
   const options = { cwd, env, timeout: withinMs, maxBuffer: 64 * 1024 * 1024 };
   try {
-    const { stdout, stderr } = await execute(python, ['-m', 'schemathesis.cli', ...parameters], options);
+    const { stdout, stderr } = await execute(
+      python,
+      ['-m', 'schemathesis.cli', ...parameters],
+      options,
+    );
     return { code: 0, output: stdout + stderr };
   } catch (error) {
     const {

@@ -37,29 +37,43 @@ describe.skipIf('missing' in tool)('warcio, a library for WARC files', () => {
   };
 
   /** Two batches, with ten units of the first in the second. */
-  const repeated = Array.from({ length: 60 }, (_, at) => `17290000001${10 + (at % 50)},th\n`).join('');
+  const repeated = Array.from({ length: 60 }, (_, at) => `17290000001${10 + (at % 50)},th\n`).join(
+    '',
+  );
 
   test.each([
     ['mktd', `product_id,country\n${repeated}`, 'GET'],
     ['mktd', 'product_id,country\n1729000000001,th\n1729000000002,th\n', 'GET'],
     ['mktb', 'shop_domain,product_key\ntoko-7,barang-1001\ntoko-7,barang-1002\n', 'POST'],
-  ])('reads the kept pages of a job of %s, and finds no wrong digest', async (market, rows, method) => {
-    await writeFile(join(folder, 'items.csv'), rows);
-    const submit = ['job', 'submit', market, 'pdp_bulk', 'items.csv', '--keep-pages', '1d', '--wait'];
-    const job = await gleaner(...submit);
-    await gleaner('job', 'pages', job, '-o', 'pages.warc.gz');
-    const checked = (await warcio('check', '-v', 'pages.warc.gz')).stdout;
-    const fields = 'warc-type,warc-target-uri,http:status,warc-payload-digest';
-    const { stdout } = await warcio('index', 'pages.warc.gz', '-f', fields);
-    const records = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(records[0]).toEqual({ 'warc-type': 'warcinfo' });
-    const ofType = (type: string) => records.filter((record) => record['warc-type'] === type);
-    expect(ofType('response').length).toBeGreaterThan(1);
-    expect(checked.match(/digest pass/g)).toHaveLength(ofType('response').length);
-    for (const record of ofType('response')) expect(record['http:status']).toBe('200');
-    expect(ofType('request')).toHaveLength(method === 'POST' ? ofType('response').length : 0);
-  });
+  ])(
+    'reads the kept pages of a job of %s, and finds no wrong digest',
+    async (market, rows, method) => {
+      await writeFile(join(folder, 'items.csv'), rows);
+      const submit = [
+        'job',
+        'submit',
+        market,
+        'pdp_bulk',
+        'items.csv',
+        '--keep-pages',
+        '1d',
+        '--wait',
+      ];
+      const job = await gleaner(...submit);
+      await gleaner('job', 'pages', job, '-o', 'pages.warc.gz');
+      const checked = (await warcio('check', '-v', 'pages.warc.gz')).stdout;
+      const fields = 'warc-type,warc-target-uri,http:status,warc-payload-digest';
+      const { stdout } = await warcio('index', 'pages.warc.gz', '-f', fields);
+      const records = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect(records[0]).toEqual({ 'warc-type': 'warcinfo' });
+      const ofType = (type: string) => records.filter((record) => record['warc-type'] === type);
+      expect(ofType('response').length).toBeGreaterThan(1);
+      expect(checked.match(/digest pass/g)).toHaveLength(ofType('response').length);
+      for (const record of ofType('response')) expect(record['http:status']).toBe('200');
+      expect(ofType('request')).toHaveLength(method === 'POST' ? ofType('response').length : 0);
+    },
+  );
 });

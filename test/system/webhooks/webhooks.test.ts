@@ -29,7 +29,10 @@ const rotated = secretsOf(
   },
   now,
 );
-const body = JSON.stringify({ type: 'job.ended', data: { name: 'Lamp “öä” \u2028 🪔', path: 'a/b\\c' } });
+const body = JSON.stringify({
+  type: 'job.ended',
+  data: { name: 'Lamp “öä” \u2028 🪔', path: 'a/b\\c' },
+});
 const sent = (text: string, at = now) => ({
   body: text,
   headers: signatureHeaders('msg_1', text, rotated, at),
@@ -61,7 +64,10 @@ describe('messages are verified', () => {
     async () => {
       if ('missing' in python) return;
       const env = { PYTHONPATH: python.folder, PYTHONDONTWRITEBYTECODE: '1' };
-      const { stdout } = await run('python3', [join(here, 'verify.py'), messages], { cwd: folder, env });
+      const { stdout } = await run('python3', [join(here, 'verify.py'), messages], {
+        cwd: folder,
+        env,
+      });
       expect(JSON.parse(stdout)).toEqual(expected);
     },
     timeoutMs,

@@ -7,7 +7,10 @@ import { basePath } from '../../ui/session/base-path.ts';
 import { useSession } from '../../ui/session/session.ts';
 import { pageEntries } from './page-entries.ts';
 
-/** Links to the pages of the role, with the number of jobs awaiting approval, and to the API reference. */
+/**
+ * Links to the pages of the role, with the number of jobs awaiting approval, and to the API
+ * reference.
+ */
 export function Navigation() {
   const { role } = useSession();
   const { pathname } = useLocation();

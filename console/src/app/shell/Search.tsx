@@ -57,7 +57,8 @@ export function Search() {
 }
 
 /**
- * Selects the first result, which Enter opens, whenever the text changes or the selected result disappears.
+ * Selects the first result, which Enter opens, whenever the text changes or the selected result
+ * disappears.
  */
 // The component selects a result before those of the new text are rendered.
 function useFirstSelected(query: string): void {
@@ -75,11 +76,14 @@ function useFirstSelected(query: string): void {
 
 /** Returns whether the kind, the marketplace, the state, or the id of a job matches a term. */
 const isMatch = (term: string, { jobId, taskId, kind, market, status }: Job): boolean =>
-  matches(term, `${kindText(kind)} ${marketTitle(market)} ${formatStatus(status)} ${jobId} ${taskId ?? ''}`);
+  matches(
+    term,
+    `${kindText(kind)} ${marketTitle(market)} ${formatStatus(status)} ${jobId} ${taskId ?? ''}`,
+  );
 
 /**
- * Returns the groups of results for a text; without a text, the pages. `term` is the text after a pause, for
- * which the service is asked.
+ * Returns the groups of results for a text; without a text, the pages. `term` is the text after a
+ * pause, for which the service is asked.
  */
 function useResults(text: string, term: string, isOpen: boolean): SpotlightActionGroupData[] {
   const { role } = useSession();
@@ -93,8 +97,8 @@ function useResults(text: string, term: string, isOpen: boolean): SpotlightActio
   const isOperator = role === 'operator';
   const enabled = isOpen && term !== '';
   const { jobs: found } = useJobs({ ...emptyFilter, search: term }, maxResults, { enabled });
-  // The service searches the names of a user's jobs. The kinds and states of the latest ones are searched
-  // here.
+  // The service searches the names of a user's jobs. The kinds and states of the latest ones are
+  // searched here.
   const { jobs: latest } = useJobs(emptyFilter, 100, { enabled: enabled && !isOperator });
   const jobs = [...found, ...latest.filter((job) => isMatch(term, job))];
   const users = useQuery(
@@ -105,7 +109,8 @@ function useResults(text: string, term: string, isOpen: boolean): SpotlightActio
   const submits = isOperator
     ? []
     : jobTypes.filter(
-        ({ market, kind }) => text !== '' && matches(text, `Submit ${kindText(kind)} ${marketTitle(market)}`),
+        ({ market, kind }) =>
+          text !== '' && matches(text, `Submit ${kindText(kind)} ${marketTitle(market)}`),
       );
   const groups: SpotlightActionGroupData[] = [
     {
@@ -117,13 +122,18 @@ function useResults(text: string, term: string, isOpen: boolean): SpotlightActio
     },
     {
       group: 'Jobs',
-      actions: (text === '' || term === '' ? [] : [...new Map(jobs.map((job) => [job.jobId, job])).values()])
+      actions: (text === '' || term === ''
+        ? []
+        : [...new Map(jobs.map((job) => [job.jobId, job])).values()]
+      )
         .slice(0, maxResults)
         .map((job) => ({
           ...action(
             `/jobs/${job.jobId}`,
             jobTitle(job),
-            [formatStatus(job.status), job.userName, shortId(job.jobId)].filter(Boolean).join(' · '),
+            [formatStatus(job.status), job.userName, shortId(job.jobId)]
+              .filter(Boolean)
+              .join(' · '),
           ),
           leftSection: <IconListDetails size={18} aria-hidden />,
         })),

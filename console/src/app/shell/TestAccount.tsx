@@ -42,7 +42,14 @@ export function TestBanner() {
   const { changing, change } = useModeChange();
   if (!isTest) return null;
   return (
-    <Alert color="orange" mb="md" p="xs" icon={<IconFlask aria-hidden />} role="note" aria-label="Test data">
+    <Alert
+      color="orange"
+      mb="md"
+      p="xs"
+      icon={<IconFlask aria-hidden />}
+      role="note"
+      aria-label="Test data"
+    >
       <Group justify="space-between" gap="xs">
         <Text size="sm">
           <b>Test data.</b> Jobs read fake marketplaces and cost nothing.{' '}

@@ -1,6 +1,6 @@
 /**
- * Returns whether a text contains every word of a search term, ignoring case. In a file of its own, so that
- * its test loads no page.
+ * Returns whether a text contains every word of a search term, ignoring case. In a file of its own,
+ * so that its test loads no page.
  */
 export function matches(term: string, text: string): boolean {
   const lower = text.toLowerCase();

@@ -13,8 +13,8 @@ import { useRecordView } from './record-queries.ts';
 import { useFileDownload } from './useFileDownload.ts';
 
 /**
- * Menu that downloads the records which the page selects, in a format, or the result file of the job. Failed
- * units are not exported.
+ * Menu that downloads the records which the page selects, in a format, or the result file of the
+ * job. Failed units are not exported.
  */
 export function DownloadMenu({ job: { jobId, success } }: { job: Job }) {
   const [view] = useRecordView();
@@ -25,7 +25,10 @@ export function DownloadMenu({ job: { jobId, success } }: { job: Job }) {
   const { search, conditions, sort } = view;
   const save = async (format: string, extension: string, columns = '') => {
     const request = { jobId, format, columns, search, filter: [...conditions], sort };
-    await saveStream(createClient(JobService, transport).exportRecords(request), `${jobId}${extension}`);
+    await saveStream(
+      createClient(JobService, transport).exportRecords(request),
+      `${jobId}${extension}`,
+    );
   };
   return (
     <Menu position="bottom-end">
@@ -41,10 +44,15 @@ export function DownloadMenu({ job: { jobId, success } }: { job: Job }) {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>
-          {isWhole({ ...view, status: '' }) ? `Records of ${formatUnits(success)}` : 'Matching records'}
+          {isWhole({ ...view, status: '' })
+            ? `Records of ${formatUnits(success)}`
+            : 'Matching records'}
         </Menu.Label>
         {exportFormats.map(({ format, label, extension }) => (
-          <Menu.Item key={format} onClick={() => void records.download(() => save(format, extension))}>
+          <Menu.Item
+            key={format}
+            onClick={() => void records.download(() => save(format, extension))}
+          >
             {label}
           </Menu.Item>
         ))}

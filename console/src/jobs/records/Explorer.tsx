@@ -2,24 +2,35 @@ import { Drawer, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import type { Job, RecordEntry } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { formatCount } from '../../../../src/present/text.ts';
-import { ListTable } from '../../ui/list/ListTable.tsx';
-import { entryTitle, RecordBrief, RecordCard, recordColumns } from './columns.tsx';
+import { ListTable, type ListTableProps } from '../../ui/list/ListTable.tsx';
+import {
+  entryTitle,
+  RecordBrief,
+  RecordCard,
+  type RecordColumn,
+  recordColumns,
+} from './columns.tsx';
 import { FieldChooser } from './FieldChooser.tsx';
 import { FilterBar } from './FilterBar.tsx';
 import { InvalidRecords } from './InvalidRecords.tsx';
 import { isWhole, noneYet } from './query.ts';
 import { type RecordView, useOpenRecord, useRecords, useRecordView } from './record-queries.ts';
 
-const WholeRecord = lazy(async () => ({ default: (await import('./WholeRecord.tsx')).WholeRecord }));
+const WholeRecord = lazy(async () => ({
+  default: (await import('./WholeRecord.tsx')).WholeRecord,
+}));
 
 /** Returns the key of a record, which its address contains: "3.0". */
 const keyOf = ({ unitIndex, position }: RecordEntry) => `${unitIndex}.${position}`;
 
-const noMatches = { title: 'No matching records', description: 'Change the filters to see others.' };
+const noMatches = {
+  title: 'No matching records',
+  description: 'Change the filters to see others.',
+};
 
 /**
- * Records of a job and its failed units, sorted and filtered by the service. `below` follows once they have
- * loaded, so that it does not move.
+ * Records of a job and its failed units, sorted and filtered by the service. `below` follows once
+ * they have loaded, so that it does not move.
  */
 export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
   const { jobId, ended } = job;
@@ -29,20 +40,18 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
   const { sort, fields } = view;
   const { query, rows: entries, first } = useRecords(job);
   const total = first?.total;
-  const sorted = sort.replace(/^-/, '');
+  const sorted = sortedField(sort);
   const onPicture = usePictures(entries.filter(({ item }) => item?.imagePath).length);
   const columns = recordColumns({ entries, fields, sorted, open, onPicture });
-  const sortTitle = columns.find(({ name }) => name === sorted)?.title;
   return (
     <Stack gap="xs">
-      <FilterBar
-        filter={view}
-        change={change}
-        fields={fields}
-        failedLabel={job.notRun === 0 ? 'Failed' : job.notRun < job.failed ? 'Failed or not run' : 'Not run'}
-      >
+      <FilterBar filter={view} change={change} fields={fields} failedLabel={failedLabel(job)}>
         <LayoutSwitch layout={view.layout} change={change} />
-        <FieldChooser jobId={jobId} chosen={fields} choose={(chosen) => change({ fields: chosen })} />
+        <FieldChooser
+          jobId={jobId}
+          chosen={fields}
+          choose={(chosen) => change({ fields: chosen })}
+        />
         <Text size="sm" c="dimmed" role="status">
           {total === undefined ? '' : `${formatCount(total)} found`}
         </Text>
@@ -54,15 +63,11 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
         query={query}
         columns={columns}
         dense
-        grid={view.layout === 'cards' ? (entry) => <RecordCard entry={entry} open={open} /> : undefined}
+        grid={
+          view.layout === 'cards' ? (entry) => <RecordCard entry={entry} open={open} /> : undefined
+        }
         brief={(entry) => <RecordBrief entry={entry} open={open} />}
-        order={{
-          sort: sortTitle === undefined ? null : { title: sortTitle, descending: sort.startsWith('-') },
-          change: (next) => {
-            const column = columns.find(({ title }) => title === next?.title);
-            change({ sort: column ? `${next?.descending ? '-' : ''}${column.name}` : '' });
-          },
-        }}
+        order={recordOrder(columns, sort, change)}
         empty={ended || !isWhole(view) ? noMatches : noneYet}
       />
       {!query.isPending && (
@@ -81,12 +86,36 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
   );
 }
 
+/** Returns the name of the field that records are sorted by. */
+const sortedField = (sort: string) => sort.replace(/^-/, '');
+
+/** Returns the order of the records by the titles of their columns. */
+function recordOrder(
+  columns: readonly RecordColumn[],
+  sort: string,
+  change: (part: Pick<RecordView, 'sort'>) => void,
+): NonNullable<ListTableProps<RecordEntry>['order']> {
+  const title = columns.find(({ name }) => name === sortedField(sort))?.title;
+  return {
+    sort: title === undefined ? null : { title, descending: sort.startsWith('-') },
+    change: (next) => {
+      const column = columns.find((each) => each.title === next?.title);
+      change({ sort: column ? `${next?.descending ? '-' : ''}${column.name}` : '' });
+    },
+  };
+}
+
+function failedLabel({ notRun, failed }: Job): string {
+  if (notRun === 0) return 'Failed';
+  return notRun < failed ? 'Failed or not run' : 'Not run';
+}
+
 /** Pictures that fail before the column that shows them is hidden, if none was loaded. */
 const maxFailures = 3;
 
 /**
- * Returns a function to call when a picture was loaded or failed; undefined once `count` pictures, or
- * several, have failed and none was loaded.
+ * Returns a function to call when a picture was loaded or failed; undefined once `count` pictures,
+ * or several, have failed and none was loaded.
  */
 function usePictures(count: number): ((isLoaded: boolean) => void) | undefined {
   const ends = useRef({ loaded: 0, failed: 0 });

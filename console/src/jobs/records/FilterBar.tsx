@@ -31,7 +31,8 @@ interface FilterBarProps {
 }
 
 /**
- * Search, status, and conditions of the records in one line. On narrow screens all but the search folds away.
+ * Search, status, and conditions of the records in one line. On narrow screens all but the search
+ * folds away.
  */
 export function FilterBar({ filter, change, fields, failedLabel, children }: FilterBarProps) {
   const set = filter.conditions.length + (filter.status === '' ? 0 : 1);
@@ -98,7 +99,13 @@ function Conditions({ conditions, change }: ConditionsProps) {
 }
 
 /** Fields by which a condition is added. */
-function ConditionForm({ fields, add }: { fields: readonly string[]; add: (condition: string) => void }) {
+function ConditionForm({
+  fields,
+  add,
+}: {
+  fields: readonly string[];
+  add: (condition: string) => void;
+}) {
   const [column, setColumn] = useState('item.price');
   const [operator, setOperator] = useState('>=');
   const [value, setValue] = useState('');

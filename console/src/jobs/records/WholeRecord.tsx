@@ -57,7 +57,9 @@ export function WholeRecord({ job, unitIndex, position }: WholeRecordProps) {
         >
           Download record
         </Button>
-        {role === 'user' && seriesOf(job.options?.track) !== null && <HistoryLine job={job} entry={entry} />}
+        {role === 'user' && seriesOf(job.options?.track) !== null && (
+          <HistoryLine job={job} entry={entry} />
+        )}
       </Group>
       <RecordDetails item={entry.item ?? {}} record={record} meanings={meanings} />
       {job.keptPages?.deleteAt && role === 'user' && <Origin jobId={jobId} unitIndex={unitIndex} />}
@@ -81,8 +83,16 @@ function useMeanings(jobId: string): ReadonlyMap<string, string> {
 
 /** Says how the price of a tracked item developed, with a link to its history. */
 function HistoryLine({ job, entry }: { job: Job; entry: RecordEntry }) {
-  const item = { market: job.market, region: entry.unitRegion || job.region || '-', key: entry.unitKey };
-  const { data } = useQuery(HistoryService.method.getHistory, { ...item, pageSize: 100 }, { retry: false });
+  const item = {
+    market: job.market,
+    region: entry.unitRegion || job.region || '-',
+    key: entry.unitKey,
+  };
+  const { data } = useQuery(
+    HistoryService.method.getHistory,
+    { ...item, pageSize: 100 },
+    { retry: false },
+  );
   if (!data) return null;
   const prices = data.observations.flatMap(({ values }) =>
     values?.price === undefined ? [] : [values.price],
@@ -144,6 +154,8 @@ async function readProvenance(jobId: string, unitIndex: number) {
   for await (const { data } of createClient(JobService, transport).exportRecords(request))
     chunks.push(new Uint8Array(data));
   const [line = '{}'] = (await new Blob(chunks).text()).split('\n');
-  const { provenance } = JSON.parse(line) as { provenance?: { reader?: string; pages: SourcePage[] } };
+  const { provenance } = JSON.parse(line) as {
+    provenance?: { reader?: string; pages: SourcePage[] };
+  };
   return provenance ?? { pages: [] };
 }

@@ -40,8 +40,8 @@ function Failure({ entry: { code, message } }: { entry: RecordEntry }) {
 }
 
 /**
- * Title of an entry, which opens its record, and a link to its page. Plain elements: a table has hundreds of
- * them.
+ * Title of an entry, which opens its record, and a link to its page. Plain elements: a table has
+ * hundreds of them.
  */
 function Title({ entry, open }: { entry: RecordEntry; open: OpenRecord }) {
   if (entry.status === 'FAILED') return <Failure entry={entry} />;
@@ -49,11 +49,21 @@ function Title({ entry, open }: { entry: RecordEntry; open: OpenRecord }) {
   const title = entryTitle(entry);
   return (
     <span className={classes.title}>
-      <button type="button" onClick={() => open(entry)} aria-label={`Show record of ${title}`} title={title}>
+      <button
+        type="button"
+        onClick={() => open(entry)}
+        aria-label={`Show record of ${title}`}
+        title={title}
+      >
         {title}
       </button>
       {url && (
-        <a href={url} target="_blank" rel="noopener noreferrer" aria-label={`Open the page of ${title}`}>
+        <a
+          href={url}
+          target="_blank"
+          rel="noopener noreferrer"
+          aria-label={`Open the page of ${title}`}
+        >
           <IconExternalLink size={14} aria-hidden />
         </a>
       )}
@@ -157,18 +167,34 @@ interface ColumnOptions {
   onPicture: ((isLoaded: boolean) => void) | undefined;
 }
 
-/** Returns the columns of the table: the common ones, then the chosen fields. Each takes one line. */
-export function recordColumns({ entries, fields, sorted, open, onPicture }: ColumnOptions): RecordColumn[] {
+/**
+ * Returns the columns of the table: the common ones, then the chosen fields. Each takes one line.
+ */
+export function recordColumns({
+  entries,
+  fields,
+  sorted,
+  open,
+  onPicture,
+}: ColumnOptions): RecordColumn[] {
   const regions = new Set(entries.map(({ unitRegion }) => unitRegion));
   const isShown = (name: string) =>
     permanent.has(name) ||
     name === sorted ||
-    (name === 'unit_region' ? regions.size > 1 : entries.some((entry) => textOf(name, entry) !== ''));
+    (name === 'unit_region'
+      ? regions.size > 1
+      : entries.some((entry) => textOf(name, entry) !== ''));
   const common = Object.entries(commonColumns)
     .filter(([name]) => isShown(name))
     .map(([name, title]): RecordColumn => {
       if (name === 'item.title')
-        return { name, title, sortBy, maxWidth: 400, cell: (entry) => <Title entry={entry} open={open} /> };
+        return {
+          name,
+          title,
+          sortBy,
+          maxWidth: 400,
+          cell: (entry) => <Title entry={entry} open={open} />,
+        };
       const isText = name.startsWith('unit_');
       return {
         ...{ name, title, sortBy, maxWidth: 240, cell: (entry) => textOf(name, entry) },
@@ -180,7 +206,8 @@ export function recordColumns({ entries, fields, sorted, open, onPicture }: Colu
     title: 'Picture',
     cell: (entry) => <Picture entry={entry} size={24} onEnd={onPicture} />,
   };
-  const hasPictures = onPicture !== undefined && entries.some(({ item }) => Boolean(item?.imagePath));
+  const hasPictures =
+    onPicture !== undefined && entries.some(({ item }) => Boolean(item?.imagePath));
   return [
     ...(hasPictures ? [picture] : []),
     ...common,

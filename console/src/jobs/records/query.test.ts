@@ -19,7 +19,9 @@ test.each([
   ['price.currency!=EUR', 'price.currency ≠ EUR'],
   ['unit_key=', 'ID = '],
   ['anything', 'anything'],
-])('conditionText(%j) is "%s"', (condition, expected) => expect(conditionText(condition)).toBe(expected));
+])('conditionText(%j) is "%s"', (condition, expected) =>
+  expect(conditionText(condition)).toBe(expected),
+);
 
 test.each([
   [{ notRun: 186, success: 14, total: 200 }, 'unit_index'],

@@ -32,14 +32,18 @@ export const operators: Readonly<Record<string, string>> = {
 
 /** Describes a condition: "Price ≥ 2300" for `item.price>=2300`. */
 export function conditionText(condition: string): string {
-  const [, column = '', operator = '', value = ''] = /^([^~=!<>]+)(~|>=|<=|!=|=)(.*)$/s.exec(condition) ?? [];
+  const [, column = '', operator = '', value = ''] =
+    /^([^~=!<>]+)(~|>=|<=|!=|=)(.*)$/s.exec(condition) ?? [];
   return operator === ''
     ? condition
     : `${commonColumns[column] ?? column} ${operators[operator] ?? operator} ${value}`;
 }
 
 /** Shown for a job that runs and has no records. */
-export const noneYet = { title: 'No records yet', description: 'Records appear as pages are read.' };
+export const noneYet = {
+  title: 'No records yet',
+  description: 'Records appear as pages are read.',
+};
 
 /** Returns whether a filter selects every record. */
 export const isWhole = ({ search, conditions, status }: RecordFilter): boolean =>
@@ -49,10 +53,14 @@ export const isWhole = ({ search, conditions, status }: RecordFilter): boolean =
 const maxSortedUnits = 100_000;
 
 /**
- * Returns the order of records for which the user has chosen none: of submission, with units that did not run
- * last.
+ * Returns the order of records for which the user has chosen none: of submission, with units that
+ * did not run last.
  */
-export const defaultSort = ({ notRun, success, total }: Pick<Job, 'notRun' | 'success' | 'total'>): string =>
+export const defaultSort = ({
+  notRun,
+  success,
+  total,
+}: Pick<Job, 'notRun' | 'success' | 'total'>): string =>
   notRun > 0 && success > 0 && total <= maxSortedUnits ? 'unit_index' : '';
 
 /** Returns the value at a dotted path of a record's JSON text; null if it has none. */

@@ -7,8 +7,8 @@ import { type AccountRole, useSession } from '../../ui/session/session.ts';
 import { defaultSort, type RecordFilter } from './query.ts';
 
 /**
- * Returns the options of queries that read records. The audit log has an entry for each time that an operator
- * reads some, so an operator's page does not read them again by itself.
+ * Returns the options of queries that read records. The audit log has an entry for each time that
+ * an operator reads some, so an operator's page does not read them again by itself.
  */
 export const recordQueryOptions = (role: AccountRole, refetchInterval: number | false) =>
   role === 'operator'
@@ -46,8 +46,8 @@ export interface RecordView extends RecordFilter {
 }
 
 /**
- * Returns the key of the record that the address of the page names, null for none, and a function that opens
- * another.
+ * Returns the key of the record that the address of the page names, null for none, and a function
+ * that opens another.
  */
 export function useOpenRecord(): [key: string | null, open: (key: string | null) => void] {
   const [parameters, setParameters] = useSearchParams();
@@ -91,7 +91,9 @@ export function writeView(parameters: URLSearchParams, view: RecordView): void {
   else parameters.delete('view');
 }
 
-/** Returns the view of the page, which its address keeps, and a function that changes a part of it. */
+/**
+ * Returns the view of the page, which its address keeps, and a function that changes a part of it.
+ */
 export function useRecordView(): [view: RecordView, change: (part: Partial<RecordView>) => void] {
   const [parameters, setParameters] = useSearchParams();
   const change = (part: Partial<RecordView>) =>

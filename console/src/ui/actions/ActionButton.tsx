@@ -1,4 +1,9 @@
-import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type {
+  DescMessage,
+  DescMethodUnary,
+  MessageInitShape,
+  MessageShape,
+} from '@bufbuild/protobuf';
 import { useMutation } from '@connectrpc/connect-query';
 import { useDisclosure } from '@mantine/hooks';
 import { showError } from '../errors/describe.ts';
@@ -24,7 +29,13 @@ export function ActionButton<I extends DescMessage, O extends DescMessage>({
 }: ActionButtonProps<I, O>) {
   const { run, busy } = useAction(call, done);
   return (
-    <CallButton variant="default" {...props} call={call} loading={busy} onClick={() => void run(request)} />
+    <CallButton
+      variant="default"
+      {...props}
+      call={call}
+      loading={busy}
+      onClick={() => void run(request)}
+    />
   );
 }
 
@@ -41,14 +52,19 @@ export function ConfirmButton<I extends DescMessage, O extends DescMessage>({
   return (
     <>
       <CallButton variant="default" {...props} call={call} loading={busy} onClick={open} />
-      <ConfirmModal {...question} opened={opened} close={close} onConfirm={() => void run(request)} />
+      <ConfirmModal
+        {...question}
+        opened={opened}
+        close={close}
+        onConfirm={() => void run(request)}
+      />
     </>
   );
 }
 
 /**
- * Returns a function that calls a method, shows the outcome, and reloads the data on screen, and whether it
- * runs. `fail` shows the error of a call.
+ * Returns a function that calls a method, shows the outcome, and reloads the data on screen, and
+ * whether it runs. `fail` shows the error of a call.
  */
 export function useAction<I extends DescMessage, O extends DescMessage>(
   call: DescMethodUnary<I, O>,

@@ -4,7 +4,9 @@ import { exportFormats } from '../../../../src/present/export-formats.ts';
 import { useDownload } from '../session/download.ts';
 
 interface ExportMenuProps {
-  /** Names of the formats, of those in which records are exported; by default CSV and JSON Lines. */
+  /**
+   * Names of the formats, of those in which records are exported; by default CSV and JSON Lines.
+   */
   formats?: readonly string[];
   /** Saves the data in a format. */
   save: (format: string) => Promise<void>;
@@ -12,12 +14,20 @@ interface ExportMenuProps {
 }
 
 /** Menu that downloads data in a format. */
-export function ExportMenu({ formats = ['csv', 'jsonl'], save, label = 'Export' }: ExportMenuProps) {
+export function ExportMenu({
+  formats = ['csv', 'jsonl'],
+  save,
+  label = 'Export',
+}: ExportMenuProps) {
   const { download, busy } = useDownload();
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Button variant="default" loading={busy} leftSection={<IconDownload size={16} aria-hidden />}>
+        <Button
+          variant="default"
+          loading={busy}
+          leftSection={<IconDownload size={16} aria-hidden />}
+        >
           {label}
         </Button>
       </Menu.Target>

@@ -17,7 +17,10 @@ interface FormModalProps {
   children: ReactNode;
 }
 
-/** Returns the focus to where it was when a dialog ends by being removed, which closes it without a trace. */
+/**
+ * Returns the focus to where it was when a dialog ends by being removed, which closes it without a
+ * trace.
+ */
 function useFocusReturn(): void {
   const [before] = useState(() => document.activeElement);
   useEffect(
@@ -32,7 +35,11 @@ function useFocusReturn(): void {
 export function FormModal(props: FormModalProps) {
   const { title, opened = true, close, onSubmit, submit, call, busy, children } = props;
   useFocusReturn();
-  const look = { type: 'submit', loading: busy, ...(props.color ? { color: props.color } : {}) } as const;
+  const look = {
+    type: 'submit',
+    loading: busy,
+    ...(props.color ? { color: props.color } : {}),
+  } as const;
   const handle = (event: FormEvent<HTMLFormElement>) => {
     // React passes the event on to the form that the dialog was opened from.
     event.stopPropagation();

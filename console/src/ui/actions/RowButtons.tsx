@@ -14,7 +14,13 @@ export const AddButton = ({ label, ...props }: RowButtonProps) => (
 );
 
 export const RemoveButton = ({ label, disabled = false, onClick }: RowButtonProps) => (
-  <ActionIcon variant="subtle" color="gray" disabled={disabled} onClick={onClick} aria-label={label}>
+  <ActionIcon
+    variant="subtle"
+    color="gray"
+    disabled={disabled}
+    onClick={onClick}
+    aria-label={label}
+  >
     <IconTrash size={18} aria-hidden />
   </ActionIcon>
 );

@@ -5,7 +5,8 @@ import { canRepeat, describeError } from './describe.ts';
 const maxProblems = 10;
 
 /**
- * Shows an error with the service's explanation, and with `retry` a button, if a repeated call may succeed.
+ * Shows an error with the service's explanation, and with `retry` a button, if a repeated call may
+ * succeed.
  */
 export function ErrorAlert({
   error,

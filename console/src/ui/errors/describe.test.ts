@@ -51,7 +51,9 @@ test.each(['Failed to fetch', 'NetworkError when attempting to fetch resource.',
 test('readRestError() reads every shape of an error response', async () => {
   const read = async (status: number, body: string) =>
     describeError(await readRestError(new Response(body, { status })));
-  expect(await read(402, '{"detail":"5 short","required":8,"current":3,"shortfall":5}')).toMatchObject({
+  expect(
+    await read(402, '{"detail":"5 short","required":8,"current":3,"shortfall":5}'),
+  ).toMatchObject({
     detail: '5 short',
     problems: [],
   });
@@ -61,7 +63,9 @@ test('readRestError() reads every shape of an error response', async () => {
       '{"detail":[{"loc":["body","items",0,"country"],"msg":"Input should be id","type":"enum"}]}',
     ),
   ).toMatchObject({ detail: 'Input should be id', problems: [{ where: 'items.0.country' }] });
-  expect(await read(502, '<html>Bad gateway</html>')).toMatchObject({ detail: '<html>Bad gateway</html>' });
+  expect(await read(502, '<html>Bad gateway</html>')).toMatchObject({
+    detail: '<html>Bad gateway</html>',
+  });
 });
 
 test.each([

@@ -1,6 +1,12 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { detailParts, FaultSchema } from '../../../../src/contract/fault-detail.ts';
-import { explainRestError, isNetworkError, keyMessage, RestError, unreachable } from './rest-error.ts';
+import {
+  explainRestError,
+  isNetworkError,
+  keyMessage,
+  RestError,
+  unreachable,
+} from './rest-error.ts';
 import { showToast } from './toast.ts';
 
 /** Error in plain words. */
@@ -44,7 +50,9 @@ export function describeError(thrown: unknown): ErrorDescription {
   const missing = quota ? quota.required - quota.current : 0;
   // A job above its own maximum may be within the balance.
   const shortfall =
-    missing > 0 ? ` ${quota!.required} credits needed, ${quota!.current} available: ${missing} short.` : '';
+    missing > 0
+      ? ` ${quota!.required} credits needed, ${quota!.current} available: ${missing} short.`
+      : '';
   return {
     title: titles[error.code] ?? 'Something went wrong',
     // The message of an invalid request repeats its first problems.
@@ -57,7 +65,8 @@ export function describeError(thrown: unknown): ErrorDescription {
 }
 
 /**
- * Returns whether a repeated call may succeed: not for what does not exist, is not allowed, or is invalid.
+ * Returns whether a repeated call may succeed: not for what does not exist, is not allowed, or is
+ * invalid.
  */
 export function canRepeat(thrown: unknown): boolean {
   if (thrown instanceof RestError) return thrown.status >= 500 || thrown.status === 429;

@@ -11,7 +11,12 @@ export class RestError extends Error {
   readonly title: string;
   readonly problems: readonly RestProblem[];
 
-  constructor(status: number, title: string, message: string, problems: readonly RestProblem[] = []) {
+  constructor(
+    status: number,
+    title: string,
+    message: string,
+    problems: readonly RestProblem[] = [],
+  ) {
     super(message);
     this.name = 'RestFault';
     this.status = status;
@@ -26,21 +31,28 @@ export async function readRestError(response: Response): Promise<RestError> {
   try {
     const { detail } = JSON.parse(text) as { detail: string | RestProblem[] };
     if (typeof detail === 'string') return new RestError(response.status, title, detail);
-    const message = detail.length === 1 ? detail[0]!.msg : `The request has ${detail.length} problems.`;
+    const message =
+      detail.length === 1 ? detail[0]!.msg : `The request has ${detail.length} problems.`;
     return new RestError(response.status, title, message, detail);
   } catch {
-    return new RestError(response.status, title, text.slice(0, 300) || 'The response has no details.');
+    return new RestError(
+      response.status,
+      title,
+      text.slice(0, 300) || 'The response has no details.',
+    );
   }
 }
 
 /** Messages of browsers for a network error. */
-const networkError = /^(?:Failed to fetch|NetworkError when attempting to fetch resource\.?|Load failed)/;
+const networkError =
+  /^(?:Failed to fetch|NetworkError when attempting to fetch resource\.?|Load failed)/;
 
 /** Returns whether the message of an error is that of a browser which cannot reach the service. */
 export const isNetworkError = (message: string): boolean => networkError.test(message);
 
 /** Explanation of a network error. */
-export const unreachable = 'Cannot reach the service. Check that it is running and that you are online.';
+export const unreachable =
+  'Cannot reach the service. Check that it is running and that you are online.';
 
 /** Replaces the service's terms for credentials with the console's. */
 export const keyMessage = (message: string): string =>
@@ -53,7 +65,10 @@ export function explainRestError(thrown: unknown): string {
   return isNetworkError(message) ? unreachable : message;
 }
 
-/** Returns the warnings of a successful response: that of the service, and the fields that it ignored. */
+/**
+ * Returns the warnings of a successful response: that of the service, and the fields that it
+ * ignored.
+ */
 export function readWarnings(headers: Headers): string[] {
   const warning = headers.get(warningHeader);
   const ignored = headers.get(ignoredFieldsHeader);

@@ -27,7 +27,10 @@ const columns: ListColumn<Unit>[] = [
 
 const inputColumns: ListColumn<Unit>[] = [
   ...columns.slice(0, 3),
-  { title: 'Input', cell: ({ input }) => <Code style={{ overflowWrap: 'anywhere' }}>{input}</Code> },
+  {
+    title: 'Input',
+    cell: ({ input }) => <Code style={{ overflowWrap: 'anywhere' }}>{input}</Code>,
+  },
 ];
 
 interface UnitsTableProps {
@@ -43,7 +46,13 @@ interface UnitsTableProps {
 }
 
 /** Units of a job in submission order. */
-export function UnitsTable({ jobId, status = '', code = '', inputs = false, live = false }: UnitsTableProps) {
+export function UnitsTable({
+  jobId,
+  status = '',
+  code = '',
+  inputs = false,
+  live = false,
+}: UnitsTableProps) {
   const { query, rows } = useList(
     JobService.method.listUnits,
     { jobId, status, code, pageSize: 100 },

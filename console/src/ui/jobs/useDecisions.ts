@@ -14,7 +14,10 @@ export interface Decisions {
   reject(jobs: readonly Job[], reason: string): Promise<void>;
 }
 
-/** Creates the approve and reject actions. An error is kept with its job and does not stop the other jobs. */
+/**
+ * Creates the approve and reject actions. An error is kept with its job and does not stop the other
+ * jobs.
+ */
 export function useDecisions(): Decisions {
   const approval = useMutation(OperatorService.method.approveJob);
   const rejection = useMutation(OperatorService.method.rejectJob);
@@ -22,7 +25,11 @@ export function useDecisions(): Decisions {
   const [busy, setBusy] = useState(false);
   const [failures, setFailures] = useState<ReadonlyMap<string, unknown>>(new Map());
 
-  const decide = async (jobs: readonly Job[], verb: string, call: (job: Job) => Promise<unknown>) => {
+  const decide = async (
+    jobs: readonly Job[],
+    verb: string,
+    call: (job: Job) => Promise<unknown>,
+  ) => {
     setBusy(true);
     const failed = new Map(failures);
     let count = 0;

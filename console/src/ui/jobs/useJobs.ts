@@ -42,7 +42,10 @@ export function useJobs(filter: JobListFilter, pageSize = 50, { enabled = true }
 /** Largest number of jobs that is counted. */
 export const maxPending = 100;
 
-/** Formats the number of listed jobs: "3", or "99+" if there may be more; undefined until they are loaded. */
+/**
+ * Formats the number of listed jobs: "3", or "99+" if there may be more; undefined until they are
+ * loaded.
+ */
 export const pendingText = ({ jobs, query }: ReturnType<typeof useJobs>): string | undefined => {
   if (query.data === undefined) return undefined;
   return jobs.length >= maxPending ? `${maxPending - 1}+` : String(jobs.length);

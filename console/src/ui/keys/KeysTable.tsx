@@ -11,7 +11,10 @@ import { CallButton } from '../permission/CallButton.tsx';
 import { Moment } from '../time/Moment.tsx';
 
 /** Returns whether a key can be used. */
-function keyStatus({ revokedAt, expiresAt }: ApiKey, nowMs: number): 'active' | 'expired' | 'revoked' {
+function keyStatus(
+  { revokedAt, expiresAt }: ApiKey,
+  nowMs: number,
+): 'active' | 'expired' | 'revoked' {
   if (revokedAt) return 'revoked';
   return expiresAt && Number(expiresAt.seconds) * 1000 <= nowMs ? 'expired' : 'active';
 }
@@ -28,7 +31,10 @@ const columns: ListColumn<ApiKey>[] = [
   },
   { title: 'Prefix', cell: ({ prefix }) => <Code>{prefix}…</Code> },
   { title: 'Status', cell: (key) => <StatusBadge status={keyStatus(key, Date.now())} /> },
-  { title: 'Allows', cell: ({ scopes, operatorRole }) => capitalize(operatorRole || scopes.join(', ')) },
+  {
+    title: 'Allows',
+    cell: ({ scopes, operatorRole }) => capitalize(operatorRole || scopes.join(', ')),
+  },
   {
     title: 'Spent',
     cell: ({ creditsSpent, creditCeiling }) =>
@@ -37,7 +43,10 @@ const columns: ListColumn<ApiKey>[] = [
         : `${formatCount(creditsSpent)} of ${formatCount(creditCeiling)} credits`,
   },
   { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} relative /> },
-  { title: 'Last used', cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} relative none="Never" /> },
+  {
+    title: 'Last used',
+    cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} relative none="Never" />,
+  },
   { title: 'Expires', cell: ({ expiresAt }) => <Moment at={expiresAt} relative none="Never" /> },
 ];
 

@@ -42,7 +42,9 @@ export interface NewKey {
   mode: 'live' | 'test';
 }
 
-/** Returns the mode of a new key: that of the key it replaces, and test for a caller in test mode. */
+/**
+ * Returns the mode of a new key: that of the key it replaces, and test for a caller in test mode.
+ */
 const initialMode = (rotated: ApiKey | null, isTest: boolean): NewKey['mode'] =>
   isTest || rotated?.mode === 'test' ? 'test' : 'live';
 
@@ -73,9 +75,11 @@ export function NewKeyModal({ opened, rotated, owner, close, create }: NewKeyMod
       mode: initialMode(rotated, isTest),
     },
     validate: {
-      scopes: (value) => (owner === 'operator' || value.length > 0 ? null : 'Select what the key may do.'),
+      scopes: (value) =>
+        owner === 'operator' || value.length > 0 ? null : 'Select what the key may do.',
       ceiling: (value) => (/^\d{0,12}$/.test(value) ? null : 'Enter a whole number of credits.'),
-      name: (value) => (/^.{1,200}$/.test(value.trim()) ? null : 'Enter a name of 1 to 200 characters.'),
+      name: (value) =>
+        /^.{1,200}$/.test(value.trim()) ? null : 'Enter a name of 1 to 200 characters.',
     },
   });
   const done = () => {
@@ -93,7 +97,11 @@ export function NewKeyModal({ opened, rotated, owner, close, create }: NewKeyMod
       const limits =
         owner === 'operator'
           ? { scopes: [], creditCeiling: undefined, operatorRole }
-          : { scopes, creditCeiling: ceiling === '' ? undefined : BigInt(ceiling), operatorRole: '' };
+          : {
+              scopes,
+              creditCeiling: ceiling === '' ? undefined : BigInt(ceiling),
+              operatorRole: '',
+            };
       setCreated(await create({ ...request, ...limits, mode }));
     } catch (error) {
       form.setFieldError('name', describeError(error).detail);
@@ -143,10 +151,15 @@ function CreatedKey({ apiKey, rotatedName, done }: CreatedKeyProps) {
       <Alert color="yellow" title="Copy the key now">
         <Text size="sm">
           It is shown only once.
-          {rotatedName !== '' && ' The old key still works: revoke it when your programs use the new one.'}
+          {rotatedName !== '' &&
+            ' The old key still works: revoke it when your programs use the new one.'}
         </Text>
       </Alert>
-      <Code block data-testid="api-key" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
+      <Code
+        block
+        data-testid="api-key"
+        style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}
+      >
         {apiKey}
       </Code>
       <Group justify="flex-end">
@@ -178,11 +191,12 @@ interface KeyLimitsProps {
 }
 
 /**
- * Inputs for what a new key allows: the role of an operator's key, or the mode, the scopes, and the ceiling
- * of a user's.
+ * Inputs for what a new key allows: the role of an operator's key, or the mode, the scopes, and the
+ * ceiling of a user's.
  */
 function KeyLimits({ owner, inputOf, withMode }: KeyLimitsProps) {
-  if (owner === 'operator') return <NativeSelect label="Role" data={roles} {...inputOf('operatorRole')} />;
+  if (owner === 'operator')
+    return <NativeSelect label="Role" data={roles} {...inputOf('operatorRole')} />;
   return (
     <>
       {withMode && (

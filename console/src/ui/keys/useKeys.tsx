@@ -21,13 +21,24 @@ interface KeysOptions {
 }
 
 /** Returns a list of API keys with their actions, and the button that creates a key. */
-export function useKeys({ query, methods, owner, create, button }: KeysOptions): [ReactNode, ReactNode] {
+export function useKeys({
+  query,
+  methods,
+  owner,
+  create,
+  button,
+}: KeysOptions): [ReactNode, ReactNode] {
   const refresh = useRefresh();
   const [creating, { open, close }] = useDisclosure();
   const [rotating, setRotating] = useState<ApiKey | null>(null);
   const list = (
     <>
-      <KeysTable keys={query.data?.keys ?? []} query={query} methods={methods} rotate={setRotating} />
+      <KeysTable
+        keys={query.data?.keys ?? []}
+        query={query}
+        methods={methods}
+        rotate={setRotating}
+      />
       <NewKeyModal
         key={rotating?.keyId ?? ''}
         opened={creating || rotating !== null}

@@ -1,8 +1,8 @@
 import { Center, Loader } from '@mantine/core';
 
 /**
- * Placeholder while a page's code loads. In a file of its own: the sign-in page has it, and nothing of a
- * page.
+ * Placeholder while a page's code loads. In a file of its own: the sign-in page has it, and nothing
+ * of a page.
  */
 export function Loading() {
   return (

@@ -1,8 +1,8 @@
 import { useSearchParams } from 'react-router';
 
 /**
- * Returns the selected tab, kept in the address as `?tab=`, and a function that selects another. An address
- * without a known tab selects `initial`.
+ * Returns the selected tab, kept in the address as `?tab=`, and a function that selects another. An
+ * address without a known tab selects `initial`.
  */
 export function useTab<Tab extends string>(
   tabs: readonly Tab[],

@@ -67,7 +67,8 @@ export function LedgerTable({ entries, query, owners = false }: LedgerTableProps
 }
 
 /**
- * Link to a user with the user's name; with the start of the id for a user who is not among the newest 1,000.
+ * Link to a user with the user's name; with the start of the id for a user who is not among the
+ * newest 1,000.
  */
 function UserName({ userId }: { userId: string }) {
   const { data } = useQuery(

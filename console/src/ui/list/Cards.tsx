@@ -3,12 +3,14 @@ import { isEmpty, type ListColumn, type ListContent } from './list-content.ts';
 import { SelectAllCheckbox, SelectionCheckbox } from './SelectionCheckbox.tsx';
 
 /**
- * Renders a list as cards, for narrow screens: the first column of text is the title of a card. Plain
- * elements: a list may have hundreds of them.
+ * Renders a list as cards, for narrow screens: the first column of text is the title of a card.
+ * Plain elements: a list may have hundreds of them.
  */
 export function Cards<T>({ label, columns, rows, keyOf, selection, below, brief }: ListContent<T>) {
   const title = columns.find(({ align }) => align !== 'right');
-  const actions = columns.find((column) => column.title === 'Actions' || column.title === 'Download');
+  const actions = columns.find(
+    (column) => column.title === 'Actions' || column.title === 'Download',
+  );
   const values = columns.filter((column) => column !== title && column !== actions);
   return (
     <ul className={classes.cards} aria-label={label}>
@@ -24,7 +26,9 @@ export function Cards<T>({ label, columns, rows, keyOf, selection, below, brief 
           ) : (
             <>
               <div className={classes.title}>
-                {selection && <SelectionCheckbox selection={selection} row={row} rowKey={keyOf(row)} />}
+                {selection && (
+                  <SelectionCheckbox selection={selection} row={row} rowKey={keyOf(row)} />
+                )}
                 <div>{title?.cell(row)}</div>
               </div>
               <dl className={classes.values}>

@@ -1,4 +1,13 @@
-import { Button, Center, EmptyState, Paper, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
+import {
+  Button,
+  Center,
+  EmptyState,
+  Paper,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Text,
+} from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconInbox } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
@@ -27,7 +36,7 @@ export interface EmptyList {
   action?: ReactNode;
 }
 
-interface ListTableProps<T> extends ListContent<T> {
+export interface ListTableProps<T> extends ListContent<T> {
   query: ListQuery;
   empty: EmptyList;
   /** Renders the rows as cards in a grid instead. */
@@ -37,8 +46,8 @@ interface ListTableProps<T> extends ListContent<T> {
 }
 
 /**
- * List with loading, error and empty states and a button that loads more rows. On narrow screens each row is
- * a card.
+ * List with loading, error and empty states and a button that loads more rows. On narrow screens
+ * each row is a card.
  */
 export function ListTable<T>({ query, empty, order, grid, ...content }: ListTableProps<T>) {
   const phone = useMediaQuery(phoneQuery, false, { getInitialValueInEffect: false });
@@ -46,7 +55,8 @@ export function ListTable<T>({ query, empty, order, grid, ...content }: ListTabl
   const [ownSort, setOwnSort] = useState<Sort | null>(null);
   const { sort, change } = order ?? { sort: ownSort, change: setOwnSort };
   if (query.isPending) return <LoadingRows label={label} />;
-  if (query.error && rows.length === 0) return <ErrorAlert error={query.error} retry={query.refetch} />;
+  if (query.error && rows.length === 0)
+    return <ErrorAlert error={query.error} retry={query.refetch} />;
   if (rows.length === 0) {
     return (
       <EmptyState icon={<IconInbox />} title={empty.title} description={empty.description} py="lg">
@@ -57,7 +67,11 @@ export function ListTable<T>({ query, empty, order, grid, ...content }: ListTabl
   return (
     <Stack gap="sm">
       {query.error ? (
-        <ErrorAlert error={query.error} retry={query.refetch} title="This data may be out of date" />
+        <ErrorAlert
+          error={query.error}
+          retry={query.refetch}
+          title="This data may be out of date"
+        />
       ) : null}
       {grid && <Grid {...content} card={grid} />}
       {!grid && phone && <Cards {...content} />}
@@ -92,9 +106,23 @@ export function ListTable<T>({ query, empty, order, grid, ...content }: ListTabl
 /** Rows as cards side by side. */
 function Grid<T>({ label, rows, keyOf, card }: ListContent<T> & { card: (row: T) => ReactNode }) {
   return (
-    <SimpleGrid component="ul" aria-label={label} cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm" m={0} p={0}>
+    <SimpleGrid
+      component="ul"
+      aria-label={label}
+      cols={{ base: 2, sm: 3, lg: 5 }}
+      spacing="sm"
+      m={0}
+      p={0}
+    >
       {rows.map((row) => (
-        <Paper component="li" withBorder radius="md" p="sm" key={keyOf(row)} style={{ listStyle: 'none' }}>
+        <Paper
+          component="li"
+          withBorder
+          radius="md"
+          p="sm"
+          key={keyOf(row)}
+          style={{ listStyle: 'none' }}
+        >
           {card(row)}
         </Paper>
       ))}

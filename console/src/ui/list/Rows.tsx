@@ -4,7 +4,10 @@ import { Fragment } from 'react';
 import { isEmpty, type ListColumn, type SortedContent } from './list-content.ts';
 import { SelectAllCheckbox, SelectionCheckbox } from './SelectionCheckbox.tsx';
 
-/** Renders a list as a table that scrolls horizontally if it does not fit, without columns that are empty. */
+/**
+ * Renders a list as a table that scrolls horizontally if it does not fit, without columns that are
+ * empty.
+ */
 export function Rows<T>({
   label,
   columns: all,
@@ -19,8 +22,19 @@ export function Rows<T>({
 }: SortedContent<T>) {
   const columns = all.filter(({ cell }) => rows.some((row) => !isEmpty(cell(row))));
   return (
-    <Table.ScrollContainer minWidth={minWidth} type="native" tabIndex={0} role="region" aria-label={label}>
-      <Table tabularNums verticalSpacing={dense ? 1 : 4} striped={below === undefined} aria-label={label}>
+    <Table.ScrollContainer
+      minWidth={minWidth}
+      type="native"
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+    >
+      <Table
+        tabularNums
+        verticalSpacing={dense ? 1 : 4}
+        striped={below === undefined}
+        aria-label={label}
+      >
         <Table.Thead>
           <Table.Tr>
             {selection && (
@@ -74,7 +88,12 @@ function Cell<T>({
   dense: boolean;
 }) {
   const content = cell(row);
-  const line = { maxWidth, whiteSpace: 'nowrap', overflow: 'hidden', textOverflow: 'ellipsis' } as const;
+  const line = {
+    maxWidth,
+    whiteSpace: 'nowrap',
+    overflow: 'hidden',
+    textOverflow: 'ellipsis',
+  } as const;
   return (
     <Table.Td
       ta={align}
@@ -101,7 +120,11 @@ function HeaderCell<T>({ column: { title, align, sortBy }, sort, toggleSort }: H
     <Table.Th ta={align} aria-sort={order} style={{ whiteSpace: 'nowrap' }}>
       <UnstyledButton fz="inherit" fw="inherit" onClick={() => toggleSort(title)}>
         {title}{' '}
-        <Icon size={13} aria-hidden style={{ verticalAlign: '-2px', opacity: order === 'none' ? 0.5 : 1 }} />
+        <Icon
+          size={13}
+          aria-hidden
+          style={{ verticalAlign: '-2px', opacity: order === 'none' ? 0.5 : 1 }}
+        />
       </UnstyledButton>
     </Table.Th>
   );

@@ -14,7 +14,8 @@ interface SearchInputProps extends TextInputProps {
 }
 
 /**
- * Input of a search that an address keeps. It has its own text, since the address follows a fast input late.
+ * Input of a search that an address keeps. It has its own text, since the address follows a fast
+ * input late.
  */
 export function SearchInput({ search, change, ...input }: SearchInputProps) {
   const [text, setText] = useState(search);

@@ -1,4 +1,9 @@
-import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type {
+  DescMessage,
+  DescMethodUnary,
+  MessageInitShape,
+  MessageShape,
+} from '@bufbuild/protobuf';
 import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { type SkipToken, skipToken, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
@@ -19,8 +24,8 @@ interface ListOptions<Page> {
 }
 
 /**
- * Loads the rows of a list method page by page, and polls them. `rowsOf` returns the rows of a page; `first`
- * is the first page.
+ * Loads the rows of a list method page by page, and polls them. `rowsOf` returns the rows of a
+ * page; `first` is the first page.
  */
 export function useList<I extends DescMessage, O extends DescMessage, Row>(
   method: DescMethodUnary<I, O>,
@@ -28,10 +33,12 @@ export function useList<I extends DescMessage, O extends DescMessage, Row>(
   rowsOf: (page: MessageShape<O>) => readonly Row[],
   { keepsRows = false, ...options }: ListOptions<MessageShape<O>> = {},
 ) {
-  const input = request === skipToken ? skipToken : { pageSize: 50, ...(request as object), pageToken: '' };
+  const input =
+    request === skipToken ? skipToken : { pageSize: 50, ...(request as object), pageToken: '' };
   const query = useInfiniteQuery(method, input as never, {
     pageParamKey: 'pageToken' as never,
-    getNextPageParam: (page) => ((page as { nextPageToken?: string }).nextPageToken || undefined) as never,
+    getNextPageParam: (page) =>
+      ((page as { nextPageToken?: string }).nextPageToken || undefined) as never,
     refetchInterval: pollMs.list,
     ...(options as object),
     ...(keepsRows ? { placeholderData: (previous: unknown) => previous as never } : {}),
@@ -47,14 +54,16 @@ export function useRefresh(): () => Promise<void> {
 }
 
 /**
- * Returns the filter of a list, which the address keeps, and a function that replaces it. `empty` matches
- * all; an empty text is no filter.
+ * Returns the filter of a list, which the address keeps, and a function that replaces it. `empty`
+ * matches all; an empty text is no filter.
  */
 export function useAddressFilter<Filter extends object>(
   empty: Filter,
 ): [filter: Filter, change: (filter: Filter) => void] {
   const [parameters, setParameters] = useSearchParams();
-  const filter = Object.fromEntries(Object.keys(empty).map((name) => [name, parameters.get(name) ?? '']));
+  const filter = Object.fromEntries(
+    Object.keys(empty).map((name) => [name, parameters.get(name) ?? '']),
+  );
   const change = (next: Filter) =>
     setParameters(Object.fromEntries(Object.entries(next).filter(([, value]) => value !== '')), {
       replace: true,

@@ -3,7 +3,10 @@ import { Code, Group, Switch } from '@mantine/core';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import { JobService } from '../../../../gen/gleaner/job/v1/job_pb.ts';
-import { type FieldDrift, OperatorService } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
+import {
+  type FieldDrift,
+  OperatorService,
+} from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { marketTitle } from '../../../../src/present/names.ts';
 import { counted, formatCount, formatPercent } from '../../../../src/present/text.ts';
 import { ConfirmButton } from '../actions/ActionButton.tsx';
@@ -40,7 +43,11 @@ const columns: ListColumn<FieldDrift>[] = [
 /** Fields missing from pages more often than in the baseline: signs that a site has changed. */
 export function DriftAlarms({ isBrief = false }: { isBrief?: boolean }) {
   const [all, setAll] = useState(false);
-  const query = useQuery(OperatorService.method.listDriftAlarms, { all }, { refetchInterval: pollMs.idle });
+  const query = useQuery(
+    OperatorService.method.listDriftAlarms,
+    { all },
+    { refetchInterval: pollMs.idle },
+  );
   const action: ListColumn<FieldDrift> = {
     title: 'Actions',
     align: 'right',
@@ -58,7 +65,9 @@ export function DriftAlarms({ isBrief = false }: { isBrief?: boolean }) {
               confirm: 'Accept',
               isHarmless: true,
             }}
-            done={({ fields }) => (fields.length === 0 ? 'The alarm was already cleared.' : 'Alarm cleared.')}
+            done={({ fields }) =>
+              fields.length === 0 ? 'The alarm was already cleared.' : 'Alarm cleared.'
+            }
             aria-label={`Accept ${alarm.field}`}
           >
             Accept
@@ -101,20 +110,24 @@ export function DriftAlarms({ isBrief = false }: { isBrief?: boolean }) {
 }
 
 /**
- * Button that reads the kept pages of the latest job of a marketplace again: it shows whether the readers
- * still find the field in pages that were fetched before.
+ * Button that reads the kept pages of the latest job of a marketplace again: it shows whether the
+ * readers still find the field in pages that were fetched before.
  */
 function ReadKeptPages({ market }: { market: string }) {
   const { jobs } = useJobs({ ...emptyFilter, market }, 50);
   const navigate = useNavigate();
-  const job = jobs.find(({ ended, keptPages }) => ended && keptPages?.deleteAt && keptPages.kept > 0);
+  const job = jobs.find(
+    ({ ended, keptPages }) => ended && keptPages?.deleteAt && keptPages.kept > 0,
+  );
   return (
     <ConfirmButton
       inRow
       call={JobService.method.rereadJob}
       request={{ jobId: job?.jobId ?? '' }}
       refusal={
-        job ? null : `No job on ${marketTitle(market)} keeps pages. Submit one with the option keep_pages.`
+        job
+          ? null
+          : `No job on ${marketTitle(market)} keeps pages. Submit one with the option keep_pages.`
       }
       question={{
         title: 'Read kept pages again?',

@@ -22,7 +22,11 @@ function Limits({ origin: { concurrency, requestsPerSecond } }: { origin: Origin
 }
 
 const requestsText = (requests: number) =>
-  requests === 0 ? 'No requests' : requests === 1 ? '1 request' : `${formatCount(requests)} requests`;
+  requests === 0
+    ? 'No requests'
+    : requests === 1
+      ? '1 request'
+      : `${formatCount(requests)} requests`;
 
 const placeOf = ({ market, region }: Origin) =>
   [market && marketTitle(market), region].filter(Boolean).join(' · ');
@@ -173,9 +177,11 @@ function State({ origin }: { origin: Origin }) {
       <Badge color={color}>{label}</Badge>
       {pausedUntil && (
         <Text size="xs" span>
-          {failureGuide(reason).heading}. {state === 'paused' ? <PauseEnd at={pausedUntil} /> : null}
+          {failureGuide(reason).heading}.{' '}
+          {state === 'paused' ? <PauseEnd at={pausedUntil} /> : null}
           {state === 'ready' ? 'The next request is a trial. ' : null}
-          {failures === 1 ? '1 failure' : `${failures} failures in a row`} since <Moment at={since} />.
+          {failures === 1 ? '1 failure' : `${failures} failures in a row`} since{' '}
+          <Moment at={since} />.
         </Text>
       )}
     </Stack>

@@ -17,7 +17,12 @@ test('summarizeMinutes() weights the mean latency by requests', () => {
 });
 
 test('summarizeMinutes() returns zeros without requests', () => {
-  expect(summarizeMinutes([])).toEqual({ requests: 0, refusedShare: 0, failedShare: 0, milliseconds: 0 });
+  expect(summarizeMinutes([])).toEqual({
+    requests: 0,
+    refusedShare: 0,
+    failedShare: 0,
+    milliseconds: 0,
+  });
 });
 
 test('sortByUrgency() puts paused origins first, then the busiest, then sorts by name', () => {

@@ -1,6 +1,8 @@
 import type { Origin, OriginMinute } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
 
-/** Sums minutes: shares from 0 to 1 and the mean latency in milliseconds; all 0 without requests. */
+/**
+ * Sums minutes: shares from 0 to 1 and the mean latency in milliseconds; all 0 without requests.
+ */
 export function summarizeMinutes(
   minutes: readonly Pick<OriginMinute, 'requests' | 'refused' | 'failed' | 'milliseconds'>[],
 ) {
@@ -40,8 +42,12 @@ export interface OriginActivity {
   minutes: readonly { requests: number }[];
 }
 
-export function originState({ pausedUntilMs, probing, minutes }: OriginActivity, nowMs: number): OriginState {
-  if (pausedUntilMs === undefined) return minutes.some(({ requests }) => requests > 0) ? 'ok' : 'unused';
+export function originState(
+  { pausedUntilMs, probing, minutes }: OriginActivity,
+  nowMs: number,
+): OriginState {
+  if (pausedUntilMs === undefined)
+    return minutes.some(({ requests }) => requests > 0) ? 'ok' : 'unused';
   if (probing) return 'trial';
   return pausedUntilMs > nowMs ? 'paused' : 'ready';
 }

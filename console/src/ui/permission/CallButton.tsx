@@ -16,13 +16,18 @@ export interface CallButtonProps extends ButtonProps, ElementProps<'button', key
 }
 
 /**
- * Button of a call. Disabled, with the reason as its tooltip, if the session's key does not allow the call.
+ * Button of a call. Disabled, with the reason as its tooltip, if the session's key does not allow
+ * the call.
  */
 export function CallButton(properties: CallButtonProps) {
   const { call, icon: Icon, inRow = false, refusal = null, onClick, ...rest } = properties;
   const reason = useRefusal(call) ?? refusal;
   const look = inRow ? ({ size: 'compact-sm', variant: 'default' } as const) : {};
-  const props = { ...look, ...rest, ...(Icon ? { leftSection: <Icon size={16} aria-hidden /> } : {}) };
+  const props = {
+    ...look,
+    ...rest,
+    ...(Icon ? { leftSection: <Icon size={16} aria-hidden /> } : {}),
+  };
   if (reason === null) return <Button {...props} {...(onClick ? { onClick } : {})} />;
   return (
     <Tooltip label={reason} multiline maw={320}>

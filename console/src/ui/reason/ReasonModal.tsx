@@ -29,7 +29,9 @@ export function ReasonModal({
     initialValues: { reason: '' },
     validate: {
       reason: (value) =>
-        value.length > maxLength ? `Enter at most ${maxLength} characters (now ${value.length}).` : null,
+        value.length > maxLength
+          ? `Enter at most ${maxLength} characters (now ${value.length}).`
+          : null,
     },
   });
   return (
@@ -46,7 +48,13 @@ export function ReasonModal({
       busy={busy}
     >
       <Text size="sm">{description}</Text>
-      <Textarea label="Reason" autosize minRows={2} data-autofocus {...form.getInputProps('reason')} />
+      <Textarea
+        label="Reason"
+        autosize
+        minRows={2}
+        data-autofocus
+        {...form.getInputProps('reason')}
+      />
     </FormModal>
   );
 }

@@ -11,7 +11,10 @@ import { type ObjectTable, partsOf, type RecordGroup, safeUrl, sellerOf } from '
 
 /** Values of an item under common names. */
 export type ShownItem = Partial<
-  Pick<RecordItem, 'title' | 'price' | 'currency' | 'stock' | 'sold' | 'rating' | 'url' | 'imagePath'>
+  Pick<
+    RecordItem,
+    'title' | 'price' | 'currency' | 'stock' | 'sold' | 'rating' | 'url' | 'imagePath'
+  >
 >;
 
 /** Meanings of fields: their types and fill rates, by path. */
@@ -117,7 +120,10 @@ function GroupSection({
           {values.map((value) => (
             <Table.Tr key={value.name}>
               <Table.Th w="38%" fw={400} style={cellStyle}>
-                <FieldName path={name === '' ? value.name : `${name}.${value.name}`} meanings={meanings}>
+                <FieldName
+                  path={name === '' ? value.name : `${name}.${value.name}`}
+                  meanings={meanings}
+                >
                   {value.name}
                 </FieldName>
               </Table.Th>

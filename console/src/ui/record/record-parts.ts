@@ -64,7 +64,9 @@ function tableOf(name: string, list: readonly Record<string, unknown>[]): Object
     .slice(0, maxRows)
     .map((row) => new Map(valuesOf(row, '').map((each) => [each.name, each.text])));
   const hasText = (column: string) => rows.some((row) => row.get(column));
-  const columns = [...new Set(rows.flatMap((row) => [...row.keys()]))].filter(hasText).slice(0, maxColumns);
+  const columns = [...new Set(rows.flatMap((row) => [...row.keys()]))]
+    .filter(hasText)
+    .slice(0, maxColumns);
   return {
     name,
     columns,

@@ -29,9 +29,17 @@ test.each([
   [{ type: 'flag' }, 'yes', 'Must be true or false'],
   [{ pattern: /^(a|b)+$/ }, 'x', 'Must match ^(a|b)+$'],
   [{ pattern: /^[0-9]+$/ }, 'x', 'Must be digits'],
-  [{ pattern: /^([1-9][0-9]{0,5}(s|m|h|d))?$/ }, 'x', 'Must be a number with s, m, h, or d, such as 6h'],
+  [
+    { pattern: /^([1-9][0-9]{0,5}(s|m|h|d))?$/ },
+    'x',
+    'Must be a number with s, m, h, or d, such as 6h',
+  ],
   [{ pattern: /^[A-Za-z0-9]{10}$/ }, 'x', 'Must be 10 letters and digits'],
-  [{ pattern: /^[a-z0-9-]{0,50}$/ }, 'X', 'Must be at most 50 lowercase letters, digits, and hyphens'],
+  [
+    { pattern: /^[a-z0-9-]{0,50}$/ },
+    'X',
+    'Must be at most 50 lowercase letters, digits, and hyphens',
+  ],
   [{ maxLength: 2 }, 'abc', 'Must have at most 2 characters'],
   [{ maxLength: 2, required: true }, 'ab', null],
 ] as const)('validateField(%j, %j) returns %j', (part, text, expected) => {

@@ -30,7 +30,10 @@ export function validateField(field: FieldShape, text: string): string | null {
 }
 
 /** Returns the values of fields with a non-empty text, by name. */
-export function parseValues(fields: readonly FieldShape[], texts: FieldTexts): Record<string, FieldValue> {
+export function parseValues(
+  fields: readonly FieldShape[],
+  texts: FieldTexts,
+): Record<string, FieldValue> {
   return Object.fromEntries(
     fields.flatMap(({ name, type }) => {
       const text = (texts[name] ?? '').trim();
@@ -58,6 +61,8 @@ export function buildBody(
   const { name, fields } = shape.list;
   return {
     ...own,
-    [name]: units.map((unit) => (typeof unit === 'string' || !fields ? unit : parseValues(fields, unit))),
+    [name]: units.map((unit) =>
+      typeof unit === 'string' || !fields ? unit : parseValues(fields, unit),
+    ),
   };
 }

@@ -10,7 +10,10 @@ const maxInlineUnits = 100;
 /** Quotes a text for a POSIX shell. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Returns the file that the command of a draft reads; null if the command contains the whole request. */
+/**
+ * Returns the file that the command of a draft reads; null if the command contains the whole
+ * request.
+ */
 export function requestFile({ endpoint, method }: JobType, draft: Draft): File | null {
   const shape = readRequestShape(method.input);
   if (shape.fields.some(({ type }) => type === 'file')) return fileOf(shape, draft);

@@ -9,7 +9,12 @@ import { readRequestShape } from './fields.ts';
 const jobTypeOf = (market: string, kind: string) => findJobType({ market, kind })!;
 
 /** Returns the draft of a job with these inputs, each of a unit in a region. */
-function draftFor(market: string, kind: string, inputs: [input: object, region?: string][], region = '') {
+function draftFor(
+  market: string,
+  kind: string,
+  inputs: [input: object, region?: string][],
+  region = '',
+) {
   const shape = readRequestShape(jobTypeOf(market, kind).method.input);
   const units = inputs.map(([input, place = ''], index) => ({
     input: JSON.stringify(input),
@@ -36,7 +41,10 @@ describe('draftOf()', () => {
   });
 
   test('restores texts from the keys of the units', () => {
-    const { shape, draft } = draftFor('mkta', 'search_items', [[{ keyword: 'a' }], [{ keyword: 'b' }]]);
+    const { shape, draft } = draftFor('mkta', 'search_items', [
+      [{ keyword: 'a' }],
+      [{ keyword: 'b' }],
+    ]);
     expect(bodyOf(shape, draft)).toEqual({ urls: ['https://key/0', 'https://key/1'] });
   });
 
@@ -52,7 +60,9 @@ describe('draftOf()', () => {
   });
 
   test('restores the file of an upload', async () => {
-    const { shape, draft } = draftFor('mkta', 'get_pc_bulk', [[{ item_id: '1', shop_id: '7' }, 'sg']]);
+    const { shape, draft } = draftFor('mkta', 'get_pc_bulk', [
+      [{ item_id: '1', shop_id: '7' }, 'sg'],
+    ]);
     expect(await fileOf(shape, draft)!.text()).toBe('region,shop_id,item_id\r\nsg,7,1\r\n');
   });
 
@@ -68,7 +78,9 @@ describe('draftOf()', () => {
 
 describe('curlText()', () => {
   test('contains the request, quoted for a shell', () => {
-    const { draft } = draftFor('mktb', 'search_bulk', [[{ list_type: 'search', keyword: "rak's" }]]);
+    const { draft } = draftFor('mktb', 'search_bulk', [
+      [{ list_type: 'search', keyword: "rak's" }],
+    ]);
     const text = curlText('https://host', jobTypeOf('mktb', 'search_bulk'), {
       ...draft,
       options: { track: 'a' },
@@ -83,7 +95,9 @@ describe('curlText()', () => {
 
   test('reads many units, and uploads, from a file', () => {
     const many = draftFor('mktd', 'pdp_bulk', Array(101).fill([product])).draft;
-    expect(curlText('https://host', jobTypeOf('mktd', 'pdp_bulk'), many)).toContain('--data @request.json');
+    expect(curlText('https://host', jobTypeOf('mktd', 'pdp_bulk'), many)).toContain(
+      '--data @request.json',
+    );
     expect(requestFile(jobTypeOf('mktd', 'pdp_bulk'), many)!.name).toBe('request.json');
     const upload = draftFor('mkta', 'get_pc_bulk', [[{ item_id: '1', shop_id: '7' }, 'sg']]).draft;
     expect(curlText('https://host', jobTypeOf('mkta', 'get_pc_bulk'), upload)).toContain(

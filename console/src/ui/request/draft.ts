@@ -34,7 +34,8 @@ export function draftOf(
   { region, options }: Pick<Job, 'region' | 'options'>,
   units: readonly Pick<Unit, 'input' | 'key' | 'region'>[],
 ): Draft {
-  // Requests name the region `country`, `region`, or `site`. Fields that a request lacks are left out later.
+  // Requests name the region `country`, `region`, or `site`. Fields that a request lacks are left
+  // out later.
   const placeTexts = (place: string): FieldTexts =>
     place === '' ? {} : { country: place, region: place, site: place };
   const inputs = units.map((unit) => ({
@@ -50,15 +51,18 @@ export function draftOf(
   };
 }
 
-/** Returns the value that all units have in a field, or that of the request; null if the units differ. */
+/**
+ * Returns the value that all units have in a field, or that of the request; null if the units
+ * differ.
+ */
 function sharedText(name: string, { own, units }: Draft): string | null {
   const values = new Set(units.map((unit) => (typeof unit === 'string' ? '' : (unit[name] ?? ''))));
   return values.size > 1 ? null : own[name] || [...values][0] || '';
 }
 
 /**
- * Returns whether the form can show a draft: lines, or few rows, that agree on the values that the form asks
- * for once.
+ * Returns whether the form can show a draft: lines, or few rows, that agree on the values that the
+ * form asks for once.
  */
 export function fitsForm(shape: RequestShape, draft: Draft): boolean {
   const { shared, row } = formLayout(shape);
@@ -71,7 +75,9 @@ export function fitsForm(shape: RequestShape, draft: Draft): boolean {
 
 /** Returns the texts of the fields that the form asks for once. */
 export const sharedTexts = (shape: RequestShape, draft: Draft): Record<string, string> =>
-  Object.fromEntries(formLayout(shape).shared.map(({ name }) => [name, sharedText(name, draft) ?? '']));
+  Object.fromEntries(
+    formLayout(shape).shared.map(({ name }) => [name, sharedText(name, draft) ?? '']),
+  );
 
 export const bodyOf = (shape: RequestShape, draft: Draft): Record<string, unknown> =>
   buildBody(shape, { ...draft.own, ...sharedTexts(shape, draft) }, draft.units);
@@ -79,7 +85,8 @@ export const bodyOf = (shape: RequestShape, draft: Draft): Record<string, unknow
 /** Returns the units of a draft as a CSV file; null for a draft without units. */
 export function fileOf(shape: RequestShape, { units }: Draft): File | null {
   if (units.length === 0) return null;
-  const columns = fileField(shape)?.columns ?? shape.list?.fields?.map(({ name }) => name) ?? ['url'];
+  const columns = fileField(shape)?.columns ??
+    shape.list?.fields?.map(({ name }) => name) ?? ['url'];
   const rows = units.map((unit) =>
     columns.map((name) => (typeof unit === 'string' ? unit : (unit[name] ?? ''))),
   );
@@ -89,15 +96,17 @@ export function fileOf(shape: RequestShape, { units }: Draft): File | null {
 }
 
 /**
- * Returns a body as the JSON text of a schedule's request: files in base64, and the texts of a form as their
- * values.
+ * Returns a body as the JSON text of a schedule's request: files in base64, and the texts of a form
+ * as their values.
  */
 export async function requestTextOf(body: string | FormData): Promise<string> {
   if (typeof body === 'string') return body;
   const request: Record<string, string | boolean> = {};
   for (const [name, value] of body.entries())
     request[name] =
-      typeof value === 'string' ? textValue(value) : base64Encode(new Uint8Array(await value.arrayBuffer()));
+      typeof value === 'string'
+        ? textValue(value)
+        : base64Encode(new Uint8Array(await value.arrayBuffer()));
   return JSON.stringify(request);
 }
 

@@ -44,9 +44,13 @@ test('readRequestShape() reads REST names, defaults and bounds', () => {
     'pickupPointCode',
     'id',
   ]);
-  const limit = shape('mktb', 'search_bulk').list!.fields!.find(({ name }) => name === 'product_limit');
+  const limit = shape('mktb', 'search_bulk').list!.fields!.find(
+    ({ name }) => name === 'product_limit',
+  );
   expect(limit).toMatchObject({ type: 'integer', defaultText: '5000', min: 1, max: 100_000 });
-  const pages = shape('mktb', 'merchant_bulk').list!.fields!.find(({ name }) => name === 'max_pages');
+  const pages = shape('mktb', 'merchant_bulk').list!.fields!.find(
+    ({ name }) => name === 'max_pages',
+  );
   expect(pages).toMatchObject({ min: 1, max: null });
 });
 

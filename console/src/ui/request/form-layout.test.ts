@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { jobTypes } from '../../../../src/contract/job-types.ts';
 import { readRequestShape } from './fields.ts';
-import { expandRows, formLayout, isFormField, pastedRows, sharedOfFile, unitFills } from './form-layout.ts';
+import {
+  expandRows,
+  formLayout,
+  isFormField,
+  pastedRows,
+  sharedOfFile,
+  unitFills,
+} from './form-layout.ts';
 
 const shapeOf = (market: string, kind: string) =>
   readRequestShape(
@@ -29,7 +36,10 @@ describe('formLayout()', () => {
 
 describe('sharedOfFile()', () => {
   const required = (units: Record<string, string>[]) =>
-    sharedOfFile(shapeOf('mkta', 'variant_sold'), units).map(({ name, required }) => [name, required]);
+    sharedOfFile(shapeOf('mkta', 'variant_sold'), units).map(({ name, required }) => [
+      name,
+      required,
+    ]);
 
   test('requires the country unless every row has one', () => {
     expect(
@@ -43,7 +53,9 @@ describe('sharedOfFile()', () => {
 
   test('leaves fields of units to the file', () => {
     expect(sharedOfFile(shapeOf('mktd', 'pdp_bulk'), [])).toEqual([]);
-    expect(sharedOfFile(shapeOf('mktd', 'pdp_bulk'), [{ product_id: '1', country: 'sg' }])).toEqual([]);
+    expect(sharedOfFile(shapeOf('mktd', 'pdp_bulk'), [{ product_id: '1', country: 'sg' }])).toEqual(
+      [],
+    );
   });
 
   test('asks for the choices that units of the file lack', () => {
@@ -62,9 +74,9 @@ test('expandRows() adds values of units, but not those of the request', () => {
     { product_id: '1', country: 'sg' },
     { product_id: '2', country: 'sg' },
   ]);
-  expect(expandRows(shapeOf('mkta', 'variant_sold'), { country: 'sg' }, [{ item_id: '1' }])).toEqual([
-    { item_id: '1' },
-  ]);
+  expect(
+    expandRows(shapeOf('mkta', 'variant_sold'), { country: 'sg' }, [{ item_id: '1' }]),
+  ).toEqual([{ item_id: '1' }]);
 });
 
 test.each([
@@ -91,7 +103,10 @@ describe('pastedRows()', () => {
   });
 
   test('keeps separators in the last column', () => {
-    expect(pastedRows('a,b\nc', ['keyword'], 'keyword')).toEqual([{ keyword: 'a,b' }, { keyword: 'c' }]);
+    expect(pastedRows('a,b\nc', ['keyword'], 'keyword')).toEqual([
+      { keyword: 'a,b' },
+      { keyword: 'c' },
+    ]);
   });
 
   test('leaves a single line to the input', () => {

@@ -6,7 +6,10 @@ export const maxRows = 50;
 
 /** Fields of a submit form. */
 export interface FormLayout {
-  /** Fields shown once: those of the request and the required choices of its units, such as the country. */
+  /**
+   * Fields shown once: those of the request and the required choices of its units, such as the
+   * country.
+   */
   shared: readonly FieldShape[];
   /** Fields of each row; null if the request has no list of units with fields. */
   row: readonly FieldShape[] | null;
@@ -34,20 +37,23 @@ export function formLayout({ fields, list }: RequestShape): FormLayout {
 }
 
 /**
- * Returns whether the form has one line for each unit: units that are texts or have one field of their own.
+ * Returns whether the form has one line for each unit: units that are texts or have one field of
+ * their own.
  */
 export const hasLines = (shape: RequestShape): boolean =>
   shape.list !== null && (formLayout(shape).row?.length ?? 1) === 1;
 
 /**
- * Returns the fields that accompany units read from a file: those of the request, and the choices that a unit
- * of the file lacks, such as the country. A choice is required unless every unit has its own.
+ * Returns the fields that accompany units read from a file: those of the request, and the choices
+ * that a unit of the file lacks, such as the country. A choice is required unless every unit has
+ * its own.
  */
 export function sharedOfFile(
   shape: RequestShape,
   units: readonly (FieldTexts | string)[],
 ): readonly FieldShape[] {
-  const isInFile = (name: string) => units.every((unit) => typeof unit !== 'string' && !!unit[name]);
+  const isInFile = (name: string) =>
+    units.every((unit) => typeof unit !== 'string' && !!unit[name]);
   return formLayout(shape).shared.flatMap((field) => {
     const own = shape.fields.find(({ name }) => name === field.name);
     if (own) return [isInFile(field.name) ? own : field];
@@ -56,7 +62,10 @@ export function sharedOfFile(
   });
 }
 
-/** Returns the values of the shared fields that belong to units, by name; '' for those without a value. */
+/**
+ * Returns the values of the shared fields that belong to units, by name; '' for those without a
+ * value.
+ */
 export function unitFills(shape: RequestShape, own: FieldTexts): FieldTexts {
   const ofUnits = formLayout(shape).shared.filter(
     ({ name }) => !shape.fields.some((field) => field.name === name),
@@ -70,24 +79,35 @@ export function expandRows(
   shared: FieldTexts,
   rows: readonly FieldTexts[],
 ): FieldTexts[] {
-  const ofUnits = Object.entries(shared).filter(([name]) => !fields.some((field) => field.name === name));
+  const ofUnits = Object.entries(shared).filter(
+    ([name]) => !fields.some((field) => field.name === name),
+  );
   return rows.map((row) => ({ ...Object.fromEntries(ofUnits), ...row }));
 }
 
-/** Returns whether the form has a field for the path of a problem: "country" or "items.0.country". */
+/**
+ * Returns whether the form has a field for the path of a problem: "country" or "items.0.country".
+ */
 export function isFormField({ fields, list }: RequestShape, path: string): boolean {
   const [name, , unitField, ...rest] = path.split('.');
   if (unitField === undefined) return fields.some((field) => field.name === path);
   return (
-    rest.length === 0 && name === list?.name && !!list?.fields?.some((field) => field.name === unitField)
+    rest.length === 0 &&
+    name === list?.name &&
+    !!list?.fields?.some((field) => field.name === unitField)
   );
 }
 
 /**
- * Distributes a pasted text over rows: one row per line, with values separated by tabs, commas or semicolons,
- * starting at the column in which it was pasted. Returns null for a text of a single line.
+ * Distributes a pasted text over rows: one row per line, with values separated by tabs, commas or
+ * semicolons, starting at the column in which it was pasted. Returns null for a text of a single
+ * line.
  */
-export function pastedRows(text: string, columns: readonly string[], start: string): FieldTexts[] | null {
+export function pastedRows(
+  text: string,
+  columns: readonly string[],
+  start: string,
+): FieldTexts[] | null {
   const lines = text
     .split(/\r?\n/)
     .map((line) => line.trim())

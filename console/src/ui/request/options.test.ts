@@ -2,10 +2,19 @@ import { getOption } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { SubmitOptionsSchema } from '../../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { form } from '../../../../gen/gleaner/options/v1/options_pb.ts';
-import { optionFields, optionMessage, optionQuery, readHold, withQuery, writeHold } from './options.ts';
+import {
+  optionFields,
+  optionMessage,
+  optionQuery,
+  readHold,
+  withQuery,
+  writeHold,
+} from './options.ts';
 
 test('optionFields has every option with a label except the one for quotes', () => {
-  const labelled = SubmitOptionsSchema.fields.filter((field) => getOption(field, form).label !== '');
+  const labelled = SubmitOptionsSchema.fields.filter(
+    (field) => getOption(field, form).label !== '',
+  );
   expect(['validate_only', ...optionFields.map(({ name }) => name)].toSorted()).toEqual(
     labelled.map(({ name }) => name).toSorted(),
   );
@@ -38,7 +47,9 @@ test('optionMessage() returns the options of a schedule, and undefined without a
 
 test('withQuery() joins the queries that are not empty', () => {
   expect(withQuery('/submit', '')).toBe('/submit');
-  expect(withQuery('/submit', 'validate_only=true', '', 'hold=a')).toBe('/submit?validate_only=true&hold=a');
+  expect(withQuery('/submit', 'validate_only=true', '', 'hold=a')).toBe(
+    '/submit?validate_only=true&hold=a',
+  );
 });
 
 test.each([

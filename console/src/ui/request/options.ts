@@ -1,5 +1,8 @@
 import { fromJson, getOption } from '@bufbuild/protobuf';
-import { type SubmitOptions, SubmitOptionsSchema } from '../../../../gen/gleaner/job/v1/submit_options_pb.ts';
+import {
+  type SubmitOptions,
+  SubmitOptionsSchema,
+} from '../../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { form as formOption } from '../../../../gen/gleaner/options/v1/options_pb.ts';
 import { type FieldTexts, parseValues, validateField } from './body.ts';
 import { type FieldShape, readField } from './fields.ts';
@@ -14,10 +17,12 @@ export const optionFields: readonly FieldShape[] = SubmitOptionsSchema.fields
 export const optionValues = (texts: FieldTexts) => parseValues(optionFields, texts);
 
 /**
- * Returns the query of a submit with the options, without a question mark; null if one of them is invalid.
+ * Returns the query of a submit with the options, without a question mark; null if one of them is
+ * invalid.
  */
 export function optionQuery(texts: FieldTexts): string | null {
-  if (optionFields.some((field) => validateField(field, texts[field.name] ?? '') !== null)) return null;
+  if (optionFields.some((field) => validateField(field, texts[field.name] ?? '') !== null))
+    return null;
   const values = Object.entries(optionValues(texts));
   return new URLSearchParams(values.map(([name, value]) => [name, String(value)])).toString();
 }

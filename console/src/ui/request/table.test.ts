@@ -27,8 +27,14 @@ test('buildBody() converts integers and flags', () => {
 test.each([
   ['item_id\n12\n', ["File: The column 'shop_id' is missing"]],
   ['item_id,shop_id\n', ['File: The file has no rows below the header']],
-  ['item_id,shop_id\n1,\nx,2,3\n', ['Line 3: The row has 3 cells, not 2. Quote values that contain commas']],
-  ['item_id,shop_id\n1,\nx,2\n', ['Line 2, shop_id: Required', 'Line 3, item_id: Must be 1 to 20 digits']],
+  [
+    'item_id,shop_id\n1,\nx,2,3\n',
+    ['Line 3: The row has 3 cells, not 2. Quote values that contain commas'],
+  ],
+  [
+    'item_id,shop_id\n1,\nx,2\n',
+    ['Line 2, shop_id: Required', 'Line 3, item_id: Must be 1 to 20 digits'],
+  ],
   ['item_id,shop_id\n\n,,\n1,\n', ['Line 4, shop_id: Required']],
 ])('parseCsv() rejects %j with its problems', (text, problems) => {
   expect(parse(text, items)).toEqual({ units: [], problems, ignored: [] });
@@ -68,7 +74,9 @@ test.each([
     'region,shop_id,item_id\n"sg,1,2\n',
     '',
     null,
-    ['Line 2: The row cannot be parsed: Quote Not Closed: the parsing is finished with an opening quote'],
+    [
+      'Line 2: The row cannot be parsed: Quote Not Closed: the parsing is finished with an opening quote',
+    ],
   ],
 ])('checkCsv(%j) with the region "%s" finds %j rows', (text, region, rows, problems) => {
   const fills = { region, rescrape: '' };

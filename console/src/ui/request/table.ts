@@ -49,9 +49,9 @@ export const csvColumns = ({ fields }: ListShape): string[] =>
   fields ? fields.map(({ name, required }) => name + (required ? '*' : '')) : ['url*'];
 
 /**
- * Reads the units of a job type from a text: ids or addresses, one per line, cells of a spreadsheet, or a CSV
- * file. Validates their fields. `fills` has the values of fields that rows lack: a field with '' is asked for
- * elsewhere.
+ * Reads the units of a job type from a text: ids or addresses, one per line, cells of a
+ * spreadsheet, or a CSV file. Validates their fields. `fills` has the values of fields that rows
+ * lack: a field with '' is asked for elsewhere.
  */
 export function parseList(
   text: string,
@@ -82,7 +82,12 @@ const refusedList = (problems: readonly ListProblem[]): ParsedList => ({
 });
 
 /** Reads the units of a job type from a file as parseList() does. */
-export function parseCsv(file: Uint8Array, jobType: JobType, list: ListShape, fills: FieldTexts): ParsedCsv {
+export function parseCsv(
+  file: Uint8Array,
+  jobType: JobType,
+  list: ListShape,
+  fills: FieldTexts,
+): ParsedCsv {
   const text = catchProblems(() => decodeText(file));
   if (text instanceof UnitsError)
     return { units: [], ignored: [], problems: describeProblems(text.problems) };
@@ -92,8 +97,8 @@ export function parseCsv(file: Uint8Array, jobType: JobType, list: ListShape, fi
 }
 
 /**
- * Returns the units of a pasted text that says which fields it has: a table with a header, or addresses of
- * products. Null for any other text.
+ * Returns the units of a pasted text that says which fields it has: a table with a header, or
+ * addresses of products. Null for any other text.
  */
 export function pastedUnits(text: string, jobType: JobType, list: ListShape): FieldTexts[] | null {
   const columns = columnsOf(jobType);
@@ -104,8 +109,9 @@ export function pastedUnits(text: string, jobType: JobType, list: ListShape): Fi
 }
 
 /**
- * Reads a CSV file that the service reads, too. Returns the number of its rows, or null with the problems of
- * the file. `fills` has the values of fields that rows lack, without '' for those that have none.
+ * Reads a CSV file that the service reads, too. Returns the number of its rows, or null with the
+ * problems of the file. `fills` has the values of fields that rows lack, without '' for those that
+ * have none.
  */
 export function checkCsv(
   file: Uint8Array,
@@ -113,7 +119,9 @@ export function checkCsv(
   fills: FieldTexts,
 ): { rows: number | null; problems: string[] } {
   const values = Object.fromEntries(Object.entries(fills).filter(([, value]) => value !== ''));
-  const result = catchProblems((): FileUnits => readUnits(columnsOf(jobType), file, { fills: values }));
+  const result = catchProblems(
+    (): FileUnits => readUnits(columnsOf(jobType), file, { fills: values }),
+  );
   if (!(result instanceof UnitsError)) return { rows: result.units.length, problems: [] };
   return { rows: null, problems: describeProblems(result.problems) };
 }
@@ -121,7 +129,9 @@ export function checkCsv(
 /** Describes the first problems: "Line 3, asin: Required". */
 const describeProblems = (problems: readonly ListProblem[]): string[] =>
   problems.slice(0, maxProblems).map(({ line, field, message }) => {
-    const location = [line === undefined ? 'File' : `Line ${line}`, field].filter(Boolean).join(', ');
+    const location = [line === undefined ? 'File' : `Line ${line}`, field]
+      .filter(Boolean)
+      .join(', ');
     return `${location}: ${message}`;
   });
 

@@ -64,7 +64,14 @@ export function ScheduleDialog(props: ScheduleDialogProps) {
   });
   const { cron, timeZone } = form.values;
   return (
-    <FormModal close={close} title={title} onSubmit={submit} submit={confirm} call={call} busy={busy}>
+    <FormModal
+      close={close}
+      title={title}
+      onSubmit={submit}
+      submit={confirm}
+      call={call}
+      busy={busy}
+    >
       {error ? <ErrorAlert error={error} title={refused} /> : null}
       <TextInput label="Name" data-autofocus {...form.getInputProps('name')} />
       <TimesInput cron={cron} change={(next) => form.setFieldValue('cron', next)} />

@@ -57,7 +57,11 @@ export const scheduleColumns: ListColumn<Schedule>[] = [
       </Text>
     ),
   },
-  { title: 'Cost per run', align: 'right', cell: ({ costPerRun }) => formatCount(Number(costPerRun)) },
+  {
+    title: 'Cost per run',
+    align: 'right',
+    cell: ({ costPerRun }) => formatCount(Number(costPerRun)),
+  },
   { title: 'Spent', align: 'right', cell: spentText },
 ];
 

@@ -8,7 +8,9 @@ const jobType = (market: string, kind: string) => findJobType({ market, kind })!
 
 test('requestParts() names the fields and the first units of a request', () => {
   const items = Array.from({ length: 7 }, (_, at) => ({ item_id: String(at), shop_id: '7' }));
-  expect(requestParts(jobType('mkta', 'variant_sold'), JSON.stringify({ country: 'id', items }))).toEqual({
+  expect(
+    requestParts(jobType('mkta', 'variant_sold'), JSON.stringify({ country: 'id', items })),
+  ).toEqual({
     fields: [['Country', 'Indonesia (id)']],
     units: ['0 · 7', '1 · 7', '2 · 7', '3 · 7', '4 · 7'],
     total: 7,
@@ -22,7 +24,11 @@ test('requestParts() names the fields and the first units of a request', () => {
 });
 
 test('optionParts() names the options that are set', () => {
-  const options = create(SubmitOptionsSchema, { track: 'nightly', deliverTo: 'inbox', maxAge: '6h' });
+  const options = create(SubmitOptionsSchema, {
+    track: 'nightly',
+    deliverTo: 'inbox',
+    maxAge: '6h',
+  });
   expect(Object.values(Object.fromEntries(optionParts(options))).toSorted()).toEqual([
     '6h',
     'inbox',

@@ -1,5 +1,8 @@
 import { toJson } from '@bufbuild/protobuf';
-import { type SubmitOptions, SubmitOptionsSchema } from '../../../../gen/gleaner/job/v1/submit_options_pb.ts';
+import {
+  type SubmitOptions,
+  SubmitOptionsSchema,
+} from '../../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import type { JobType } from '../../../../src/contract/job-types.ts';
 import { regionText } from '../../../../src/present/text.ts';
 import { readRequestShape } from '../request/fields.ts';
@@ -52,7 +55,10 @@ export function requestParts({ method }: JobType, request: string): RequestWords
 /** Returns the options of a submit with their labels. */
 export function optionParts(options: SubmitOptions | undefined): [label: string, text: string][] {
   if (!options) return [];
-  const values = toJson(SubmitOptionsSchema, options, { useProtoFieldName: true }) as Record<string, unknown>;
+  const values = toJson(SubmitOptionsSchema, options, { useProtoFieldName: true }) as Record<
+    string,
+    unknown
+  >;
   return optionFields.flatMap(({ name, label }): [string, string][] => {
     const value = values[name];
     if (!isPlain(value) || value === '' || value === false) return [];

@@ -18,15 +18,18 @@ export function saveBlob(blob: Blob, name: string): void {
 }
 
 /** Saves a streamed response as a file. */
-export async function saveStream(stream: AsyncIterable<{ data: Uint8Array }>, name: string): Promise<void> {
+export async function saveStream(
+  stream: AsyncIterable<{ data: Uint8Array }>,
+  name: string,
+): Promise<void> {
   const parts: BlobPart[] = [];
   for await (const { data } of stream) parts.push(data as Uint8Array<ArrayBuffer>);
   saveBlob(new Blob(parts), name);
 }
 
 /**
- * Downloads a signed link as a file. Links that require their owner are fetched in the session; throws a
- * RestError for an error response.
+ * Downloads a signed link as a file. Links that require their owner are fetched in the session;
+ * throws a RestError for an error response.
  */
 export async function downloadLink(link: string, name: string): Promise<void> {
   const path = sameOriginPath(link);

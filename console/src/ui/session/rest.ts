@@ -5,8 +5,9 @@ import { currentSession } from './session.ts';
 import { csrfHeader, sessionRejected } from './sign-in.ts';
 
 /**
- * Sends a REST request in the session and shows the warnings of the response, unless `showsWarnings` is
- * false. Throws a RestError for an error response; a rejected session ends the session.
+ * Sends a REST request in the session and shows the warnings of the response, unless
+ * `showsWarnings` is false. Throws a RestError for an error response; a rejected session ends the
+ * session.
  */
 export async function fetchRest(
   path: string,
@@ -22,7 +23,8 @@ export async function fetchRest(
     return response;
   }
   const error = await readRestError(response);
-  if (response.status === 401 && session) await sessionRejected(session, describeError(error).detail);
+  if (response.status === 401 && session)
+    await sessionRejected(session, describeError(error).detail);
   throw error;
 }
 

@@ -7,8 +7,8 @@ export type AccountRole = 'user' | 'operator';
 /** Session of the browser, with the permissions of its key. Its cookie is hidden from scripts. */
 export interface ConsoleSession extends Permissions {
   /**
-   * Sent with every request to prove that a page of the console sent it; identifies the session and its
-   * account.
+   * Sent with every request to prove that a page of the console sent it; identifies the session and
+   * its account.
    */
   csrfToken: string;
   /** Account that this tab can change to, and its token; null for none. */

@@ -11,7 +11,8 @@ export const csrfHeader = 'x-csrf-token';
 const testTokenItem = 'gleaner.test-account';
 
 /**
- * Key of a sign-in link, `/console#key=…`, until it is used. Browsers do not send that part of an address.
+ * Key of a sign-in link, `/console#key=…`, until it is used. Browsers do not send that part of an
+ * address.
  */
 let keyOfLink = takeLinkedKey();
 
@@ -19,8 +20,8 @@ let keyOfLink = takeLinkedKey();
 export const linkedKey = (): string => keyOfLink;
 
 /**
- * Removes the key of a sign-in link from the address and the history of the browser, and returns it; '' for
- * none.
+ * Removes the key of a sign-in link from the address and the history of the browser, and returns
+ * it; '' for none.
  */
 function takeLinkedKey(): string {
   const key = new URLSearchParams(location.hash.slice(1)).get('key');
@@ -33,8 +34,8 @@ function takeLinkedKey(): string {
 let tabs: BroadcastChannel | undefined;
 
 /**
- * Reads the session of the browser, and again whenever another tab signs in or out. Returns a function that
- * stops.
+ * Reads the session of the browser, and again whenever another tab signs in or out. Returns a
+ * function that stops.
  */
 export function followSession(): () => void {
   const channel = new BroadcastChannel('gleaner.session');
@@ -44,12 +45,15 @@ export function followSession(): () => void {
   return () => channel.close();
 }
 
-/** Exchanges an API key for a session of this browser. Throws a RestError if the key is not valid. */
+/**
+ * Exchanges an API key for a session of this browser. Throws a RestError if the key is not valid.
+ */
 export async function signIn(key: string): Promise<void> {
   await request('POST', { authorization: `Bearer ${key}` });
   const session = await readSession();
   if (session === null) {
-    const message = 'The browser did not keep the session cookie. Open the console at its https address.';
+    const message =
+      'The browser did not keep the session cookie. Open the console at its https address.';
     throw new RestError(200, 'Sign-in failed', message);
   }
   keyOfLink = '';
@@ -57,7 +61,10 @@ export async function signIn(key: string): Promise<void> {
   tabs?.postMessage('changed');
 }
 
-/** Ends the session of this browser, or every session of the account. Throws a RestError if that fails. */
+/**
+ * Ends the session of this browser, or every session of the account. Throws a RestError if that
+ * fails.
+ */
 export async function signOut(everywhere: boolean): Promise<void> {
   const csrfToken = currentSession()?.csrfToken ?? '';
   await request('DELETE', { [csrfHeader]: csrfToken }, everywhere ? '?everywhere=true' : '');
@@ -66,8 +73,9 @@ export async function signOut(everywhere: boolean): Promise<void> {
 }
 
 /**
- * Shows the test account of the session's user in this tab, or the live one again. The console loads the page
- * again, since it contains data of the other account. Throws a RestError if the service has no sandbox.
+ * Shows the test account of the session's user in this tab, or the live one again. The console
+ * loads the page again, since it contains data of the other account. Throws a RestError if the
+ * service has no sandbox.
  */
 export async function changeMode(): Promise<void> {
   const session = currentSession();
@@ -100,8 +108,8 @@ function showSession(session: ConsoleSession | null, message = ''): void {
 }
 
 /**
- * Handles a request that the service rejected as unauthenticated: another tab may have signed in, else the
- * session has ended.
+ * Handles a request that the service rejected as unauthenticated: another tab may have signed in,
+ * else the session has ended.
  */
 export async function sessionRejected(rejected: ConsoleSession, message: string): Promise<void> {
   const isCurrent = () => currentSession()?.csrfToken === rejected.csrfToken;
@@ -111,7 +119,8 @@ export async function sessionRejected(rejected: ConsoleSession, message: string)
 }
 
 /**
- * Returns the session of the browser's cookie, or null if there is none. Throws a RestError if it has ended.
+ * Returns the session of the browser's cookie, or null if there is none. Throws a RestError if it
+ * has ended.
  */
 async function readSession(): Promise<ConsoleSession | null> {
   const response = await request('GET', {});
@@ -127,14 +136,29 @@ async function readSession(): Promise<ConsoleSession | null> {
     mode: string;
   };
   const { csrf_token: liveToken, test_csrf_token: testToken, role, name, scopes } = found;
-  const common = { role, name, scopes, operatorRole: found.operator_role, hasCeiling: found.has_ceiling };
+  const common = {
+    role,
+    name,
+    scopes,
+    operatorRole: found.operator_role,
+    hasCeiling: found.has_ceiling,
+  };
   if (testToken !== null && sessionStorage.getItem(testTokenItem) === testToken)
-    return { ...common, csrfToken: testToken, isTest: true, other: { mode: 'live', csrfToken: liveToken } };
+    return {
+      ...common,
+      csrfToken: testToken,
+      isTest: true,
+      other: { mode: 'live', csrfToken: liveToken },
+    };
   const other = testToken === null ? null : ({ mode: 'test', csrfToken: testToken } as const);
   return { ...common, csrfToken: liveToken, isTest: found.mode === 'test', other };
 }
 
-async function request(method: string, headers: Record<string, string>, rest = ''): Promise<Response> {
+async function request(
+  method: string,
+  headers: Record<string, string>,
+  rest = '',
+): Promise<Response> {
   const first = method === 'GET' ? takeFirstSession() : undefined;
   const response = await (first ?? fetch(sessionAddress + rest, { method, headers }));
   if (!response.ok) throw await readRestError(response);

@@ -23,8 +23,8 @@ const authenticate: Interceptor = (next) => async (request) => {
 };
 
 /**
- * Transport to the service that serves the console. Sends the session's CSRF token and shows warnings of
- * responses; a rejected session ends.
+ * Transport to the service that serves the console. Sends the session's CSRF token and shows
+ * warnings of responses; a rejected session ends.
  */
 export const transport = createConnectTransport({
   baseUrl: (globalThis.location?.origin ?? '') + basePath,

@@ -1,5 +1,9 @@
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { formatLocalTime, formatRelativeTime, formatUtcTime } from '../../../../src/present/time.ts';
+import {
+  formatLocalTime,
+  formatRelativeTime,
+  formatUtcTime,
+} from '../../../../src/present/time.ts';
 
 interface MomentProps {
   at: Timestamp | undefined;

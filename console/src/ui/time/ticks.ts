@@ -1,8 +1,30 @@
 const day = 86_400;
-const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, day];
+const steps = [
+  1,
+  2,
+  5,
+  10,
+  15,
+  30,
+  60,
+  120,
+  300,
+  600,
+  900,
+  1_800,
+  3_600,
+  7_200,
+  14_400,
+  28_800,
+  43_200,
+  day,
+];
 const maxTicks = 7;
 
-/** Returns the interval of the ticks of a time axis that is some seconds long: a round one, in seconds. */
+/**
+ * Returns the interval of the ticks of a time axis that is some seconds long: a round one, in
+ * seconds.
+ */
 function intervalOf(seconds: number): number {
   const step = steps.find((each) => seconds / each < maxTicks);
   return step ?? day * Math.ceil(seconds / day / (maxTicks - 1));
@@ -21,8 +43,8 @@ export interface DateTick {
 }
 
 /**
- * Returns the ticks of an axis between two times, in milliseconds since the epoch, at round local times. Each
- * label says what the ticks differ in: the day, the time, or both.
+ * Returns the ticks of an axis between two times, in milliseconds since the epoch, at round local
+ * times. Each label says what the ticks differ in: the day, the time, or both.
  */
 export function dateTicks(from: number, to: number): DateTick[] {
   const step = intervalOf((to - from) / 1000);

@@ -13,9 +13,17 @@ const get = (path: string) => gateway.ask(path, { key: null });
 test('lists the sections of all pages for a search', async () => {
   const response = await get('/docs/guide/search.json');
   expect(response.headers.get('content-type')).toBe('application/json');
-  const sections = (await response.json()) as { title: string; page: string; path: string; text: string }[];
+  const sections = (await response.json()) as {
+    title: string;
+    page: string;
+    path: string;
+    text: string;
+  }[];
   expect(sections).toContainEqual(
-    expect.objectContaining({ title: 'Standard columns', path: '/docs/guide/formats#standard-columns' }),
+    expect.objectContaining({
+      title: 'Standard columns',
+      path: '/docs/guide/formats#standard-columns',
+    }),
   );
 });
 
@@ -24,9 +32,13 @@ test('serves the pictures of the pages', async () => {
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png']);
 });
 
-test.each(['none', 'kinds/none', 'decisions/README', 'console/none.png', '..%2fREADME', 'dependencies.md'])(
-  'responds with 404 to %s',
-  async (name) => {
-    expect((await get(`/docs/guide/${name}`)).status).toBe(404);
-  },
-);
+test.each([
+  'none',
+  'kinds/none',
+  'decisions/README',
+  'console/none.png',
+  '..%2fREADME',
+  'dependencies.md',
+])('responds with 404 to %s', async (name) => {
+  expect((await get(`/docs/guide/${name}`)).status).toBe(404);
+});

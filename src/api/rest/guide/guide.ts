@@ -28,8 +28,9 @@ export interface GuideOptions {
 export type Guide = (exchange: Exchange, name: string) => Promise<void>;
 
 /**
- * Creates the handler of the user documentation at `/docs/guide`: its pages, their pictures, and an index of
- * their sections for a search. Throws `not_found` for any other name, and without a build of the console.
+ * Creates the handler of the user documentation at `/docs/guide`: its pages, their pictures, and an
+ * index of their sections for a search. Throws `not_found` for any other name, and without a build
+ * of the console.
  */
 export function createGuide({ basePath, readReference, headers }: GuideOptions): Guide {
   const contents = new Map<string, () => Promise<PublicContent>>();
@@ -87,8 +88,8 @@ function menuOf(root: string): string {
 }
 
 /**
- * Replaces the menu and the content of the API reference, which has scripts, by those of a page. The content
- * comes first: on a phone, the menu follows it.
+ * Replaces the menu and the content of the API reference, which has scripts, by those of a page.
+ * The content comes first: on a phone, the menu follows it.
  */
 function placeInto(reference: string, name: string, basePath: string): string {
   const root = `${basePath}/docs/guide`;

@@ -11,8 +11,12 @@ describe('renderPage()', () => {
     expect(html).toContain('<a href="/g/docs/guide/formats#csv">a</a>');
     expect(html).toContain('<a href="/g/docs/guide/kinds/variant-sold">b</a> c ');
     expect(html).toContain('<a href="/g/docs/guide">d</a> <a href="#x">e</a>');
-    expect(render('[a](../jobs.md)', 'kinds/variant-sold').html).toContain('href="/g/docs/guide/jobs"');
-    expect(render('![A job](console/job.png)').html).toContain('src="/g/docs/guide/console/job.png"');
+    expect(render('[a](../jobs.md)', 'kinds/variant-sold').html).toContain(
+      'href="/g/docs/guide/jobs"',
+    );
+    expect(render('![A job](console/job.png)').html).toContain(
+      'src="/g/docs/guide/console/job.png"',
+    );
   });
 
   test('gives headings the ids that they have on GitHub, and lists the sections', () => {
@@ -33,6 +37,8 @@ describe('renderPage()', () => {
     const pages = new Map([...guidePages].map((name) => [name, renderPage(name, '')]));
     for (const [name, { html }] of pages)
       for (const [, target, anchor] of html.matchAll(/<a href="\/([\w/-]+)#([^"]+)"/g))
-        expect(pages.get(target!)?.html, `${name}: ${target}#${anchor}`).toContain(` id="${anchor}"`);
+        expect(pages.get(target!)?.html, `${name}: ${target}#${anchor}`).toContain(
+          ` id="${anchor}"`,
+        );
   });
 });

@@ -10,8 +10,8 @@ export const aboutJobType = ({ method }: JobType): string =>
   (comments[`${method.parent.typeName}.${method.name}`] ?? '').split(/(?<=\.)\s/, 1)[0]!;
 
 /**
- * Returns the job type of a market, by path segment or name, and a kind, which may have dashes. Throws a
- * UsageError that lists the valid ones.
+ * Returns the job type of a market, by path segment or name, and a kind, which may have dashes.
+ * Throws a UsageError that lists the valid ones.
  */
 export function jobTypeNamed(marketText: string, kind: string): JobType {
   const market = requireMarket(marketText);
@@ -29,7 +29,9 @@ export function jobTypeAt(path: string): JobType {
   const long = path.startsWith('/v1/') ? path : `/v1${path}`;
   const found = jobTypes.find(({ endpoint }) => endpoint.path === long);
   if (found === undefined)
-    throw new UsageError(`"${path}" is not a submit path. List the kinds with \`gleaner kind list\`.`);
+    throw new UsageError(
+      `"${path}" is not a submit path. List the kinds with \`gleaner kind list\`.`,
+    );
   return found;
 }
 

@@ -3,7 +3,11 @@ import { type Quote, QuoteSchema } from '../../../../gen/gleaner/job/v1/quote_pb
 import { form } from '../../../../gen/gleaner/options/v1/options_pb.ts';
 import { summarizeProblems } from '../../../contract/fault.ts';
 import { readSubmitOptions } from '../../../contract/read-submit-options.ts';
-import { type JobOptions, jobOptionsOf, submitOptionFields } from '../../../contract/submit-options.ts';
+import {
+  type JobOptions,
+  jobOptionsOf,
+  submitOptionFields,
+} from '../../../contract/submit-options.ts';
 import { describeQuote } from '../../../present/quote.ts';
 import { exitCodes, UsageError } from '../exit.ts';
 import type { Display } from '../print.ts';
@@ -15,10 +19,14 @@ export type OptionFlags = { readonly [name in keyof JobOptions]?: string };
 const flagOf = (name: string) => `--${name.replaceAll('_', '-')}`;
 
 /** Shows the quote of a submit. Stands for the option `validate_only`. */
-export const dryRunFlag = ['--dry-run', 'show the cost and the duration without submitting'] as const;
+export const dryRunFlag = [
+  '--dry-run',
+  'show the cost and the duration without submitting',
+] as const;
 
 /**
- * Flags of the options that every submit accepts, one for each field of SubmitOptions but `validate_only`.
+ * Flags of the options that every submit accepts, one for each field of SubmitOptions but
+ * `validate_only`.
  */
 export const optionFlags = submitOptionFields
   .filter(({ name }) => name !== 'validate_only')

@@ -12,10 +12,20 @@ const asJson = ({ method }: JobType, request: Message) =>
   toJson(method.input, request, { useProtoFieldName: true }) as Record<string, unknown>;
 
 /** The body of a request made of a file's text. */
-function bodyOf(market: string, kind: string, text: string, set: string[] = [], format?: UnitFileFormat) {
+function bodyOf(
+  market: string,
+  kind: string,
+  text: string,
+  set: string[] = [],
+  format?: UnitFileFormat,
+) {
   const jobType = jobTypeNamed(market, kind);
   const content = parseContent('f', text, format ?? formatOf('f', text));
-  const { request, problems, ignored, lineOf, total } = prepare(jobType, { name: 'f', text, content }, set);
+  const { request, problems, ignored, lineOf, total } = prepare(
+    jobType,
+    { name: 'f', text, content },
+    set,
+  );
   return { body: asJson(jobType, request), problems, ignored, lineOf, total };
 }
 
@@ -69,7 +79,11 @@ describe('prepare()', () => {
 
   test.each([
     ['CSV', '\uFEFFshop_id,item_id,country\r\n2,1,\r\n\r\n"4",3,sg\r\n', [2, 4]],
-    ['JSON Lines', '{"item_id":1,"shop_id":"2"}\n\n{"item_id":"3","shop_id":4,"country":"sg"}\n', [1, 3]],
+    [
+      'JSON Lines',
+      '{"item_id":1,"shop_id":"2"}\n\n{"item_id":"3","shop_id":4,"country":"sg"}\n',
+      [1, 3],
+    ],
     ['JSON', JSON.stringify(items), [undefined, undefined]],
     ['a whole body', JSON.stringify({ items, other: 1 }), [undefined, undefined]],
   ])('is made of %s, and knows its lines', (_, text, lines) => {
@@ -163,12 +177,36 @@ describe('prepare()', () => {
     ],
     ['mkta', 'variant_sold', 'item_id,shop_id\n1,2,3\n', [], 'f:2: The row has 3 cells, not 2'],
     ['mkta', 'variant_sold', '{"item_id":1}\n{"item_id":}\n', [], 'f:2 is not valid JSON: '],
-    ['mkta', 'variant_sold', 'https://a.test\n', [], 'f:1: "https://a.test" is not the address of a product'],
-    ['mkta', 'variant_sold', '[]', ['region=id'], '--set region=id: expected name=value with one of country'],
-    ['mktb', 'pdp_bulk', '[]', ['x'], '--set x: expected name=value with one of product_key, shop_domain'],
+    [
+      'mkta',
+      'variant_sold',
+      'https://a.test\n',
+      [],
+      'f:1: "https://a.test" is not the address of a product',
+    ],
+    [
+      'mkta',
+      'variant_sold',
+      '[]',
+      ['region=id'],
+      '--set region=id: expected name=value with one of country',
+    ],
+    [
+      'mktb',
+      'pdp_bulk',
+      '[]',
+      ['x'],
+      '--set x: expected name=value with one of product_key, shop_domain',
+    ],
     ['mkta', 'search_items', '[]', ['x=1'], '--set x=1: search_items has no such fields'],
     ['mktb', 'search_bulk', 'keyword,pmin\na,much\n', [], 'f:2: pmin: expected a number, not much'],
-    ['mkta', 'get_pc_bulk', 'region\n', ['rescrape=yes'], '--set rescrape: expected true or false, not yes'],
+    [
+      'mkta',
+      'get_pc_bulk',
+      'region\n',
+      ['rescrape=yes'],
+      '--set rescrape: expected true or false, not yes',
+    ],
     [
       'mkta',
       'search_items',
@@ -183,7 +221,11 @@ describe('prepare()', () => {
   test.each<[string, UnitFileFormat, string]>([
     ['region,shop_id,item_id\nsg,1,2\n\nsg,3,x\n', 'csv', '"x" is not an id (line 4)'],
     ['[{"region":"sg","shop_id":1,"item_id":2},{"item_id":"x"}]', 'json', '"x" is not an id'],
-    ['{"region":"sg","shop_id":1,"item_id":2}\n\n{"item_id":"x"}\n', 'jsonl', '"x" is not an id (line 3)'],
+    [
+      '{"region":"sg","shop_id":1,"item_id":2}\n\n{"item_id":"x"}\n',
+      'jsonl',
+      '"x" is not an id (line 3)',
+    ],
   ])('names the lines of %j as %s that the service reads', (text, format, msg) => {
     const jobType = jobTypeNamed('mkta', 'get_pc_bulk');
     const content = parseContent('f', text, format);
@@ -198,11 +240,14 @@ describe('prepare()', () => {
   });
 
   test('refuses files in another encoding than UTF-8', async () => {
-    const io = { stdin: {}, readBytes: async () => Buffer.from('\ufeffasin\nB0GLN00001\n', 'utf16le') };
+    const io = {
+      stdin: {},
+      readBytes: async () => Buffer.from('\ufeffasin\nB0GLN00001\n', 'utf16le'),
+    };
     const input = { file: 'ids.csv', format: undefined, set: [] };
-    await expect(prepareFrom(io as unknown as Io, jobTypeNamed('mkte', 'pdp_bulk'), input)).rejects.toThrow(
-      'ids.csv: The file is UTF-16, not UTF-8. Save it as "CSV UTF-8"',
-    );
+    await expect(
+      prepareFrom(io as unknown as Io, jobTypeNamed('mkte', 'pdp_bulk'), input),
+    ).rejects.toThrow('ids.csv: The file is UTF-16, not UTF-8. Save it as "CSV UTF-8"');
   });
 
   test('reports every value that the contract cannot represent, with its line', () => {

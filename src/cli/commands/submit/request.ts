@@ -14,7 +14,14 @@ import type { Io } from '../../io.ts';
 import { UsageError } from '../exit.ts';
 import type { CommandSession } from '../session.ts';
 import { namesOf } from './job-types.ts';
-import { type Content, formatOf, formats, parseContent, toCsv, type UnitFileFormat } from './rows.ts';
+import {
+  type Content,
+  formatOf,
+  formats,
+  parseContent,
+  toCsv,
+  type UnitFileFormat,
+} from './rows.ts';
 
 /** A request and the lines of its units. */
 export interface Prepared {
@@ -23,7 +30,10 @@ export interface Prepared {
   problems: readonly Problem[];
   /** Unknown fields of the file, which are not sent. */
   ignored: readonly string[];
-  /** Returns the line of a unit; undefined for files without lines, and for those that the service reads. */
+  /**
+   * Returns the line of a unit; undefined for files without lines, and for those that the service
+   * reads.
+   */
   lineOf(unit: number): number | undefined;
   /** True if the service reads a file made of the units, whose lines the user has not seen. */
   isConverted: boolean;
@@ -39,10 +49,15 @@ export interface UnitFile {
 }
 
 /**
- * Creates a job type's request from a file and `name=value` settings. Converts values to the contract's
- * types; the service checks its rules. Throws a UsageError that names the file's line and column.
+ * Creates a job type's request from a file and `name=value` settings. Converts values to the
+ * contract's types; the service checks its rules. Throws a UsageError that names the file's line
+ * and column.
  */
-export function prepare(jobType: JobType, input: UnitFile | null, settings: readonly string[]): Prepared {
+export function prepare(
+  jobType: JobType,
+  input: UnitFile | null,
+  settings: readonly string[],
+): Prepared {
   const { body, fills } = settingsOf(jobType, settings);
   if (input !== null && hasFileUnits(jobType)) return withFile(jobType, input, body);
   const found: FoundUnits = { lines: [], ignored: [] };
@@ -70,7 +85,10 @@ interface FoundUnits {
   ignored: string[];
 }
 
-function read(jobType: JobType, body: JsonObject): Pick<Prepared, 'request' | 'problems' | 'ignored'> {
+function read(
+  jobType: JobType,
+  body: JsonObject,
+): Pick<Prepared, 'request' | 'problems' | 'ignored'> {
   const { input } = jobType.method;
   const request = create(input);
   const state = createReadState(['body']);
@@ -145,18 +163,27 @@ function ofText(jobType: JobType, file: TextFile, settings: Settings, found: Fou
     if (typeof unit === 'string') return unit;
     const values: JsonObject = {};
     for (const [column, text] of Object.entries(unit))
-      values[column] = valueOfText(fields.get(column)!, text, `${file.name}:${lines[at]}: ${column}`);
+      values[column] = valueOfText(
+        fields.get(column)!,
+        text,
+        `${file.name}:${lines[at]}: ${column}`,
+      );
     return values;
   });
 }
 
-function unitsOf(jobType: JobType, { name, content }: TextFile, { body, fills }: Settings): FileUnits {
+function unitsOf(
+  jobType: JobType,
+  { name, content }: TextFile,
+  { body, fills }: Settings,
+): FileUnits {
   const columns = columnsOf(jobType);
   const settable = jobType.units === undefined ? body : fills;
   // The values are added later, to units of every format.
   const filledFields = Object.fromEntries(Object.keys(settable).map((field) => [field, '']));
   try {
-    if (content.format === 'lines') return unitsOfLines(columns, content.lines, { fills: filledFields });
+    if (content.format === 'lines')
+      return unitsOfLines(columns, content.lines, { fills: filledFields });
     return readUnits(columns, new TextEncoder().encode(content.text), { fills: filledFields });
   } catch (error) {
     if (!(error instanceof UnitsError)) throw error;
@@ -194,7 +221,10 @@ function settingsOf(jobType: JobType, settings: readonly string[]): Settings {
   const isUnit = jobType.units === undefined;
   const ownFields = isUnit ? unitFields(jobType) : jobType.options;
   const fillFields = isUnit ? [] : unitFields(jobType);
-  const fields = [...ownFields, ...fillFields.filter((field) => !hasName(ownFields, restName(field)))];
+  const fields = [
+    ...ownFields,
+    ...fillFields.filter((field) => !hasName(ownFields, restName(field))),
+  ];
   const parsed: Settings = { body: {}, fills: {} };
   for (const setting of settings) {
     const at = setting.indexOf('=');
@@ -236,12 +266,17 @@ const entries = (value: Json): Json[] => (Array.isArray(value) ? value : [value]
 export async function prepareFrom(
   io: Io,
   jobType: JobType,
-  { file, format, set }: { file: string | undefined; format: string | undefined; set: readonly string[] },
+  {
+    file,
+    format,
+    set,
+  }: { file: string | undefined; format: string | undefined; set: readonly string[] },
 ): Promise<Prepared> {
   if (format !== undefined && !formats.includes(format as UnitFileFormat))
     throw new UsageError(`--format: "${format}" is not one of ${formats.join(', ')}`);
   if (file === undefined) {
-    // Without a file, only a kind with a single unit can be complete; otherwise input is piped, or missing.
+    // Without a file, only a kind with a single unit can be complete; otherwise input is piped, or
+    // missing.
     if (jobType.units === undefined && set.length > 0) return prepare(jobType, null, set);
     if (io.stdin.isTTY) throw new UsageError('Missing file. Pass a path, or - for standard input.');
   }
@@ -252,7 +287,11 @@ export async function prepareFrom(
   });
   const text = textOf(name, bytes);
   if (text.trim() === '') throw new UsageError(`${name} is empty`);
-  const content = parseContent(name, text, (format as UnitFileFormat | undefined) ?? formatOf(name, text));
+  const content = parseContent(
+    name,
+    text,
+    (format as UnitFileFormat | undefined) ?? formatOf(name, text),
+  );
   return prepare(jobType, { name, text, content }, set);
 }
 
@@ -266,8 +305,9 @@ function textOf(name: string, bytes: Uint8Array): string {
 }
 
 /**
- * Throws the error of a request that cannot represent its values; notes its unknown fields. A request without
- * a required field can be sent: the service then reports it with the problems that only it can find.
+ * Throws the error of a request that cannot represent its values; notes its unknown fields. A
+ * request without a required field can be sent: the service then reports it with the problems that
+ * only it can find.
  */
 export function requireReadable(session: CommandSession, prepared: Prepared): void {
   const { problems, ignored } = prepared;
@@ -289,5 +329,10 @@ export function withLines(error: unknown, { lineOf, isConverted }: Prepared): un
   });
   const { status, requestId } = error;
   const detail = summarizeProblems(problems);
-  return new GleanerError({ status, problems, detail, ...(requestId === undefined ? {} : { requestId }) });
+  return new GleanerError({
+    status,
+    problems,
+    detail,
+    ...(requestId === undefined ? {} : { requestId }),
+  });
 }

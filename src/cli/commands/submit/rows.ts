@@ -48,7 +48,10 @@ export function parseContent(name: string, text: string, format: UnitFileFormat)
   }
 }
 
-/** Formats objects as CSV with the union of their field names, for the service: the values are exact. */
+/**
+ * Formats objects as CSV with the union of their field names, for the service: the values are
+ * exact.
+ */
 export function toCsv(name: string, values: readonly Json[]): string {
   const rows = values.map((value, at) => {
     if (!isObject(value)) throw new UsageError(`${name}: entry ${at + 1} is not an object`);

@@ -372,7 +372,16 @@ export const eastern: Vocabulary = {
     'egzemplarzy',
     'darab',
   ],
-  quantity: ['ilość', 'количество', 'кол во', 'množství', 'mennyiség', 'cantitate', 'кількість', 'miktar'],
+  quantity: [
+    'ilość',
+    'количество',
+    'кол во',
+    'množství',
+    'mennyiség',
+    'cantitate',
+    'кількість',
+    'miktar',
+  ],
   variant: [
     'inne rozmiary',
     'inny rozmiar',

@@ -1,7 +1,15 @@
 import type { Vocabulary } from '../word-kinds.ts';
 
 export const filipino: Vocabulary = {
-  stock: ['may stock', 'meron', 'mayroon', 'available na', 'may stock pa', 'available pa', 'may available'],
+  stock: [
+    'may stock',
+    'meron',
+    'mayroon',
+    'available na',
+    'may stock pa',
+    'available pa',
+    'may available',
+  ],
   gone: [
     'ubos na',
     'naubos na',

@@ -98,7 +98,17 @@ export const french: Vocabulary = {
     'il n en reste plus que',
     'il n en reste que',
   ],
-  unit: ['pièces', 'pièce', 'exemplaire', 'exemplaires', 'produit', 'produits', 'unité', 'unités', 'article'],
+  unit: [
+    'pièces',
+    'pièce',
+    'exemplaire',
+    'exemplaires',
+    'produit',
+    'produits',
+    'unité',
+    'unités',
+    'article',
+  ],
   quantity: ['quantité', 'qté'],
   variant: [
     'autres tailles',

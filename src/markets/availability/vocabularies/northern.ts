@@ -191,7 +191,17 @@ export const northern: Vocabulary = {
     'enkele',
   ],
   left: ['nog', 'kvar', 'kvar i lager', 'tilbage på lager', 'igjen', 'jäljellä', 'nog maar'],
-  unit: ['stuks', 'stuk', 'st', 'styck', 'stk på lager', 'kpl', 'artikelen', 'exemplaren', 'producten'],
+  unit: [
+    'stuks',
+    'stuk',
+    'st',
+    'styck',
+    'stk på lager',
+    'kpl',
+    'artikelen',
+    'exemplaren',
+    'producten',
+  ],
   quantity: ['aantal', 'antal', 'antall'],
   variant: [
     'andere maten',

@@ -91,7 +91,15 @@ export const portuguese: Vocabulary = {
     'últimas unidades em estoque',
     'poucas',
   ],
-  left: ['resta', 'restam', 'apenas restam', 'restante', 'restam apenas', 'resta apenas', 'só restam'],
+  left: [
+    'resta',
+    'restam',
+    'apenas restam',
+    'restante',
+    'restam apenas',
+    'resta apenas',
+    'só restam',
+  ],
   unit: [
     'peças',
     'produto',
@@ -124,7 +132,14 @@ export const portuguese: Vocabulary = {
     'frete',
     'receba',
   ],
-  dispatch: ['enviado em', 'despacho em', 'postagem em', 'enviado em até', 'envio em até', 'despachado em'],
+  dispatch: [
+    'enviado em',
+    'despacho em',
+    'postagem em',
+    'enviado em até',
+    'envio em até',
+    'despachado em',
+  ],
   period: ['dias', 'dia', 'dias úteis', 'dia útil', 'semanas úteis'],
   date: [
     'janeiro',
