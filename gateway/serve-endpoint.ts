@@ -54,10 +54,12 @@ export function requireForm(contentType: string | undefined): void {
     throw unsupported(contentType, 'multipart/form-data');
 }
 
-function unsupported(given: string | undefined, wanted: string): Fault {
+function unsupported(mediaType: string | undefined, supportedTypes: string): Fault {
   const what =
-    given === undefined ? 'Content-Type is missing' : `Content-Type ${given} is not supported`;
-  return new Fault('unsupported_media', `${what}: send ${wanted}`);
+    mediaType === undefined
+      ? 'Content-Type is missing'
+      : `Content-Type ${mediaType} is not supported`;
+  return new Fault('unsupported_media', `${what}: send ${supportedTypes}`);
 }
 
 /** Dependencies of endpointServer(). */
@@ -110,7 +112,7 @@ export function endpointServer(
   const { method, successStatus } = endpoint;
   const readRequest = requestReader(endpoint);
   const write = endpoint.streams ? undefined : writeOnce(messageWriter(method.output));
-  const whole = wholeBodyField(method.output);
+  const wholeField = wholeBodyField(method.output);
   const cached = endpoint.cached ? cache?.of(method.output) : undefined;
   const writeRequest = cached && messageWriter(method.input);
   const isRepeatable = locate !== undefined || endpoint.isRepeatable;
@@ -169,7 +171,7 @@ export function endpointServer(
       const tag = call.context.responseHeaders[tagHeader] ?? (stable ? textTag(text) : undefined);
       return sendTagged(exchange, successStatus, text, tag);
     }
-    const isReplaced = wholeBodyOf(whole, output) !== undefined;
+    const isReplaced = wholeBodyOf(wholeField, output) !== undefined;
     if (isReplaced) return sendJson(exchange, 200, text);
     const location = locate && { location: locate(output, form, call.message) };
     return sendJson(exchange, successStatus, text, location);

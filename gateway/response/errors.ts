@@ -44,8 +44,8 @@ function bodyOf(fault: Fault, requestId: string): string {
       return errorBody(fault.message, code, requestId, quota);
     }
     case 'invalid': {
-      const whole = [{ loc: ['body'], msg: fault.message, type: 'value_error' }];
-      const problems = fault.problems.length > 0 ? fault.problems : whole;
+      const bodyProblems = [{ loc: ['body'], msg: fault.message, type: 'value_error' }];
+      const problems = fault.problems.length > 0 ? fault.problems : bodyProblems;
       const listed = problems.map(({ loc, msg, type }) => ({ loc, msg, type }));
       return errorBody(listed, code, requestId);
     }

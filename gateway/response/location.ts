@@ -27,12 +27,12 @@ export function createLocator(
   publicUrl: () => string = () => '/',
 ): Locate | undefined {
   const creates = endpoint.successStatus === 201 || endpoint.successStatus === 202;
-  const shown = creates ? shownBy(endpoint, endpoints) : undefined;
-  const field = shown && variableIn(shown, endpoint);
+  const readEndpoint = creates ? shownBy(endpoint, endpoints) : undefined;
+  const field = readEndpoint && variableIn(readEndpoint, endpoint);
   if (field === undefined) return undefined;
   return (response, form, request) => {
     const { input } = endpoint.method;
-    const path = shown!.forms[form]!.path.replace(/\{([^}]*)\}/g, (_, name: string) => {
+    const path = readEndpoint!.forms[form]!.path.replace(/\{([^}]*)\}/g, (_, name: string) => {
       const [message, { localName }] =
         name === field.name ? [response, field] : [request, named(input, name)!];
       return pathPart(String((message as unknown as Record<string, unknown>)[localName]));
@@ -54,13 +54,18 @@ const named = ({ fields }: DescMessage, name: string) =>
  * Returns the field of the responses of `endpoint` that fills the one path variable of `shown`, or
  * of several the one that the path of `endpoint` does not have.
  */
-export function variableIn(shown: ServedEndpoint, { method, forms }: ServedEndpoint) {
-  const { variables } = shown.forms[0]!.template;
-  const given = new Set(forms[0]!.template.variables.map(({ field }) => field));
+export function variableIn(readEndpoint: ServedEndpoint, { method, forms }: ServedEndpoint) {
+  const { variables } = readEndpoint.forms[0]!.template;
+  const pathFields = new Set(forms[0]!.template.variables.map(({ field }) => field));
   const own =
-    variables.length === 1 ? variables : variables.filter(({ field }) => !given.has(field));
-  const [variable, ...others] = own;
-  if (shown.verb !== 'GET' || shown.streams || variable === undefined || others.length > 0)
+    variables.length === 1 ? variables : variables.filter(({ field }) => !pathFields.has(field));
+  const [variable, ...furtherVariables] = own;
+  if (
+    readEndpoint.verb !== 'GET' ||
+    readEndpoint.streams ||
+    variable === undefined ||
+    furtherVariables.length > 0
+  )
     return undefined;
   return named(method.output, variable.field);
 }
@@ -68,6 +73,7 @@ export function variableIn(shown: ServedEndpoint, { method, forms }: ServedEndpo
 /** Default: the first endpoint of the same service that shows one thing. */
 export const shownByService: ShownBy = (endpoint, endpoints) =>
   endpoints.find(
-    (shown) =>
-      shown.method.parent === endpoint.method.parent && variableIn(shown, endpoint) !== undefined,
+    (readEndpoint) =>
+      readEndpoint.method.parent === endpoint.method.parent &&
+      variableIn(readEndpoint, endpoint) !== undefined,
   );

@@ -40,14 +40,14 @@ export function keepContent(
   keyOf: () => string,
   build: () => Promise<PublicContent>,
 ): () => Promise<PublicContent> {
-  let kept: { key: string; content: Promise<PublicContent> } | undefined;
+  let latest: { key: string; content: Promise<PublicContent> } | undefined;
   return () => {
     const key = keyOf();
-    if (kept?.key === key) return kept.content;
+    if (latest?.key === key) return latest.content;
     const next = { key, content: build() };
-    kept = next;
+    latest = next;
     next.content.catch(() => {
-      if (kept === next) kept = undefined;
+      if (latest === next) latest = undefined;
     });
     return next.content;
   };

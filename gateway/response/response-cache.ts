@@ -70,9 +70,13 @@ export function createResponseCache(policy: RetentionPolicy, clock: GatewayClock
     of: (schema) => {
       const retentionOf = policy(schema);
       return async (key, waits, make, write) => {
-        const known = entries.get(key);
-        if (known !== undefined && known.until > clock.now() && (known.isFinal || !waits))
-          return cached(known, clock);
+        const currentEntry = entries.get(key);
+        if (
+          currentEntry !== undefined &&
+          currentEntry.until > clock.now() &&
+          (currentEntry.isFinal || !waits)
+        )
+          return cached(currentEntry, clock);
         entries.delete(key);
         const { message, tag } = await make();
         const { ms, isFinal } = retentionOf(message);

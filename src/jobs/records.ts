@@ -73,17 +73,17 @@ export async function* composeRows(
     return pack.gzip ? compress(bytes) : bytes;
   };
   const maxGroup = pack.gzip ? memberBytes : groupBytes;
-  const place = { job, region: batch.region };
+  const unitPlace = { job, region: batch.region };
   const encoding = pack.encoding(job);
   for (const [index, unit] of batch.units.entries()) {
     const outcome = batch.outcomes[index];
-    const row = outcome ? pack.row(unit, outcome, place) : null;
+    const row = outcome ? pack.row(unit, outcome, unitPlace) : null;
     if (!row) continue;
     if (composed.items > 0) add(pack.separator);
     add(row[0]);
     if (outcome?.status === 'SUCCESS') {
-      const given = source(index);
-      const record = given instanceof Promise ? await given : given;
+      const pending = source(index);
+      const record = pending instanceof Promise ? await pending : pending;
       // The unit was charged; a file without its record would report it as failed.
       if (!record)
         throw new Fault('internal', `unit ${index} of batch ${batch.id} has lost its record`);

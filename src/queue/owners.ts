@@ -23,11 +23,11 @@ export interface Owners {
    * Returns the owners of a place in the order of their rank. Consumers that come and go change
    * only the places that they own.
    */
-  of(place: WorkPlace): readonly string[];
+  of(workPlace: WorkPlace): readonly string[];
 }
 
 /** Ranks a consumer for a place (rendezvous hashing). */
-const weightOf = (place: string, member: string): string => sha256(`${place} ${member}`);
+const weightOf = (workPlace: string, member: string): string => sha256(`${workPlace} ${member}`);
 
 /** Creates an empty set of consumers. */
 export function createOwners(): Owners {
@@ -36,8 +36,8 @@ export function createOwners(): Owners {
     maxBytes: 4 * 1024 ** 2,
     sizeOf: (ranking) => 16 * ranking.length,
   });
-  const rank = (place: string): readonly string[] => {
-    const weights = new Map(ids.map((id) => [id, weightOf(place, id)]));
+  const rank = (workPlace: string): readonly string[] => {
+    const weights = new Map(ids.map((id) => [id, weightOf(workPlace, id)]));
     return ids.toSorted((one, other) => (weights.get(one)! < weights.get(other)! ? -1 : 1));
   };
   return {

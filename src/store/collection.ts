@@ -268,8 +268,8 @@ export function declare<T>() {
         .split(' ')
         .map((field) => [field.replace('?', ''), field.endsWith('?') ? `${type}?` : type]),
     );
-    const others = Object.fromEntries(parts.filter((part) => !isType(part)));
-    return { ...others, name, fields: Object.fromEntries(fields) } as never;
+    const options = Object.fromEntries(parts.filter((part) => !isType(part)));
+    return { ...options, name, fields: Object.fromEntries(fields) } as never;
   };
 }
 

@@ -89,8 +89,8 @@ export async function moveJob(
   [jobId, from, to, at, patch = {}]: Parameters<JobStore['move']>,
 ): Promise<Job | null> {
   // The deadline of a job never changes.
-  const known = awaitsDecision(to) ? await jobs.pick({ id: jobId }, ['decideBy']) : null;
-  const dueAt = dueOnEntry({ state: to, decideBy: known?.decideBy ?? null }, at);
+  const current = awaitsDecision(to) ? await jobs.pick({ id: jobId }, ['decideBy']) : null;
+  const dueAt = dueOnEntry({ state: to, decideBy: current?.decideBy ?? null }, at);
   const change = { ...patch, state: to, stateSince: at, dueAt };
   return jobs.update({ id: jobId, state: { in: from } }, change, {
     relaxed: passingStates.has(to),

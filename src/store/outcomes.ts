@@ -36,15 +36,15 @@ export function addOutcomes(
   batch: BatchOutcomes,
   write: OutcomeWrite,
 ): OutcomeChange {
-  const { total, outcomes: known } = batch;
+  const { total, outcomes: storedOutcomes } = batch;
   const fresh: Outcomes = {};
   for (const [key, outcome] of Object.entries(write.outcomes)) {
     const index = Number(key);
     if (!(Number.isInteger(index) && index >= 0 && index < total))
       throw new Fault('internal', `batch ${batchId} has no unit ${key}`);
-    if (!known[index]) fresh[index] = outcome;
+    if (!storedOutcomes[index]) fresh[index] = outcome;
   }
-  const { success, failed } = countOutcomes(known, fresh);
+  const { success, failed } = countOutcomes(storedOutcomes, fresh);
   if (write.end && success + failed < total) {
     throw new Fault(
       'internal',
@@ -52,7 +52,7 @@ export function addOutcomes(
     );
   }
   const segments = addSegment(batch.segments, fresh, write);
-  const files = [known, fresh].flatMap((set) => Object.values(set)).map(fileBytes);
+  const files = [storedOutcomes, fresh].flatMap((set) => Object.values(set)).map(fileBytes);
   const storedBytes = [...files, ...segments.map(({ bytes }) => bytes)].reduce(
     (sum, bytes) => sum + bytes,
     0,
@@ -84,8 +84,12 @@ export function countOutcomes(...sets: Outcomes[]): { success: number; failed: n
 }
 
 /** Returns the outcomes of a batch of `total` units, with `outcome` for each unit that had none. */
-export function failOutstanding(total: number, known: Outcomes, outcome: Outcome): Outcomes {
+export function failOutstanding(
+  total: number,
+  storedOutcomes: Outcomes,
+  outcome: Outcome,
+): Outcomes {
   return Object.fromEntries(
-    Array.from({ length: total }, (_, index) => [index, known[index] ?? outcome]),
+    Array.from({ length: total }, (_, index) => [index, storedOutcomes[index] ?? outcome]),
   );
 }

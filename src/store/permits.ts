@@ -31,15 +31,15 @@ function shares(wants: readonly { holder: string; wanted: number }[], limit: num
   let short = [...wants];
   for (;;) {
     const even = Math.floor(left / Math.max(1, short.length));
-    const content = short.filter(({ wanted }) => wanted <= even);
+    const content = short.filter(({ wanted: demand }) => demand <= even);
     if (content.length === 0) {
       for (const { holder } of short) shared.set(holder, even);
       left -= even * short.length;
       break;
     }
-    for (const { holder, wanted } of content) shared.set(holder, wanted);
-    left -= content.reduce((sum, { wanted }) => sum + wanted, 0);
-    short = short.filter(({ wanted }) => wanted > even);
+    for (const { holder, wanted: demand } of content) shared.set(holder, demand);
+    left -= content.reduce((sum, { wanted: demand }) => sum + demand, 0);
+    short = short.filter(({ wanted: demand }) => demand > even);
   }
   const names = short.map(({ holder }) => holder).sort();
   const first = Math.floor(now / rotationMs);
@@ -56,19 +56,19 @@ function shares(wants: readonly { holder: string; wanted: number }[], limit: num
  * there are fewer permits than processes, they rotate so that no process starves.
  */
 export function grant(holdings: readonly Holding[], request: PermitRequest): PermitGrant {
-  const { holder, busy, wanted, limit, now, until } = request;
+  const { holder, busy, wanted: demand, limit, now, until } = request;
   // A lease that ends later than one of this moment was written by a wrong clock.
   const latest = until + maxLeadMs;
-  const others = holdings.filter(
+  const otherHoldings = holdings.filter(
     (other) => other.holder !== holder && other.until > now && other.until <= latest,
   );
-  const free = Math.max(0, limit - others.reduce((sum, { held }) => sum + held, 0));
-  const share = shares([...others, { holder, wanted }], limit, now).get(holder)!;
+  const free = Math.max(0, limit - otherHoldings.reduce((sum, { held }) => sum + held, 0));
+  const share = shares([...otherHoldings, { holder, wanted: demand }], limit, now).get(holder)!;
   const held = Math.min(free, Math.max(share, busy));
-  const mine = { holder, held, wanted, until };
+  const mine = { holder, held, wanted: demand, until };
   return {
     permits: Math.min(free, share),
-    isAlone: others.length === 0,
-    holdings: held > 0 || wanted > 0 ? [...others, mine] : others,
+    isAlone: otherHoldings.length === 0,
+    holdings: held > 0 || demand > 0 ? [...otherHoldings, mine] : otherHoldings,
   };
 }

@@ -89,7 +89,7 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
         .catch((error) => reportUnpublished(context, message, error));
     },
   });
-  const kept = slots.map((slot, index) =>
+  const supervised = slots.map((slot, index) =>
     keepRunning(context, stopping.signal, index, () =>
       launch(options, slot, { index, readsSuspects: false }, suspects.add),
     ),
@@ -110,7 +110,7 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
     async stop() {
       stopping.abort(new Error('the workers are stopping'));
       await Promise.all([suspects.stop(), ...slots.map((slot) => slot.process?.stop())]);
-      await Promise.all(kept);
+      await Promise.all(supervised);
     },
   };
 }

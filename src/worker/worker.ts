@@ -68,8 +68,8 @@ function createJobsInHand({ jobs }: Store): JobsInHand {
       };
     },
     get: async (jobId) => {
-      const known = running.get(jobId);
-      if (known) return known;
+      const runningJob = running.get(jobId);
+      if (runningJob) return runningJob;
       const job = await jobs.get(jobId);
       if (job?.state === 'processing') running.set(jobId, job);
       return job;
@@ -231,20 +231,20 @@ function admitting(
  * one, until stopped.
  */
 export async function startWorker(
-  given: JobContext,
+  options: JobContext,
   markets: readonly Market[],
   watch?: MessageObserver,
 ): Promise<Worker> {
   const stopping = new AbortController();
   const stats: WorkStats = { batches: 0, unitsDone: 0 };
-  const storage = createStorageBreaker(given);
+  const storage = createStorageBreaker(options);
   const backlogs = createBacklogs();
-  const jobs = createJobsInHand(given.store);
+  const jobs = createJobsInHand(options.store);
   const context = {
-    ...given,
-    store: withClaims(withUnitCount(given.store, stats), watch),
+    ...options,
+    store: withClaims(withUnitCount(options.store, stats), watch),
     blobs: storage.blobs,
-    pages: withBacklogs(given.pages, backlogs),
+    pages: withBacklogs(options.pages, backlogs),
   };
   const counted: Handle = async (message, extend) => {
     stats.batches += 1;
@@ -264,7 +264,7 @@ export async function startWorker(
   const handle: Handle = (message, extend) => storage.during(() => counted(message, extend));
   const admitted = admitting(context, handle, jobs, backlogs, stopping.signal);
   const names = markets.map(({ name }) => name);
-  if (names.length > 0 && given.settings.sandbox) names.push(sandboxQueue);
+  if (names.length > 0 && options.settings.sandbox) names.push(sandboxQueue);
   const consumers = await Promise.all(
     names.flatMap((name) =>
       lanes.map((lane) => context.queue.consume(lane, name, maxMessagesInFlight, admitted(name))),

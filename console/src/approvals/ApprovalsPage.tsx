@@ -189,16 +189,16 @@ function UnitsDrawer({ job, close }: { job: Job | null; close: () => void }) {
   // Keeps the content visible while the drawer closes.
   const last = useRef(job);
   if (job) last.current = job;
-  const shown = job ?? last.current;
+  const displayedJob = job ?? last.current;
   return (
     <Drawer
       opened={job !== null}
       onClose={close}
       position="right"
       size="xl"
-      title={shown ? `${jobTitle(shown)}, by ${shown.userName}` : ''}
+      title={displayedJob ? `${jobTitle(displayedJob)}, by ${displayedJob.userName}` : ''}
     >
-      {shown && <UnitsTable jobId={shown.jobId} inputs />}
+      {displayedJob && <UnitsTable jobId={displayedJob.jobId} inputs />}
     </Drawer>
   );
 }

@@ -117,7 +117,7 @@ function ScopeInputs({ form }: Pick<ReturnType<typeof useRuleForm>, 'form'>) {
   const regions = prices
     .filter((price) => price.market === market)
     .flatMap((price) => price.regions);
-  const shown = [...new Set([...regions, ...(region ? [region] : [])])].toSorted();
+  const regionChoices = [...new Set([...regions, ...(region ? [region] : [])])].toSorted();
   const allSeries = useSeries(series);
   return (
     <>
@@ -130,12 +130,12 @@ function ScopeInputs({ form }: Pick<ReturnType<typeof useRuleForm>, 'form'>) {
         {...form.getInputProps('market')}
         onChange={({ currentTarget: { value } }) => form.setValues({ market: value, region: '' })}
       />
-      {shown.length > 0 && (
+      {regionChoices.length > 0 && (
         <NativeSelect
           label="Region"
           data={[
             { value: '', label: 'All regions' },
-            ...shown.map((value) => ({ value, label: regionText(value) })),
+            ...regionChoices.map((value) => ({ value, label: regionText(value) })),
           ]}
           {...form.getInputProps('region')}
         />

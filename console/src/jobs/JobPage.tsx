@@ -33,13 +33,13 @@ export function JobPage() {
   const { jobId = '' } = useParams();
   const { job, error, isPending, refetch } = useJob(jobId);
   // Deferred, the page is rendered in steps between which a phone reacts to its user.
-  const shown = useDeferredValue(job);
+  const deferredJob = useDeferredValue(job);
   const { role } = useSession();
   const [tab] = useTab(jobTabs(role), 'results');
   // Most jobs open with their records, which are requested beside the job. Reads of operators are
   // logged.
-  useRecords(!shown && role === 'user' && tab === 'results' ? { jobId } : undefined);
-  if (shown) return <Loaded job={shown} stale={error} refetch={refetch} />;
+  useRecords(!deferredJob && role === 'user' && tab === 'results' ? { jobId } : undefined);
+  if (deferredJob) return <Loaded job={deferredJob} stale={error} refetch={refetch} />;
   if (!job && !isPending)
     return <LoadFailure title="Job" error={error} retry={refetch} list={['/jobs', 'All jobs']} />;
   return (

@@ -140,9 +140,9 @@ export function fieldsOf(
 
 /** Returns a curl command of a call with the examples of the document. `key`: '' for a variable. */
 export function curlOf({ servers }: ApiDocument, call: ApiCall, key: string): string {
-  const path = call.path.replace(/\{(\w+)\}/g, (whole, name) => {
+  const path = call.path.replace(/\{(\w+)\}/g, (placeholder, name) => {
     const example = call.parameters?.find((parameter) => parameter.name === name)?.example;
-    return example === undefined ? whole : pathPart(String(example));
+    return example === undefined ? placeholder : pathPart(String(example));
   });
   const [type, content] = Object.entries(call.requestBody?.content ?? {})[0] ?? [];
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

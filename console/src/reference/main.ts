@@ -135,8 +135,8 @@ function openNamed(): void {
 /** Shows only the calls whose titles or paths contain a text. */
 function filterCalls(text: string): void {
   const words = text.toLowerCase().split(/\s+/);
-  for (const shown of document.querySelectorAll<HTMLElement>('[data-words]'))
-    shown.hidden = !words.every((word) => shown.dataset.words!.includes(word));
+  for (const entry of document.querySelectorAll<HTMLElement>('[data-words]'))
+    entry.hidden = !words.every((word) => entry.dataset.words!.includes(word));
   for (const group of document.querySelectorAll<HTMLElement>('[data-group]'))
     group.hidden = group.querySelector('[data-words]:not([hidden])') === null;
 }

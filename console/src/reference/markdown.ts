@@ -17,12 +17,12 @@ export function inlineNodes(text: string): (Node | string)[] {
   const nodes: (Node | string)[] = [];
   let at = 0;
   for (const match of text.matchAll(inline)) {
-    const [whole, code, strong, label, href] = match;
+    const [matchedText, code, strong, label, href] = match;
     nodes.push(text.slice(at, match.index));
     if (code !== undefined) nodes.push(element('code', {}, code));
     else if (strong !== undefined) nodes.push(element('strong', {}, strong));
     else nodes.push(element('a', { href: href! }, label!));
-    at = match.index + whole.length;
+    at = match.index + matchedText.length;
   }
   return [...nodes, text.slice(at)];
 }

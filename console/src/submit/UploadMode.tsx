@@ -27,7 +27,7 @@ export function UploadMode({ jobType, shape, draft, busy, submit }: ModeProps<Fo
     [bytes, jobType, texts],
   );
   const fileField = shape.fields.find(({ type }) => type === 'file');
-  const others = shape.fields.filter(({ type }) => type !== 'file');
+  const textFields = shape.fields.filter(({ type }) => type !== 'file');
   const body = useMemo(() => {
     if (!file || !fileField) return null;
     const form = new FormData();
@@ -53,7 +53,7 @@ export function UploadMode({ jobType, shape, draft, busy, submit }: ModeProps<Fo
       />
       <FileProblems problems={rejection === '' ? problems : [rejection]} />
       <Fields
-        fields={others}
+        fields={textFields}
         texts={texts}
         change={(name, value) => setTexts({ ...texts, [name]: value })}
       />

@@ -40,9 +40,9 @@ function toolsByName(isLimited: boolean) {
 /** Creates a server of the Model Context Protocol with the tools of one caller. */
 export function createMcpServer(options: McpServerOptions): Server {
   const { caller, budget, version, era, onError = () => {} } = options;
-  const known = toolsByName(budget.isLimited);
-  const own = [...known.values()].filter(isListed);
-  const others = [...known.values()].filter((tool) => !isListed(tool));
+  const tools = toolsByName(budget.isLimited);
+  const own = [...tools.values()].filter(isListed);
+  const unlistedTools = [...tools.values()].filter((tool) => !isListed(tool));
   const hasTasks = era === 'modern';
   const capabilities = { tools: {}, ...(hasTasks ? taskCapabilities : {}) };
   const server = new Server({ name: 'gleaner', version }, { capabilities, instructions });
@@ -60,24 +60,25 @@ export function createMcpServer(options: McpServerOptions): Server {
         },
       })),
       { ...resultsTool, annotations: { readOnlyHint: true } },
-      createMethodTool(others),
+      createMethodTool(unlistedTools),
     ],
   }));
   server.setRequestHandler('tools/call', async ({ params }, context): Promise<CallToolResult> => {
     const { name } = params;
-    let given: ToolArguments = params.arguments ?? {};
+    let toolArguments: ToolArguments = params.arguments ?? {};
     const { signal } = context.mcpReq;
-    let tool = known.get(name);
+    let tool = tools.get(name);
     try {
-      if (name === resultsToolName) return content(await readResults(given, caller, signal));
+      if (name === resultsToolName)
+        return content(await readResults(toolArguments, caller, signal));
       if (name === methodToolName) {
-        const called = readMethodCall(given, known);
-        if ('text' in called) return content(called.text);
-        ({ tool, given } = called);
+        const methodCall = readMethodCall(toolArguments, tools);
+        if ('text' in methodCall) return content(methodCall.text);
+        ({ tool, given: toolArguments } = methodCall);
       }
       if (tool === undefined) throw new Fault('not_found', `There is no tool '${name}'.`);
       const report = reporterOf(context);
-      const text = await callMethodTool(tool, given, { caller, budget, signal, report });
+      const text = await callMethodTool(tool, toolArguments, { caller, budget, signal, report });
       return (await taskOf?.(tool.method, text, context)) ?? content(text);
     } catch (error) {
       return {

@@ -62,7 +62,7 @@ export type VerifyLink = (link: string) => SignedFile;
  */
 export type ExportFile = (
   path: string,
-  wanted: FileConversion,
+  exportOptions: FileConversion,
   signal: AbortSignal,
 ) => Promise<ConvertedFile>;
 
@@ -189,9 +189,9 @@ async function requireFile(
   const read: FileContents['read'] = (part) => files.read(path, part);
   const size = await files.size(path);
   if (size !== null && (await isAsRecorded(path, { size, read }, record))) return { size, read };
-  const place = await restoreFile(path);
-  if (place !== null) {
-    const placed = placedContents(files, place);
+  const filePlace = await restoreFile(path);
+  if (filePlace !== null) {
+    const placed = placedContents(files, filePlace);
     if (await isAsRecorded(path, placed, record)) return placed;
     throw damagedFile(path, 'has other contents than were written');
   }
@@ -236,9 +236,9 @@ async function serveLink(
   const { request, response } = exchange;
   const { path, fileName, record } = link;
   const { size, read } = await requireFile(serving, link);
-  const wanted = exportOf(request.url!, link.format ?? '');
-  if (wanted !== null) {
-    await serveExport(serving, exchange, { path, size, wanted });
+  const exportOptions = exportOf(request.url!, link.format ?? '');
+  if (exportOptions !== null) {
+    await serveExport(serving, exchange, { path, size, wanted: exportOptions });
     return;
   }
   const isRedirected =
@@ -350,9 +350,9 @@ const exportParams = ['format', 'only', 'columns'] as const satisfies (keyof Fil
  */
 function exportOf(url: string, format: string): FileConversion | null {
   const query = new URLSearchParams(url.slice(url.indexOf('?') + 1));
-  const wanted = exportParams.map((name) => [name, query.get(name)] as const);
-  if (format === '' && wanted.every(([, value]) => value === null)) return null;
-  const values = Object.fromEntries(wanted.map(([name, value]) => [name, value ?? '']));
+  const exportOptions = exportParams.map((name) => [name, query.get(name)] as const);
+  if (format === '' && exportOptions.every(([, value]) => value === null)) return null;
+  const values = Object.fromEntries(exportOptions.map(([name, value]) => [name, value ?? '']));
   return { ...values, format: query.get('format') ?? format } as unknown as FileConversion;
 }
 
@@ -376,9 +376,16 @@ async function serveExport(
   source: ExportSource,
 ): Promise<void> {
   const { conversions, exportFile, version } = serving;
-  const { path, size, wanted } = source;
-  const tag = tagOf(path, size, wanted.format, wanted.only, wanted.columns, version);
-  const convert = (signal: AbortSignal) => exportFile(path, wanted, signal);
+  const { path, size, wanted: exportOptions } = source;
+  const tag = tagOf(
+    path,
+    size,
+    exportOptions.format,
+    exportOptions.only,
+    exportOptions.columns,
+    version,
+  );
+  const convert = (signal: AbortSignal) => exportFile(path, exportOptions, signal);
   const stored = size > maxKeptSourceBytes ? null : await conversions.open(tag, convert);
   if (stored === null) {
     await streamExport(exchange, tag, convert);

@@ -119,13 +119,13 @@ export function retrieveRetention({ processingMs, completedMs }: RetrieveCache):
 export const shownByKind: ShownBy = (endpoint, endpoints) => {
   const { kind } = getOption(endpoint.method, jobOption);
   if (kind === '') return shownByService(endpoint, endpoints);
-  return endpoints.find((shown) => {
-    const option = getOption(shown.method, jobOption);
+  return endpoints.find((readEndpoint) => {
+    const option = getOption(readEndpoint.method, jobOption);
     return (
       option.kind === kind &&
       option.step === Step.READ &&
-      shown.method.parent === endpoint.method.parent &&
-      variableIn(shown, endpoint) !== undefined
+      readEndpoint.method.parent === endpoint.method.parent &&
+      variableIn(readEndpoint, endpoint) !== undefined
     );
   });
 };

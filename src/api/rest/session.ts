@@ -77,9 +77,9 @@ export function applySessionCookie(request: IncomingMessage, publicUrl: string):
   if (/^Bearer /i.test(headers.authorization ?? '')) return;
   const token = readSessionCookie(request, publicUrl);
   if (token === undefined || !isSameOrigin(request, publicUrl)) return;
-  const given = String(headers[csrfHeader]);
-  if (sameText(given, deriveCsrfToken(token))) headers.authorization = `Session ${token}`;
-  else if (sameText(given, deriveCsrfToken(token, 'csrf test')))
+  const csrfToken = String(headers[csrfHeader]);
+  if (sameText(csrfToken, deriveCsrfToken(token))) headers.authorization = `Session ${token}`;
+  else if (sameText(csrfToken, deriveCsrfToken(token, 'csrf test')))
     headers.authorization = `TestSession ${token}`;
 }
 

@@ -25,8 +25,8 @@ export async function* exportAccount(context: JobContext, user: User): AsyncGene
     yield line('key', key);
   const webhook = await store.webhooks.get(id);
   if (webhook !== null) {
-    const { secret: _, previousSecret: __, ...shown } = webhook;
-    yield line('webhook', shown);
+    const { secret: _, previousSecret: __, ...publicFields } = webhook;
+    yield line('webhook', publicFields);
   }
   for (const { secrets: _, secretsKey: __, ...destination } of await store.destinations.find({
     userId: id,
@@ -47,9 +47,9 @@ export async function* exportAccount(context: JobContext, user: User): AsyncGene
       foundJob: ___,
       foundBatch: ____,
       rules: _____,
-      ...shown
+      ...publicFields
     } = item;
-    yield line('tracked_item', shown);
+    yield line('tracked_item', publicFields);
     yield* exportList('observation', (page) =>
       listObservations(store, item, 0, Number.MAX_SAFE_INTEGER, page),
     );
@@ -72,8 +72,8 @@ export async function* exportAccount(context: JobContext, user: User): AsyncGene
     (page) => listAuditEntries(store, { target: id }, page),
     pageSize,
   )) {
-    const { source: _, keyId: __, ...shown } = entry;
-    if (entry.actorId !== id) yield line('audit_entry', shown);
+    const { source: _, keyId: __, ...publicFields } = entry;
+    if (entry.actorId !== id) yield line('audit_entry', publicFields);
   }
 }
 
@@ -85,14 +85,14 @@ async function* exportJob(context: JobContext, job: Job): AsyncGenerator<string>
     stateSince: ____,
     resumable: _____,
     dueAt: ______,
-    ...shown
+    ...publicFields
   } = job;
-  yield line('job', shown);
+  yield line('job', publicFields);
   for await (const placed of readIndexedBatches(context.store, job.id, () => true)) {
-    for (const { unit, outcome, ...place } of unitsOf(job, placed))
+    for (const { unit, outcome, ...unitFields } of unitsOf(job, placed))
       yield line('unit', {
         jobId: job.id,
-        ...place,
+        ...unitFields,
         ...unit,
         ...(outcome?.status === 'FAILED' ? outcome : {}),
       });
@@ -104,14 +104,24 @@ async function* exportJob(context: JobContext, job: Job): AsyncGenerator<string>
 
 async function* exportSchedule(
   store: JobContext['store'],
-  { revision: _, dueAt: __, pending: ___, openRuns: ____, notice: _____, ...shown }: Schedule,
+  {
+    revision: _,
+    dueAt: __,
+    pending: ___,
+    openRuns: ____,
+    notice: _____,
+    ...publicFields
+  }: Schedule,
 ): AsyncGenerator<string> {
-  const { request } = (await store.schedules.pick({ id: shown.id }, ['request', 'revision'])) ?? {
+  const { request } = (await store.schedules.pick({ id: publicFields.id }, [
+    'request',
+    'revision',
+  ])) ?? {
     request: 'null',
   };
-  yield line('schedule', { ...shown, request: JSON.parse(request) });
+  yield line('schedule', { ...publicFields, request: JSON.parse(request) });
   for await (const { revision: ______, ...run } of allOf(
-    (page) => store.scheduleRuns.list({ scheduleId: shown.id }, page),
+    (page) => store.scheduleRuns.list({ scheduleId: publicFields.id }, page),
     pageSize,
   ))
     yield line('schedule_run', run);

@@ -37,10 +37,10 @@ function usageShapes(
   first: number,
   days: number,
 ): MessageInitShape<typeof UsageDaySchema>[] {
-  const known = new Map(sums.map((sum) => [`${sum.day} ${sum.type}`, sum]));
+  const sumsByDay = new Map(sums.map((sum) => [`${sum.day} ${sum.type}`, sum]));
   return Array.from({ length: days }, (_, index) => {
     const day = first + index * dayMs;
-    const of = (type: LedgerSum['type']) => known.get(`${day} ${type}`);
+    const of = (type: LedgerSum['type']) => sumsByDay.get(`${day} ${type}`);
     return {
       day: new Date(day).toISOString().slice(0, 10),
       charged: BigInt(-(of('charge')?.amount ?? 0)),

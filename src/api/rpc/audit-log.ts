@@ -45,8 +45,9 @@ function auditDetail({ input }: DescMethod, request: Message): string {
     else if (scalar === ScalarType.BYTES && (value as Uint8Array).length > 0)
       sizes[name] = `${(value as Uint8Array).length} bytes`;
   }
-  const shown = Object.keys(sizes).length === 0 ? request : withoutFields(input, request, sizes);
-  const json = toJson(input, shown, { useProtoFieldName: true });
+  const loggedRequest =
+    Object.keys(sizes).length === 0 ? request : withoutFields(input, request, sizes);
+  const json = toJson(input, loggedRequest, { useProtoFieldName: true });
   return JSON.stringify({ ...(json as object), ...sizes }).slice(0, maxDetail);
 }
 
@@ -55,12 +56,12 @@ function withoutFields(
   request: Message,
   left: Readonly<Record<string, unknown>>,
 ): Message {
-  const kept: Record<string, unknown> = { ...request };
+  const loggedFields: Record<string, unknown> = { ...request };
   for (const { name, localName, fieldKind, scalar } of input.fields)
     if (name in left)
-      kept[localName] =
+      loggedFields[localName] =
         fieldKind === 'list' ? [] : scalar === ScalarType.BYTES ? new Uint8Array() : '';
-  return kept as unknown as Message;
+  return loggedFields as unknown as Message;
 }
 
 const readNames = /^(?:Get|List|Export)[A-Z]/;
@@ -162,13 +163,13 @@ export function createRefusalLimit(
   });
   return (keyId) => {
     const now = clock.now();
-    let known = refusals.get(keyId);
-    if (known === undefined || now - known.since >= minuteMs) {
-      known = { since: now, count: 0 };
-      refusals.set(keyId, known);
+    let refusalCount = refusals.get(keyId);
+    if (refusalCount === undefined || now - refusalCount.since >= minuteMs) {
+      refusalCount = { since: now, count: 0 };
+      refusals.set(keyId, refusalCount);
     }
-    known.count += 1;
-    return known.count <= maxRefusals;
+    refusalCount.count += 1;
+    return refusalCount.count <= maxRefusals;
   };
 }
 

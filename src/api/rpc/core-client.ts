@@ -49,7 +49,7 @@ export function createCoreClient<C extends AdmittedCaller>(core: Core<C>): CoreC
     },
     async authenticate(headers, method = AccountService.method.getAccount) {
       const admitted = await admit(method, headers);
-      const { userId, role, balance, headers: known } = admitted.principal;
+      const { userId, role, balance, headers: sessionHeaders } = admitted.principal;
       let isCounted = core.count === undefined;
       const contextOf = (context: CallContext) => {
         isCounted = true;
@@ -58,19 +58,22 @@ export function createCoreClient<C extends AdmittedCaller>(core: Core<C>): CoreC
       return {
         userId,
         isUncached: role === 'operator',
-        headers: { ...(role === 'user' ? { [creditsHeader]: String(balance) } : {}), ...known },
+        headers: {
+          ...(role === 'user' ? { [creditsHeader]: String(balance) } : {}),
+          ...sessionHeaders,
+        },
         async count() {
           if (isCounted) return {};
           isCounted = true;
           return core.count!(admitted.principal);
         },
         allows: async (target) => refusalOf(target, admitted.principal) === null,
-        call: (called, message, context) => {
-          const run = () => core.unary(called, message, contextOf(context)) as Promise<never>;
-          return core.isRemote ? run() : inSpan(methodPath(called), {}, run);
+        call: (method, message, context) => {
+          const run = () => core.unary(method, message, contextOf(context)) as Promise<never>;
+          return core.isRemote ? run() : inSpan(methodPath(method), {}, run);
         },
-        stream: (called, message, context) =>
-          core.stream(called, message, contextOf(context)) as AsyncIterable<never>,
+        stream: (method, message, context) =>
+          core.stream(method, message, contextOf(context)) as AsyncIterable<never>,
       };
     },
   };

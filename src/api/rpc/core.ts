@@ -127,8 +127,10 @@ export function createCore(
     stream: new Map(sources.flatMap(({ stream }) => [...stream])),
   };
   for (const method of services.flatMap((service) => service.methods)) {
-    const known = method.methodKind === 'server_streaming' ? handlers.stream : handlers.unary;
-    if (!known.has(fullName(method))) throw new Error(`${fullName(method)} has no handler`);
+    const handlersOfKind =
+      method.methodKind === 'server_streaming' ? handlers.stream : handlers.unary;
+    if (!handlersOfKind.has(fullName(method)))
+      throw new Error(`${fullName(method)} has no handler`);
   }
 
   const check = async (method: DescMethod, request: Message, call: Call) => {
@@ -188,10 +190,10 @@ export function createCore(
     started,
     async admit(method, authorization, { rate = 'count', source = '' } = {}) {
       requireStarted();
-      const known = await authenticate(authorization);
+      const caller = await authenticate(authorization);
       const limit =
         rate === 'ignore' ? undefined : rate === 'count' ? rateLimit?.take : rateLimit?.check;
-      const principal = limit === undefined ? known : { ...known, headers: limit(known) };
+      const principal = limit === undefined ? caller : { ...caller, headers: limit(caller) };
       try {
         authorize(method, principal);
       } catch (error) {

@@ -100,8 +100,8 @@ async function changeConflict(
   { store }: JobContext,
   { id, userId, name }: Destination,
 ): Promise<Fault> {
-  const others = await store.destinations.find({ userId });
-  if (others.some((other) => other.id !== id && other.name === name)) return nameTaken(name);
+  const destinations = await store.destinations.find({ userId });
+  if (destinations.some((other) => other.id !== id && other.name === name)) return nameTaken(name);
   return new Fault('conflict', 'The destination was changed concurrently. Try again.');
 }
 

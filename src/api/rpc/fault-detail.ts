@@ -134,7 +134,7 @@ function headersOf({ headers, retryAfterMs }: Fault): Record<string, string> {
  */
 export function fromConnectError(
   thrown: unknown,
-  place: (problems: Problem[]) => Problem[] = (problems) => problems,
+  source: (problems: Problem[]) => Problem[] = (problems) => problems,
 ): Fault {
   if (thrown instanceof Fault) return thrown;
   const error = ConnectError.from(thrown);
@@ -148,7 +148,7 @@ export function fromConnectError(
   const parts = detailParts(detail);
   return new Fault(detail.code as FaultCode, error.rawMessage, {
     ...parts,
-    problems: place(parts.problems),
+    problems: source(parts.problems),
     cause: thrown,
     headers: copyResponseHeaders(error.metadata, {}),
   });
@@ -188,8 +188,8 @@ export function placeInMetadata(method: DescMethod, thrown: unknown): unknown {
   if (!(thrown instanceof Fault) || thrown.problems.length === 0 || !takesSubmitOptions(method))
     return thrown;
   const problems = thrown.problems.map((problem) => {
-    const known = names.find(({ parameter }) => isAt(problem, 'query', parameter));
-    return known === undefined ? problem : move(problem, 'header', known.metadata);
+    const option = names.find(({ parameter }) => isAt(problem, 'query', parameter));
+    return option === undefined ? problem : move(problem, 'header', option.metadata);
   });
   return new Fault(thrown.code, thrown.message, { problems, cause: thrown });
 }
@@ -201,14 +201,15 @@ export function placeInMetadata(method: DescMethod, thrown: unknown): unknown {
 export function placeInQuery(method: DescMethod, problems: Problem[]): Problem[] {
   if (!takesSubmitOptions(method)) return problems;
   return problems.map((problem) => {
-    const known = names.find(({ metadata }) => isAt(problem, 'header', metadata));
-    return known === undefined ? problem : move(problem, 'query', known.parameter);
+    const option = names.find(({ metadata }) => isAt(problem, 'header', metadata));
+    return option === undefined ? problem : move(problem, 'query', option.parameter);
   });
 }
 
-const isAt = ({ loc }: Problem, place: string, name: string) => loc[0] === place && loc[1] === name;
+const isAt = ({ loc }: Problem, source: string, name: string) =>
+  loc[0] === source && loc[1] === name;
 
-const move = ({ loc, ...problem }: Problem, place: string, name: string): Problem => ({
+const move = ({ loc, ...problem }: Problem, source: string, name: string): Problem => ({
   ...problem,
-  loc: [place, name, ...loc.slice(2)],
+  loc: [source, name, ...loc.slice(2)],
 });

@@ -27,12 +27,12 @@ export function toObservationMessage(
   observation: Observation,
   fields: readonly TrackedField[],
 ): MessageInitShape<typeof ObservationSchema> {
-  const shown = Object.entries(observation.values).filter(
+  const statedValues = Object.entries(observation.values).filter(
     ([name]) => fields.length === 0 || fields.includes(name as TrackedField),
   );
   return {
     ...observationOf({ ...observation, observedAt: observation.at }),
-    values: valuesOf(Object.fromEntries(shown)),
+    values: valuesOf(Object.fromEntries(statedValues)),
   };
 }
 

@@ -223,9 +223,9 @@ async function findItem(
   { market, region, key, store }: Pick<GetHistoryRequest, 'market' | 'region' | 'key' | 'store'>,
 ): Promise<TrackedItem> {
   const isOfStore = region === noRegion && storeMarkets.includes(market);
-  const place = isOfStore ? { region: store === '' ? undefined : store } : { region };
+  const regionFilter = isOfStore ? { region: store === '' ? undefined : store } : { region };
   const found = await trackedItems.find(
-    { userId, series: '', market, key, ...place },
+    { userId, series: '', market, key, ...regionFilter },
     { order: [], limit: maxStores },
   );
   const [item] = found;

@@ -65,13 +65,13 @@ export async function listJobs(
 ): Promise<Page<Job>> {
   const { store } = context;
   if (role === 'user') {
-    const given = operatorFields.find(
+    const operatorField = operatorFields.find(
       (field) => request[field] !== '' && request[field] !== userId,
     );
-    if (given !== undefined)
+    if (operatorField !== undefined)
       throw new Fault(
         'forbidden',
-        `Only operators may select jobs by ${given === 'userId' ? 'user_id' : given}.`,
+        `Only operators may select jobs by ${operatorField === 'userId' ? 'user_id' : operatorField}.`,
       );
   }
   const search = request.search.trim();

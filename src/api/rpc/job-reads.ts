@@ -54,12 +54,12 @@ export function jobReads(context: JobContext): JobReads {
     },
     async getQuality(_request, job) {
       const { records, invalid, fields } = await qualityOf(context, job);
-      const shown = fields.map((field) => ({
+      const fieldMessages = fields.map((field) => ({
         ...field,
         records: BigInt(field.records),
         filled: BigInt(field.filled),
       }));
-      return { records: BigInt(records), invalid: BigInt(invalid), fields: shown };
+      return { records: BigInt(records), invalid: BigInt(invalid), fields: fieldMessages };
     },
     async getProgress(_request, job) {
       const points = await listProgress(context, job);

@@ -106,11 +106,11 @@ export function jobServiceHandlers(context: JobContext): Handlers {
     }),
     handle(method.getJob, async (request, call) =>
       showWhenChanged(context, await find(request, call), call, async (job) => {
-        const shown = await shape(job, call.principal.role);
-        const { success, failed, batchesDone, waitingFor } = shown;
+        const message = await shape(job, call.principal.role);
+        const { success, failed, batchesDone, waitingFor } = message;
         return {
           tag: jobTag(context.clock, job, [success, failed, batchesDone, waitingFor]),
-          render: () => shown,
+          render: () => message,
         };
       }),
     ),

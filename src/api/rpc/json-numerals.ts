@@ -35,14 +35,14 @@ function* problemsIn(value: unknown, type: DescMessage, path: Problem['loc']): G
   for (const [name, member] of Object.entries(value)) {
     const field = fields.get(name);
     if (field === undefined) continue;
-    const place = [...path, field.name];
+    const memberPath = [...path, field.name];
     if (Array.isArray(member) || field.fieldKind === 'map') {
       for (const [key, element] of Object.entries(member ?? {}))
         yield* problemsOfValue(element, field, [
-          ...place,
+          ...memberPath,
           Array.isArray(member) ? Number(key) : key,
         ]);
-    } else yield* problemsOfValue(member, field, place);
+    } else yield* problemsOfValue(member, field, memberPath);
   }
 }
 

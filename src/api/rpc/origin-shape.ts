@@ -29,27 +29,27 @@ export interface OriginsKnown {
  * paused, ordered by name, market and region. An origin that several markets or regions share is
  * listed for each of them.
  */
-export function originShapes(known: OriginsKnown): MessageInitShape<typeof OriginSchema>[] {
-  const configured = [...known.origins].flatMap(([market, { addresses }]) =>
+export function originShapes(originStates: OriginsKnown): MessageInitShape<typeof OriginSchema>[] {
+  const configured = [...originStates.origins].flatMap(([market, { addresses }]) =>
     [...addresses].map(([region, origin]): RequestTarget => ({ origin, market, region })),
   );
-  const requested = [...configured, ...known.minutes];
-  const places = new Map(requested.map((place) => [keyOf(place), place]));
+  const requested = [...configured, ...originStates.minutes];
+  const places = new Map(requested.map((originRow) => [keyOf(originRow), originRow]));
   const placed = new Set(requested.map(({ origin }) => origin));
-  for (const { origin } of known.pauses) {
-    const place = { origin, market: '', region: '' };
-    if (!placed.has(origin)) places.set(keyOf(place), place);
+  for (const { origin } of originStates.pauses) {
+    const originRow = { origin, market: '', region: '' };
+    if (!placed.has(origin)) places.set(keyOf(originRow), originRow);
   }
-  const pauses = new Map(known.pauses.map((pause) => [pause.origin, pause]));
-  const minutes = Map.groupBy(known.minutes, keyOf);
+  const pauses = new Map(originStates.pauses.map((pause) => [pause.origin, pause]));
+  const minutes = Map.groupBy(originStates.minutes, keyOf);
   return [...places]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([key, { origin, market, region }]) => ({
       origin,
       market,
       region,
-      ...toPauseMessage(known.clock, pauses.get(origin) ?? noPause),
-      ...limitsOf(market, region, known.origins),
+      ...toPauseMessage(originStates.clock, pauses.get(origin) ?? noPause),
+      ...limitsOf(market, region, originStates.origins),
       minutes: (minutes.get(key) ?? []).map(toMinuteMessage),
     }));
 }

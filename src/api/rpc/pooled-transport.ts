@@ -15,24 +15,24 @@ const maxCalls = defaultConnectionLimits.maxStreams / 2;
 export function poolTransports(create: () => Transport): Transport {
   const pool: { transport: Transport; calls: number }[] = [];
   const take = () => {
-    const known = pool.find(({ calls }) => calls < maxCalls);
-    const entry = known ?? { transport: create(), calls: 0 };
-    if (known === undefined) pool.push(entry);
+    const freeEntry = pool.find(({ calls }) => calls < maxCalls);
+    const entry = freeEntry ?? { transport: create(), calls: 0 };
+    if (freeEntry === undefined) pool.push(entry);
     entry.calls += 1;
     return entry;
   };
   return {
-    async unary(...given) {
+    async unary(...parameters) {
       const entry = take();
       try {
-        return await entry.transport.unary(...given);
+        return await entry.transport.unary(...parameters);
       } finally {
         entry.calls -= 1;
       }
     },
-    async stream(...given) {
+    async stream(...parameters) {
       const entry = take();
-      const response = await entry.transport.stream(...given).catch((error) => {
+      const response = await entry.transport.stream(...parameters).catch((error) => {
         entry.calls -= 1;
         throw error;
       });

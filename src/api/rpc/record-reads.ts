@@ -114,12 +114,12 @@ export function recordReads(context: JobContext): RecordReads {
   };
 }
 
-function requireColumns(names: readonly string[], known: readonly Column[]): Column[] {
+function requireColumns(names: readonly string[], columns: readonly Column[]): Column[] {
   return names.map((name, index) => {
-    const column = known.find((each) => each.name === name);
+    const column = columns.find((each) => each.name === name);
     if (column !== undefined) return column;
     const { msg, type } = problemText.notOneOf(
-      known.map((each) => each.name),
+      columns.map((each) => each.name),
       name,
     );
     throw Fault.invalid(['body', 'column', index], msg, type);
@@ -133,13 +133,19 @@ function toLedgerEntryMessage(
 ): MessageInitShape<typeof RecordEntrySchema> {
   const { unit, position } = entry;
   const { index, region, outcome, status } = unit;
-  const place = { unitIndex: index, unitKey: unit.unit.key, unitRegion: region, position, status };
+  const unitFields = {
+    unitIndex: index,
+    unitKey: unit.unit.key,
+    unitRegion: region,
+    position,
+    status,
+  };
   if (!hasRecord(entry) || item === null)
     return outcome?.status === 'FAILED'
-      ? { ...place, code: outcome.code, message: outcome.message }
-      : place;
+      ? { ...unitFields, code: outcome.code, message: outcome.message }
+      : unitFields;
   return {
-    ...place,
+    ...unitFields,
     item,
     record: formatExact(columns === null ? entry.record : pickColumns(rowOf(entry), columns)),
   };

@@ -107,16 +107,16 @@ export function createRemoteCore(
   const health = createClient(Health, transport);
   /** Calls GetSession, which counts as a request unless `token` shows that a call follows. */
   const getSession = async (credentials: Readonly<Record<string, string>>, token?: string) => {
-    const known: ResponseHeaders = {};
+    const responseHeaders: ResponseHeaders = {};
     const headers = {
       ...credentials,
       ...(token === undefined ? {} : { [admissionMetadata]: token }),
     };
-    const onHeader = (header: Headers) => void copyResponseHeaders(header, known);
+    const onHeader = (header: Headers) => void copyResponseHeaders(header, responseHeaders);
     const { session } = await toFault(
       sessions.getSession({}, { headers, timeoutMs: remoteTimeoutMs, onHeader }),
     );
-    return { session: session!, known };
+    return { session: session!, known: responseHeaders };
   };
   const requestOf = async (
     method: DescMethod,
@@ -154,9 +154,9 @@ export function createRemoteCore(
     await getSession(credentials, sign(JobService.method.getJob));
     const response = await requestOf(method, request, { ...call, waitMs: 0 });
     copyResponseHeaders(response.header, call.responseHeaders);
-    await addOutcome(method, response.message, call, async (target, read, reading) => {
-      const { header, message } = await requestOf(target, read, reading, sign(target));
-      copyResponseHeaders(header, reading.responseHeaders);
+    await addOutcome(method, response.message, call, async (target, read, readContext) => {
+      const { header, message } = await requestOf(target, read, readContext, sign(target));
+      copyResponseHeaders(header, readContext.responseHeaders);
       return message;
     });
     return response.message;
@@ -172,10 +172,16 @@ export function createRemoteCore(
         ...(source === '' ? {} : { [forwardedForHeader]: source }),
       };
       const token = admissions.sign(authorization ?? undefined, fullName(method));
-      const { session, known } = await getSession(credentials, token);
+      const { session, known: responseHeaders } = await getSession(credentials, token);
       const { userId, role, scopes, operatorRole, balance } = session;
       const permissions = { role, scopes, operatorRole: operatorRole || null } as Permissions;
-      return { ...permissions, userId, balance: Number(balance), headers: known, credentials };
+      return {
+        ...permissions,
+        userId,
+        balance: Number(balance),
+        headers: responseHeaders,
+        credentials,
+      };
     },
     count: async ({ credentials }) => (await getSession(credentials)).known,
     async unary(method, request, call) {

@@ -193,8 +193,8 @@ async function decode(
   try {
     return await compression.decompress(bytes, limit);
   } catch (error) {
-    const known = ConnectError.from(error);
-    throw known.code === Code.ResourceExhausted ? bodyTooLarge(limit) : known;
+    const connectError = ConnectError.from(error);
+    throw connectError.code === Code.ResourceExhausted ? bodyTooLarge(limit) : connectError;
   }
 }
 

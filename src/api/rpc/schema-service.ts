@@ -14,7 +14,7 @@ const schemaType = 'application/schema+json';
 /** Returns the handlers of gleaner.schema.v1.SchemaService. */
 export function schemaHandlers({ jobTypes }: JobContext): Handlers {
   const { method } = SchemaService;
-  const known = new Map(
+  const schemas = new Map(
     Array.from(jobTypes.methods.values(), ({ jobType }) => jobType)
       .filter((jobType) => jobType !== null)
       .map((jobType) => [nameOf(jobType), jobType]),
@@ -22,7 +22,7 @@ export function schemaHandlers({ jobTypes }: JobContext): Handlers {
   return {
     unary: new Map([
       handle(method.listSchemas, async () => ({
-        tables: Array.from(known.values(), (jobType) => ({
+        tables: Array.from(schemas.values(), (jobType) => ({
           market: jobType.market.name,
           kind: jobType.kind.name,
           schemaPath: pathOf(jobType),
@@ -35,7 +35,7 @@ export function schemaHandlers({ jobTypes }: JobContext): Handlers {
         fullName(method.getSchema),
         async function* (request: Message) {
           const { market, kind } = request as GetSchemaRequest;
-          const jobType = known.get(`${market}/${kind}`);
+          const jobType = schemas.get(`${market}/${kind}`);
           if (jobType === undefined)
             throw new Fault(
               'not_found',

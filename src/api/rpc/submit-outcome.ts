@@ -47,11 +47,11 @@ export async function addOutcome<C>(
     ms: number,
   ) => {
     const headers: ResponseHeaders = {};
-    const asked = {
+    const readRequest = {
       ...{ principal, requestId, signal, early, source },
       ...{ idempotencyKey: undefined, ifNoneMatch: undefined },
     };
-    const call = { ...asked, waitMs: ms, responseHeaders: headers };
+    const call = { ...readRequest, waitMs: ms, responseHeaders: headers };
     const message = await read(target, create(target.input, request), call);
     for (const name of [creditsHeader, timingHeader])
       if (headers[name] !== undefined) responseHeaders[name] = headers[name];

@@ -16,8 +16,8 @@ export function toMessage<D extends DescMessage>(
   schema: D,
   ...omitted: readonly string[]
 ): (document: object) => PlainMessage<D> {
-  const shown = schema.fields.filter(({ localName }) => !omitted.includes(localName));
-  const converters = shown.map((field) => [field.localName, converterOf(field)] as const);
+  const includedFields = schema.fields.filter(({ localName }) => !omitted.includes(localName));
+  const converters = includedFields.map((field) => [field.localName, converterOf(field)] as const);
   return (document) => {
     const message: Record<string, unknown> = {};
     for (const [name, convert] of converters) {

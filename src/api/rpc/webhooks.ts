@@ -22,11 +22,11 @@ export function webhookHandlers(context: JobContext): Handlers {
   const { store, clock, settings } = context;
   const account = AccountService.method;
   const operator = OperatorService.method;
-  const shown = (delivery: Delivery) => toDeliveryMessage(clock, delivery);
+  const toMessage = (delivery: Delivery) => toDeliveryMessage(clock, delivery);
 
   const list = async (userId: string | undefined, request: Parameters<typeof pageOf>[0]) => {
     const { items, next } = await store.deliveries.list({ userId }, pageOf(request));
-    return { deliveries: items.map(shown), nextPageToken: next ?? '' };
+    return { deliveries: items.map(toMessage), nextPageToken: next ?? '' };
   };
 
   const unary = new Map([
@@ -48,7 +48,7 @@ export function webhookHandlers(context: JobContext): Handlers {
       toWebhookMessage(await rotateSecret(context, principal.userId)),
     ),
     handle(account.testWebhook, async (_request, { principal }) =>
-      shown(await queueTest(context, principal.userId)),
+      toMessage(await queueTest(context, principal.userId)),
     ),
     handle(account.listDeliveries, (request, { principal }) => list(principal.userId, request)),
     handle(account.redeliverWebhook, async ({ deliveryId }, { principal }) => {
@@ -59,13 +59,13 @@ export function webhookHandlers(context: JobContext): Handlers {
         principal.userId,
       );
       if (delivery === null) throw new Fault('not_found', `There is no message '${deliveryId}'.`);
-      return shown(delivery);
+      return toMessage(delivery);
     }),
     handle(operator.listDeliveries, (request) =>
       list(request.userId === '' ? undefined : request.userId, request),
     ),
     handle(operator.testNotification, async () => ({
-      deliveries: (await queueOperatorTest(context)).map(shown),
+      deliveries: (await queueOperatorTest(context)).map(toMessage),
     })),
   ]);
   return { unary, stream: new Map() };

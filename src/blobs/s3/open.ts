@@ -136,9 +136,9 @@ export function openS3({
         if (found !== null) return lengthOf(found);
         // A response to HEAD has no body, and so no code that tells a missing object from a missing
         // bucket.
-        const { Body, ...others } = await client.send(new GetObjectCommand(object), inTime);
+        const { Body, ...metadata } = await client.send(new GetObjectCommand(object), inTime);
         (Body as Readable).destroy();
-        return lengthOf(others);
+        return lengthOf(metadata);
       } catch (error) {
         const fault = asFault(error, path);
         if (fault.code === 'not_found') return null;

@@ -41,7 +41,7 @@ export const accountStatus = ({ suspended, deletedAt }: Account): string => {
 export function accountWords(
   account: Account,
   display: Display,
-  others: [string, string][] = [],
+  counts: [string, string][] = [],
 ): string {
   const { id, name, email, balance, createdAt } = account;
   return display.pairs([
@@ -52,7 +52,7 @@ export function accountWords(
     ['balance', `${count(balance)} credits`],
     ['status', accountStatus(account)],
     ['created', display.time(createdAt)],
-    ...others,
+    ...counts,
   ]);
 }
 
@@ -66,9 +66,9 @@ export function addAccountCommands(program: Command): void {
     usage: 'show',
     about: 'Show your account, its balance, and where your key is from',
     async run({ client, keySource, show }) {
-      const { account: shown } = await client.call(method.getAccount, {});
-      await show(AccountSchema, shown!, (display) =>
-        accountWords(shown!, display, [['key', `of ${keySource}`]]),
+      const { account } = await client.call(method.getAccount, {});
+      await show(AccountSchema, account!, (display) =>
+        accountWords(account!, display, [['key', `of ${keySource}`]]),
       );
     },
   });

@@ -41,10 +41,10 @@ export function addCommand<Options = object>(parent: Command, spec: CommandSpec<
     else command.option(flags, text);
   }
   common(command, as);
-  return onRun(command, async (io, given: Options & CommonOptions, ...values) => {
-    const session = openSession(io, given, as);
+  return onRun(command, async (io, options: Options & CommonOptions, ...values) => {
+    const session = openSession(io, options, as);
     try {
-      return await spec.run(session, given, ...values);
+      return await spec.run(session, options, ...values);
     } catch (error) {
       throw session.explain(error);
     }

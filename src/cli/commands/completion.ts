@@ -65,8 +65,10 @@ export function addCompletion(program: CommandProgram): void {
   };
   const kinds = () => {
     const market = knownMarkets.find((name) => typed.includes(name));
-    const shown = jobTypes.filter((jobType) => market === undefined || jobType.market === market);
-    return new Map(shown.map((jobType) => [jobType.kind, aboutJobType(jobType)]));
+    const matchingTypes = jobTypes.filter(
+      (jobType) => market === undefined || jobType.market === market,
+    );
+    return new Map(matchingTypes.map((jobType) => [jobType.kind, aboutJobType(jobType)]));
   };
   const values: Readonly<Record<string, () => Iterable<readonly [string, string]>>> = {
     market: () => knownMarkets.map((market) => [market, ''] as const),
@@ -83,11 +85,11 @@ export function addCompletion(program: CommandProgram): void {
     role: () => operatorRoles.map((role) => [role, ''] as const),
   };
   const handler = (name: string) => {
-    const known = values[name];
+    const choices = values[name];
     return (
-      known &&
+      choices &&
       ((complete: Complete) => {
-        for (const [value, about] of known()) complete(value, about);
+        for (const [value, about] of choices()) complete(value, about);
       })
     );
   };

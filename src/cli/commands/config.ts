@@ -42,7 +42,7 @@ export function addConfigCommands(program: Command): void {
         value === null ? null : `${value.slice(0, 6)}…`;
       if (session.isJson) {
         const profiles = Object.keys(readProfiles(configFile).profiles);
-        const shown = {
+        const output = {
           file: configFile,
           profile,
           profiles,
@@ -50,7 +50,7 @@ export function addConfigCommands(program: Command): void {
           api_key: key(apiKey),
           operator_key: key(operatorKey),
         };
-        return session.write(`${JSON.stringify(shown)}\n`);
+        return session.write(`${JSON.stringify(output)}\n`);
       }
       const from = (source: Source) => (source === 'none' ? '' : `  (${source})`);
       await session.write(
@@ -81,7 +81,7 @@ function set(configFile: string, name: string, value: string, profile: string | 
   if (!/^[\w.-]+$/.test(into))
     throw new UsageError(`"${into}" is not a valid profile name: use letters, digits, _ . -`);
   const { [member]: _before, ...rest } = file.profiles[into] ?? {};
-  const kept =
+  const remaining =
     value === '' ? rest : { ...rest, [member]: member === 'url' ? checkUrl(value) : value };
-  writeProfiles(configFile, { ...file, profiles: { ...file.profiles, [into]: kept } });
+  writeProfiles(configFile, { ...file, profiles: { ...file.profiles, [into]: remaining } });
 }

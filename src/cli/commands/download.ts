@@ -65,8 +65,8 @@ async function saveTables(
     const path = join(folder, `${market}_${kind}_${jobId}${tableExtensions[format]}`);
     const stream = session.client.stream(JobService.method.exportRecords, { jobId, ...selection });
     await writeStream(session, await stream, path);
-    const shown = { job_id: jobId, name: basename(path), path, format };
-    await session.write(session.isJson ? `${JSON.stringify(shown)}\n` : `${path}\n`);
+    const output = { job_id: jobId, name: basename(path), path, format };
+    await session.write(session.isJson ? `${JSON.stringify(output)}\n` : `${path}\n`);
     if (!ended) session.note(`${jobId} has not ended: these are its records so far`);
   }
   return jobs.length;
@@ -88,7 +88,7 @@ export async function saveFiles(
       .finally(() => progress.end());
     for (const { file, path, fetched } of files) {
       const { name, sha256, items, scope } = file;
-      const shown = {
+      const output = {
         job_id: jobId,
         name,
         path,
@@ -98,7 +98,7 @@ export async function saveFiles(
         sha256,
         fetched,
       };
-      await session.write(session.isJson ? `${JSON.stringify(shown)}\n` : `${path}\n`);
+      await session.write(session.isJson ? `${JSON.stringify(output)}\n` : `${path}\n`);
     }
     saved += files.length;
     if (filesDeletedAt !== undefined)

@@ -56,7 +56,7 @@ function keyRequest({ expires, scopes, creditCeiling, test }: KeyFlags): {
 /** Returns the role; '' if the option is absent. Throws a UsageError for another text. */
 function roleOf(text: string | undefined): OperatorRole | '' {
   if (text === undefined) return '';
-  const role = operatorRoles.find((known) => known === text);
+  const role = operatorRoles.find((allowedName) => allowedName === text);
   if (role === undefined)
     throw new UsageError(`--role: "${text}" is not ${operatorRoles.join(', ')}`);
   return role;
@@ -64,7 +64,7 @@ function roleOf(text: string | undefined): OperatorRole | '' {
 
 function scopesOf(text: string): KeyScope[] {
   return text.split(',').map((name) => {
-    const scope = keyScopes.find((known) => known === name.trim());
+    const scope = keyScopes.find((allowedName) => allowedName === name.trim());
     if (scope === undefined)
       throw new UsageError(`--scopes: "${name}" is not ${keyScopes.join(' or ')}`);
     return scope;

@@ -34,8 +34,10 @@ export function addKindCommands(program: Command): void {
           PriceService.method.getPriceList,
           {},
         );
-        const shown = prices.filter((price) => market === undefined || price.market === market);
-        await session.list(KindPriceSchema, shown, columns(workingHours), 'No kinds.');
+        const matchingPrices = prices.filter(
+          (price) => market === undefined || price.market === market,
+        );
+        await session.list(KindPriceSchema, matchingPrices, columns(workingHours), 'No kinds.');
       },
     },
   );

@@ -36,8 +36,8 @@ function addDataCommands(program: Command): void {
     .description('Copy a backup to a new data folder, and verify every file');
   onRun(restore, async (io, _options, source: string, folder: string) => {
     const { restoreFrom } = await import('../../app/backup/restore.ts');
-    const place = /^https?:/.test(source) ? source : io.path(source);
-    const { files, bytes } = await restoreFrom(place, io.path(folder));
+    const backup = /^https?:/.test(source) ? source : io.path(source);
+    const { files, bytes } = await restoreFrom(backup, io.path(folder));
     io.say(`Restored ${counted(files, 'file')}, ${bytes.toLocaleString('en-US')} bytes.`);
   });
   const move = program

@@ -20,9 +20,9 @@ export function addPageCommands(program: Command): void {
     .option('--browser', 'fetch with the browser, whatever the origins file says');
   onRun(fetching, async (io, { region, save, ...options }: PageFlags, market, kind, id) => {
     const { openTarget, runFetch } = await import('../../app/page.ts');
-    const place = save === undefined ? {} : { save: io.path(save) };
+    const saveOptions = save === undefined ? {} : { save: io.path(save) };
     const target = openTarget(io.config(), marketPath(market), kind, id, region);
-    return (await runFetch(io.config(), target, { ...options, ...place }, io.say)) ? 0 : 1;
+    return (await runFetch(io.config(), target, { ...options, ...saveOptions }, io.say)) ? 0 : 1;
   });
   const extract = page
     .command('extract <market> <kind> <id-or-url>')

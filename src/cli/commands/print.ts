@@ -57,9 +57,9 @@ export function createDisplay({ isTerminal, hasColors }: DisplayOptions): Displa
   const display: Display = {
     table: (columns, rows) => table(columns, rows, display),
     pairs(values) {
-      const shown = values.filter(([, value]) => value !== '');
-      const width = Math.max(0, ...shown.map(([name]) => name.length));
-      return shown
+      const cellText = values.filter(([, value]) => value !== '');
+      const width = Math.max(0, ...cellText.map(([name]) => name.length));
+      return cellText
         .map(
           ([name, value, color = String]) =>
             `${paint('dim', name.padEnd(width))}  ${color(plain(value))}\n`,
@@ -88,8 +88,8 @@ function table<Row>(
   if (rows.length === 0) return '';
   const cells = rows.map((row) =>
     columns.map(({ text, paint }) => {
-      const shown = plain(text(row, display));
-      return paint === undefined ? shown : paint(shown, display);
+      const cellText = plain(text(row, display));
+      return paint === undefined ? cellText : paint(cellText, display);
     }),
   );
   const widths = columns.map(({ name }, at) =>

@@ -108,12 +108,16 @@ export function settingsOf(
   const profile = file.profiles[name];
   if (profile === undefined && (flags.profile ?? environment.profile ?? file.profile) !== undefined)
     throw new UsageError(`No profile "${name}" in ${environment.configFile}`);
-  const pick = (flag: string | undefined, given: string | null, kept: string | undefined) => {
+  const pick = (
+    flag: string | undefined,
+    setting: string | null,
+    storedValue: string | undefined,
+  ) => {
     const choices: [string | null | undefined, Source][] = [
       [flag, 'flag'],
-      [flags.profile === undefined ? undefined : kept, 'profile'],
-      [given, 'environment'],
-      [kept, 'profile'],
+      [flags.profile === undefined ? undefined : storedValue, 'profile'],
+      [setting, 'environment'],
+      [storedValue, 'profile'],
     ];
     const [value, from] = choices.find(([value]) => value) ?? [null, 'none' as const];
     return { value: value ?? null, from };

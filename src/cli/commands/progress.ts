@@ -70,15 +70,15 @@ export function showProgress(
 
 function lines(to: CommandOutput, now: () => number): ProgressDisplay {
   const words = createWords(now);
-  const said = new Map<string, { at: number; status: string }>();
+  const printedStates = new Map<string, { at: number; status: string }>();
   const started = new Set<string>();
   return {
     job(job) {
       const text = words(job);
-      const before = said.get(job.jobId);
+      const before = printedStates.get(job.jobId);
       // Counts change often: one line per 5 seconds keeps logs short.
       if (before?.status === job.status && !job.ended && now() - before.at < 5_000) return;
-      said.set(job.jobId, { at: now(), status: job.status });
+      printedStates.set(job.jobId, { at: now(), status: job.status });
       to.write(`${job.jobId}  ${text}\n`);
     },
     file(name, bytes, size) {
@@ -106,12 +106,12 @@ function bars(to: CommandOutput, now: () => number): ProgressDisplay {
     cliProgress.Presets.shades_classic,
   );
   const words = createWords(now);
-  const known = new Map<string, cliProgress.SingleBar>();
+  const barsByJob = new Map<string, cliProgress.SingleBar>();
   const bar = (name: string, total: number): cliProgress.SingleBar => {
-    let found = known.get(name);
+    let found = barsByJob.get(name);
     if (found === undefined) {
       found = all.create(Math.max(1, total), 0, { name, words: '' });
-      known.set(name, found);
+      barsByJob.set(name, found);
     }
     return found;
   };

@@ -77,9 +77,9 @@ type ListSpec<I extends DescMessage, O extends DescMessage> = CallSpec<DescMetho
 };
 
 type ShowSpec<I extends DescMessage, O extends DescMessage> = CallSpec<DescMethodUnary<I, O>> & {
-  words(shown: Shown<MessageShape<O>>, display: Display, ...values: string[]): string;
+  words(displayed: Shown<MessageShape<O>>, display: Display, ...values: string[]): string;
   /** Returns the exit code. Default: 0. */
-  code?(shown: Shown<MessageShape<O>>): number;
+  code?(displayed: Shown<MessageShape<O>>): number;
 };
 
 const exportOption = ['--export <format>', 'export every matching entry: csv or jsonl'] as const;
@@ -103,16 +103,16 @@ export function addList<I extends DescMessage, O extends DescMessage>(
       if (exportMethod !== undefined && flags.export !== undefined)
         return exportEntries(session, spec, exportMethod, flags);
       const max = integer('--limit', flags.limit, 50);
-      const called = methodOf(spec, session);
+      const calledMethod = methodOf(spec, session);
       const request = await requestOf(spec, session, flags, values);
-      const field = called.output.fields.find(({ fieldKind }) => fieldKind === 'list')!;
+      const field = calledMethod.output.fields.find(({ fieldKind }) => fieldKind === 'list')!;
       const rows = (page: MessageShape<DescMessage>) =>
         (page as never)[field.localName] as Message[];
-      const entries = isPaged(called)
-        ? await readPages(session, called, request, rows, max)
-        : rows(await session.client.call(called, request));
-      const shown = ownerColumn && session.isOperator ? [...columns, ownerColumn] : columns;
-      await session.list(field.message!, entries, shown as never, none);
+      const entries = isPaged(calledMethod)
+        ? await readPages(session, calledMethod, request, rows, max)
+        : rows(await session.client.call(calledMethod, request));
+      const displayed = ownerColumn && session.isOperator ? [...columns, ownerColumn] : columns;
+      await session.list(field.message!, entries, displayed as never, none);
     },
   });
 }
@@ -131,25 +131,25 @@ export function addShow<I extends DescMessage, O extends DescMessage>(
     about,
     options,
     as: accessOf(spec),
-    async run(session, flags, ...given: (string | string[])[]) {
+    async run(session, flags, ...flagValues: (string | string[])[]) {
       const callOnce = async (...values: string[]) => {
-        const called = methodOf(spec, session);
-        const { output } = called;
+        const calledMethod = methodOf(spec, session);
+        const { output } = calledMethod;
         const request = await requestOf(spec, session, flags, values);
-        const response = await session.client.call(called, request);
-        const [field, ...others] = output.fields;
-        const isWrapped = field?.fieldKind === 'message' && others.length === 0;
-        const shown: Message = isWrapped ? (response as never)[field.localName] : response;
+        const response = await session.client.call(calledMethod, request);
+        const [field, ...furtherFields] = output.fields;
+        const isWrapped = field?.fieldKind === 'message' && furtherFields.length === 0;
+        const displayed: Message = isWrapped ? (response as never)[field.localName] : response;
         if (output.fields.length > 0 || !session.isJson)
-          await session.show(isWrapped ? field.message : output, shown, (display) =>
-            words(shown as never, display, ...values),
+          await session.show(isWrapped ? field.message : output, displayed, (display) =>
+            words(displayed as never, display, ...values),
           );
-        return code?.(shown as never);
+        return code?.(displayed as never);
       };
-      const [ids] = given;
+      const [ids] = flagValues;
       return Array.isArray(ids)
         ? forEach(session, ids, callOnce)
-        : callOnce(...(given as string[]));
+        : callOnce(...(flagValues as string[]));
     },
   });
 }
@@ -262,14 +262,14 @@ async function requestOf(
   const { usage, options = [], request } = spec;
   const names = [...usage.matchAll(/[<[]([\w-]+)/g)].map(([, name]) => camelCase(name!));
   const declared = options.map(([text]) => camelCase(/--([\w-]+)/.exec(text)![1]!));
-  const given: Flags = Object.fromEntries([
+  const flagValues: Flags = Object.fromEntries([
     ...declared.map((name) => [name, flags[name]]),
     ...names.map((name, at) => [name, values[at]]),
   ]);
-  if (given.scheduleId !== undefined) await checkSchedule(session, given.scheduleId);
+  if (flagValues.scheduleId !== undefined) await checkSchedule(session, flagValues.scheduleId);
   const { input } = methodOf(spec, session);
   const fields = input.fields.flatMap(({ localName, scalar }) => {
-    const value = given[localName];
+    const value = flagValues[localName];
     const isText = scalar === ScalarType.STRING && typeof value === 'string';
     return isText || (scalar === ScalarType.BOOL && value === true)
       ? [[localName, value] as const]
@@ -277,8 +277,8 @@ async function requestOf(
   });
   return {
     ...Object.fromEntries(fields),
-    ...(typeof given.market === 'string' ? { market: marketPath(given.market) } : {}),
-    ...(given.job === undefined ? {} : { jobId: await findJobId(session, given.job) }),
+    ...(typeof flagValues.market === 'string' ? { market: marketPath(flagValues.market) } : {}),
+    ...(flagValues.job === undefined ? {} : { jobId: await findJobId(session, flagValues.job) }),
     ...(session.userId !== '' && input.field.userId ? { userId: session.userId } : {}),
     ...(await request?.(flags, session, ...values)),
   };

@@ -118,7 +118,7 @@ const limitFields = [
   ['end', 'end_at'],
   ['maxTotalCredits', 'max_total_credits'],
 ] as const;
-const kept = (text: string | undefined) => (text === none ? undefined : text);
+const valueOrNone = (text: string | undefined) => (text === none ? undefined : text);
 
 export function addScheduleUpdate(schedule: Command): void {
   addCommand<EditFlags>(schedule, {
@@ -126,8 +126,8 @@ export function addScheduleUpdate(schedule: Command): void {
     about: 'Change what the flags name, and the units if there is a file; `none` removes a limit',
     options: editOptions,
     async run(session, flags, scheduleId: string, file: string | undefined) {
-      const { start, end, maxTotalCredits, format, set = [], ...others } = flags;
-      const { cron, name, timeZone, overlap, missed, ...optionTexts } = others;
+      const { start, end, maxTotalCredits, format, set = [], ...requestFlags } = flags;
+      const { cron, name, timeZone, overlap, missed, ...optionTexts } = requestFlags;
       const changed = optionsOf(optionTexts);
       const { client } = session;
       const found = await client.call(method.getSchedule, { scheduleId });
@@ -140,7 +140,11 @@ export function addScheduleUpdate(schedule: Command): void {
       const request: MessageInitShape<typeof UpdateScheduleRequestSchema> = {
         scheduleId,
         ...withoutAbsent({ cron, name, timeZone, overlap, missed }),
-        ...limitsOf({ start: kept(start), end: kept(end), maxTotalCredits: kept(maxTotalCredits) }),
+        ...limitsOf({
+          start: valueOrNone(start),
+          end: valueOrNone(end),
+          maxTotalCredits: valueOrNone(maxTotalCredits),
+        }),
         clear: limitFields.flatMap(([flag, field]) => (flags[flag] === none ? [field] : [])),
         ...(prepared === null ? {} : { request: requestText(jobType, prepared) }),
         ...(Object.keys(changed).length === 0

@@ -96,17 +96,17 @@ async function submit(
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     })
     .catch(failed);
-  const shown: JsonObject = {
+  const output: JsonObject = {
     job_id: jobId,
     ...(JSON.parse(messageWriter(jobType.method.output)(response)) as JsonObject),
   };
   if (!session.isJson) {
-    const units = shown.total_items ?? shown.total_urls ?? shown.total ?? prepared.total ?? 1;
+    const units = output.total_items ?? output.total_urls ?? output.total ?? prepared.total ?? 1;
     session.note(
-      `${counted(Number(units), 'unit')} submitted for ${counted(Number(shown.cost ?? 0), 'credit')}: ${shown.status}`,
+      `${counted(Number(units), 'unit')} submitted for ${counted(Number(output.cost ?? 0), 'credit')}: ${output.status}`,
     );
   }
-  if (!record) await session.write(`${session.isJson ? JSON.stringify(shown) : jobId}\n`);
+  if (!record) await session.write(`${session.isJson ? JSON.stringify(output) : jobId}\n`);
   if (!wait && !record && download === undefined) return undefined;
   const ended = await waitForJobs(session, [jobId]);
   if (download !== undefined && ended.every((job) => job.ended))

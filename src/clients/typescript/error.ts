@@ -109,8 +109,8 @@ export async function errorOf(response: Response): Promise<GleanerError> {
  * says.
  */
 export function errorOfUnary(thrown: unknown, method: string): GleanerError {
-  const known = reportedError(thrown);
-  if (known !== undefined) return known;
+  const gleanerError = reportedError(thrown);
+  if (gleanerError !== undefined) return gleanerError;
   const detail = `${method}: the response is not as the contract says: ${ConnectError.from(thrown).rawMessage}`;
   return new GleanerError({ status: -1, detail, cause: thrown });
 }
@@ -139,7 +139,8 @@ export function reasonOf(error: unknown): string {
 /** Returns the error that the service, or the connection, reported. */
 function reportedError(thrown: unknown): GleanerError | undefined {
   const error = ConnectError.from(thrown);
-  for (const known of [thrown, error.cause]) if (known instanceof GleanerError) return known;
+  for (const gleanerError of [thrown, error.cause])
+    if (gleanerError instanceof GleanerError) return gleanerError;
   if (!error.isWireError) return undefined;
   const [fault] = error.findDetails(FaultSchema);
   const status = codeToHttpStatus(error.code);

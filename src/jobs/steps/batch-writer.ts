@@ -78,9 +78,9 @@ export function createBatchWriter(
   };
   /** Stores the record of a single unit for later jobs. Its outcome does not depend on it. */
   const storeRecent = async () => {
-    const kept = keepRecent?.();
+    const recent = keepRecent?.();
     keepRecent = undefined;
-    await kept?.catch((error) => {
+    await recent?.catch((error) => {
       const { message } = Fault.from(error);
       context.log.warn({ jobId: job.id, batchId: id, error: message }, 'recent record not stored');
     });
@@ -170,8 +170,8 @@ export function createBatchWriter(
         const counter = createQualityCounter(fields, added.counts());
         const earlier = openRecords(context, batch);
         const composed = await writeSegment(context, job, complete, (index) => {
-          const kept = records.get(index);
-          if (kept !== undefined) return kept;
+          const storedRecord = records.get(index);
+          if (storedRecord !== undefined) return storedRecord;
           return earlier.read(index).then((record) => {
             if (record !== null && ofEarlierClaims.has(index)) counter.add(parseRecord(record));
             return record;
@@ -219,11 +219,11 @@ async function untilWritten<T>(
   write: () => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const { id, jobId, wait: waited } = batch;
+  const { id, jobId, wait: previousWait } = batch;
   for (let failures = 0; ; ) {
     try {
       const result = await write();
-      if (failures > 0) await updateClaim(store, batch, { wait: waited }).catch(() => {});
+      if (failures > 0) await updateClaim(store, batch, { wait: previousWait }).catch(() => {});
       return result;
     } catch (error) {
       if (signal.aborted || countsAsStalled(error)) throw error;
@@ -234,7 +234,7 @@ async function untilWritten<T>(
         'records not written',
       );
       const now = clock.steady();
-      const tries = waited?.tries ?? {};
+      const tries = previousWait?.tries ?? {};
       const wait = { since: now, until: now + ms, reason: 'storage unavailable', failures, tries };
       await updateClaim(store, batch, { wait }).catch(() => {});
       await clock.sleep(ms, signal);

@@ -55,7 +55,7 @@ async function readUnits(
   const { clock } = context;
   const halt = new AbortController();
   // Both signals end with the batch, so nothing has to be released.
-  const { signal: reading } = linkSignals(signal, halt.signal);
+  const { signal: readSignal } = linkSignals(signal, halt.signal);
   let flushed = clock.steady();
   let hasClaim = true;
   let left = 0;
@@ -74,7 +74,7 @@ async function readUnits(
   const readNext = async (outstanding: Iterable<number>, later: Map<number, DeferredUnit>) => {
     for (const index of outstanding) {
       const budget = { tries: tries.get(`${index}`) ?? 0, until: since + maxWaitMs[job.lane] };
-      const result = await readUnit(context, job, batch, index, reading, budget);
+      const result = await readUnit(context, job, batch, index, readSignal, budget);
       if ('until' in result) {
         later.set(index, result);
         tries.set(`${index}`, result.tries);
@@ -117,8 +117,8 @@ async function readUnits(
 /**
  * Returns the start of a batch's wait for its origins: now, unless it last waited for an origin.
  */
-function waitingSince(waited: BatchWait | null, now: number): number {
-  return waited !== null && waited.failures === 0 ? waited.since : now;
+function waitingSince(previousWait: BatchWait | null, now: number): number {
+  return previousWait !== null && previousWait.failures === 0 ? previousWait.since : now;
 }
 
 /** Returns the wait of a batch whose units are deferred: until the last of them may be retried. */
@@ -205,11 +205,11 @@ function abandoned({ outcomes, stalledClaims, isolated }: Batch, index: number):
       `the unit was started ${all} times on its own, and its worker crashed or failed each time`,
     );
   }
-  const others = Object.values(outcomes).filter(
+  const otherOutcomes = Object.values(outcomes).filter(
     (outcome) => outcome.status === 'FAILED' && outcome.code === 'work_abandoned',
   ).length;
-  if (others >= maxAbandoned)
-    return fail(`${others} other units of the batch crashed their workers`);
+  if (otherOutcomes >= maxAbandoned)
+    return fail(`${otherOutcomes} other units of the batch crashed their workers`);
   if (stalledClaims > maxStalledClaims) {
     return fail(`the batch was claimed ${maxStalledClaims} consecutive times without progress`);
   }

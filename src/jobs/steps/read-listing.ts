@@ -167,11 +167,11 @@ async function writeUnitFile(
   at: number,
   pages: AsyncGenerator<ListPage, ListSummary, void>,
 ): Promise<StoredFile> {
-  const { pack, unit, place, write } = fileOf(context, target, at);
+  const { pack, unit, place: filePlace, write } = fileOf(context, target, at);
   let entries = 0;
   async function* chunks() {
-    yield pack.head(unit, place);
-    entries = yield* pack.body(pages, unit, place);
+    yield pack.head(unit, filePlace);
+    entries = yield* pack.body(pages, unit, filePlace);
   }
   return write(chunks(), () => entries);
 }
@@ -187,9 +187,9 @@ async function copyUnitFile(
   at: number,
   source: StoredFile,
 ): Promise<StoredFile | null> {
-  const { pack, unit, place, write } = fileOf(context, target, at);
+  const { pack, unit, place: filePlace, write } = fileOf(context, target, at);
   async function* chunks() {
-    yield pack.head(unit, place);
+    yield pack.head(unit, filePlace);
     yield* bodyOf(context, source);
   }
   try {

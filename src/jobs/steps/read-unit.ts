@@ -110,14 +110,14 @@ async function readWithRetries(
       job.rereadOf === null
         ? pages.openSession(market, batch.region, signal, caller)
         : await openKeptSession(context, job, batch, index);
-    const kept = keepsPages(job) ? capturePages(session.fetch) : null;
+    const capture = keepsPages(job) ? capturePages(session.fetch) : null;
     const withPages = (result: UnitResult) =>
-      kept === null ? result : { ...result, pages: kept.captured };
+      capture === null ? result : { ...result, pages: capture.captured };
     let fault: Fault;
     try {
-      const fetch = guardedFetch(context, kept?.fetch ?? session.fetch, batch, index);
-      const reading = { region: batch.region, fetch, keptAt: session.readAt };
-      const result = await tryRead(context, job, batch, index, reading, observer);
+      const fetch = guardedFetch(context, capture?.fetch ?? session.fetch, batch, index);
+      const readContext = { region: batch.region, fetch, keptAt: session.readAt };
+      const result = await tryRead(context, job, batch, index, readContext, observer);
       await session.end(null);
       return withPages(result);
     } catch (error) {
@@ -172,9 +172,9 @@ function guardedFetch(
 /** Message of a unit that a defect of the program ended: the log has the details. */
 const internalMessage = 'The page could not be read because of an internal error.';
 
-function failed({ code, message }: Fault, waited = false): UnitResult {
+function failed({ code, message }: Fault, hasWaited = false): UnitResult {
   const reason = code === 'internal' ? internalMessage : message;
-  const text = waited ? `${reason}; the maximum wait was exceeded` : reason;
+  const text = hasWaited ? `${reason}; the maximum wait was exceeded` : reason;
   return { outcome: { status: 'FAILED', code, message: text.slice(0, maxMessageLength) } };
 }
 
@@ -189,12 +189,12 @@ async function tryRead(
   job: Job,
   batch: Batch,
   index: number,
-  reading: ReadContext & { keptAt: number | undefined },
+  readContext: ReadContext & { keptAt: number | undefined },
   observer: DriftObserver,
 ): Promise<UnitResult> {
   const { clock, settings } = context;
   const { reader, kind } = context.jobTypes.of(job);
-  const { keptAt } = reading;
+  const { keptAt } = readContext;
   /** Adds the provenance of a result whose pages are kept. */
   const sourced = (outcome: Outcome): Outcome => {
     if (outcome.status === 'FAILED' || (keptAt === undefined && !keepsPages(job))) return outcome;
@@ -208,7 +208,7 @@ async function tryRead(
   const unit = batch.units[index]!;
   if (reader.sort === 'list') {
     const target = { job, batch, index };
-    const listing = { ...reading, readAt: keptAt ?? clock.now() };
+    const listing = { ...readContext, readAt: keptAt ?? clock.now() };
     return { outcome: sourced(await readListing(context, target, reader, listing, observer)) };
   }
   const outcomeAt = (readAt: number) => ({
@@ -216,16 +216,16 @@ async function tryRead(
     attempt: batch.attempt,
     readAt,
   });
-  const { kept, isMarked, keep } = await findRecent(context, job, batch, unit);
-  if (kept) {
-    const outcome = outcomeAt(kept.at);
+  const { kept: stored, isMarked, keep } = await findRecent(context, job, batch, unit);
+  if (stored) {
+    const outcome = outcomeAt(stored.at);
     return {
-      outcome: isMarked ? { ...outcome, collectedAt: kept.at } : outcome,
-      payload: kept.body,
+      outcome: isMarked ? { ...outcome, collectedAt: stored.at } : outcome,
+      payload: stored.body,
     };
   }
   const reportContradictions = observer.contradictions;
-  const record = await reader.read(unit.input, { ...reading, reportContradictions });
+  const record = await reader.read(unit.input, { ...readContext, reportContradictions });
   const readAt = keptAt ?? clock.now();
   observer.page([record]);
   const payload = Buffer.from(JSON.stringify(record));

@@ -55,7 +55,7 @@ export async function work(
   const stop = new AbortController();
   const { signal: both, release } = linkSignals(signal, stop.signal);
   const heartbeat = renewClaim(context, batch, extend, stop);
-  const known = Object.keys(batch.outcomes).length;
+  const outcomeCount = Object.keys(batch.outcomes).length;
   const writer = createBatchWriter(context, job, batch, both);
   try {
     const end = await readClaimed(context, job, batch, {
@@ -71,7 +71,7 @@ export async function work(
     if (stop.signal.aborted) await excuse(context, batch);
     else if (signal.aborted) await releaseClaim(context, batch, message);
     else {
-      const hasProgress = Object.keys(batch.outcomes).length > known;
+      const hasProgress = Object.keys(batch.outcomes).length > outcomeCount;
       const failures = hasProgress ? 1 : (batch.wait?.failures ?? 0) + 1;
       await backOff(context, batch, message, Fault.from(error), failures, signal);
     }
@@ -124,9 +124,9 @@ async function readClaimed(
   context: JobContext,
   job: Job,
   batch: Batch,
-  { message, writer, reading, stopping }: ClaimedWork,
+  { message, writer, reading: readSignal, stopping }: ClaimedWork,
 ): Promise<'done' | 'released' | 'lost'> {
-  const read = await readerOf(batch)(context, job, batch, writer, reading);
+  const read = await readerOf(batch)(context, job, batch, writer, readSignal);
   if (read === null) return 'lost';
   if (read === 'busy') {
     const isReleased = await postpone(context, batch, message, isolatedRetryMs, stopping);
@@ -226,12 +226,12 @@ export async function backOff(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log, random } = context;
-  const { id, jobId, wait: waited } = batch;
+  const { id, jobId, wait: previousWait } = batch;
   const ms = backOffMs(storageBackOff, failures, random());
   log.error({ jobId, batchId: id, failures, ms, error: fault.message }, 'batch requeued');
   const now = clock.steady();
   const reason = fault.isOutage ? 'storage unavailable' : 'internal error';
-  const wait = { since: now, until: now + ms, reason, tries: waited?.tries ?? {}, failures };
+  const wait = { since: now, until: now + ms, reason, tries: previousWait?.tries ?? {}, failures };
   try {
     const end = { failed: countsAsStalled(fault), wait };
     await releaseUntil(context, batch, message, wait.until, signal, end);

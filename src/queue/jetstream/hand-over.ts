@@ -93,11 +93,11 @@ export function handOver(
 ): Handle {
   const { connection, members } = options;
   let turn = 0;
-  return async (given, extend) => {
-    let message = given;
+  return async (delivery, extend) => {
+    let message = delivery;
     for (;;) {
-      const place = placeOf(message);
-      const owners = place === null ? [members.self] : members.ownersOf(place);
+      const workPlace = placeOf(message);
+      const owners = workPlace === null ? [members.self] : members.ownersOf(workPlace);
       if (owners.includes(members.self)) return handle(message, extend);
       const session = connection.current();
       if (session === null) throw unreachable();

@@ -45,10 +45,10 @@ type Report = z.infer<typeof reportSchema>;
  */
 export function joinMembers({ connection, subject, timing, clock }: MembersOptions): Members {
   const self = newId();
-  const others = new Map<string, { heardAt: number; presence: AbortController }>();
+  const members = new Map<string, { heardAt: number; presence: AbortController }>();
   const owners = createOwners();
   const leaving = new AbortController();
-  const rank = () => owners.use([self, ...others.keys()]);
+  const rank = () => owners.use([self, ...members.keys()]);
   rank();
 
   const report = (event: Report['event']) => {
@@ -59,20 +59,23 @@ export function joinMembers({ connection, subject, timing, clock }: MembersOptio
     }
   };
   const remove = (id: string) => {
-    others.get(id)?.presence.abort();
-    if (others.delete(id)) rank();
+    members.get(id)?.presence.abort();
+    if (members.delete(id)) rank();
   };
   const hear = ({ id, event }: Report) => {
     if (id === self) return;
     if (event === 'left') return remove(id);
-    const known = others.get(id);
-    others.set(id, { presence: known?.presence ?? new AbortController(), heardAt: clock.steady() });
-    if (known === undefined) rank();
+    const member = members.get(id);
+    members.set(id, {
+      presence: member?.presence ?? new AbortController(),
+      heardAt: clock.steady(),
+    });
+    if (member === undefined) rank();
     if (event === 'joined') report('here');
   };
   const removeAbsent = () => {
     const earliest = clock.steady() - timing.absentMs;
-    for (const [id, { heardAt }] of others) if (heardAt < earliest) remove(id);
+    for (const [id, { heardAt }] of members) if (heardAt < earliest) remove(id);
   };
 
   const follow = async (): Promise<void> => {
@@ -97,7 +100,7 @@ export function joinMembers({ connection, subject, timing, clock }: MembersOptio
   return {
     self,
     ownersOf: owners.of,
-    presenceOf: (id) => others.get(id)?.presence.signal ?? null,
+    presenceOf: (id) => members.get(id)?.presence.signal ?? null,
     remove,
     leave() {
       leaving.abort(new Error('the process consumes no more'));

@@ -69,9 +69,9 @@ export function openLocalQueue({
 
   /** Returns the consumers that may handle a message. */
   const candidatesOf = ({ owners, subscribers }: Topic, message: QueueMessage): Subscriber[] => {
-    const place = placeOf(message);
-    if (place === null) return subscribers;
-    const ids = owners.of(place);
+    const workPlace = placeOf(message);
+    if (workPlace === null) return subscribers;
+    const ids = owners.of(workPlace);
     return subscribers.filter(({ member }) => ids.includes(member));
   };
 

@@ -80,19 +80,19 @@ const nameIn = ({ id }: Declaration, field: string): string =>
 /** Converts a document for storage. */
 export function writeDocument(declaration: Declaration, document: object): StoredDocument {
   const { id, fields } = declaration;
-  const given = document as Record<string, unknown>;
+  const values = document as Record<string, unknown>;
   const sparse = sparseFields(declaration);
   const stored: StoredDocument = {
     _id:
       id.length === 1
-        ? String(given[id[0]!]).toWellFormed()
-        : idText(id.map((field) => given[field])),
+        ? String(values[id[0]!]).toWellFormed()
+        : idText(id.map((field) => values[field])),
     ...initialFields[declaration.name as CollectionName],
   };
   for (const field of Object.keys(fields)) {
-    if (nameIn(declaration, field) === '_id' || (sparse.includes(field) && given[field] === null))
+    if (nameIn(declaration, field) === '_id' || (sparse.includes(field) && values[field] === null))
       continue;
-    stored[field] = toStored(declaration, field, given[field]);
+    stored[field] = toStored(declaration, field, values[field]);
   }
   return stored;
 }

@@ -70,20 +70,20 @@ export function openEngine(
   { isImport = false } = {},
 ): MongoEngine {
   let current = connect(uri);
-  const place = `MongoDB at ${current.client.options.hosts.join(', ') || current.client.options.srvHost}`;
+  const address = `MongoDB at ${current.client.options.hosts.join(', ') || current.client.options.srvHost}`;
   let closed = false;
   const prepare = async ({ client, database }: Connection) => {
     // An explicit connect(), because a client whose implicit connect fails stays closed. Every
     // error counts as temporary, such as a host name or a login that does not exist yet.
     await client.connect().catch((thrown: Error) => {
-      throw new Fault('unavailable', `${place} does not answer: ${thrown.message}`, {
+      throw new Fault('unavailable', `${address} does not answer: ${thrown.message}`, {
         component: 'store',
         cause: thrown,
       });
     });
     const time = () => readTime(database);
     return migrate(database, {
-      place,
+      place: address,
       steps,
       compatibleFrom,
       holder: newId(),
@@ -98,7 +98,7 @@ export function openEngine(
     const used = current;
     try {
       if (closed)
-        throw new Fault('unavailable', `${place}: the connection was closed`, {
+        throw new Fault('unavailable', `${address}: the connection was closed`, {
           component: 'store',
         });
       used.version ??= prepare(used).catch((thrown) => {
@@ -111,11 +111,11 @@ export function openEngine(
         current = connect(uri);
         used.client.close().catch(() => {});
       }
-      throw toFault(place, thrown);
+      throw toFault(address, thrown);
     }
   };
   return {
-    place,
+    place: address,
     run: (call) => attempt(({ collections }) => call(collections)),
     schemaVersion: () => attempt(async (_, version) => version),
     ping: () => attempt(({ database }) => readTime(database)),
@@ -191,15 +191,15 @@ async function readTime(database: Db): Promise<number> {
   return (localTime as Date).getTime();
 }
 
-function toFault(place: string, thrown: unknown): Error {
+function toFault(address: string, thrown: unknown): Error {
   if (thrown instanceof Fault || thrown instanceof ConfigError) return thrown;
   const isHungUp =
     thrown instanceof Error && resetCodes.has(String((thrown as NodeJS.ErrnoException).code));
   if (!(thrown instanceof MongoError) && !isHungUp) return Fault.from(thrown);
   const away = isHungUp || isUnavailable(thrown as MongoError);
   const words = away
-    ? `${place} does not answer: ${thrown.message}`
-    : `${place}: ${thrown.message}`;
+    ? `${address} does not answer: ${thrown.message}`
+    : `${address}: ${thrown.message}`;
   return new Fault(away ? 'unavailable' : 'internal', words, { component: 'store', cause: thrown });
 }
 

@@ -180,9 +180,9 @@ async function openDraft(
   if ((await deletedJobs.countDocuments({ _id: job.id })) > 0) throw deletedFault(job.id);
   const draft = newId();
   if (await unlessDuplicate(() => jobs.insertOne(writeJob(job, draft, 'writing')))) return draft;
-  const known = await jobs.findOne({ _id: job.id });
-  if (known?.state === 'writing') return known.draft;
-  if (known?.state === 'removing') throw removedFault(job.id);
-  if (known) return null;
+  const stored = await jobs.findOne({ _id: job.id });
+  if (stored?.state === 'writing') return stored.draft;
+  if (stored?.state === 'removing') throw removedFault(job.id);
+  if (stored) return null;
   throw new Fault('conflict', `another job already has the number ${job.number}`);
 }

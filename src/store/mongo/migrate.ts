@@ -73,8 +73,8 @@ async function addUnitsOfItems(database: Db): Promise<void> {
     await items.bulkWrite(
       found.map(({ _id, series, source, seenAt, seenJob, seenBatch }) => {
         const units = series === '' ? {} : { [unitInSeries(series, source!)]: seenAt };
-        const reading = { foundJob: seenJob, foundBatch: seenBatch, readAt: seenAt };
-        const $set = { ...reading, units, unreadUnits: [], revision: 0 };
+        const itemReading = { foundJob: seenJob, foundBatch: seenBatch, readAt: seenAt };
+        const $set = { ...itemReading, units, unreadUnits: [], revision: 0 };
         return {
           updateOne: { filter: { _id }, update: { $set, $unset: { source: '', seenBatch: '' } } },
         };
@@ -139,14 +139,15 @@ const pollMs = 100;
  * `unavailable` if another process is still migrating it after 10 seconds.
  */
 export async function migrate(database: Db, options: MigrateOptions): Promise<number> {
-  const { place, steps, holder, time, clock, isImport = false } = options;
+  const { place: address, steps, holder, time, clock, isImport = false } = options;
   const schema: Collection<SchemaDocument> = database.collection('schema');
   const waitUntil = clock.steady() + maxWaitMs;
   for (;;) {
     const found = await readSchema(schema);
-    if (isTooNew(found, steps.length)) throw new NewerDataError(place, found.version, steps.length);
+    if (isTooNew(found, steps.length))
+      throw new NewerDataError(address, found.version, steps.length);
     if (found.movingFrom !== undefined && !isImport)
-      throw new IncompleteMoveError(place, found.movingFrom);
+      throw new IncompleteMoveError(address, found.movingFrom);
     if (found.version >= steps.length) return found.version;
     const now = await time();
     const { matchedCount: claimed } = await schema.updateOne(
@@ -158,7 +159,7 @@ export async function migrate(database: Db, options: MigrateOptions): Promise<nu
     else
       throw new Fault(
         'unavailable',
-        `${place} is being migrated to schema version ${steps.length}`,
+        `${address} is being migrated to schema version ${steps.length}`,
         {
           component: 'store',
         },

@@ -36,9 +36,9 @@ export function originStore(engine: MongoEngine): OriginStore {
 
     lease: (origin, request) =>
       engine.run(async ({ origins }) => {
-        const known = latest.get(origin);
-        const isRecent = known !== undefined && request.now - known.at < recentMs;
-        let before = isRecent ? known.origin : await readOrigin(origins, origin);
+        const previous = latest.get(origin);
+        const isRecent = previous !== undefined && request.now - previous.at < recentMs;
+        let before = isRecent ? previous.origin : await readOrigin(origins, origin);
         for (;;) {
           const { leases } = before;
           const { holdings, ...granted } = grant(before.holdings, request);

@@ -43,17 +43,17 @@ export function progressStore(engine: MongoEngine): ProgressStore {
       const which = among && 'key' in among ? { keys: among.key } : {};
       let after = -1;
       for (;;) {
-        const wanted = places && [...places.take(readChunk)];
-        if (wanted?.length === 0) return;
+        const seqs = places && [...places.take(readChunk)];
+        if (seqs?.length === 0) return;
         const chunk = await engine.run(({ batches }) =>
           batches
-            .find({ jobId, ...which, seq: wanted ? { $in: wanted } : { $gt: after } })
+            .find({ jobId, ...which, seq: seqs ? { $in: seqs } : { $gt: after } })
             .sort({ seq: 1 })
             .limit('keys' in which ? 1 : readChunk)
             .toArray(),
         );
         yield* chunk.map(readBatch);
-        if (wanted) continue;
+        if (seqs) continue;
         const last = chunk.at(-1);
         if (!last) return;
         after = last.seq;

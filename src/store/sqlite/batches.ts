@@ -159,14 +159,18 @@ function writeOutcomes(
     // A retry of a call whose response was lost.
     if (batch?.state === 'done') return end !== undefined;
     if (batch?.state !== 'claimed') return false;
-    const known = JSON.parse(batch.known);
-    const before = { total: batch.total, outcomes: known, segments: JSON.parse(batch.segments) };
+    const storedOutcomes = JSON.parse(batch.known);
+    const before = {
+      total: batch.total,
+      outcomes: storedOutcomes,
+      segments: JSON.parse(batch.segments),
+    };
     const { fresh, segments, success, failed, storedBytes } = addOutcomes(id, before, write);
     const changed = (end && before.segments.length > 0 ? durable : engine).run(
       `UPDATE batches SET outcomes = ?, segments = ?, pages = coalesce(?, pages), success = ?, failed = ?, stored_bytes = ?, stalled_claims = iif(?, min(stalled_claims, ${maxStalledWithProgress}), stalled_claims)
          ${end ? `, state = 'done', lease_until = NULL, not_before = NULL, wait = NULL, file = ?, ended_at = ?` : ''}
        WHERE id = ? AND attempt = ? AND state = 'claimed' AND success = ? AND failed = ?`,
-      JSON.stringify({ ...known, ...fresh }),
+      JSON.stringify({ ...storedOutcomes, ...fresh }),
       JSON.stringify(segments),
       toColumn(write.pages),
       success,
@@ -201,8 +205,8 @@ function failBatches(
     JSON.stringify(states),
   );
   let ended = 0;
-  for (const { id, total, known } of rows) {
-    const before = JSON.parse(known);
+  for (const { id, total, known: storedOutcomes } of rows) {
+    const before = JSON.parse(storedOutcomes);
     const outcomes = failOutstanding(total, before, outcome);
     const { success, failed } = countOutcomes(outcomes);
     engine.run(

@@ -41,8 +41,8 @@ const knownColumns = new Map<string, string>();
 
 /** Returns the column of a field, or the expression of a member of an object: `values.title`. */
 function quoted(field: string): string {
-  const known = knownColumns.get(field);
-  if (known !== undefined) return known;
+  const cachedColumn = knownColumns.get(field);
+  if (cachedColumn !== undefined) return cachedColumn;
   const [name = '', member] = field.split('.');
   const column = `"${columnOf(name)}"${member === undefined ? '' : ` ->> '${member}'`}`;
   knownColumns.set(field, column);
@@ -268,15 +268,15 @@ export function createCollection<T extends object>(
   const { id, order: declaredOrder, reports } = declaration;
   const table = columnOf(declaration.name);
   const rows = mapRows<T>(declaration);
-  const whole = mapWhole<T>(declaration);
+  const mapping = mapWhole<T>(declaration);
   const fixed = fixedFields(declaration);
   const writer: SqliteConnection = declaration.relaxed ? engine.relaxed : engine;
-  const insertSql = `INSERT INTO ${table} (${whole.columns}) VALUES (${whole.marks}) ON CONFLICT`;
+  const insertSql = `INSERT INTO ${table} (${mapping.columns}) VALUES (${mapping.marks}) ON CONFLICT`;
   const byId = `SELECT ${rows.select} FROM ${table} WHERE ${idCondition(declaration)}`;
   const insert = async (each: T) => {
     const added = (reports ? engine.relaxed : writer).run(
       `${insertSql} DO NOTHING`,
-      ...whole.values(each),
+      ...mapping.values(each),
     );
     if (reports) await engine.sync();
     return added === 1;
@@ -294,7 +294,7 @@ export function createCollection<T extends object>(
     );
   };
   const insertsOf = (documents: readonly T[], conflict: string) =>
-    documents.map((each): [string, Value[]] => [`${insertSql} ${conflict}`, whole.values(each)]);
+    documents.map((each): [string, Value[]] => [`${insertSql} ${conflict}`, mapping.values(each)]);
   const find: Collection<T>['find'] = async (where, options = {}) => {
     const {
       order = declaredOrder,
@@ -373,11 +373,11 @@ export function createCollection<T extends object>(
         (field) => !id.includes(field) && !keep.includes(field),
       );
       const sets = written.map((field) => `${quoted(field)} = excluded.${quoted(field)}`);
-      const [stored, given] = [table, 'excluded'].map((from) =>
+      const [stored, parameters] = [table, 'excluded'].map((from) =>
         newer.map((field) => `${from}.${quoted(field)}`).join(', '),
       );
       const condition =
-        newer.length === 0 ? 'TRUE' : `(${stored}) ${strictly ? '<' : '<='} (${given})`;
+        newer.length === 0 ? 'TRUE' : `(${stored}) ${strictly ? '<' : '<='} (${parameters})`;
       runAll(
         writer,
         insertsOf(documents, `(${list(id)}) DO UPDATE SET ${sets.join(', ')} WHERE ${condition}`),

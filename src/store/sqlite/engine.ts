@@ -228,14 +228,14 @@ type Prepare = (sql: string) => Prepared;
 
 /** Returns a function that prepares each statement once, for rows as arrays or as objects. */
 function preparer(database: DatabaseSync, arrays: boolean): Prepare {
-  const known = new Map<string, Prepared>();
+  const statements = new Map<string, Prepared>();
   return (sql) => {
-    let prepared = known.get(sql);
+    let prepared = statements.get(sql);
     if (prepared === undefined) {
       const statement = database.prepare(sql);
       if (arrays) statement.setReturnArrays(true);
       prepared = { statement, reads: /^\s*SELECT\b/.test(sql) };
-      known.set(sql, prepared);
+      statements.set(sql, prepared);
     }
     return prepared;
   };

@@ -149,9 +149,9 @@ async function finishRemoval(relaxed: SqliteConnection, jobId: string): Promise<
  * a transaction.
  */
 function openDraft(engine: SqliteConnection, job: Job): boolean {
-  const known = engine.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', job.id);
-  if (known?.state === 'removing') throw removedFault(job.id);
-  if (known) return known.state === 'writing';
+  const stored = engine.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', job.id);
+  if (stored?.state === 'removing') throw removedFault(job.id);
+  if (stored) return stored.state === 'writing';
   if (engine.get('SELECT 1 FROM deleted_jobs WHERE id = ?', job.id)) throw deletedFault(job.id);
   const values = jobs.values({ ...job, state: 'writing' as Job['state'], dueAt: null });
   try {

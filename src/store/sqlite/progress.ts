@@ -56,14 +56,14 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
       const key = among && 'key' in among ? among.key : null;
       let after = -1;
       for (;;) {
-        const wanted = places && [...places.take(readChunk)];
-        if (wanted?.length === 0) return;
-        const rows = wanted
+        const seqs = places && [...places.take(readChunk)];
+        if (seqs?.length === 0) return;
+        const rows = seqs
           ? engine.documents(
               wholeBatches,
               `${wholeBatches.sql} WHERE job_id = ? AND seq IN (SELECT value FROM json_each(?)) ORDER BY seq`,
               jobId,
-              JSON.stringify(wanted),
+              JSON.stringify(seqs),
             )
           : key === null
             ? engine.documents(
@@ -81,7 +81,7 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
                 after,
               );
         yield* rows;
-        if (wanted) continue;
+        if (seqs) continue;
         const last = rows.at(-1);
         if (!last) return;
         after = last.seq;

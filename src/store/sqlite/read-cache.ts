@@ -32,11 +32,11 @@ const valueBytes = 16;
 
 /** Creates a cache of at most 8 MB. Each commit invalidates all entries. */
 export function createReadCache({ documents, version }: ReadCacheOptions): ReadCache {
-  const kept = createBoundedMap<Kept>({ maxBytes, sizeOf: ({ bytes }) => bytes });
+  const results = createBoundedMap<Kept>({ maxBytes, sizeOf: ({ bytes }) => bytes });
   const prefixes = new Map<string, string>();
   const prefixOf = (sql: string): string => {
-    const known = prefixes.get(sql);
-    if (known !== undefined) return known;
+    const entry = prefixes.get(sql);
+    if (entry !== undefined) return entry;
     const prefix = `${prefixes.size}:`;
     prefixes.set(sql, prefix);
     return prefix;
@@ -46,8 +46,8 @@ export function createReadCache({ documents, version }: ReadCacheOptions): ReadC
       const current = version();
       if (current === undefined) return documents(shape, sql, value);
       const key = prefixOf(sql) + value;
-      const known = kept.get(key);
-      if (known?.version === current) return known.documents as readonly T[];
+      const entry = results.get(key);
+      if (entry?.version === current) return entry.documents as readonly T[];
       let bytes = 0;
       const measured = {
         read: (row: readonly Value[]): T => {
@@ -57,7 +57,7 @@ export function createReadCache({ documents, version }: ReadCacheOptions): ReadC
         },
       };
       const found = Object.freeze(documents(measured, sql, value));
-      kept.set(key, { version: current, documents: found, bytes });
+      results.set(key, { version: current, documents: found, bytes });
       return found;
     },
     document: (shape, sql, value) => cache.documents(shape, sql, value)[0] ?? null,

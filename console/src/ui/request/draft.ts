@@ -36,8 +36,10 @@ export function draftOf(
 ): Draft {
   // Requests name the region `country`, `region`, or `site`. Fields that a request lacks are left
   // out later.
-  const placeTexts = (place: string): FieldTexts =>
-    place === '' ? {} : { country: place, region: place, site: place };
+  const placeTexts = (parameterGroup: string): FieldTexts =>
+    parameterGroup === ''
+      ? {}
+      : { country: parameterGroup, region: parameterGroup, site: parameterGroup };
   const inputs = units.map((unit) => ({
     ...placeTexts(unit.region || region),
     ...textsOf(JSON.parse(unit.input) as object),

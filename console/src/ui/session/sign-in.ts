@@ -101,10 +101,10 @@ async function loadSession(): Promise<void> {
 
 /** Shows the console of a session, or the sign-in page for null. */
 function showSession(session: ConsoleSession | null, message = ''): void {
-  const known = currentSession();
-  if (known === null || session === null) setSession(session, message);
+  const previousSession = currentSession();
+  if (previousSession === null || session === null) setSession(session, message);
   // The page contains data of the earlier session.
-  else if (session.csrfToken !== known.csrfToken) location.reload();
+  else if (session.csrfToken !== previousSession.csrfToken) location.reload();
 }
 
 /**

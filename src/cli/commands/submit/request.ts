@@ -195,18 +195,18 @@ function unitsOf(
 const maxListed = 20;
 
 function usageError(name: string, { problems }: UnitsError): UsageError {
-  const [only, ...others] = problems.map((problem) => describeProblem(name, problem));
-  if (others.length === 0) return new UsageError(only!);
-  const listed = [only!, ...others].slice(0, maxListed).map((problem) => `\n  ${problem}`);
+  const [only, ...further] = problems.map((problem) => describeProblem(name, problem));
+  if (further.length === 0) return new UsageError(only!);
+  const listed = [only!, ...further].slice(0, maxListed).map((problem) => `\n  ${problem}`);
   const more = problems.length - listed.length;
   const rest = more > 0 ? `\n  and ${more} more` : '';
   return new UsageError(`${name} has ${problems.length} problems${listed.join('')}${rest}`);
 }
 
 function describeProblem(name: string, { row, line, column, type, message }: UnitProblem): string {
-  const place = line === undefined ? name : `${name}:${line}`;
+  const location = line === undefined ? name : `${name}:${line}`;
   const isFillable = row === 0 && type === 'missing';
-  return `${place}: ${message}${isFillable ? `. Add it, or pass --set ${column}=<value>` : ''}`;
+  return `${location}: ${message}${isFillable ? `. Add it, or pass --set ${column}=<value>` : ''}`;
 }
 
 /** Values of the `--set` options. */
@@ -244,17 +244,17 @@ function settingsOf(jobType: JobType, settings: readonly string[]): Settings {
 const hasName = (fields: readonly DescField[], name: string): boolean =>
   fields.some((field) => restName(field) === name);
 
-function valueOfText(field: DescField, text: string, place: string): Json {
+function valueOfText(field: DescField, text: string, location: string): Json {
   switch (field.scalar) {
     case ScalarType.BOOL:
       if (text === 'true' || text === 'false') return text === 'true';
-      throw new UsageError(`${place}: expected true or false, not ${text}`);
+      throw new UsageError(`${location}: expected true or false, not ${text}`);
     case ScalarType.INT32:
     case ScalarType.INT64:
     case ScalarType.UINT32:
     case ScalarType.DOUBLE:
       if (text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);
-      throw new UsageError(`${place}: expected a number, not ${text}`);
+      throw new UsageError(`${location}: expected a number, not ${text}`);
     default:
       return text;
   }
