@@ -105,7 +105,9 @@ export async function releaseBatch(
 ): Promise<boolean> {
   const isolated = failed ? await failedStart(batches, claim) : null;
   const change = {
-    ...{ state: 'queued' as const, leaseUntil: null, notBefore },
+    state: 'queued' as const,
+    leaseUntil: null,
+    notBefore,
     ...(wait && { wait }),
     ...(isolated && { isolated }),
   };

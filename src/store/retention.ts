@@ -36,19 +36,17 @@ export function summaryOf(job: Job): Omit<DeletedJob, 'success' | 'failed' | 'de
   const { unitPrice, cost, refunded, totalUnits, createdAt, finishedAt } = job;
   const discount = discountOf(job, job.counts?.units.reused ?? 0);
   return {
-    ...{
-      id,
-      userId,
-      market,
-      kind,
-      state,
-      unitPrice,
-      cost,
-      refunded,
-      totalUnits,
-      createdAt,
-      finishedAt,
-    },
+    id,
+    userId,
+    market,
+    kind,
+    state,
+    unitPrice,
+    cost,
+    refunded,
+    totalUnits,
+    createdAt,
+    finishedAt,
     discount,
   };
 }

@@ -104,7 +104,8 @@ function Cancel({ job: { jobId } }: { job: Job }) {
   const { done, ...question } = cancelTexts;
   return (
     <ConfirmButton
-      {...{ question, done }}
+      question={question}
+      done={done}
       call={JobService.method.cancelJob}
       request={{ jobId }}
       icon={IconPlayerStop}

@@ -80,7 +80,11 @@ function Cancel({ job: { jobId }, texts }: { job: Job; texts: CancelTexts }) {
         {confirm}
       </CallButton>
       <ReasonModal
-        {...{ opened, title, confirm, busy, close }}
+        opened={opened}
+        title={title}
+        confirm={confirm}
+        busy={busy}
+        close={close}
         description={`${text} The user sees the reason.`}
         onConfirm={async (reason) => {
           await run({ jobId, reason });

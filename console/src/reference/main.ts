@@ -63,7 +63,10 @@ function callNodes(api: ApiDocument, call: ApiCall): Node[] {
   const parameters = Object.entries(parameterTitles).flatMap(([place, title]) => {
     const placed = (call.parameters ?? []).filter((parameter) => parameter.in === place);
     const fields = placed.map(({ name, schema, required = false, description = '' }) => ({
-      ...{ name, type: typeText(api, schema), isRequired: required, text: description },
+      name,
+      type: typeText(api, schema),
+      isRequired: required,
+      text: description,
     }));
     return fieldTable(title, fields);
   });
@@ -88,7 +91,10 @@ function callNodes(api: ApiDocument, call: ApiCall): Node[] {
     ),
   );
   const statuses = responses.map(([status, { description = '' }]) => ({
-    ...{ name: status, type: '', isRequired: false, text: description },
+    name: status,
+    type: '',
+    isRequired: false,
+    text: description,
   }));
   const trial = `docs/try${isOperator ? '?api=operator' : ''}#api/tag/${slug(call.tags[0]!)}/${call.verb}${call.path}`;
   return [

@@ -94,7 +94,10 @@ function Product({ jobType, given }: { jobType: JobType; given: string }) {
         />
       ) : null}
       <FormMode
-        {...{ jobType, shape, draft, busy }}
+        jobType={jobType}
+        shape={shape}
+        draft={draft}
+        busy={busy}
         submit={send}
         problems={Object.fromEntries(problems)}
         key={JSON.stringify(item)}

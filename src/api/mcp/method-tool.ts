@@ -12,16 +12,17 @@ export const methodToolName = 'call_method';
  * records.
  */
 const listed: ReadonlySet<string> = new Set([
-  ...[
-    'get_job',
-    'list_jobs',
-    'list_units',
-    'list_faults',
-    'cancel_job',
-    'get_account',
-    'get_price_list',
-  ],
-  ...['list_records', 'list_fields', 'list_changes', 'get_history'],
+  'get_job',
+  'list_jobs',
+  'list_units',
+  'list_faults',
+  'cancel_job',
+  'get_account',
+  'get_price_list',
+  'list_records',
+  'list_fields',
+  'list_changes',
+  'get_history',
 ]);
 const listedSubmit = /^submit_.*_(?:pdp_bulk|get_pc_bulk)$/;
 

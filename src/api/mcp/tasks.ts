@@ -50,7 +50,9 @@ export function addTasks(server: Server, options: TaskOptions) {
   const { caller, now, onError } = options;
   const call = (method: DescMethod, jobId: string, signal: AbortSignal) =>
     caller.call(method, create(method.input, { jobId } as never), {
-      ...{ submitOptions: undefined, idempotencyKey: undefined, waitMs: 0 },
+      submitOptions: undefined,
+      idempotencyKey: undefined,
+      waitMs: 0,
       signal,
     });
   const { getJob, cancelJob } = JobService.method;

@@ -137,14 +137,15 @@ const isDamage = (error: unknown) => Fault.from(error).code === 'storage_damaged
 
 /** Headers of a response with a file. */
 const ofFile = new Set([
-  ...[
-    'accept-ranges',
-    'cache-control',
-    'content-disposition',
-    'content-encoding',
-    'content-length',
-  ],
-  ...['content-range', 'content-type', 'etag', 'repr-digest'],
+  'accept-ranges',
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'content-type',
+  'etag',
+  'repr-digest',
 ]);
 
 /**

@@ -27,8 +27,17 @@ const ledgerRow = ({ key, amount, type, jobId, note, createdAt }: LedgerEntry) =
 });
 
 const auditColumns = [
-  ...['time', 'actor_id', 'actor_name', 'role', 'key_id', 'action', 'target', 'source', 'outcome'],
-  ...['detail', 'entry_id'],
+  'time',
+  'actor_id',
+  'actor_name',
+  'role',
+  'key_id',
+  'action',
+  'target',
+  'source',
+  'outcome',
+  'detail',
+  'entry_id',
 ];
 
 /** Streams the matching entries of the audit log, newest first, as exportRows() does. */

@@ -133,7 +133,11 @@ function ruleFields(request: Omit<CreateRuleRequest, '$typeName' | '$unknown'>):
   const { name, condition, threshold, field, market, region, key, series, channel, disabled } =
     request;
   return {
-    ...{ name, market, region, key, series },
+    name,
+    market,
+    region,
+    key,
+    series,
     condition: condition as RuleFields['condition'],
     field: field as RuleFields['field'],
     threshold: threshold ?? null,

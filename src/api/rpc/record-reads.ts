@@ -66,8 +66,14 @@ export function recordReads(context: JobContext): RecordReads {
       const columns =
         column.length === 0 ? null : requireColumns(column, rowColumnsOf(context.jobTypes.of(job)));
       const { items, next, total } = await explorer.list(job, {
-        ...{ filter, search, sort, only, status: status as EntryQuery['status'] },
-        ...{ ...pageOf(request), unit, position },
+        filter,
+        search,
+        sort,
+        only,
+        status: status as EntryQuery['status'],
+        ...pageOf(request),
+        unit,
+        position,
       });
       return {
         records: items.map((entry) =>

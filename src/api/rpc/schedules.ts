@@ -174,7 +174,11 @@ const stateOf = ({ state }: { state: string }): ScheduleFilter =>
 function newSchedule(request: CreateScheduleRequest): NewSchedule {
   const { name, market, kind, cron, timeZone, overlap, missed, maxTotalCredits, options } = request;
   return {
-    ...{ name, market, kind, cron, request: request.request },
+    name,
+    market,
+    kind,
+    cron,
+    request: request.request,
     timeZone: timeZone || 'UTC',
     startAt: msOf(request.startAt),
     endAt: msOf(request.endAt),

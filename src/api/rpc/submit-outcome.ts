@@ -48,8 +48,13 @@ export async function addOutcome<C>(
   ) => {
     const headers: ResponseHeaders = {};
     const readRequest = {
-      ...{ principal, requestId, signal, early, source },
-      ...{ idempotencyKey: undefined, ifNoneMatch: undefined },
+      principal,
+      requestId,
+      signal,
+      early,
+      source,
+      idempotencyKey: undefined,
+      ifNoneMatch: undefined,
     };
     const call = { ...readRequest, waitMs: ms, responseHeaders: headers };
     const message = await read(target, create(target.input, request), call);

@@ -71,7 +71,13 @@ function parseFields(condition: string, options: RuleOptions) {
   if (number !== undefined && (threshold === '' || !Number.isFinite(number)))
     throw new UsageError(`--threshold: "${threshold}" is not a number`);
   return {
-    ...{ name, condition, field, market: marketPath(market), region, key, series },
+    name,
+    condition,
+    field,
+    market: marketPath(market),
+    region,
+    key,
+    series,
     ...(number === undefined ? {} : { threshold: number }),
     channel: email ? 'email' : 'webhook',
     disabled: off === true,

@@ -96,7 +96,13 @@ export function addScheduleCreate(schedule: Command): void {
       const prepared = await prepareFrom(session.io, jobType, { file, format, set });
       requireReadable(session, prepared);
       const request = {
-        ...{ name, market: jobType.market, kind: jobType.kind, cron, timeZone, overlap, missed },
+        name,
+        market: jobType.market,
+        kind: jobType.kind,
+        cron,
+        timeZone,
+        overlap,
+        missed,
         request: requestText(jobType, prepared),
         options: create(SubmitOptionsSchema, optionsOf(options)),
         ...limitsOf({ start, end, maxTotalCredits }),

@@ -114,7 +114,9 @@ export function openSession(io: Io, options: CommonOptions, access: Access): Com
           `No ${what} configured for ${url.value}. Pass --key, set ${variable}, or run \`gleaner config set\`.`,
         );
       client ??= createGleanerClient({
-        ...{ url: url.value, apiKey: key.value, signal },
+        url: url.value,
+        apiKey: key.value,
+        signal,
         onWarning: (text) => note(`warning: ${text}`),
       });
       return client;

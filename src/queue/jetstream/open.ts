@@ -75,7 +75,12 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
       const settings = { lane, market, concurrency, ackWaitMs: timing.ackWaitMs };
       const route = routing?.open(lane, market, handle);
       const started = startConsumer({
-        ...{ connection, stream, settings, timing, clock, log },
+        connection,
+        stream,
+        settings,
+        timing,
+        clock,
+        log,
         handle: route?.handle ?? handle,
       });
       const consumer = {

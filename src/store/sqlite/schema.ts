@@ -73,7 +73,9 @@ export const formerIndexes = [
     (by) => `jobs_by_${by}`,
   ),
   ...['pages', 'end', 'file_deletion', 'mode'].map((by) => `jobs_by_${by}`),
-  ...['jobs_with_pages', 'jobs_with_files_by_end', 'test_jobs_with_files_by_end'],
+  'jobs_with_pages',
+  'jobs_with_files_by_end',
+  'test_jobs_with_files_by_end',
 ];
 
 /** Declared indexes of the jobs. */

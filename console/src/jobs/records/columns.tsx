@@ -197,7 +197,11 @@ export function recordColumns({
         };
       const isText = name.startsWith('unit_');
       return {
-        ...{ name, title, sortBy, maxWidth: 240, cell: (entry) => textOf(name, entry) },
+        name,
+        title,
+        sortBy,
+        maxWidth: 240,
+        cell: (entry) => textOf(name, entry),
         ...(isText ? {} : { align: 'right' }),
       };
     });
@@ -213,7 +217,10 @@ export function recordColumns({
     ...common,
     ...fields.map(
       (name): RecordColumn => ({
-        ...{ name, title: name, maxWidth: 300, cell: ({ record }) => valueText(record, name) },
+        name,
+        title: name,
+        maxWidth: 300,
+        cell: ({ record }) => valueText(record, name),
         // The service has no order of lists and objects.
         ...(entries.some(({ record }) => isNested(valueAt(record, name))) ? {} : { sortBy }),
       }),

@@ -25,7 +25,10 @@ export function useRecords(job: ShownJob | undefined) {
   const [{ search, conditions, status, sort, fields }] = useRecordView();
   const { jobId, ended = true, notRun = 0, success = 0, total = 0 } = job ?? {};
   const request = {
-    ...{ jobId, search, filter: [...conditions], status },
+    jobId,
+    search,
+    filter: [...conditions],
+    status,
     sort: sort || defaultSort({ notRun, success, total }),
     // A screenful: each row costs time on a phone.
     pageSize: 25,

@@ -67,7 +67,10 @@ export function EditScheduleModal({ schedule, close }: { schedule: Schedule; clo
       call={updateSchedule}
       close={close}
       initialValues={{
-        ...{ name, cron, timeZone, overlap },
+        name,
+        cron,
+        timeZone,
+        overlap,
         maxTotalCredits: limit === undefined ? '' : Number(limit),
       }}
       save={async ({ maxTotalCredits, ...values }) => {
