@@ -11,8 +11,7 @@ export function bulkStatus({ total, success, failed }: Counts['units']): string 
 export async function bulkProgress({ job, counts, link }: JobSnapshot) {
   const { units } = counts!;
   const done = units.success + units.failed;
-  const isCompiled = job.finishedAt !== null || job.file !== null;
-  const compiling = !isCompiled && units.total > 0 && done === units.total;
+  const compiling = job.finishedAt === null && units.total > 0 && done === units.total;
   return {
     status: bulkStatus(units),
     total: units.total,

@@ -165,7 +165,7 @@ export interface Job {
   reason: string;
   startedAt: number | null;
   finishedAt: number | null;
-  /** The merged file, once it is written. */
+  /** The merged file, once it is written. It is shown once the job has ended. */
   file: StoredFile | null;
   /** Id of the job whose failed units this job retries. */
   retryOf: string | null;

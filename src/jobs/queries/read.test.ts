@@ -58,6 +58,19 @@ test('links for the owner need their key, and links for operators none', async (
   expect(asked).toEqual([true, false]);
 });
 
+test.each([
+  ['settling', null, null],
+  ['completed', aTime, 'a/b.json'],
+] as const)(
+  'snapshotOf() has the merged file once the job has ended: %s',
+  async (state, finishedAt, path) => {
+    const file = { path: 'a/b.json', contentType: 'text/csv', items: 1, bytes: 2, sha256: '' };
+    const job = aJob({ state, finishedAt, file });
+    const snapshot = await snapshotOf(fixture.context, job, [], undefined, 'user');
+    expect(snapshot.job.file?.path ?? null).toBe(path);
+  },
+);
+
 describe('createReadView()', () => {
   /**
    * Runs a job of three items. Returns a function that reads its view, and one that counts reads of

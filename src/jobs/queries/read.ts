@@ -227,7 +227,8 @@ export async function snapshotOf(
 ): Promise<JobSnapshot> {
   const { store, links } = context;
   const snapshot: JobSnapshot = {
-    job,
+    // The merged file is stored with the job before the job ends.
+    job: job.finishedAt === null ? { ...job, file: null } : job,
     link: (file, options) => links.file(job, file, role === 'user' && (options?.bearer ?? false)),
     itemToken: (batch, index) => links.itemToken(job.id, batch.id, index),
   };

@@ -39,7 +39,7 @@ export async function listFiles(
     const link = await links.file(job, file, bearer);
     resultFiles.push({ file, scope, index, key, link, recordsLink });
   };
-  if (job.file) await add(job.file, 'job', 0, '');
+  if (job.file && job.finishedAt !== null) await add(job.file, 'job', 0, '');
   if (files.batch) {
     for (const { file, seq } of await store.batches.find({ jobId: job.id }))
       if (file) await add(file, 'batch', seq, '');

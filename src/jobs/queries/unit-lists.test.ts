@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import type { Batch, Outcome } from '../../store/batches.ts';
-import { aBatch, aFailure, aJob, aSuccess, units } from '../../store/conformance/samples.ts';
+import { aBatch, aFailure, aJob, aSuccess, aTime, units } from '../../store/conformance/samples.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import { fileName, listFiles, results } from './results.ts';
@@ -344,13 +344,19 @@ describe('listFiles()', () => {
       ...its,
       file: seq === 1 ? null : aFile(`${seq}.json`),
     }));
-    const job = await createJob(1, batches, { kind, file: aFile('full.json') });
+    const job = await createJob(1, batches, { kind, file: aFile('full.json'), finishedAt: aTime });
     const files = await list(job);
     expect(files).toEqual([
       { path: 'full.json', ...documentLinks('full.json'), scope: 'job', index: 0, key: '' },
       { path: '0.json', ...documentLinks('0.json'), scope: 'batch', index: 0, key: '' },
       { path: '2.json', ...documentLinks('2.json'), scope: 'batch', index: 2, key: '' },
     ]);
+  });
+
+  test('returns no merged file of a job that is ending', async () => {
+    const batch = { ...ended(aSuccess()), file: null };
+    const fields = { kind: 'variant_sold', file: aFile('full.json') };
+    expect(await list(await createJob(1, [batch], { ...fields, state: 'settling' }))).toEqual([]);
   });
 
   test('returns the files of successful units, whose links require a token', async () => {
