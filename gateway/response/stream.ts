@@ -36,22 +36,13 @@ export async function sendStream(
     setHeaders(exchange);
     addHeaders(exchange, responseHeaders);
     if (first.done) throw new Fault('internal', 'a stream ended without a message');
-    const type = first.value.contentType || 'application/octet-stream';
     response.statusCode = status;
-    response.setHeader('content-type', type);
-    response.setHeader('cache-control', 'no-store');
-    if (isCompressible(type)) {
-      response.appendHeader('vary', 'accept-encoding');
-      const encoding = preferredEncoding(request.headers['accept-encoding']);
-      if (encoding !== undefined) {
-        response.setHeader('content-encoding', encoding);
-        if (request.method !== 'HEAD') encoder = createEncoder(encoding);
-      }
-    }
+    const encoding = setContentHeaders(exchange, first.value.contentType);
     if (request.method === 'HEAD') {
       response.end();
       return;
     }
+    if (encoding !== undefined) encoder = createEncoder(encoding);
     encoder?.pipe(response);
     const sink: Writable = encoder ?? response;
     for (let step: IteratorResult<BodyPiece> = first; !step.done; ) {
@@ -67,6 +58,18 @@ export async function sendStream(
     if (!response.writableEnded && encoder?.writableEnded !== true) encoder?.destroy();
     await source.return?.();
   }
+}
+
+/** Sets the headers of the contents. Returns the encoding, undefined for none. */
+function setContentHeaders({ request, response }: Exchange, contentType: string) {
+  const type = contentType || 'application/octet-stream';
+  response.setHeader('content-type', type);
+  response.setHeader('cache-control', 'no-store');
+  if (!isCompressible(type)) return undefined;
+  response.appendHeader('vary', 'accept-encoding');
+  const encoding = preferredEncoding(request.headers['accept-encoding']);
+  if (encoding !== undefined) response.setHeader('content-encoding', encoding);
+  return encoding;
 }
 
 /** True if nothing has come within this turn of the event loop. */

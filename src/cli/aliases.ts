@@ -87,17 +87,20 @@ function match(form: readonly string[], args: readonly string[]) {
       continue;
     }
     const next = rest[0];
-    if (word === '[options]') {
-      if (next !== undefined && (!next.startsWith('-') || /^(?:-h|--help)$/.test(next)))
-        return undefined;
-      continue;
-    }
-    if (next === undefined || (word.startsWith('<') ? !fits(word, next) : next !== word))
-      return undefined;
-    if (word.startsWith('<')) values.set(word, next);
+    if (!fitsWord(word, next)) return undefined;
+    if (word === '[options]') continue;
+    if (word.startsWith('<')) values.set(word, next!);
     rest = rest.slice(1);
   }
   return { values, rest };
+}
+
+/** Returns true if the next argument, if any, may stand at a word of a form. */
+function fitsWord(word: string, next: string | undefined): boolean {
+  if (word === '[options]')
+    return next === undefined || (next.startsWith('-') && !/^(?:-h|--help)$/.test(next));
+  if (next === undefined) return false;
+  return word.startsWith('<') ? fits(word, next) : next === word;
 }
 
 const fits = (name: string, text: string) => (argumentForms[name] ?? /^[^-]/).test(text);

@@ -1,4 +1,10 @@
-import { type DescMethod, type Message, ScalarType, toJson } from '@bufbuild/protobuf';
+import {
+  type DescField,
+  type DescMethod,
+  type Message,
+  ScalarType,
+  toJson,
+} from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import {
   AuditEntrySchema,
@@ -35,11 +41,7 @@ function auditDetail({ input }: DescMethod, request: Message): string {
   for (const { name, localName, fieldKind, scalar, proto } of input.fields) {
     const value = values[localName];
     if (proto.options?.debugRedact) {
-      const isGiven =
-        fieldKind === 'list'
-          ? (value as unknown[]).length > 0
-          : value !== undefined && value !== '';
-      if (isGiven) sizes[name] = typeof value === 'string' ? originOnly(value) : 'redacted';
+      if (hasValue(value)) sizes[name] = typeof value === 'string' ? originOnly(value) : 'redacted';
     } else if (fieldKind === 'list' && (value as unknown[]).length > maxEntries)
       sizes[name] = `${(value as unknown[]).length} entries`;
     else if (scalar === ScalarType.BYTES && (value as Uint8Array).length > 0)
@@ -51,16 +53,23 @@ function auditDetail({ input }: DescMethod, request: Message): string {
   return JSON.stringify({ ...(json as object), ...sizes }).slice(0, maxDetail);
 }
 
+const hasValue = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 : value !== undefined && value !== '';
+
+/** Returns the value of a field that is not set. */
+function emptyValue({ fieldKind, scalar }: DescField): unknown {
+  if (fieldKind === 'list') return [];
+  return scalar === ScalarType.BYTES ? new Uint8Array() : '';
+}
+
 function withoutFields(
   input: DescMethod['input'],
   request: Message,
   left: Readonly<Record<string, unknown>>,
 ): Message {
   const loggedFields: Record<string, unknown> = { ...request };
-  for (const { name, localName, fieldKind, scalar } of input.fields)
-    if (name in left)
-      loggedFields[localName] =
-        fieldKind === 'list' ? [] : scalar === ScalarType.BYTES ? new Uint8Array() : '';
+  for (const field of input.fields)
+    if (field.name in left) loggedFields[field.localName] = emptyValue(field);
   return loggedFields as unknown as Message;
 }
 

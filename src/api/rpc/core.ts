@@ -80,7 +80,7 @@ export interface Core<C extends AdmittedCaller = Principal> {
 }
 
 /** Use of the rate limit of a key by a request. */
-type RateUse = 'count' | 'check' | 'ignore';
+export type RateUse = 'count' | 'check' | 'ignore';
 
 export interface AdmitOptions {
   /** Use of the rate limit of the request's key. Default: `count`. */

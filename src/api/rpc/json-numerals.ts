@@ -35,15 +35,19 @@ function* problemsIn(value: unknown, type: DescMessage, path: Problem['loc']): G
   for (const [name, member] of Object.entries(value)) {
     const field = fields.get(name);
     if (field === undefined) continue;
-    const memberPath = [...path, field.name];
-    if (Array.isArray(member) || field.fieldKind === 'map') {
-      for (const [key, element] of Object.entries(member ?? {}))
-        yield* problemsOfValue(element, field, [
-          ...memberPath,
-          Array.isArray(member) ? Number(key) : key,
-        ]);
-    } else yield* problemsOfValue(member, field, memberPath);
+    yield* problemsOfField(member, field, [...path, field.name]);
   }
+}
+
+function* problemsOfField(
+  value: unknown,
+  field: DescField,
+  path: Problem['loc'],
+): Generator<Problem> {
+  if (!Array.isArray(value) && field.fieldKind !== 'map')
+    return yield* problemsOfValue(value, field, path);
+  for (const [key, element] of Object.entries(value ?? {}))
+    yield* problemsOfValue(element, field, [...path, Array.isArray(value) ? Number(key) : key]);
 }
 
 function* problemsOfValue(

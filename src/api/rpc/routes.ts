@@ -19,7 +19,7 @@ import {
 import { requireWait, waitMetadata } from '../../contract/wait.ts';
 import { fullName } from '../../jobs/job-types.ts';
 import { type AdmissionTokens, admissionMetadata } from './admission-token.ts';
-import type { AdmittedCaller, Core } from './core.ts';
+import type { AdmittedCaller, Core, RateUse } from './core.ts';
 import { exchangeOf, headerOf, type RpcExchange, type RpcRequest } from './exchange.ts';
 import { failCall, placeInMetadata } from './fault-detail.ts';
 import type { Call } from './handlers.ts';
@@ -32,6 +32,12 @@ const admissionMethod: DescMethod = SessionService.method.getSession;
 const principalKey = createContextKey<AdmittedCaller | null>(null, {
   description: 'the authenticated caller',
 });
+
+/** Returns the use of a key's rate limit by a call. */
+function rateUse(isVerifiedCheck: boolean, isPart: boolean): RateUse {
+  if (isVerifiedCheck) return 'check';
+  return isPart ? 'ignore' : 'count';
+}
 
 /**
  * Serves the core's services on a Connect router. Callers are authenticated before a body is read.
@@ -64,13 +70,7 @@ export function routeCore<C extends AdmittedCaller>(
         const isPart = !isCheck && admission === fullName(method);
         const target = (isCheck && admission ? methodsByName.get(admission) : undefined) ?? method;
         const principal = await core.admit(target, authorization, {
-          rate: isCheck
-            ? typeof admission === 'string'
-              ? 'check'
-              : 'count'
-            : isPart
-              ? 'ignore'
-              : 'count',
+          rate: rateUse(isCheck && typeof admission === 'string', isPart),
           source: clientAddress(headerOf(request, forwardedForHeader)),
         });
         context.values.set(principalKey, principal);

@@ -7,6 +7,7 @@ import { linesOf } from '../../base/read-lines.ts';
 import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
 import { plain } from './print.ts';
+import type { CommandSession } from './session.ts';
 
 interface LogsFlags {
   level?: string;
@@ -30,29 +31,38 @@ export function addLogsCommand(program: Command): void {
     ],
     async run(session, flags, file: string | undefined) {
       const isWanted = filterOf(flags);
-      const isInput = file === undefined || file === '-';
       const { io } = session;
-      if (isInput && io.stdin.isTTY)
-        throw new UsageError(
-          'Missing log. Pass a file, or pipe it: journalctl -u gleaner -o cat -f | gleaner logs',
-        );
-      if (!isInput) await access(io.path(file), constants.R_OK);
+      const input = await openLog(io, file);
       const { prettyFactory } = await import('pino-pretty');
       const format = prettyFactory(readableLog(io.stdout.isTTY === true));
-      const input = isInput ? io.stdin : createReadStream(io.path(file));
       session.signal.addEventListener('abort', () => input.destroy(session.signal.reason), {
         once: true,
       });
+      const print = (entry: Entry | null, line: string): string => {
+        if (session.isJson) return entry === null ? '' : `${line}\n`;
+        return entry === null ? `${plain(line)}\n` : format(entry as never);
+      };
       for await (const text of linesOf(input)) {
         const line = text.replace(/\r$/, '');
         const entry = parseEntry(line);
         // Output of a service that is no log line, such as its start message, has no level.
-        if (!isWanted(entry)) continue;
-        if (session.isJson) await session.write(entry === null ? '' : `${line}\n`);
-        else await session.write(entry === null ? `${plain(line)}\n` : format(entry as never));
+        if (isWanted(entry)) await session.write(print(entry, line));
       }
     },
   });
+}
+
+/** Opens a log file, or standard input for `-` and without a file. */
+async function openLog(io: CommandSession['io'], file: string | undefined) {
+  if (file !== undefined && file !== '-') {
+    await access(io.path(file), constants.R_OK);
+    return createReadStream(io.path(file));
+  }
+  if (io.stdin.isTTY)
+    throw new UsageError(
+      'Missing log. Pass a file, or pipe it: journalctl -u gleaner -o cat -f | gleaner logs',
+    );
+  return io.stdin;
 }
 
 /** Log line of the service. */

@@ -76,12 +76,7 @@ async function submit(
   const options = optionsOf(flags);
   const prepared = await prepareFrom(session.io, jobType, { file, format, set });
   requireReadable(session, prepared);
-  if (record && (prepared.total ?? 1) > 1)
-    throw new UsageError(`--record prints one record, and the job has ${prepared.total} units`);
-  if (record && !hasUnitRecords(jobType.method))
-    throw new UsageError(
-      `--record: the results of ${jobType.kind} are files. Use --download <folder>.`,
-    );
+  if (record) requireOneRecord(jobType, prepared.total ?? 1);
   const { client } = session;
   const failed = (error: unknown): never => {
     throw withLines(error, prepared);
@@ -100,12 +95,7 @@ async function submit(
     job_id: jobId,
     ...(JSON.parse(messageWriter(jobType.method.output)(response)) as JsonObject),
   };
-  if (!session.isJson) {
-    const units = output.total_items ?? output.total_urls ?? output.total ?? prepared.total ?? 1;
-    session.note(
-      `${counted(Number(units), 'unit')} submitted for ${counted(Number(output.cost ?? 0), 'credit')}: ${output.status}`,
-    );
-  }
+  if (!session.isJson) session.note(submittedText(output, prepared.total));
   if (!record) await session.write(`${session.isJson ? JSON.stringify(output) : jobId}\n`);
   if (!wait && !record && download === undefined) return undefined;
   const ended = await waitForJobs(session, [jobId]);
@@ -115,6 +105,22 @@ async function submit(
   else if (session.isJson)
     for (const job of ended) await session.write(jsonLine(JobSchema, job as Job));
   return codeOfJobs(ended);
+}
+
+/** Throws a UsageError if a job does not result in one record that can be printed. */
+function requireOneRecord(jobType: JobType, units: number): void {
+  if (units > 1) throw new UsageError(`--record prints one record, and the job has ${units} units`);
+  if (!hasUnitRecords(jobType.method))
+    throw new UsageError(
+      `--record: the results of ${jobType.kind} are files. Use --download <folder>.`,
+    );
+}
+
+/** Describes a submitted job: "12 units submitted for 60 credits: processing". */
+function submittedText(output: JsonObject, total: number | undefined): string {
+  const units = output.total_items ?? output.total_urls ?? output.total ?? total ?? 1;
+  const credits = counted(Number(output.cost ?? 0), 'credit');
+  return `${counted(Number(units), 'unit')} submitted for ${credits}: ${output.status}`;
 }
 
 /** Prints the record of a job with one unit, or says why it failed. */

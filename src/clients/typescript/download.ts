@@ -55,33 +55,17 @@ export async function downloadFile(
   context: DownloadContext,
   file: ResultFile,
   path: string,
-  { signal, onBytes }: DownloadOptions = {},
+  options: DownloadOptions = {},
 ): Promise<Downloaded> {
   const size = Number(file.bytes);
   const saved = await stat(path).catch(() => null);
   if (saved?.isFile() && saved.size === size && (await computeDigest(path)) === file.sha256) {
-    onBytes?.(file, size);
+    options.onBytes?.(file, size);
     return { file, path, fetched: 0 };
   }
   await mkdir(dirname(path), { recursive: true });
   const part = `${path}.part`;
-  let fetched = 0;
-  let idle = 0;
-  for (let before = 0; ; before = fetched) {
-    try {
-      await fetchRest(context, file, part, signal, (bytes, more) => {
-        fetched += more;
-        onBytes?.(file, bytes);
-      });
-      if ((await stat(part)).size === size) break;
-      throw new GleanerError({ status: 0, detail: `${file.name}: the connection broke` });
-    } catch (error) {
-      if (!(error instanceof GleanerError) || !isTransient(error)) throw error;
-      idle = fetched > before ? 0 : idle + 1;
-      if (idle === maxIdleAttempts) throw error;
-      await context.clock.sleep(backOffMs(idle + 1, context.random), signal);
-    }
-  }
+  const fetched = await fetchPart(context, file, part, options);
   const digest = await computeDigest(part);
   if (digest !== file.sha256) {
     await Promise.all([rm(part, { force: true }), rm(noteOf(part), { force: true })]);
@@ -91,6 +75,32 @@ export async function downloadFile(
   await rename(part, path);
   await rm(noteOf(part), { force: true });
   return { file, path, fetched };
+}
+
+/** Fetches a file as a partial file until it has all bytes. Returns the bytes that were fetched. */
+async function fetchPart(
+  context: DownloadContext,
+  file: ResultFile,
+  part: string,
+  { signal, onBytes }: DownloadOptions,
+): Promise<number> {
+  let fetched = 0;
+  let idle = 0;
+  for (let before = 0; ; before = fetched) {
+    try {
+      await fetchRest(context, file, part, signal, (bytes, more) => {
+        fetched += more;
+        onBytes?.(file, bytes);
+      });
+      if ((await stat(part)).size === Number(file.bytes)) return fetched;
+      throw new GleanerError({ status: 0, detail: `${file.name}: the connection broke` });
+    } catch (error) {
+      if (!(error instanceof GleanerError) || !isTransient(error)) throw error;
+      idle = fetched > before ? 0 : idle + 1;
+      if (idle === maxIdleAttempts) throw error;
+      await context.clock.sleep(backOffMs(idle + 1, context.random), signal);
+    }
+  }
 }
 
 /** Saves files in a folder, one after the other, under names that stay inside it. */
@@ -150,12 +160,7 @@ async function fetchRest(
       detail: `${file.name}: the service does not serve the requested range`,
     });
   }
-  const etag = response.headers.get('etag');
-  // A weak tag does not identify bytes: such a file is downloaded from its start after an
-  // interruption.
-  if (etag !== null && !etag.startsWith('W/'))
-    await writeFile(noteOf(part), JSON.stringify({ sha256: file.sha256, etag } satisfies PartNote));
-  else await rm(noteOf(part), { force: true });
+  await writeNote(part, file, response.headers.get('etag'));
 
   const handle = await open(part, isResumed ? 'a' : 'w');
   let bytes = isResumed ? have : 0;
@@ -175,6 +180,15 @@ async function fetchRest(
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * Writes the note of a partial file. A weak tag does not identify bytes: such a file is downloaded
+ * from its start after an interruption.
+ */
+async function writeNote(part: string, { sha256 }: ResultFile, etag: string | null): Promise<void> {
+  if (etag === null || etag.startsWith('W/')) return rm(noteOf(part), { force: true });
+  await writeFile(noteOf(part), JSON.stringify({ sha256, etag } satisfies PartNote));
 }
 
 /**

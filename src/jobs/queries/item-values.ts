@@ -89,16 +89,16 @@ export function recordLinks(
   const links: RecordLinks = { url: null, image: null };
   // Breadth first: the addresses of the item are above those of its variants and its seller.
   const members: NamedValue[] = Object.entries(record);
-  for (let index = 0; index < members.length && index < maxValues; index++) {
-    if (links.url && links.image) break;
-    const [name, value] = members[index]!;
-    if (typeof value !== 'string') {
-      for (const part of namedParts(name, value)) members.push(part);
-      continue;
-    }
+  const addLink = (name: string, value: string) => {
     const isAbsolute = absoluteUrl.test(value);
     if (imageName.test(name)) links.image ??= isAbsolute ? value : pictureUrl(value);
     else if (urlName.test(name)) links.url ??= isAbsolute ? value : pageUrl(origin, value);
+  };
+  for (let index = 0; index < members.length && index < maxValues; index++) {
+    if (links.url && links.image) break;
+    const [name, value] = members[index]!;
+    if (typeof value === 'string') addLink(name, value);
+    else for (const part of namedParts(name, value)) members.push(part);
   }
   return links;
 }

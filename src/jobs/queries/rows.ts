@@ -166,14 +166,19 @@ export async function* readEntries(
       if (outcome?.status === 'FAILED' && scope.failed)
         yield { unit, batch, position: 0, record: null };
       if (outcome?.status !== 'SUCCESS' || scope.records === false) continue;
-      if (outcome.file) {
-        yield* entryRows(context, files.unit!, outcome.file, { unit, batch });
-        continue;
-      }
-      const bytes = await records.read(index - placed.first);
-      if (bytes) yield { unit, batch, position: 0, record: parseRecord(bytes.toString()), bytes };
+      if (outcome.file) yield* entryRows(context, files.unit!, outcome.file, { unit, batch });
+      else yield* recordEntries(await records.read(index - placed.first), { unit, batch });
     }
   }
+}
+
+/** Yields the entry of a unit with a record. */
+function* recordEntries(
+  bytes: Uint8Array | null,
+  { unit, batch }: Pick<Entry, 'unit' | 'batch'>,
+): Generator<Entry> {
+  if (bytes === null) return;
+  yield { unit, batch, position: 0, record: parseRecord(bytes.toString()), bytes };
 }
 
 /** Maximum batches whose records are read while those before them are used. */

@@ -14,18 +14,22 @@ export function validateField(field: FieldShape, text: string): string | null {
   if (field.type === 'choice' && !field.choices.includes(value))
     return `Must be one of ${field.choices.join(', ')}`;
   if (field.type === 'flag' && !['true', 'false'].includes(value)) return 'Must be true or false';
-  if (field.type === 'integer') {
-    const number = Number(value);
-    if (!/^-?\d+$/.test(value) || !Number.isSafeInteger(number)) return 'Must be a whole number';
-    if (field.min !== null && number < field.min) return `Must be at least ${field.min}`;
-    if (field.max !== null && number > field.max) return `Must be at most ${field.max}`;
-  }
+  const problem = field.type === 'integer' ? validateInteger(field, value) : null;
+  if (problem !== null) return problem;
   if (field.pattern && !field.pattern.test(value)) {
     const words = describePattern(field.pattern.source);
     return words === null ? `Must match ${field.pattern.source}` : `Must be ${words}`;
   }
   if (field.maxLength !== null && value.length > field.maxLength)
     return `Must have at most ${field.maxLength} characters`;
+  return null;
+}
+
+function validateInteger({ min, max }: FieldShape, value: string): string | null {
+  const number = Number(value);
+  if (!/^-?\d+$/.test(value) || !Number.isSafeInteger(number)) return 'Must be a whole number';
+  if (min !== null && number < min) return `Must be at least ${min}`;
+  if (max !== null && number > max) return `Must be at most ${max}`;
   return null;
 }
 
@@ -37,10 +41,14 @@ export function parseValues(
   return Object.fromEntries(
     fields.flatMap(({ name, type }) => {
       const text = (texts[name] ?? '').trim();
-      if (text === '' || type === 'file') return [];
-      return [[name, type === 'integer' ? Number(text) : type === 'flag' ? text === 'true' : text]];
+      return text === '' || type === 'file' ? [] : [[name, parseValue(type, text)]];
     }),
   );
+}
+
+function parseValue(type: FieldShape['type'], text: string): FieldValue {
+  if (type === 'integer') return Number(text);
+  return type === 'flag' ? text === 'true' : text;
 }
 
 /** Returns the trimmed, non-empty lines of a text. */
