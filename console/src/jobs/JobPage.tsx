@@ -18,14 +18,12 @@ import { useSession } from '../ui/session/session.ts';
 import { Hold } from './Hold.tsx';
 import { JobActions } from './JobActions.tsx';
 import { JobLine } from './JobLine.tsx';
+import { Approval, Fill } from './JobNotices.tsx';
 import classes from './job.module.css';
 import { Results } from './Results.tsx';
 import { useRecords } from './records/record-queries.ts';
 import { initialTab, jobTabs } from './tabs.ts';
 
-// Few jobs wait for a decision.
-const Approval = lazy(async () => ({ default: (await import('./JobNotices.tsx')).Approval }));
-const Fill = lazy(async () => ({ default: (await import('./JobNotices.tsx')).Fill }));
 const OtherTab = lazy(async () => ({ default: (await import('./OtherTab.tsx')).OtherTab }));
 
 /** Status, progress, results and actions of a job. */
@@ -53,11 +51,9 @@ export function JobPage() {
 function Notices({ job }: { job: Job }) {
   return (
     <>
-      <Suspense>{job.status === 'awaiting_approval' && <Approval job={job} />}</Suspense>
+      {job.status === 'awaiting_approval' && <Approval job={job} />}
       {job.waitingFor !== '' && <Waiting waitingFor={job.waitingFor} />}
-      <Suspense>
-        {job.ended && job.success > 0 && job.rereadOf === '' && <Fill job={job} />}
-      </Suspense>
+      {job.ended && job.success > 0 && job.rereadOf === '' && <Fill job={job} />}
       {job.hold && <Hold jobId={job.jobId} hold={job.hold} />}
       {job.reason !== '' && (
         <Alert color="gray" icon={<IconMessage />} title="Message from the operators">

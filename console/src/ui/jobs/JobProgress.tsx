@@ -1,6 +1,7 @@
 import { Group, Progress, Text } from '@mantine/core';
 import type { Job } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { progressText } from '../../../../src/present/job.ts';
+import classes from './progress.module.css';
 
 /**
  * Progress bar of a job with succeeded, failed and outstanding units, and units that never ran in
@@ -19,7 +20,7 @@ export function JobProgress({ job }: { job: Job }) {
         />
         <Progress.Section value={share(failed - notRun)} color="red" />
       </Progress.Root>
-      <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+      <Text size="xs" c="dimmed" className={classes.counts!}>
         {progressText(job)}
       </Text>
     </Group>
