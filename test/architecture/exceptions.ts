@@ -2,9 +2,7 @@
 
 /** Files that spread an array or object which is written there. */
 export const literalSpreadFiles: readonly string[] = [
-  'console/src/audit/AuditFilters.tsx',
   'src/api/rest/system-paths.ts',
-  'src/store/sqlite/collection.ts',
   'src/store/sqlite/schema.ts',
 ];
 

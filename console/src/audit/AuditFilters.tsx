@@ -36,10 +36,12 @@ const outcomes = [
   { value: 'insufficient_credits', label: 'Insufficient credits' },
 ];
 
+const methodNames = new Set(services.flatMap(({ methods }) => methods.map(({ name }) => name)));
+
 /** Methods that change something, in the order of their texts. */
 const actions = [
   { value: '', label: 'Any action' },
-  ...[...new Set(services.flatMap(({ methods }) => methods.map(({ name }) => name)))]
+  ...Array.from(methodNames)
     .filter((name) => !/^(Get|List|Export|Retrieve|Preview|Watch)[A-Z]/.test(name))
     .map((value) => ({ value, label: methodText(value) }))
     .toSorted((one, other) => one.label.localeCompare(other.label)),

@@ -228,9 +228,10 @@ function updateOf(
     ...changed.map(([field]) => `${quoted(field)} = ?`),
     ...added.map(([field]) => `${quoted(field)} = ${quoted(field)} + ?`),
   ];
+  const setValues = [...changed, ...added].map(([, value]) => toColumn(value));
   return [
     `UPDATE OR IGNORE ${columnOf(declaration.name)} SET ${sets.join(', ')} WHERE ${conjunction(terms)}`,
-    [...[...changed, ...added].map(([, value]) => toColumn(value)), ...valuesOf(terms)],
+    [...setValues, ...valuesOf(terms)],
   ];
 }
 
