@@ -59,7 +59,9 @@ export function claimConformance(open: OpenStores): void {
     const { key } = batches[0]!.units[0]!;
     expect(keys(await stores.store.batches.queue(job.id, 2, aTime))).toEqual([key, null]);
     const stalled = await stores.store.batches.requeueStalled(aTime + 1, aTime + 1, 100);
-    expect(keys(stalled.filter(({ jobId }) => jobId === job.id))).toEqual([key, null]);
+    const stalledKeys = keys(stalled.filter(({ jobId }) => jobId === job.id));
+    // Batches that were queued at the same time have no order.
+    expect(new Set(stalledKeys)).toEqual(new Set([key, null]));
     await stores.store.batches.fail(job.id, ['queued'], aFailure, aTime);
   });
 
