@@ -12,7 +12,7 @@ const [python, typescript, go] = await Promise.all([
   findEngine(findTypescriptGenerator()),
   findEngine(findGo()),
 ]);
-const timeoutMs = 240_000;
+const timeoutMs = 600_000;
 const oneDone = { success: 1, total: 1 };
 
 let place: Place;
