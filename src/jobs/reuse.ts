@@ -29,7 +29,7 @@ export interface StoredResult {
 
 interface Recent {
   /** Result that the unit reuses. Null if there is none, or if the unit reuses none. */
-  kept: StoredResult | null;
+  stored: StoredResult | null;
   /** True if a reused result is marked as such, and costs less. */
   isMarked: boolean;
   /** Stores the result of the unit for later jobs, if its kind or its job reuses results. */
@@ -37,7 +37,7 @@ interface Recent {
 }
 
 /** For a unit that neither reuses a result nor stores one. */
-const notReused: Recent = { kept: null, isMarked: false, keep: async () => {} };
+const notReused: Recent = { stored: null, isMarked: false, keep: async () => {} };
 
 /** Finds the recent result that a unit reuses. */
 export async function findRecent(
@@ -56,7 +56,7 @@ export async function findRecent(
   const key = `${site}/${reuseKey(kind, unit, batch.region)}`;
   const maxMs = ofOption ?? (kind.recent?.serves(job) ? settings.recentCrawlMs : null);
   return {
-    kept:
+    stored:
       maxMs === null
         ? null
         : await store.crawls.pick({ key, at: { atLeast: clock.now() - maxMs } }, ['at', 'body']),

@@ -11,8 +11,8 @@ import { TextLink } from '../ui/TextLink.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
 import { fillDrops, lacksPrices, lastRun } from './fill-drops.ts';
 
-/** Jobs among which the last run is searched. */
-const searched = 50;
+/** Newest jobs among which the last run is searched. */
+const maxSearchedJobs = 50;
 
 /** Maximum fields that are listed. */
 const maxShown = 8;
@@ -23,7 +23,7 @@ const maxShown = 8;
  */
 export function Fill({ job }: { job: Job }) {
   const { jobId, kind, market, userId, mode } = job;
-  const { jobs } = useJobs({ ...emptyFilter, kind, market, userId, mode }, searched);
+  const { jobs } = useJobs({ ...emptyFilter, kind, market, userId, mode }, maxSearchedJobs);
   const previous = lastRun(job, jobs);
   const quality = useQuery(JobService.method.getQuality, { jobId }).data;
   const previousQuality = useQuery(

@@ -43,9 +43,9 @@ export function useExamples(): Examples | null {
   // The change of accounts loads the page again.
   // biome-ignore lint/correctness/useExhaustiveDependencies: it runs once.
   useEffect(() => {
-    const waiting = sessionStorage.getItem(exampleItem);
+    const exampleId = sessionStorage.getItem(exampleItem);
     sessionStorage.removeItem(exampleItem);
-    if (waiting !== null && isTest) attempt(submit(waiting));
+    if (exampleId !== null && isTest) attempt(submit(exampleId));
   }, []);
   if (!isTest && other === null) return null;
   const run = (jobType: JobType) => {

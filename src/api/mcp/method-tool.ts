@@ -67,7 +67,7 @@ const firstSentence = (description: string): string =>
 export function readMethodCall(
   { method, arguments: given, ...others }: ToolArguments,
   known: ReadonlyMap<string, MethodTool>,
-): { tool: MethodTool; given: ToolArguments } | { text: string } {
+): { tool: MethodTool; toolArguments: ToolArguments } | { text: string } {
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
     throw Fault.invalid(
@@ -90,5 +90,5 @@ export function readMethodCall(
       'Input should be an object',
       'model_attributes_type',
     );
-  return { tool, given: given as ToolArguments };
+  return { tool, toolArguments: given as ToolArguments };
 }

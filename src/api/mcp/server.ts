@@ -74,7 +74,7 @@ export function createMcpServer(options: McpServerOptions): Server {
       if (name === methodToolName) {
         const methodCall = readMethodCall(toolArguments, tools);
         if ('text' in methodCall) return content(methodCall.text);
-        ({ tool, given: toolArguments } = methodCall);
+        ({ tool, toolArguments } = methodCall);
       }
       if (tool === undefined) throw new Fault('not_found', `There is no tool '${name}'.`);
       const report = reporterOf(context);

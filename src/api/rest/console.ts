@@ -11,12 +11,9 @@ import {
   type PublicContent,
   sendPublicContent,
 } from '../../../gateway/response/public-content.ts';
+import { packageUrl } from '../../base/package-folder.ts';
 
-// Compiled, every module is in dist.
-const isCompiled = extname(import.meta.url) === '.js';
-const built = fileURLToPath(
-  new URL(isCompiled ? '../console/dist' : '../../../console/dist', import.meta.url),
-);
+const built = fileURLToPath(packageUrl('console/dist'));
 
 const policy = (nonce: string) =>
   [

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Exchange } from '../../../gateway/request-context.ts';
 import {
@@ -8,14 +7,14 @@ import {
   type PublicContent,
   sendPublicContent,
 } from '../../../gateway/response/public-content.ts';
+import { packageUrl } from '../../base/package-folder.ts';
 import { Fault } from '../../contract/fault.ts';
 import { placePage } from './console.ts';
 import type { Guide } from './guide/guide.ts';
 
-// Compiled, every module is in dist. The page is built with the console; deploy/console.mjs copies
-// the renderer of the interactive reference beside it.
-const isCompiled = extname(import.meta.url) === '.js';
-const built = new URL(`${isCompiled ? '..' : '../../..'}/console/dist/`, import.meta.url);
+// The page is built with the console; deploy/console.mjs copies the renderer of the interactive
+// reference beside it.
+const built = packageUrl('console/dist/');
 
 // Addresses are relative, so that the page works under every path form and behind a prefix.
 const interactive = `<!doctype html>

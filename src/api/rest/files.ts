@@ -239,7 +239,7 @@ async function serveLink(
   const { size, read } = await requireFile(serving, link);
   const exportOptions = exportOf(request.url!, link.format ?? '');
   if (exportOptions !== null) {
-    await serveExport(serving, exchange, { path, size, wanted: exportOptions });
+    await serveExport(serving, exchange, { path, size, options: exportOptions });
     return;
   }
   const isRedirected =
@@ -361,7 +361,7 @@ function exportOf(url: string, format: string): FileConversion | null {
 interface ExportSource {
   path: string;
   size: number;
-  wanted: FileConversion;
+  options: FileConversion;
 }
 
 /** Maximum bytes of a result file whose conversions are kept. */
@@ -377,16 +377,9 @@ async function serveExport(
   source: ExportSource,
 ): Promise<void> {
   const { conversions, exportFile, version } = serving;
-  const { path, size, wanted: exportOptions } = source;
-  const tag = tagOf(
-    path,
-    size,
-    exportOptions.format,
-    exportOptions.only,
-    exportOptions.columns,
-    version,
-  );
-  const convert = (signal: AbortSignal) => exportFile(path, exportOptions, signal);
+  const { path, size, options } = source;
+  const tag = tagOf(path, size, options.format, options.only, options.columns, version);
+  const convert = (signal: AbortSignal) => exportFile(path, options, signal);
   const stored = size > maxKeptSourceBytes ? null : await conversions.open(tag, convert);
   if (stored === null) {
     await streamExport(exchange, tag, convert);

@@ -27,7 +27,7 @@ const linkMetadata = 'gleaner-link';
 
 /** Options of routeFileExport(). */
 export interface FileExportOptions {
-  exportFile(path: string, wanted: FileConversion): Promise<ConvertedFile>;
+  exportFile(path: string, options: FileConversion): Promise<ConvertedFile>;
   restoreFile(path: string): Promise<FilePlace | null>;
   /** Verifies a link. Throws `link_invalid`. */
   verifyLink(link: string): Pick<SignedFile, 'path' | 'bearer'>;

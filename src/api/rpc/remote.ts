@@ -116,7 +116,7 @@ export function createRemoteCore(
     const { session } = await toFault(
       sessions.getSession({}, { headers, timeoutMs: remoteTimeoutMs, onHeader }),
     );
-    return { session: session!, known: responseHeaders };
+    return { session: session!, responseHeaders };
   };
   const requestOf = async (
     method: DescMethod,
@@ -172,7 +172,7 @@ export function createRemoteCore(
         ...(source === '' ? {} : { [forwardedForHeader]: source }),
       };
       const token = admissions.sign(authorization ?? undefined, fullName(method));
-      const { session, known: responseHeaders } = await getSession(credentials, token);
+      const { session, responseHeaders } = await getSession(credentials, token);
       const { userId, role, scopes, operatorRole, balance } = session;
       const permissions = { role, scopes, operatorRole: operatorRole || null } as Permissions;
       return {
@@ -183,7 +183,7 @@ export function createRemoteCore(
         credentials,
       };
     },
-    count: async ({ credentials }) => (await getSession(credentials)).known,
+    count: async ({ credentials }) => (await getSession(credentials)).responseHeaders,
     async unary(method, request, call) {
       if (call.problems?.length) requireValid(method, request, call);
       if (call.waitMs > 0 && canAwaitOutcome(method)) return submitAndWait(method, request, call);

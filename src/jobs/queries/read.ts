@@ -19,6 +19,7 @@ import type { JobMethod } from '../job-types.ts';
 import { readRecord } from '../records.ts';
 import { exportFile } from './files.ts';
 import { waitingFor } from './progress.ts';
+import { mergedFileOf } from './results.ts';
 import { requireResults } from './rows.ts';
 import { type JobWaitOptions, showWhenChanged, type TaggedView, tagOf } from './watch.ts';
 
@@ -226,9 +227,9 @@ export async function snapshotOf(
   role: Role,
 ): Promise<JobSnapshot> {
   const { store, links } = context;
+  const file = mergedFileOf(job);
   const snapshot: JobSnapshot = {
-    // The merged file is stored with the job before the job ends.
-    job: job.finishedAt === null ? { ...job, file: null } : job,
+    job: file === job.file ? job : { ...job, file },
     link: (file, options) => links.file(job, file, role === 'user' && (options?.bearer ?? false)),
     itemToken: (batch, index) => links.itemToken(job.id, batch.id, index),
   };

@@ -39,7 +39,8 @@ export async function listFiles(
     const link = await links.file(job, file, bearer);
     resultFiles.push({ file, scope, index, key, link, recordsLink });
   };
-  if (job.file && job.finishedAt !== null) await add(job.file, 'job', 0, '');
+  const merged = mergedFileOf(job);
+  if (merged) await add(merged, 'job', 0, '');
   if (files.batch) {
     for (const { file, seq } of await store.batches.find({ jobId: job.id }))
       if (file) await add(file, 'batch', seq, '');
@@ -59,6 +60,11 @@ async function* unitFiles(store: Store, job: Job) {
         yield { file: outcome.file, index, key: unit.key };
     }
   }
+}
+
+/** Returns the merged file of an ended job. It is stored with the job before the job ends. */
+export function mergedFileOf({ file, finishedAt }: Job): StoredFile | null {
+  return finishedAt === null ? null : file;
 }
 
 /** Returns the name of a file without its folder. */

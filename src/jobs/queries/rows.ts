@@ -145,15 +145,7 @@ export async function* readEntries(
 ): AsyncGenerator<Entry> {
   const { files } = context.jobTypes.of(job).kind;
   const isRead = (summary: BatchSummary, first: number) => holds(scope, job, summary, first);
-  const open = async (placed: IndexedBatch) => {
-    const { batch, first } = placed;
-    const units = [...unitsOf(job, placed)].filter(({ index }) => isInScope(scope, index));
-    const indexes = scope.records === false ? [] : units.map(({ index }) => index - first);
-    const records = openRecords(context, batch, indexes);
-    const next = indexes.find((index) => isRecord(batch.outcomes[index]));
-    if (next !== undefined) await records.prefetch(next);
-    return { placed, units, records };
-  };
+  const open = (placed: IndexedBatch) => openBatch(context, job, scope, placed);
   const batches = prefetch(
     readIndexedBatches(context.store, job.id, isRead),
     maxBatchesAhead,
@@ -162,23 +154,35 @@ export async function* readEntries(
   for await (const { placed, units, records } of batches) {
     const batch = placed.batch.seq;
     for (const unit of units) {
-      const { index, outcome } = unit;
-      if (outcome?.status === 'FAILED' && scope.failed)
-        yield { unit, batch, position: 0, record: null };
-      if (outcome?.status !== 'SUCCESS' || scope.records === false) continue;
-      if (outcome.file) yield* entryRows(context, files.unit!, outcome.file, { unit, batch });
-      else yield* recordEntries(await records.read(index - placed.first), { unit, batch });
+      if (isFailureIn(scope, unit)) yield { unit, batch, position: 0, record: null };
+      const success = successIn(scope, unit);
+      if (success === null) continue;
+      if (success.file) {
+        yield* entryRows(context, files.unit!, success.file, { unit, batch });
+        continue;
+      }
+      const bytes = await records.read(unit.index - placed.first);
+      if (bytes) yield { unit, batch, position: 0, record: parseRecord(bytes.toString()), bytes };
     }
   }
 }
 
-/** Yields the entry of a unit with a record. */
-function* recordEntries(
-  bytes: Uint8Array | null,
-  { unit, batch }: Pick<Entry, 'unit' | 'batch'>,
-): Generator<Entry> {
-  if (bytes === null) return;
-  yield { unit, batch, position: 0, record: parseRecord(bytes.toString()), bytes };
+const isFailureIn = ({ failed = false }: RowScope, { outcome }: IndexedUnit): boolean =>
+  failed && outcome?.status === 'FAILED';
+
+/** Returns the outcome of a successful unit; null for others, and without records in the scope. */
+const successIn = ({ records = true }: RowScope, { outcome }: IndexedUnit) =>
+  records && outcome?.status === 'SUCCESS' ? outcome : null;
+
+/** Opens the records of a batch in a scope, and reads the first ones. */
+async function openBatch(context: JobContext, job: Job, scope: RowScope, placed: IndexedBatch) {
+  const { batch, first } = placed;
+  const units = [...unitsOf(job, placed)].filter(({ index }) => isInScope(scope, index));
+  const indexes = scope.records === false ? [] : units.map(({ index }) => index - first);
+  const records = openRecords(context, batch, indexes);
+  const next = indexes.find((index) => isRecord(batch.outcomes[index]));
+  if (next !== undefined) await records.prefetch(next);
+  return { placed, units, records };
 }
 
 /** Maximum batches whose records are read while those before them are used. */

@@ -86,7 +86,7 @@ export async function readListing(
   const jobType = jobTypes.of(job);
   const unit = batch.units[index]!;
   const recent = await findRecent(context, job, batch, unit);
-  const reused = recent.kept && (await reuseFile(context, target, recent.kept));
+  const reused = recent.stored && (await reuseFile(context, target, recent.stored));
   if (reused) return { status: 'SUCCESS', attempt, readAt: reused.collectedAt, ...reused };
   const counter = createQualityCounter(recordFieldsOf(jobType));
   const pages = limitRecords(reader.read(unit.input, reading), jobType.market, (entries) => {
@@ -104,14 +104,14 @@ export async function readListing(
 async function reuseFile(
   context: JobContext,
   target: UnitFileTarget,
-  kept: StoredResult,
+  stored: StoredResult,
 ): Promise<(RecentFile & { collectedAt: number }) | null> {
-  const { file: source, quality } = JSON.parse(Buffer.from(kept.body).toString()) as RecentFile;
+  const { file: source, quality } = JSON.parse(Buffer.from(stored.body).toString()) as RecentFile;
   // Deleted files are never read, also while they are still in the storage.
   const owner = await context.store.jobs.get(source.path.split('/')[0]!);
   if (owner === null || owner.filesDeletedAt !== null) return null;
-  const file = await copyUnitFile(context, target, kept.at, source);
-  return file && { file, quality, collectedAt: kept.at };
+  const file = await copyUnitFile(context, target, stored.at, source);
+  return file && { file, quality, collectedAt: stored.at };
 }
 
 /**
@@ -167,7 +167,7 @@ async function writeUnitFile(
   at: number,
   pages: AsyncGenerator<ListPage, ListSummary, void>,
 ): Promise<StoredFile> {
-  const { pack, unit, place: filePlace, write } = fileOf(context, target, at);
+  const { pack, unit, filePlace, write } = fileOf(context, target, at);
   let entries = 0;
   async function* chunks() {
     yield pack.head(unit, filePlace);
@@ -187,7 +187,7 @@ async function copyUnitFile(
   at: number,
   source: StoredFile,
 ): Promise<StoredFile | null> {
-  const { pack, unit, place: filePlace, write } = fileOf(context, target, at);
+  const { pack, unit, filePlace, write } = fileOf(context, target, at);
   async function* chunks() {
     yield pack.head(unit, filePlace);
     yield* bodyOf(context, source);
@@ -212,7 +212,7 @@ function fileOf(
   return {
     pack,
     unit: batch.units[index]!,
-    place: { job, batch, collectedAt: Math.floor(at / 1000), result },
+    filePlace: { job, batch, collectedAt: Math.floor(at / 1000), result },
     write: (chunks: AsyncIterable<string | Uint8Array>, items: () => number) =>
       blobs.write(`${job.id}/${pack.name(job, batch)}`, pack.contentType, chunks, items),
   };

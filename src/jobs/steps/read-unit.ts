@@ -216,7 +216,7 @@ async function tryRead(
     attempt: batch.attempt,
     readAt,
   });
-  const { kept: stored, isMarked, keep } = await findRecent(context, job, batch, unit);
+  const { stored, isMarked, keep } = await findRecent(context, job, batch, unit);
   if (stored) {
     const outcome = outcomeAt(stored.at);
     return {

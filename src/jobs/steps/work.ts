@@ -61,7 +61,7 @@ export async function work(
     const end = await readClaimed(context, job, batch, {
       message,
       writer,
-      reading: both,
+      readSignal: both,
       stopping: signal,
     });
     if (end === 'lost') await excuse(context, batch);
@@ -111,7 +111,7 @@ interface ClaimedWork {
   message: BatchReference;
   writer: BatchWriter;
   /** Aborts the reads: the claim is lost, or the worker stops. */
-  reading: AbortSignal;
+  readSignal: AbortSignal;
   /** Aborts when the worker stops. */
   stopping: AbortSignal;
 }
@@ -124,7 +124,7 @@ async function readClaimed(
   context: JobContext,
   job: Job,
   batch: Batch,
-  { message, writer, reading: readSignal, stopping }: ClaimedWork,
+  { message, writer, readSignal, stopping }: ClaimedWork,
 ): Promise<'done' | 'released' | 'lost'> {
   const read = await readerOf(batch)(context, job, batch, writer, readSignal);
   if (read === null) return 'lost';

@@ -241,18 +241,16 @@ const withoutLazy = ({ lazy = [] }: Declaration): Document =>
   Object.fromEntries(lazy.map((field) => [field, 0]));
 
 /** Inserts a document. Returns false if its id exists. */
-async function isInserted(
+async function insertIfNew(
   collection: Stored<StoredDocument>,
-  document: Parameters<typeof collection.insertOne>[0],
+  document: StoredDocument,
 ): Promise<boolean> {
   return (await unlessDuplicate(() => collection.insertOne(document))) !== null;
 }
 
 /** Inserts the documents whose ids do not exist yet. */
-const insertNew = (
-  collection: Stored<StoredDocument>,
-  documents: Parameters<typeof collection.insertMany>[0],
-) => unlessDuplicate(() => collection.insertMany(documents, { ordered: false }));
+const insertAllNew = (collection: Stored<StoredDocument>, documents: StoredDocument[]) =>
+  unlessDuplicate(() => collection.insertMany(documents, { ordered: false }));
 
 /** A database of which a function gets the collections. */
 interface Engine {
@@ -286,7 +284,7 @@ export function createCollection<T extends object>(
   const run = <R>(call: (collection: Stored<StoredDocument>) => Promise<R>) =>
     engine.run((collections) => call(collections[name] as Stored<StoredDocument>));
 
-  const insert = (document: T) => run((collection) => isInserted(collection, write(document)));
+  const insert = (document: T) => run((collection) => insertIfNew(collection, write(document)));
   const update = (where: unknown, change: object, { add }: UpdateOptions<T> = {}) =>
     run(async (collection): Promise<T | null> => {
       const fieldChanges = updateOf(declaration, change, add as Record<string, number>);
@@ -320,7 +318,7 @@ export function createCollection<T extends object>(
 
     writeAll: (inserts, updates = []) =>
       run(async (collection) => {
-        if (inserts.length > 0) await insertNew(collection, inserts.map(write));
+        if (inserts.length > 0) await insertAllNew(collection, inserts.map(write));
         const writes = updates.map(([where, change]) => ({
           updateOne: { filter: filter(where), update: updateOf(declaration, change) },
         }));

@@ -22,7 +22,7 @@ import { collectionsOf, type MongoCollections } from './schema.ts';
 /** A MongoDB database. Errors of the driver are converted to faults. */
 export interface MongoEngine {
   /** Name of the database in messages, such as `MongoDB at localhost:27017`. */
-  readonly place: string;
+  readonly address: string;
   /**
    * Calls a function with the collections of the migrated database. Throws `unavailable` if MongoDB
    * does not respond.
@@ -83,7 +83,7 @@ export function openEngine(
     });
     const time = () => readTime(database);
     return migrate(database, {
-      place: address,
+      address,
       steps,
       compatibleFrom,
       holder: newId(),
@@ -115,7 +115,7 @@ export function openEngine(
     }
   };
   return {
-    place: address,
+    address,
     run: (call) => attempt(({ collections }) => call(collections)),
     schemaVersion: () => attempt(async (_, version) => version),
     ping: () => attempt(({ database }) => readTime(database)),

@@ -107,7 +107,7 @@ export function openImport(uri: string, source: string): StoreImport {
           if (found === written) continue;
           throw new Fault(
             'malformed',
-            `${engine.place}: the collection ${name} has ${found} documents instead of ${written}. Stop every process that uses the database, and repeat the move`,
+            `${engine.address}: the collection ${name} has ${found} documents instead of ${written}. Stop every process that uses the database, and repeat the move`,
           );
         }
       }),
@@ -140,8 +140,8 @@ async function begin(engine: MongoEngine, source: string): Promise<void> {
     if (movingFrom !== source)
       throw new ConfigError(
         movingFrom === undefined
-          ? `${engine.place} is not empty: it has documents in ${await findContents(collections)}. Choose another database.`
-          : `${engine.place} contains an incomplete move of ${movingFrom}. Repeat that move, or choose another database.`,
+          ? `${engine.address} is not empty: it has documents in ${await findContents(collections)}. Choose another database.`
+          : `${engine.address} contains an incomplete move of ${movingFrom}. Repeat that move, or choose another database.`,
       );
     for (const name of dataCollections(collections)) await collections[name].deleteMany({});
   });

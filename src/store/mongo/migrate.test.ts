@@ -39,7 +39,7 @@ describe.skipIf('missing' in mongo)(
       options: Partial<MigrateOptions> = {},
     ) =>
       migrate(client.db(), {
-        place: 'the database',
+        address: 'the database',
         steps,
         compatibleFrom: 1,
         holder,

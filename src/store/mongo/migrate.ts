@@ -113,7 +113,7 @@ export const compatibleFrom = 5;
 /** Options for migrate(). */
 export interface MigrateOptions {
   /** Name of the database in error messages. */
-  place: string;
+  address: string;
   steps: readonly Migration[];
   /** Lowest schema version whose programs can use the migrated data. */
   compatibleFrom: number;
@@ -139,7 +139,7 @@ const pollMs = 100;
  * `unavailable` if another process is still migrating it after 10 seconds.
  */
 export async function migrate(database: Db, options: MigrateOptions): Promise<number> {
-  const { place: address, steps, holder, time, clock, isImport = false } = options;
+  const { address, steps, holder, time, clock, isImport = false } = options;
   const schema: Collection<SchemaDocument> = database.collection('schema');
   const waitUntil = clock.steady() + maxWaitMs;
   for (;;) {

@@ -6,9 +6,9 @@ import {
   type PublicContent,
   sendPublicContent,
 } from '../../../../gateway/response/public-content.ts';
+import { packageUrl } from '../../../base/package-folder.ts';
 import { Fault } from '../../../contract/fault.ts';
 import { escapeHtml, guidePages, indexPage, readMarkdown, renderPage } from './pages.ts';
-import { docsFolder } from './place.ts';
 
 /** Name of the search index, beside the pages. */
 const searchName = 'search.json';
@@ -40,7 +40,7 @@ export function createGuide({ basePath, readReference, headers }: GuideOptions):
       return createPublicContent('application/json', JSON.stringify(searchIndex(root)));
     const picture = /^(?:console\/)?[\w-]+\.(png|svg)$/.exec(name)?.[1];
     if (picture !== undefined) {
-      const bytes = await readFile(new URL(name, docsFolder)).catch(() => null);
+      const bytes = await readFile(packageUrl(`docs/${name}`)).catch(() => null);
       if (bytes !== null) return createPublicContent(pictureTypes[picture]!, bytes);
     }
     if (!guidePages.has(name)) throw new Fault('not_found', 'The documentation has no such page');

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Marked, type Tokens } from 'marked';
-import { docsFolder } from './place.ts';
+import { packageUrl } from '../../../base/package-folder.ts';
 
 /** A page of the user documentation. */
 export interface GuidePage {
@@ -14,8 +14,6 @@ export interface GuidePage {
 
 /** A section of a page, as the search finds it. */
 export interface GuideSection {
-  /** Name of the page: "kinds/variant-sold". */
-  page: string;
   title: string;
   /** Id of its heading. Empty for the whole page. */
   anchor: string;
@@ -29,7 +27,7 @@ export const indexPage = 'README';
 /** Names of the pages: those for users and operators, without the decision records. */
 export const guidePages: ReadonlySet<string> = new Set(
   ['', 'kinds/'].flatMap((folder) =>
-    readdirSync(new URL(folder, docsFolder))
+    readdirSync(packageUrl(`docs/${folder}`))
       .filter((name) => name.endsWith('.md'))
       .map((name) => `${folder}${name.slice(0, -'.md'.length)}`),
   ),
@@ -37,7 +35,7 @@ export const guidePages: ReadonlySet<string> = new Set(
 
 /** Returns the Markdown of a page. */
 export const readMarkdown = (name: string): string =>
-  readFileSync(fileURLToPath(new URL(`${name}.md`, docsFolder)), 'utf8');
+  readFileSync(fileURLToPath(packageUrl(`docs/${name}.md`)), 'utf8');
 
 /** Maximum characters of a section that the search shows. */
 const maxText = 200;
@@ -52,7 +50,7 @@ export function renderPage(name: string, root: string, markdown = readMarkdown(n
         const { depth, text } = token as Tokens.Heading;
         const title = text.replace(/[`*]|\[([^\]]*)\]\([^)]*\)/g, '$1');
         const anchor = depth === 1 ? '' : anchorOf(title, anchors);
-        sections.push({ page: name, title, anchor, text: '' });
+        sections.push({ title, anchor, text: '' });
       } else if (token.type === 'paragraph') {
         const section = sections.at(-1);
         if (section?.text === '') section.text = (token as Tokens.Paragraph).text.slice(0, maxText);
