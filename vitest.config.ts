@@ -12,7 +12,7 @@ import { slack } from './test/support/until.ts';
 const distributed = ['src/store/mongo/**/*.test.ts', 'test/e2e/distributed.test.ts'];
 
 const root = import.meta.dirname;
-const besideCode = '{src,gateway,console,sandbox,deploy}/**/*.test.ts';
+const besideCode = '{src,clients,gateway,console,sandbox,deploy}/**/*.test.ts';
 
 /** Returns the suites beside the code whose text matches a pattern. */
 const suitesWith = (pattern: RegExp) =>

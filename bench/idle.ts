@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../src/app/demo/processes.ts';
+import { freePort } from '../src/tools/demo/processes.ts';
 import { median } from './support/rounds.ts';
 import { memory } from './support/usage.ts';
 

@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { startEngines } from '../src/app/engines.ts';
 import { measureBrowser, type PageCost } from './browser.ts';
 import { measureDisk } from './disk.ts';
 import { measureExplore } from './explore.ts';
@@ -17,6 +16,7 @@ import { measureRpc } from './rpc.ts';
 import { measureRateLimited, measureSlowOrigin, type WorkerOptions } from './slow-origin.ts';
 import { measureOperations, measureSteps } from './steps.ts';
 import { measureSubmit } from './submit.ts';
+import { startBenchEngines } from './support/engines.ts';
 import { buildGleaner } from './support/program.ts';
 
 /**
@@ -122,7 +122,7 @@ await run('pipeline', async () => {
     ' (aim 2.0)',
   );
   try {
-    const engines = await startEngines(process.env);
+    const engines = await startBenchEngines();
     try {
       const addresses = { mongo: engines.mongoUri, nats: engines.natsUrl };
       sayPipeline(
@@ -241,7 +241,7 @@ async function printUsedShares(processes: string, options: WorkerOptions): Promi
 }
 
 await run('workers', async () => {
-  const engines = await startEngines(process.env);
+  const engines = await startBenchEngines();
   try {
     const addresses = { mongo: engines.mongoUri, nats: engines.natsUrl };
     let first = 0;
@@ -269,7 +269,7 @@ await run('workers', async () => {
 });
 
 await run('origins', async () => {
-  const engines = await startEngines(process.env);
+  const engines = await startBenchEngines();
   try {
     const addresses = { mongo: engines.mongoUri, nats: engines.natsUrl };
     const { itemsPerSecond, idle, commands, perOriginSecond, each } = await measureManyOrigins({

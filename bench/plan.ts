@@ -20,7 +20,7 @@ const item = {
  */
 const originCommands = 0.056;
 /**
- * Default policy of an origin, and requests per second for each of its owners: src/app/places.ts.
+ * Default policy of an origin, and requests per second for each of its owners: src/stack/places.ts.
  */
 const origin = { requestsPerSecond: 20, concurrency: 8, requestsPerOwner: 100, maxOwners: 64 };
 /** A process that reads pages: memory at rest, and the interval of its reports to the others. */

@@ -1,6 +1,6 @@
 import { toJsonString } from '@bufbuild/protobuf';
+import { createGleanerClient } from '../clients/typescript/index.ts';
 import { AccountService } from '../gen/gleaner/account/v1/account_pb.ts';
-import { createGleanerClient } from '../src/clients/typescript/index.ts';
 import type { BareRpcPorts } from './bare-rpc.ts';
 import type { RpcLoad } from './rpc-load.ts';
 import { type BenchProgram, startBenchProgram } from './support/program.ts';

@@ -11,12 +11,7 @@ const service = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 rmSync(folder, { recursive: true, force: true });
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
-const options = [
-  '-p',
-  join(root, 'src/clients/typescript/tsconfig.build.json'),
-  '--outDir',
-  folder,
-];
+const options = ['-p', join(root, 'clients/typescript/tsconfig.build.json'), '--outDir', folder];
 const { status } = spawnSync(node, [compiler, ...options], { cwd: root, stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 
@@ -32,7 +27,7 @@ const packages = new Set(
     .map((name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/')),
 );
 
-const entry = './src/clients/typescript/index';
+const entry = './clients/typescript/index';
 const manifest = {
   name: '@gleaner/client',
   version: service.version,
@@ -47,7 +42,7 @@ const manifest = {
     './package.json': './package.json',
   },
   browser: {
-    './src/clients/typescript/download.js': './src/clients/typescript/download-unavailable.js',
+    './clients/typescript/download.js': './clients/typescript/download-unavailable.js',
   },
   dependencies: Object.fromEntries(
     [...packages].sort().map((name) => [name, `^${service.dependencies[name]}`]),
@@ -55,5 +50,5 @@ const manifest = {
   publishConfig: { access: 'public' },
 };
 writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
-copyFileSync(join(root, 'src/clients/typescript/README.md'), join(folder, 'README.md'));
+copyFileSync(join(root, 'clients/typescript/README.md'), join(folder, 'README.md'));
 copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));

@@ -22,6 +22,6 @@ write({
   'docs/commands.md': await commandsPage(),
   'docs/marketplaces.md': marketplacesPage(),
   'docs/settings.md': settingsPage(),
-  'src/clients/python/gleaner/models.py': pythonModels(document),
-  'src/clients/python/gleaner/operations.py': pythonOperations(document),
+  'clients/python/gleaner/generated/models.py': pythonModels(document),
+  'clients/python/gleaner/generated/operations.py': pythonOperations(document),
 });

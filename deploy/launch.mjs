@@ -14,6 +14,8 @@ process.env.NODE_COMPILE_CACHE ??= compileCache;
 // npm runs scripts in the root folder; relative paths belong to the folder of its caller.
 if (process.env.npm_lifecycle_event === 'gleaner' && process.env.INIT_CWD)
   process.chdir(process.env.INIT_CWD);
+// The program knows nothing of tests; their engines exist only in a checkout.
+process.env.ENGINES_PROGRAM ??= join(root, 'test/engines/main.ts');
 const program = join(root, 'src/cli/main.ts');
 
 await installService();

@@ -29,7 +29,7 @@ writeFileSync(
     (_line, name) => `${name}: ${version}`,
   ),
 );
-const python = join(root, 'src/clients/python/pyproject.toml');
+const python = join(root, 'clients/python/pyproject.toml');
 writeFileSync(
   python,
   readFileSync(python, 'utf8').replace(/^version = .*$/m, () => `version = "${version}"`),

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startEngines } from '../../src/app/engines.ts';
 import { findProgram } from '../../test/engines/missing.ts';
 import { freePort } from '../../test/engines/ports.ts';
 import { startProgram } from '../../test/engines/program.ts';
+import { startBenchEngines } from '../support/engines.ts';
 import { endOfJob, startJob } from '../support/jobs.ts';
 import { type BenchPage, region } from '../support/pages.ts';
 import { restClient } from '../support/rest.ts';
@@ -106,7 +106,7 @@ async function prepareBullmq(folder: string): Promise<PreparedContender> {
       'BullMQ needs Redis, and there is no redis-server on PATH: apt-get install redis-server',
     );
   installPackages();
-  const mongo = await startEngines(process.env);
+  const mongo = await startBenchEngines();
   const started: Awaited<ReturnType<typeof startProgram>>[] = [];
   return {
     version: packageVersion('bullmq'),

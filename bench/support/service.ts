@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createGleanerClient } from '../../clients/typescript/index.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { createGleanerClient } from '../../src/clients/typescript/index.ts';
 import { startGleaner } from './program.ts';
 import { type RestClient, restClient } from './rest.ts';
 

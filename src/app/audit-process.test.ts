@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { storeFile } from '../stack/stack.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import { auditInProcess } from './audit-check.ts';
-import { storeFile } from './stack.ts';
 
 const { signal } = new AbortController();
 const memoryBytes = 128 * 1024 ** 2;

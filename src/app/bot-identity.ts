@@ -1,9 +1,9 @@
-import { openSecrets } from '../access/links/secrets.ts';
 import type { KeyDirectory } from '../api/rest/rest.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { deriveKey } from '../base/sealing.ts';
 import type { BotIdentity } from '../fetch/web-bot-auth.ts';
+import { openSecrets } from '../links/secrets.ts';
 
 /**
  * Returns the identity that signs requests to sites, with keys derived from the secrets of the

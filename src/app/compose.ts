@@ -1,46 +1,46 @@
-import manifest from '../../package.json' with { type: 'json' };
-import { createImageLinks, type ImageLinks } from '../access/links/image-links.ts';
+import { type AdmissionTokens, createAdmissionTokens } from '../api/transport/admission-token.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { type Config, ConfigError } from '../base/config.ts';
+import { createDiskSpace, type DiskSpace, readFreeBytes, unusedDisk } from '../base/disk-space.ts';
+import { newId } from '../base/id.ts';
+import { createLog, type Log, type LogOutput } from '../base/log.ts';
+import { packageVersion } from '../base/package-folder.ts';
+import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
+import { isBatchFile } from '../contract/files.ts';
+import { services } from '../contract/services.ts';
+import { createDestinations } from '../destinations/destinations.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { createJobChanges, type JobChanges, observeStore } from '../jobs/job-events.ts';
+import { resolveJobTypes } from '../jobs/job-types.ts';
+import { findUnknownPrice } from '../jobs/prices.ts';
+import { createSharedCounts } from '../jobs/shared-counts.ts';
+import { kinds } from '../kinds/list.ts';
+import { createImageLinks, type ImageLinks } from '../links/image-links.ts';
 import {
   createLinks,
   type Links,
   linkSeconds,
   readItemToken,
   writeItemToken,
-} from '../access/links/links.ts';
-import { createSecretBox } from '../access/links/secret-box.ts';
-import { deriveLinkSecrets, type LinkSecrets, openSecrets } from '../access/links/secrets.ts';
-import { type AdmissionTokens, createAdmissionTokens } from '../api/rpc/admission-token.ts';
-import { type Clock, systemClock } from '../base/clock.ts';
-import { type Config, ConfigError } from '../base/config.ts';
-import { createDiskSpace, type DiskSpace, readFreeBytes, unusedDisk } from '../base/disk-space.ts';
-import { newId } from '../base/id.ts';
-import { createLog, type Log, type LogOutput } from '../base/log.ts';
-import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
-import { isBatchFile } from '../contract/files.ts';
-import { services } from '../contract/services.ts';
-import { createDestinations } from '../delivery/destination/destinations.ts';
-import { createDriftWatcher } from '../fetch/drift/drift-watcher.ts';
-import { createJobChanges, type JobChanges, observeStore } from '../jobs/changes.ts';
-import type { JobContext } from '../jobs/context.ts';
-import { resolveJobTypes } from '../jobs/job-types.ts';
-import { findUnknownPrice } from '../jobs/prices.ts';
-import { createSharedCounts } from '../jobs/shared-counts.ts';
-import { kinds } from '../kinds/list.ts';
+} from '../links/links.ts';
+import { createSecretBox } from '../links/secret-box.ts';
+import { deriveLinkSecrets, type LinkSecrets, openSecrets } from '../links/secrets.ts';
 import { declaredSites } from '../markets/declared-sites/declared-sites.ts';
 import { listedFields } from '../markets/defaults.ts';
 import { findUnknownRegions, withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
+import { createRequestCounter, type RequestCounter } from '../operations/request-counter.ts';
+import { createDriftWatcher } from '../quality/drift-watcher.ts';
 import { watchFirstPublish } from '../queue/queue.ts';
+import { openStack, type Stack, type StackOptions } from '../stack/stack.ts';
 import { createClockRecord } from '../store/clock-record.ts';
 import type { Job, StoredFile } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 import { withOriginLimits } from '../store/stored-times.ts';
 import { refuseOtherMoves } from '../store/wrap.ts';
-import { createRequestCounter, type RequestCounter } from '../sweep/request-counter.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import { openPages, pageObservers } from './open-pages.ts';
 import { assertRemoteBrowsers } from './remote-browsers.ts';
-import { openStack, type Stack, type StackOptions } from './stack.ts';
 import { traceQueue, traceStore } from './telemetry.ts';
 
 /** Interval between synchronizations of the clock, in milliseconds: a third of a claim. */
@@ -111,7 +111,7 @@ function createContext(config: Config, signed: SignedLinks, context: ContextPart
     drift: createDriftWatcher({ store, clock, log, shapes: listedFields }),
     sharedCounts: createSharedCounts(store, clock),
     jobTypes: configuredJobTypes(config),
-    settings: { ...config, ...config.limits, version: manifest.version },
+    settings: { ...config, ...config.limits, version: packageVersion },
     links: jobLinks(signed, blobs),
     destinations: signed.destinations,
   };

@@ -3,7 +3,7 @@ import type { OriginScheduler, OriginSchedulerOptions } from '../fetch/origin-sc
 import { maxConcurrency, originPolicy } from '../fetch/policy.ts';
 import type { Pages } from '../jobs/context.ts';
 import { policyOfMarket } from '../markets/defaults.ts';
-import { meterRequests, type RequestCounter } from '../sweep/request-counter.ts';
+import { meterRequests, type RequestCounter } from '../operations/request-counter.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Fetching, FetchingOptions } from './open-fetching.ts';
 

@@ -4,7 +4,7 @@ import { releaseYoungGeneration } from '../base/heap-size.ts';
 import { createIpcChannel, type IpcChannel } from '../base/ipc-channel.ts';
 import { createLog } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
-import { createJobChanges, type JobChanges } from '../jobs/changes.ts';
+import { createJobChanges, type JobChanges } from '../jobs/job-events.ts';
 import { markets } from '../markets/list.ts';
 import { openRemoteQueue } from '../queue/local/remote.ts';
 import type { BatchReference } from '../store/batches.ts';

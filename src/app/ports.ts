@@ -1,24 +1,24 @@
-import manifest from '../../package.json' with { type: 'json' };
 import { serveConsole } from '../api/rest/console.ts';
 import { createConversions } from '../api/rest/conversions.ts';
 import type { ExportFile, RestoreFile } from '../api/rest/files.ts';
 import { createRestApi, type RestCaller } from '../api/rest/rest.ts';
 import { type RunningServer, startServer } from '../api/rest/server.ts';
-import { createRpcListener } from '../api/rpc/adapter.ts';
-import type { Core } from '../api/rpc/core.ts';
-import { createCoreClient } from '../api/rpc/core-client.ts';
+import type { Core } from '../api/services/core.ts';
+import { createRpcListener } from '../api/transport/adapter.ts';
+import { createCoreClient } from '../api/transport/core-client.ts';
 import {
   createRemoteExport,
   createRemoteRestore,
   routeFileExport,
-} from '../api/rpc/file-export.ts';
-import { routeHealth } from '../api/rpc/health.ts';
-import { routeReflection } from '../api/rpc/reflection.ts';
-import { createRemoteCore } from '../api/rpc/remote.ts';
-import { routeCore } from '../api/rpc/routes.ts';
-import { type ListeningServer, listen } from '../api/rpc/server.ts';
+} from '../api/transport/file-export.ts';
+import { routeHealth } from '../api/transport/health.ts';
+import { routeReflection } from '../api/transport/reflection.ts';
+import { createRemoteCore } from '../api/transport/remote.ts';
+import { routeCore } from '../api/transport/routes.ts';
+import { type ListeningServer, listen } from '../api/transport/server.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
 import { onDemand } from '../base/on-demand.ts';
+import { packageVersion } from '../base/package-folder.ts';
 import { type BodyBudget, createBodyBudget } from '../contract/body-budget.ts';
 import { services } from '../contract/services.ts';
 import { drawSandboxPicture, isSandboxPicture } from '../fetch/sandbox-picture.ts';
@@ -32,7 +32,6 @@ import type { Program } from './compose.ts';
 import { servingGauges } from './gauges.ts';
 import { listening } from './ops-port.ts';
 
-const { version } = manifest;
 /** Time in which requests end when a port closes, in milliseconds. */
 export const graceMs = 3_000;
 
@@ -169,7 +168,7 @@ async function openGateway(
 ): Promise<RunningServer> {
   // The HTTP client takes a tenth of the start and several megabytes.
   const pictures = onDemand(async () =>
-    (await import('../fetch/image.ts')).createImageFetcher(config),
+    (await import('../outbound/image.ts')).createImageFetcher(config),
   );
   closers.push(pictures.close);
   const conversions = createConversions();
@@ -180,7 +179,7 @@ async function openGateway(
     log,
     clock,
     publicUrl,
-    version,
+    version: packageVersion,
     files: stack.blobs,
     verifyLink: links.verify,
     images:

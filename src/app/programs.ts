@@ -25,8 +25,6 @@ export const programs = {
   stallThread: pathOf('./stall-thread.js', './stall-thread.ts'),
   /** Fake marketplaces. */
   sandbox: pathOf('./sandbox.js', '../../sandbox/main.ts'),
-  /** Local engines; only in a checkout. */
-  engines: isCompiled ? null : pathOf('', '../../test/engines/main.ts'),
 };
 
 interface RunProgramOptions {

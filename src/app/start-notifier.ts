@@ -1,9 +1,9 @@
-import { retrievePaths } from '../api/rpc/job-messages.ts';
+import { retrievePaths } from '../api/services/job-messages.ts';
 import { onDemand } from '../base/on-demand.ts';
-import { createNotifier } from '../delivery/notify/notifier.ts';
 import { createConcurrencyLimit } from '../fetch/concurrency-limit.ts';
-import type { Poster } from '../fetch/post.ts';
 import { openJobFile } from '../jobs/queries/files.ts';
+import { createNotifier } from '../notify/notifier.ts';
+import type { Poster } from '../outbound/post.ts';
 import type { Program } from './compose.ts';
 
 /** Timeout for the response of a webhook receiver, in milliseconds. */
@@ -29,7 +29,7 @@ export async function notify(
   const mailer =
     email === null
       ? null
-      : (await import('../delivery/notify/mailer.ts')).createMailer(email.smtp, mailTimes);
+      : (await import('../notify/mailer.ts')).createMailer(email.smtp, mailTimes);
   const notifier = createNotifier({
     ...context,
     publicUrl,
@@ -53,7 +53,7 @@ export async function notify(
  */
 function createPosterOnDemand(): Omit<Poster, 'send'> {
   const poster = onDemand(async () =>
-    (await import('../fetch/post.ts')).createPoster({ totalMs: responseMs }),
+    (await import('../outbound/post.ts')).createPoster({ totalMs: responseMs }),
   );
   return {
     post: async (message, signal) => (await poster()).post(message, signal),

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import manifest from '../../package.json' with { type: 'json' };
+import { packageVersion } from '../base/package-folder.ts';
 import { trackForever, trackMs } from '../history/tracker.ts';
 import type { JobContext } from '../jobs/context.ts';
+import { reportForever } from '../operations/report.ts';
 import { queueUnavailable } from '../store/operations.ts';
 import { sweepMs } from '../sweep/continue-jobs.ts';
-import { reportForever } from '../sweep/report.ts';
 import { readShare, wholeShare } from '../sweep/share.ts';
 import { sweepForever } from '../sweep/sweep.ts';
 import type { WorkerPoolStats } from '../worker/pool.ts';
@@ -52,7 +52,7 @@ export function startReporting(
     role,
     host: hostname(),
     pid: process.pid,
-    version: manifest.version,
+    version: packageVersion,
     startedAt: clock.now(),
   };
   const { store, disk, queue } = context;

@@ -1,6 +1,6 @@
 import { DataRefusedError } from '../base/data-refused-error.ts';
+import { matchFolder } from '../stack/installation.ts';
 import type { Program } from './compose.ts';
-import { matchFolder } from './installation.ts';
 
 const retryMs = 2_000;
 /** Maximum wait for the store at startup, in milliseconds. */

@@ -1,6 +1,6 @@
-import manifest from '../../package.json' with { type: 'json' };
 import type { Config } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
+import { packageVersion } from '../base/package-folder.ts';
 import { jobTypes, knownMarkets } from '../contract/job-types.ts';
 import type { Fetcher } from '../fetch/http.ts';
 import type { FetchPage } from '../fetch/page.ts';
@@ -92,8 +92,6 @@ export const exportsMetrics = ({
 }: Pick<Config, 'opsPort' | 'metricsPushMs'>): boolean =>
   opsPort !== null || metricsPushMs !== null;
 
-const { version } = manifest;
-
 /** Outcomes of requests to origins that are counted. */
 const requestOutcomes = ['succeeded', 'refused', 'failed', 'inconclusive'];
 
@@ -127,9 +125,16 @@ export async function startTelemetry(
   log: Log,
 ): Promise<Telemetry | null> {
   if (!exportsMetrics(config)) return null;
-  const telemetry = await openTelemetry({ role, version, log, pushMs: config.metricsPushMs });
+  const telemetry = await openTelemetry({
+    role,
+    version: packageVersion,
+    log,
+    pushMs: config.metricsPushMs,
+  });
   startJobSeries(telemetry.metrics);
-  telemetry.observe({ gleaner_build_info: async () => [{ labels: { version, role }, value: 1 }] });
+  telemetry.observe({
+    gleaner_build_info: async () => [{ labels: { version: packageVersion, role }, value: 1 }],
+  });
   return telemetry;
 }
 
@@ -144,5 +149,5 @@ export async function startTracing(
 ): Promise<Tracing | null> {
   if (!config.exportsTraces) return null;
   const { openTracing } = await import('../telemetry/tracing.ts');
-  return openTracing({ role, version, log });
+  return openTracing({ role, version: packageVersion, log });
 }

@@ -10,8 +10,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openSecrets } from '../access/links/secrets.ts';
 import { openFiles } from '../blobs/files/open.ts';
+import { openSecrets } from '../links/secrets.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import { openPrivateFile, openPrivateFolder } from './data-dir.ts';
 

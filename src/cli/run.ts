@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import manifest from '../../package.json' with { type: 'json' };
+import { packageVersion } from '../base/package-folder.ts';
 import { withoutAlias } from './aliases.ts';
 import { errorLines, exitCodeOf, exitCodes } from './commands/exit.ts';
 import { addServiceRoles } from './commands/service-roles.ts';
@@ -41,7 +41,7 @@ function configure(program: CommandProgram): CommandProgram {
   const { stdout, stderr } = program.io;
   return program
     .description('Self-hosted product-data collection service and its command line')
-    .version(manifest.version)
+    .version(packageVersion)
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),

@@ -1,4 +1,4 @@
-import { type Field, parseFields } from '../base/record-schema.ts';
+import { type Field, parseFields } from '../quality/record-schema.ts';
 
 /**
  * Type of a column's cells. `timestamp`: ISO 8601 text in UTC. `json`: JSON text of a list, of an

@@ -1,4 +1,4 @@
-import { type Field, parseFields } from '../base/record-schema.ts';
+import { type Field, parseFields } from '../quality/record-schema.ts';
 import type { Column } from './columns.ts';
 
 /** JSON Schema 2020-12. */

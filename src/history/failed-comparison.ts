@@ -1,9 +1,9 @@
 import { Fault } from '../contract/fault.ts';
-import type { Email } from '../delivery/notify/email.ts';
-import type { Notice } from '../delivery/notify/message.ts';
-import { queueForOperators } from '../delivery/notify/queue.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { noJob } from '../jobs/queries/read.ts';
+import type { Email } from '../notify/email.ts';
+import type { Notice } from '../notify/message.ts';
+import { queueForOperators } from '../notify/queue.ts';
 import type { TrackingRun } from '../store/history.ts';
 import { skipRun } from '../store/tracking-run.ts';
 

@@ -1,9 +1,9 @@
 import type { Json } from '../base/json.ts';
 import type { TrackedField, TrackedValues } from '../base/tracked-values.ts';
 import { noRegion } from '../contract/track.ts';
-import { type Email, oneLine } from '../delivery/notify/email.ts';
-import type { Notice } from '../delivery/notify/message.ts';
 import { shownPlace } from '../markets/item-place.ts';
+import { type Email, oneLine } from '../notify/email.ts';
+import type { Notice } from '../notify/message.ts';
 import type { ItemKey, Rule, TrackingRun } from '../store/history.ts';
 
 /** An item of a run that rules fired for. */

@@ -1,5 +1,5 @@
-import { queueEmailForUser, queueForUser } from '../delivery/notify/queue.ts';
 import type { JobContext } from '../jobs/context.ts';
+import { queueEmailForUser, queueForUser } from '../notify/queue.ts';
 import { trackedItemId } from '../store/history-ids.ts';
 import { type FiredItem, itemEmail, itemNotice } from './message.ts';
 

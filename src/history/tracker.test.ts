@@ -3,7 +3,7 @@ import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { openTracking, type Tracking } from '../../test/support/tracking.ts';
 import { newId } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
-import { requireCompared } from '../jobs/queries/changed.ts';
+import { requireCompared } from '../jobs/queries/item-changes.ts';
 import { approve } from '../jobs/steps/decide.ts';
 import { aRule } from '../store/conformance/history-samples.ts';
 import { listChanges, listObservations, listTrackedItems, type Rule } from '../store/history.ts';

@@ -7,6 +7,7 @@ import { Fault, type Problem } from '../contract/fault.ts';
 import { seriesOf } from '../contract/track.ts';
 import { describePauseReason } from '../fetch/request-outcome.ts';
 import type { Plan } from '../kinds/kind.ts';
+import { parseHold, problemsOfHold } from '../quality/data-quality.ts';
 import type { Job, Mode } from '../store/documents.ts';
 import type { OriginPause } from '../store/origin-state.ts';
 import { approvalWaitMs, type JobContext } from './context.ts';
@@ -19,8 +20,7 @@ import {
   plannedOrigins,
 } from './origins.ts';
 import { chargedAt, estimate } from './prices.ts';
-import { parseHold, problemsOfHold } from './quality.ts';
-import { notTracked } from './queries/changed.ts';
+import { notTracked } from './queries/item-changes.ts';
 import { isOpen } from './queries/progress.ts';
 import { recordFieldsOf } from './queries/rows.ts';
 import { maxAgeMs, reusedPrice } from './reuse.ts';

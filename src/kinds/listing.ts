@@ -5,8 +5,8 @@ import {
   rest_name as restNameOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import type { Json, JsonObject } from '../base/json.ts';
-import { prefixFields } from '../base/record-schema.ts';
 import type { ListPage, ListSummary } from '../markets/market.ts';
+import { prefixFields } from '../quality/record-schema.ts';
 import type { Unit } from '../store/batches.ts';
 import type { FileEntry, ResultContract, UnitFilePack, UnitFilePlace } from './kind.ts';
 

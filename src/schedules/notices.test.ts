@@ -7,9 +7,9 @@ import {
   type ScheduleFixture,
   withSchedules,
 } from '../../test/support/schedules.ts';
-import { createNotifier } from '../delivery/notify/notifier.ts';
-import { setWebhook } from '../delivery/notify/webhook.ts';
 import { reject } from '../jobs/steps/decide.ts';
+import { createNotifier } from '../notify/notifier.ts';
+import { setWebhook } from '../notify/webhook.ts';
 import type { Webhook } from '../store/documents.ts';
 import { type Schedule, type ScheduleRun, writeSchedule } from '../store/schedules.ts';
 import { wrapMethods } from '../store/wrap.ts';

@@ -15,14 +15,14 @@ export interface Destination {
   /** Unique among the destinations of the user. */
   name: string;
   type: DestinationType;
-  /** Address without secrets (src/delivery/destination/address.ts). */
+  /** Address without secrets (src/destinations/address.ts). */
   address: JsonObject;
-  /** Secrets of the address, encrypted (src/access/links/secret-box.ts). */
+  /** Secrets of the address, encrypted (src/links/secret-box.ts). */
   secrets: string;
   /** Id of the key that encrypted the secrets. */
   secretsKey: string;
   format: DestinationFormat;
-  /** Template of the names of delivered files (src/delivery/destination/path-template.ts). */
+  /** Template of the names of delivered files (src/destinations/path-template.ts). */
   path: string;
   createdAt: number;
   updatedAt: number;

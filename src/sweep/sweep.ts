@@ -1,8 +1,8 @@
 import { repeat } from '../base/due-work.ts';
-import { resealDestinations } from '../delivery/destination/address.ts';
-import { announceDrift } from '../delivery/notify/announce-drift.ts';
+import { resealDestinations } from '../destinations/address.ts';
 import { type JobContext, leaseMs } from '../jobs/context.ts';
 import { publish } from '../jobs/steps/dispatch.ts';
+import { announceDrift } from '../notify/announce-drift.ts';
 import { runDueSchedules } from '../schedules/advance.ts';
 import { correctRunTimes } from '../schedules/correct-times.ts';
 import { expire } from '../store/expiry.ts';

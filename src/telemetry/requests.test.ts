@@ -14,7 +14,7 @@ import { type Scrape, scrape, sumOf } from '../../test/observability/place.ts';
 import { openRpcFixture, type RpcFixture } from '../../test/support/rpc-fixture.ts';
 import { until } from '../../test/support/until.ts';
 import { type RunningServer, startServer } from '../api/rest/server.ts';
-import { type ListeningServer, listen } from '../api/rpc/server.ts';
+import { type ListeningServer, listen } from '../api/transport/server.ts';
 import { createLog } from '../base/log.ts';
 import { createMetricsRecorder } from './recorder.ts';
 import { createRequestMetrics, nameRoute } from './requests.ts';

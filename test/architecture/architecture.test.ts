@@ -27,7 +27,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const ofTests =
   /\.test\.tsx?$|^src\/[^/]+\/conformance(?:\/|\.ts$)|\/fixture(?:\/|\.ts$)|\/(?:node_modules|dist)\//;
 
-const sources: Source[] = ['src', 'gateway', 'console', 'sandbox', 'gen']
+const sources: Source[] = ['src', 'clients', 'gateway', 'console', 'sandbox', 'gen']
   .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
   .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
   .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
@@ -134,7 +134,7 @@ describe('the program', () => {
       expect(files.length).toBeLessThanOrEqual(Number(/at most (\d+) files/.exec(path)![1]));
       // The composition of the program and the registries pass these as ports, markets, and kinds.
       const passed =
-        /^src\/(?:app\/open-fetching|api\/rpc\/core-client|markets\/mkta\/index|kinds\/[^/]+\/index)\.ts$/;
+        /^src\/(?:app\/open-fetching|api\/transport\/core-client|markets\/mkta\/index|kinds\/[^/]+\/index)\.ts$/;
       const unreached = files.filter(
         (file, place) =>
           place > 0 &&
@@ -251,9 +251,7 @@ describe('the rules', () => {
   ];
 
   test.each([
-    ['src/jobs/a.ts', '../rpc/b.ts'],
-    ['src/store/a.ts', '../queue/queue.ts'],
-    ['src/kinds/a.ts', '../markets/list.ts'],
+    ['src/jobs/a.ts', '../api/services/b.ts'],
     ['src/base/a.ts', '../jobs/b.ts'],
     ['src/cli/a.ts', '../../sandbox/main.ts'],
     ['src/jobs/a.ts', '../../gateway/caller.ts'],
@@ -263,7 +261,7 @@ describe('the rules', () => {
     ['gateway/a.ts', '../src/base/b.ts'],
     ['src/cli/a.ts', '../../gateway/b.ts'],
     ['src/contract/a.ts', '../base/b.ts'],
-    ['src/clients/typescript/a.ts', '../../base/b.ts'],
+    ['clients/typescript/a.ts', '../../src/base/b.ts'],
     ['gateway/a.ts', '../console/src/main.ts'],
     ['console/src/main.tsx', '../../gateway/caller.ts'],
     ['console/src/main.tsx', '../../src/base/id.ts'],
@@ -271,9 +269,11 @@ describe('the rules', () => {
     ['src/cli/a.ts', '../store/b.ts'],
     ['src/cli/a.ts', '../jobs/b.ts'],
     ['src/app/a.ts', '../cli/b.ts'],
-    ['src/clients/typescript/a.ts', '../../jobs/b.ts'],
-    ['src/api/rpc/a.ts', '../../clients/b.ts'],
-    ['src/jobs/a.ts', '../delivery/notify/b.ts'],
+    ['clients/typescript/a.ts', '../../src/jobs/b.ts'],
+    ['src/api/services/a.ts', '../../../clients/b.ts'],
+    ['src/api/services/a.ts', '../transport/b.ts'],
+    ['src/app/a.ts', '../tools/b.ts'],
+    ['src/jobs/a.ts', '../notify/b.ts'],
     ['src/jobs/a.ts', '../present/b.ts'],
     ['src/present/a.ts', '../base/b.ts'],
   ])('forbid %s to import %s', (path, name) => {
@@ -283,14 +283,16 @@ describe('the rules', () => {
   test.each([
     ['src/jobs/a.ts', '../store/b.ts'],
     ['src/kinds/a.ts', '../markets/market.ts'],
-    ['src/delivery/notify/a.ts', '../../fetch/b.ts'],
-    ['src/sweep/a.ts', '../delivery/notify/b.ts'],
-    ['src/cli/a.ts', '../clients/b.ts'],
+    ['src/notify/a.ts', '../fetch/b.ts'],
+    ['src/sweep/a.ts', '../notify/b.ts'],
+    ['src/cli/a.ts', '../../clients/b.ts'],
+    ['src/cli/a.ts', '../tools/b.ts'],
     ['src/cli/a.ts', '../app/b.ts'],
-    ['src/cli/a.ts', '../../package.json'],
-    ['src/app/a.ts', '../clients/b.ts'],
+    ['src/base/a.ts', '../../package.json'],
+    ['src/tools/a.ts', '../../clients/b.ts'],
+    ['src/api/transport/a.ts', '../services/b.ts'],
     ['src/app/a.ts', '../jobs/b.ts'],
-    ['src/clients/typescript/a.ts', '../../../gen/b.ts'],
+    ['clients/typescript/a.ts', '../../gen/b.ts'],
     ['gateway/a.ts', '../src/contract/b.ts'],
     ['src/api/rest/a.ts', '../../../gateway/b.ts'],
     ['console/deep/a.ts', '../../src/contract/b.ts'],
@@ -308,6 +310,7 @@ describe('the rules', () => {
     expect(
       betweenSiblings(from('src/jobs/a.ts', '../kinds/pgnt/b.ts', '../kinds/kind.ts')),
     ).toHaveLength(1);
+    expect(betweenSiblings(from('src/kinds/pgnt/a.ts', '../../markets/list.ts'))).toHaveLength(1);
     expect(betweenSiblings(from('src/kinds/list.ts', './pgnt/index.ts'))).toEqual([]);
   });
 

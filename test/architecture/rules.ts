@@ -2,34 +2,25 @@ import type { Source } from './source.ts';
 
 /**
  * Areas in layers, from the most basic to the most dependent. An area may import from the rows
- * above its own, but not from its own row, except for `neighbours`.
+ * above its own, but not from its own row.
  */
 const rows: readonly (readonly string[])[] = [
   ['gen'],
   ['src/contract'],
   ['src/base'],
-  ['src/store', 'src/queue', 'src/blobs', 'src/fetch', 'src/access/links', 'src/telemetry'],
-  [
-    'src/access',
-    'src/markets',
-    'src/kinds',
-    'src/fetch/drift',
-    'src/formats',
-    'src/delivery/destination',
-  ],
+  ['src/store', 'src/links', 'src/telemetry'],
+  ['src/queue', 'src/blobs', 'src/fetch', 'src/access', 'src/quality'],
+  ['src/outbound', 'src/operations', 'src/markets', 'src/formats'],
+  ['src/kinds', 'src/destinations'],
   ['src/jobs'],
-  ['src/schedules', 'src/delivery/notify'],
+  ['src/schedules', 'src/notify'],
   ['src/history'],
-  ['src/api/rpc', 'src/worker', 'src/sweep'],
+  ['src/api/services', 'src/worker', 'src/sweep'],
+  ['src/api/transport'],
+  ['src/stack'],
+  ['src/backup'],
   ['src/app'],
-];
-
-/** Allowed within a row: ports use the store's documents, and kinds the declarations of markets. */
-const neighbours: readonly [from: string, file: RegExp][] = [
-  ['src/queue', /^src\/store\/(?:batches|documents)\.ts$/],
-  ['src/blobs', /^src\/store\/documents\.ts$/],
-  ['src/fetch', /^src\/store\/origin-state\.ts$/],
-  ['src/kinds', /^src\/markets\/market\.ts$/],
+  ['src/tools'],
 ];
 
 /** Areas outside of the layers, with the areas that they import and that import them. */
@@ -59,17 +50,19 @@ const apart: Readonly<Record<string, { imports: readonly string[]; users: readon
   // tests.
   sandbox: { imports: ['src/fetch'], users: [] },
   // Code as in a caller's program: it depends on the contract, not on the service.
-  'src/clients': { imports: ['gen', 'src/contract'], users: ['src/app', 'src/cli'] },
-  // Commands and their output; src/app runs the service.
+  clients: { imports: ['gen', 'src/contract'], users: ['src/tools', 'src/cli'] },
+  // Commands and their output; src/app and src/tools run the service.
   'src/cli': {
     imports: [
       'gen',
       'src/base',
       'src/contract',
       'src/present',
-      'src/clients',
+      'clients',
       'src/api/mcp',
+      'src/backup',
       'src/app',
+      'src/tools',
     ],
     users: [],
   },
@@ -81,8 +74,8 @@ export const drivers: readonly [name: RegExp, folder: RegExp][] = [
   [/^(?:node:)?sqlite$/, /^src\/store\/sqlite\//],
   [/^nats$/, /^src\/queue\/jetstream\//],
   [/^@aws-sdk\//, /^src\/blobs\/s3\//],
-  [/^(?:undici|http-message-sig)$/, /^src\/fetch\//],
-  [/^(?:nodemailer|standardwebhooks)$/, /^src\/delivery\/notify\//],
+  [/^(?:undici|http-message-sig)$/, /^src\/(?:fetch|outbound)\//],
+  [/^(?:nodemailer|standardwebhooks)$/, /^src\/notify\//],
   [/^@?puppeteer/, /^src\/fetch\/browser\//],
   [/^hyparquet-writer$/, /^src\/formats\//],
   [/^croner$/, /^src\/schedules\//],
@@ -94,7 +87,7 @@ export const drivers: readonly [name: RegExp, folder: RegExp][] = [
 ];
 
 /**
- * Returns the area of a path: "src/api/rpc" for "src/api/rpc/core.ts", and "src/jobs" for
+ * Returns the area of a path: "src/api/transport" for "src/api/services/core.ts", and "src/jobs" for
  * "src/jobs/prices.ts", where the folder below has no area; outside src the top-level folder.
  */
 export function areaOf(path: string): string {
@@ -114,10 +107,9 @@ function mayImport(from: string, file: string): boolean {
   const to = areaOf(file);
   if (from === to) return true;
   // File with the version that the program reports.
-  if (file === 'package.json') return from === 'src/app' || from === 'src/cli';
+  if (file === 'package.json') return from === 'src/base';
   if (apart[from]) return apart[from].imports.includes(to);
   if (apart[to]) return apart[to].users.includes(from);
-  if (neighbours.some(([area, files]) => area === from && files.test(file))) return true;
   return rowOf(to) >= 0 && rowOf(to) < rowOf(from);
 }
 
@@ -125,15 +117,18 @@ function mayImport(from: string, file: string): boolean {
 export const againstArrows = (sources: readonly Source[]) =>
   importsWhere(sources, (path, file) => !mayImport(areaOf(path), file));
 
-/** Returns imports of a market's or kind's folder from outside, except from the registry. */
+/** Lists of all markets and of all kinds. */
+const registry = /^(?:src\/(?:markets|kinds)|sandbox)\/list\.ts$/;
+
+/**
+ * Returns imports of a market's or kind's folder from outside, except from the registry, and of a
+ * registry by one of them.
+ */
 export const betweenSiblings = (sources: readonly Source[]) =>
   importsWhere(sources, (path, file) => {
     const folder = folderOf(file);
-    return (
-      folder !== undefined &&
-      folder !== folderOf(path) &&
-      !/^(?:src\/(?:markets|kinds)|sandbox)\/list\.ts$/.test(path)
-    );
+    if (registry.test(file)) return folderOf(path) !== undefined;
+    return folder !== undefined && folder !== folderOf(path) && !registry.test(path);
   });
 
 /**

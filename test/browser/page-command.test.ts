@@ -5,10 +5,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { mktd } from '../../sandbox/mktd/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { targetOf } from '../../src/app/page/target.ts';
-import { runExtract, runFetch } from '../../src/app/page.ts';
 import { type Config, loadConfig } from '../../src/base/config.ts';
 import { parseOrigins } from '../../src/base/origins.ts';
+import { targetOf } from '../../src/tools/page/target.ts';
+import { runExtract, runFetch } from '../../src/tools/page.ts';
 import { chromium, skipped } from './chromium.ts';
 
 describe.skipIf(skipped)(`gleaner page … --browser${skipped}`, () => {

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Fetching, openFetching } from '../../src/app/open-fetching.ts';
-import { checkSite } from '../../src/app/site-check.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Config, loadConfig } from '../../src/base/config.ts';
 import type { JsonObject } from '../../src/base/json.ts';
@@ -17,6 +16,7 @@ import { product } from '../../src/markets/sites/product.ts';
 import { search } from '../../src/markets/sites/search.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { checkSite } from '../../src/tools/site-check.ts';
 import { chromium, skipped } from './chromium.ts';
 
 let seen: string[];

@@ -1,5 +1,5 @@
+import type { GleanerClient } from '../../clients/typescript/index.ts';
 import type { Job } from '../../gen/gleaner/job/v1/job_pb.ts';
-import type { GleanerClient } from '../../src/clients/typescript/index.ts';
 import type { ChaosWork } from './works.ts';
 
 /** A user of the run. */

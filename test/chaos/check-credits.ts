@@ -1,5 +1,5 @@
+import type { GleanerClient } from '../../clients/typescript/index.ts';
 import { AccountService, type LedgerEntry } from '../../gen/gleaner/account/v1/account_pb.ts';
-import type { GleanerClient } from '../../src/clients/typescript/index.ts';
 import type { Books, CallOutcome, ChaosSubmit, ChaosUser, KnownJob, Problems } from './account.ts';
 
 /** Net charge of each job, by the ledger. */

@@ -1,7 +1,7 @@
+import type { GleanerClient } from '../../clients/typescript/index.ts';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { HistoryService, type Observation } from '../../gen/gleaner/history/v1/history_pb.ts';
 import type { Unit } from '../../gen/gleaner/job/v1/job_pb.ts';
-import type { GleanerClient } from '../../src/clients/typescript/index.ts';
 import type { Problems } from './account.ts';
 import { listUnits } from './check-results.ts';
 import { seriesItems, type TrackedSeries } from './series.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { GleanerClient } from '../../clients/typescript/index.ts';
 import { JobService, type ResultFile, type Unit } from '../../gen/gleaner/job/v1/job_pb.ts';
-import type { GleanerClient } from '../../src/clients/typescript/index.ts';
 import type { KnownJob, Problems } from './account.ts';
 import type { ServedLog } from './served.ts';
 import type { FileEntry } from './works.ts';

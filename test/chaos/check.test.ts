@@ -2,9 +2,9 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { type ConnectRouter, createConnectRouter } from '@connectrpc/connect';
 import { createFetchHandler } from '@connectrpc/connect/protocol';
 import { describe, expect, test } from 'vitest';
+import { createGleanerClient } from '../../clients/typescript/index.ts';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { type Job, JobSchema, JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { createGleanerClient } from '../../src/clients/typescript/index.ts';
 import {
   type CallOutcome,
   type ChaosSubmit,

@@ -1,5 +1,5 @@
+import { type GleanerClient, GleanerError } from '../../clients/typescript/index.ts';
 import { type Job, JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { type GleanerClient, GleanerError } from '../../src/clients/typescript/index.ts';
 import type { Deployment } from '../support/deployment.ts';
 import type { Books, KnownJob, Problems } from './account.ts';
 import { checkCredits } from './check-credits.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { type GleanerClient, GleanerError } from '../../clients/typescript/index.ts';
+import { isTransient } from '../../clients/typescript/transport.ts';
 import { type Job, JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { type GleanerClient, GleanerError } from '../../src/clients/typescript/index.ts';
-import { isTransient } from '../../src/clients/typescript/transport.ts';
 import type { Books, CallOutcome, ChaosSubmit, KnownJob, Problems } from './account.ts';
 import type { ProgressWatch } from './progress.ts';
 

@@ -1,7 +1,7 @@
+import { createGleanerClient, type GleanerClient } from '../../clients/typescript/index.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { type Random, random } from '../../sandbox/random.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { createGleanerClient, type GleanerClient } from '../../src/clients/typescript/index.ts';
 import { createDeployment, type Deployment, type Layout } from '../support/deployment.ts';
 import type { Engines } from '../support/engines.ts';
 import { listChildren } from '../support/process-tree.ts';

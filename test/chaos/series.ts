@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { GleanerClient } from '../../clients/typescript/index.ts';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { HistoryService } from '../../gen/gleaner/history/v1/history_pb.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import type { RunningOrigins } from '../../sandbox/server.ts';
-import type { GleanerClient } from '../../src/clients/typescript/index.ts';
 import type { ChaosSubmit, ChaosUser, KnownJob } from './account.ts';
 import { type ClientContext, retryCall, runCustomer } from './customer.ts';
 import { type ChaosWork, variantWork } from './works.ts';

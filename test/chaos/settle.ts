@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { GleanerClient } from '../../clients/typescript/index.ts';
 import { type Job, JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
-import type { GleanerClient } from '../../src/clients/typescript/index.ts';
 import type { ChaosSubmit, KnownJob } from './account.ts';
 import { addJob, type ClientContext, follow } from './customer.ts';
 

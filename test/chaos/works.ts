@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import type { DescMessage, DescMethodUnary, MessageInitShape } from '@bufbuild/protobuf';
+import type { GleanerClient, Submitted } from '../../clients/typescript/index.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { MktbService } from '../../gen/gleaner/mktb/v1/mktb_pb.ts';
 import { MktdService } from '../../gen/gleaner/mktd/v1/mktd_pb.ts';
@@ -8,7 +9,6 @@ import { mkta } from '../../sandbox/mkta/index.ts';
 import { mktb } from '../../sandbox/mktb/index.ts';
 import { mktd } from '../../sandbox/mktd/index.ts';
 import type { Origin } from '../../sandbox/origin.ts';
-import type { GleanerClient, Submitted } from '../../src/clients/typescript/index.ts';
 import type { ServedLog } from './served.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: records and pages of every shape.

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { shellWord } from '../../src/app/demo/demo.ts';
+import { shellWord } from '../../src/tools/demo/demo.ts';
 import { poison } from '../support/poison.ts';
 import { root } from '../support/service.ts';
 

@@ -1,4 +1,4 @@
-import { demoJobs } from '../../src/app/demo/jobs.ts';
+import { demoJobs } from '../../src/tools/demo/jobs.ts';
 import { sendJson, type TestUser } from '../support/api.ts';
 import { brokenRule } from '../support/hold.ts';
 import { until } from '../support/until.ts';

@@ -147,7 +147,7 @@ describe('backup of a running service', () => {
   /** Runs a backup in a process that kills itself after a step. */
   function killBackupAt(step: string, target: string) {
     const program = `
-      const { createBackup } = await import(${JSON.stringify(join(root, 'src/app/backup/create.ts'))});
+      const { createBackup } = await import(${JSON.stringify(join(root, 'src/backup/create.ts'))});
       const { loadConfig } = await import(${JSON.stringify(join(root, 'src/base/config.ts'))});
       await createBackup(loadConfig(process.env), ${JSON.stringify(target)}, (step) => {
         if (step === ${JSON.stringify(step)}) process.kill(process.pid, 'SIGKILL');

@@ -189,7 +189,7 @@ describe.skipIf(target!.engines === null)(
     /** Runs a move in a process that kills itself after a step. */
     function killMoveAt(step: string) {
       const program = `
-      const { moveData } = await import(${JSON.stringify(join(root, 'src/app/move.ts'))});
+      const { moveData } = await import(${JSON.stringify(join(root, 'src/tools/move.ts'))});
       const { loadConfig } = await import(${JSON.stringify(join(root, 'src/base/config.ts'))});
       await moveData(loadConfig(process.env), ${JSON.stringify(source.settings.GLEANER_DATA_DIR)}, (step) => {
         if (step === ${JSON.stringify(step)}) process.kill(process.pid, 'SIGKILL');

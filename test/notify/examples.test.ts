@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newSecret, signatureHeaders } from '../../src/delivery/notify/webhook.ts';
-import { createPoster } from '../../src/fetch/post.ts';
+import { newSecret, signatureHeaders } from '../../src/notify/webhook.ts';
+import { createPoster } from '../../src/outbound/post.ts';
 import { freePort } from '../engines/ports.ts';
 import { root } from '../support/service.ts';
 import { until } from '../support/until.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
-import { methodPath } from '../../src/api/rpc/call-spans.ts';
+import { methodPath } from '../../src/api/transport/call-spans.ts';
 import { createLog } from '../../src/base/log.ts';
 import { endpointsOf } from '../../src/contract/endpoint.ts';
 import { services } from '../../src/contract/services.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { ownersOf } from '../../src/app/places.ts';
 import { createLog } from '../../src/base/log.ts';
 import { createOriginThrottles, type OriginThrottles } from '../../src/fetch/origin-throttle.ts';
 import type { OriginPolicy } from '../../src/fetch/policy.ts';
 import { createOwners } from '../../src/queue/owners.ts';
+import { ownersOf } from '../../src/stack/places.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { wrapMethods } from '../../src/store/wrap.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';

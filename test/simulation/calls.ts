@@ -6,7 +6,7 @@ import {
 } from '@bufbuild/protobuf';
 import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import type { Principal } from '../../src/access/principal.ts';
-import type { Call } from '../../src/api/rpc/handlers.ts';
+import type { Call } from '../../src/api/services/handlers.ts';
 import { Fault } from '../../src/contract/fault.ts';
 import type { SubmitOptionValues } from '../../src/contract/submit-options.ts';
 import type { Actors } from './actors.ts';

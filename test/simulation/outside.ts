@@ -6,11 +6,11 @@ import type { Blobs } from '../../src/blobs/blobs.ts';
 import { Fault } from '../../src/contract/fault.ts';
 import type { PageRequest, PageResponse } from '../../src/fetch/page.ts';
 import { createPageMemory } from '../../src/fetch/page-memory.ts';
-import type { Poster, PostMessage, PostResponse } from '../../src/fetch/post.ts';
 import type { Pages } from '../../src/jobs/context.ts';
 import type { ListReader, Market, ReadContext, RecordReader } from '../../src/markets/market.ts';
 import { mkta } from '../../src/markets/mkta/index.ts';
 import { type ReadTracked, trackedItem } from '../../src/markets/tracked.ts';
+import type { Poster, PostMessage, PostResponse } from '../../src/outbound/post.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { keyScopes } from '../../src/contract/permission.ts';
-import { setWebhook } from '../../src/delivery/notify/webhook.ts';
+import { setWebhook } from '../../src/notify/webhook.ts';
 import type { User } from '../../src/store/documents.ts';
 import { openStates } from '../../src/store/job-states.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';

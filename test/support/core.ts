@@ -13,8 +13,8 @@ import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
 import { createKey, type KeyRequest } from '../../src/access/keys.ts';
 import { createOperatorKey } from '../../src/access/operator.ts';
 import { createAuthenticator } from '../../src/access/principal.ts';
-import { type Core, createCore } from '../../src/api/rpc/core.ts';
-import type { Call } from '../../src/api/rpc/handlers.ts';
+import { type Core, createCore } from '../../src/api/services/core.ts';
+import type { Call } from '../../src/api/services/handlers.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
 import type { Role } from '../../src/store/documents.ts';
 

@@ -2,7 +2,7 @@ import { create, fromJson } from '@bufbuild/protobuf';
 import { expect } from 'vitest';
 import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { testAccountId } from '../../src/access/test-account.ts';
-import { filesOfJob } from '../../src/app/backup/copy-files.ts';
+import { filesOfJob } from '../../src/backup/copy-files.ts';
 import { newId, sha256 } from '../../src/base/id.ts';
 import type { SubmitOptionValues } from '../../src/contract/submit-options.ts';
 import { track } from '../../src/history/tracker.ts';

@@ -1,6 +1,6 @@
 import { newId } from '../../src/base/id.ts';
-import { type OpenedDestination, sealSecrets } from '../../src/delivery/destination/address.ts';
-import { defaultPath } from '../../src/delivery/destination/path-template.ts';
+import { type OpenedDestination, sealSecrets } from '../../src/destinations/address.ts';
+import { defaultPath } from '../../src/destinations/path-template.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
 import type { Destination } from '../../src/store/destinations.ts';
 

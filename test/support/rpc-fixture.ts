@@ -1,21 +1,21 @@
 import { createKey } from '../../src/access/keys.ts';
-import { deriveLinkSecrets } from '../../src/access/links/secrets.ts';
 import { createConversions } from '../../src/api/rest/conversions.ts';
 import { createRestApi } from '../../src/api/rest/rest.ts';
 import { type RunningServer, startServer } from '../../src/api/rest/server.ts';
-import { createRpcListener, type RpcListener } from '../../src/api/rpc/adapter.ts';
-import { createAdmissionTokens } from '../../src/api/rpc/admission-token.ts';
-import { type Core, createCore } from '../../src/api/rpc/core.ts';
-import { createCoreClient } from '../../src/api/rpc/core-client.ts';
-import { routeHealth } from '../../src/api/rpc/health.ts';
-import { createRemoteCore } from '../../src/api/rpc/remote.ts';
-import { routeCore } from '../../src/api/rpc/routes.ts';
-import { type ListeningServer, listen } from '../../src/api/rpc/server.ts';
+import { type Core, createCore } from '../../src/api/services/core.ts';
+import { createRpcListener, type RpcListener } from '../../src/api/transport/adapter.ts';
+import { createAdmissionTokens } from '../../src/api/transport/admission-token.ts';
+import { createCoreClient } from '../../src/api/transport/core-client.ts';
+import { routeHealth } from '../../src/api/transport/health.ts';
+import { createRemoteCore } from '../../src/api/transport/remote.ts';
+import { routeCore } from '../../src/api/transport/routes.ts';
+import { type ListeningServer, listen } from '../../src/api/transport/server.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../../src/base/connections.ts';
 import { createBodyBudget } from '../../src/contract/body-budget.ts';
 import { Fault } from '../../src/contract/fault.ts';
 import { services } from '../../src/contract/services.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
+import { deriveLinkSecrets } from '../../src/links/secrets.ts';
 import { openJobFixture } from './jobs.ts';
 
 /** A core on a port, a front process that forwards to it, and a user's API key. */

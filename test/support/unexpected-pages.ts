@@ -1,10 +1,10 @@
 import { direct } from '../../sandbox/in-process-origin.ts';
 import { origins } from '../../sandbox/list.ts';
 import type { JsonObject } from '../../src/base/json.ts';
-import { createRecordCheck, parseFields } from '../../src/base/record-schema.ts';
 import { Fault } from '../../src/contract/fault.ts';
 import type { FetchPage, PageResponse } from '../../src/fetch/page.ts';
 import { markets } from '../../src/markets/list.ts';
+import { createRecordCheck, parseFields } from '../../src/quality/record-schema.ts';
 import type { MarketPage } from './market-pages.ts';
 
 /** Pages of the sandbox whose data is JSON: the body, or the content of a script. */

@@ -10,7 +10,7 @@ import {
   GleanerError,
   JobService,
   MktbService,
-} from '../../../src/clients/typescript/index.ts';
+} from '../../../clients/typescript/index.ts';
 
 const { GLEANER_URL: url, GLEANER_API_KEY: apiKey } = process.env;
 const products = process.argv.slice(2).map((text) => {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Diagnosis } from '../../app/diagnosis.ts';
-import type { OriginCheck } from '../../app/origins-check.ts';
+import type { Diagnosis } from '../../tools/diagnosis.ts';
+import type { OriginCheck } from '../../tools/origins-check.ts';
 import type { Io } from '../io.ts';
 import { onRun } from '../program.ts';
 import { UsageError } from './exit.ts';
@@ -39,7 +39,7 @@ async function runOriginsCheck(
   markets: readonly string[],
   { id = [], json }: CheckFlags,
 ): Promise<number> {
-  const { checkOrigins } = await import('../../app/origins-check.ts');
+  const { checkOrigins } = await import('../../tools/origins-check.ts');
   const checks: OriginCheck[] = [];
   for await (const check of checkOrigins(config(), { markets, ids: parseIds(id), note })) {
     checks.push(check);
@@ -114,7 +114,7 @@ export function addDoctor(program: Command): void {
     if (origins) return runOriginsCheck(io, markets.map(marketPath), { id, json });
     if (markets.length > 0 || id !== undefined)
       throw new UsageError('Markets and --id require --origins');
-    const { diagnose } = await import('../../app/doctor.ts');
+    const { diagnose } = await import('../../tools/doctor.ts');
     const found: Diagnosis[] = [];
     for await (const one of diagnose(io.config(), { offline: offline === true })) {
       found.push(one);

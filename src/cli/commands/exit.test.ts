@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { GleanerError } from '../../../clients/typescript/index.ts';
 import { ConfigError } from '../../base/config.ts';
-import { GleanerError } from '../../clients/typescript/index.ts';
 import { errorLines, exitCodeOf, Interrupted, UsageError } from './exit.ts';
 
 test.each([

@@ -1,6 +1,6 @@
+import { GleanerError } from '../../../clients/typescript/index.ts';
 import { ConfigError } from '../../base/config.ts';
 import { DataRefusedError } from '../../base/data-refused-error.ts';
-import { GleanerError } from '../../clients/typescript/index.ts';
 import { Fault } from '../../contract/fault.ts';
 import { plain } from './print.ts';
 

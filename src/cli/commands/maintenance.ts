@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { BrowserInstallOptions } from '../../app/browser-install.ts';
-import type { CompleteAudit } from '../../app/store-commands.ts';
 import { untilAborted } from '../../base/abort.ts';
+import type { BrowserInstallOptions } from '../../tools/browser-install.ts';
+import type { CompleteAudit } from '../../tools/store-commands.ts';
 import { onRun } from '../program.ts';
 import { integer } from './command.ts';
 import { addDoctor } from './doctor.ts';
@@ -16,7 +16,7 @@ function addDataCommands(program: Command): void {
     )
     .option('--wait <seconds>', 'maximum wait for a store that does not respond', '60');
   onRun(migrate, async (io, { wait }: { wait: string }) => {
-    const { migrateStore } = await import('../../app/store-commands.ts');
+    const { migrateStore } = await import('../../tools/store-commands.ts');
     const waitMs = integer('--wait', wait, 60) * 1000;
     const { engine, version } = await migrateStore(io.config(), { waitMs });
     io.say(`${engine}: schema version ${version}`);
@@ -25,7 +25,7 @@ function addDataCommands(program: Command): void {
     .command('backup <folder>')
     .description('Back up the embedded stack to a new folder, also while the service runs');
   onRun(backup, async (io, _options, folder: string) => {
-    const { createBackup } = await import('../../app/backup/create.ts');
+    const { createBackup } = await import('../../backup/create.ts');
     const { files, bytes, lost } = await createBackup(io.config(), io.path(folder));
     for (const path of lost) io.say(`LOST  ${path}`);
     io.say(`Backup complete: ${counted(files, 'file')}, ${bytes.toLocaleString('en-US')} bytes.`);
@@ -35,7 +35,7 @@ function addDataCommands(program: Command): void {
     .command('restore <backup> <folder>')
     .description('Copy a backup to a new data folder, and verify every file');
   onRun(restore, async (io, _options, source: string, folder: string) => {
-    const { restoreFrom } = await import('../../app/backup/restore.ts');
+    const { restoreFrom } = await import('../../backup/restore.ts');
     const backup = /^https?:/.test(source) ? source : io.path(source);
     const { files, bytes } = await restoreFrom(backup, io.path(folder));
     io.say(`Restored ${counted(files, 'file')}, ${bytes.toLocaleString('en-US')} bytes.`);
@@ -46,7 +46,7 @@ function addDataCommands(program: Command): void {
       'Copy a stopped embedded service to the engines of MONGODB_URI, NATS_URL, and GLEANER_S3_URL',
     );
   onRun(move, async (io, _options, source: string) => {
-    const { moveData } = await import('../../app/move.ts');
+    const { moveData } = await import('../../tools/move.ts');
     const { files, bytes, lost, documents, audit } = await moveData(io.config(), io.path(source));
     for (const path of lost) io.say(`LOST  ${path}`);
     for (const problem of audit.problems) io.say(`PROBLEM  ${problem}`);
@@ -70,7 +70,7 @@ export function addMaintenanceCommands(program: Command): void {
     .option('--files', 'also find files in the result storage that no job refers to')
     .option('--json', 'print JSON');
   onRun(audit, async (io, { json, files }: { json?: true; files?: true }) => {
-    const { runAudit } = await import('../../app/store-commands.ts');
+    const { runAudit } = await import('../../tools/store-commands.ts');
     const result = await runAudit(io.config(), { withFiles: files === true });
     for (const line of json === true ? [JSON.stringify(result)] : auditLines(result)) io.say(line);
     return result.problems.length === 0 ? 0 : 1;
@@ -82,7 +82,7 @@ export function addMaintenanceCommands(program: Command): void {
     )
     .option('--name <name>', 'name of the key', 'recovered');
   onRun(operatorKey, async (io, { name }: { name: string }) => {
-    const { recoverOperatorKey } = await import('../../app/store-commands.ts');
+    const { recoverOperatorKey } = await import('../../tools/store-commands.ts');
     io.say(await recoverOperatorKey(io.config(), name));
   });
   addBrowserCommands(program);
@@ -119,7 +119,7 @@ function addBrowserCommands(program: Command): void {
     )
     .option('--from <url>', 'mirror of Chrome for Testing to download from');
   onRun(install, async (io, flags: Omit<BrowserInstallOptions, 'dataDir'>) => {
-    const { installBrowser } = await import('../../app/browser-install.ts');
+    const { installBrowser } = await import('../../tools/browser-install.ts');
     const { version, path } = await installBrowser({ ...flags, dataDir: io.config().dataDir });
     io.say(`Chrome ${version}: ${path}`);
   });

@@ -1,10 +1,10 @@
 import { create, type DescMethodUnary, type Message } from '@bufbuild/protobuf';
 import type { Command } from 'commander';
+import type { GleanerClient } from '../../../clients/typescript/index.ts';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
-import manifest from '../../../package.json' with { type: 'json' };
 import type { ToolCaller } from '../../api/mcp/call-tool.ts';
-import type { GleanerClient } from '../../clients/typescript/index.ts';
+import { packageVersion } from '../../base/package-folder.ts';
 import { takesSubmitOptions } from '../../contract/submit-options.ts';
 import { addCommand, integer } from './command.ts';
 
@@ -29,10 +29,10 @@ export function addMcpCommand(program: Command): void {
       const caller = toolCaller(session.client);
       // One budget for the process, whatever instances the protocol needs.
       const credits = max === null ? unlimitedBudget : sessionBudget(max);
-      const { version } = manifest;
       const { stdin, stdout } = session.io;
       const server = serveStdio(
-        ({ era }) => createMcpServer({ caller, budget: credits, version, era, now: Date.now }),
+        ({ era }) =>
+          createMcpServer({ caller, budget: credits, version: packageVersion, era, now: Date.now }),
         { transport: new StdioServerTransport(stdin, stdout) },
       );
       await new Promise<void>((resolve) => {

@@ -19,7 +19,7 @@ export function addPageCommands(program: Command): void {
     .option('--save <file>', 'path of the saved body (default: in the data folder)')
     .option('--browser', 'fetch with the browser, whatever the origins file says');
   onRun(fetching, async (io, { region, save, ...options }: PageFlags, market, kind, id) => {
-    const { openTarget, runFetch } = await import('../../app/page.ts');
+    const { openTarget, runFetch } = await import('../../tools/page.ts');
     const saveOptions = save === undefined ? {} : { save: io.path(save) };
     const target = openTarget(io.config(), marketPath(market), kind, id, region);
     return (await runFetch(io.config(), target, { ...options, ...saveOptions }, io.say)) ? 0 : 1;
@@ -30,7 +30,7 @@ export function addPageCommands(program: Command): void {
     .option('--region <id>', 'region, if the market has several')
     .option('--body <file>', 'path of the saved body (default: saved by the last fetch)');
   onRun(extract, async (io, { region, body }: PageFlags, market, kind, id) => {
-    const { openTarget, runExtract } = await import('../../app/page.ts');
+    const { openTarget, runExtract } = await import('../../tools/page.ts');
     const target = openTarget(io.config(), marketPath(market), kind, id, region);
     const file = body === undefined ? undefined : io.path(body);
     return (await runExtract(io.config(), target, file, io.say)) ? 0 : 1;
@@ -47,14 +47,14 @@ function addSiteCommands(program: Command): void {
       'Read a product page with the declarations of a file, and show where each field comes from',
     );
   onRun(check, async (io, _options: object, file, url) => {
-    const { checkSite } = await import('../../app/site-check.ts');
+    const { checkSite } = await import('../../tools/site-check.ts');
     return (await checkSite(io.config(), io.path(file), url, io.say)) ? 0 : 1;
   });
   const learn = site
     .command('learn <url...>')
     .description('Propose a declaration from two or more product pages of one shop');
   onRun(learn, async (io, _options: object, urls) => {
-    const { learnSite } = await import('../../app/site-check.ts');
+    const { learnSite } = await import('../../tools/site-check.ts');
     return (await learnSite(io.config(), urls as unknown as string[], io.say)) ? 0 : 1;
   });
 }

@@ -32,7 +32,7 @@ export function addServiceRoles(program: Command): void {
     .option('--keep', 'keep the service and the fake marketplaces running, and print a sign-in key')
     .option('--market <name>', 'run the jobs of one marketplace only');
   onRun(demo, async (io, { distributed, keep, market }) => {
-    const { demo } = await import('../../app/demo/demo.ts');
+    const { demo } = await import('../../tools/demo/demo.ts');
     return demo({
       distributed: distributed === true,
       keep: keep === true,
@@ -49,7 +49,7 @@ export function addServiceRoles(program: Command): void {
     .option('--data <folder>', 'folder for the data (default: a temporary one, deleted at the end)')
     .option('--port <port>', 'port of the REST API; 0 selects a free one (default: 8080)');
   onRun(dev, async (io, { data, port }: { data?: string; port?: string }) => {
-    const { dev } = await import('../../app/dev.ts');
+    const { dev } = await import('../../tools/dev.ts');
     const dataDir = data === undefined ? null : io.path(data);
     await dev({ dataDir, port: integer('--port', port, 8080), io });
   });
@@ -58,7 +58,7 @@ export function addServiceRoles(program: Command): void {
     .command('engines', { hidden: true })
     .description('Start a local MongoDB and NATS, and print their addresses');
   onRun(engines, async (io) => {
-    const { runEngines } = await import('../../app/engines.ts');
+    const { runEngines } = await import('../../tools/engines.ts');
     await runEngines(io);
   });
   addMaintenanceCommands(program);

@@ -4,14 +4,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import type { Command } from 'commander';
-import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import {
   type ByteStream,
   createGleanerClient,
   type GleanerClient,
   GleanerError,
-} from '../../clients/typescript/index.ts';
+} from '../../../clients/typescript/index.ts';
+import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import type { Io } from '../io.ts';
 import { UsageError } from './exit.ts';
 import { type Display, jsonLine, type PrintedColumn } from './print.ts';

@@ -13,7 +13,7 @@ import { type Page, placeToken, readPlace } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import type { ResolvedJobType } from '../job-types.ts';
-import { changedEntries, type OnlyFilter } from './changed.ts';
+import { changedEntries, type OnlyFilter } from './item-changes.ts';
 import { readingOf } from './item-values.ts';
 import {
   type Entry,

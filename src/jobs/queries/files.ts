@@ -16,7 +16,7 @@ import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { readIndexedBatches, unitsOf } from '../indexed-units.ts';
 import type { JobTypes, ResolvedJobType } from '../job-types.ts';
-import { changedEntries, requireCompared } from './changed.ts';
+import { changedEntries, requireCompared } from './item-changes.ts';
 import { columnChoices, tableOf } from './item-values.ts';
 import {
   placeColumnsOf,

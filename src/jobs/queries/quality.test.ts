@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
-import { parseFields } from '../../base/record-schema.ts';
 import { createColumns } from '../../formats/columns.ts';
 import { markets } from '../../markets/list.ts';
+import { countRecords } from '../../quality/data-quality.ts';
+import { parseFields } from '../../quality/record-schema.ts';
 import { aBatch, aJob, aSuccess, units } from '../../store/conformance/samples.ts';
-import { countRecords } from '../quality.ts';
 import { recordFieldsOf } from './rows.ts';
 import { columnFillsOf } from './units.ts';
 

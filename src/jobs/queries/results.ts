@@ -5,7 +5,7 @@ import type { JobContext } from '../context.ts';
 import { type IndexedUnit, readIndexedBatches, unitsOf } from '../indexed-units.ts';
 import { keptUnitsOf } from '../kept-pages.ts';
 import { openRecords } from '../records.ts';
-import { changedEntries, type OnlyFilter } from './changed.ts';
+import { changedEntries, type OnlyFilter } from './item-changes.ts';
 import { readEntries, requireResults } from './rows.ts';
 
 /** A result file and its scope. */

@@ -1,12 +1,12 @@
 import { type CsvValue, csvLine } from '../../base/csv.ts';
 import { type Column, createColumns } from '../../formats/columns.ts';
+import { type Quality, sumQualityCounts } from '../../quality/data-quality.ts';
 import type { BatchSummary } from '../../store/batches.ts';
 import { type Page, type PageOptions, placeToken, readPlace } from '../../store/cursor.ts';
 import type { Job, QualityCounts } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { jobRefunds } from '../credits.ts';
 import { type IndexedUnit, mayHoldFailed, readIndexedBatches, unitsOf } from '../indexed-units.ts';
-import { type Quality, sumQualityCounts } from '../quality.ts';
 import { recordFieldsOf } from './rows.ts';
 
 /** Filter for the units of a job. */

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { flushTasks } from '../../../test/support/clock.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { wrapMethods } from '../../store/wrap.ts';
-import { createJobChanges } from '../changes.ts';
 import type { JobContext } from '../context.ts';
+import { createJobChanges } from '../job-events.ts';
 import { createReadView, type JobReadOptions } from './read.ts';
 
 let fixture: JobFixture;

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { createManualClock, flushTasks, type ManualClock } from '../../../test/support/clock.ts';
 import { contextWith } from '../../../test/support/context.ts';
 import { Fault } from '../../contract/fault.ts';
-import { createJobChanges, type JobChanges } from '../changes.ts';
+import { createJobChanges, type JobChanges } from '../job-events.ts';
 import { createWatch } from './watch.ts';
 
 let clock: ManualClock;

@@ -1,11 +1,11 @@
 import { type BackOff, backOffMs } from '../../base/back-off.ts';
 import { Fault } from '../../contract/fault.ts';
+import { countRecords, createQualityCounter, parseRecord } from '../../quality/data-quality.ts';
 import type { Batch, Outcome, Segment } from '../../store/batches.ts';
 import { updateClaim } from '../../store/claims.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { createPageKeeper, keepsPages } from '../kept-pages.ts';
-import { countRecords, createQualityCounter, parseRecord } from '../quality.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { isRecord, openRecords, segmentPath, writeRecords, writeSegment } from '../records.ts';
 import { removeIfDeleted } from './late-files.ts';

@@ -13,8 +13,8 @@ import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Job } from '../../store/documents.ts';
 import { sweep } from '../../sweep/sweep.ts';
-import { createJobChanges } from '../changes.ts';
 import type { JobContext } from '../context.ts';
+import { createJobChanges } from '../job-events.ts';
 import { approve, reject } from './decide.ts';
 import { submit } from './submit.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
-import { listFieldDrift } from '../../fetch/drift/alarms.ts';
 import type { FetchPage } from '../../fetch/page.ts';
+import { listFieldDrift } from '../../quality/alarms.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { createDriftObserver } from './read-listing.ts';
 

@@ -1,4 +1,5 @@
 import { aggregate } from '../../kinds/states.ts';
+import { holdOf, parseHold } from '../../quality/data-quality.ts';
 import { hasOutstanding, type OutstandingState } from '../../store/batches.ts';
 import { countsOf } from '../../store/counts.ts';
 import type { Counts, EndedState, Job, JobHold, JobState } from '../../store/documents.ts';
@@ -8,7 +9,6 @@ import type { JobContext } from '../context.ts';
 import { refundJob } from '../credits.ts';
 import { type FailedOutcome, rejectedOutcome } from '../indexed-units.ts';
 import { keepPagesMs } from '../kept-pages.ts';
-import { holdOf, parseHold } from '../quality.ts';
 import { qualityOf } from '../queries/units.ts';
 import { countReused } from '../reuse.ts';
 import { removeIfDeleted } from './late-files.ts';

@@ -8,11 +8,11 @@ import type {
   Market,
   ReadContext,
 } from '../../markets/market.ts';
+import { createQualityCounter } from '../../quality/data-quality.ts';
 import type { Batch, Outcome } from '../../store/batches.ts';
 import type { Job, QualityCounts, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { driftPageOf } from '../drift-page.ts';
-import { createQualityCounter } from '../quality.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { findRecent, type StoredResult } from '../reuse.ts';
 import { requireTestSpace } from '../sandbox.ts';

@@ -20,7 +20,7 @@ import { sweep } from '../../sweep/sweep.ts';
 import { type JobContext, leaseMs } from '../context.ts';
 import { resolveJobTypes } from '../job-types.ts';
 import { pagesOf } from '../kept-pages.ts';
-import { createDifferences } from '../queries/differences.ts';
+import { createDifferences } from '../queries/reread-diff.ts';
 import { results } from '../queries/results.ts';
 import { deleteFiles } from './delete.ts';
 import { reread } from './retry.ts';

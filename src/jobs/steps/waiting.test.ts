@@ -8,7 +8,7 @@ import {
   openJobFixture,
   variantSoldRequest,
 } from '../../../test/support/jobs.ts';
-import { jobServiceHandlers } from '../../api/rpc/job-service.ts';
+import { jobServiceHandlers } from '../../api/services/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { countsOf } from '../../store/counts.ts';
 import { sweep } from '../../sweep/sweep.ts';

@@ -1,5 +1,5 @@
 import { csvLine } from '../../base/csv.ts';
-import { prefixFields } from '../../base/record-schema.ts';
+import { prefixFields } from '../../quality/record-schema.ts';
 import type { Outcome, Unit } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import { bulkProgress } from '../bulk.ts';

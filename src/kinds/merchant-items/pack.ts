@@ -1,5 +1,5 @@
-import { prefixFields } from '../../base/record-schema.ts';
 import type { ListPage, ListSummary } from '../../markets/market.ts';
+import { prefixFields } from '../../quality/record-schema.ts';
 import type { UnitFilePack } from '../kind.ts';
 import { entryLines } from '../listing.ts';
 

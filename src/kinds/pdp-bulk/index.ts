@@ -1,6 +1,6 @@
-import { prefixFields } from '../../base/record-schema.ts';
 import { restName } from '../../contract/rest-form.ts';
 import { rulesOf } from '../../contract/rules.ts';
+import { prefixFields } from '../../quality/record-schema.ts';
 import { bulkProgress, bulkSubmitted } from '../bulk.ts';
 import { byRegion, type Identity, identify, identityOf, itemFields, planItems } from '../items.ts';
 import type { FilePack, Kind, ResultContract, View } from '../kind.ts';

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { findMismatches } from '../../../src/base/record-schema.ts';
+import { findMismatches } from '../../../src/quality/record-schema.ts';
 import { resultFields } from '../../support/result-fields.ts';
 import { until } from '../../support/until.ts';
 import {

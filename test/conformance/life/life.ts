@@ -3,7 +3,7 @@ import { parse } from 'content-disposition';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { origins } from '../../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../../sandbox/server.ts';
-import { findMismatches } from '../../../src/base/record-schema.ts';
+import { findMismatches } from '../../../src/quality/record-schema.ts';
 import { createApi, type TestApi, type TestUser } from '../../support/api.ts';
 import { createDeployment, type Deployment } from '../../support/deployment.ts';
 import { resultFields } from '../../support/result-fields.ts';

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readItemToken, writeItemToken } from '../../../src/access/links/links.ts';
-import { deriveLinkSecrets } from '../../../src/access/links/secrets.ts';
+import { readItemToken, writeItemToken } from '../../../src/links/links.ts';
+import { deriveLinkSecrets } from '../../../src/links/secrets.ts';
 import type { TestUser } from '../../support/api.ts';
 import {
   type AnyJson,

@@ -4,8 +4,8 @@ import {
   market as marketOption,
   Step,
 } from '../../../gen/gleaner/options/v1/options_pb.ts';
-import { demoJobs } from '../../../src/app/demo/jobs.ts';
 import { endpointOf } from '../../../src/contract/endpoint.ts';
+import { demoJobs } from '../../../src/tools/demo/jobs.ts';
 import type { Endpoint, Marketplace } from '../table.ts';
 
 /**

@@ -73,7 +73,7 @@ export const metrics: NameCheck = {
 };
 
 const alertRules = readFileSync(join(root, 'deploy/observability/alerts.yaml'), 'utf8');
-const clientSources = textOf(/^src\/clients\/.*(?<!\.test)\.(?:ts|py)$/);
+const clientSources = textOf(/^clients\/.*(?<!\.test)\.(?:ts|py)$/);
 
 /** Alerts, and the classes of the clients, whose names begin in the same way. */
 export const alerts: NameCheck = {

@@ -12,7 +12,7 @@ import { type Engines, embedded } from '../../support/engines.ts';
 import { root } from '../../support/service.ts';
 import { findPythonPackages, run } from './tools.ts';
 
-const packageFolder = join(root, 'src/clients/python');
+const packageFolder = join(root, 'clients/python');
 const [pandas, build, grpc] = await Promise.all([
   findEngine(findPythonPackages('pandas-2.3.3', ['pandas==2.3.3'])),
   findEngine(
@@ -34,14 +34,12 @@ describe('generated files', () => {
   const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
   test('the types and operations of the Python package are current', () => {
-    expect(read('src/clients/python/gleaner/models.py')).toBe(pythonModels(document));
-    expect(read('src/clients/python/gleaner/operations.py')).toBe(pythonOperations(document));
+    expect(read('clients/python/gleaner/generated/models.py')).toBe(pythonModels(document));
+    expect(read('clients/python/gleaner/generated/operations.py')).toBe(pythonOperations(document));
   });
 
   test('the version of the package is that of the service', () => {
-    expect(read('src/clients/python/pyproject.toml')).toContain(
-      `\nversion = "${manifest.version}"\n`,
-    );
+    expect(read('clients/python/pyproject.toml')).toContain(`\nversion = "${manifest.version}"\n`);
   });
 });
 

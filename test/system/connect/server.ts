@@ -20,10 +20,10 @@ import {
   type HandlerContext,
 } from '@connectrpc/connect';
 import { startServer } from '../../../src/api/rest/server.ts';
-import { createRpcListener } from '../../../src/api/rpc/adapter.ts';
-import { exchangeOf } from '../../../src/api/rpc/exchange.ts';
-import { createRequestGate } from '../../../src/api/rpc/request-gate.ts';
-import { listen } from '../../../src/api/rpc/server.ts';
+import { createRpcListener } from '../../../src/api/transport/adapter.ts';
+import { exchangeOf } from '../../../src/api/transport/exchange.ts';
+import { createRequestGate } from '../../../src/api/transport/request-gate.ts';
+import { listen } from '../../../src/api/transport/server.ts';
 import { createBodyBudget } from '../../../src/contract/body-budget.ts';
 
 const descriptors = fromBinary(FileDescriptorSetSchema, readFileSync(process.argv[2]!));

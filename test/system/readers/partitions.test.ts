@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { services } from '../../../src/contract/services.ts';
-import { expandPath } from '../../../src/delivery/destination/path-template.ts';
+import { expandPath } from '../../../src/destinations/path-template.ts';
 import { type Column, topColumn } from '../../../src/formats/columns.ts';
 import { createFormat } from '../../../src/formats/format.ts';
 import type { ExactObject } from '../../../src/formats/json-text.ts';

@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newSecret, secretsOf, signatureHeaders } from '../../../src/delivery/notify/webhook.ts';
+import { newSecret, secretsOf, signatureHeaders } from '../../../src/notify/webhook.ts';
 import { findEngine } from '../../engines/missing.ts';
 import { root } from '../../support/service.ts';
 import { findGo, findPythonPackages, run } from '../clients/tools.ts';

@@ -1,6 +1,6 @@
 import { type Message, toJson } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
-import { GleanerError } from '../../../clients/typescript/index.ts';
+import { GleanerError } from '../../../../clients/typescript/index.ts';
 import { type JobType, jobTypes } from '../../../contract/job-types.ts';
 import type { Io } from '../../io.ts';
 import { jobTypeAt, jobTypeNamed } from './job-types.ts';

@@ -1,6 +1,6 @@
 import { create, type DescField, type Message, ScalarType } from '@bufbuild/protobuf';
+import { GleanerError } from '../../../../clients/typescript/index.ts';
 import { isObject, type Json, type JsonObject } from '../../../base/json.ts';
-import { GleanerError } from '../../../clients/typescript/index.ts';
 import { type Problem, summarizeProblems } from '../../../contract/fault.ts';
 import { hasFileUnits, type JobType, unitFields } from '../../../contract/job-types.ts';
 import { membersReader } from '../../../contract/json/message-reader.ts';

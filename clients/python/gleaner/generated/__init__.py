@@ -1,0 +1,1 @@
+"""Modules that npm run gen creates from the OpenAPI document."""
