@@ -41,15 +41,15 @@ export function documentHeaders(ofCaller: Readonly<Record<string, Schema>>) {
     components: Object.fromEntries(
       Object.entries(described).map(([name, header]) => [componentName(name), header]),
     ),
-    /** Of every response to an authenticated caller. */
+    /** Headers of every response to an authenticated caller. */
     caller: { ...requestIdHeader, ...referTo(Object.keys(ofCaller)) },
-    /** Of responses to requests with a body or a query. */
+    /** Headers of responses to requests with a body or a query. */
     ignored: referTo(['X-Ignored-Fields']),
-    /** Of responses with an entity tag. */
+    /** Headers of responses with an entity tag. */
     tag: referTo(['ETag']),
-    /** Of responses that created something. */
+    /** Headers of responses that created something. */
     location: referTo(['Location']),
-    /** Of responses that may be cached. */
+    /** Headers of responses that may be cached. */
     cache: referTo(['Cache-Control']),
   };
 }

@@ -37,7 +37,7 @@ import { createClockRecord } from '../store/clock-record.ts';
 import type { Job, StoredFile } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 import { withOriginLimits } from '../store/stored-times.ts';
-import { refuseOtherMoves } from '../store/wrap.ts';
+import { rejectInvalidTransitions } from '../store/wrap.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import { openPages, pageObservers } from './open-pages.ts';
 import { assertRemoteBrowsers } from './remote-browsers.ts';
@@ -140,7 +140,7 @@ export async function compose(
   const changes = options.changes ?? createJobChanges(clock);
   const metrics = options.metrics ?? noMetrics;
   const limited = withOriginLimits(traced.store, log);
-  const store = observeStore(refuseOtherMoves(limited), changes, metrics);
+  const store = observeStore(rejectInvalidTransitions(limited), changes, metrics);
   const requestCounter = createRequestCounter(clock);
   const fetching = await openPages(options.readsPages ?? false, {
     config,
@@ -275,8 +275,8 @@ function jobLinks(
 }
 
 /**
- * Follows the store's time: that of this host on the embedded stack. Resolves after the first
- * reading, so that no lease is taken before it, or after a short timeout if the store is
+ * Follows the store's time, which is this host's time on the embedded stack. Resolves after the
+ * first reading, so that no lease is taken before it, or after a short timeout if the store is
  * unavailable. Returns a function that waits for the end.
  */
 async function followTime(clock: SharedClock, signal: AbortSignal): Promise<() => Promise<void>> {

@@ -109,7 +109,7 @@ async function copyResults(stores: StorePair, copying: Copying): Promise<Set<str
   return missing;
 }
 
-/** Copies the files that the backup does not have. Returns the paths of those that do not exist. */
+/** Copies the files that the backup lacks. Returns the paths of files that do not exist. */
 async function copyFiles(files: JobFiles['files'], copying: Copying): Promise<string[]> {
   const absent: string[] = [];
   for (const path of files.keys()) {

@@ -38,7 +38,7 @@ export class DamagedDataError extends DataRefusedError {
   }
 }
 
-/** The database is not that of the installation whose files are in the data folder. */
+/** The database belongs to another installation than the files in the data folder. */
 export class UnknownInstallationError extends DataRefusedError {
   constructor(location: string, problem: string) {
     super(
@@ -48,7 +48,7 @@ export class UnknownInstallationError extends DataRefusedError {
   }
 }
 
-/** The queue is that of another installation, whose work this one would lose. */
+/** The queue belongs to another installation, whose work this one would lose. */
 export class ForeignQueueError extends DataRefusedError {
   constructor(stream: string, owner: string, installationId: string) {
     super(

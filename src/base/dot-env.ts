@@ -8,7 +8,7 @@ export interface DotEnv {
   /** Absolute path. */
   path: string;
   values: Readonly<Record<string, string>>;
-  /** Names that the file sets and that are no settings of Gleaner. They are not loaded. */
+  /** Names that the file sets but Gleaner does not have. They are not loaded. */
   ignored: readonly string[];
 }
 

@@ -88,7 +88,7 @@ export interface MarketOrigins {
   proxy: string | undefined;
   /** True if requests are signed (Web Bot Auth). */
   sign: boolean;
-  /** DevTools addresses of browsers that run elsewhere. Undefined: those of GLEANER_BROWSER_URL. */
+  /** DevTools addresses of browsers that run elsewhere. Undefined uses GLEANER_BROWSER_URL. */
   browserUrls?: readonly string[] | undefined;
   /**
    * Value of the option `keep_pages` for live jobs that have none. Undefined: pages are not kept.

@@ -36,7 +36,7 @@ export interface SharedClockOptions {
 }
 
 /**
- * A clock whose time of day follows that of a shared engine, and whose steady time ignores the
+ * A clock whose time of day follows a shared engine's, and whose steady time ignores the
  * steps of every clock, so that processes on different hosts agree on leases.
  */
 export interface SharedClock extends Clock {
@@ -48,7 +48,7 @@ export interface SharedClock extends Clock {
    */
   follow(intervalMs: number, signal: AbortSignal): Promise<void>;
   /**
-   * Time of day of the host minus that of the shared clock, in milliseconds; 0 before the first
+   * Time of day of the host minus the shared clock's, in milliseconds; 0 before the first
    * reading.
    */
   skewMs(): number;

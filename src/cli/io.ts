@@ -23,7 +23,7 @@ export interface RunOptions {
   readonly stdin: CommandInput;
   stdout: CommandOutput;
   stderr: CommandOutput;
-  /** Environment variables, without those of a `.env` file. */
+  /** Environment variables, without the variables of a `.env` file. */
   env: Environment;
   /** Current folder, an absolute path. */
   folder: string;

@@ -153,7 +153,7 @@ function describeMissing(field: DescField | undefined, rules: FieldRules | undef
   return minItems > 0n ? problemText.tooFew(minItems, 0) : problemText.missing();
 }
 
-/** Returns null for a violation of another rule than those of the field's type. */
+/** Returns null for a violation of a rule that the field's type does not have. */
 function describeByType(
   { ruleId }: Violation,
   rules: FieldRules | undefined,

@@ -38,7 +38,7 @@ const maxBaseline = 0.5;
 /**
  * Counts an ended job none of whose records has a field that earlier pages had, and stores the
  * message to operators about it: one per page of a marketplace and hour. Alarms of drift compare
- * all pages; those of one job can be few of them.
+ * all pages; one job may have few of them.
  */
 export async function announceMissingFields(context: NotifyContext, job: Job): Promise<void> {
   const { store, metrics } = context;

@@ -11,10 +11,10 @@ import {
   workingStates,
 } from './job-states.ts';
 import { openSqliteStore } from './sqlite/open.ts';
-import { refuseOtherMoves } from './wrap.ts';
+import { rejectInvalidTransitions } from './wrap.ts';
 
-test('refuseOtherMoves() lets a job move only along its life, or stay in its state', async () => {
-  const store = refuseOtherMoves(openSqliteStore({ path: ':memory:' }));
+test('rejectInvalidTransitions() rejects transitions that the state table does not list', async () => {
+  const store = rejectInvalidTransitions(openSqliteStore({ path: ':memory:' }));
   const { job } = await storeJob(store, 1, { state: 'processing' });
   expect(await store.jobs.move(job.id, ['processing'], 'processing', aTime)).toMatchObject({
     id: job.id,

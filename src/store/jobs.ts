@@ -130,9 +130,8 @@ export async function repairDueTimes(
 }
 
 /**
- * Replaces a message about a job that was created by the next one and its due time, or by none if
- * null. Returns false if `reason` is not what is due, so that a message about a newer state is not
- * lost.
+ * Marks the notice `reason` of a job as created, and schedules the `next` one; null schedules none.
+ * Returns false if another notice is due, since the job's state changed: that one must not be lost.
  */
 export async function advanceJobNotice(
   { jobs }: Jobs,

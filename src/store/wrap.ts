@@ -55,10 +55,10 @@ export function replaceMethods<S extends object>(store: S, methods: StoreMethods
 }
 
 /**
- * Wraps a store to reject moves of jobs that are no part of their life. A job may stay in its
- * state.
+ * Wraps a store to reject job state transitions that the state table does not list. A job may stay
+ * in its state.
  */
-export function refuseOtherMoves(store: Store): Store {
+export function rejectInvalidTransitions(store: Store): Store {
   return replaceMethods(store, {
     jobs: {
       async move(jobId, from, to, at, patch) {

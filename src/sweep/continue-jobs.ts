@@ -123,9 +123,7 @@ async function continueJob(
   }
 }
 
-/**
- * Dispatches a running job, and ends it if no batch is in flight: then its last one may be done.
- */
+/** Dispatches a running job. Finalizes it if no batch is in flight, since all may be done. */
 async function checkRunning(
   context: JobContext,
   job: Job,

@@ -105,7 +105,7 @@ function deletionLists(context: JobContext, now: number): JobList[] {
   return lists.filter((list) => list !== false);
 }
 
-/** Deletes the jobs of a list, or their files. The next round tries those again that fail. */
+/** Deletes the jobs of a list, or their files. The next round repeats failed deletions. */
 function clear(
   context: JobContext,
   { name, where, order, run }: JobList,

@@ -161,7 +161,7 @@ interface GaugeReading {
 }
 
 /**
- * Reads all gauges, and returns those that were read within the timeout, and the errors of the
+ * Reads all gauges. Returns the ones read within the timeout, and the errors of the
  * others.
  */
 async function readGauges(gauges: readonly GaugeReaders[], timeoutMs: number | undefined) {

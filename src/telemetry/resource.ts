@@ -46,7 +46,7 @@ export function reportDiagnostics(log: Log): void {
   );
 }
 
-/** Ends the reports once each of their users has ended. */
+/** Stops reporting diagnostics of the SDK when its last user has called this. */
 export function clearDiagnostics(): void {
   users -= 1;
   if (users === 0) diag.disable();

@@ -130,14 +130,14 @@ function responseOf(
   return { origin: new URL(url).origin, status: main?.response.status ?? exchange?.status ?? null };
 }
 
-/** Counts the listed fields of a page, and those that its records have. */
+/** Counts the listed fields of a page, and how many of them its records have. */
 function countFields(target: Target, records: FetchedReading['records']): OriginCheck['fields'] {
   const { of, missing } = missingOf(target, records);
   if (records.length === 0) return { read: 0, listed: of };
   return { read: of - missing.filter(({ share }) => share === 1).length, listed: of };
 }
 
-/** Returns the time of this machine minus that of a site, in whole seconds. Null without a date. */
+/** Returns the time of this machine minus the site's, in whole seconds. Null without a date. */
 function skewOf(response: PageResponse | undefined, clock: Clock): number | null {
   const date = Date.parse(response?.headers.date ?? '');
   if (Number.isNaN(date)) return null;

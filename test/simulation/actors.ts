@@ -21,7 +21,7 @@ import { listedFields } from '../../src/markets/defaults.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
 import { createDriftWatcher } from '../../src/quality/drift-watcher.ts';
 import type { Store } from '../../src/store/store.ts';
-import { refuseOtherMoves } from '../../src/store/wrap.ts';
+import { rejectInvalidTransitions } from '../../src/store/wrap.ts';
 import { shareOf } from '../../src/sweep/share.ts';
 import { sweepForever } from '../../src/sweep/sweep.ts';
 import { noMetrics } from '../../src/telemetry/metrics.ts';
@@ -93,7 +93,7 @@ function createContext(shared: Shared, process: Process): JobContext {
   const { clock } = process;
   const changes = createJobChanges(clock);
   const store = observeStore(
-    refuseOtherMoves(process.through('store', shared.store, witness.observe)),
+    rejectInvalidTransitions(process.through('store', shared.store, witness.observe)),
     changes,
     noMetrics,
   );

@@ -51,7 +51,7 @@ export function valuesOf(destination: Destination | null): DestinationValues {
   };
 }
 
-/** Returns the settings to send: those of the type only. */
+/** Returns the settings of the destination's type, which are sent. */
 export function settingsOf({ type, headers, ...values }: DestinationValues) {
   const { bucket, region, prefix, accessKey, secretKey, format } = values;
   const common = {

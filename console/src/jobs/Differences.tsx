@@ -12,7 +12,7 @@ const columns: ListColumn<FieldDifference>[] = [
   { title: 'Lost', align: 'right', cell: ({ lost }) => formatCount(lost) },
 ];
 
-/** Differences between the records of an ended reread and those of the first job. */
+/** Differences between the records of an ended reread and the first job's. */
 export function Differences({ job: { jobId } }: { job: Job }) {
   const query = useQuery(JobService.method.listDifferences, { jobId });
   const { gained = 0, changed = 0, lost = 0, equal = 0, fields = [] } = query.data ?? {};

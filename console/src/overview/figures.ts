@@ -26,7 +26,7 @@ export function burnText(
 }
 
 /**
- * Counts the items that changed in the last 24 hours; the first reading of an item is no change.
+ * Counts the items that changed in the last 24 hours; the first reading of an item does not count.
  * `items` is the first page, the latest change first: "50+" if all of it is of the last 24 hours
  * and not the last page.
  */
@@ -44,7 +44,7 @@ export function changedText(
     : formatCount(changed);
 }
 
-/** Returns the jobs that have not ended: those that await approval first, then the others. */
+/** Returns the jobs that have not ended, the ones that await approval first. */
 export function outstandingJobs(...lists: readonly (readonly Job[])[]): Job[] {
   const jobs = new Map(lists.flat().map((job) => [job.jobId, job]));
   return [...jobs.values()].filter(({ ended }) => !ended);

@@ -28,7 +28,7 @@ const localZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** Characters of a request that are shown. Requests with files have megabytes. */
 const maxShown = 20_000;
 
-/** List to which the page of a schedule links: that of the role. */
+/** List of the caller's role, to which the page of a schedule links. */
 const lists = {
   operator: ['/approvals', 'All approvals'],
   user: ['/schedules', 'All schedules'],

@@ -36,7 +36,7 @@ const blankRow = (fields: readonly FieldShape[]) => ({ ...blank(fields), [rowKey
 
 const namesOf = (fields: readonly FieldShape[]) => fields.map(({ name }) => name);
 
-/** Returns whether a path is that of a unit's field: "items.0.country". */
+/** Returns whether a path leads to a field of a unit: "items.0.country". */
 const isUnitField = (path: string, list: string, name: string) => {
   const parts = path.split('.');
   return parts.length === 3 && parts[0] === list && parts[2] === name;

@@ -40,7 +40,7 @@ export function createIdempotencyKey(): string {
   ).join('');
 }
 
-/** Returns the headers of a body; the browser sets those of a form. */
+/** Returns the headers of a body; the browser sets the headers of a form. */
 export const bodyHeaders = (body: string | FormData): Record<string, string> =>
   typeof body === 'string' ? { 'content-type': 'application/json' } : {};
 

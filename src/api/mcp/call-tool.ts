@@ -176,7 +176,7 @@ function readKey(value: unknown, problems: Problem[]): string | undefined {
 
 /**
  * Returns an error as JSON text with its code, message, problems, and quota, for the model to act
- * on. Reports errors that are no faults of the caller.
+ * on. Reports internal errors.
  */
 export function describeError(error: unknown, report: (error: unknown) => void): string {
   const { code, message, problems = [], quota, retryAfterMs } = error as Partial<Fault> & Error;

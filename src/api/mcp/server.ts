@@ -22,7 +22,7 @@ export interface McpServerOptions {
   era: 'legacy' | 'modern';
   /** Returns the time in milliseconds. */
   now: () => number;
-  /** Called for errors that are no faults of the caller. */
+  /** Called for internal errors. */
   onError?: (error: unknown, tool: string) => void;
 }
 

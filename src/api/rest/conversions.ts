@@ -111,7 +111,7 @@ export function createConversions(limits: Partial<ConversionLimits> = {}): Conve
     };
   };
 
-  /** Removes the oldest complete conversions above the limit, except that of `newKey`. */
+  /** Removes the oldest complete conversions above the limit, except the one of `newKey`. */
   const removeOldest = (newKey: string) => {
     for (const [key, { expiry }] of entries) {
       if (totalBytes <= maxTotalBytes) break;

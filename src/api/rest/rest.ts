@@ -276,7 +276,7 @@ function pathsOfNoProto(options: RestOptions): readonly ExtraPath[] {
     },
     // For the sites that this service requests.
     { path: keyDirectoryPath, serve: (exchange) => serveKeyDirectory(options, exchange) },
-    // A picture is no part of a program's interface.
+    // Programs do not call the paths of pictures.
     { path: '/images', serve: (exchange) => serveImage(options.images, exchange) },
     {
       path: '/openapi-operator.json',

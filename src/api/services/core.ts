@@ -286,7 +286,7 @@ function invalid(problems: readonly Problem[]): Fault {
 }
 
 /**
- * Throws `invalid`, which lists the problems of a call: those of its metadata, then those of its
+ * Throws `invalid`, which lists the problems of a call: first its metadata's, then its
  * request.
  */
 export function requireValid(

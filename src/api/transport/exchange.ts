@@ -11,7 +11,7 @@ export type RpcResponse = ServerResponse | Http2ServerResponse;
 export interface RpcExchange {
   readonly request: RpcRequest;
   readonly response: RpcResponse;
-  /** Headers of the response in addition to those of its protocol. */
+  /** Response headers in addition to the protocol's. */
   readonly responseHeaders: ResponseHeaders;
   /** Id of the admitted user. Empty for a call without one. */
   userId: string;

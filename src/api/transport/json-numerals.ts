@@ -5,7 +5,7 @@ import { quote } from '../../contract/problem-texts.ts';
 
 /** A text that JavaScript reads as a number that is not decimal: "0x10" is 16. */
 const otherNumeral = /^[+-]?0[box]/i;
-/** May also match a text that is no number, which only costs a second read. */
+/** May also match other text, which only costs a second read. */
 const mayContain = /"[+-]?0[box]/i;
 
 /**

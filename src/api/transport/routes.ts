@@ -119,7 +119,7 @@ export function routeCore<C extends AdmittedCaller>(
   };
 }
 
-/** Returns the context of a call. The headers that it sets are those of the exchange. */
+/** Returns the context of a call. It sets the response headers of the exchange. */
 function contextOf(
   { request, early, responseHeaders }: RpcExchange,
   signal: AbortSignal,

@@ -87,7 +87,7 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
       if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'EISDIR')
         throw unavailable(path, error as Error);
     }
-    // Without their folder, such as that of an unmounted disk, all files are missing.
+    // Without their folder, for example on an unmounted disk, all files are missing.
     await requireFolder();
     throw missing(path);
   };

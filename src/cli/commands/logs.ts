@@ -45,7 +45,7 @@ export function addLogsCommand(program: Command): void {
       for await (const text of linesOf(input)) {
         const line = text.replace(/\r$/, '');
         const entry = parseEntry(line);
-        // Output of a service that is no log line, such as its start message, has no level.
+        // Other output of a service, such as its start message, has no level.
         if (isWanted(entry)) await session.write(print(entry, line));
       }
     },

@@ -3,7 +3,7 @@ import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
 import { findJobId } from './session.ts';
 
-/** Pages of the console that have a name: those of users, then those of operators. */
+/** Named pages of the console: first for users, then for operators. */
 export const pages = [
   'jobs',
   'submit',

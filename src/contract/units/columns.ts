@@ -60,7 +60,7 @@ export function columnsOf(jobType: JobType): UnitColumns {
   };
 }
 
-/** Returns the fields of a unit: those of its message, or the declared columns of a file. */
+/** Returns the fields of a unit: its message's fields, or the declared columns of a file. */
 function fieldsOf(jobType: JobType, itemMessage: DescMessage | undefined): readonly DescField[] {
   if (!hasFileUnits(jobType)) return unitFields(jobType);
   const { columns } = getOption(jobType.units!, formOption);

@@ -14,7 +14,7 @@ export interface UnitProblem {
   message: string;
 }
 
-/** A file that contains no units, or not those of its job type. */
+/** A file without units, or with units of another job type. */
 export class UnitsError extends Error {
   override name = 'UnitsError';
   readonly problems: readonly UnitProblem[];

@@ -4,7 +4,7 @@ import { type CsvRow, readCsv } from './csv.ts';
 import { type Layout, layoutOf, problemsOfHeader } from './layout.ts';
 import { type UnitProblem, UnitsError } from './problem.ts';
 
-/** Texts of a unit by field, without those of empty cells. */
+/** Texts of a unit by field, without empty cells. */
 export type UnitFields = Readonly<Record<string, string>>;
 
 /** A unit as a file has it: a string, or its fields. */

@@ -73,7 +73,7 @@ export class BrowserContexts<Page> {
     for (const entry of [...this.#entries.values()]) this.#recycle(entry);
   }
 
-  /** Closes all contexts, and waits for those that are being closed. None may have open pages. */
+  /** Closes all contexts, and waits until they are closed. None may have open pages. */
   async closeAll(): Promise<void> {
     this.recycleAll();
     await Promise.all(this.#closing.values());

@@ -38,8 +38,8 @@ function placesIn<T extends TextPosition>(
 }
 
 /**
- * Returns the prices in the smallest element around another one with texts like prices, otherwise
- * those of the page. None if that element has only texts that are no price.
+ * Returns the prices in the smallest ancestor of an element that contains any text like a price, or
+ * those of the page if no ancestor does. Empty if none of these texts can be read as a price.
  */
 export function pricesNear(
   element: Element,

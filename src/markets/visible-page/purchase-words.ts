@@ -114,10 +114,10 @@ export const otherPriceWords =
 export const periodWords =
   /^\s*(?:\/|起|(?:per|pro|par|al|a|por|je)\s|(?:mese|month|monat|mois|mes|kg|100 ?(?:g|ml))(?!\p{L})|(?:off|rabatt|less|korting)(?!\p{L})|(?:hors taxes?|HT|bez dph|brez ddv|netto|excl\p{L}*(?: (?:vat|tax))?|ex\.? (?:vat|tax))(?!\p{L}|\s?:))/iu;
 
-/** Words that a price is without tax. */
+/** Words that mark a price as excluding tax. */
 export const untaxedWords =
   /(?<!\p{L})(?:(?:excl\.?|excluding|ex\.?) (?:vat|tax|gst|btw)|(?:zzgl\.?|ohne|exkl\.?) (?:mwst|ust|moms)|ekskl\.? (?:moms|mva)|zonder btw|hors taxes?|HT|sans tva|bez (?:dph|vat|pdv)|brez ddv|sin iva|(?:más|mais|\+) iva|iva (?:no incluido|esclusa|excluído)|netto|без (?:ндс|пдв))(?!\p{L})|税抜|税別|未稅/iu;
-/** Words that a price is with tax. */
+/** Words that mark a price as including tax. */
 export const taxedWords =
   /(?<!\p{L})(?:(?:incl?\.?|including|inkl\.?|inklusive|inclusief|vč\.?|včetně|s|z|sa|con|avec|com|med|cu|mit|с) (?:\d+ ?% )?(?:vat|tax|gst|btw|dph|ddv|pdv|iva|tva|moms|mva|mwst|ust|ндс)|iva (?:incluido|inclusa|incluído)|(?:vat|tax) included|TTC|brutto)(?!\p{L})|税込|含稅/iu;
 

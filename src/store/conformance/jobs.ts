@@ -4,7 +4,7 @@ import type { Where } from '../collection.ts';
 import type { Job } from '../documents.ts';
 import { canMove, interruptedMs, jobStateNames } from '../job-states.ts';
 import { findJobByNumber } from '../jobs.ts';
-import { refuseOtherMoves } from '../wrap.ts';
+import { rejectInvalidTransitions } from '../wrap.ts';
 import { aBatch, aJob, aTime, storeJob } from './samples.ts';
 import { allPages, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
@@ -106,7 +106,7 @@ export function jobConformance(open: OpenStores): void {
   });
 
   test('a job moves only along its life, or stays in its state', async () => {
-    const store = refuseOtherMoves(stores.store);
+    const store = rejectInvalidTransitions(stores.store);
     for (const from of jobStateNames) {
       const { job } = await storeJob(store, 0, { state: from });
       for (const to of jobStateNames) {

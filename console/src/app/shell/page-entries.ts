@@ -28,7 +28,7 @@ export interface PageEntry {
   to: string;
   label: string;
   Icon: Icon;
-  /** Heading above the page: that of the pages below it, too. */
+  /** Heading above the page and the pages below it. */
   heading?: string;
 }
 

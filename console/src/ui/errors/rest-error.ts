@@ -47,7 +47,7 @@ export async function readRestError(response: Response): Promise<RestError> {
 const networkError =
   /^(?:Failed to fetch|NetworkError when attempting to fetch resource\.?|Load failed)/;
 
-/** Returns whether the message of an error is that of a browser which cannot reach the service. */
+/** Returns whether an error means that the browser cannot reach the service. */
 export const isNetworkError = (message: string): boolean => networkError.test(message);
 
 /** Explanation of a network error. */

@@ -16,9 +16,9 @@ interface Pages<Page> {
 }
 
 interface ListOptions<Page> {
-  /** Milliseconds between polls, by default those of lists; false to stop polling. */
+  /** Milliseconds between polls, by default the interval of lists; false to stop polling. */
   refetchInterval?: number | false | ((query: Pages<Page>) => number | false);
-  /** Keeps the rows of the last request on screen until those of the next one arrive. */
+  /** Keeps the rows on screen until the next ones arrive. */
   keepsRows?: boolean;
   staleTime?: number | 'static';
 }

@@ -1,4 +1,4 @@
-/** A value of a record that is no list or object of values, with its path in its group. */
+/** A scalar value of a record, with its path in its group. */
 export interface RecordValue {
   name: string;
   text: string;

@@ -88,7 +88,7 @@ function menuOf(root: string): string {
 }
 
 /**
- * Replaces the menu and the content of the API reference, which has scripts, by those of a page.
+ * Replaces the menu and the content of the API reference, which has scripts, by a page's own.
  * The content comes first: on a phone, the menu follows it.
  */
 function placeInto(reference: string, name: string, basePath: string): string {
