@@ -64,7 +64,7 @@ export function settingsPage(): string {
 
 Every setting is an environment variable; [operate.md](operate.md#settings) explains how to set them. For a first installation you
 need \`GLEANER_ORIGINS\`, and for access from other machines \`GLEANER_PUBLIC_URL\`. The standard variables of OpenTelemetry (\`OTEL_…\`) are
-described with [metrics](operate.md#metrics) and [traces](operate.md#traces). \`npm run gen\` writes this page.
+described with [metrics](monitoring.md#metrics) and [traces](monitoring.md#traces). \`npm run gen\` writes this page.
 
 ${table(['setting', 'default', 'meaning'], rows)}
 `;

@@ -16,7 +16,7 @@ import { messageAttributes } from '../worker/message-span.ts';
 
 /**
  * Wraps a fetcher so that each request to an origin has a span. The request carries no trace
- * context: an origin is a stranger (docs/operate.md).
+ * context: an origin is a stranger (docs/monitoring.md).
  */
 export function traceFetcher(fetcher: Fetcher): Fetcher {
   const traced = (market: string, region: string, fetchPage: FetchPage): FetchPage => {

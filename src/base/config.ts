@@ -25,7 +25,7 @@ import {
 import type { SiteFiles } from './site-files.ts';
 import type { WorkingHours } from './working-hours.ts';
 
-/** The configuration with defaults applied. docs/operate.md describes each setting. */
+/** The configuration with defaults applied. docs/settings.md describes each setting. */
 export interface Config {
   httpPort: number;
   grpcPort: number;

@@ -32,6 +32,6 @@ function diagnoseBackup(backupTo: string | null): Diagnosis {
   return warning(
     'backup',
     'none: a lost disk loses every job and every balance',
-    'Set GLEANER_BACKUP_TO to a folder on another disk, or a bucket (docs/operate.md#back-up).',
+    'Set GLEANER_BACKUP_TO to a folder on another disk, or a bucket (docs/backups.md#back-up).',
   );
 }

@@ -10,7 +10,8 @@ import { runCommand } from '../support/command.ts';
 import { createServiceProcess, root } from '../support/service.ts';
 import { runShell } from './example.ts';
 
-const page = readFileSync(join(root, 'docs/operate.md'), 'utf8');
+const operatePage = readFileSync(join(root, 'docs/operate.md'), 'utf8');
+const backupsPage = readFileSync(join(root, 'docs/backups.md'), 'utf8');
 const unit = readFileSync(join(root, 'deploy/gleaner.service'), 'utf8');
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
@@ -20,24 +21,25 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Returns the commands of the first block after a text of the page. */
+/** Returns the commands of the first block after a text of the page about backups. */
 function commandsAfter(text: string): string {
-  const [, found] = /^```\n([\s\S]*?)^```/m.exec(page.slice(page.indexOf(text))) ?? [];
+  const [, found] =
+    /^```\n([\s\S]*?)^```/m.exec(backupsPage.slice(backupsPage.indexOf(text))) ?? [];
   return found!;
 }
 
 describe('the unit of systemd', () => {
-  test('runs the compiled program with the settings and the folders that the page names', () => {
+  test('runs the compiled program with the settings and the folders that the pages name', () => {
     const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
     expect(value('ExecStart')).toBe(
       '/opt/gleaner/node_modules/.bin/node /opt/gleaner/dist/main.js serve',
     );
     expect(value('Environment')).toBe('GLEANER_DATA_DIR=/var/lib/gleaner');
     expect(value('StateDirectory')).toBe('gleaner');
-    expect(page).toContain(`\nGLEANER_BACKUP_TO=${value('ReadWritePaths')?.slice(1)}\n`);
-    expect(page).toContain(`\n       ${value('ExecStart')?.replace(/ serve$/, ' "$@"')}\n`);
-    expect(page).toContain(value('EnvironmentFile')!);
-    for (const [name] of page.matchAll(/GLEANER_[A-Z_]+(?==)/g))
+    expect(backupsPage).toContain(`\nGLEANER_BACKUP_TO=${value('ReadWritePaths')?.slice(1)}\n`);
+    expect(operatePage).toContain(`\n       ${value('ExecStart')?.replace(/ serve$/, ' "$@"')}\n`);
+    expect(operatePage).toContain(value('EnvironmentFile')!);
+    for (const [name] of `${operatePage}${backupsPage}`.matchAll(/GLEANER_[A-Z_]+(?==)/g))
       expect(settings).toHaveProperty(name.replace(/_FILE$/, ''));
     // The build writes this file.
     expect(readFileSync(join(root, 'deploy/bundle.mjs'), 'utf8')).toContain(

@@ -129,8 +129,8 @@ describe('deploy/observability', () => {
     }
   });
 
-  test('is documented: docs/operate.md lists every metric', () => {
-    const page = readFileSync(join(root, 'docs/operate.md'), 'utf8');
+  test('is documented: docs/monitoring.md lists every metric', () => {
+    const page = readFileSync(join(root, 'docs/monitoring.md'), 'utf8');
     for (const [name, metric] of Object.entries({
       ...counters,
       ...distributions,

@@ -86,7 +86,7 @@ async function serveImage(images: ImageServing | undefined, exchange: Exchange):
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
-/** Retention of cached retrieve responses, in milliseconds: see docs/operate.md. */
+/** Retention of cached retrieve responses, in milliseconds: see docs/scaling.md. */
 export interface RetrieveCache {
   processingMs: number;
   completedMs: number;
