@@ -88,7 +88,7 @@ const heading = row(['page', 'fields', 'right', 'wrong', 'missing']);
 function pageRows(page: string, measures: readonly FieldMeasure[]): string[] {
   const isExact = ({ wrong, missing }: FieldMeasure) => wrong === 0 && missing === 0;
   const exact = measures.filter(isExact);
-  const names = exact.map(({ field }) => `\`${field}\``).join(', ');
+  const names = exact.length === 1 ? `\`${exact[0]!.field}\`` : `${exact.length} fields`;
   const right = exact.reduce((sum, measure) => sum + measure.right, 0);
   const others = measures
     .filter((measure) => !isExact(measure))
