@@ -79,13 +79,10 @@ export async function commandsPage(): Promise<string> {
   );
   const sections = Map.groupBy(visible(program), (command) => command.helpGroup());
   const texts = [...sections].map(([group, commands]) => {
-    const rows = commands.flatMap(leaves).map((command) => {
-      const options = command.options
-        .filter(({ hidden, long }) => !hidden && !commonOptions.includes(long ?? ''))
-        .map(({ flags }) => `\`${flags.split(' ').find((part) => part.startsWith('--'))}\``);
-      return [`\`${wordsOf(command)}\``, command.description(), options.join(' ')].map(escapeCell);
-    });
-    return `## ${group.replace(':', '')}\n\n${table(['command', 'what it does', 'options'], rows)}\n`;
+    const rows = commands
+      .flatMap(leaves)
+      .map((command) => [`\`${wordsOf(command)}\``, command.description()].map(escapeCell));
+    return `## ${group.replace(':', '')}\n\n${table(['command', 'what it does'], rows)}\n`;
   });
   return `# Commands
 
@@ -95,9 +92,6 @@ command line itself. \`gleaner <command> --help\` describes the options; the com
 
 ${texts.join('\n')}`;
 }
-
-/** Options that the page names once. */
-const commonOptions = ['--json', '--url', '--key', '--profile'];
 
 const visible = (command: Command): readonly Command[] =>
   command
