@@ -70,7 +70,7 @@ export function remember(response: unknown, variables: Variables): void {
 const more = '…';
 
 /** Maximum keys shown of an object, by depth. Deeper objects show none. */
-const widths = [24, 10, 8, 4, 3];
+const widths = [24, 10, 6, 3, 2];
 
 /**
  * Shortens a response for a page: long lists, wide or deeply nested objects, and long texts end in
