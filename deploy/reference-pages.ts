@@ -86,9 +86,7 @@ export async function commandsPage(): Promise<string> {
   });
   return `# Commands
 
-The name of a command is a noun and a verb: \`gleaner job list\`. Commands without a noun work on the service, the installation, or the
-command line itself. \`gleaner <command> --help\` describes the options; the commands that call a service also have \`--json\`, \`--url\`, \`--key\`, and \`--profile\`. [cli.md](cli.md) explains how to use them.
-\`npm run gen\` writes this page.
+\`gleaner <command> --help\` describes the options of a command, and [cli.md](cli.md) explains how to use them. \`npm run gen\` writes this page.
 
 ${texts.join('\n')}`;
 }
