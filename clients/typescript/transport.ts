@@ -34,30 +34,36 @@ export function backOffMs(number: number, random: () => number): number {
 export function createFetch({ fetch, timeoutMs }: FetchOptions): typeof globalThis.fetch {
   return async (input, init = {}) => {
     const signal = init.signal ?? undefined;
-    const waitMs = Number(new Headers(init.headers).get(waitMetadata) ?? 0) * 1000;
+    const maxMs = timeoutMs + waitMsOf(init.headers);
     const late = new AbortController();
     // Cleared once the response starts: a long body may take any time.
-    const timer = setTimeout(() => late.abort(), timeoutMs + waitMs);
+    const timer = setTimeout(() => late.abort(), maxMs);
+    const anySignal = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
     try {
-      const response = await fetch(input, {
-        ...init,
-        signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
-      });
+      const response = await fetch(input, { ...init, signal: anySignal });
       if (response.ok || response.status === 416) return response;
       throw await errorOf(response);
     } catch (error) {
       if (error instanceof GleanerError) throw error;
       signal?.throwIfAborted();
-      const reason = late.signal.aborted
-        ? `no response within ${(timeoutMs + waitMs) / 1000} s`
-        : reasonOf(error);
-      const detail = `${new URL(String(input)).origin} does not respond: ${reason}`;
-      throw new GleanerError({ status: 0, detail, cause: error });
+      const isLate = late.signal.aborted;
+      const reason = isLate ? `no response within ${maxMs / 1000} s` : reasonOf(error);
+      throw noResponse(String(input), reason, error);
     } finally {
       clearTimeout(timer);
     }
   };
 }
+
+/** Creates the error of a request without a response. */
+function noResponse(url: string, reason: string, cause: unknown): GleanerError {
+  const detail = `${new URL(url).origin} does not respond: ${reason}`;
+  return new GleanerError({ status: 0, detail, cause });
+}
+
+/** Returns the time that a request asks the service to wait, in milliseconds. */
+const waitMsOf = (headers: RequestInit['headers']): number =>
+  Number(new Headers(headers).get(waitMetadata) ?? 0) * 1000;
 
 /** Options of createRetry(). */
 export interface RetryOptions {

@@ -28,7 +28,7 @@ export async function sendStream(
   messages: AsyncIterable<BodyPiece>,
   responseHeaders: ResponseHeaders,
 ): Promise<void> {
-  const { request, response, signal } = exchange;
+  const { request, response } = exchange;
   const source = messages[Symbol.asyncIterator]();
   let encoder: Encoder | undefined;
   try {
@@ -44,20 +44,31 @@ export async function sendStream(
     }
     if (encoding !== undefined) encoder = createEncoder(encoding);
     encoder?.pipe(response);
-    const sink: Writable = encoder ?? response;
-    for (let step: IteratorResult<BodyPiece> = first; !step.done; ) {
-      const { data } = step.value;
-      if (response.destroyed) return;
-      if (data.length > 0 && !sink.write(data)) await once(sink, 'drain', { signal });
-      const next = source.next();
-      if (encoder !== undefined && (await paused(next))) encoder.flush();
-      step = await next;
-    }
-    sink.end();
+    await writePieces(exchange, first, source, encoder);
   } finally {
     if (!response.writableEnded && encoder?.writableEnded !== true) encoder?.destroy();
     await source.return?.();
   }
+}
+
+/** Writes a body from its first piece on, and ends it. Stops if the client disconnects. */
+async function writePieces(
+  { response, signal }: Exchange,
+  first: IteratorResult<BodyPiece>,
+  source: AsyncIterator<BodyPiece>,
+  encoder: Encoder | undefined,
+): Promise<void> {
+  const sink: Writable = encoder ?? response;
+  let step = first;
+  while (!step.done) {
+    if (response.destroyed) return;
+    const { data } = step.value;
+    if (data.length > 0 && !sink.write(data)) await once(sink, 'drain', { signal });
+    const next = source.next();
+    if (encoder !== undefined && (await paused(next))) encoder.flush();
+    step = await next;
+  }
+  sink.end();
 }
 
 /** Sets the headers of the contents. Returns the encoding, undefined for none. */
@@ -72,13 +83,12 @@ function setContentHeaders({ request, response }: Exchange, contentType: string)
   return encoding;
 }
 
-/** True if nothing has come within this turn of the event loop. */
+/** Returns true if the source yields nothing within this turn of the event loop. */
 async function paused(next: Promise<unknown>): Promise<boolean> {
-  const nothing = Symbol('nothing');
   // The caller handles the rejection.
-  const come = next.then(
-    () => undefined,
-    () => undefined,
+  const isSettled = next.then(
+    () => true,
+    () => true,
   );
-  return (await Promise.race([come, setImmediate(nothing)])) === nothing;
+  return !(await Promise.race([isSettled, setImmediate(false)]));
 }

@@ -30,7 +30,7 @@ export function toBlocks(chunks: AsyncIterable<Uint8Array | string>): {
     let block = Buffer.allocUnsafeSlow(blockBytes);
     let filled = 0;
     for await (const chunk of chunks) {
-      const length = typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.byteLength;
+      const length = Buffer.byteLength(chunk);
       if (length > blockBytes - filled && filled > 0) {
         yield count(block.subarray(0, filled));
         block = Buffer.allocUnsafeSlow(blockBytes);
@@ -38,12 +38,10 @@ export function toBlocks(chunks: AsyncIterable<Uint8Array | string>): {
       }
       if (length > blockBytes) {
         yield count(Buffer.from(chunk as Uint8Array));
-      } else if (typeof chunk === 'string') {
-        filled += block.write(chunk, filled);
-      } else {
-        block.set(chunk, filled);
-        filled += length;
+        continue;
       }
+      write(block, chunk, filled);
+      filled += length;
     }
     if (filled > 0) yield count(block.subarray(0, filled));
   }
@@ -57,6 +55,11 @@ export function toBlocks(chunks: AsyncIterable<Uint8Array | string>): {
       digest: () => hash.digest('hex'),
     },
   };
+}
+
+function write(block: Buffer, chunk: Uint8Array | string, offset: number): void {
+  if (typeof chunk === 'string') block.write(chunk, offset);
+  else block.set(chunk, offset);
 }
 
 /** Size of a file, and its SHA-256 in hexadecimal. */

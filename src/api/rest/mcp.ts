@@ -83,26 +83,28 @@ export function serveMcp(serving: McpServing): RequestHandler {
     if (session.count) addHeaders(exchange, await session.count());
     await beginLongRequest(request, response, { account: session.userId, kind: 'agent' });
     const maxCredits = readCredits(request, 'max_credits');
-    const credits = readCredits(request, 'budget');
+    const sessionUse = sessionUseOf(request, readCredits(request, 'budget'));
     const sessions = sessionsOf(serving, request, session, exchange);
-    // Without a budget there are no sessions, so that the id of one has no meaning.
-    const id =
-      credits === null ? undefined : (request.headers[sessionHeader] as string | undefined);
-    if (request.method === 'DELETE' && id !== undefined) {
-      await sessions.end(id);
+    if (request.method === 'DELETE' && sessionUse.kind === 'resume') {
+      await sessions.end(sessionUse.id);
       response.writeHead(204).end();
       return;
     }
-    if (request.method !== 'POST')
-      return sendMethodNotAllowed(exchange, credits === null ? 'POST' : 'POST, DELETE');
+    if (request.method !== 'POST') {
+      sendMethodNotAllowed(exchange, sessionUse.kind === 'none' ? 'POST' : 'POST, DELETE');
+      return;
+    }
     const release = await budget.reserve(session.userId, maxMessageBytes, exchange.signal);
     try {
       const message = await readMessage(request, () => requireSubmit(session));
-      const limited = id === undefined ? session : await sessions.open(id);
-      if (credits !== null && id === undefined)
-        response.setHeader(sessionHeader, await startSession(sessions, message, credits));
-      const callBudget = budgetOf(maxCredits, credits !== null);
-      await handle(request, message, { session: limited, exchange, budget: callBudget });
+      const limitedSession =
+        sessionUse.kind === 'resume' ? await sessions.open(sessionUse.id) : session;
+      if (sessionUse.kind === 'start') {
+        const id = await startSession(sessions, message, sessionUse.credits);
+        response.setHeader(sessionHeader, id);
+      }
+      const callBudget = budgetOf(maxCredits, sessionUse);
+      await handle(request, message, { session: limitedSession, exchange, budget: callBudget });
     } finally {
       release();
     }
@@ -197,6 +199,20 @@ function requireAllowedOrigin(request: HttpRequest, { corsOrigins, publicUrl }: 
     throw new Fault('forbidden', 'Pages of this origin may not call the API.');
 }
 
+/** How a request uses sessions: not at all, to start one, or to resume the one that it names. */
+type SessionUse =
+  | { kind: 'none' }
+  | { kind: 'start'; credits: number }
+  | { kind: 'resume'; id: string };
+
+/** Returns the session use of a request with the `budget` of its address. */
+function sessionUseOf({ headers }: HttpRequest, credits: number | null): SessionUse {
+  // Without a budget there are no sessions, so that the id of one has no meaning.
+  if (credits === null) return { kind: 'none' };
+  const id = headers[sessionHeader] as string | undefined;
+  return id === undefined ? { kind: 'start', credits } : { kind: 'resume', id };
+}
+
 const sessionsOf = (
   { caller, clock }: McpServing,
   { headers }: HttpRequest,
@@ -224,9 +240,9 @@ function startSession(sessions: McpSessions, message: object, credits: number): 
 }
 
 /** Returns the limits of a request that the key does not enforce. */
-function budgetOf(maxCredits: number | null, isLimited: boolean): Budget {
+function budgetOf(maxCredits: number | null, { kind }: SessionUse): Budget {
   if (maxCredits !== null) return perSubmitBudget(maxCredits);
-  return isLimited ? ceilingBudget : unlimitedBudget;
+  return kind === 'none' ? unlimitedBudget : ceilingBudget;
 }
 
 const contextOf = ({ requestId }: Exchange, signal: AbortSignal): CallContext => ({

@@ -36,25 +36,36 @@ const maxEntries = 20;
  * Secrets (`debug_redact` in the contract) are left out, except for the origins of addresses.
  */
 function auditDetail({ input }: DescMethod, request: Message): string {
-  const sizes: Record<string, string> = {};
+  const summaries: Record<string, string> = {};
   const values = request as unknown as Record<string, unknown>;
-  for (const { name, localName, fieldKind, scalar, proto } of input.fields) {
-    const value = values[localName];
-    if (proto.options?.debugRedact) {
-      if (hasValue(value)) sizes[name] = typeof value === 'string' ? originOnly(value) : 'redacted';
-    } else if (fieldKind === 'list' && (value as unknown[]).length > maxEntries)
-      sizes[name] = `${(value as unknown[]).length} entries`;
-    else if (scalar === ScalarType.BYTES && (value as Uint8Array).length > 0)
-      sizes[name] = `${(value as Uint8Array).length} bytes`;
+  for (const field of input.fields) {
+    const summary = summaryOf(field, values[field.localName]);
+    if (summary !== undefined) summaries[field.name] = summary;
   }
-  const loggedRequest =
-    Object.keys(sizes).length === 0 ? request : withoutFields(input, request, sizes);
+  const hasSummaries = Object.keys(summaries).length > 0;
+  const loggedRequest = hasSummaries ? withoutFields(input, request, summaries) : request;
   const json = toJson(input, loggedRequest, { useProtoFieldName: true });
-  return JSON.stringify({ ...(json as object), ...sizes }).slice(0, maxDetail);
+  return JSON.stringify({ ...(json as object), ...summaries }).slice(0, maxDetail);
 }
 
-const hasValue = (value: unknown): boolean =>
-  Array.isArray(value) ? value.length > 0 : value !== undefined && value !== '';
+/** Returns the text that replaces a value in a detail, or undefined for a value that is shown. */
+function summaryOf({ fieldKind, scalar, proto }: DescField, value: unknown): string | undefined {
+  if (proto.options?.debugRedact) return redactedText(value);
+  if (fieldKind === 'list') {
+    const { length } = value as unknown[];
+    return length > maxEntries ? `${length} entries` : undefined;
+  }
+  if (scalar !== ScalarType.BYTES) return undefined;
+  const { length } = value as Uint8Array;
+  return length > 0 ? `${length} bytes` : undefined;
+}
+
+/** Returns the text that replaces a secret, or undefined if there is none. */
+function redactedText(value: unknown): string | undefined {
+  if (Array.isArray(value)) return value.length > 0 ? 'redacted' : undefined;
+  if (value === undefined || value === '') return undefined;
+  return typeof value === 'string' ? originOnly(value) : 'redacted';
+}
 
 /** Returns the value of a field that is not set. */
 function emptyValue({ fieldKind, scalar }: DescField): unknown {
@@ -65,11 +76,11 @@ function emptyValue({ fieldKind, scalar }: DescField): unknown {
 function withoutFields(
   input: DescMethod['input'],
   request: Message,
-  left: Readonly<Record<string, unknown>>,
+  excluded: Readonly<Record<string, unknown>>,
 ): Message {
   const loggedFields: Record<string, unknown> = { ...request };
   for (const field of input.fields)
-    if (field.name in left) loggedFields[field.localName] = emptyValue(field);
+    if (field.name in excluded) loggedFields[field.localName] = emptyValue(field);
   return loggedFields as unknown as Message;
 }
 

@@ -114,18 +114,24 @@ export function addDoctor(program: Command): void {
     if (origins) return runOriginsCheck(io, markets.map(marketPath), { id, json });
     if (markets.length > 0 || id !== undefined)
       throw new UsageError('Markets and --id require --origins');
-    const { diagnose } = await import('../../tools/doctor.ts');
-    const found: Diagnosis[] = [];
-    for await (const one of diagnose(io.config(), { offline: offline === true })) {
-      found.push(one);
-      for (const line of json ? [JSON.stringify(one)] : diagnosisLines(one, io.display))
-        io.say(line);
-    }
-    const errors = found.filter(({ state }) => state === 'error').length;
-    const warnings = found.filter(({ state }) => state === 'warning').length;
-    if (!json) io.say(`\n${counted(errors, 'error')}, ${counted(warnings, 'warning')}`);
-    return errors > 0 ? 1 : 0;
+    return runDiagnoses(io, { isOffline: offline === true, isJson: json === true });
   });
+}
+
+/** Checks the installation, and shows each diagnosis at once. Returns the exit code. */
+async function runDiagnoses(
+  { config, display, say }: Io,
+  { isOffline, isJson }: { isOffline: boolean; isJson: boolean },
+): Promise<number> {
+  const { diagnose } = await import('../../tools/doctor.ts');
+  const count = { ok: 0, warning: 0, error: 0 };
+  for await (const diagnosis of diagnose(config(), { offline: isOffline })) {
+    count[diagnosis.state] += 1;
+    const lines = isJson ? [JSON.stringify(diagnosis)] : diagnosisLines(diagnosis, display);
+    for (const line of lines) say(line);
+  }
+  if (!isJson) say(`\n${counted(count.error, 'error')}, ${counted(count.warning, 'warning')}`);
+  return count.error > 0 ? 1 : 0;
 }
 
 function diagnosisLines({ name, state, message, remedy }: Diagnosis, { paint }: Display): string[] {

@@ -26,8 +26,8 @@ interface SubmitFlags extends OptionFlags {
   idempotencyKey?: string;
   dryRun?: true;
   wait?: true;
-  download?: string;
-  record?: true;
+  download?: string | undefined;
+  record?: true | undefined;
 }
 
 export function addSubmitCommand(job: Command): void {
@@ -73,11 +73,11 @@ async function submit(
   jobType: JobType,
   file: string | undefined,
 ): Promise<number | undefined> {
+  const { client, io, isJson } = session;
   const options = optionsOf(flags);
-  const prepared = await prepareFrom(session.io, jobType, { file, format, set });
+  const prepared = await prepareFrom(io, jobType, { file, format, set });
   requireReadable(session, prepared);
   if (record) requireOneRecord(jobType, prepared.total ?? 1);
-  const { client } = session;
   const failed = (error: unknown): never => {
     throw withLines(error, prepared);
   };
@@ -85,26 +85,35 @@ async function submit(
     const quote = client.quote(jobType.method, prepared.request, options);
     return showQuote(session, await quote.catch(failed));
   }
+  const submitOptions = idempotencyKey === undefined ? options : { ...options, idempotencyKey };
   const { jobId, response } = await client
-    .submit(jobType.method, prepared.request, {
-      ...options,
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-    })
+    .submit(jobType.method, prepared.request, submitOptions)
     .catch(failed);
   const output: JsonObject = {
     job_id: jobId,
     ...(JSON.parse(messageWriter(jobType.method.output)(response)) as JsonObject),
   };
-  if (!session.isJson) session.note(submittedText(output, prepared.total));
-  if (!record) await session.write(`${session.isJson ? JSON.stringify(output) : jobId}\n`);
+  if (!isJson) session.note(submittedText(output, prepared.total));
+  if (!record) await session.write(`${isJson ? JSON.stringify(output) : jobId}\n`);
   if (!wait && !record && download === undefined) return undefined;
-  const ended = await waitForJobs(session, [jobId]);
-  if (download !== undefined && ended.every((job) => job.ended))
-    await saveFiles(session, ended, download);
-  if (record) await printRecord(session, jobId);
-  else if (session.isJson)
-    for (const job of ended) await session.write(jsonLine(JobSchema, job as Job));
-  return codeOfJobs(ended);
+  return waitForResults(session, jobId, { download, record });
+}
+
+/** Waits for a job, then saves and prints what the flags request. Returns the exit code. */
+async function waitForResults(
+  session: CommandSession,
+  jobId: string,
+  { download, record }: Pick<SubmitFlags, 'download' | 'record'>,
+): Promise<number | undefined> {
+  const jobs = await waitForJobs(session, [jobId]);
+  if (download !== undefined && jobs.every((job) => job.ended))
+    await saveFiles(session, jobs, download);
+  if (record) {
+    await printRecord(session, jobId);
+  } else if (session.isJson) {
+    for (const job of jobs) await session.write(jsonLine(JobSchema, job as Job));
+  }
+  return codeOfJobs(jobs);
 }
 
 /** Throws a UsageError if a job does not result in one record that can be printed. */
