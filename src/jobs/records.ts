@@ -57,49 +57,75 @@ export async function* composeRows(
   source: RecordSource,
   composed: ComposedRows,
 ): AsyncGenerator<Uint8Array> {
-  let group: Uint8Array[] = [];
-  let groupSize = 0;
-  const add = (chunk: string | Uint8Array) => {
-    if (chunk.length === 0) return;
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-    group.push(bytes);
-    groupSize += bytes.byteLength;
-    composed.bytes += bytes.byteLength;
-  };
-  const takeGroup = async () => {
-    const bytes = Buffer.concat(group, groupSize);
-    group = [];
-    groupSize = 0;
-    return pack.gzip ? compress(bytes) : bytes;
-  };
-  const maxGroup = pack.gzip ? memberBytes : groupBytes;
+  const group = createRowGroup(pack.gzip, composed);
   const unitPlace = { job, region: batch.region };
-  const encoding = pack.encoding(job);
+  const isCsv = pack.encoding(job) === 'csv';
+  const addRecord = (index: number, record: Uint8Array | null | undefined) => {
+    // The unit was charged; a file without its record would report it as failed.
+    if (!record)
+      throw new Fault('internal', `unit ${index} of batch ${batch.id} has lost its record`);
+    const bytes = isCsv ? toCsvField(record) : record;
+    composed.records[index] = [composed.bytes, bytes.byteLength, crc32(bytes)];
+    group.add(bytes);
+  };
   for (const [index, unit] of batch.units.entries()) {
     const outcome = batch.outcomes[index];
-    const row = outcome ? pack.row(unit, outcome, unitPlace) : null;
-    if (!row) continue;
-    if (composed.items > 0) add(pack.separator);
-    add(row[0]);
-    if (outcome?.status === 'SUCCESS') {
+    if (outcome === undefined) continue;
+    const row = pack.row(unit, outcome, unitPlace);
+    if (row === null) continue;
+    const [beforeRecord, afterRecord] = row;
+    if (composed.items > 0) group.add(pack.separator);
+    group.add(beforeRecord);
+    if (outcome.status === 'SUCCESS') {
       const pending = source(index);
-      const record = pending instanceof Promise ? await pending : pending;
-      // The unit was charged; a file without its record would report it as failed.
-      if (!record)
-        throw new Fault('internal', `unit ${index} of batch ${batch.id} has lost its record`);
-      const bytes =
-        encoding === 'csv'
-          ? Buffer.from(csvField(plainJson(Buffer.from(record).toString())))
-          : record;
-      composed.records[index] = [composed.bytes, bytes.byteLength, crc32(bytes)];
-      add(bytes);
+      addRecord(index, pending instanceof Promise ? await pending : pending);
     }
-    add(row[1]);
+    group.add(afterRecord);
     composed.items += 1;
-    if (groupSize >= maxGroup) yield await takeGroup();
+    if (group.isFull) yield await group.take();
   }
-  if (groupSize > 0) yield await takeGroup();
+  if (!group.isEmpty) yield await group.take();
 }
+
+/** Rows that are yielded together, compressed if the file is. */
+interface RowGroup {
+  readonly isEmpty: boolean;
+  readonly isFull: boolean;
+  add(chunk: string | Uint8Array): void;
+  /** Returns the rows added since the last call. */
+  take(): Promise<Buffer> | Buffer;
+}
+
+/** Creates an empty group. Its bytes before compression are also counted in `composed`. */
+function createRowGroup(isGzip: boolean, composed: ComposedRows): RowGroup {
+  const maxBytes = isGzip ? memberBytes : groupBytes;
+  let chunks: Uint8Array[] = [];
+  let size = 0;
+  return {
+    get isEmpty() {
+      return size === 0;
+    },
+    get isFull() {
+      return size >= maxBytes;
+    },
+    add(chunk) {
+      if (chunk.length === 0) return;
+      const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+      chunks.push(bytes);
+      size += bytes.byteLength;
+      composed.bytes += bytes.byteLength;
+    },
+    take() {
+      const rows = Buffer.concat(chunks, size);
+      chunks = [];
+      size = 0;
+      return isGzip ? compress(rows) : rows;
+    },
+  };
+}
+
+const toCsvField = (record: Uint8Array): Buffer =>
+  Buffer.from(csvField(plainJson(Buffer.from(record).toString())));
 
 /** Returns counts of no rows. */
 export const noRows = (): ComposedRows => ({ bytes: 0, items: 0, records: {} });
@@ -215,8 +241,8 @@ const maxAheadBytes = 8 * 1024 ** 2;
 const maxGapBytes = 64 * 1024;
 
 /**
- * Creates a reader of a batch's records, or of the units in `wanted`, to be read in ascending
- * order. Records that are stored next to each other are read together. When a batch ends, its
+ * Creates a reader of a batch's records, or of the units in `requested`, to be read in
+ * ascending order. Records that are stored next to each other are read together. When a batch ends, its
  * records move to another segment, so a missing segment is looked for in the current version of the
  * batch. Throws `storage_damaged` for a record that is missing or changed, `results_deleted` if the
  * job has no file any more.
@@ -224,22 +250,18 @@ const maxGapBytes = 64 * 1024;
 export function openRecords(
   { store, blobs }: JobContext,
   batch: Batch,
-  wanted: readonly number[] = [...batch.units.keys()],
+  requested: readonly number[] = [...batch.units.keys()],
 ): StoredRecordReader {
-  const indexes = new Set(wanted.filter((index) => isRecord(batch.outcomes[index])));
+  const indexes = new Set(requested.filter((index) => isRecord(batch.outcomes[index])));
   const ahead = new Map<number, Uint8Array>();
   let aheadBytes = 0;
   let current = batch;
   const load = async (index: number) => {
     const segment = current.segments.find(({ records }) => index in records);
     if (segment === undefined) throw new Fault('not_found', `There is no record of unit ${index}.`);
-    for (const [at, bytes] of await readRun(
-      blobs,
-      segment,
-      index,
-      indexes,
-      maxAheadBytes - aheadBytes,
-    )) {
+    const maxBytes = maxAheadBytes - aheadBytes;
+    const run = await readRun(blobs, segment, index, indexes, maxBytes);
+    for (const [at, bytes] of run) {
       ahead.set(at, bytes);
       aheadBytes += bytes.length;
     }
@@ -302,14 +324,14 @@ export function isRecord(outcome: Outcome | undefined): boolean {
 }
 
 /**
- * Reads the record of a unit, and the following ones of `wanted` up to `maxBytes`, with one
+ * Reads the record of a unit, and the following ones of `requested` up to `maxBytes`, with one
  * request.
  */
 async function readRun(
   blobs: Blobs,
   segment: Segment,
   index: number,
-  wanted: ReadonlySet<number>,
+  requested: ReadonlySet<number>,
   maxBytes: number,
 ): Promise<[index: number, record: Uint8Array][]> {
   const { path, encoding, records } = segment;
@@ -318,7 +340,7 @@ async function readRun(
   const run = [index];
   const behind = Object.keys(records)
     .map(Number)
-    .filter((at) => records[at]![0] >= end && at !== index && wanted.has(at))
+    .filter((at) => records[at]![0] >= end && at !== index && requested.has(at))
     .sort((one, other) => records[one]![0] - records[other]![0]);
   for (const at of behind) {
     const [offset, bytes] = records[at]!;
@@ -408,9 +430,8 @@ export async function* readRows(
   try {
     const stored = (await readBody(blobs, segment)) as AsyncIterable<Uint8Array>;
     const isComparable = sha256 !== undefined && left === bytes;
-    for await (const chunk of isComparable
-      ? compareFile(path, { bytes, sha256 }, stored)
-      : stored) {
+    const chunks = isComparable ? compareFile(path, { bytes, sha256 }, stored) : stored;
+    for await (const chunk of chunks) {
       left -= chunk.length;
       yield chunk;
     }

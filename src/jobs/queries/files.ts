@@ -89,8 +89,8 @@ export async function exportFile(
   };
 }
 
-function notOneOf(param: string, known: readonly string[], value: string): Fault {
-  const { msg, type } = problemText.notOneOf(known, value);
+function notOneOf(param: string, choices: readonly string[], value: string): Fault {
+  const { msg, type } = problemText.notOneOf(choices, value);
   return Fault.invalid(['query', param], msg, type);
 }
 
@@ -176,21 +176,29 @@ async function* convert(
  * one, or of an earlier market, has its type in its name: `price`, a number, and `price_string`.
  */
 export function tableColumnsOf(jobTypes: JobTypes, jobType: ResolvedJobType): Column[] {
-  const { formerColumns } = jobType.kind;
-  const former = formerColumns === undefined ? [] : createColumns(formerColumns);
-  const columns = new Map(
-    former.map((column) => [column.name, { ...column, steps: [] as readonly string[] }]),
-  );
-  for (const each of jobTypesOf(jobTypes, jobType.kind)) {
-    const isOwn = each === jobType;
-    for (const column of createColumns(recordFieldsOf(each)).map(deliveredColumn)) {
-      const isFirst = (columns.get(column.name)?.type ?? column.type) === column.type;
-      const name = isFirst ? column.name : `${column.name}_${column.type}`;
-      if (isOwn || !columns.has(name))
-        columns.set(name, { ...column, name, steps: isOwn ? column.steps : [] });
+  const { kind } = jobType;
+  const { formerColumns } = kind;
+  const columns = new Map<string, Column>();
+  for (const column of formerColumns === undefined ? [] : createColumns(formerColumns))
+    columns.set(column.name, withoutValues(column));
+  for (const marketType of jobTypesOf(jobTypes, kind)) {
+    for (const recordColumn of createColumns(recordFieldsOf(marketType))) {
+      const column = deliveredColumn(recordColumn);
+      const name = uniqueName(column, columns);
+      if (marketType === jobType) columns.set(name, { ...column, name });
+      else if (!columns.has(name)) columns.set(name, withoutValues({ ...column, name }));
     }
   }
   return [...placeColumnsOf(jobType), ...columns.values(), othersColumn];
+}
+
+/** Returns a column that is null in each row. */
+const withoutValues = (column: Column): Column => ({ ...column, steps: [] });
+
+/** Returns the name of a column: with its type if an earlier column of the name has another one. */
+function uniqueName({ name, type }: Column, columns: ReadonlyMap<string, Column>): string {
+  const earlierType = columns.get(name)?.type ?? type;
+  return earlierType === type ? name : `${name}_${type}`;
 }
 
 /**
