@@ -37,7 +37,6 @@ export const translatedNameFiles: readonly string[] = [
   'src/cli/run.ts',
   'src/jobs/queries/watch.ts',
   'src/jobs/steps/finalize-job.ts',
-  'src/jobs/steps/read-listing.ts',
   'src/queue/jetstream/message.ts',
   'src/store/wrap.ts',
 ];

@@ -11,7 +11,7 @@ import { sweep } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
 import { createBatchWriter } from './batch-writer.ts';
 import { cancel } from './decide.ts';
-import type { UnitResult } from './read-unit.ts';
+import type { UnitResult } from './unit-result.ts';
 import { work } from './work.ts';
 
 let fixture: JobFixture;

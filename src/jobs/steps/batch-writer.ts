@@ -9,7 +9,7 @@ import { createPageKeeper, keepsPages } from '../kept-pages.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { isRecord, openRecords, segmentPath, writeRecords, writeSegment } from '../records.ts';
 import { removeIfDeleted } from './late-files.ts';
-import type { UnitResult } from './read-unit.ts';
+import type { UnitResult } from './unit-result.ts';
 
 /**
  * Writer of the results of one attempt at a batch. Records are written to the blob store first and

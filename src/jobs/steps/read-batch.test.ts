@@ -82,7 +82,7 @@ describe('readIsolated()', () => {
     'reads or abandons a unit after %i claims without progress',
     async (stalledClaims, outcome) => {
       const one = await claimed(1, { stalledClaims });
-      expect(await read(one)).toEqual({ wait: null });
+      expect(await read(one)).toEqual({ kind: 'complete' });
       expect(one.batch.outcomes[0]).toMatchObject(outcome);
     },
   );
@@ -101,6 +101,7 @@ describe('readIsolated()', () => {
     faults.set(second, paused(60_000));
     const one = await claimed(2);
     expect(await read(one, waitSince(noon - 5_000, { 1: 2 }))).toEqual({
+      kind: 'waiting',
       wait: {
         since: noon,
         until: noon + 60_000,
@@ -116,25 +117,25 @@ describe('readIsolated()', () => {
   test('keeps the start of the wait since the last readable unit', async () => {
     faults.set(first, new Fault('page_not_found', 'x'));
     faults.set(second, paused(60_000));
-    const read1 = await read(await claimed(2), waitSince(noon - 5_000));
-    expect(read1?.wait?.since).toBe(noon - 5_000);
+    const reading = await read(await claimed(2), waitSince(noon - 5_000));
+    expect(reading).toMatchObject({ kind: 'waiting', wait: { since: noon - 5_000 } });
   });
 
   test('fails a unit that would wait for more than an hour, or that was attempted six times', async () => {
     faults.set(first, paused(60_000));
     const waiting = await claimed(1);
-    expect(await read(waiting, waitSince(noon - hourMs + 30_000))).toEqual({ wait: null });
+    expect(await read(waiting, waitSince(noon - hourMs + 30_000))).toEqual({ kind: 'complete' });
     expect(waiting.batch.outcomes[0]).toMatchObject({ status: 'FAILED', code: 'origin_paused' });
     faults.set(first, new Fault('page_blocked', 'x'));
     const tried = await claimed(1);
-    expect(await read(tried, waitSince(noon, { 0: 5 }))).toEqual({ wait: null });
+    expect(await read(tried, waitSince(noon, { 0: 5 }))).toEqual({ kind: 'complete' });
     expect(tried.batch.outcomes[0]).toMatchObject({ status: 'FAILED', code: 'page_blocked' });
   });
 
-  test('returns null without a request if the claim is lost', async () => {
+  test('sends no request if the claim is lost', async () => {
     const one = await claimed(1);
     one.batch.attempt -= 1;
-    expect(await read(one)).toBeNull();
+    expect(await read(one)).toEqual({ kind: 'lost' });
     expect(fixture.requestedItems()).toEqual([]);
   });
 
@@ -169,6 +170,6 @@ describe('readIsolated()', () => {
     await flushTasks();
     expect(fixture.requestedItems()).toHaveLength(1);
     held.resolve();
-    expect(await Promise.all(reading)).toEqual([{ wait: null }, { wait: null }]);
+    expect(await Promise.all(reading)).toEqual([{ kind: 'complete' }, { kind: 'complete' }]);
   });
 });

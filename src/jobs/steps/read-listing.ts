@@ -16,6 +16,7 @@ import { driftPageOf } from '../drift-page.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { findRecent, type StoredResult } from '../reuse.ts';
 import { requireTestSpace } from '../sandbox.ts';
+import type { UnitTarget } from './unit-result.ts';
 
 /** Reports the records of one unit, page by page, and its faults to the drift watch. */
 export interface DriftObserver {
@@ -74,9 +75,9 @@ interface RecentFile {
  */
 export async function readListing(
   context: JobContext,
-  target: UnitFileTarget,
+  target: UnitTarget,
   reader: ListReader,
-  reading: ReadContext & { readAt: number },
+  readContext: ReadContext & { readAt: number },
   observer: DriftObserver,
 ): Promise<Outcome> {
   const { store, jobTypes } = context;
@@ -89,11 +90,12 @@ export async function readListing(
   const reused = recent.stored && (await reuseFile(context, target, recent.stored));
   if (reused) return { status: 'SUCCESS', attempt, readAt: reused.collectedAt, ...reused };
   const counter = createQualityCounter(recordFieldsOf(jobType));
-  const pages = limitRecords(reader.read(unit.input, reading), jobType.market, (entries) => {
+  const listing = reader.read(unit.input, readContext);
+  const pages = limitRecords(listing, jobType.market, (entries) => {
     observer.page(entries);
     for (const entry of entries) counter.add(entry);
   });
-  const { readAt } = reading;
+  const { readAt } = readContext;
   const file = await writeUnitFile(context, target, readAt, pages);
   const result: RecentFile = { file, quality: counter.counts() };
   await recent.keep(readAt, Buffer.from(JSON.stringify(result)));
@@ -103,7 +105,7 @@ export async function readListing(
 /** Copies the file of a recent job if it still exists; otherwise returns null. */
 async function reuseFile(
   context: JobContext,
-  target: UnitFileTarget,
+  target: UnitTarget,
   stored: StoredResult,
 ): Promise<(RecentFile & { collectedAt: number }) | null> {
   const { file: source, quality } = JSON.parse(Buffer.from(stored.body).toString()) as RecentFile;
@@ -146,14 +148,6 @@ export async function* limitRecords(
   }
 }
 
-/** The unit whose file is written. */
-export interface UnitFileTarget {
-  job: Job;
-  batch: Batch;
-  /** Index of the unit in the batch. */
-  index: number;
-}
-
 /** Thrown while a file is copied whose source cannot be read. */
 class LostSourceError extends Error {}
 
@@ -163,7 +157,7 @@ class LostSourceError extends Error {}
  */
 async function writeUnitFile(
   context: JobContext,
-  target: UnitFileTarget,
+  target: UnitTarget,
   at: number,
   pages: AsyncGenerator<ListPage, ListSummary, void>,
 ): Promise<StoredFile> {
@@ -183,7 +177,7 @@ async function writeUnitFile(
  */
 async function copyUnitFile(
   context: JobContext,
-  target: UnitFileTarget,
+  target: UnitTarget,
   at: number,
   source: StoredFile,
 ): Promise<StoredFile | null> {
@@ -201,11 +195,7 @@ async function copyUnitFile(
 }
 
 /** Returns the file to write: its format, its place, and the function that writes it. */
-function fileOf(
-  { blobs, jobTypes }: JobContext,
-  { job, batch, index }: UnitFileTarget,
-  at: number,
-) {
+function fileOf({ blobs, jobTypes }: JobContext, { job, batch, index }: UnitTarget, at: number) {
   const { kind, result } = jobTypes.of(job);
   const pack = kind.files.unit;
   if (!pack) throw new Error(`${job.kind} has no unit file`);

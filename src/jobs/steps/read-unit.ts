@@ -1,27 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { backOffMs } from '../../base/back-off.ts';
-import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { FetchPage } from '../../fetch/page.ts';
 import { describePauseReason } from '../../fetch/request-outcome.ts';
-import type { ReadContext } from '../../markets/market.ts';
-import type { Batch, Outcome } from '../../store/batches.ts';
+import type { Batch } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import { ownAttribute } from '../../telemetry/attributes.ts';
 import { failSpan, inSpan } from '../../telemetry/trace.ts';
-import type { JobContext } from '../context.ts';
+import type { JobContext, UnitSession } from '../context.ts';
 import { capturePages, keepsPages, openKeptSession, type UnitPages } from '../kept-pages.ts';
-import { findRecent } from '../reuse.ts';
 import { createDriftObserver, type DriftObserver, readListing } from './read-listing.ts';
-
-/** A unit that cannot be read now, and the time of its next attempt. */
-export interface DeferredUnit {
-  until: number;
-  /** Reason shown to the owner: "mkta/id: blocked (page_blocked)". */
-  reason: string;
-  /** Attempts so far. */
-  tries: number;
-}
+import { type PageAccess, readRecord, withProvenance } from './read-record.ts';
+import type { DeferredUnit, UnitResult, UnitTarget } from './unit-result.ts';
 
 /** Attempts of a unit so far, and how long it may be deferred. */
 export interface RetryBudget {
@@ -39,29 +29,12 @@ const maxAttempts = { soon: 4, later: 6 };
 /** First back-off in milliseconds, doubled by each attempt. */
 const firstMs = { soon: 500, later: 2_000 };
 const maxMs = 60_000;
-/** Maximum bytes of a record that is stored for later jobs. */
-const maxCrawlBytes = 1024 * 1024;
-
-/** Maximum bytes of a record. */
-export const maxRecordBytes = 16_000_000;
 
 /**
  * Maximum characters of a failed unit's message: it may quote the marketplace, and outcomes share a
  * document.
  */
 const maxMessageLength = 1_000;
-
-/** Outcome of a unit, with its record for kinds without a file per unit. */
-export interface UnitResult {
-  outcome: Outcome;
-  payload?: Uint8Array;
-  /** The record before it was serialized. Absent for a reused one. */
-  record?: JsonObject;
-  /** Stores the record for later jobs, if that is left to do after the outcome. */
-  keepRecent?: () => Promise<void>;
-  /** Pages of the last attempt, if they are kept. */
-  pages?: UnitPages;
-}
 
 /**
  * Reads one unit and retries it as its faults allow. Rejects only if `signal` aborts or one of the
@@ -79,75 +52,121 @@ export async function readUnit(
   const { clock, metrics } = context;
   const startedAt = clock.steady();
   const attributes = { [ownAttribute.kind]: job.kind, [ownAttribute.index]: index };
+  const target = { job, batch, index };
   const result = await inSpan('read unit', { attributes }, async (span) => {
-    const read = await readWithRetries(context, job, batch, index, signal, budget);
-    if ('outcome' in read && read.outcome.status === 'FAILED') failSpan(span, read.outcome.code);
-    return read;
+    const unitResult = await readWithRetries(context, target, signal, budget);
+    if (!isDeferred(unitResult)) {
+      const { outcome } = unitResult;
+      if (outcome.status === 'FAILED') failSpan(span, outcome.code);
+    }
+    return unitResult;
   });
-  if (!('until' in result))
+  if (!isDeferred(result))
     metrics.record('gleaner_unit_duration_seconds', clock.steady() - startedAt);
   return result;
 }
 
+/** Returns true if a unit was deferred, and has no outcome. */
+export function isDeferred(result: UnitResult | DeferredUnit): result is DeferredUnit {
+  return 'until' in result;
+}
+
 async function readWithRetries(
   context: JobContext,
-  job: Job,
-  batch: Batch,
-  index: number,
+  target: UnitTarget,
   signal: AbortSignal,
   budget: RetryBudget,
 ): Promise<UnitResult | DeferredUnit> {
-  const { clock, log, pages, random } = context;
+  const { clock, random } = context;
+  const { job, batch, index } = target;
   const observer = createDriftObserver(context, job, batch, index);
-  const { mode, market, userId } = job;
-  // The first batch of a job gets its permits first, so that batches end one after the other: while
-  // one is written, the pages of the next ones keep the origin busy.
-  const owner = { userId, jobId: job.id, order: batch.seq };
-  const caller = { urgent: batch.lane === 'single', owner, mode };
   for (let attempt = budget.tries; ; ) {
     signal.throwIfAborted();
-    const session =
-      job.rereadOf === null
-        ? pages.openSession(market, batch.region, signal, caller)
-        : await openKeptSession(context, job, batch, index);
-    const capture = keepsPages(job) ? capturePages(session.fetch) : null;
-    const withPages = (result: UnitResult) =>
-      capture === null ? result : { ...result, pages: capture.captured };
-    let fault: Fault;
-    try {
-      const fetch = guardedFetch(context, capture?.fetch ?? session.fetch, batch, index);
-      const readContext = { region: batch.region, fetch, keptAt: session.readAt };
-      const result = await tryRead(context, job, batch, index, readContext, observer);
-      await session.end(null);
-      return withPages(result);
-    } catch (error) {
-      fault = signal.aborted ? new Fault('unavailable', 'reading stopped') : Fault.from(error);
-    }
-    if (fault.isOutage) {
-      await session.end(fault);
-      signal.throwIfAborted();
-      throw fault;
-    }
-    if (fault.code === 'internal') {
-      log.error({ jobId: job.id, batchId: batch.id, index, error: fault.stack }, 'reader failed');
-    }
-    await session.end(fault);
-    observer.fault(fault);
+    const end = await readOnce(context, target, signal, observer);
+    if (end.kind === 'read') return end.result;
+    const { fault, pages } = end;
     // No request was sent, so this does not count as an attempt.
     const isRequested = fault.code !== 'origin_paused';
     if (isRequested) attempt += 1;
     if (fault.retry === 'never' || (isRequested && attempt >= maxAttempts[fault.retry]))
-      return withPages(failed(fault));
-    const ms = session.retryMs ?? retryDelayMs(fault, attempt, random());
-    if (ms > maxInPlaceWaitMs || !isRequested) {
-      const until = clock.steady() + ms;
-      return until > budget.until
-        ? withPages(failed(fault, true))
-        : { until, reason: reasonOf(job, batch, fault), tries: attempt };
+      return withPages(failed(fault), pages);
+    const ms = end.retryMs ?? retryDelayMs(fault, attempt, random());
+    if (isRequested && ms <= maxInPlaceWaitMs) {
+      await clock.sleep(ms, signal);
+      continue;
     }
-    await clock.sleep(ms, signal);
+    const until = clock.steady() + ms;
+    if (until > budget.until) return withPages(failed(fault, true), pages);
+    return { until, reason: reasonOf(job, batch, fault), tries: attempt };
   }
 }
+
+/** Result of one attempt at a unit. */
+type AttemptResult =
+  | { kind: 'read'; result: UnitResult }
+  | {
+      kind: 'fault';
+      fault: Fault;
+      /** Pages of the attempt, if they are kept. */
+      pages: UnitPages | undefined;
+      /** Delay before the next attempt that its session requires, in milliseconds. */
+      retryMs: number | undefined;
+    };
+
+/** Attempts to read a unit in a session. Rejects as readUnit() does. */
+async function readOnce(
+  context: JobContext,
+  target: UnitTarget,
+  signal: AbortSignal,
+  observer: DriftObserver,
+): Promise<AttemptResult> {
+  const { job, batch, index } = target;
+  const session =
+    job.rereadOf === null
+      ? openSession(context, target, signal)
+      : await openKeptSession(context, job, batch, index);
+  const capture = keepsPages(job) ? capturePages(session.fetch) : null;
+  const pages = capture?.captured;
+  let fault: Fault;
+  try {
+    const fetch = guardedFetch(context, capture?.fetch ?? session.fetch, batch, index);
+    const readContext = { region: batch.region, fetch, keptAt: session.readAt };
+    const result = await readPages(context, target, readContext, observer);
+    await session.end(null);
+    return { kind: 'read', result: withPages(result, pages) };
+  } catch (error) {
+    fault = signal.aborted ? new Fault('unavailable', 'reading stopped') : Fault.from(error);
+  }
+  if (fault.isOutage) {
+    await session.end(fault);
+    signal.throwIfAborted();
+    throw fault;
+  }
+  if (fault.code === 'internal') {
+    const fields = { jobId: job.id, batchId: batch.id, index, error: fault.stack };
+    context.log.error(fields, 'reader failed');
+  }
+  await session.end(fault);
+  observer.fault(fault);
+  return { kind: 'fault', fault, pages, retryMs: session.retryMs };
+}
+
+/** Opens a session with the origin of a unit. */
+function openSession(
+  { pages }: JobContext,
+  { job, batch }: UnitTarget,
+  signal: AbortSignal,
+): UnitSession {
+  const { id: jobId, market, mode, userId } = job;
+  // The first batch of a job gets its permits first, so that batches end one after the other: while
+  // one is written, the pages of the next ones keep the origin busy.
+  const owner = { userId, jobId, order: batch.seq };
+  const urgent = batch.lane === 'single';
+  return pages.openSession(market, batch.region, signal, { urgent, owner, mode });
+}
+
+const withPages = (result: UnitResult, pages: UnitPages | undefined): UnitResult =>
+  pages === undefined ? result : { ...result, pages };
 
 /**
  * Returns a fetcher whose pages are read in a turn of the event loop of their own, so that the
@@ -184,67 +203,20 @@ function reasonOf({ market }: Job, { region }: Batch, { code, message }: Fault):
   return `${region === '' ? market : `${market}/${region}`}: ${describePauseReason(code)}`;
 }
 
-async function tryRead(
+/** Reads the pages of a unit into its result. */
+async function readPages(
   context: JobContext,
-  job: Job,
-  batch: Batch,
-  index: number,
-  readContext: ReadContext & { keptAt: number | undefined },
+  target: UnitTarget,
+  access: PageAccess,
   observer: DriftObserver,
 ): Promise<UnitResult> {
-  const { clock, settings } = context;
-  const { reader, kind } = context.jobTypes.of(job);
-  const { keptAt } = readContext;
-  /** Adds the provenance of a result whose pages are kept. */
-  const sourced = (outcome: Outcome): Outcome => {
-    if (outcome.status === 'FAILED' || (keptAt === undefined && !keepsPages(job))) return outcome;
-    const version = `${job.market}/${kind.page} ${settings.version}`;
-    return {
-      ...outcome,
-      reader: version,
-      ...(keptAt === undefined ? {} : { collectedAt: keptAt }),
-    };
-  };
-  const unit = batch.units[index]!;
-  if (reader.sort === 'list') {
-    const target = { job, batch, index };
-    const listing = { ...readContext, readAt: keptAt ?? clock.now() };
-    return { outcome: sourced(await readListing(context, target, reader, listing, observer)) };
-  }
-  const outcomeAt = (readAt: number) => ({
-    status: 'SUCCESS' as const,
-    attempt: batch.attempt,
-    readAt,
-  });
-  const { stored, isMarked, keep } = await findRecent(context, job, batch, unit);
-  if (stored) {
-    const outcome = outcomeAt(stored.at);
-    return {
-      outcome: isMarked ? { ...outcome, collectedAt: stored.at } : outcome,
-      payload: stored.body,
-    };
-  }
-  const reportContradictions = observer.contradictions;
-  const record = await reader.read(unit.input, { ...readContext, reportContradictions });
-  const readAt = keptAt ?? clock.now();
-  observer.page([record]);
-  const payload = Buffer.from(JSON.stringify(record));
-  if (payload.length > maxRecordBytes) {
-    throw new Fault(
-      'page_too_large',
-      `the record has ${payload.length} bytes, the maximum is ${maxRecordBytes}`,
-    );
-  }
-  // An incomplete page is not stored for later jobs: another attempt may be complete.
-  const isComplete = reader.isComplete?.(record) ?? true;
-  const result = { outcome: sourced(outcomeAt(readAt)), payload, record };
-  if (!isComplete || payload.length > maxCrawlBytes) return result;
-  const keepRecent = () => keep(readAt, payload);
-  // The outcome of a single task does not wait for this write. Units of a larger batch may reuse
-  // its record.
-  if (batch.units.length === 1) return { ...result, keepRecent };
-  await keepRecent();
-  return result;
+  const { job } = target;
+  const { reader } = context.jobTypes.of(job);
+  const { keptAt } = access;
+  if (reader.sort !== 'list') return readRecord(context, target, reader, access, observer);
+  const listing = { ...access, readAt: keptAt ?? context.clock.now() };
+  const outcome = await readListing(context, target, reader, listing, observer);
+  return { outcome: withProvenance(context, job, outcome, keptAt) };
 }
 
 /** Returns the milliseconds before the next attempt. */

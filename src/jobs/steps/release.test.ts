@@ -4,7 +4,7 @@ import { Fault } from '../../contract/fault.ts';
 import { type Batch, type BatchReference, batchKey } from '../../store/batches.ts';
 import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
 import { replaceMethods } from '../../store/wrap.ts';
-import { backOff, deferUntil, releaseClaim } from './work.ts';
+import { backOff, deferUntil, releaseClaim } from './release.ts';
 
 const never = new AbortController().signal;
 const away = new Fault('unavailable', 'The store is away.');

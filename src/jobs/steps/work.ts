@@ -1,22 +1,18 @@
 import { linkSignals } from '../../base/abort.ts';
-import { backOffMs } from '../../base/back-off.ts';
 import { repeat } from '../../base/due-work.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { QueueMessage } from '../../queue/queue.ts';
-import type { Batch, BatchReference, BatchWait, ClaimedBatch } from '../../store/batches.ts';
+import type { Batch, BatchReference, ClaimedBatch } from '../../store/batches.ts';
 import { excuseClaim, excuseEarlierClaim, releaseBatch, updateClaim } from '../../store/claims.ts';
 import type { Job } from '../../store/documents.ts';
 import { type JobContext, leaseMs } from '../context.ts';
 import { hasSegmentOf } from '../records.ts';
-import {
-  type BatchWriter,
-  countsAsStalled,
-  createBatchWriter,
-  storageBackOff,
-} from './batch-writer.ts';
-import { dispatch, publish } from './dispatch.ts';
+import { type BatchWriter, createBatchWriter } from './batch-writer.ts';
+import { dispatch } from './dispatch.ts';
 import { finalizeJob } from './finalize-job.ts';
-import { isSuspect, readerOf } from './read-batch.ts';
+import { readBatchUnits } from './read-batch.ts';
+import { backOff, deferUntil, postpone, releaseClaim } from './release.ts';
+import { isSuspect } from './stalled-batch.ts';
 
 /** Delay of a stalled batch while the worker reads another one, in milliseconds. */
 const isolatedRetryMs = 5_000;
@@ -51,37 +47,65 @@ export async function work(
   if (context.guard?.handOver && isSuspect(batch)) return handOver(context, batch, message);
   const job = await readJob(batch.jobId);
   if (job === null) return;
+  const end = await processClaim(context, job, batch, { message, extend, stopping: signal });
+  if (end === 'done') await advanceJob(context, job);
+}
 
+/** How a claim ended. `lost`: another worker has the batch, or its job was stopped. */
+type ClaimResult = 'done' | 'released' | 'lost';
+
+/** Options for processClaim(). */
+interface ClaimOptions {
+  message: BatchReference;
+  extend: () => void;
+  /** Aborts when the worker stops. */
+  stopping: AbortSignal;
+}
+
+/**
+ * Reads a claimed batch while its claim is renewed. Releases the batch if the worker stops or the
+ * work fails.
+ */
+async function processClaim(
+  context: JobContext,
+  job: Job,
+  batch: Batch,
+  { message, extend, stopping }: ClaimOptions,
+): Promise<ClaimResult> {
   const stop = new AbortController();
-  const { signal: both, release } = linkSignals(signal, stop.signal);
+  const { signal: readSignal, release } = linkSignals(stopping, stop.signal);
   const heartbeat = renewClaim(context, batch, extend, stop);
   const outcomeCount = Object.keys(batch.outcomes).length;
-  const writer = createBatchWriter(context, job, batch, both);
+  const writer = createBatchWriter(context, job, batch, readSignal);
+  const claimedWork = { message, writer, readSignal, stopping };
   try {
-    const end = await readClaimed(context, job, batch, {
-      message,
-      writer,
-      readSignal: both,
-      stopping: signal,
-    });
-    if (end === 'lost') await excuse(context, batch);
-    if (end !== 'done') return;
+    const result = await readClaimed(context, job, batch, claimedWork);
+    if (result === 'lost') await excuse(context, batch);
+    return result;
   } catch (error) {
-    // The claim was lost, so the batch is another worker's.
-    if (stop.signal.aborted) await excuse(context, batch);
-    else if (signal.aborted) await releaseClaim(context, batch, message);
-    else {
-      const hasProgress = Object.keys(batch.outcomes).length > outcomeCount;
-      const failures = hasProgress ? 1 : (batch.wait?.failures ?? 0) + 1;
-      await backOff(context, batch, message, Fault.from(error), failures, signal);
+    if (stop.signal.aborted) {
+      // The claim was lost, so the batch is another worker's.
+      await excuse(context, batch);
+      return 'lost';
     }
-    return;
+    if (stopping.aborted) {
+      await releaseClaim(context, batch, message);
+      return 'released';
+    }
+    const hasProgress = Object.keys(batch.outcomes).length > outcomeCount;
+    const failures = hasProgress ? 1 : (batch.wait?.failures ?? 0) + 1;
+    await backOff(context, batch, message, Fault.from(error), failures, stopping);
+    return 'released';
   } finally {
     stop.abort(batchEnded);
     release();
     writer.release();
     await heartbeat;
   }
+}
+
+/** Dispatches the next batches of a job after one is done, or ends the job after the last one. */
+async function advanceJob(context: JobContext, job: Job): Promise<void> {
   // A job that was stopped since the claim has no waiting batch, or soon fails the ones queued
   // here.
   if (job.state !== 'processing') return;
@@ -116,26 +140,29 @@ interface ClaimedWork {
   stopping: AbortSignal;
 }
 
-/**
- * Reads a claimed batch and ends it, or releases it until its pages can be read. `lost`: another
- * worker has the batch, or its job was stopped.
- */
+/** Reads a claimed batch and ends it, or releases it until its pages can be read. */
 async function readClaimed(
   context: JobContext,
   job: Job,
   batch: Batch,
   { message, writer, readSignal, stopping }: ClaimedWork,
-): Promise<'done' | 'released' | 'lost'> {
-  const read = await readerOf(batch)(context, job, batch, writer, readSignal);
-  if (read === null) return 'lost';
-  if (read === 'busy') {
-    const isReleased = await postpone(context, batch, message, isolatedRetryMs, stopping);
-    return isReleased ? 'released' : 'lost';
+): Promise<ClaimResult> {
+  const result = await readBatchUnits(context, job, batch, writer, readSignal);
+  switch (result.kind) {
+    case 'lost':
+      return 'lost';
+    case 'busy': {
+      const isReleased = await postpone(context, batch, message, isolatedRetryMs, stopping);
+      return isReleased ? 'released' : 'lost';
+    }
+    case 'complete':
+      return (await writer.finish()) ? 'done' : 'lost';
+    case 'waiting': {
+      if (!(await writer.flush())) return 'lost';
+      const isReleased = await deferUntil(context, batch, message, result.wait, stopping);
+      return isReleased ? 'released' : 'lost';
+    }
   }
-  if (!read.wait) return (await writer.finish()) ? 'done' : 'lost';
-  if (!(await writer.flush())) return 'lost';
-  const isReleased = await deferUntil(context, batch, message, read.wait, stopping);
-  return isReleased ? 'released' : 'lost';
 }
 
 /**
@@ -191,107 +218,4 @@ async function handOver(context: JobContext, batch: Batch, message: BatchReferen
   const { store, clock, guard } = context;
   const { attempt } = batch;
   if (await releaseBatch(store, batch, clock.steady())) guard?.handOver?.({ ...message, attempt });
-}
-
-/**
- * Releases a batch to the next worker, because this one stops. If that fails, the sweep republishes
- * the batch once the claim has expired.
- */
-export async function releaseClaim(
-  context: JobContext,
-  batch: Batch,
-  message: BatchReference,
-): Promise<void> {
-  const { store, clock } = context;
-  const { id, attempt } = batch;
-  try {
-    if (await releaseBatch(store, batch, clock.steady()))
-      await publish(context, [{ ...message, attempt }]);
-  } catch (error) {
-    context.log.warn({ batchId: id, error: Fault.from(error).message }, 'batch not released');
-  }
-}
-
-/**
- * Releases a batch after a failure of the store or the result storage, with a back-off that grows
- * with each consecutive failure. Without the store, the claim expires and the sweep republishes the
- * batch later.
- */
-export async function backOff(
-  context: JobContext,
-  batch: Batch,
-  message: BatchReference,
-  fault: Fault,
-  failures: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const { clock, log, random } = context;
-  const { id, jobId, wait: previousWait } = batch;
-  const ms = backOffMs(storageBackOff, failures, random());
-  log.error({ jobId, batchId: id, failures, ms, error: fault.message }, 'batch requeued');
-  const now = clock.steady();
-  const reason = fault.isOutage ? 'storage unavailable' : 'internal error';
-  const wait = { since: now, until: now + ms, reason, tries: previousWait?.tries ?? {}, failures };
-  try {
-    const end = { failed: countsAsStalled(fault), wait };
-    await releaseUntil(context, batch, message, wait.until, signal, end);
-  } catch (error) {
-    log.warn({ batchId: id, error: Fault.from(error).message }, 'batch not released');
-  }
-}
-
-/**
- * Releases a batch for `ms` milliseconds without a reason that its owner sees. Returns false if the
- * claim was lost.
- */
-export async function postpone(
-  context: JobContext,
-  batch: Batch,
-  message: BatchReference,
-  ms: number,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { clock, log } = context;
-  const isReleased = await releaseUntil(context, batch, message, clock.steady() + ms, signal);
-  if (isReleased) log.debug({ jobId: batch.jobId, batchId: batch.id, ms }, 'batch deferred');
-  return isReleased;
-}
-
-/**
- * Releases a batch until its origins accept requests again, which frees the worker for other
- * batches. Returns false if the claim was lost.
- */
-export async function deferUntil(
-  context: JobContext,
-  batch: Batch,
-  message: BatchReference,
-  wait: BatchWait,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { clock, log } = context;
-  if (!(await releaseUntil(context, batch, message, wait.until, signal, { wait }))) return false;
-  const ms = wait.until - clock.steady();
-  log.info({ jobId: batch.jobId, batchId: batch.id, ms, reason: wait.reason }, 'batch deferred');
-  return true;
-}
-
-/**
- * Releases a batch until a time, and publishes it then. If this process has stopped by then, the
- * sweep publishes it. Returns false if the claim was lost.
- */
-async function releaseUntil(
-  { store, queue, clock }: JobContext,
-  batch: Batch,
-  message: BatchReference,
-  until: number,
-  signal: AbortSignal,
-  end?: { failed?: boolean; wait?: BatchWait },
-): Promise<boolean> {
-  if (!(await releaseBatch(store, batch, until, end))) return false;
-  const publishThen = async () => {
-    await clock.sleep(until - clock.steady(), signal);
-    await queue.publish({ ...message, attempt: batch.attempt });
-  };
-  void publishThen().catch(() => {});
-  return true;
 }
