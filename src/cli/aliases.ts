@@ -54,11 +54,11 @@ const aliases: readonly (readonly [former: string, command: string])[] = [
 ];
 
 /** Returns the arguments of a run with the command that a former one is now. */
-export function withoutAlias(given: readonly string[]): string[] {
-  const isOperator = given.includes('--operator');
+export function withoutAlias(commandLine: readonly string[]): string[] {
+  const isOperator = commandLine.includes('--operator');
   const args = isOperator
-    ? [...given.filter((arg) => arg !== '--operator'), '--user', 'all']
-    : [...given];
+    ? [...commandLine.filter((arg) => arg !== '--operator'), '--user', 'all']
+    : [...commandLine];
   for (const [former, command] of aliases) {
     const found = match(former.split(' '), args);
     if (found === undefined) continue;

@@ -10,9 +10,9 @@ import { CommandProgram } from './program.ts';
  * Runs the command line, and returns the exit code. It reads and writes only what the options name,
  * so that any number of runs can share a process. Errors are written to standard error.
  */
-export async function runCli(given: readonly string[], options: RunOptions): Promise<number> {
+export async function runCli(commandLine: readonly string[], options: RunOptions): Promise<number> {
   const io = createIo(options);
-  const args = withoutAlias(given);
+  const args = withoutAlias(commandLine);
   try {
     const program = await createProgram(io, args[0]);
     await program.parseAsync(args, { from: 'user' });

@@ -64,13 +64,13 @@ export interface ToolCallOptions {
  */
 export async function callMethodTool(
   { method }: MethodTool,
-  given: ToolArguments,
+  toolArguments: ToolArguments,
   { caller, budget, signal, report }: ToolCallOptions,
 ): Promise<string> {
   const isSubmit = takesSubmitOptions(method);
-  const { request, options, problems } = readArguments(method, given);
-  const waitMs = readWait(given[extraArguments.wait], problems);
-  const idempotencyKey = readKey(given[extraArguments.idempotencyKey], problems);
+  const { request, options, problems } = readArguments(method, toolArguments);
+  const waitMs = readWait(toolArguments[extraArguments.wait], problems);
+  const idempotencyKey = readKey(toolArguments[extraArguments.idempotencyKey], problems);
   if (problems.length > 0) throw new Fault('invalid', 'The arguments are not valid.', { problems });
   const isWatched = report !== undefined && waitMs > 0 && method === JobService.method.getJob;
   const properties = {
@@ -124,7 +124,7 @@ function bounded(text: string, method: DescMethod): string {
 }
 
 /** Reads the request and the options of a submit from the arguments. */
-function readArguments(method: DescMethod, given: ToolArguments) {
+function readArguments(method: DescMethod, toolArguments: ToolArguments) {
   const own = new Set<string>(Object.values(extraArguments));
   const problems: Problem[] = [];
   let options: SubmitOptions | undefined;
@@ -132,7 +132,7 @@ function readArguments(method: DescMethod, given: ToolArguments) {
     const read = readSubmitOptions(
       ({ name }) => {
         own.add(name);
-        const value = given[name];
+        const value = toolArguments[name];
         return value === undefined || value === null ? undefined : String(value);
       },
       ({ name }) => ['arguments', name],
@@ -140,7 +140,9 @@ function readArguments(method: DescMethod, given: ToolArguments) {
     options = read.options;
     problems.push(...read.problems);
   }
-  const members = Object.fromEntries(Object.entries(given).filter(([name]) => !own.has(name)));
+  const members = Object.fromEntries(
+    Object.entries(toolArguments).filter(([name]) => !own.has(name)),
+  );
   const state = createReadState(['arguments'], { isStrict: true });
   const request = messageReader(method.input)(members, state);
   problems.push(

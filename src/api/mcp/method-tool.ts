@@ -31,20 +31,18 @@ export const isListed = ({ name }: MethodTool): boolean =>
   listed.has(name) || listedSubmit.test(name);
 
 /**
- * Returns the tool that calls the other methods. Its schema has their names, and its description
- * their purposes.
+ * Returns the tool that calls the methods of `tools`, which are not listed themselves. Its schema
+ * has their names, and its description their purposes.
  */
-export function createMethodTool(others: readonly MethodTool[]) {
-  const purposes = others.map(
-    ({ name, description }) => `- ${name}: ${firstSentence(description)}`,
-  );
+export function createMethodTool(tools: readonly MethodTool[]) {
+  const purposes = tools.map(({ name, description }) => `- ${name}: ${firstSentence(description)}`);
   return {
     name: methodToolName,
     description: `Calls a method that has no tool of its own. Call it without arguments first: it then returns the description and the JSON Schema of the method's arguments.\n${purposes.join('\n')}`,
     inputSchema: {
       type: 'object',
       properties: {
-        method: { type: 'string', enum: others.map(({ name }) => name) },
+        method: { type: 'string', enum: tools.map(({ name }) => name) },
         arguments: {
           type: 'object',
           description: 'Arguments of the method; absent for its description and their schema.',
@@ -65,30 +63,30 @@ const firstSentence = (description: string): string =>
  * a call without arguments. Throws `invalid` for an unknown method or arguments that are no object.
  */
 export function readMethodCall(
-  { method, arguments: given, ...others }: ToolArguments,
-  known: ReadonlyMap<string, MethodTool>,
+  { method, arguments: methodArguments, ...unknownArguments }: ToolArguments,
+  tools: ReadonlyMap<string, MethodTool>,
 ): { tool: MethodTool; toolArguments: ToolArguments } | { text: string } {
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined)
+  const [unknownName] = Object.keys(unknownArguments);
+  if (unknownName !== undefined)
     throw Fault.invalid(
-      ['arguments', unknown],
+      ['arguments', unknownName],
       "Unknown argument: those of the method belong into 'arguments'",
       'extra_forbidden',
     );
-  const tool = typeof method === 'string' ? known.get(method) : undefined;
+  const tool = typeof method === 'string' ? tools.get(method) : undefined;
   if (tool === undefined)
     throw Fault.invalid(
       ['arguments', 'method'],
       `Input should be the name of a method, not ${quote(String(method))}`,
       'enum',
     );
-  if (given === undefined || given === null)
+  if (methodArguments === undefined || methodArguments === null)
     return { text: JSON.stringify({ description: tool.description, arguments: tool.inputSchema }) };
-  if (typeof given !== 'object' || Array.isArray(given))
+  if (typeof methodArguments !== 'object' || Array.isArray(methodArguments))
     throw Fault.invalid(
       ['arguments', 'arguments'],
       'Input should be an object',
       'model_attributes_type',
     );
-  return { tool, toolArguments: given as ToolArguments };
+  return { tool, toolArguments: methodArguments as ToolArguments };
 }

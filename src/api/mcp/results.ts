@@ -36,15 +36,15 @@ export const resultsTool = {
 
 /** Reads a page of records. Returns it as JSON text: `{"records": […], "next_offset": 20}`. */
 export async function readResults(
-  given: ToolArguments,
+  toolArguments: ToolArguments,
   caller: ToolCaller,
   signal: AbortSignal,
 ): Promise<string> {
-  const jobId = given.job_id;
+  const jobId = toolArguments.job_id;
   if (typeof jobId !== 'string')
     throw Fault.invalid(['arguments', 'job_id'], 'Input should be a string', 'string_type');
-  const offset = integer(given, 'offset', 0, 0, Number.MAX_SAFE_INTEGER);
-  const limit = integer(given, 'limit', 20, 1, maxRecords);
+  const offset = integer(toolArguments, 'offset', 0, 0, Number.MAX_SAFE_INTEGER);
+  const limit = integer(toolArguments, 'limit', 20, 1, maxRecords);
   const stop = new AbortController();
   const records: string[] = [];
   let [index, bytes, hasMore] = [0, 0, false];
@@ -68,13 +68,13 @@ export async function readResults(
 }
 
 function integer(
-  given: ToolArguments,
+  toolArguments: ToolArguments,
   name: string,
   fallback: number,
   min: number,
   max: number,
 ): number {
-  const value = given[name] ?? fallback;
+  const value = toolArguments[name] ?? fallback;
   if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max)
     return value as number;
   throw Fault.invalid(

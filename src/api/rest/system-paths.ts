@@ -18,6 +18,20 @@ const json = (
   },
 });
 
+const pathParameter = (name: string): Schema => ({
+  name,
+  in: 'path',
+  required: true,
+  schema: { type: 'string', minLength: 1 },
+});
+
+const textParameter = (name: string, description: string): Schema => ({
+  name,
+  in: 'query',
+  description,
+  schema: { type: 'string' },
+});
+
 const unavailable = (description: string) =>
   json(
     description,
@@ -75,23 +89,12 @@ export const systemOperations = {
       'Retrieve endpoints return links, which are valid for 7 days. Some also need the API key of their owner. Byte ranges are supported. A gzip file is sent unchanged, as application/gzip; other whole files are sent in br or gzip to clients that accept it.',
     security: [{}, { bearer: [] }],
     parameters: [
-      ...['job_id', 'name'].map((name) => ({
-        name,
-        in: 'path',
-        required: true,
-        schema: { type: 'string', minLength: 1 },
-      })),
-      ...[
-        ['expires', 'Unix time in seconds after which the link is not valid.'],
-        ['signature', 'Signature of the link.'],
-        ['user', 'Owner whose API key is required.'],
-        ['name', 'Name to save the file under.'],
-      ].map(([name, about]) => ({
-        name,
-        in: 'query',
-        description: about,
-        schema: { type: 'string' },
-      })),
+      pathParameter('job_id'),
+      pathParameter('name'),
+      textParameter('expires', 'Unix time in seconds after which the link is not valid.'),
+      textParameter('signature', 'Signature of the link.'),
+      textParameter('user', 'Owner whose API key is required.'),
+      textParameter('name', 'Name to save the file under.'),
       {
         name: 'format',
         in: 'query',

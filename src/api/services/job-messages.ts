@@ -74,8 +74,12 @@ const ownerOf = (user: User | undefined) =>
 
 const messageOf = toMessage(JobSchema, 'decidedBy', 'options');
 
-/** Returns the message of a job. `others` are fields that neither the job nor its counts have. */
-function toJobMessage(job: Job, { units, batches, pages }: Counts, others: object): JobMessage {
+/** Returns the message of a job. `extraFields`: those that neither the job nor its counts have. */
+function toJobMessage(
+  job: Job,
+  { units, batches, pages }: Counts,
+  extraFields: object,
+): JobMessage {
   const message = messageOf({
     ...job,
     jobId: job.id,
@@ -91,7 +95,7 @@ function toJobMessage(job: Job, { units, batches, pages }: Counts, others: objec
     batchesDone: batches.success + batches.failed,
     keptPages: pages && { ...pages, deleteAt: job.filesDeletedAt === null ? job.pagesUntil : null },
     ended: job.finishedAt !== null,
-    ...others,
+    ...extraFields,
   });
   return Object.keys(job.options).length === 0 ? message : { ...message, options: job.options };
 }
@@ -125,10 +129,10 @@ export function toFileMessage({
   file,
   link,
   recordsLink,
-  ...place
+  ...position
 }: ResultFile): MessageInitShape<typeof ResultFileSchema> {
   return fileOf({
-    ...place,
+    ...position,
     ...file,
     name: fileName(file),
     downloadUrl: link,

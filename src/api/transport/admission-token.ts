@@ -46,11 +46,11 @@ export function createAdmissionTokens({
       return `${method};${at};${signature(secrets.newest(), authorization, method, at)}`;
     },
     verify(token, authorization) {
-      const [method = '', at = '', given = '', ...rest] = token.split(';');
+      const [method = '', at = '', tokenSignature = '', ...rest] = token.split(';');
       if (rest.length > 0 || !/^\d{1,15}$/.test(at) || Math.abs(clock.now() - Number(at)) > validMs)
         return null;
       const isSigned = (secret: string) =>
-        sameText(signature(secret, authorization ?? '', method, at), given);
+        sameText(signature(secret, authorization ?? '', method, at), tokenSignature);
       return secrets.all().some(isSigned) ? method : null;
     },
   };

@@ -271,7 +271,10 @@ function jobPairs(job: Job, { pairs, state, time }: Display): string {
   ]);
 }
 
-function pagesText({ kept, missed, bytes, deleteAt }: KeptPages, time: Display['time']): string {
+function pagesText(pages: KeptPages, time: Display['time']): string {
+  const { missed, bytes, deleteAt } = pages;
+  const keptText = `${counted(pages.kept, 'page')} kept, ${count(bytes)} bytes`;
   const until = deleteAt === undefined ? 'deleted' : `until ${time(deleteAt)}`;
-  return `${counted(kept, 'page')} kept, ${count(bytes)} bytes, ${until}${missed > 0 ? `; ${count(missed)} not kept` : ''}`;
+  const missedText = missed > 0 ? `; ${count(missed)} not kept` : '';
+  return `${keptText}, ${until}${missedText}`;
 }

@@ -242,11 +242,19 @@ export function tagOf(
   return jobTag(clock, snapshot.job, [countsIn(snapshot), outcomeIn(snapshot), waitingFor]);
 }
 
-/** Returns the weak entity tag of a job and of whatever else a response shows. */
-export function jobTag(clock: Clock, job: Job, shown: unknown): string {
+/** Returns the weak entity tag of a response with a job and further `details`. */
+export function jobTag(clock: Clock, job: Job, details: unknown): string {
   const { state, refunded, reason, file } = job;
   const day = Math.floor(clock.now() / dayMs);
-  const text = JSON.stringify([job.id, state, refunded, reason, file?.sha256 ?? null, shown, day]);
+  const text = JSON.stringify([
+    job.id,
+    state,
+    refunded,
+    reason,
+    file?.sha256 ?? null,
+    details,
+    day,
+  ]);
   return `W/"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
 }
 

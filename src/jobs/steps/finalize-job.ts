@@ -136,13 +136,14 @@ async function countPages(
   { id, pagesUntil }: Job,
 ): Promise<Pick<Counts, 'pages'>> {
   if (pagesUntil === null) return {};
-  const pages = { kept: 0, missed: 0, bytes: 0 };
-  for await (const { pages: kept } of store.batches.read(id)) {
-    pages.kept += kept?.kept ?? 0;
-    pages.missed += kept?.missed ?? 0;
-    pages.bytes += kept?.bytes ?? 0;
+  const total = { kept: 0, missed: 0, bytes: 0 };
+  for await (const { pages } of store.batches.read(id)) {
+    if (!pages) continue;
+    total.kept += pages.kept;
+    total.missed += pages.missed;
+    total.bytes += pages.bytes;
   }
-  return { pages };
+  return { pages: total };
 }
 
 /** Counts the units stopped by a rejection or a cancellation. Empty for other jobs. */
