@@ -30,11 +30,11 @@ export function plannedOrigins(
   const origins = new Map<string, PlannedOrigin>();
   for (const { region, units } of groups) {
     for (const { input } of units) {
-      const origin = addresses?.get(region) ?? (market.hasNamedOrigins ? storeOf(input.url) : null);
+      const origin = addresses?.get(region) ?? namedOrigin(market, input.url);
       if (origin === null) continue;
       const key = `${origin}\n${region}`;
-      const counted = origins.get(key);
-      if (counted) counted.units += 1;
+      const planned = origins.get(key);
+      if (planned) planned.units += 1;
       else origins.set(key, { origin, region, units: 1 });
     }
   }
@@ -42,8 +42,9 @@ export function plannedOrigins(
 }
 
 /** Returns the origin of a store that a caller names by a URL, otherwise null. */
-function storeOf(url: unknown): string | null {
-  return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : null;
+function namedOrigin({ hasNamedOrigins }: Market, url: unknown): string | null {
+  if (!hasNamedOrigins || typeof url !== 'string' || !URL.canParse(url)) return null;
+  return new URL(url).origin;
 }
 
 /**
@@ -61,13 +62,12 @@ export function estimateSeconds(
   const perUnit = reader.sort === 'record' ? (reader.requestsPerUnit ?? 1) : 1;
   let longest = 0;
   // Regions may share an origin, and then share its limits.
+  const configured = settings.origins.get(market.name);
   for (const [origin, planned] of Map.groupBy(origins, (each) => each.origin)) {
-    const requests = perUnit * planned.reduce((sum, { units }) => sum + units, 0);
+    const units = planned.reduce((sum, { units }) => sum + units, 0);
+    const requests = perUnit * units;
     const declared = { ...market.policy, ...market.regionPolicy?.(planned[0]!.region) };
-    const { requestsPerSecond, concurrency } = originPolicy(
-      declared,
-      settings.origins.get(market.name),
-    );
+    const { requestsPerSecond, concurrency } = originPolicy(declared, configured);
     const requestMs = meanRequestMs(minutes.filter((minute) => minute.origin === origin));
     const rate = Math.min(requestsPerSecond, (1000 * concurrency) / requestMs);
     longest = Math.max(longest, requests / rate, requestMs / 1000);
@@ -101,7 +101,8 @@ export function missingOriginWarning(
   const missing = [...planned].filter((region) => !addresses?.has(region));
   if (missing.length === 0) return null;
   const places = listed(missing.map((region) => placeOf(name, region)));
-  return `No origin is configured for ${places}. These units fail and are refunded. Ask an operator to add it to the origins file.`;
+  const problem = `No origin is configured for ${places}. These units fail and are refunded.`;
+  return `${problem} Ask an operator to add it to the origins file.`;
 }
 
 /**

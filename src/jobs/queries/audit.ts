@@ -55,11 +55,11 @@ async function auditJobs(
 ): Promise<Pick<Audit, 'jobs' | 'deletedJobs' | 'problems'>> {
   const result = { jobs: 0, deletedJobs: 0, problems: [] as string[] };
   const ledger = await jobEntries(store, userId);
-  for (const [jobId, its] of ledger) {
+  for (const [jobId, entries] of ledger) {
+    const sum = entries.reduce((total, { amount }) => total + amount, 0);
     // The charge of a discarded submission was refunded in full.
-    const outstanding = its.reduce((total, { amount }) => total + amount, 0) !== 0;
-    if (outstanding && !(await isKnown(store, jobId)))
-      result.problems.push(`account ${userId}: entries of job ${jobId}, which does not exist`);
+    if (sum === 0 || (await hasExisted(store, jobId))) continue;
+    result.problems.push(`account ${userId}: entries of job ${jobId}, which does not exist`);
   }
   for await (const job of jobsOf(store, userId)) {
     result.jobs++;
@@ -68,12 +68,10 @@ async function auditJobs(
   }
   for await (const job of deletedJobsOf(store, userId)) {
     result.deletedJobs++;
-    const its = ledger.get(job.id) ?? [];
-    for (const problem of [
-      ...auditEntries(job.id, its),
-      ...auditBalance(job, { ...job, total: job.totalUnits }, its),
-    ])
-      result.problems.push(`deleted job ${job.id}: ${problem}`);
+    const entries = ledger.get(job.id) ?? [];
+    const units = { ...job, total: job.totalUnits };
+    const problems = [...auditEntries(job.id, entries), ...auditBalance(job, units, entries)];
+    for (const problem of problems) result.problems.push(`deleted job ${job.id}: ${problem}`);
   }
   return result;
 }
@@ -82,8 +80,9 @@ async function auditJobs(
  * Returns true if a job exists or was deleted. A job is hidden after its summary is written, so it
  * is read first.
  */
-async function isKnown(store: Store, jobId: string): Promise<boolean> {
-  return (await store.jobs.get(jobId)) !== null || (await store.deletedJobs.get(jobId)) !== null;
+async function hasExisted(store: Store, jobId: string): Promise<boolean> {
+  if ((await store.jobs.get(jobId)) !== null) return true;
+  return (await store.deletedJobs.get(jobId)) !== null;
 }
 
 async function auditJob(
@@ -95,35 +94,39 @@ async function auditJob(
   if (openStates.includes(job.state)) return problems;
 
   const { units, batches } = await countsOf(store, job.id);
+  const isComplete = units.total === job.totalUnits;
   // Deleted since the list was read.
-  if (units.total !== job.totalUnits && (await store.jobs.get(job.id)) === null) return problems;
-  if (
-    job.counts !== null &&
-    (job.counts.units.success !== units.success || job.counts.units.failed !== units.failed)
-  ) {
-    const { success, failed } = job.counts.units;
-    problems.push(
-      `stored as ${success} done + ${failed} failed, the batches say ${units.success} + ${units.failed}`,
-    );
-  }
-  if (units.total !== job.totalUnits)
-    problems.push(`${units.total} units, submitted ${job.totalUnits}`);
+  if (!isComplete && (await store.jobs.get(job.id)) === null) return problems;
+  const storedUnits = job.counts?.units;
+  if (storedUnits !== undefined) problems.push(...auditCounts(storedUnits, units));
+  if (!isComplete) problems.push(`${units.total} units, submitted ${job.totalUnits}`);
   if (batches.success + batches.failed !== batches.total)
     problems.push('terminal with outstanding batches');
   const { reused } = await countReused(store, job);
-  if (job.counts !== null && job.counts.units.reused !== reused)
-    problems.push(`stored as ${job.counts.units.reused} reused, the batches say ${reused}`);
-  return [
-    ...problems,
-    ...auditBalance({ ...job, discount: discountOf(job, reused ?? 0) }, units, entries),
-  ];
+  if (storedUnits !== undefined && storedUnits.reused !== reused)
+    problems.push(`stored as ${storedUnits.reused} reused, the batches say ${reused}`);
+  const discount = discountOf(job, reused ?? 0);
+  problems.push(...auditBalance({ ...job, discount }, units, entries));
+  return problems;
+}
+
+/** Compares the unit counts stored with a job with those of its batches. */
+function auditCounts(stored: Counts['units'], counted: Counts['units']): string[] {
+  if (stored.success === counted.success && stored.failed === counted.failed) return [];
+  const storedText = `${stored.success} done + ${stored.failed} failed`;
+  const countedText = `${counted.success} + ${counted.failed}`;
+  return [`stored as ${storedText}, the batches say ${countedText}`];
 }
 
 /** Sums up the charges and the refunds of a job. */
 function sumEntries(entries: readonly LedgerEntry[]): { charged: number; refunded: number } {
-  const sum = (type: LedgerEntry['type']) =>
-    entries.filter((entry) => entry.type === type).reduce((total, { amount }) => total + amount, 0);
-  return { charged: -sum('charge'), refunded: sum('refund') };
+  let charged = 0;
+  let refunded = 0;
+  for (const { type, amount } of entries) {
+    if (type === 'charge') charged -= amount;
+    if (type === 'refund') refunded += amount;
+  }
+  return { charged, refunded };
 }
 
 /** Checks the entries of a job in any state. */

@@ -1,7 +1,12 @@
 import { hostname } from 'node:os';
 import { Fault } from '../../contract/fault.ts';
 import { storeOfUnit } from '../../markets/item-place.ts';
-import { type BatchReference, type QueuedBatch, unqueue } from '../../store/batches.ts';
+import {
+  type BatchReference,
+  type InFlight,
+  type QueuedBatch,
+  unqueue,
+} from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import { findLiveProcesses, queueUnavailable, silentMs } from '../../store/operations.ts';
 import type { JobContext } from '../context.ts';
@@ -38,21 +43,14 @@ function windowOf({ settings, pages, jobTypes }: JobContext, job: Job): number {
 export async function dispatch(context: JobContext, job: Job): Promise<Dispatched> {
   const { store, clock } = context;
   if (job.state === 'approved') {
-    await store.jobs.move(job.id, ['approved'], 'processing', clock.now(), {
-      startedAt: clock.now(),
-    });
+    const startedAt = clock.now();
+    await store.jobs.move(job.id, ['approved'], 'processing', startedAt, { startedAt });
   }
   if (!isOpen(context, job)) return 'closed';
   const window = windowOf(context, job);
-  const { byRegion, deferred: putOff } = await store.batches.countInFlight(job.id, clock.steady());
-  const roomOf = (region: string) => {
-    // Batches without a region have different origins, so one deferred batch does not predict the
-    // next.
-    if (region !== '' && (putOff.get(region) ?? 0) >= window) return 0;
-    const room = window - (byRegion.get(region) ?? 0);
-    // Refilling in steps saves a write to the store for each finished batch.
-    return room < Math.max(1, window >> 2) ? 0 : room;
-  };
+  const inFlight = await store.batches.countInFlight(job.id, clock.steady());
+  const roomOf = (region: string) => roomIn(region, window, inFlight);
+  const { byRegion } = inFlight;
   const queued: QueuedBatch[] = [];
   const { regions } = context.jobTypes.of(job).market;
   if (job.region !== '' || regions.length <= 1) {
@@ -62,11 +60,24 @@ export async function dispatch(context: JobContext, job: Job): Promise<Dispatche
   } else {
     for (const region of [...regions, '']) {
       const room = roomOf(region);
-      if (room > 0)
-        queued.push(...(await store.batches.queue(job.id, room, clock.steady(), region)));
+      if (room === 0) continue;
+      const batches = await store.batches.queue(job.id, room, clock.steady(), region);
+      queued.push(...batches);
     }
   }
-  return byRegion.size === 0 && queued.length === 0 ? 'idle' : publish(context, queued);
+  if (byRegion.size === 0 && queued.length === 0) return 'idle';
+  return publish(context, queued);
+}
+
+/** Returns the number of batches of a region to queue now. */
+function roomIn(region: string, window: number, { byRegion, deferred }: InFlight): number {
+  const deferredCount = deferred.get(region) ?? 0;
+  // Batches without a region have different origins, so one deferred batch does not predict the
+  // next.
+  if (region !== '' && deferredCount >= window) return 0;
+  const room = window - (byRegion.get(region) ?? 0);
+  // Refilling in steps saves a write to the store for each finished batch.
+  return room < Math.max(1, window >> 2) ? 0 : room;
 }
 
 /** Calls dispatch() for an accepted job; after an error of the store, the sweep dispatches it. */
@@ -109,10 +120,11 @@ function messageOf(batch: BatchReference | QueuedBatch): BatchReference {
 /** Returns true if another process of the installation reached the queue when it last reported. */
 async function isReachedByOthers({ store, clock }: JobContext): Promise<boolean> {
   const live = await findLiveProcesses(store, clock.now(), silentMs);
-  const own = hostname();
-  return live.some(
-    ({ host, pid, paused }) => (host !== own || pid !== process.pid) && paused !== queueUnavailable,
-  );
+  const ownHost = hostname();
+  return live.some(({ host, pid, paused }) => {
+    const isOwn = host === ownHost && pid === process.pid;
+    return !isOwn && paused !== queueUnavailable;
+  });
 }
 
 /**

@@ -17,9 +17,11 @@ const restores = new Map<string, Promise<FilePlace | null>>();
  * `storage_damaged` for a file that has no second copy.
  */
 export function restoreFile(context: JobContext, path: string): Promise<FilePlace | null> {
-  const running = restores.get(path) ?? restore(context, path).finally(() => restores.delete(path));
-  restores.set(path, running);
-  return running;
+  const running = restores.get(path);
+  if (running !== undefined) return running;
+  const started = restore(context, path).finally(() => restores.delete(path));
+  restores.set(path, started);
+  return started;
 }
 
 async function restore(context: JobContext, path: string): Promise<FilePlace | null> {
