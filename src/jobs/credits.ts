@@ -70,23 +70,32 @@ export async function findExcess(
 ): Promise<Fault | null> {
   if (maxCredits === undefined || cost <= maxCredits) return null;
   const current = (await store.users.get(userId))?.balance ?? 0;
-  const words = `max_credits: The work costs ${cost} credits, more than the maximum of ${maxCredits}.`;
-  return new Fault('max_credits_exceeded', words, { quota: { required: cost, current } });
+  return new Fault(
+    'max_credits_exceeded',
+    `max_credits: The work costs ${cost} credits, more than the maximum of ${maxCredits}.`,
+    { quota: { required: cost, current } },
+  );
 }
 
 /** Returns the fault for a cost above what is left of a key's credit ceiling (docs/errors.md). */
 function ceilingExceeded(required: number, { max, spent }: SpentCeiling): Fault {
   const current = max - spent;
-  const words =
-    `The work costs ${required} credits. The API key's credit ceiling is ${max}, of which ${spent} are spent: ` +
-    `${required - current} short.`;
-  return new Fault('insufficient_credits', words, { quota: { required, current } });
+  const ceiling = `The API key's credit ceiling is ${max}, of which ${spent} are spent`;
+  return new Fault(
+    'insufficient_credits',
+    `The work costs ${required} credits. ${ceiling}: ${required - current} short.`,
+    { quota: { required, current } },
+  );
 }
 
 /** Returns the fault for a balance that does not cover a cost (docs/errors.md). */
 function creditsShort(required: number, current: number): Fault {
-  const words = `The work costs ${required} credits, the account has ${current}: ${required - current} short.`;
-  return new Fault('insufficient_credits', words, { quota: { required, current } });
+  const missing = required - current;
+  return new Fault(
+    'insufficient_credits',
+    `The work costs ${required} credits, the account has ${current}: ${missing} short.`,
+    { quota: { required, current } },
+  );
 }
 
 /**
@@ -117,7 +126,8 @@ export function isChargeVoid(store: Store, jobId: string): Promise<boolean> {
  * charges are refused.
  */
 async function finalizeCharge(store: Store, job: Job, now: number): Promise<LedgerEntry | null> {
-  return job.cost === 0 ? null : store.ledger.voidKey(entryKeys.charge(job.id), job.userId, now);
+  if (job.cost === 0) return null;
+  return store.ledger.voidKey(entryKeys.charge(job.id), job.userId, now);
 }
 
 async function refund(store: Store, job: Job, amount: number, now: number): Promise<void> {
@@ -144,8 +154,9 @@ export interface JobRefunds {
 
 /** Finds the charge and the refund of a job. */
 export async function jobRefunds(store: Store, { id }: Pick<Job, 'id'>): Promise<JobRefunds> {
-  const [charge, refunded] = await Promise.all(
-    [entryKeys.charge(id), entryKeys.refund(id)].map((key) => store.ledger.get(key)),
-  );
-  return { charged: charge != null, entry: refunded?.key ?? null };
+  const [charge, refundEntry] = await Promise.all([
+    store.ledger.get(entryKeys.charge(id)),
+    store.ledger.get(entryKeys.refund(id)),
+  ]);
+  return { charged: charge !== null, entry: refundEntry?.key ?? null };
 }

@@ -78,15 +78,13 @@ export async function* changedEntries(
   const takeChanged = async () => {
     const chunk = waiting;
     waiting = new Map();
-    const changed = new Set(
-      (
-        await store.itemChanges.find(
-          { id: { in: [...chunk.keys()] }, type: withRecord },
-          { order: [] },
-        )
-      ).map(({ id }) => id),
+    const ids = [...chunk.keys()];
+    const changes = await store.itemChanges.find(
+      { id: { in: ids }, type: withRecord },
+      { order: [] },
     );
-    return [...chunk].flatMap(([id, entry]) => (changed.has(id) ? entry : []));
+    const changedIds = new Set(changes.map(({ id }) => id));
+    return ids.filter((id) => changedIds.has(id)).map((id) => chunk.get(id)!);
   };
   for await (const entry of entries) {
     if (!hasRecord(entry)) continue;

@@ -62,6 +62,8 @@ export interface RecordLinks {
   image: string | null;
 }
 
+/** Absolute path, without a host. */
+const pathForm = /^\/(?!\/)[^\s\\]{0,2000}$/;
 const imageName = /image|img|thumb|picture|photo/i;
 const urlName = /^(?:url|link|page_?url|product_?url)$/i;
 const absoluteUrl = /^https?:\/\/[^\s]{4,2000}$/i;
@@ -120,9 +122,9 @@ function namedParts(name: string, value: ExactJson): NamedValue[] {
  * origin.
  */
 function pageUrl(origin: string | null, path: string): string | null {
-  if (origin === null || !/^\/(?!\/)[^\s\\]{0,2000}$/.test(path) || !URL.canParse(path, origin))
-    return null;
-  const url = new URL(path, origin);
+  if (origin === null || !pathForm.test(path)) return null;
+  const url = URL.parse(path, origin);
+  if (url === null) return null;
   return url.origin === new URL(origin).origin ? url.href : null;
 }
 

@@ -52,10 +52,9 @@ export async function listProgress(
 /** Returns up to `max` evenly spaced points, including the first and the last. */
 function sample(points: ProgressPoint[], max: number): ProgressPoint[] {
   if (points.length <= max) return points;
-  return Array.from(
-    { length: max },
-    (_, at) => points[Math.round((at * (points.length - 1)) / (max - 1))]!,
-  );
+  const last = points.length - 1;
+  const indexAt = (at: number) => Math.round((at * last) / (max - 1));
+  return Array.from({ length: max }, (_, at) => points[indexAt(at)]!);
 }
 
 /**
@@ -73,13 +72,11 @@ export async function waitingFor(
   if (!isOpen(context, job)) {
     const { batches } = counts ?? (await countsOf(store, job.id));
     const left = batches.total - batches.success - batches.failed;
-    const { batches: inFlight, deferred: putOff } = await store.batches.countInFlight(
-      job.id,
-      clock.steady(),
-    );
+    const inFlight = await store.batches.countInFlight(job.id, clock.steady());
+    let dispatched = inFlight.batches;
+    for (const count of inFlight.deferred.values()) dispatched += count;
     // Batches dispatched before the end of working hours continue.
-    if (left > [...putOff.values()].reduce((sum, count) => sum + count, inFlight))
-      return 'working hours';
+    if (left > dispatched) return 'working hours';
   }
   const first = await firstWait(store, job.id, clock.steady());
   if (first === null) return null;
@@ -90,10 +87,7 @@ export async function waitingFor(
 /** Returns false while a live job of a kind with working hours is outside of them. */
 export function isOpen(context: JobContext, job: Pick<Job, 'kind' | 'market' | 'mode'>): boolean {
   const { workingHours } = context.settings;
-  return (
-    workingHours === null ||
-    job.mode === 'test' ||
-    !context.jobTypes.of(job).kind.workingHours ||
-    isWithin(workingHours, context.clock.now())
-  );
+  if (workingHours === null || job.mode === 'test') return true;
+  const { kind } = context.jobTypes.of(job);
+  return !kind.workingHours || isWithin(workingHours, context.clock.now());
 }

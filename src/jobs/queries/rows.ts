@@ -93,7 +93,9 @@ export function rowsOf(
 
 /** Yields the rows of entries. */
 export async function* rowsIn(entries: AsyncIterable<Entry>): AsyncGenerator<ExactObject> {
-  for await (const entry of entries) if (hasRecord(entry)) yield rowOf(entry);
+  for await (const entry of entries) {
+    if (hasRecord(entry)) yield rowOf(entry);
+  }
 }
 
 /** A record of a job, or a failed unit. */
@@ -145,14 +147,11 @@ export async function* readEntries(
 ): AsyncGenerator<Entry> {
   const { files } = context.jobTypes.of(job).kind;
   const isRead = (summary: BatchSummary, first: number) => holds(scope, job, summary, first);
-  const open = (placed: IndexedBatch) => openBatch(context, job, scope, placed);
-  const batches = prefetch(
-    readIndexedBatches(context.store, job.id, isRead),
-    maxBatchesAhead,
-    open,
+  const indexedBatches = readIndexedBatches(context.store, job.id, isRead);
+  const openBatches = prefetch(indexedBatches, maxBatchesAhead, (indexed) =>
+    openBatch(context, job, scope, indexed),
   );
-  for await (const { placed, units, records } of batches) {
-    const batch = placed.batch.seq;
+  for await (const { first, batch, units, records } of openBatches) {
     for (const unit of units) {
       if (isFailureIn(scope, unit)) yield { unit, batch, position: 0, record: null };
       const success = successIn(scope, unit);
@@ -161,8 +160,10 @@ export async function* readEntries(
         yield* entryRows(context, files.unit!, success.file, { unit, batch });
         continue;
       }
-      const bytes = await records.read(unit.index - placed.first);
-      if (bytes) yield { unit, batch, position: 0, record: parseRecord(bytes.toString()), bytes };
+      const bytes = await records.read(unit.index - first);
+      if (bytes === null) continue;
+      const record = parseRecord(bytes.toString());
+      yield { unit, batch, position: 0, record, bytes };
     }
   }
 }
@@ -175,22 +176,25 @@ const successIn = ({ records = true }: RowScope, { outcome }: IndexedUnit) =>
   records && outcome?.status === 'SUCCESS' ? outcome : null;
 
 /** Opens the records of a batch in a scope, and reads the first ones. */
-async function openBatch(context: JobContext, job: Job, scope: RowScope, placed: IndexedBatch) {
-  const { batch, first } = placed;
-  const units = [...unitsOf(job, placed)].filter(({ index }) => isInScope(scope, index));
+async function openBatch(context: JobContext, job: Job, scope: RowScope, indexed: IndexedBatch) {
+  const { batch, first } = indexed;
+  const units = [...unitsOf(job, indexed)].filter(({ index }) => isInScope(scope, index));
   const indexes = scope.records === false ? [] : units.map(({ index }) => index - first);
   const records = openRecords(context, batch, indexes);
   const next = indexes.find((index) => isRecord(batch.outcomes[index]));
   if (next !== undefined) await records.prefetch(next);
-  return { placed, units, records };
+  return { first, batch: batch.seq, units, records };
 }
 
 /** Maximum batches whose records are read while those before them are used. */
 const maxBatchesAhead = 3;
 
-const isInScope = ({ unit, units }: RowScope, index: number) =>
-  (unit ?? index) === index && (units === undefined || units.has(index));
+function isInScope({ unit, units }: RowScope, index: number): boolean {
+  if (unit !== undefined && unit !== index) return false;
+  return units === undefined || units.has(index);
+}
 
+/** Returns true if a batch, whose first unit has the index `first`, has entries in a scope. */
 function holds(
   { batch, unit, units, from = 0, failed, records = true }: RowScope,
   job: Job,
@@ -198,10 +202,15 @@ function holds(
   first: number,
 ): boolean {
   const { seq, success, total } = summary;
-  if (!(records && success > 0) && !(failed && mayHoldFailed(job)(summary))) return false;
-  if ((batch ?? seq) !== seq || first + total <= from) return false;
-  const has = (index: number) => index >= first && index < first + total;
-  return (unit === undefined || has(unit)) && (units === undefined || [...units].some(has));
+  const hasRecords = records && success > 0;
+  const hasFailures = failed && mayHoldFailed(job)(summary);
+  if (!hasRecords && !hasFailures) return false;
+  if (batch !== undefined && batch !== seq) return false;
+  const end = first + total;
+  if (end <= from) return false;
+  const has = (index: number) => index >= first && index < end;
+  if (unit !== undefined && !has(unit)) return false;
+  return units === undefined || [...units].some(has);
 }
 
 /** Yields the entries of a unit's file. */
@@ -220,10 +229,9 @@ async function* entryRows(
 
 function parseRecord(text: string): ExactObject {
   const record = parseExact(text);
+  const isObject = typeof record === 'object' && record !== null && !Array.isArray(record);
   // Readers return objects. Another value has no members.
-  return typeof record === 'object' && record !== null && !Array.isArray(record)
-    ? (record as ExactObject)
-    : { value: record };
+  return isObject ? (record as ExactObject) : { value: record };
 }
 
 /**

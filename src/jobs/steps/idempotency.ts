@@ -105,13 +105,8 @@ export async function beginSubmission<M extends DescMethod>(
   }
   const leftMs = first.createdAt + inProgressMs - now;
   if (first.response === null && !first.interrupted && leftMs > 0) {
-    throw new Fault(
-      'conflict',
-      `A request with the Idempotency-Key '${idempotencyKey}' is in progress.`,
-      {
-        retryAfterMs: Math.min(leftMs, maxRetryAfterMs),
-      },
-    );
+    const message = `A request with the Idempotency-Key '${idempotencyKey}' is in progress.`;
+    throw new Fault('conflict', message, { retryAfterMs: Math.min(leftMs, maxRetryAfterMs) });
   }
   const response =
     first.response === null
@@ -124,14 +119,15 @@ export async function beginSubmission<M extends DescMethod>(
 function hashOf(method: DescMethod, request: Message, options: SubmitOptions | undefined): string {
   const name = Buffer.from(`${method.parent.typeName}.${method.name}\n`);
   const body = Buffer.concat([name, toBinary(method.input, request)]);
+  const bodyHash = sha256(body);
+  if (options === undefined) return bodyHash;
   // `validate_only: false` is the default, and a quote has no key.
-  const set =
-    options && toBinary(SubmitOptionsSchema, create(SubmitOptionsSchema, jobOptionsOf(options)));
-  // Without options, the hash equals the hash of versions without options. The digest separates the
-  // two parts.
-  return set?.length
-    ? sha256(Buffer.concat([Buffer.from(`${sha256(body)}\n`), set]))
-    : sha256(body);
+  const submitOptions = create(SubmitOptionsSchema, jobOptionsOf(options));
+  const encodedOptions = toBinary(SubmitOptionsSchema, submitOptions);
+  // Options that are all absent are no options.
+  if (encodedOptions.length === 0) return bodyHash;
+  // The digest separates the two parts.
+  return sha256(Buffer.concat([Buffer.from(`${bodyHash}\n`), encodedOptions]));
 }
 
 /** Stores the response of a submission for repeated calls, and returns it. */

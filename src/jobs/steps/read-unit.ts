@@ -96,7 +96,7 @@ async function readWithRetries(
       continue;
     }
     const until = clock.steady() + ms;
-    if (until > budget.until) return withPages(failed(fault, true), pages);
+    if (until > budget.until) return withPages(failed(fault, waitExceeded), pages);
     return { until, reason: reasonOf(job, batch, fault), tries: attempt };
   }
 }
@@ -191,16 +191,20 @@ function guardedFetch(
 /** Message of a unit that a defect of the program ended: the log has the details. */
 const internalMessage = 'The page could not be read because of an internal error.';
 
-function failed({ code, message }: Fault, hasWaited = false): UnitResult {
+/** End of the message of a unit that failed instead of waiting longer. */
+const waitExceeded = '; the maximum wait was exceeded';
+
+function failed({ code, message }: Fault, ending = ''): UnitResult {
   const reason = code === 'internal' ? internalMessage : message;
-  const text = hasWaited ? `${reason}; the maximum wait was exceeded` : reason;
-  return { outcome: { status: 'FAILED', code, message: text.slice(0, maxMessageLength) } };
+  const text = `${reason}${ending}`.slice(0, maxMessageLength);
+  return { outcome: { status: 'FAILED', code, message: text } };
 }
 
 /** Returns the reason a unit is deferred, as shown to its owner. */
 function reasonOf({ market }: Job, { region }: Batch, { code, message }: Fault): string {
   if (code === 'origin_paused') return message;
-  return `${region === '' ? market : `${market}/${region}`}: ${describePauseReason(code)}`;
+  const site = region === '' ? market : `${market}/${region}`;
+  return `${site}: ${describePauseReason(code)}`;
 }
 
 /** Reads the pages of a unit into its result. */
@@ -222,9 +226,6 @@ async function readPages(
 /** Returns the milliseconds before the next attempt. */
 function retryDelayMs({ retry, retryAfterMs }: Fault, attempt: number, random: number): number {
   if (retryAfterMs !== undefined) return retryAfterMs;
-  return backOffMs(
-    { firstMs: firstMs[retry === 'later' ? 'later' : 'soon'], maxMs },
-    attempt,
-    random,
-  );
+  const first = retry === 'later' ? firstMs.later : firstMs.soon;
+  return backOffMs({ firstMs: first, maxMs }, attempt, random);
 }

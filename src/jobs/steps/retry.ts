@@ -178,8 +178,8 @@ async function findRunning(
 ): Promise<Job | undefined> {
   const { words, check } = derivation;
   if (source.finishedAt === null) {
-    const message = `The job has not ended: it is ${source.state}. Only ended jobs can be ${words.done}.`;
-    throw new Fault('conflict', message);
+    const problem = `The job has not ended: it is ${source.state}.`;
+    throw new Fault('conflict', `${problem} Only ended jobs can be ${words.done}.`);
   }
   check(context, source);
   const last = await lastDerived(context, derivation, source);
@@ -256,10 +256,15 @@ export async function retryWarning(context: JobContext, source: Job): Promise<st
   const groups = await groupFaults(context, source);
   const final = groups.filter(({ code }) => isFinalFailure(code));
   if (final.length === 0) return null;
-  const sum = (some: readonly FaultGroup[]) => some.reduce((total, { units }) => total + units, 0);
+  const failedCount = countUnits(groups);
+  const retriedCount = failedCount - countUnits(final);
   const codes = final.map(({ code, units }) => `${units} ${code}`).join(', ');
-  return `${sum(groups) - sum(final)} of ${sum(groups)} failed units are retried. The failure of the others is final: ${codes}.`;
+  const retried = `${retriedCount} of ${failedCount} failed units are retried.`;
+  return `${retried} The failure of the others is final: ${codes}.`;
 }
+
+const countUnits = (groups: readonly FaultGroup[]): number =>
+  groups.reduce((total, { units }) => total + units, 0);
 
 const rereadDerivation: Derivation = {
   of: 'rereadOf',

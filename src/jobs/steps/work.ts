@@ -127,7 +127,8 @@ async function claimBatch(
   const batch = await claim(attempt);
   if (batch !== null || !isTakenOver) return batch;
   const lost = { id, jobId, attempt: attempt + 1 };
-  return (await releaseBatch(store, lost, now, { unseen: true })) ? claim(lost.attempt) : null;
+  const isReleased = await releaseBatch(store, lost, now, { unseen: true });
+  return isReleased ? claim(lost.attempt) : null;
 }
 
 /** Options for readClaimed(). */
@@ -171,8 +172,8 @@ async function readClaimed(
  * pages.
  */
 async function excuseProgress({ store, log }: JobContext, batch: ClaimedBatch): Promise<void> {
-  if (!batch.isInterrupted || batch.stalledClaims < 2 || !hasSegmentOf(batch, batch.attempt - 1))
-    return;
+  if (!batch.isInterrupted || batch.stalledClaims < 2) return;
+  if (!hasSegmentOf(batch, batch.attempt - 1)) return;
   try {
     if (await excuseEarlierClaim(store, batch)) batch.stalledClaims -= 1;
   } catch (error) {
@@ -201,7 +202,8 @@ async function renewClaim(
   const { store, clock, log } = context;
   const renew = async () => {
     extend();
-    if (!(await updateClaim(store, batch, { leaseUntil: clock.steady() + leaseMs }))) stop.abort();
+    const leaseUntil = clock.steady() + leaseMs;
+    if (!(await updateClaim(store, batch, { leaseUntil }))) stop.abort();
   };
   const onError = (error: unknown) => {
     if (!stop.signal.aborted)
