@@ -62,7 +62,7 @@ export async function findShortfall(
 
 /**
  * Returns the fault `max_credits_exceeded` if a job costs more than its submission allows,
- * otherwise null. Its quota has the balance, as every other one.
+ * otherwise null. Its quota contains the balance, like that of every credit fault.
  */
 export async function findExcess(
   store: Pick<Store, 'users'>,

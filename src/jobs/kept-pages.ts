@@ -137,9 +137,9 @@ export const keepsPages = ({ options, rereadOf }: Job) =>
 
 /**
  * Creates the writer. Pages that exceed the limit of a batch, or the quota of the user, are counted
- * as missed. A page is kept once in a job: its place is stored after the batch that keeps it, so
- * that no place is that of a page without a reference. Batches that read the same page at the same
- * moment, or after a crash between the two writes, keep it once each.
+ * as missed. A job keeps each page once. The location of a page is stored after the batch that
+ * refers to it, so that every stored location is valid. Batches that read the same page at the same
+ * moment, or after a crash between the two writes, keep a copy each.
  */
 export function createPageKeeper(context: JobContext, { userId }: Job, batch: Batch): PageKeeper {
   const { store, settings, sharedCounts } = context;
@@ -207,7 +207,7 @@ interface WrittenPages {
   units: number[];
   /** Places of the pages in the new file. Without any, there is none. */
   places: PagePlace[];
-  /** Kept pages of the batch with those of the units. */
+  /** All kept pages of the batch, including the new ones of the units. */
   pages: KeptPages;
 }
 
@@ -332,7 +332,7 @@ export async function openKeptSession(
         throw Fault.from(error).code === 'not_found' ? missing : error;
       });
       const response = await readPage(Buffer.concat(await Array.fromAsync(stored)), pageBytes);
-      // The file can be that of a unit that got the same page at another time.
+      // Another unit may have got the same page at another time.
       return { ...response, url, at };
     },
     end: async () => {},

@@ -223,7 +223,7 @@ export async function readBatch(store: Store, jobId: string, seq: number): Promi
   return batch;
 }
 
-/** Reader of the records of a batch. Its calls must follow each other. */
+/** Reader of the records of a batch. Calls must not overlap. */
 export interface StoredRecordReader {
   /** Returns the stored bytes of a unit's record, or null if the unit has none. */
   read(index: number): Promise<Uint8Array | null>;
@@ -241,11 +241,11 @@ const maxAheadBytes = 8 * 1024 ** 2;
 const maxGapBytes = 64 * 1024;
 
 /**
- * Creates a reader of a batch's records, or of the units in `requested`, to be read in
- * ascending order. Records that are stored next to each other are read together. When a batch ends, its
- * records move to another segment, so a missing segment is looked for in the current version of the
- * batch. Throws `storage_damaged` for a record that is missing or changed, `results_deleted` if the
- * job has no file any more.
+ * Creates a reader of a batch's records, or of the units in `requested`, to be read in ascending
+ * order. Reads adjacent records together. When a batch ends, its records move to another segment;
+ * if a segment is missing, the reader looks for it in the current version of the batch. Throws
+ * `storage_damaged` for a record that is missing or changed, `results_deleted` if the files of the
+ * job were removed.
  */
 export function openRecords(
   { store, blobs }: JobContext,
@@ -397,7 +397,7 @@ export async function hasFiles(blobs: Blobs, jobId: string): Promise<boolean> {
   return (await blobs.listJob(jobId)).length > 0;
 }
 
-/** Creates the fault for a job whose files were removed from the storage by others. */
+/** Creates the fault for a job whose files were removed from the storage by another program. */
 export function filesRemoved(cause?: unknown): Fault {
   const message = 'The result files of this job were removed from the result storage.';
   return new Fault('results_deleted', message, { cause });
@@ -415,9 +415,9 @@ export function segmentWithRows({ segments }: Pick<Batch, 'segments'>): Segment 
 }
 
 /**
- * Streams the rows of a segment. Another process that ends the job may move them to the merged file
- * meanwhile, so a missing segment is looked for in the current version of the batch. Throws
- * `storage_damaged` and `results_deleted` like openRecords().
+ * Streams the rows of a segment. If another process ends the job and moves them to the merged file,
+ * continues in the current version of the batch. Throws `storage_damaged` and `results_deleted`
+ * like openRecords().
  */
 export async function* readRows(
   context: JobContext,

@@ -162,7 +162,7 @@ export function removeLateFiles(context: JobContext, options: RetainOptions): Pr
 interface RetainOptions {
   /** Ids of the jobs and users. Undefined: all. */
   ids: IdRange | undefined;
-  /** Runs a step of the sweep, whose failure does not block the others. */
+  /** Runs a step of the sweep. Its failure does not block the other steps. */
   step(name: string, run: () => Promise<unknown>): Promise<boolean>;
   signal: AbortSignal | undefined;
 }

@@ -41,10 +41,10 @@ export function shareOf(rank: number, count: number): SweepShare {
 }
 
 /**
- * Returns the share of a process, or null if it has none: it has not reported yet, or does not
- * reach the queue, which others do. Those that report rank by their start. While they do not see
- * each other's reports, shares may overlap, which is harmless, or leave a gap: others continue the
- * jobs that are late.
+ * Returns the share of a process. Null if it has not reported yet, or cannot reach the queue while
+ * other processes can. The processes that report are ranked by their start. Until they see each
+ * other's reports, shares may overlap, which is harmless, or leave a gap: then jobs that are
+ * overdue are continued by any process.
  */
 export async function readShare(
   store: Pick<Store, 'processes'>,

@@ -26,7 +26,7 @@ export interface WorkerPoolOptions {
 }
 
 /**
- * Worker processes by what they do. `stopped`: not started yet, or dead and about to be restarted.
+ * Worker processes by their state. `stopped`: not started yet, or dead and about to be restarted.
  */
 export interface WorkerSlots {
   busy: number;
@@ -68,8 +68,7 @@ const emptySlot: Slot = { process: null, memoryBytes: 0, unitsDone: 0 };
  * Starts worker processes, and restarts a process that dies after a delay. The batches of a dead
  * worker are released and republished immediately (docs/decisions/0001-worker-processes.md). Their
  * claims count as claims without progress, so that a page that kills its workers is abandoned
- * (src/jobs/steps/read-batch.ts). Such batches are read by another process, which is started for
- * them.
+ * (src/jobs/steps/stalled-batch.ts). A separate process is started to read such batches.
  */
 export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const { context, count } = options;
@@ -209,8 +208,8 @@ async function releaseClaims(
 
 /**
  * Releases a batch claimed by a dead worker. If the worker stalled on a unit, only the batch of
- * that unit has failed. A worker that was silent may have been frozen, which says nothing about its
- * batches. Returns false if another worker has claimed the batch since, or it has ended.
+ * that unit has failed. A silent worker may have been frozen, which is no evidence against its
+ * batches. Returns false if the batch has ended, or another worker has claimed it since.
  */
 async function release(
   { store, clock }: WorkerPoolOptions['context'],

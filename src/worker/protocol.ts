@@ -61,9 +61,7 @@ export interface ParentCalls extends QueueCalls {
    * dies.
    */
   claimed(claim: BatchClaim): void;
-  /**
-   * A batch whose page may end its reader was released, to be read by the process for such batches.
-   */
+  /** A suspect batch was released, for the process that reads such batches. */
   suspect(message: BatchReference): void;
   /** Wakes the waits on a job in the parent. */
   changed(jobId: string): void;

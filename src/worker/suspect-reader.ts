@@ -30,9 +30,9 @@ const idleMs = 10_000;
 const retryMs = 500;
 
 /**
- * Creates a reader that starts a process when the first batch is added, so that the other workers
- * read only batches that have ended none. It reads one batch after the other: with two, either
- * could be the cause of a death.
+ * Creates a reader of suspect batches. It starts a process when the first batch is added, so that
+ * the other workers read no batch that may end them. The process reads one batch at a time: with
+ * two, either could be the cause of a death.
  */
 export function createSuspectReader(options: SuspectReaderOptions): SuspectReader {
   const { clock } = options;

@@ -15,7 +15,7 @@ import { createAdmission } from './admission.ts';
 import { inMessageSpan } from './message-span.ts';
 import { createStorageBreaker } from './storage-breaker.ts';
 
-/** Batches of each user, or of each job, that a worker has in hand, waiting or in progress. */
+/** Batches of each user, or of each job, that a worker has received and not completed. */
 export interface Backlogs {
   /** Adds a batch of a user or a job. Returns the function that removes it. */
   add(id: string): () => void;
@@ -40,13 +40,13 @@ function createBacklogs(): Backlogs {
   };
 }
 
-/** Jobs of the batches that a worker has in hand. */
+/** Jobs of the batches that a worker has received and not completed. */
 interface JobsInHand {
   /** Adds a batch of a job. Returns the function that removes it. */
   add(jobId: string): () => void;
   /**
-   * Returns a job, or null if there is none. A running one is read once while batches of it are in
-   * hand.
+   * Returns a job, or null if there is none. A running job is read once while the worker has
+   * batches of it.
    */
   get(jobId: string): Promise<Job | null>;
 }
@@ -291,7 +291,7 @@ export async function startWorker(
 
 /**
  * Defers a batch for `ms` milliseconds without reading it, then publishes it. If this process has
- * stopped by then, the sweep publishes it. The attempt is incremented, which voids other messages
+ * stopped before, the sweep publishes it. The attempt is incremented, which voids other messages
  * about the batch.
  */
 async function deferBatch(

@@ -54,7 +54,7 @@ export interface ToolCallOptions {
   caller: ToolCaller;
   budget: Budget;
   signal: AbortSignal;
-  /** Reports progress; absent if the client did not ask for it. */
+  /** Reports progress. Absent if the client did not request it. */
   report?: ReportProgress | undefined;
 }
 

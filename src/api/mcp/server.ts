@@ -91,8 +91,8 @@ export function createMcpServer(options: McpServerOptions): Server {
 }
 
 /**
- * Returns the function that reports the progress of a call; undefined if the client did not ask for
- * it.
+ * Returns the function that reports the progress of a call, or undefined if the client did not
+ * request it.
  */
 function reporterOf({ mcpReq }: ServerContext): ReportProgress | undefined {
   const progressToken = mcpReq._meta?.progressToken;

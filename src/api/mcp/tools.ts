@@ -25,8 +25,8 @@ const recordsAdvice =
   'Each record has its title, price, stock, rating, and address in item. Its record can be large: column selects fields of it, which list_fields names, and column ["unit_key"] leaves them out.';
 
 /**
- * Parts of comments about other interfaces: numbers of endpoints, and sentences about headers,
- * paths, and statuses.
+ * Parts of a method's comment that apply only to REST: endpoint numbers, and sentences about
+ * headers, paths, and status codes.
  */
 const foreign = / \(endpoint \d+\)| [^.]*(?:`Idempotency-Key`|without \/v1|Returns 502)[^.]*\./g;
 

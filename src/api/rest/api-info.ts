@@ -94,7 +94,9 @@ export const apiInfo: Omit<ApiInfo, 'publicUrl'> = {
   codeSamplesOf,
 };
 
-/** Returns true for methods on jobs that the interface labels beta. It has no declared shops. */
+/**
+ * Returns true for methods on jobs that the interface labels beta. SitesService is not part of it.
+ */
 function isBeta(method: DescMethod): boolean {
   const { step, stable } = getOption(method, jobOption);
   return step !== Step.UNSPECIFIED && !stable && method.parent !== SitesService;

@@ -37,8 +37,8 @@ const interactive = `<!doctype html>
 const settings = 'globalThis.__zod_globalConfig = { jitless: true };\n';
 
 /**
- * Languages and HTTP clients without samples: the page has curl, fetch, and requests, and the
- * document TypeScript.
+ * Languages and HTTP clients that are not offered: the page shows curl, fetch, and requests, and
+ * the OpenAPI document adds TypeScript.
  */
 const hiddenClients = {
   ...Object.fromEntries(

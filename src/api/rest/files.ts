@@ -109,8 +109,8 @@ export async function serveFile(serving: FileServing, exchange: Exchange): Promi
     const isFound = !wasSuspect && suspects.has(link.path);
     const isMoved = Fault.from(error).code === 'not_found' && isBatchFile(link.path);
     if (!(isFound || isMoved) || exchange.response.headersSent) throw error;
-    // The file is found damaged again, and restored before it is sent, or found where it moved
-    // meanwhile.
+    // The next read of the file detects the damage again and restores the file, or finds it at its
+    // new place.
     await serveCleanly(serving, exchange, link);
   }
 }
@@ -292,7 +292,7 @@ interface StoredContents {
   read(part?: { start: number; end: number }): Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** Sends a file, or a range of it, as the conditions of the request say. */
+/** Sends a file or a range of it, subject to the conditional headers of the request. */
 async function sendStored(exchange: Exchange, contents: StoredContents): Promise<void> {
   const { request, response } = exchange;
   const { size, contentType, fileName, tag, digest } = contents;
@@ -328,7 +328,10 @@ async function sendStored(exchange: Exchange, contents: StoredContents): Promise
 const formatDigest = ({ sha256 }: FileRecord) =>
   `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`;
 
-/** Responds with 412 or 304 if the conditions of a request say so. Returns true if it has. */
+/**
+ * Evaluates the conditional headers of a request. Responds with 412 or 304 if they require it, and
+ * returns true if so.
+ */
 function isAnswered(exchange: Exchange, tag: string): boolean {
   const { request, response } = exchange;
   if (excludesTag(request.headers['if-match'], tag)) {

@@ -107,8 +107,8 @@ function isSecure({ headers }: IncomingMessage, publicUrl: string): boolean {
 
 /**
  * Returns the name of the cookie. The prefix makes browsers reject a cookie that another host of
- * the domain sets. Browsers send cookies to all ports of a host: that of the public address keeps
- * its services apart.
+ * the domain sets. Browsers send cookies to all ports of a host, so the port of the public address
+ * is part of the name.
  */
 function cookieName(publicUrl: string, secure: boolean): string {
   const { port } = new URL(publicUrl);

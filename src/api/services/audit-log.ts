@@ -85,12 +85,12 @@ function withoutFields(
 }
 
 const readNames = /^(?:Get|List|Export)[A-Z]/;
-/** Method whose name says that it reads, but that gives an operator the data of a user. */
+/** Methods that only read by their names, but give an operator the data of a user. */
 const { exportUser, streamPages } = OperatorService.method;
 
 /**
  * Returns true if a method changes something: it needs more than the scope `read`, and its name
- * does not say that it reads.
+ * does not start like that of a read.
  */
 const changes = (method: DescMethod): boolean =>
   requirementOf(method).scope !== Scope.READ && !readNames.test(method.name);

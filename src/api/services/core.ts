@@ -38,7 +38,7 @@ import { sessionHandlers } from './sessions.ts';
 import { addOutcome } from './submit-outcome.ts';
 import { webhookHandlers } from './webhooks.ts';
 
-/** Caller of a core: what its key allows, and its credits. */
+/** Authenticated caller of a core, with the permissions of its key and its credits. */
 export interface AdmittedCaller
   extends Permissions,
     Pick<Principal, 'userId' | 'balance' | 'headers'> {}

@@ -13,7 +13,7 @@ import type { CallContext } from '../../contract/caller.ts';
 import type { Problem } from '../../contract/fault.ts';
 import { fullName } from '../../jobs/job-types.ts';
 
-/** Context of a call, beside its request. `C` is what a core knows of its caller. */
+/** Context of a call. `C` is the core's type of a caller. */
 export interface Call<C = Principal> extends CallContext {
   principal: C;
   /** Problems of the call's metadata, reported together with the request's. */

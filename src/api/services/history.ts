@@ -174,7 +174,8 @@ async function readObservations(
 }
 
 /**
- * Returns the time of the observation that holds at a time, or the time itself if there is none.
+ * Returns the time of the latest observation at or before a time, or the time itself if there is
+ * none.
  */
 async function startOf(
   store: Store,

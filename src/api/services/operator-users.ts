@@ -21,7 +21,7 @@ import { keyFields, listKeys } from './api-keys.ts';
 import { createKeyOnce } from './create-key-once.ts';
 import { type Handler, handle, pageOf } from './handlers.ts';
 
-/** Throws the fault `conflict` for a deleted user, and returns any other. */
+/** Returns a user who is not deleted. Throws `conflict` for a deleted one. */
 function requireUndeleted(user: User): User {
   if (user.deletedAt !== null) throw new Fault('conflict', `The user '${user.id}' was deleted.`);
   return user;

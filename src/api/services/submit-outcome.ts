@@ -28,10 +28,10 @@ interface SubmitResponse {
 }
 
 /**
- * Waits as long as the call of a submit says for the end of its job, and adds the outcome to its
- * response, and the credits and the time spent waiting to its headers. `read` makes a call of the
- * same caller. The response stays unchanged if the job has not ended by then. It also does if a
- * read fails: the job was accepted, and an error would say that it was not.
+ * Waits for the end of a submitted job, up to the wait that the call requested. Then adds the
+ * outcome to the response, and the credits and the time spent waiting to its headers. `read` makes
+ * a call for the same caller. The response stays unchanged if the job has not ended when the wait
+ * expires, and if a read fails: the job was accepted, so an error would be wrong.
  */
 export async function addOutcome<C>(
   method: DescMethod,

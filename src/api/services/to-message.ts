@@ -37,7 +37,7 @@ function singleConverter({ message, scalar }: DescField): Convert {
   if (message === undefined)
     return scalar !== undefined && isBig(scalar) ? BigInt : (value) => value;
   if (message.typeName === TimestampSchema.typeName) return timestampFromMs;
-  // Created with the first value, since messages may contain each other.
+  // Created when the first value is converted, because messages may contain each other.
   let nested: Convert | undefined;
   return (value) => {
     nested ??= toMessage(message);

@@ -13,8 +13,8 @@ import { Health } from '../../../gen/health/v1/health_pb.ts';
 import { publicBodyBytes } from './adapter.ts';
 
 /**
- * Serves gRPC server reflection, so that `buf curl` and grpcurl need no schema, also for the
- * details of errors. Both versions of the protocol have the same messages on the wire.
+ * Serves gRPC server reflection, so that `buf curl` and grpcurl need no schema, not even for error
+ * details. Both versions of the protocol have the same messages on the wire.
  */
 export function routeReflection(services: readonly DescService[]): (router: ConnectRouter) => void {
   const all = [...services, Health, ReflectionV1, ReflectionV1Alpha];

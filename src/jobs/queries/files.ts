@@ -170,10 +170,10 @@ async function* convert(
 }
 
 /**
- * Returns the columns of delivered Parquet files of a job type's jobs. They are equal for all
- * markets of its kind, also in later releases, so that readers take the files for one table: a
- * column that the market does not have is null. A column whose type differs from that of a former
- * one, or of an earlier market, has its type in its name: `price`, a number, and `price_string`.
+ * Returns the columns of delivered Parquet files of a job type. All markets of a kind have the same
+ * columns, also in later releases, so that readers can combine the files in one table. Columns that
+ * a market does not have are null. If a column has another type than a former one, or than that of
+ * an earlier market, its type is part of its name: `price`, a number, and `price_string`.
  */
 export function tableColumnsOf(jobTypes: JobTypes, jobType: ResolvedJobType): Column[] {
   const { kind } = jobType;

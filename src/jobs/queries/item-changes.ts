@@ -22,8 +22,8 @@ const retryMs = 2_000;
 
 /**
  * Requires the changes of a job to be complete. Throws `invalid` for a job that is not tracked;
- * `conflict` before the end of the comparison, and for a job that is held or discarded;
- * `results_deleted` if the changes were deleted.
+ * `conflict` before the end of the comparison, and for a held or discarded job; `results_deleted`
+ * if the changes were deleted.
  */
 export async function requireCompared(
   context: JobContext,
@@ -59,8 +59,8 @@ export function notTracked(loc: Problem['loc']): Fault {
 }
 
 /**
- * Yields the entries of items that are new, changed, or back again, in the order submitted: one for
- * each such item, that which was compared. Entries that do not identify an item are left out.
+ * Yields the entries of items that are new, changed, or back again, in submission order: for each
+ * item, the entry that was compared. Skips entries that do not identify an item.
  */
 export async function* changedEntries(
   { jobTypes, store }: JobContext,
@@ -71,7 +71,10 @@ export async function* changedEntries(
   const scope = { userId: job.userId, market: job.market };
   const readTracked = market.tracked?.[kind.page];
   if (!readTracked) return;
-  /** Ids of the batch's items; an item of several batches has one change, in the first of them. */
+  /**
+   * Ids of the batch's items. An item in several batches has one change, stored with the first of
+   * them.
+   */
   const seen = new Set<string>();
   let waiting = new Map<string, Entry>();
   let batch = -1;

@@ -8,7 +8,10 @@ import type { JobContext } from '../context.ts';
 import type { ResolvedJobType } from '../job-types.ts';
 import { type Entry, hasRecord, type RecordEntry, rowColumnsOf, rowsIn } from './rows.ts';
 
-/** Values of a record under common names, as far as it states them. */
+/**
+ * Values of a record under the names that all markets share. Absent if the record does not state
+ * them.
+ */
 export type ItemValues = Partial<ItemReading> & RecordLinks;
 
 /** Returns the values of a record's item, or nothing if the record is not about one. */

@@ -76,7 +76,7 @@ export function fileName({ path }: StoredFile): string {
  * Returns a job's results so far, one JSON line per successful unit in submission order. `record`
  * is copied byte for byte; units with a file have `file` instead. With `only: 'changed'`, leaves
  * out units without an item that changed since the last run; the comparison must be complete. With
- * `provenance`, all lines tell the pages of the result. A few records are in memory. Throws
+ * `provenance`, each line also lists the pages of the result. Holds a few records in memory. Throws
  * `results_deleted`.
  */
 export function results(
@@ -92,7 +92,7 @@ export function results(
 const reusedMember = ({ collectedAt }: { collectedAt?: number }) =>
   collectedAt === undefined ? {} : { collected_at: new Date(collectedAt).toISOString() };
 
-/** Returns the member of a line that tells the pages of a result. */
+/** Returns the member of a line that lists the pages of a result. */
 const provenanceMember = (outcome: Outcome | undefined, pages: readonly KeptPage[] = []) => ({
   provenance: {
     reader: outcome?.status === 'SUCCESS' ? outcome.reader : undefined,

@@ -46,7 +46,7 @@ const unitColumns: readonly Column[] = [
   topColumn('unit_region', 'string'),
 ];
 
-/** Columns that place a row in the listing of its unit. */
+/** Columns with the position of a row in the listing of its unit. */
 const listColumns: readonly Column[] = [
   topColumn('unit_list', 'string'),
   topColumn('unit_position', 'integer'),
@@ -171,7 +171,9 @@ export async function* readEntries(
 const isFailureIn = ({ failed = false }: RowScope, { outcome }: IndexedUnit): boolean =>
   failed && outcome?.status === 'FAILED';
 
-/** Returns the outcome of a successful unit; null for others, and without records in the scope. */
+/**
+ * Returns the outcome of a successful unit, or null for another unit or a scope without records.
+ */
 const successIn = ({ records = true }: RowScope, { outcome }: IndexedUnit) =>
   records && outcome?.status === 'SUCCESS' ? outcome : null;
 
@@ -235,9 +237,9 @@ function parseRecord(text: string): ExactObject {
 }
 
 /**
- * Yields the mapped values of a source in order, and maps up to `maxAhead` further values
- * meanwhile. The first values are not mapped ahead, so that a consumer that stops early has
- * requested few more than it needed.
+ * Yields the mapped values of a source in order, and maps up to `maxAhead` values in advance.
+ * Starts with none in advance, so that a consumer that stops early has requested few values that it
+ * does not use.
  */
 export async function* prefetch<Value, Mapped>(
   source: AsyncIterable<Value>,
@@ -248,7 +250,7 @@ export async function* prefetch<Value, Mapped>(
   let yielded = 0;
   for await (const value of source) {
     const mapped = map(value);
-    // Rejections are thrown in order. Those after the last value that is consumed concern nobody.
+    // Rejections are thrown in order, and ignored after the last value that is consumed.
     mapped.catch(() => {});
     pending.push(mapped);
     if (pending.length <= Math.min(yielded, maxAhead)) continue;

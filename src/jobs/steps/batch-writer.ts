@@ -252,6 +252,6 @@ const sizeCodes = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EFBIG', 10_334, 17_419,
 export function countsAsStalled(error: unknown): boolean {
   const fault = Fault.from(error);
   if (!fault.isOutage) return true;
-  // A failing engine says nothing about the unit, but its own result may be what filled the disk.
+  // A failing engine is no evidence against the unit, but its own result may have filled the disk.
   return sizeCodes.has((fault.cause as { code?: unknown } | undefined)?.code);
 }

@@ -86,8 +86,8 @@ async function notAwaiting(context: JobContext, jobId: string): Promise<Fault> {
 }
 
 /**
- * Decides on a job whose approval deadline has passed: rejects it, or does what the first unit of a
- * test job says. Throws `not_found`, `conflict`.
+ * Decides on a job whose approval deadline has passed: rejects it or, for a test job, makes the
+ * decision that its first unit selects. Throws `not_found`, `conflict`.
  */
 export async function decideDue(context: JobContext, job: Job): Promise<Job> {
   const decision = job.mode === 'test' ? await decisionOf(context, job) : 'none';

@@ -129,7 +129,7 @@ export async function eraseUser(context: JobContext, user: User): Promise<boolea
   }
   if (!isEmpty || user.deletedAt === null || clock.now() - user.deletedAt < eraseDelayMs)
     return false;
-  // Jobs that were cancelled meanwhile have posted refunds.
+  // Jobs that were cancelled during the deletion have posted refunds.
   await eraseRecords(context, user.id);
   await store.users.update({ id: user.id, deletedAt: { not: null } }, { erased: true });
   log.info({ userId: user.id }, 'user erased');

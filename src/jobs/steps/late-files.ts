@@ -3,10 +3,9 @@ import { advanceRemoval } from '../../store/file-removals.ts';
 import type { JobContext } from '../context.ts';
 
 /*
- * A write to the result storage can land after the files of its job were deleted: the network
- * delays a request of a process that has lost the job, or of one that has died since. A process
- * that lives removes what it wrote. For the others, the sweep removes the files of a deleted job
- * repeatedly.
+ * A write to the result storage can arrive after the files of its job were deleted: the network may
+ * delay the request of a process that has lost the claim or has died. A live process removes what
+ * it wrote. For dead ones, the sweep removes the files of a deleted job repeatedly.
  */
 
 /** Removes the files of a job if they were deleted while this process wrote one. */

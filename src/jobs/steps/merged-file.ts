@@ -82,7 +82,8 @@ export async function resumeMerged(
 
 /**
  * Writes a merged file again. Throws `storage_damaged`, and writes nothing, if the batches no
- * longer result in the recorded contents; `results_deleted` if the files are deleted meanwhile.
+ * longer result in the recorded contents; `results_deleted` if the files are deleted during the
+ * write.
  */
 export async function compileAgain(
   context: JobContext,

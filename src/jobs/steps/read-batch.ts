@@ -114,9 +114,9 @@ function add(index: number, result: UnitResult, writer: BatchWriter, waits: Unit
 }
 
 /**
- * Reads a batch of which a claim ended without progress while this worker reads no other stalled
- * one, so that the next death tells which batch is the cause. `busy` while the worker reads
- * another: waiting for it would count as a claim without progress if that one ends the worker.
+ * Reads a batch that had a claim without progress while this worker reads no other such batch, so
+ * that the next death identifies the batch that caused it. Returns `busy` while the worker reads
+ * another one: waiting would count as a claim without progress if that one ends the worker.
  */
 async function readExclusive(
   context: JobContext,

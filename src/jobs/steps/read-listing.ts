@@ -20,7 +20,7 @@ import type { UnitTarget } from './unit-result.ts';
 
 /** Reports the records of one unit, page by page, and its faults to the drift watch. */
 export interface DriftObserver {
-  /** Takes the fields of the next record whose values on its page contradict each other. */
+  /** Records the fields of the next record whose values on its page contradict each other. */
   contradictions(fields: readonly string[]): void;
   page(records: readonly JsonObject[]): void;
   fault(fault: Fault): void;
@@ -109,7 +109,7 @@ async function reuseFile(
   stored: StoredResult,
 ): Promise<(RecentFile & { collectedAt: number }) | null> {
   const { file: source, quality } = JSON.parse(Buffer.from(stored.body).toString()) as RecentFile;
-  // Deleted files are never read, also while they are still in the storage.
+  // Deleted files are never read, even if they are still in the storage.
   const owner = await context.store.jobs.get(source.path.split('/')[0]!);
   if (owner === null || owner.filesDeletedAt !== null) return null;
   const file = await copyUnitFile(context, target, stored.at, source);

@@ -158,8 +158,8 @@ function openSession(
   signal: AbortSignal,
 ): UnitSession {
   const { id: jobId, market, mode, userId } = job;
-  // The first batch of a job gets its permits first, so that batches end one after the other: while
-  // one is written, the pages of the next ones keep the origin busy.
+  // Permits go to the first batch of a job first, so that its batches end one after the other:
+  // while one is written, the pages of the next ones keep the origin busy.
   const owner = { userId, jobId, order: batch.seq };
   const urgent = batch.lane === 'single';
   return pages.openSession(market, batch.region, signal, { urgent, owner, mode });

@@ -89,8 +89,8 @@ export async function deferUntil(
 }
 
 /**
- * Releases a batch until a time, and publishes it then. If this process has stopped by then, the
- * sweep publishes it. Returns false if the claim was lost.
+ * Releases a batch until a time, and publishes it at that time. If this process has stopped before,
+ * the sweep publishes it. Returns false if the claim was lost.
  */
 async function releaseUntil(
   { store, queue, clock }: JobContext,

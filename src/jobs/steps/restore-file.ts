@@ -11,10 +11,10 @@ import { compileAgain } from './merged-file.ts';
 const restores = new Map<string, Promise<FilePlace | null>>();
 
 /**
- * Returns the place of a result file that is missing or damaged: that of a batch is a part of the
- * merged file once its job has ended. Writes the merged file of a job that still has segments
- * again, and returns null. Callers at the same time share one restore. Throws `results_deleted`, or
- * `storage_damaged` for a file that has no second copy.
+ * Finds or restores a result file that is missing or damaged. The file of a batch is a part of the
+ * merged file once its job has ended: returns its place. If the job still has segments, writes the
+ * merged file again and returns null. Concurrent calls share one restore. Throws `results_deleted`,
+ * or `storage_damaged` for a file that has no second copy.
  */
 export function restoreFile(context: JobContext, path: string): Promise<FilePlace | null> {
   const running = restores.get(path);

@@ -50,7 +50,7 @@ const retryDerivation: Derivation = {
   of: 'retryOf',
   words: { noun: 'retry', done: 'retried', does: 'retries the failed units' },
   check(_context, { counts }) {
-    // Stored with the end of the job.
+    // An ended job has counts.
     if (counts!.units.failed === 0) throw new Fault('conflict', 'No unit of the job has failed.');
   },
   groups: failedUnits,
@@ -234,7 +234,7 @@ async function placeDerived(
     options: derivation.optionsOf(source, options),
   };
   const job = await placeJob(context, jobTypes.of(source), draft, submission);
-  // Includes the batches that were dispatched meanwhile.
+  // Read again, because batches may have been dispatched.
   return (await store.jobs.get(job.id)) ?? job;
 }
 

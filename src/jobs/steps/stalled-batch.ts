@@ -19,9 +19,9 @@ const maxExclusiveClaims = 2;
  */
 const maxFailedStarts = 2;
 /**
- * Isolated starts of a unit of which nobody saw the end, after which it is abandoned. More than
- * failures, because they end when the whole service is killed from outside; not all claims, because
- * without worker processes a page that kills its reader kills the service.
+ * Isolated starts of a unit without an observed end, after which it is abandoned. Above the limit
+ * of failures, because such starts also end when the whole service is killed from outside. Limited
+ * nevertheless: without worker processes, a page that kills its reader kills the service.
  */
 const maxUnseenStarts = 6;
 /** Abandoned units of a batch after which its other units are abandoned too. */
@@ -30,7 +30,7 @@ const maxAbandoned = 3;
 const maxStalledClaims = 14;
 
 /**
- * How a batch is read. `shared`: its units concurrently, beside other batches. `exclusive`: its
+ * How a batch is read. `shared`: its units concurrently, alongside other batches. `exclusive`: its
  * units concurrently, while the worker reads no other stalled batch. `isolated`: its units one at a
  * time.
  */

@@ -111,7 +111,7 @@ export interface JobDraft extends Pick<Job, GivenProperties> {
   approvedBy: string | null;
 }
 
-/** Progress of a submission, which tells what a fault leaves behind. */
+/** Progress of a submission, which determines what to undo after a fault. */
 interface SubmitProgress {
   /** True from before the first write of the job until it is discarded. */
   jobMayExist: boolean;
@@ -148,7 +148,10 @@ export async function placeJob(
   );
 }
 
-/** Returns a job and its batches, to be written, if the service and the user's balance allow it. */
+/**
+ * Builds a job and its batches, which are not written yet. Throws if the service or the balance of
+ * the user does not allow the job.
+ */
 async function prepareJob(
   context: JobContext,
   jobType: ResolvedJobType,
@@ -318,9 +321,9 @@ async function chargeSubmit(context: JobContext, job: Job): Promise<boolean> {
 const undoRetryMs = 1_000;
 
 /**
- * Discards a job whose submission failed before it was accepted, or still is in one of the states
- * `from`: refunds its charge and removes it. Returns false and does nothing if the job was accepted
- * meanwhile. The sweep also calls this, for submissions that cannot be resumed.
+ * Discards a job whose submission failed before it was accepted, or that is still in one of the
+ * states `from`: refunds its charge and removes it. Returns false and does nothing if another call
+ * has accepted the job. The sweep also calls this, for submissions that cannot be resumed.
  */
 export async function discardSubmitted(
   context: JobContext,
@@ -355,7 +358,7 @@ async function undoSubmit(context: JobContext, jobId: string): Promise<void> {
   if (jobIds.size === 1) void undoPending(context, jobIds);
 }
 
-/** Undoes the failed submissions of the process one after the other, in one loop for all. */
+/** Undoes the failed submissions of the process one after the other, in a single loop. */
 async function undoPending(context: JobContext, jobIds: Set<string>): Promise<void> {
   const { signal } = new AbortController();
   while (jobIds.size > 0 && !context.changes.stopped) {

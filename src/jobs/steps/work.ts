@@ -18,8 +18,8 @@ import { isSuspect } from './stalled-batch.ts';
 const isolatedRetryMs = 5_000;
 
 /**
- * Reason of the signal of a batch that ended. Without a reason, each abort would create an
- * exception with a stack.
+ * Abort reason for a batch that ended. A shared Error avoids an exception with a stack for each
+ * abort.
  */
 const batchEnded = new Error('the batch ended');
 
@@ -27,10 +27,10 @@ const batchEnded = new Error('the batch ended');
  * Processes one batch: claims it, reads its outstanding units, writes their outcomes, and
  * dispatches the next batches of its job, or ends the job after the last one. Does nothing if the
  * batch is done or claimed by another worker. Writes are fenced by the attempt, so a worker that
- * lost the claim changes nothing (docs/reliability.md). Calls `extend` as long as the work
- * continues. When `signal` aborts, releases the batch. Throws `unavailable` while the disk is
- * almost full. `readJob` may return a running job as it was earlier: nothing that is used of it
- * changes before its end.
+ * lost the claim changes nothing (docs/reliability.md). Calls `extend` while the work continues.
+ * Releases the batch when `signal` aborts. Throws `unavailable` while the disk is almost full.
+ * `readJob` may return an earlier version of a running job: the fields used here do not change
+ * before its end.
  */
 export async function work(
   context: JobContext,
@@ -106,16 +106,16 @@ async function processClaim(
 
 /** Dispatches the next batches of a job after one is done, or ends the job after the last one. */
 async function advanceJob(context: JobContext, job: Job): Promise<void> {
-  // A job that was stopped since the claim has no waiting batch, or soon fails the ones queued
-  // here.
+  // A job that was stopped after the claim has no waiting batches, or will soon fail the ones
+  // queued here.
   if (job.state !== 'processing') return;
   const dispatched = job.totalBatches === 1 ? 'idle' : await dispatch(context, job);
   if (dispatched === 'idle' || dispatched === 'closed') await finalizeJob(context, job.id);
 }
 
 /**
- * Claims a batch. A claim of a process that is gone is released first: one that is only cut off
- * from the queue loses it, as it would when it expires.
+ * Claims a batch. First releases the claim of a process that is gone. A process that is only cut
+ * off from the queue loses its claim, as it would when the claim expires.
  */
 async function claimBatch(
   { store, clock }: JobContext,
@@ -167,9 +167,8 @@ async function readClaimed(
 }
 
 /**
- * Takes back that the claim before counts as one without progress if its worker had stored records
- * before it was killed: workers that are killed from outside again and again say nothing about the
- * pages.
+ * Withdraws the count of the previous claim as one without progress if its worker had stored
+ * records before it was killed: repeated kills from outside are no evidence against the pages.
  */
 async function excuseProgress({ store, log }: JobContext, batch: ClaimedBatch): Promise<void> {
   if (!batch.isInterrupted || batch.stalledClaims < 2) return;
@@ -181,7 +180,10 @@ async function excuseProgress({ store, log }: JobContext, batch: ClaimedBatch): 
   }
 }
 
-/** Takes back that a lost claim counts as one without progress. Without the store, it counts. */
+/**
+ * Withdraws the count of a lost claim as one without progress. While the store is unavailable, the
+ * claim counts.
+ */
 async function excuse({ store, log }: JobContext, batch: Batch): Promise<void> {
   const { id, attempt } = batch;
   log.info({ batchId: id, attempt }, 'claim lost');
@@ -213,8 +215,8 @@ async function renewClaim(
 }
 
 /**
- * Releases a batch to the process that reads batches whose pages may end it. If that fails, or the
- * process does not read it, the sweep republishes the batch.
+ * Hands a batch over to the process that reads batches whose pages may end their reader. If the
+ * release fails, or that process does not read the batch, the sweep republishes it.
  */
 async function handOver(context: JobContext, batch: Batch, message: BatchReference): Promise<void> {
   const { store, clock, guard } = context;
