@@ -89,7 +89,10 @@ export interface JobLinks {
    * Bearer token.
    */
   file(job: Job, file: StoredFile, bearer: boolean): Promise<string>;
-  /** Returns a signed link like file(), but always one of the service, which takes a format. */
+  /**
+   * Returns a signed link to the service, never to the storage, so that a format can be added to
+   * it.
+   */
   records(job: Job, file: StoredFile, bearer: boolean): string;
   /**
    * Returns the path at which the service serves an image of a record, or null if it shows none.
@@ -141,7 +144,7 @@ export interface UnitSession {
 
 /** Time after which an undecided job or schedule is rejected, in milliseconds. */
 export const approvalWaitMs = 24 * 3_600_000;
-/** Reason of that rejection. */
+/** Reason given for the rejection of an undecided job or schedule. */
 export const undecidedReason = `It was not approved within ${approvalWaitMs / 3_600_000} hours.`;
 
 /** Duration of a claim unless renewed, in milliseconds; the time lost when a worker dies. */

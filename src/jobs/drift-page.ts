@@ -1,8 +1,8 @@
 import type { ResolvedJobType } from './job-types.ts';
 
 /**
- * Returns the name under which the drift of a job type's pages in a region is counted. Regions that
- * are sites differ in what their pages state.
+ * Returns the name under which the drift of a job type's pages is counted. It includes the region
+ * if regions are separate sites, whose pages have different fields.
  */
 export function driftPageOf(
   { kind, market }: Pick<ResolvedJobType, 'kind' | 'market'>,

@@ -52,9 +52,9 @@ export function createJobChanges(clock: Clock): JobChanges {
 }
 
 /**
- * Wraps a store so that every change of a job's state notifies the waiters of the job, and to count
- * ended jobs, claims of batches, and credits. A step that is repeated after a crash counts again
- * where the store accepts it again.
+ * Wraps a store so that every change of a job's state notifies the waiters of the job. Also counts
+ * ended jobs, claims of batches, and credits. A step that is repeated after a crash counts again if
+ * the store accepts it again.
  */
 export function observeStore(store: Store, changes: JobChanges, metrics: Metrics): Store {
   return replaceMethods(store, {

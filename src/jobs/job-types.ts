@@ -120,8 +120,8 @@ function resolveJobType(
 }
 
 /**
- * Adds what a method declares to its job type: the submit method has the request, and one has the
- * result.
+ * Adds the declarations of a method to its job type: the submit method declares the request, and
+ * one method the result.
  */
 function mergeJobType(
   jobType: ResolvedJobType | undefined,

@@ -56,7 +56,7 @@ function pageFilePath({ jobId, seq, id, attempt }: Batch, write: number): string
 /** Returns true for the path of a file with kept pages. */
 export const isPageFile = (path: string) => /^[^/]+\/pages_[^/]+\.warc\.gz$/.test(path);
 
-/** Returns the digest by which a kept page is found: of the request without its headers. */
+/** Returns the digest that identifies a kept page: that of the request without its headers. */
 function requestDigest({ method = 'GET', origin = '', path, body = '' }: PageRequest): string {
   return sha256(JSON.stringify([method, origin, path, body])).slice(0, 16);
 }
@@ -196,7 +196,7 @@ export function createPageKeeper(context: JobContext, { userId }: Job, batch: Ba
   };
 }
 
-/** Returns the id of a page's place: the same for equal responses to the same request. */
+/** Returns the id of a page's location: equal for equal responses to the same request. */
 export const placeId = (
   jobId: string,
   { request, status, sha256: digest }: Omit<CapturedPage, 'records'>,

@@ -90,8 +90,8 @@ export async function quoteJob(
 }
 
 /**
- * Returns when the work can begin, and how long it takes. Test jobs and rereads wait for no
- * marketplace.
+ * Estimates when the work can begin, and how long it takes. Pauses of a marketplace do not affect
+ * test jobs and rereads.
  */
 async function timing(
   context: JobContext,

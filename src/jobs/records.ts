@@ -227,12 +227,12 @@ export async function readBatch(store: Store, jobId: string, seq: number): Promi
 export interface StoredRecordReader {
   /** Returns the stored bytes of a unit's record, or null if the unit has none. */
   read(index: number): Promise<Uint8Array | null>;
-  /** Reads the record of a unit, and those that are stored behind it, before they are asked for. */
+  /** Reads the record of a unit, and adjacent ones, in advance. */
   prefetch(index: number): Promise<void>;
 }
 
 /**
- * Maximum bytes of records that a reader holds, and reads with one request, unless one record is
+ * Maximum bytes of records that a reader holds and reads with one request. A single record may be
  * larger.
  */
 const maxAheadBytes = 8 * 1024 ** 2;
@@ -379,8 +379,8 @@ async function inflateRange(source: Readable, start: number, end: number): Promi
 
 /**
  * Returns the fault for a batch whose file, by default a segment, is missing: `results_deleted` if
- * all files of the job are, as a rule of the storage or a person removes them, otherwise
- * `storage_damaged`.
+ * all files of the job are missing, because a person or a rule of the storage removed them,
+ * otherwise `storage_damaged`.
  */
 async function missingFile(
   blobs: Blobs,

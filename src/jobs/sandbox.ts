@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 import { approvalWaitMs } from './context.ts';
 
 /*
- * Rules of test jobs (docs/sandbox.md). A test job has the life of a live one, except that its
+ * Rules of test jobs (docs/sandbox.md). A test job has the lifecycle of a live one, except that its
  * batches have their own queue, its units read the sandbox, and its first unit decides on its
  * approval.
  */
@@ -64,9 +64,9 @@ const openRetryMs = 30_000;
 const storedRetryMs = 3_600_000;
 
 /**
- * Returns fault `rate_limited` for a test job with which the open jobs of its account would exceed
- * their limits, or whose account stores too much, or null: test jobs cost nothing, so that nothing
- * else limits them. Concurrent submits may exceed the limits by one job each.
+ * Returns the fault `rate_limited` if a test job would exceed the limits of its account's open
+ * jobs, or the account stores too many results; otherwise null. Test jobs cost nothing, so credits
+ * do not limit them. Concurrent submits may exceed the limits by one job each.
  */
 export async function findTestExcess(
   store: Store,
@@ -100,7 +100,7 @@ export async function findTestExcess(
 const storedText = (bytes: number) =>
   `The results of the test account have ${bytes} bytes, the limit is ${maxStoredBytes}.`;
 
-/** Throws `page_too_large` if a test account stores too much for the listing of another unit. */
+/** Throws `page_too_large` if the results of a test account exceed its storage quota. */
 export async function requireTestSpace(
   store: Store,
   { userId, mode }: Pick<Job, 'userId' | 'mode'>,

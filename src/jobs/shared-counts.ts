@@ -5,8 +5,8 @@ import type { Backlog } from '../store/batches.ts';
 import type { Store } from '../store/store.ts';
 
 /**
- * Counts over many batches, which the calls of a process share: their age is limited, not their
- * cost.
+ * Counts over many batches that the calls of a process share. Reading them is expensive, so they
+ * may be a few seconds old.
  */
 export interface SharedCounts {
   /** Returns the queued and claimed batches by market and lane, as they were a few seconds ago. */
@@ -24,7 +24,10 @@ export interface SharedCounts {
 interface UserPages {
   /** Reads the bytes from the store. */
   read(): Promise<number>;
-  /** Bytes that this process has stored since the reading began, which the reading may include. */
+  /**
+   * Bytes that this process has stored since the store was last read, which may already include
+   * them.
+   */
   added: number;
 }
 

@@ -4,8 +4,9 @@ import type { Clock } from '../base/clock.ts';
 const minStepMs = 1_000;
 
 /**
- * Size of a step that begins the time since the last one again, in milliseconds. Smaller ones do
- * not while it is shorter than this, so that a clock that runs at a wrong speed ends it, too.
+ * Size of a step that always restarts the time since the last step, in milliseconds. A smaller step
+ * restarts it only once this time has passed: a clock that runs at a wrong speed, and is corrected
+ * often, must not restart it each time.
  */
 const largeStepMs = 600_000;
 

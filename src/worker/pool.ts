@@ -48,7 +48,8 @@ export interface WorkerPool {
 
 /**
  * Delay before a dead worker is restarted. Doubles with each death up to the maximum. After the
- * first part, the connections of the process and its browser are closed, and its permits are free.
+ * initial delay, the connections and the browser of the process are closed, and its permits are
+ * free.
  */
 const pause = { firstMs: 500, maxMs: 10_000 };
 /** A worker that ran this long resets the delay. */

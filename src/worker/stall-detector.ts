@@ -10,8 +10,8 @@ export interface StallCheck {
 export const stallCheckMs = 1_000;
 
 /**
- * Checks without a beat, and processor time since the last one, after which the main thread is
- * stalled. The readers of a page take up to two seconds (src/markets/html/page-work.ts).
+ * Checks without a beat, and processor time since the last beat, after which the main thread counts
+ * as stalled. Reading a page takes up to two seconds (src/markets/html/page-work.ts).
  */
 const minChecks = 5;
 const minCpuMs = 3_000;

@@ -9,9 +9,9 @@ export interface StorageBreaker {
   /** The result storage; its writes update the breaker. */
   readonly blobs: Blobs;
   /**
-   * Runs work whose results are written to the storage. Rejects with `unavailable` while the
-   * storage is unavailable, except for one trial after each back-off. Another trial follows one
-   * that writes nothing.
+   * Runs work whose results are written to the storage. While the storage is unavailable, rejects
+   * with `unavailable`, except for one trial after each back-off. A trial that writes nothing is
+   * followed by another one.
    */
   during<T>(run: () => Promise<T>): Promise<T>;
 }
@@ -97,9 +97,8 @@ export function createStorageBreaker({
           reset();
           return file;
         } catch (error) {
-          // A fault of the page's own data, or of the store that the records come from, is not one
-          // of the storage. Writes that were in progress when the breaker opened add no
-          // information.
+          // A fault caused by the data of a page, or by the store of the records, is not a failure
+          // of the storage. Writes in progress when the breaker opened add no information.
           const { code, component } = Fault.from(error);
           const isAway = code === 'unavailable' && component !== 'store';
           if (isAway && (failures === 0 || isTrial)) {

@@ -174,9 +174,8 @@ const maxWaitingPerUser = 2_000;
 const deferMs = 10_000;
 
 /**
- * Wraps a handler so that batches of a market and lane start when their regions and users have room
- * (admission.ts). Waiting batches are not claimed: if this process ends, another one receives their
- * messages.
+ * Wraps a handler so that a batch starts when its region and its user have room (admission.ts).
+ * Waiting batches are not claimed: if this process ends, another one receives their messages.
  */
 function admitting(
   context: JobContext,
@@ -228,8 +227,7 @@ function admitting(
 }
 
 /**
- * Consumes the lanes of the markets, and of the sandbox if there are markets and the service has
- * one, until stopped.
+ * Consumes the lanes of the markets until stopped, and those of the sandbox if the service has one.
  */
 export async function startWorker(
   options: JobContext,

@@ -14,9 +14,9 @@ interface Accepted {
 export interface Budget {
   readonly isLimited: boolean;
   /**
-   * Submits with a maximum cost that is in the budget, and returns the response. Submits of a
-   * session with a budget run one after another, so that two cannot spend the same credits. Refunds
-   * do not raise what is left.
+   * Submits with a maximum cost within the budget, and returns the response. Submits of a session
+   * with a budget run one after another, so that two cannot spend the same credits. Refunds do not
+   * increase the remaining budget.
    */
   spend(
     options: SubmitOptions | undefined,

@@ -108,8 +108,8 @@ const maxResponseBytes = 100_000;
 const reducing = ['page_size', 'column'];
 
 /**
- * Returns a response. Throws a Fault `page_too_large`, which names what makes it smaller, if it is
- * too large for a model.
+ * Returns a response that fits into the context of a model. Throws `page_too_large` for a larger
+ * one; the message names the arguments that reduce it.
  */
 function bounded(text: string, method: DescMethod): string {
   const bytes = Buffer.byteLength(text);

@@ -8,8 +8,8 @@ import type { MethodTool } from './tools.ts';
 export const methodToolName = 'call_method';
 
 /**
- * Methods with a tool of their own: what an agent needs from the submit of product pages to their
- * records.
+ * Methods with a tool of their own: those that an agent needs to submit product pages and read
+ * their records.
  */
 const listed: ReadonlySet<string> = new Set([
   'get_job',

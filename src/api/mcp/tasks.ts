@@ -137,8 +137,8 @@ const minPollMs = 1_000;
 const maxPollMs = 15 * 60_000;
 
 /**
- * Returns the task of a job. It lives until its results are deleted: `ttlMs` is null while nothing
- * does.
+ * Returns the task of a job. It exists until the results of the job are deleted; `ttlMs` is null if
+ * no deletion is planned.
  */
 function toTask(job: Job, now: number) {
   const { jobId: taskId, startedAt, finishedAt, filesExpireAt } = job;
@@ -216,8 +216,7 @@ function inputRequests(job: Job, context: ServerContext): InputRequests {
 }
 
 /**
- * Returns the protocol's error for an error of a call. Reports those that are no faults of the
- * caller.
+ * Converts the error of a call to one of the protocol. Logs errors that the caller did not cause.
  */
 function toProtocolError(error: unknown, report: (error: unknown) => void): ProtocolError {
   const { message, ...data } = JSON.parse(describeError(error, report));

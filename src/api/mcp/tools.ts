@@ -58,8 +58,8 @@ export interface MethodTool {
   /** True if it ends, removes, or replaces something. */
   isDestructive: boolean;
   /**
-   * True if it can cause charges that no maximum cost of the call limits, such as those of a
-   * schedule's runs.
+   * True if it can cause charges that the maximum cost of the call does not limit, such as the runs
+   * of a schedule.
    */
   spendsLater: boolean;
 }
@@ -112,8 +112,8 @@ const changes = (method: DescMethod) => getOption(method, scopeOption) === Scope
 const isSubmit = (method: DescMethod) => getOption(method, jobOption).step === Step.SUBMIT;
 
 /**
- * Returns whether a method is a tool: for users, with a REST form, and not for keys, webhooks, or
- * files.
+ * Returns true if a method is a tool: users may call it, it has a REST path, and it does not
+ * concern keys, webhooks, or files.
  */
 function isTool(method: DescMethod): boolean {
   const scope = getOption(method, scopeOption);

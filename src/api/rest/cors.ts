@@ -19,9 +19,9 @@ const mcpHeaders = [sessionHeader, 'mcp-method', 'mcp-name', 'mcp-protocol-versi
 
 /**
  * Lets pages of other origins call the API with an API key (CORS). `origins`: exact origins, or `*`
- * for every origin; without any, the service sends no CORS headers. Cookies stay limited to the
- * console: credentials are never allowed, the header of the CSRF token neither, and the console's
- * own paths have no CORS headers.
+ * for every origin. Without any, the service sends no CORS headers. Cookies work for the console
+ * only: credentials and the header of the CSRF token are never allowed, and the paths of the
+ * console have no CORS headers.
  */
 export function allowOrigins(origins: readonly string[], serve: RequestListener): RequestListener {
   if (origins.length === 0) return serve;

@@ -80,8 +80,8 @@ export interface FileServing {
   exportFile: ExportFile;
   restoreFile: RestoreFile;
   /**
-   * Returns the account of a job, by which downloads are counted. Default: the job counts, since a
-   * link does not name the account.
+   * Returns the account of a job. Downloads are counted by account; without this function, by job,
+   * because a link does not name the account.
    */
   accountOf?: ((jobId: string) => Promise<string | null>) | undefined;
   conversions: Conversions;
@@ -180,8 +180,8 @@ function suspect(path: string): void {
 }
 
 /**
- * Returns the contents of a linked file, once they are as they were written: the file is restored
- * otherwise. Throws `results_deleted`, `storage_damaged`.
+ * Returns the contents of a linked file. A file that is missing or damaged is restored first.
+ * Throws `results_deleted`, `storage_damaged`.
  */
 async function requireFile(
   { files, restoreFile }: FileServing,

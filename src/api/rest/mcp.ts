@@ -163,8 +163,8 @@ const createHandler = (
   );
 
 /**
- * Throws the fault `too_large` for a caller who may submit no job: no other message has more than
- * 64 KB.
+ * Throws the fault `too_large` for a caller who may not submit jobs: only submits have more than 64
+ * KB.
  */
 async function requireSubmit(session: Session): Promise<void> {
   if ((await session.allows?.(MktaService.method.submitVariantSold)) !== false) return;

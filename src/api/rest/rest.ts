@@ -65,8 +65,8 @@ export interface ImageServing {
 }
 
 /**
- * Serves a picture by a signed path, with headers that keep a browser from treating it as anything
- * else. Throws `not_found` if the site does not send a picture, or if the service shows none.
+ * Serves a picture by a signed path, with headers that make browsers treat it only as a picture.
+ * Throws `not_found` if the site does not send a picture, or the service shows none.
  */
 async function serveImage(images: ImageServing | undefined, exchange: Exchange): Promise<void> {
   const { request, response, signal } = exchange;

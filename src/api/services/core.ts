@@ -44,8 +44,8 @@ export interface AdmittedCaller
     Pick<Principal, 'userId' | 'balance' | 'headers'> {}
 
 /**
- * The core: authenticates, validates and handles the calls of every edge. It is in this process
- * (createCore) or in another one (createRemoteCore). `C` is what it knows of a caller. Errors are
+ * Authenticates, validates, and handles the calls of all interfaces, in this process (createCore)
+ * or in another one (createRemoteCore). `C` is the type of an authenticated caller. Errors are
  * faults.
  */
 export interface Core<C extends AdmittedCaller = Principal> {

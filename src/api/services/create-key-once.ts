@@ -26,10 +26,10 @@ interface CreateKeyCall {
 }
 
 /**
- * Creates a key, one for all calls with the same idempotency key. A repeated call returns the same
- * secret, which is kept for as long as the idempotency key, encrypted with the secrets of the
+ * Creates one key for all calls with the same idempotency key. A repeated call returns the same
+ * secret, which is stored as long as the idempotency key, encrypted with the secrets of the
  * service. `requestOf` returns the key to create. Throws `conflict` like beginSubmission(), and if
- * the secret was encrypted with a key that the service has lost.
+ * the service has lost the key that encrypted the secret.
  */
 export async function createKeyOnce(
   context: JobContext,

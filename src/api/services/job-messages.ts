@@ -18,7 +18,10 @@ import { toMessage } from './to-message.ts';
 /** The message Job as a plain object. */
 export type JobMessage = MessageInitShape<typeof JobSchema>;
 
-/** Conversion of jobs to the message Job, with as few store calls for several jobs as for one. */
+/**
+ * Conversion of jobs to the message Job. The number of store calls does not grow with the number of
+ * jobs.
+ */
 export interface JobMessages {
   /** Returns the messages for the owner of the jobs, in the same order. */
   forOwner(jobs: readonly Job[]): Promise<JobMessage[]>;

@@ -37,8 +37,8 @@ import { type RecordReads, recordReads } from './record-reads.ts';
 async function showFiles(context: JobContext, job: Job, { principal, responseHeaders }: Call) {
   const files = await listFiles(context, job);
   responseHeaders[tagHeader] = jobTag(context.clock, job, files.length);
-  // A link gives access to the contents, so operators create, and the audit log records, one per
-  // file.
+  // A link gives access to the contents. Operators therefore create one link per file, and the
+  // audit log records each.
   const isOperator = principal.role === 'operator';
   return {
     files: files.map((file) =>
@@ -134,7 +134,7 @@ export function jobServiceHandlers(context: JobContext): Handlers {
     ),
     handle(method.retryJob, async (request, call) => {
       const source = await find(request, call);
-      // Read first: an error after the charge would be reported for a retry that was accepted.
+      // Read before the charge: an error after it would report an accepted retry as failed.
       const warning = await retryWarning(context, source);
       const job = await derive(retry, method.retryJob, request, source, call);
       if (warning !== null) call.responseHeaders[warningHeader] = warning;

@@ -9,7 +9,10 @@ import { submit } from '../../jobs/steps/submit.ts';
 import { streamText } from './body-stream.ts';
 import type { Handler, Handlers, StreamHandler } from './handlers.ts';
 
-/** Returns the handlers of all methods with a step of a job, by the step, whatever their kind. */
+/**
+ * Returns the handlers of all methods on jobs, which depend only on the step of the method, not on
+ * the kind.
+ */
 export function jobHandlers(context: JobContext): Handlers {
   const unary = new Map<string, Handler>();
   const stream = new Map<string, StreamHandler>();

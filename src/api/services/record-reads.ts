@@ -166,8 +166,8 @@ function toItemMessage(context: JobContext, job: Job, entry: RecordEntry) {
 }
 
 /**
- * Returns the address of the drawn picture of an item: those in the pages of the sandbox do not
- * exist.
+ * Returns the address of the placeholder picture of an item: the pictures in pages of the sandbox
+ * do not exist.
  */
 const sandboxPicture = (
   { market }: Job,
@@ -175,7 +175,7 @@ const sandboxPicture = (
   { key, title }: ItemValues,
 ) => sandboxPictureUrl(market, key ?? title ?? `${unit.unit.key} ${position}`);
 
-/** Requires an export without a format to be one of lines, and to have no other selection. */
+/** Requires an export without a format to be one of lines, without any other selection. */
 function requireNoSelection(
   isLines: boolean,
   columns: string,

@@ -31,7 +31,7 @@ interface SubmitResponse {
  * Waits for the end of a submitted job, up to the wait that the call requested. Then adds the
  * outcome to the response, and the credits and the time spent waiting to its headers. `read` makes
  * a call for the same caller. The response stays unchanged if the job has not ended when the wait
- * expires, and if a read fails: the job was accepted, so an error would be wrong.
+ * expires, or if a read fails: the job was accepted, so the call must not fail.
  */
 export async function addOutcome<C>(
   method: DescMethod,

@@ -4,11 +4,11 @@ import { sameText } from '../../base/sealing.ts';
 import type { LinkSecrets } from '../../links/secrets.ts';
 
 /**
- * Metadata of the GetSession call with which a gateway checks a caller's key. The call checks the
- * rate limit without counting; the call that follows is counted. Its value names the method that
- * follows, which the key must allow, and is signed: sent by anybody but a gateway, it would bypass
- * the rate limit. With another call, it names that call's method, and the rate limit ignores the
- * call: it is part of a submit that waits.
+ * Metadata of the GetSession call with which a gateway checks the key of a caller. GetSession
+ * checks the rate limit without counting, because the call that follows is counted. The value names
+ * the following method, which the key must allow. It is signed: otherwise any client could use it
+ * to bypass the rate limit. On any other call, the value names the method of the call itself, and
+ * the rate limit ignores the call, because it is part of a submit that waits.
  */
 export const admissionMetadata = 'gleaner-admission';
 

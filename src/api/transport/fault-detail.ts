@@ -110,7 +110,8 @@ export function toConnectError(thrown: unknown): ConnectError {
 }
 
 /**
- * Returns the RPC code. Clients retry after ABORTED: only conflicts that end by themselves have it.
+ * Returns the RPC code. Clients retry after ABORTED, so only conflicts that resolve by themselves
+ * have it.
  */
 function codeOf({ code, retryAfterMs }: Fault): Code {
   if (code === 'conflict' && retryAfterMs !== undefined) return Code.Aborted;
@@ -181,8 +182,8 @@ const names = submitOptionFields.map((field) => ({
 }));
 
 /**
- * Returns an error of a submission as RPC reports it: problems of its options are in the metadata.
- * Handlers locate them in the query, as REST does. Returns any other error unchanged.
+ * Moves the problems of a submission's options from the query, where handlers locate them as in
+ * REST, to the metadata. Returns any other error unchanged.
  */
 export function placeInMetadata(method: DescMethod, thrown: unknown): unknown {
   if (!(thrown instanceof Fault) || thrown.problems.length === 0 || !takesSubmitOptions(method))

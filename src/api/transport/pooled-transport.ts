@@ -2,15 +2,15 @@ import type { Transport } from '@connectrpc/connect';
 import { defaultConnectionLimits } from '../../base/connections.ts';
 
 /**
- * Maximum calls in progress per connection. The core counts a stream for a moment after its call
- * was cancelled, so that as many calls as were cancelled can begin.
+ * Maximum calls in progress per connection. Below the stream limit of the core, which counts the
+ * stream of a cancelled call for a moment.
  */
 const maxCalls = defaultConnectionLimits.maxStreams / 2;
 
 /**
- * Spreads calls over as many connections as they need: `create` creates a transport with a
- * connection of its own. Calls above the maximum streams of one connection would wait in line,
- * behind calls that wait for a job.
+ * Spreads calls over as many connections as they need. `create` creates a transport with a new
+ * connection. Otherwise calls above the stream limit of one connection would wait behind calls that
+ * wait for a job.
  */
 export function poolTransports(create: () => Transport): Transport {
   const pool: { transport: Transport; calls: number }[] = [];

@@ -18,7 +18,7 @@ export interface ReceiveOptions {
 }
 
 /**
- * Returns a request as the handlers of Connect take it, or null if its authority is missing or
+ * Converts a request for the handlers of Connect. Returns null if its authority is missing or
  * malformed. Large bodies are read within the memory budget.
  */
 export function receiveCall(
@@ -93,8 +93,8 @@ function createLeaveSignal(response: RpcResponse): AbortSignal {
 const protocolHeaders = /^(?:content-type|content-encoding|accept-encoding|(?:connect|grpc)-.*)$/;
 
 /**
- * Returns the headers of the protocol, which Connect reads and copies for each call. Handlers read
- * all others from the request. The length of a body is checked where it is read.
+ * Returns the headers that Connect reads and copies for each call. Handlers read all other headers
+ * from the request. The length of a body is checked where it is read.
  */
 function protocolHeadersOf(headers: IncomingHttpHeaders): Headers {
   const header = new Headers();

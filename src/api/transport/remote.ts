@@ -56,9 +56,9 @@ export interface RemoteCore extends Core<RemoteCaller> {
 }
 
 /**
- * Wraps a transport so that no call outlives its reader or this process: a call that waits is
- * repeated without its wait when `stopping` aborts, and a reader that leaves a stream ends the
- * call, which would keep its connection and the core busy.
+ * Wraps a transport so that no call outlives its reader or this process. When `stopping` aborts, a
+ * call that waits is repeated without its wait. When a reader leaves a stream, the call ends;
+ * otherwise it would keep its connection and the core busy.
  */
 function endingTransport(transport: Transport, stopping: AbortSignal): Transport {
   return {
@@ -144,8 +144,8 @@ export function createRemoteCore(
     }
   };
   /**
-   * A submit that waits is a submit, and reads that wait: unlike the submit, reads can be repeated
-   * when this process stops. The core counts them as one request.
+   * A submit that waits is sent as a submit and reads that wait: unlike the submit, the reads can
+   * be repeated when this process stops. The core counts them as one request.
    */
   const submitAndWait = async (method: DescMethod, request: Message, call: Call<RemoteCaller>) => {
     const { credentials } = call.principal;

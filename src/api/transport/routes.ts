@@ -145,8 +145,8 @@ const optionMetadata: readonly string[] = [
 ];
 
 /**
- * Returns the options of a submission in its metadata, and their problems. A name with their prefix
- * that is unknown is one: a misspelled ceiling must not charge.
+ * Reads the options of a submission from its metadata. An unknown name with the prefix of options
+ * is a problem: a misspelled credit limit must not lead to a charge.
  */
 function optionsOfCall(request: RpcRequest): Pick<Call, 'submitOptions' | 'problems'> {
   const { options, problems } = readSubmitOptions(

@@ -51,7 +51,8 @@ export function sendText(
 }
 
 /**
- * Sends a response of one message at once. Separate writes of its head, message, and end cost more.
+ * Sends the head, the message, and the end of a unary response with one write. Separate writes cost
+ * more.
  */
 async function sendMessage(
   { response, responseHeaders }: RpcExchange,

@@ -114,7 +114,7 @@ async function scopeOf({ store }: JobContext, job: Job, path: string): Promise<R
  * after each part.
  */
 
-/** Most conversions of this process, and most of one user, that have begun and not ended. */
+/** Maximum conversions in progress, in this process and per user. */
 const maxConversions = 64;
 const maxPerUser = 8;
 /** Parts that are produced at a time. */
@@ -128,8 +128,8 @@ let total = 0;
 
 /**
  * Returns the bytes of a conversion, produced within the limits of the process. A reader that
- * pauses holds no other one up. Throws `rate_limited` if the user, or all users together, have too
- * many.
+ * pauses does not block others. Throws `rate_limited` if the user, or all users together, have too
+ * many conversions.
  */
 export function limitConversion(
   { id: jobId, userId }: { id: string; userId: string },
@@ -202,8 +202,8 @@ function uniqueName({ name, type }: Column, columns: ReadonlyMap<string, Column>
 }
 
 /**
- * Returns a column as delivered tables have it, which keep the types of their first version: lists
- * as JSON text, and times as text.
+ * Returns a column with its type in delivered tables, which keep the types of their first version:
+ * lists are JSON text, and times are text.
  */
 const deliveredColumn = ({ name, steps, type }: Column): Column => ({
   name,

@@ -84,8 +84,8 @@ export interface LinkHints {
 }
 
 /**
- * Returns the first addresses of a record by the names of its members: markets name them
- * differently, and not every page has them.
+ * Finds the first addresses of a record by the names of its members, because markets use different
+ * names and not every page has addresses.
  */
 export function recordLinks(
   record: ExactObject,
@@ -121,8 +121,7 @@ function namedParts(name: string, value: ExactJson): NamedValue[] {
 }
 
 /**
- * Returns the address of a page by its path, or null for text that is no path, and without an
- * origin.
+ * Returns the address of a page by its path. Null without an origin, or if the text is not a path.
  */
 function pageUrl(origin: string | null, path: string): string | null {
   if (origin === null || !pathForm.test(path)) return null;

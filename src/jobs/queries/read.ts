@@ -216,8 +216,8 @@ export async function list(
 }
 
 /**
- * Reads the parts of a job that a view needs. Links for operators need no key, like those of
- * CreateFileLink: the key of the owner, which the others need, is not theirs.
+ * Reads the parts of a job that a view needs. Links for operators work without an API key, as those
+ * of CreateFileLink do, because operators do not have the key of the owner.
  */
 export async function snapshotOf(
   context: JobContext,

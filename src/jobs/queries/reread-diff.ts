@@ -20,8 +20,8 @@ const maxRecords = 100;
 const recordsPerTurn = 100;
 
 /**
- * Creates the function that compares an ended reread with the first job. It throws `conflict` for
- * another job, and `results_deleted` if the records of either job were deleted.
+ * Creates the function that compares an ended reread with the first job. It throws `conflict` for a
+ * job that is not an ended reread, and `results_deleted` if the records of either job were deleted.
  */
 export function createDifferences(): (context: JobContext, job: Job) => Promise<Differences> {
   const scans = createScans<Differences>(({ records }) => 1_000 + 500 * records.length);

@@ -16,7 +16,7 @@ export interface Scans<Result extends NonNullable<unknown>> {
   of(job: Job, name: string, scan: () => Promise<Result>): Promise<Result>;
 }
 
-/** Creates the results of scans, with at most a few scans at a time, one user after the other. */
+/** Creates the results of scans. Runs a few scans at a time, in turn for each user. */
 export function createScans<Result extends NonNullable<unknown>>(
   sizeOf: (result: Result) => number,
 ): Scans<Result> {

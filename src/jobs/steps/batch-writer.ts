@@ -41,10 +41,10 @@ export interface BatchWriter {
 const minFlushBytes = 1024 ** 2;
 
 /**
- * Creates the writer of a claimed batch. While the blob store is unavailable the writer keeps the
- * records in memory and retries until `signal` aborts, so pages are not fetched again. Records
- * share their memory with pages: once it is full of them, they are written early and read again for
- * the final segment.
+ * Creates the writer of a claimed batch. While the blob store is unavailable, the writer keeps the
+ * records in memory and retries until `signal` aborts, so that pages are not fetched again. Records
+ * and pages share one memory limit: when records fill it, they are written early, and read again
+ * for the final segment.
  */
 export function createBatchWriter(
   context: JobContext,
@@ -67,7 +67,7 @@ export function createBatchWriter(
   let written = 0;
   let writing: Promise<unknown> = Promise.resolve();
   const persist = <T>(write: () => Promise<T>) => untilWritten(context, batch, write, signal);
-  /** Removes unreferenced segments. The end of the job removes those for which this fails. */
+  /** Removes unreferenced segments. If this fails, the end of the job removes them. */
   const discard = (paths: readonly string[]) =>
     paths.length === 0 ? undefined : context.blobs.remove(paths).catch(() => {});
   const drop = (indexes: Iterable<number>) => {

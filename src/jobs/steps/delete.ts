@@ -16,8 +16,8 @@ import { cancel } from './decide.ts';
 
 /**
  * Deletes an ended job: its files, then its batches and the job, leaving a summary for audits.
- * Returns false, and deletes nothing, if the job has not ended. Each step can be repeated: until
- * the last one the job is found again by its age or its owner.
+ * Returns false, and deletes nothing, if the job has not ended. Can be repeated after a crash:
+ * until the last step, the job is found again by its age or its owner.
  */
 export async function deleteJob(
   { store, blobs, clock, log }: JobContext,
@@ -74,7 +74,7 @@ export function filesExpireAt(
 }
 
 /**
- * Removes the deleted files of a job from the result storage, and stores that this is repeated. The
+ * Removes the deleted files of a job from the result storage, and schedules a later repetition. The
  * sweep also calls this.
  */
 export async function removeDeletedFiles(
@@ -112,10 +112,10 @@ const maxMs = 5_000;
 export const eraseDelayMs = 60_000;
 
 /**
- * Erases a deleted user: keys and other records, then the jobs. Deletes the user's test account,
- * which is then erased like a user. Cancels jobs that a call submitted while the deletion began.
- * The ledger remains without notes. Returns true at the end, which is at least a minute after the
- * start; otherwise the sweep calls again. Each step can be repeated after a crash.
+ * Erases a deleted user: keys and other records, then the jobs. Deletes the test account of the
+ * user, which is then erased in the same way. Cancels jobs that were submitted while the deletion
+ * began. The ledger remains, without notes. Returns true when complete, at the earliest a minute
+ * after the start; until then the sweep calls again. Each step can be repeated after a crash.
  */
 export async function eraseUser(context: JobContext, user: User): Promise<boolean> {
   const { store, clock, log } = context;

@@ -24,8 +24,8 @@ export type Dispatched = 'dispatched' | 'closed' | 'idle' | 'partial' | 'unqueue
 const publishRetryMs = 5_000;
 
 /**
- * Size of a window as a multiple of the origin's concurrency, so that no permit waits for a
- * dispatch.
+ * Size of a window as a multiple of the concurrency limit of the origin, so that a free permit
+ * always finds a batch.
  */
 const requestsPerPermit = 2;
 
@@ -151,7 +151,7 @@ export async function failUnqueued(context: JobContext, job: Job): Promise<Job> 
     message: 'The work could not be queued: the message broker did not respond.',
   };
   const failed = await failUnits(context, job, ['waiting', 'queued'], notQueued);
-  // Settling refunds them now, unless a worker has a batch whose message arrived after all.
+  // The end of the job refunds them now, unless a worker has claimed a batch whose message arrived.
   await finalizeJob(context, job.id);
   if (kind.unqueued === 'refuse' && failed === job.totalUnits)
     throw new Fault(

@@ -50,7 +50,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   const merged = await mergedFileOf(context, job, units.success);
   const file = merged?.file ?? null;
   await replaceSegments(context, job, merged, counts.batches.success).catch((error) => {
-    // Without results there is little to remove, and the refund does not wait for the storage.
+    // A job without results has few files to remove, and its refund does not wait for the storage.
     if (units.success > 0) throw error;
   });
   if (job.pagesUntil !== null) await removePagePlaces(store, job.id);

@@ -112,7 +112,7 @@ export async function beginSubmission<M extends DescMethod>(
     first.response === null
       ? null
       : (fromJsonString(method.output, first.response) as MessageShape<M['output']>);
-  // The earlier call may have written the job, even if this call fails before it finds out.
+  // The earlier call may have written the job, even if this call fails before reading it.
   return { method, key, jobId: first.jobId, response, jobMayExist: true };
 }
 

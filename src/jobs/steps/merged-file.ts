@@ -61,10 +61,10 @@ export async function compile(
 }
 
 /**
- * Resumes an end that was interrupted after its merged file was stored with the job: writes the
- * file again. Keeps it, and moves no rows, if the batches result in other contents, as another
- * version of the program could write another head. Throws `storage_damaged` if the file is missing,
- * too.
+ * Continues the end of a job that was interrupted after its merged file was stored with the job:
+ * writes the file again. If the batches result in other contents, for example because another
+ * version of the program writes another head, keeps the file and moves no rows. Throws
+ * `storage_damaged` if the file is then missing.
  */
 export async function resumeMerged(
   context: JobContext,

@@ -18,7 +18,7 @@ import { findRecent, type StoredResult } from '../reuse.ts';
 import { requireTestSpace } from '../sandbox.ts';
 import type { UnitTarget } from './unit-result.ts';
 
-/** Reports the records of one unit, page by page, and its faults to the drift watch. */
+/** Reports the records and the faults of one unit to the drift watch, page by page. */
 export interface DriftObserver {
   /** Records the fields of the next record whose values on its page contradict each other. */
   contradictions(fields: readonly string[]): void;
@@ -27,7 +27,7 @@ export interface DriftObserver {
 }
 
 /**
- * Observer of the pages of the sandbox, and of kept pages, which were observed when they were read.
+ * Observer for pages of the sandbox and for kept pages, which were observed when they were fetched.
  */
 const ignoring: DriftObserver = { contradictions: () => {}, page: () => {}, fault: () => {} };
 
@@ -137,8 +137,8 @@ export async function* limitRecords(
       }
       look(next.value.entries);
       yield next.value;
-      // Frees the entries: readers and consumers may still refer to the page while the next one is
-      // fetched.
+      // Frees the entries, because readers and consumers may refer to the page while the next one
+      // is fetched.
       next.value.entries.length = 0;
     }
     return next.value;

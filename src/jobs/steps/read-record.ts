@@ -15,7 +15,10 @@ const maxCrawlBytes = 1024 * 1024;
 /** Maximum bytes of a record. */
 export const maxRecordBytes = 16_000_000;
 
-/** Page access of an attempt. `keptAt`: time at which its pages were read, if they are kept ones. */
+/**
+ * Page access of an attempt. `keptAt`: time at which its pages were fetched, if they are kept
+ * pages.
+ */
 export type PageAccess = ReadContext & { keptAt: number | undefined };
 
 /** Reads the record of a unit, or reuses that of a recent job. */
