@@ -171,14 +171,9 @@ export function createPageKeeper(context: JobContext, { userId }: Job, batch: Ba
       if (units.size === 0) return null;
       const free = settings.keptPageBytes - (await sharedCounts.keptPageBytes(userId));
       const left = Math.min(free, maxBatchBytes - current.bytes);
-      written = await writeFile(
-        context,
-        batch,
-        pageFilePath(batch, ++writes),
-        current,
-        units,
-        left,
-      );
+      writes += 1;
+      const path = pageFilePath(batch, writes);
+      written = await writeFile(context, batch, path, current, units, left);
       return written.pages;
     },
     async commit() {
@@ -211,6 +206,15 @@ interface WrittenPages {
   pages: KeptPages;
 }
 
+/** Returns the pages of units by the ids of their locations. Equal pages have one. */
+function capturedById(jobId: string, units: Iterable<UnitPages>): Map<string, CapturedPage> {
+  const captured = new Map<string, CapturedPage>();
+  for (const { pages } of units) {
+    for (const page of pages) captured.set(placeId(jobId, page), page);
+  }
+  return captured;
+}
+
 /** Writes the next file of a batch with the kept pages `current`, of up to `left` bytes. */
 async function writeFile(
   { store, blobs, clock, settings }: JobContext,
@@ -220,14 +224,10 @@ async function writeFile(
   units: ReadonlyMap<number, UnitPages>,
   left: number,
 ): Promise<WrittenPages> {
-  const captured = new Map(
-    [...units.values()].flatMap(({ pages }) => pages.map((page) => [placeId(jobId, page), page])),
-  );
-  const placesById = new Map(
-    (await store.pagePlaces.find({ id: { in: [...captured.keys()] } }, { order: [] })).map(
-      (pagePlace) => [pagePlace.id, pagePlace],
-    ),
-  );
+  const captured = capturedById(jobId, units.values());
+  const ids = [...captured.keys()];
+  const storedPlaces = await store.pagePlaces.find({ id: { in: ids } }, { order: [] });
+  const placesById = new Map(storedPlaces.map((pagePlace) => [pagePlace.id, pagePlace]));
   const parts = [await warcInfo(settings.version, clock.now())];
   const places: PagePlace[] = [];
   let bytes = parts[0]!.length;
@@ -254,18 +254,15 @@ async function writeFile(
   };
   if (isKept) pages.bytes += bytes;
   for (const [index, unit] of units) {
-    pages.units[index] = unit.pages.flatMap(({ records: _, ...page }) => {
+    const unitPages: KeptPage[] = [];
+    for (const { records: _, ...page } of unit.pages) {
       const pagePlace = placesById.get(placeId(jobId, page));
-      return pagePlace
-        ? {
-            ...page,
-            file: fileAt(pagePlace.path),
-            offset: pagePlace.offset,
-            length: pagePlace.length,
-          }
-        : [];
-    });
-    pages.missed += unit.missed + unit.pages.length - pages.units[index].length;
+      if (pagePlace === undefined) continue;
+      const { offset, length } = pagePlace;
+      unitPages.push({ ...page, file: fileAt(pagePlace.path), offset, length });
+    }
+    pages.units[index] = unitPages;
+    pages.missed += unit.missed + unit.pages.length - unitPages.length;
   }
   return { units: [...units.keys()], places, pages };
 }
@@ -283,6 +280,9 @@ export async function keptUnitsOf(
   if (rereadOf === null) return batch.pages?.units ?? {};
   return (await readBatch(store, rereadOf, batch.seq))?.pages?.units ?? {};
 }
+
+const pageNotKept = ({ path }: PageRequest): Fault =>
+  new Fault('page_not_kept', `The page ${path} was not kept, or was deleted.`);
 
 /** Batches of the first job by the batches that read their pages again. */
 const sources = new WeakMap<Batch, Promise<Batch | null>>();
@@ -320,18 +320,15 @@ export async function openKeptSession(
     async fetch(request) {
       const digest = requestDigest(request);
       const page = pages.findLast((each) => each.request === digest);
-      const missing = new Fault(
-        'page_not_kept',
-        `The page ${request.path} was not kept, or was deleted.`,
-      );
       const path = page && source?.pages?.files[page.file]?.path;
-      if (!page || !path) throw missing;
+      if (!page || !path) throw pageNotKept(request);
       const { offset, length, url, at } = page;
       const range = { start: offset, end: offset + length - 1 };
       const stored = await context.blobs.read(path, range).catch((error) => {
-        throw Fault.from(error).code === 'not_found' ? missing : error;
+        throw Fault.from(error).code === 'not_found' ? pageNotKept(request) : error;
       });
-      const response = await readPage(Buffer.concat(await Array.fromAsync(stored)), pageBytes);
+      const records = Buffer.concat(await Array.fromAsync(stored));
+      const response = await readPage(records, pageBytes);
       // Another unit may have got the same page at another time.
       return { ...response, url, at };
     },

@@ -8,6 +8,7 @@ import { seriesOf } from '../contract/track.ts';
 import { describePauseReason } from '../fetch/request-outcome.ts';
 import type { Plan } from '../kinds/kind.ts';
 import { parseHold, problemsOfHold } from '../quality/data-quality.ts';
+import type { Backlog } from '../store/batches.ts';
 import type { Job, Mode } from '../store/documents.ts';
 import type { OriginPause } from '../store/origin-state.ts';
 import { approvalWaitMs, type JobContext } from './context.ts';
@@ -113,10 +114,17 @@ async function timing(
     ...findStart(context, jobType, mode, origins, visiblePauses, needsApproval),
     durationSeconds: BigInt(estimateSeconds(context, jobType, origins, minutes)),
     durationIsMinimum: jobType.reader.sort === 'list',
-    batchesAhead: backlog
-      .filter((row) => row.market === jobType.market.name)
-      .reduce((sum, { queued, claimed }) => sum + queued + claimed, 0),
+    batchesAhead: countAhead(backlog, jobType.market.name),
   };
+}
+
+/** Counts the queued and claimed batches of a market. */
+function countAhead(backlog: readonly Backlog[], market: string): number {
+  let count = 0;
+  for (const row of backlog) {
+    if (row.market === market) count += row.queued + row.claimed;
+  }
+  return count;
 }
 
 /** Returns a pause with the time of day at which it ends. */
@@ -177,8 +185,9 @@ function findStart(
   const now = clock.now();
   const delays: MessageInitShape<typeof QuoteDelaySchema>[] = [];
   if (needsApproval) {
-    const message = `An operator must approve the job. It is rejected if undecided after ${approvalWaitMs / 3_600_000} hours.`;
-    delays.push({ reason: 'approval', message });
+    const hours = approvalWaitMs / 3_600_000;
+    const deadline = `It is rejected if undecided after ${hours} hours.`;
+    delays.push({ reason: 'approval', message: `An operator must approve the job. ${deadline}` });
   }
   const isWaiting = !isOpen(context, { kind: kind.name, market: market.name, mode });
   const opensAt = isWaiting ? nextWithin(settings.workingHours!, now) : now;
@@ -193,8 +202,12 @@ function findStart(
     const pause = paused.get(origin);
     if (pause === undefined) continue;
     const name = region === '' ? origin : `${market.name}/${region}`;
-    const message = `${name}: ${describePauseReason(pause.reason)}`;
-    delays.push({ reason: 'origin_paused', region, until: timestampFromMs(pause.until), message });
+    delays.push({
+      reason: 'origin_paused',
+      region,
+      until: timestampFromMs(pause.until),
+      message: `${name}: ${describePauseReason(pause.reason)}`,
+    });
   }
   // Units of other origins begin during a pause.
   const resumesAt = Math.min(...origins.map(({ origin }) => paused.get(origin)?.until ?? now));

@@ -143,7 +143,8 @@ export async function writeSegment(
   const { files } = jobTypes.of(job).kind;
   const format = files.batch ?? files.job;
   const pack: Rows = format ?? recordsOnly;
-  const [head, tail] = files.batch ? [files.batch.head(job), files.batch.tail(job)] : ['', ''];
+  const head = files.batch?.head(job) ?? '';
+  const tail = files.batch?.tail(job) ?? '';
   const start = Buffer.byteLength(head);
   const composed = { ...noRows(), bytes: start };
   const content = async function* () {
@@ -355,10 +356,12 @@ async function readRun(
   if (stored.length !== end - start) throw damagedFile(path, `ends before byte ${end}`);
   return run.map((at) => {
     const [offset, bytes, checksum] = records[at]!;
-    const record = stored.subarray(offset - start, offset - start + bytes);
-    if (checksum !== undefined && crc32(record) !== checksum)
+    const from = offset - start;
+    const content = stored.subarray(from, from + bytes);
+    if (checksum !== undefined && crc32(content) !== checksum)
       throw damagedFile(path, `has another record of unit ${at} than was written`);
-    return [at, encoding === 'csv' ? Buffer.from(readCsvField(record.toString())) : record];
+    const record = encoding === 'csv' ? Buffer.from(readCsvField(content.toString())) : content;
+    return [at, record];
   });
 }
 

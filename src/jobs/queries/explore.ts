@@ -123,8 +123,10 @@ export function createExplorer(context: JobContext, limits = foundLimits): Explo
       requireResults(job);
       if (unit !== undefined) return listUnit(context, job, { unit, position, limit, after });
       const { selection, positions } = select(job, text, status);
-      if (selection.isAll && !text.only)
-        return { ...(await listInOrder(context, job, status, limit, after)), total: null };
+      if (selection.isAll && !text.only) {
+        const page = await listInOrder(context, job, status, limit, after);
+        return { ...page, total: null };
+      }
       const [from] = readPlace(after);
       const all = await positions();
       const page = all.subarray(2 * from, 2 * (from + limit));
@@ -150,18 +152,17 @@ function createMatches({ keyOf, compare }: Selection, limits: typeof foundLimits
   return {
     /** Adds an entry. `cells` is null for a failed unit. Throws `invalid` above the limits. */
     add({ unit: { index }, position }: Entry, cells: Cell[] | null): void {
-      if (sortable.length >= limits.sorted)
-        throw tooMany(
-          'sort',
-          `A sort takes at most ${limits.sorted} records: select fewer by a filter`,
-        );
-      if (pairs.length >= 2 * limits.unsorted)
-        throw tooMany(
-          'filter',
-          `A list has at most ${limits.unsorted} records that match: select fewer`,
-        );
-      if (keyOf === null) pairs.push(index, position);
-      else sortable.push({ key: cells === null ? null : keyOf(cells), unit: index, position });
+      const { sorted, unsorted } = limits;
+      if (sortable.length >= sorted)
+        throw tooMany('sort', `A sort takes at most ${sorted} records: select fewer by a filter`);
+      if (pairs.length >= 2 * unsorted)
+        throw tooMany('filter', `A list has at most ${unsorted} records that match: select fewer`);
+      if (keyOf === null) {
+        pairs.push(index, position);
+        return;
+      }
+      const key = cells === null ? null : keyOf(cells);
+      sortable.push({ key, unit: index, position });
     },
     /** Returns the pairs in the order of the sort, or as they were added. */
     positions(): Int32Array {
@@ -214,9 +215,10 @@ async function listInOrder(
   const [from, position] = readPlace(after);
   const items: Entry[] = [];
   for await (const entry of readEntries(context, job, { from, ...scopeOf(status) })) {
-    const { unit } = entry;
-    if (unit.index < from || (unit.index === from && entry.position < position)) continue;
-    if (items.length === limit) return { items, next: placeToken(unit.index, entry.position) };
+    const { index } = entry.unit;
+    const isBefore = index < from || (index === from && entry.position < position);
+    if (isBefore) continue;
+    if (items.length === limit) return { items, next: placeToken(index, entry.position) };
     items.push(entry);
   }
   return { items, next: null };
@@ -236,7 +238,8 @@ async function listUnit(
   const [, from] = readPlace(after);
   const items: Entry[] = [];
   for await (const entry of readEntries(context, job, { unit, failed: true })) {
-    if (entry.position < from || entry.position !== (position ?? entry.position)) continue;
+    if (entry.position < from) continue;
+    if (position !== undefined && entry.position !== position) continue;
     if (items.length === limit)
       return { items, next: placeToken(unit, entry.position), total: null };
     items.push(entry);
@@ -267,9 +270,10 @@ async function* recordsAt(
   positions: () => Promise<Int32Array>,
 ): AsyncGenerator<Entry> {
   const all = await positions();
-  if (all.length > 2 * maxSortedRows) {
-    const message = `A sorted export has at most ${maxSortedRows} records, and this one ${all.length / 2}: export without a sort`;
-    throw tooMany('sort', message);
+  const total = all.length / 2;
+  if (total > maxSortedRows) {
+    const problem = `A sorted export has at most ${maxSortedRows} records, and this one ${total}`;
+    throw tooMany('sort', `${problem}: export without a sort`);
   }
   for (let from = 0; from < all.length; from += 2 * rowsPerRead) {
     const entries = await entriesAt(context, job, all.subarray(from, from + 2 * rowsPerRead));

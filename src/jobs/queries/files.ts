@@ -82,9 +82,10 @@ export async function exportFile(
   const entries = only === '' ? all : changedEntries(context, job, all);
   const { contentType, extension } = formatInfo[format];
   const { columns, rows } = tableOf(context, job, entries, choice);
+  const baseName = name.replace(/\.gz$/, '').replace(/\.[a-z]+$/, '');
   return {
     contentType,
-    fileName: `${name.replace(/\.gz$/, '').replace(/\.[a-z]+$/, '')}${extension}`,
+    fileName: `${baseName}${extension}`,
     bytes: limitConversion(job, createFormat(format, columns)(rows)),
   };
 }
@@ -101,9 +102,14 @@ async function scopeOf({ store }: JobContext, job: Job, path: string): Promise<R
   const batches = await store.batches.find({ jobId: job.id });
   const batch = batches.find(({ file }) => file?.path === path);
   if (batch) return { batch: batch.seq };
-  for await (const placed of readIndexedBatches(store, job.id, ({ success }) => success > 0)) {
-    for (const { index, outcome } of unitsOf(job, placed))
+  for await (const indexedBatch of readIndexedBatches(
+    store,
+    job.id,
+    ({ success }) => success > 0,
+  )) {
+    for (const { index, outcome } of unitsOf(job, indexedBatch)) {
       if (outcome?.status === 'SUCCESS' && outcome.file?.path === path) return { unit: index };
+    }
   }
   return null;
 }
@@ -138,8 +144,11 @@ export function limitConversion(
   const own = running.get(userId) ?? 0;
   if (own >= maxPerUser || total >= maxConversions) {
     const whose = own >= maxPerUser ? `You have ${own}` : `The service has ${total}`;
-    const message = `${whose} conversions of records in progress, which is the limit. Wait until one has ended.`;
-    throw new Fault('rate_limited', message, { retryAfterMs: retryMs });
+    throw new Fault(
+      'rate_limited',
+      `${whose} conversions of records in progress, which is the limit. Wait until one has ended.`,
+      { retryAfterMs: retryMs },
+    );
   }
   return convert({ userId, jobId }, bytes);
 }

@@ -135,7 +135,8 @@ export function createReadView(context: JobContext): ReadView {
     if (view?.second !== second || !isDeepStrictEqual(view.job, job)) {
       const { tag, snapshot, render } = await prepareView(context, method, job, request, role);
       const parts = 1 + (snapshot.batches?.length ?? 0) + (snapshot.failures?.length ?? 0);
-      view = { job, second, tag, message: Object.freeze(await render()), bytes: parts * partBytes };
+      const message = Object.freeze(await render());
+      view = { job, second, tag, message, bytes: parts * partBytes };
       views.set(key, view);
     }
     const { tag, message } = view;
@@ -184,10 +185,8 @@ async function prepareView(
     tag: tagOf(context.clock, snapshot, waiting),
     render: async () => {
       const message = await view.show(snapshot);
-      return create(
-        method.output,
-        waiting === null ? message : { ...message, waitingFor: `waiting for ${waiting}` },
-      );
+      if (waiting === null) return create(method.output, message);
+      return create(method.output, { ...message, waitingFor: `waiting for ${waiting}` });
     },
   };
 }
@@ -239,12 +238,10 @@ export async function snapshotOf(
     else if (need === 'units') snapshot.units = await listUnits(context, job);
     else if (need === 'failures') snapshot.failures = await listFailures(context, job, snapshot);
     else if (need === 'only') snapshot.unit = await onlyUnit(context, job);
-    else
-      snapshot.unit = await requestedUnit(
-        context,
-        job,
-        (request as unknown as Record<string, string>)[need.unit]!,
-      );
+    else {
+      const key = (request as unknown as Record<string, string>)[need.unit]!;
+      snapshot.unit = await requestedUnit(context, job, key);
+    }
   }
   return snapshot;
 }
@@ -272,8 +269,8 @@ async function listFailures(
 ): Promise<Failures> {
   const failures: Failures = [];
   if (job.finishedAt === null || counts!.units.failed === 0) return failures;
-  for await (const placed of readIndexedBatches(context.store, job.id, mayHoldFailed(job))) {
-    for (const { unit, outcome, index } of unitsOf(job, placed)) {
+  for await (const indexedBatch of readIndexedBatches(context.store, job.id, mayHoldFailed(job))) {
+    for (const { unit, outcome, index } of unitsOf(job, indexedBatch)) {
       if (outcome?.status === 'FAILED')
         failures.push({ unit, message: outcome.message, place: index });
       if (failures.length === maxFailures) return failures;

@@ -54,8 +54,12 @@ export async function listFiles(
 
 /** Yields the files of a job's units. */
 async function* unitFiles(store: Store, job: Job) {
-  for await (const placed of readIndexedBatches(store, job.id, ({ success }) => success > 0)) {
-    for (const { outcome, index, unit } of unitsOf(job, placed)) {
+  for await (const indexedBatch of readIndexedBatches(
+    store,
+    job.id,
+    ({ success }) => success > 0,
+  )) {
+    for (const { outcome, index, unit } of unitsOf(job, indexedBatch)) {
       if (outcome?.status === 'SUCCESS' && outcome.file)
         yield { file: outcome.file, index, key: unit.key };
     }
@@ -111,11 +115,15 @@ async function* lines(
   provenance: boolean,
 ): AsyncGenerator<string | Uint8Array> {
   const { store } = context;
-  for await (const placed of readIndexedBatches(store, job.id, ({ success }) => success > 0)) {
-    const records = openRecords(context, placed.batch);
-    const pages = provenance ? await keptUnitsOf(context, job, placed.batch) : null;
-    for (const unit of unitsOf(job, placed)) {
-      const at = unit.index - placed.first;
+  for await (const indexedBatch of readIndexedBatches(
+    store,
+    job.id,
+    ({ success }) => success > 0,
+  )) {
+    const records = openRecords(context, indexedBatch.batch);
+    const pages = provenance ? await keptUnitsOf(context, job, indexedBatch.batch) : null;
+    for (const unit of unitsOf(job, indexedBatch)) {
+      const at = unit.index - indexedBatch.first;
       const more = pages === null ? {} : provenanceMember(unit.outcome, pages[at]);
       yield* lineOf(context, job, unit, await records.read(at), more);
     }
@@ -127,7 +135,8 @@ async function* lines(
  */
 async function* changedLines(context: JobContext, job: Job): AsyncGenerator<string | Uint8Array> {
   let last = -1;
-  for await (const { unit, bytes } of changedEntries(context, job, readEntries(context, job, {}))) {
+  const entries = changedEntries(context, job, readEntries(context, job, {}));
+  for await (const { unit, bytes } of entries) {
     if (unit.index !== last) yield* lineOf(context, job, unit, bytes);
     last = unit.index;
   }
@@ -152,11 +161,13 @@ async function* lineOf(
     ...reusedMember(outcome),
     ...more,
   });
+  const start = line.slice(0, -1);
   if (outcome.file) {
-    yield `${line.slice(0, -1)},"file":${JSON.stringify(await fileJson(context, job, outcome.file))}}\n`;
+    const file = JSON.stringify(await fileJson(context, job, outcome.file));
+    yield `${start},"file":${file}}\n`;
     return;
   }
-  yield `${line.slice(0, -1)},"record":`;
+  yield `${start},"record":`;
   yield record ?? 'null';
   yield '}\n';
 }

@@ -32,12 +32,14 @@ export async function listUnits(
   const mayMatch = mayContain(job, code === undefined ? status : 'FAILED');
   const isRead = (summary: BatchSummary, first: number) =>
     first + summary.total > from && mayMatch(summary);
-  const matches = ({ status: unitStatus, outcome }: IndexedUnit) =>
-    (status === undefined || unitStatus === status) &&
-    (code === undefined || (outcome?.status === 'FAILED' && outcome.code === code));
+  const matches = ({ status: unitStatus, outcome }: IndexedUnit) => {
+    if (status !== undefined && unitStatus !== status) return false;
+    if (code === undefined) return true;
+    return outcome?.status === 'FAILED' && outcome.code === code;
+  };
   const items: IndexedUnit[] = [];
-  for await (const placed of readIndexedBatches(store, job.id, isRead)) {
-    for (const unit of unitsOf(job, placed)) {
+  for await (const indexedBatch of readIndexedBatches(store, job.id, isRead)) {
+    for (const unit of unitsOf(job, indexedBatch)) {
       if (unit.index < from || !matches(unit)) continue;
       if (items.length === limit) return { items, next: placeToken(unit.index) };
       items.push(unit);
@@ -93,8 +95,8 @@ export async function* failures(
 ): AsyncGenerator<string> {
   if (format === 'csv') yield csvLine(columns);
   const refunds = await jobRefunds(store, job);
-  for await (const placed of readIndexedBatches(store, job.id, mayHoldFailed(job))) {
-    for (const { index, batchId, region, unit, outcome } of unitsOf(job, placed)) {
+  for await (const indexedBatch of readIndexedBatches(store, job.id, mayHoldFailed(job))) {
+    for (const { index, batchId, region, unit, outcome } of unitsOf(job, indexedBatch)) {
       if (outcome?.status !== 'FAILED') continue;
       const { code, message } = outcome;
       const row: Record<(typeof columns)[number], CsvValue> = {
@@ -132,8 +134,8 @@ const maxExamples = 5;
  */
 export async function groupFaults({ store }: JobContext, job: Job): Promise<FaultGroup[]> {
   const groups = new Map<string, FaultGroup>();
-  for await (const placed of readIndexedBatches(store, job.id, mayHoldFailed(job))) {
-    for (const unit of unitsOf(job, placed)) {
+  for await (const indexedBatch of readIndexedBatches(store, job.id, mayHoldFailed(job))) {
+    for (const unit of unitsOf(job, indexedBatch)) {
       if (unit.outcome?.status !== 'FAILED') continue;
       const { code } = unit.outcome;
       const group = groups.get(code) ?? { code, units: 0, examples: [] };
@@ -142,9 +144,10 @@ export async function groupFaults({ store }: JobContext, job: Job): Promise<Faul
       if (group.examples.length < maxExamples) group.examples.push(unit);
     }
   }
-  return [...groups.values()].sort(
-    (one, other) => other.units - one.units || (one.code < other.code ? -1 : 1),
-  );
+  return [...groups.values()].sort((one, other) => {
+    if (one.units !== other.units) return other.units - one.units;
+    return one.code < other.code ? -1 : 1;
+  });
 }
 
 /**
@@ -152,15 +155,17 @@ export async function groupFaults({ store }: JobContext, job: Job): Promise<Faul
  * Records of versions without tallies are not counted.
  */
 export async function qualityOf({ jobTypes, store }: JobContext, job: Job): Promise<Quality> {
-  const seqs = (await store.batches.find({ jobId: job.id }))
-    .filter(({ success }) => success > 0)
-    .map(({ seq }) => seq);
+  const batches = await store.batches.find({ jobId: job.id });
+  const seqs = batches.filter(({ success }) => success > 0).map(({ seq }) => seq);
   const tallies: QualityCounts[] = [];
   for await (const { segments, outcomes } of store.batches.read(job.id, { seqs })) {
-    for (const { quality } of segments) if (quality !== undefined) tallies.push(quality);
-    for (const outcome of Object.values(outcomes))
-      if (outcome.status === 'SUCCESS' && outcome.quality !== undefined)
-        tallies.push(outcome.quality);
+    for (const { quality } of segments) {
+      if (quality !== undefined) tallies.push(quality);
+    }
+    for (const outcome of Object.values(outcomes)) {
+      if (outcome.status !== 'SUCCESS' || outcome.quality === undefined) continue;
+      tallies.push(outcome.quality);
+    }
   }
   return sumQualityCounts(recordFieldsOf(jobTypes.of(job)), tallies);
 }

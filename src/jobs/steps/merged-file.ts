@@ -48,7 +48,8 @@ export async function compile(
   success: number,
 ): Promise<MergedFile | null> {
   const pack = context.jobTypes.of(job).kind.files.job;
-  if (!pack || job.state === 'rejecting' || (success === 0 && !pack.whenAllFailed)) return null;
+  if (!pack || job.state === 'rejecting') return null;
+  if (success === 0 && !pack.whenAllFailed) return null;
   const merging = noMerging();
   const path = `${job.id}/${pack.name(job)}`;
   const file = await context.blobs.write(
@@ -114,12 +115,10 @@ async function* merge(
     return bytes;
   };
   yield count(pack.head(job));
-  const open = (batch: Batch) => rowsOf(context, pack, job, batch);
-  for await (const { seq, rows, chunks, isCopied } of prefetch(
-    store.batches.read(job.id),
-    maxSegmentsAhead,
-    open,
-  )) {
+  const batchRows = prefetch(store.batches.read(job.id), maxSegmentsAhead, (batch) =>
+    rowsOf(context, pack, job, batch),
+  );
+  for await (const { seq, rows, chunks, isCopied } of batchRows) {
     if (endingStates.includes(job.state) && clock.now() - touchedAt > touchIntervalMs) {
       touchedAt = clock.now();
       await store.jobs.move(job.id, [job.state], job.state, touchedAt);

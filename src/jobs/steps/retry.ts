@@ -241,8 +241,12 @@ async function placeDerived(
 /** Returns the failed units of a job whose failure is not final, in their order. */
 async function failedUnits(context: JobContext, source: Job): Promise<Plan['groups']> {
   const failed: { unit: Unit; region: string }[] = [];
-  for await (const placed of readIndexedBatches(context.store, source.id, mayHoldFailed(source))) {
-    for (const { unit, region, outcome } of unitsOf(source, placed))
+  for await (const indexedBatch of readIndexedBatches(
+    context.store,
+    source.id,
+    mayHoldFailed(source),
+  )) {
+    for (const { unit, region, outcome } of unitsOf(source, indexedBatch))
       if (outcome?.status === 'FAILED' && !isFinalFailure(outcome.code))
         failed.push({ unit, region });
   }
