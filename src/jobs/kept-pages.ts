@@ -200,7 +200,7 @@ export const placeId = (
 /** Pages that were written, and are not stored yet. */
 interface WrittenPages {
   units: number[];
-  /** Places of the pages in the new file. Without any, there is none. */
+  /** Locations of the pages in the new file. Empty if no file was written. */
   places: PagePlace[];
   /** All kept pages of the batch, including the new ones of the units. */
   pages: KeptPages;

@@ -9,7 +9,7 @@ export interface StallMemory {
   unit: Uint8Array<SharedArrayBuffer>;
 }
 
-/** Places in `counters`. */
+/** Indexes in `counters`. */
 export const beatCounter = 0;
 const unitLength = 1;
 

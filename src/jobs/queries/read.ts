@@ -93,7 +93,7 @@ export type ReadView = (
   options: JobReadOptions,
 ) => Promise<Message>;
 
-/** View of an ended job that was shown in a second. */
+/** View of an ended job, which is reused for a second. */
 interface KeptView {
   /** The job as it was stored. */
   job: Job;

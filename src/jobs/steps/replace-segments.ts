@@ -79,8 +79,7 @@ function movedTo(
 }
 
 /**
- * A file that a batch refers to. The type of a segment is not stored, nor the digest of files of
- * pages.
+ * A file that a batch refers to. Segments have no media type, and files of kept pages no digest.
  */
 export type ReferencedFile = Pick<StoredFile, 'path' | 'bytes'> &
   Partial<Pick<StoredFile, 'contentType' | 'sha256'>>;
