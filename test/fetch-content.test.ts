@@ -233,7 +233,7 @@ describe('readUnit()', () => {
   const jobTypes = resolveJobTypes(services, kinds, markets);
   const log = createLog('silent', 'test');
   const store = openSqliteStore({ path: ':memory:' });
-  const drift = createDriftWatcher({ store, clock: systemClock, log, shapes: listedFields });
+  const drift = createDriftWatcher({ store, clock: systemClock, log, listedFields });
   let folder: string;
   let blobs: Blobs;
   beforeAll(async () => {

@@ -108,7 +108,7 @@ function createContext(config: Config, signed: SignedLinks, context: ContextPart
     disk: diskOf(config, clock, log),
     newId,
     random: Math.random,
-    drift: createDriftWatcher({ store, clock, log, shapes: listedFields }),
+    drift: createDriftWatcher({ store, clock, log, listedFields }),
     sharedCounts: createSharedCounts(store, clock),
     jobTypes: configuredJobTypes(config),
     settings: { ...config, ...config.limits, version: packageVersion },

@@ -46,9 +46,12 @@ test('reads a list of scalars as JSON text; one with other elements is an other 
 });
 
 test('pickColumns() keeps the structure of the record', () => {
-  const columns = createColumns(
-    'title: string; price.amount: number; price.currency: string; seller.name: string',
-  );
+  const columns = createColumns({
+    title: 'string',
+    'price.amount': 'number',
+    'price.currency': 'string',
+    'seller.name': 'string',
+  });
   const record = {
     title: 'a',
     price: { amount: 1, currency: null, more: 2 },

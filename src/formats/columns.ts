@@ -1,4 +1,4 @@
-import { type Field, parseFields } from '../quality/record-schema.ts';
+import { compileFields, type Field, type RecordFields } from '../quality/record-schema.ts';
 
 /**
  * Type of a column's cells. `timestamp`: ISO 8601 text in UTC. `json`: JSON text of a list, of an
@@ -42,13 +42,12 @@ export function topColumn(name: string, type: ColumnType): Column {
 const scalars = new Set(['string', 'integer', 'number', 'boolean', 'timestamp']);
 
 /**
- * Returns the columns of records with these listed fields, in the notation of parseFields(): one
- * for each field that is not an object with listed members, and one for each list. Fields inside of
- * lists have no columns.
+ * Returns the columns of records with these listed fields: one for each field that is not an object
+ * with listed members, and one for each list. Fields inside of lists have no columns.
  */
-export function createColumns(shape: string): Column[] {
+export function createColumns(listed: RecordFields): Column[] {
   const columns = new Map<string, Column>();
-  const fields = parseFields(shape);
+  const fields = compileFields(listed);
   for (const field of fields) {
     const column = columnOf(field);
     if (!hasMembers(column, fields))

@@ -1,14 +1,23 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
+import type { RecordFields } from '../quality/record-schema.ts';
 import { topColumn } from './columns.ts';
 import { rowSchema } from './schema.ts';
 
-const shape = `title: string; price.amount: number?; images: array; images[]: string; models: array?; models[].id: integer;
-  shops.*.name: string; status: any`;
+const listed: RecordFields = {
+  title: 'string',
+  'price.amount': 'number?',
+  images: 'array',
+  'images[]': 'string',
+  models: 'array?',
+  'models[].id': 'integer',
+  'shops.*.name': 'string',
+  status: 'any',
+};
 const schema = rowSchema(
   { id: '/v1/schemas/x/y', title: 'Row' },
   [topColumn('unit_index', 'integer')],
-  shape,
+  listed,
 );
 const row = {
   unit_index: 0,

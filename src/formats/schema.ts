@@ -1,4 +1,4 @@
-import { type Field, parseFields } from '../quality/record-schema.ts';
+import { compileFields, type Field, type RecordFields } from '../quality/record-schema.ts';
 import type { Column } from './columns.ts';
 
 /** JSON Schema 2020-12. */
@@ -13,17 +13,16 @@ interface Node {
 const emptyNode = (): Node => ({ field: null, members: new Map() });
 
 /**
- * Returns the JSON Schema of rows: `columns` at their top, and a record with the listed fields of
- * `shape`, in the notation of parseFields(). Every listed field is required; records may have
- * others.
+ * Returns the JSON Schema of rows: `columns` at their top, and a record with the listed fields.
+ * Every listed field is required; records may have others.
  */
 export function rowSchema(
   { id, title }: { id: string; title: string },
   columns: readonly Column[],
-  shape: string,
+  listed: RecordFields,
 ): JsonSchema {
   const root = emptyNode();
-  for (const field of parseFields(shape)) {
+  for (const field of compileFields(listed)) {
     let node = root;
     for (const step of field.steps) {
       if (!node.members.has(step)) node.members.set(step, emptyNode());

@@ -3,9 +3,13 @@ import type { Cell } from './cells.ts';
 import { type Column, createColumns } from './columns.ts';
 import { parseSelection, type SelectionText, type SortKey } from './select.ts';
 
-const columns = createColumns(
-  'title: string?; price.amount: number?; sold: integer?; new: boolean?; images: array',
-);
+const columns = createColumns({
+  title: 'string?',
+  'price.amount': 'number?',
+  sold: 'integer?',
+  new: 'boolean?',
+  images: 'array',
+});
 const parse = (text: Partial<SelectionText>) =>
   parseSelection({ filter: [], search: '', sort: '', ...text }, columns);
 const rows: Cell[][] = [

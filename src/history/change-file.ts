@@ -4,29 +4,37 @@ import { createFormat, type FormatName } from '../formats/format.ts';
 import type { ExactObject } from '../formats/json-text.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { shownPlace } from '../markets/item-place.ts';
+import { prefixFields, type RecordFields } from '../quality/record-schema.ts';
 import { allOf } from '../store/cursor.ts';
 import { type ItemChange, listChanges } from '../store/history.ts';
 
 /** Changes per query. */
 const pageSize = 500;
 
-const valueShape = (name: string) =>
-  [
-    'title: string?',
-    'price: number?',
-    'currency: string?',
-    'stock: integer?',
-    'available: boolean?',
-    'sold: integer?',
-    'rating: number?',
-    'variants: array?',
-  ]
-    .map((field) => `${name}.${field}`)
-    .join('; ');
+/** Tracked values of an item. */
+const valueFields: RecordFields = {
+  title: 'string?',
+  price: 'number?',
+  currency: 'string?',
+  stock: 'integer?',
+  available: 'boolean?',
+  sold: 'integer?',
+  rating: 'number?',
+  variants: 'array?',
+};
 
-/** Fields of a row, in the notation of parseFields(). */
-const shape = `type: string; market: string; region: string; store: string?; key: string; title: string?; at: string;
-  ${valueShape('before')}; ${valueShape('after')}`;
+/** Fields of a row. */
+const rowFields: RecordFields = {
+  type: 'string',
+  market: 'string',
+  region: 'string',
+  store: 'string?',
+  key: 'string',
+  title: 'string?',
+  at: 'string',
+  ...prefixFields('before', valueFields),
+  ...prefixFields('after', valueFields),
+};
 
 /** Writes the changes of a job as a file, a page at a time. */
 export function changeFile(
@@ -34,7 +42,7 @@ export function changeFile(
   jobId: string,
   format: FormatName,
 ): AsyncIterable<Uint8Array> {
-  return createFormat(format, createColumns(shape))(rowsOf(context, jobId));
+  return createFormat(format, createColumns(rowFields))(rowsOf(context, jobId));
 }
 
 async function* rowsOf({ store }: JobContext, jobId: string): AsyncGenerator<ExactObject> {

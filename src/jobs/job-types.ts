@@ -13,6 +13,7 @@ import {
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import type { Kind, ResultShape } from '../kinds/kind.ts';
 import type { Market, Reader } from '../markets/market.ts';
+import type { RecordFields } from '../quality/record-schema.ts';
 
 /** A kind of job offered on a market. */
 export interface ResolvedJobType {
@@ -140,7 +141,7 @@ function messageOf(file: DescFile, typeName: string): DescMessage | undefined {
   return file.messages.find((message) => message.typeName === typeName);
 }
 
-/** Returns the fields of one record of a job type's results, in the notation of parseFields(). */
-export function resultFieldsOf({ kind, market, request, result }: ResolvedJobType): string {
-  return kind.resultFields(market.listedFields[kind.page] ?? '', { request, result });
+/** Returns the fields of one record of a job type's results. */
+export function resultFieldsOf({ kind, market, request, result }: ResolvedJobType): RecordFields {
+  return kind.resultFields(market.listedFields[kind.page] ?? {}, { request, result });
 }

@@ -1,6 +1,7 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import type { JsonObject } from '../base/json.ts';
 import type { ListPage, ListSummary, Market, PageName } from '../markets/market.ts';
+import type { RecordFields } from '../quality/record-schema.ts';
 import type { Batch, BatchSummary, Outcome, Unit } from '../store/batches.ts';
 import type { Counts, Job, Lane, StoredFile } from '../store/documents.ts';
 
@@ -189,15 +190,15 @@ export interface Kind {
   /** Credits per unit, unless the configuration or the market sets another price. */
   readonly price: number;
   /**
-   * Returns the fields of one record of a result, in the notation of parseFields(): `page`, the
-   * listed fields of the page that the record comes from, and the fields that the kind adds.
+   * Returns the fields of one record of a result: `page`, the listed fields of the page that the
+   * record comes from, and the fields that the kind adds.
    */
-  resultFields(page: string, contract: ResultContract): string;
+  resultFields(page: RecordFields, contract: ResultContract): RecordFields;
   /**
    * Columns of its delivered tables that no field fills any more, or whose fields have another type
-   * now, in the notation of parseFields(). Tables that readers have created keep them.
+   * now. Tables that readers have created keep them.
    */
-  readonly formerColumns?: string;
+  readonly formerColumns?: RecordFields;
   /** `batch` and `job` have the same rows. */
   readonly files: { batch?: FilePack; job?: FilePack; unit?: UnitFilePack };
   /** Parts of the job that the response to a submission needs. */

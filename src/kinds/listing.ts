@@ -6,7 +6,11 @@ import {
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import type { ListPage, ListSummary } from '../markets/market.ts';
-import { prefixFields } from '../quality/record-schema.ts';
+import {
+  prefixFields,
+  type RecordFieldNotation,
+  type RecordFields,
+} from '../quality/record-schema.ts';
 import type { Unit } from '../store/batches.ts';
 import type { FileEntry, ResultContract, UnitFilePack, UnitFilePlace } from './kind.ts';
 
@@ -59,15 +63,19 @@ function partsOf(unit: Unit, file: UnitFilePlace) {
 }
 
 /** Returns the fields of a listing's result file as the contract declares it. */
-export function listingFields(page: string, { result }: ResultContract): string {
-  return result!.message.fields
-    .map((field) => {
-      const name = nameOf(field);
-      if (hasOption(field, entriesOption))
-        return `${name}: array; ${prefixFields(`${name}[]`, page)}`;
-      return `${name}: ${typeOf(field)}${getOption(field, nullableOption) ? '?' : ''}`;
-    })
-    .join('; ');
+export function listingFields(page: RecordFields, { result }: ResultContract): RecordFields {
+  const listed: Record<string, RecordFieldNotation> = {};
+  for (const field of result!.message.fields) {
+    const name = nameOf(field);
+    if (hasOption(field, entriesOption)) {
+      listed[name] = 'array';
+      Object.assign(listed, prefixFields(`${name}[]`, page));
+      continue;
+    }
+    const type = typeOf(field);
+    listed[name] = getOption(field, nullableOption) ? `${type}?` : type;
+  }
+  return listed;
 }
 
 const integers: ReadonlySet<ScalarType> = new Set([
@@ -77,7 +85,7 @@ const integers: ReadonlySet<ScalarType> = new Set([
   ScalarType.UINT64,
 ]);
 
-function typeOf(field: DescField): string {
+function typeOf(field: DescField) {
   if (field.fieldKind === 'list') return 'array';
   if (field.fieldKind !== 'scalar') return 'object';
   if (field.scalar === ScalarType.STRING) return 'string';

@@ -7,7 +7,7 @@ import { Fault } from '../contract/fault.ts';
 import { messageReader } from '../contract/json/message-reader.ts';
 import { createReadState } from '../contract/json/read-state.ts';
 import { kinds } from '../kinds/list.ts';
-import { findMismatches } from '../quality/record-schema.ts';
+import { findMismatches, type RecordFields } from '../quality/record-schema.ts';
 import { demoJobs } from '../tools/demo/jobs.ts';
 import { markets } from './list.ts';
 import type { Market, PageName } from './market.ts';
@@ -75,7 +75,7 @@ async function recordsOf(
   return records;
 }
 
-const missing = (records: readonly JsonObject[], fields: string) =>
+const missing = (records: readonly JsonObject[], fields: RecordFields) =>
   new Set(records.flatMap((record) => findMismatches(record, fields)));
 
 const cases = Object.entries(pages).flatMap(([name, byPage]) => {

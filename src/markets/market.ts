@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../base/json.ts';
 import type { MarketLimits } from '../fetch/limits.ts';
 import type { FetchPage, PageResponse } from '../fetch/page.ts';
 import type { OriginPolicy } from '../fetch/policy.ts';
+import type { RecordFields } from '../quality/record-schema.ts';
 import type { IdForm } from './id-form.ts';
 import type { MarketSamples } from './sample.ts';
 import type { ReadTracked } from './tracked.ts';
@@ -75,8 +76,8 @@ export type Reader = RecordReader | ListReader;
 /** Pages that markets have and kinds read. */
 export type PageName = 'product' | 'variants' | 'search' | 'merchant';
 
-/** Listed fields of the records of each page, in the notation of parseFields(). */
-export type ListedFields = Readonly<Partial<Record<PageName, string>>>;
+/** Listed fields of the records of each page. */
+export type ListedFields = Readonly<Partial<Record<PageName, RecordFields>>>;
 
 /** Readers of the items whose history is kept, by page. */
 export type TrackedPages = Readonly<Partial<Record<PageName, ReadTracked>>>;

@@ -7,8 +7,14 @@ import {
   problemsOfHold,
   sumQualityCounts,
 } from './data-quality.ts';
+import type { RecordFields } from './record-schema.ts';
 
-const listed = 'title: string; price: number?; models[].stock: integer; seller.name: string?';
+const listed: RecordFields = {
+  title: 'string',
+  price: 'number?',
+  'models[].stock': 'integer',
+  'seller.name': 'string?',
+};
 const bytes = (...records: object[]) =>
   records.map((record) => Buffer.from(JSON.stringify(record)));
 const complete = { title: 'a', price: 1, models: [{ stock: 0 }], seller: { name: 'x' } };
@@ -37,7 +43,7 @@ test('counts the values of each field, records without a place for it, and recor
 
 test('sums counts, and skips counts with other listed fields', () => {
   const counts = countRecords(listed, bytes(complete));
-  const other = countRecords('title: string', bytes(complete));
+  const other = countRecords({ title: 'string' }, bytes(complete));
   expect(sumQualityCounts(listed, [counts, other, counts])).toMatchObject({
     records: 2,
     invalid: 0,

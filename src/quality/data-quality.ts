@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { HoldReason, JobHold, QualityCounts } from '../store/documents.ts';
-import { createRecordCheck, type Field, parseFields, type RecordCheck } from './record-schema.ts';
+import {
+  compileFields,
+  createRecordCheck,
+  type Field,
+  type RecordCheck,
+  type RecordFields,
+} from './record-schema.ts';
 
 /** Counts the values of the listed fields in records. */
 export interface QualityCounter {
@@ -9,20 +15,20 @@ export interface QualityCounter {
   counts(): QualityCounts;
 }
 
-/** Listed fields of records, parsed once. */
+/** Listed fields of records, compiled once. */
 interface Shape {
   digest: string;
   fields: readonly Field[];
   checker: RecordCheck;
 }
 
-const shapes = new Map<string, Shape>();
+const shapes = new WeakMap<RecordFields, Shape>();
 
-function shapeOf(listed: string): Shape {
+function shapeOf(listed: RecordFields): Shape {
   let shape = shapes.get(listed);
   if (shape === undefined) {
-    const digest = createHash('sha256').update(listed).digest('hex').slice(0, 16);
-    const fields = parseFields(listed);
+    const digest = createHash('sha256').update(JSON.stringify(listed)).digest('hex').slice(0, 16);
+    const fields = compileFields(listed);
     shape = { digest, fields, checker: createRecordCheck(fields) };
     shapes.set(listed, shape);
   }
@@ -30,12 +36,15 @@ function shapeOf(listed: string): Shape {
 }
 
 /**
- * Creates a counter of records with these listed fields, in the notation of parseFields(). A field
- * is filled if at least one of its places in the record has a value; it does not apply to a record
- * without a place for it, because its list is empty. A record is invalid if a listed field is
- * missing or has another type. Starts from a copy of `counted`, which has the same fields.
+ * Creates a counter of records with these listed fields. A field is filled if at least one of its
+ * places in the record has a value; it does not apply to a record without a place for it, because
+ * its list is empty. A record is invalid if a listed field is missing or has another type. Starts
+ * from a copy of `counted`, which has the same fields.
  */
-export function createQualityCounter(listed: string, counted?: QualityCounts): QualityCounter {
+export function createQualityCounter(
+  listed: RecordFields,
+  counted?: QualityCounts,
+): QualityCounter {
   const { digest, fields, checker } = shapeOf(listed);
   const { places, lacking } = checker.found;
   const counts: QualityCounts = {
@@ -59,7 +68,7 @@ export function createQualityCounter(listed: string, counted?: QualityCounts): Q
 }
 
 /** Counts serialized records. */
-export function countRecords(listed: string, records: Iterable<Uint8Array>): QualityCounts {
+export function countRecords(listed: RecordFields, records: Iterable<Uint8Array>): QualityCounts {
   const counter = createQualityCounter(listed);
   for (const record of records) counter.add(parseRecord(record));
   return counter.counts();
@@ -93,7 +102,7 @@ export interface Quality {
 /**
  * Sums counts. Skips counts with other listed fields, which another version of the program counted.
  */
-export function sumQualityCounts(listed: string, counts: Iterable<QualityCounts>): Quality {
+export function sumQualityCounts(listed: RecordFields, counts: Iterable<QualityCounts>): Quality {
   const { digest, fields } = shapeOf(listed);
   const sum: Quality = {
     records: 0,
@@ -139,8 +148,8 @@ export function parseHold(text: string): HoldRule[] {
 }
 
 /** Returns the problems of rules for records with these listed fields. */
-export function problemsOfHold(rules: readonly HoldRule[], listed: string): string[] {
-  const fieldPaths = parseFields(listed).map(({ path }) => path);
+export function problemsOfHold(rules: readonly HoldRule[], listed: RecordFields): string[] {
+  const fieldPaths = Object.keys(listed);
   return rules.flatMap(({ field, minimum }) => {
     if (!fieldPaths.includes(field))
       return [`'${field}' is not a field of the records. Use ${fieldPaths.join(', ')}`];

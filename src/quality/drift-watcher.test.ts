@@ -6,8 +6,11 @@ import type { Store } from '../store/store.ts';
 import { replaceMethods } from '../store/wrap.ts';
 import { acceptDrift, listFieldDrift } from './alarms.ts';
 import { createDriftWatcher, type DriftWatcher, wholePage } from './drift-watcher.ts';
+import type { RecordFields } from './record-schema.ts';
 
-const shapes = { mktx: { product: 'title: string; tags[].name: string?', search: 'id: string' } };
+const listedFields: Record<string, Record<string, RecordFields>> = {
+  mktx: { product: { title: 'string', 'tags[].name': 'string?' }, search: { id: 'string' } },
+};
 const whole = { title: 'Lamp', tags: [{ name: 'x' }] };
 const unit = { region: 'sg', input: { id: '7' } };
 
@@ -16,7 +19,7 @@ let store: Store;
 let logged: string[];
 const clock = { now: () => now, steady: () => now, sleep: async () => {} };
 const log = { warn: (_details: object, words: string) => logged.push(words) } as unknown as Log;
-const watch = () => createDriftWatcher({ store, clock, log, shapes });
+const watch = () => createDriftWatcher({ store, clock, log, listedFields });
 
 /** Watches `count` pages, one per second. */
 async function see(
@@ -159,7 +162,7 @@ test('stores counts later when the store was unavailable', async () => {
     return store.drift.put(record);
   };
   const shaky = replaceMethods(store, { drift: { put } });
-  const one = createDriftWatcher({ store: shaky, clock, log, shapes });
+  const one = createDriftWatcher({ store: shaky, clock, log, listedFields });
   one.look('mktx', 'search', [{ id: 'a' }], unit);
   await expect(one.flush()).rejects.toMatchObject({ code: 'unavailable' });
   one.look('mktx', 'search', [{}], unit);

@@ -4,11 +4,12 @@ import type { Store } from '../store/store.ts';
 import { changeHistories, type Histories } from './drift-record.ts';
 import { computeShares, type Example, learn, noHistory } from './drift-rule.ts';
 import {
+  compileFields,
   createRecordCheck,
   type Field,
   missingShares,
-  parseFields,
   type RecordCheck,
+  type RecordFields,
 } from './record-schema.ts';
 
 /** Detects listed fields that go missing from a market's pages. */
@@ -39,8 +40,8 @@ export interface DriftOptions {
   store: Pick<Store, 'drift'>;
   clock: Clock;
   log: Log;
-  /** Listed fields by market and page, in the notation of parseFields(). */
-  shapes: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Listed fields by market and page. */
+  listedFields: Readonly<Record<string, Readonly<Record<string, RecordFields>>>>;
 }
 
 /** Name of the pseudo-field that a page lacks if it cannot be read. */
@@ -81,16 +82,21 @@ interface PageWatch {
 }
 
 /** Creates the drift watch of a process. */
-export function createDriftWatcher({ store, clock, log, shapes }: DriftOptions): DriftWatcher {
+export function createDriftWatcher({
+  store,
+  clock,
+  log,
+  listedFields,
+}: DriftOptions): DriftWatcher {
   const watches = new Map<string, PageWatch>();
   const watchOf = (market: string, page: string): PageWatch | undefined => {
     const current = watches.get(`${market}/${page}`);
     if (current) return current;
     // The page of a site is watched apart, as "product/kiln".
-    const shape = shapes[market]?.[page.split('/')[0]!];
-    if (shape === undefined || watches.size >= maxWatches) return undefined;
+    const listed = listedFields[market]?.[page.split('/')[0]!];
+    if (listed === undefined || watches.size >= maxWatches) return undefined;
     const isAllowed = createAllowance(burst, perSecond, clock);
-    const fields = parseFields(shape);
+    const fields = compileFields(listed);
     const watch = {
       market,
       page,

@@ -1,15 +1,25 @@
 import { describe, expect, test } from 'vitest';
 import {
+  compileFields,
   createRecordCheck,
   findMismatches,
   missingShares,
-  parseFields,
   prefixFields,
+  type RecordFields,
+  type RecordFieldType,
 } from './record-schema.ts';
 
 describe('findMismatches()', () => {
-  const shape =
-    'a: string; b.c: integer?; list: array; list[].n: number; by.*.x: boolean; any: any; o: object?; o.p: string';
+  const listed: RecordFields = {
+    a: 'string',
+    'b.c': 'integer?',
+    list: 'array',
+    'list[].n': 'number',
+    'by.*.x': 'boolean',
+    any: 'any',
+    o: 'object?',
+    'o.p': 'string',
+  };
 
   test('returns nothing for a record with every field in its type', () => {
     const record = {
@@ -20,12 +30,12 @@ describe('findMismatches()', () => {
       any: null,
       o: { p: 'x' },
     };
-    expect(findMismatches(record, shape)).toEqual([]);
+    expect(findMismatches(record, listed)).toEqual([]);
   });
 
   test('names fields that are missing, of another type, or below a missing parent', () => {
     expect(
-      findMismatches({ a: 1, list: [{ n: 1 }, { n: '2' }, {}], by: null, o: {} }, shape),
+      findMismatches({ a: 1, list: [{ n: 1 }, { n: '2' }, {}], by: null, o: {} }, listed),
     ).toEqual([
       'a is 1, not string',
       'b.c is undefined, not integer?',
@@ -44,40 +54,49 @@ describe('findMismatches()', () => {
     [{ a: '', b: null, list: [], by: {}, any: 1, o: null }, false],
     [null, false],
   ])('createRecordCheck() accepts a record without mismatches: %j, %s', (record, accepted) => {
-    expect(createRecordCheck(parseFields(shape)).check(record)).toBe(accepted);
-    expect(findMismatches(record, shape).length === 0).toBe(accepted);
+    expect(createRecordCheck(compileFields(listed)).check(record)).toBe(accepted);
+    expect(findMismatches(record, listed).length === 0).toBe(accepted);
   });
 
   test('skips fields below a nullable field that is null', () => {
     const record = { a: '', b: { c: 1 }, list: [], by: {}, any: 1, o: null };
-    expect(findMismatches(record, shape)).toEqual([]);
-    expect(findMismatches({ ...record, b: null }, shape)).toEqual([
+    expect(findMismatches(record, listed)).toEqual([]);
+    expect(findMismatches({ ...record, b: null }, listed)).toEqual([
       'b.c is undefined, not integer?',
     ]);
   });
 
   test('names fields below a parent that is missing or null without being nullable', () => {
-    expect(findMismatches({ a: {} }, 'a.b.c: string')).toEqual(['a.b.c is undefined, not string']);
-    expect(findMismatches({ a: { b: null } }, 'a.b.c: string')).toEqual([
+    expect(findMismatches({ a: {} }, { 'a.b.c': 'string' })).toEqual([
+      'a.b.c is undefined, not string',
+    ]);
+    expect(findMismatches({ a: { b: null } }, { 'a.b.c': 'string' })).toEqual([
       'a.b.c is undefined, not string',
     ]);
     expect(
-      findMismatches({ a: [{ b: null }, { b: { c: 1 } }] }, 'a[].b: object?; a[].b.c: string'),
+      findMismatches(
+        { a: [{ b: null }, { b: { c: 1 } }] },
+        { 'a[].b': 'object?', 'a[].b.c': 'string' },
+      ),
     ).toEqual(['a[].b.c is 1, not string']);
-    expect(findMismatches({}, 'a[].b: string')).toEqual(['a[].b is undefined, not string']);
+    expect(findMismatches({}, { 'a[].b': 'string' })).toEqual(['a[].b is undefined, not string']);
   });
 
   test('prefixFields() prefixes every path', () => {
-    expect(prefixFields('response', 'a: any; b[].c: integer?')).toBe(
-      'response.a: any; response.b[].c: integer?',
-    );
-    expect(prefixFields('items[]', 'a: string')).toBe('items[].a: string');
+    expect(prefixFields('response', { a: 'any', 'b[].c': 'integer?' })).toEqual({
+      'response.a': 'any',
+      'response.b[].c': 'integer?',
+    });
+    expect(prefixFields('items[]', { a: 'string' })).toEqual({ 'items[].a': 'string' });
   });
 });
 
 describe('missingShares()', () => {
-  const lack = (record: unknown, path: string, type = 'string') =>
-    missingShares(createRecordCheck(parseFields(`${path}: ${type}?`)), [record])[0];
+  const lack = (record: unknown, path: string, type: RecordFieldType = 'string') =>
+    missingShares(
+      createRecordCheck(compileFields({ [path]: type === 'any' ? type : `${type}?` })),
+      [record],
+    )[0];
 
   test.each([
     [{ a: 'x' }, 'a', 0],
@@ -96,7 +115,7 @@ describe('missingShares()', () => {
     expect(lack(record, path)).toBe(share),
   );
 
-  test.each([
+  test.each<[value: unknown, type: RecordFieldType, share: number]>([
     [[], 'array', 1],
     [[0], 'array', 0],
     [{}, 'object', 1],
@@ -110,7 +129,7 @@ describe('missingShares()', () => {
 
   test('returns the mean of several records, by the position of the field', () => {
     const check = createRecordCheck(
-      parseFields('a: string; l: array; l[].b: integer?; m.*: array; o.p: any'),
+      compileFields({ a: 'string', l: 'array', 'l[].b': 'integer?', 'm.*': 'array', 'o.p': 'any' }),
     );
     const records = [
       { a: 'x', l: [{ b: null }, { b: 2 }], m: { k: [1], n: [] }, o: null },

@@ -1,51 +1,60 @@
-/** One field of a record, parsed by parseFields(). */
+/** Type of a field. `any` allows any value, including null; `timestamp` is text in ISO 8601. */
+export type RecordFieldType =
+  | 'any'
+  | 'array'
+  | 'boolean'
+  | 'integer'
+  | 'number'
+  | 'object'
+  | 'string'
+  | 'timestamp';
+
+/** Type of a field as records declare it; `?` allows null. */
+export type RecordFieldNotation = RecordFieldType | `${Exclude<RecordFieldType, 'any'>}?`;
+
+/**
+ * Listed fields of a record: types by path, for example `{ 'models[].price': 'number?' }`. `[]` in
+ * a path matches every element and `*` every member.
+ */
+export type RecordFields = Readonly<Record<string, RecordFieldNotation>>;
+
+/** Listed field of a record, with its path and type split by compileFields(). */
 export interface Field {
-  /** Path as written, for example "models[].price". */
+  /** Path as declared, for example "models[].price". */
   path: string;
   /** Member names of the path; "[]" matches every element, "*" every member. */
   steps: readonly string[];
-  type: string;
-  /** Type as written, for example "number?". */
-  notation: string;
+  type: RecordFieldType;
+  /** Type as declared, for example "number?". */
+  notation: RecordFieldNotation;
   /** True if null is a valid value. */
   nullable: boolean;
 }
 
-/**
- * Parses a list of fields, written as `path: type` and separated by semicolons. `[]` in a path
- * matches every element and `*` every member. `?` after a type allows null; `any` allows any value,
- * including null. A `timestamp` is text in ISO 8601.
- */
-export function parseFields(shape: string): Field[] {
-  return shape.split(';').map((line) => {
-    const [path, type] = line.split(':').map((part) => part.trim()) as [string, string];
-    const steps = path.split(/\.|(?=\[\])/).filter((step) => step !== '');
-    return {
-      path,
-      steps,
-      notation: type,
-      type: type.replace('?', ''),
-      nullable: type.endsWith('?') || type === 'any',
-    };
-  });
+/** Splits the paths and types of listed fields, in the order declared. */
+export function compileFields(listed: RecordFields): Field[] {
+  return Object.entries(listed).map(([path, notation]) => ({
+    path,
+    steps: path.split(/\.|(?=\[\])/).filter((step) => step !== ''),
+    type: notation.replace('?', '') as RecordFieldType,
+    notation,
+    nullable: notation.endsWith('?') || notation === 'any',
+  }));
 }
 
-/**
- * Prefixes every path of a list of fields: prefixFields('data', 'a: string') returns
- * `data.a: string`.
- */
-export function prefixFields(prefix: string, shape: string): string {
-  return parseFields(shape)
-    .map(({ path, notation }) => `${prefix}.${path}: ${notation}`)
-    .join('; ');
+/** Returns the fields of records that contain the listed fields below a path. */
+export function prefixFields(prefix: string, listed: RecordFields): RecordFields {
+  return Object.fromEntries(
+    Object.entries(listed).map(([path, notation]) => [`${prefix}.${path}`, notation]),
+  );
 }
 
 /**
  * Returns one sentence per field that is missing from a record or has another type. Skips fields
  * below a nullable field that is null.
  */
-export function findMismatches(record: unknown, shape: string): string[] {
-  const fields = parseFields(shape);
+export function findMismatches(record: unknown, listed: RecordFields): string[] {
+  const fields = compileFields(listed);
   const misses: Mismatch[] = [];
   createRecordCheck(fields).check(record, misses);
   return misses
@@ -269,7 +278,7 @@ function isNothing(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0;
 }
 
-function isOfType(value: unknown, type: string): boolean {
+function isOfType(value: unknown, type: RecordFieldType): boolean {
   switch (type) {
     case 'any':
       return value !== undefined;

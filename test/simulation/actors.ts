@@ -140,7 +140,7 @@ function createContext(shared: Shared, process: Process): JobContext {
       },
     },
     pages: createPages(world, shared.served, process),
-    drift: createDriftWatcher({ store, clock, log, shapes: listedFields }),
+    drift: createDriftWatcher({ store, clock, log, listedFields }),
     changes,
     sharedCounts: createSharedCounts(store, clock),
     destinations: createDestinations({

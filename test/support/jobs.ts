@@ -170,7 +170,7 @@ export async function openJobFixture(
       itemToken: (jobId, batchId, index) => writeItemToken(secrets, jobId, { batchId, index }),
       readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),
     },
-    drift: createDriftWatcher({ store, clock, log, shapes: listedFields }),
+    drift: createDriftWatcher({ store, clock, log, listedFields }),
     changes: told,
     sharedCounts: createSharedCounts(store, clock),
     destinations: createDestinations({

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/base/json.ts';
 import { Fault } from '../../src/contract/fault.ts';
 import type { FetchPage, PageResponse } from '../../src/fetch/page.ts';
 import { markets } from '../../src/markets/list.ts';
-import { createRecordCheck, parseFields } from '../../src/quality/record-schema.ts';
+import { compileFields, createRecordCheck } from '../../src/quality/record-schema.ts';
 import type { MarketPage } from './market-pages.ts';
 
 /** Pages of the sandbox whose data is JSON: the body, or the content of a script. */
@@ -97,7 +97,7 @@ export interface PageCheck {
 export function createPageCheck(page: MarketPage): PageCheck {
   const [name, region, pageName, input] = page;
   const { market, reader } = readerOf(page);
-  const fields = parseFields(market.listedFields[pageName]!).filter(
+  const fields = compileFields(market.listedFields[pageName]!).filter(
     ({ path }) => !unchanged[name]?.test(path),
   );
   const shape = createRecordCheck(fields);

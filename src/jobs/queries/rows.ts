@@ -3,6 +3,7 @@ import { type Column, createColumns, othersColumn, topColumn } from '../../forma
 import { type FormatName, formatInfo } from '../../formats/format.ts';
 import { type ExactJson, type ExactObject, parseExact } from '../../formats/json-text.ts';
 import type { UnitFilePack } from '../../kinds/kind.ts';
+import type { RecordFields } from '../../quality/record-schema.ts';
 import type { BatchSummary } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
@@ -57,11 +58,11 @@ export function exportName({ market, kind, id }: Job, format: FormatName): strin
   return `${market}_${kind}_${id}${formatInfo[format].extension}`;
 }
 
-/**
- * Returns the listed fields of the records in rows of a job type's jobs, in the notation of
- * parseFields().
- */
-export function recordFieldsOf({ kind, market }: Pick<ResolvedJobType, 'kind' | 'market'>): string {
+/** Returns the listed fields of the records in rows of a job type's jobs. */
+export function recordFieldsOf({
+  kind,
+  market,
+}: Pick<ResolvedJobType, 'kind' | 'market'>): RecordFields {
   const fields = market.listedFields[kind.page];
   if (fields === undefined) throw new Error(`${market.name} lists no fields of ${kind.page} pages`);
   return fields;

@@ -4,6 +4,7 @@ import { services } from '../../contract/services.ts';
 import { cellReader } from '../../formats/cells.ts';
 import { kinds } from '../../kinds/list.ts';
 import { markets } from '../../markets/list.ts';
+import type { RecordFieldType } from '../../quality/record-schema.ts';
 import { resolveJobTypes } from '../job-types.ts';
 import { tableColumnsOf } from './files.ts';
 
@@ -60,20 +61,20 @@ describe('tableColumnsOf()', () => {
   });
 
   test('keeps a former column, and adds one with the type in its name for the changed field', () => {
-    const withField = (type: string) =>
+    const withField = (type: RecordFieldType) =>
       resolveJobTypes(
         services,
-        kinds.map((kind) => ({ ...kind, formerColumns: 'weight: string; gone: number' })),
+        kinds.map((kind) => ({ ...kind, formerColumns: { weight: 'string', gone: 'number' } })),
         markets.map((market) =>
           market.name === 'mktc'
             ? {
                 ...market,
-                listedFields: { ...market.listedFields, product: `id: string; weight: ${type}` },
+                listedFields: { ...market.listedFields, product: { id: 'string', weight: type } },
               }
             : market,
         ),
       );
-    const columnsOf = (type: string, row: object) => {
+    const columnsOf = (type: RecordFieldType, row: object) => {
       const types = withField(type);
       const columns = tableColumnsOf(types, types.of({ market: 'mktc', kind: 'pdp_bulk' }));
       const cells = cellReader(columns)(row as never);

@@ -1,14 +1,19 @@
 import { csvLine } from '../../base/csv.ts';
-import { prefixFields } from '../../quality/record-schema.ts';
+import { prefixFields, type RecordFields } from '../../quality/record-schema.ts';
 import type { Outcome, Unit } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import { bulkProgress } from '../bulk.ts';
 import type { FilePack, JobSnapshot, Kind, Row, View } from '../kind.ts';
 import { maxRows, plan, recentKey } from './plan.ts';
 
-/** Fields of a successful row in JSON Lines. */
-const rowFields = (page: string): string =>
-  `region: string; shop_id: string; item_id: string; status: string; ${prefixFields('response', page)}`;
+/** Returns the fields of a successful row in JSON Lines. */
+const rowFields = (page: RecordFields): RecordFields => ({
+  region: 'string',
+  shop_id: 'string',
+  item_id: 'string',
+  status: 'string',
+  ...prefixFields('response', page),
+});
 
 const asCsv = (job: Job) => job.params.resultFormat !== 'jsonl';
 

@@ -1,16 +1,27 @@
 import type { ListPage, ListSummary } from '../../markets/market.ts';
-import { prefixFields } from '../../quality/record-schema.ts';
+import { prefixFields, type RecordFields } from '../../quality/record-schema.ts';
 import type { UnitFilePack } from '../kind.ts';
 import { entryLines } from '../listing.ts';
 
-/** Fields of a shop's result file. */
-export const shopFields = (page: string): string =>
-  `collected_at: integer; success: boolean; shops: object; shops.*.page_url: string;
-    shops.*.page_type: string; shops.*.page_params.shop_id: string; shops.*.items.items: array;
-    ${prefixFields('shops.*.items.items[]', page)}; shops.*.items.total_fetched: integer;
-    shops.*.items.total_count: integer?; shops.*.items.pages_fetched: integer; shops.*.items.has_more: boolean;
-    shops.*.rcmd_items.items: array; ${prefixFields('shops.*.rcmd_items.items[]', page)};
-    shops.*.rcmd_items.has_more: boolean; has_more: boolean`;
+/** Returns the fields of a shop's result file. */
+export const shopFields = (page: RecordFields): RecordFields => ({
+  collected_at: 'integer',
+  success: 'boolean',
+  shops: 'object',
+  'shops.*.page_url': 'string',
+  'shops.*.page_type': 'string',
+  'shops.*.page_params.shop_id': 'string',
+  'shops.*.items.items': 'array',
+  ...prefixFields('shops.*.items.items[]', page),
+  'shops.*.items.total_fetched': 'integer',
+  'shops.*.items.total_count': 'integer?',
+  'shops.*.items.pages_fetched': 'integer',
+  'shops.*.items.has_more': 'boolean',
+  'shops.*.rcmd_items.items': 'array',
+  ...prefixFields('shops.*.rcmd_items.items[]', page),
+  'shops.*.rcmd_items.has_more': 'boolean',
+  has_more: 'boolean',
+});
 
 /** Lists of a shop in the order that readers yield them: sold out, then active. */
 const lists = ['items', 'rcmd_items'];

@@ -1,18 +1,24 @@
 import { restName } from '../../contract/rest-form.ts';
 import { rulesOf } from '../../contract/rules.ts';
-import { prefixFields } from '../../quality/record-schema.ts';
+import {
+  prefixFields,
+  type RecordFieldNotation,
+  type RecordFields,
+} from '../../quality/record-schema.ts';
 import { bulkProgress, bulkSubmitted } from '../bulk.ts';
 import { byRegion, type Identity, identify, identityOf, itemFields, planItems } from '../items.ts';
 import type { FilePack, Kind, ResultContract, View } from '../kind.ts';
 
 /** Returns the fields of a line: identifiers of the item, and the page. */
-function lineFields(page: string, { request }: ResultContract): string {
+function lineFields(page: RecordFields, { request }: ResultContract): RecordFields {
   const fields = itemFields(request);
-  const identity = identityOf(fields).map(({ name, from }) => {
-    const isRequired = fields.some((field) => restName(field) === from && rulesOf(field).required);
-    return `${name}: string${isRequired ? '' : '?'}`;
-  });
-  return [...identity, prefixFields('response', page)].join('; ');
+  const listed: Record<string, RecordFieldNotation> = {};
+  for (const { name, from } of identityOf(fields)) {
+    const field = fields.find((each) => restName(each) === from);
+    const isRequired = field !== undefined && rulesOf(field).required;
+    listed[name] = isRequired ? 'string' : 'string?';
+  }
+  return { ...listed, ...prefixFields('response', page) };
 }
 
 /**

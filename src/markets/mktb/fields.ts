@@ -1,33 +1,72 @@
 import type { JsonObject } from '../../base/json.ts';
+import { prefixFields, type RecordFields } from '../../quality/record-schema.ts';
 import { integer, number, object, objects, positive, rupiah, text } from '../fields.ts';
 import type { ListedFields, TrackedPages } from '../market.ts';
 import { cheapest, lowestPrice, trackedItem, valueAt } from '../tracked.ts';
 
-const productFields = `data.variants.basicInfo.id: string; data.variants.basicInfo.shopID: string?;
-  data.variants.basicInfo.alias: string?; data.variants.basicInfo.createdAt: string?;
-  data.variants.basicInfo.category.detail: array; data.variants.basicInfo.category.detail[].id: string?;
-  data.variants.basicInfo.category.detail[].name: string;
-  data.variants.basicInfo.category.detail[].breadcrumbURL: string?;
-  data.variants.basicInfo.stats.countView: string?; data.variants.basicInfo.stats.countReview: string?;
-  data.variants.basicInfo.stats.countTalk: string?; data.variants.basicInfo.stats.rating: number?;
-  data.variants.basicInfo.txStats.transactionSuccess: string?;
-  data.variants.basicInfo.txStats.transactionReject: string?; data.variants.basicInfo.txStats.countSold: string?;
-  data.variants.basicInfo.minOrder: integer?; data.variants.basicInfo.maxOrder: integer?;
-  data.variants.basicInfo.weight: integer?; data.variants.basicInfo.weightUnit: string?;
-  data.variants.basicInfo.url: string?; data.variants.basicInfo.condition: string?;
-  data.variants.basicInfo.status: string?; data.variants.basicInfo.isLeasing: boolean?;
-  data.variants.basicInfo.catalogID: string?; data.variants.basicInfo.menu: array;
-  data.variants.basicInfo.menu[].name: string; data.variants.components: array`;
+/** Fields of `basicInfo`. */
+const basicInfoFields: RecordFields = {
+  id: 'string',
+  shopID: 'string?',
+  alias: 'string?',
+  createdAt: 'string?',
+  'category.detail': 'array',
+  'category.detail[].id': 'string?',
+  'category.detail[].name': 'string',
+  'category.detail[].breadcrumbURL': 'string?',
+  'stats.countView': 'string?',
+  'stats.countReview': 'string?',
+  'stats.countTalk': 'string?',
+  'stats.rating': 'number?',
+  'txStats.transactionSuccess': 'string?',
+  'txStats.transactionReject': 'string?',
+  'txStats.countSold': 'string?',
+  minOrder: 'integer?',
+  maxOrder: 'integer?',
+  weight: 'integer?',
+  weightUnit: 'string?',
+  url: 'string?',
+  condition: 'string?',
+  status: 'string?',
+  isLeasing: 'boolean?',
+  catalogID: 'string?',
+  menu: 'array',
+  'menu[].name': 'string',
+};
 
-const entryFields = `id: string; name: string?; price: number?; original_price: number?; discount_percentage: number?;
-  rating: number?; review_count: integer?; sold_count: integer?; url: string?; image_url: string?; condition: string?`;
+const entryFields: RecordFields = {
+  id: 'string',
+  name: 'string?',
+  price: 'number?',
+  original_price: 'number?',
+  discount_percentage: 'number?',
+  rating: 'number?',
+  review_count: 'integer?',
+  sold_count: 'integer?',
+  url: 'string?',
+  image_url: 'string?',
+  condition: 'string?',
+};
 
-/** Fields that every record of each page has (docs/pages.md), in the notation of parseFields(). */
+/** Fields that every record of each page has (docs/pages.md). */
 export const listedFields: ListedFields = {
-  product: productFields,
-  search: `${entryFields}; shop_id: string?; shop_name: string?; shop_domain: string?; location: string?;
-    free_shipping: boolean?`,
-  merchant: `${entryFields}; etalase: string?; stock: integer?`,
+  product: {
+    ...prefixFields('data.variants.basicInfo', basicInfoFields),
+    'data.variants.components': 'array',
+  },
+  search: {
+    ...entryFields,
+    shop_id: 'string?',
+    shop_name: 'string?',
+    shop_domain: 'string?',
+    location: 'string?',
+    free_shipping: 'boolean?',
+  },
+  merchant: {
+    ...entryFields,
+    etalase: 'string?',
+    stock: 'integer?',
+  },
 };
 
 /** Returns the first data object of the page's component with this name. */

@@ -7,14 +7,32 @@ import { type MarketSamples, sampleIds } from '../sample.ts';
 import { cheapest, lowestPrice, trackedItem, valueAt } from '../tracked.ts';
 import { product, regions } from './product.ts';
 
-/** Fields that every record of each page has (docs/pages.md), in the notation of parseFields(). */
+/** Fields that every record of each page has (docs/pages.md). */
 const listedFields: ListedFields = {
-  product: `_scraped_at: timestamp; _product_id: string; _country: string; product.id: string;
-  product.title: string; product.description: string?; product.category: string?; product.brand: string?;
-  product.price: number?; product.stock: integer?; product.sold: integer?; product.rating: number?;
-  product.totalReview: integer?; product.seller: object?; product.url: string?; product.condition: string?;
-  product.status: any; skus: array; skus[].id: string?; skus[].name: string?; skus[].price: number?;
-  skus[].stock: integer?`,
+  product: {
+    _scraped_at: 'timestamp',
+    _product_id: 'string',
+    _country: 'string',
+    'product.id': 'string',
+    'product.title': 'string',
+    'product.description': 'string?',
+    'product.category': 'string?',
+    'product.brand': 'string?',
+    'product.price': 'number?',
+    'product.stock': 'integer?',
+    'product.sold': 'integer?',
+    'product.rating': 'number?',
+    'product.totalReview': 'integer?',
+    'product.seller': 'object?',
+    'product.url': 'string?',
+    'product.condition': 'string?',
+    'product.status': 'any',
+    skus: 'array',
+    'skus[].id': 'string?',
+    'skus[].name': 'string?',
+    'skus[].price': 'number?',
+    'skus[].stock': 'integer?',
+  },
 };
 
 function trackedProduct(record: JsonObject) {

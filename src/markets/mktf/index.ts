@@ -7,11 +7,24 @@ import { cheapest, lowestPrice, trackedItem } from '../tracked.ts';
 import { search } from './search.ts';
 import { storePage } from './urls.ts';
 
-/** Fields that every record of each page has (docs/pages.md), in the notation of parseFields(). */
+/** Fields that every record of each page has (docs/pages.md). */
 const listedFields: ListedFields = {
-  search: `id: integer; title: string; handle: string; body_html: string?; vendor: string?;
-  product_type: string?; tags: array; variants: array; variants[].id: integer; variants[].title: string;
-  variants[].price: string; variants[].available: boolean; images: array; options: array`,
+  search: {
+    id: 'integer',
+    title: 'string',
+    handle: 'string',
+    body_html: 'string?',
+    vendor: 'string?',
+    product_type: 'string?',
+    tags: 'array',
+    variants: 'array',
+    'variants[].id': 'integer',
+    'variants[].title': 'string',
+    'variants[].price': 'string',
+    'variants[].available': 'boolean',
+    images: 'array',
+    options: 'array',
+  },
 };
 
 /** Stores state whether a variant can be bought, and no number of pieces. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
+import type { RecordFields } from '../../quality/record-schema.ts';
 import { declaredSites } from '../declared-sites/declared-sites.ts';
 import { hasHost } from '../declared-sites/site-declaration.ts';
 import { integer, number, objects, text } from '../fields.ts';
@@ -8,13 +9,36 @@ import { trackedItem } from '../tracked.ts';
 import { product } from './product.ts';
 import { search } from './search.ts';
 
-const fields = `id: string; site: string; url: string; title: string?; brand: string?; sku: string?; gtin: string?;
-  mpn: string?; description: string?; category: string?; price: number?; currency: string?; list_price: number?;
-  availability: string?; available: boolean?; condition: string?; seller: string?; rating: number?;
-  review_count: integer?; images: array; variants: array; variants[].id: string?; variants[].name: string?;
-  variants[].price: number?; variants[].available: boolean?; extra: object`;
+const fields: RecordFields = {
+  id: 'string',
+  site: 'string',
+  url: 'string',
+  title: 'string?',
+  brand: 'string?',
+  sku: 'string?',
+  gtin: 'string?',
+  mpn: 'string?',
+  description: 'string?',
+  category: 'string?',
+  price: 'number?',
+  currency: 'string?',
+  list_price: 'number?',
+  availability: 'string?',
+  available: 'boolean?',
+  condition: 'string?',
+  seller: 'string?',
+  rating: 'number?',
+  review_count: 'integer?',
+  images: 'array',
+  variants: 'array',
+  'variants[].id': 'string?',
+  'variants[].name': 'string?',
+  'variants[].price': 'number?',
+  'variants[].available': 'boolean?',
+  extra: 'object',
+};
 
-/** Fields that every record of each page has (docs/pages.md), in the notation of parseFields(). */
+/** Fields that every record of each page has (docs/pages.md). */
 const listedFields: ListedFields = { product: fields, search: fields };
 
 /** Shops rarely state a number of pieces. */

@@ -12,6 +12,7 @@ import type { Kind } from '../../kinds/kind.ts';
 import { kinds } from '../../kinds/list.ts';
 import { markets } from '../../markets/list.ts';
 import type { MarketSample } from '../../markets/sample.ts';
+import type { RecordFields } from '../../quality/record-schema.ts';
 
 /** Result files of a kind: one per job, one per unit, or none. */
 export type ResultFiles = 'job' | 'units' | 'none';
@@ -23,8 +24,8 @@ export interface DemoJob extends MarketSample {
   jobType: ResolvedJobType;
   needsApproval: boolean;
   files: ResultFiles;
-  /** Fields of one record of the result, in the notation of parseFields(). */
-  fields: string;
+  /** Fields of one record of the result. */
+  fields: RecordFields;
   progressPath(id: string): string;
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { FetchPage, PageRequest, PageResponse } from '../../fetch/page.ts';
-import { createRecordCheck, missingShares, parseFields } from '../../quality/record-schema.ts';
+import { compileFields, createRecordCheck, missingShares } from '../../quality/record-schema.ts';
 import type { Target } from './target.ts';
 
 /** A request of a reader and its response. */
@@ -82,8 +82,7 @@ export function missingOf(
   { market, page }: Target,
   records: readonly JsonObject[],
 ): { of: number; missing: Missing[] } {
-  const shape = market.listedFields[page];
-  const fields = shape === undefined ? [] : parseFields(shape);
+  const fields = compileFields(market.listedFields[page] ?? {});
   const shares = missingShares(createRecordCheck(fields), records);
   const missing = fields.flatMap(({ path }, index) => {
     const share = shares[index] ?? 0;

@@ -11,6 +11,7 @@ import { resolveJobTypes } from '../../../src/jobs/job-types.ts';
 import { tableColumnsOf } from '../../../src/jobs/queries/files.ts';
 import { kinds } from '../../../src/kinds/list.ts';
 import { markets } from '../../../src/markets/list.ts';
+import type { RecordFields, RecordFieldType } from '../../../src/quality/record-schema.ts';
 import { findEngine } from '../../engines/missing.ts';
 import { root } from '../../support/service.ts';
 import { run } from '../clients/tools.ts';
@@ -22,14 +23,15 @@ const jobTypes = resolveJobTypes(services, kinds, markets);
 const kind = 'pdp_bulk';
 
 /** Columns of a release that has a field with this type. An earlier release had it as text. */
-function release(type: string): Column[] {
-  const fields = `id: string; title: string; weight: ${type}`;
+function release(type: RecordFieldType): Column[] {
+  const fields: RecordFields = { id: 'string', title: 'string', weight: type };
   const changed = markets.map((market) =>
     market.name === 'mktc'
       ? { ...market, listedFields: { ...market.listedFields, product: fields } }
       : market,
   );
-  const released = kinds.map((each) => ({ ...each, formerColumns: 'weight: string' }));
+  const formerColumns: RecordFields = { weight: 'string' };
+  const released = kinds.map((each) => ({ ...each, formerColumns }));
   const types = resolveJobTypes(services, released, changed);
   return tableColumnsOf(types, types.of({ market: 'mktc', kind }));
 }

@@ -5,11 +5,22 @@ import { findPythonPackages } from '../clients/tools.ts';
 /** Columns of the adversarial rows. */
 export const columns = [
   topColumn('unit_index', 'integer'),
-  ...createColumns(
-    `title: string?; price.amount: number?; price.currency: string?; sold: integer?; available: boolean?;
-     images: array; images[]: string; models: array; models[].price: number?; seller: object?; status: any; counts: array; counts[]: integer;
-     seen_at: timestamp?`,
-  ),
+  ...createColumns({
+    title: 'string?',
+    'price.amount': 'number?',
+    'price.currency': 'string?',
+    sold: 'integer?',
+    available: 'boolean?',
+    images: 'array',
+    'images[]': 'string',
+    models: 'array',
+    'models[].price': 'number?',
+    seller: 'object?',
+    status: 'any',
+    counts: 'array',
+    'counts[]': 'integer',
+    seen_at: 'timestamp?',
+  }),
   othersColumn,
 ];
 
