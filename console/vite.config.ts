@@ -25,12 +25,10 @@ const componentStyles: Plugin = {
     importer?.endsWith('/main.tsx') && /^@mantine\/\w+\/styles\.css$/.test(id)
       ? `\0${id}.js`
       : null,
-  load: (id) =>
-    id.startsWith('\0@mantine/')
-      ? id.startsWith('\0@mantine/core/')
-        ? baseStyles
-        : 'export {};'
-      : null,
+  load(id) {
+    if (!id.startsWith('\0@mantine/')) return null;
+    return id.startsWith('\0@mantine/core/') ? baseStyles : 'export {};';
+  },
   transform(code, id) {
     const [, name, component] = /@mantine\/(\w+)\/esm\/(?:.*\/)?(\w+)\.module\.mjs$/.exec(id) ?? [];
     if (name === undefined) return null;
@@ -93,12 +91,13 @@ const directImports: Plugin = {
   },
 };
 
-const known = new Map<string, ReturnType<typeof exportsOf>>();
+/** Exports of the indexed packages, by package. */
+const exportsByPackage = new Map<string, ReturnType<typeof exportsOf>>();
 
 /** Returns the import of a name of an indexed package from the module that has it. */
 function importOf(name: string, imported: string): string {
-  const exported = known.get(name) ?? exportsOf(name);
-  known.set(name, exported);
+  const exported = exportsByPackage.get(name) ?? exportsOf(name);
+  exportsByPackage.set(name, exported);
   const [file, as] = exported.get(imported) ?? [name, imported];
   return `import { ${as} as ${imported} } from '${file}';`;
 }

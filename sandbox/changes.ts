@@ -51,10 +51,10 @@ export function changedPrice(
  * member.
  */
 export function parseChange(body: string): PageChange {
-  const given = JSON.parse(body) as Record<string, unknown>;
-  const { priceFactor, stock, title, isRemoved, ...others } = given;
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw new Error(`"${unknown}" is not a change of an item`);
+  const change = JSON.parse(body) as Record<string, unknown>;
+  const { priceFactor, stock, title, isRemoved, ...unknownMembers } = change;
+  const [unknownName] = Object.keys(unknownMembers);
+  if (unknownName !== undefined) throw new Error(`"${unknownName}" is not a change of an item`);
   const isNumber = (value: unknown) =>
     value === undefined || (typeof value === 'number' && value >= 0);
   if (!isNumber(priceFactor)) throw new Error('"priceFactor" must be a number of at least 0');
@@ -62,5 +62,5 @@ export function parseChange(body: string): PageChange {
   if (title !== undefined && typeof title !== 'string') throw new Error('"title" must be a string');
   if (isRemoved !== undefined && typeof isRemoved !== 'boolean')
     throw new Error('"isRemoved" must be a boolean');
-  return given as PageChange;
+  return change as PageChange;
 }

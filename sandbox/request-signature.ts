@@ -49,14 +49,14 @@ export function signedPage(
   body: string,
   code: string,
 ): OriginReply {
-  const known = visitorOf(request) !== undefined;
-  const visitor = hash(`${request.url.href} visitor`).toString(16);
+  const headers: Record<string, string> = { 'content-type': 'text/html; charset=utf-8' };
+  if (visitorOf(request) === undefined) {
+    const visitor = hash(`${request.url.href} visitor`).toString(16);
+    headers['set-cookie'] = `visitor=${visitor}; Path=/`;
+  }
   return {
     status: 200,
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      ...(known ? {} : { 'set-cookie': `visitor=${visitor}; Path=/` }),
-    },
+    headers,
     body: `<!doctype html><html><head><title>${title}</title></head><body><div id="root">${body}</div>
 <script type="module">${script}${code}</script></body></html>`,
   };

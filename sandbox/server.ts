@@ -50,13 +50,15 @@ interface Settings {
   browserOnly: boolean;
 }
 
-/** One address: a market's region. */
-interface Place {
+/** Fake origin of a market's region. */
+interface RunningOrigin {
   origin: Origin;
   region: string;
-  /** Number of requests by subject, for faults that end. */
-  asked: Map<string, number>;
-  counts: Map<string, number>;
+  /** Requests by subject, for faults that end after some requests. */
+  requestsBySubject: Map<string, number>;
+  /** Requests by path. */
+  requestsByPath: Map<string, number>;
+  /** Requests in progress, and their maximum so far. */
   open: number;
   peak: number;
 }
@@ -163,7 +165,7 @@ const controlPath = /^\/\.sandbox\/items\/([^/]+)$/;
 
 /** Changes or restores an item as the request says. */
 async function control(
-  { origin, region }: Place,
+  { origin, region }: RunningOrigin,
   { changes }: Settings,
   id: string,
   incoming: IncomingMessage,
@@ -180,8 +182,15 @@ async function control(
   return plain(204, '', {});
 }
 
+/** Counts a request, and returns the number of requests so far. */
+function countRequest(counts: Map<string, number>, key: string): number {
+  const count = (counts.get(key) ?? 0) + 1;
+  counts.set(key, count);
+  return count;
+}
+
 async function serve(
-  place: Place,
+  target: RunningOrigin,
   settings: Settings,
   incoming: IncomingMessage,
   response: ServerResponse,
@@ -189,40 +198,39 @@ async function serve(
   const url = new URL(incoming.url ?? '/', `http://${incoming.headers.host ?? 'localhost'}`);
   const changed = controlPath.exec(url.pathname)?.[1];
   if (changed !== undefined)
-    return send(response, await control(place, settings, changed, incoming));
-  place.counts.set(url.pathname, (place.counts.get(url.pathname) ?? 0) + 1);
+    return send(response, await control(target, settings, changed, incoming));
+  countRequest(target.requestsByPath, url.pathname);
   const request: OriginRequest = {
     method: incoming.method ?? 'GET',
     url,
     headers: incoming.headers as Record<string, string>,
     body: await read(incoming),
-    region: place.region,
+    region: target.region,
   };
   if (settings.latencyMs > 0) await wait(settings.latencyMs);
-  const refusal = settings.browserOnly ? place.origin.plain?.(request) : undefined;
+  const refusal = settings.browserOnly ? target.origin.plain?.(request) : undefined;
   if (refusal) return send(response, refusal);
   const respond = (original: OriginRequest) =>
-    withChanges(settings.changes, () => place.origin.respond(original));
-  const subject = settings.injectsFaults ? place.origin.subject?.(request) : undefined;
+    withChanges(settings.changes, () => target.origin.respond(original));
+  const subject = settings.injectsFaults ? target.origin.subject?.(request) : undefined;
   const rule = ruleFor(subject);
   if (rule) {
-    const asked = (place.asked.get(subject!) ?? 0) + 1;
-    place.asked.set(subject!, asked);
-    if (asked <= rule.times) {
-      return injectFault(rule.does, request, response, { ...place.origin, respond }, settings);
+    const requestNumber = countRequest(target.requestsBySubject, subject!);
+    if (requestNumber <= rule.times) {
+      return injectFault(rule.does, request, response, { ...target.origin, respond }, settings);
     }
   }
   send(response, respond(request));
 }
 
-async function listen(place: Place, settings: Settings): Promise<Server> {
+async function listen(target: RunningOrigin, settings: Settings): Promise<Server> {
   const server = createServer((incoming, response) => {
-    place.open += 1;
-    place.peak = Math.max(place.peak, place.open);
+    target.open += 1;
+    target.peak = Math.max(target.peak, target.open);
     response.once('close', () => {
-      place.open -= 1;
+      target.open -= 1;
     });
-    serve(place, settings, incoming, response).catch((error: unknown) => {
+    serve(target, settings, incoming, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
       else send(response, plain(500, `the fake origin failed: ${(error as Error).stack}`, {}));
     });
@@ -253,22 +261,22 @@ export async function startOrigins(options: OriginsOptions): Promise<RunningOrig
     retryAfter: options.retryAfter ?? 1,
     browserOnly: options.browserOnly ?? false,
   };
-  const places = new Map<string, Place>();
+  const running = new Map<string, RunningOrigin>();
   const servers: Server[] = [];
   const config: RunningOrigins['config'] = {};
   for (const origin of options.origins) {
     for (const region of origin.regions) {
-      const place: Place = {
+      const target: RunningOrigin = {
         origin,
         region,
-        asked: new Map(),
-        counts: new Map(),
+        requestsBySubject: new Map(),
+        requestsByPath: new Map(),
         open: 0,
         peak: 0,
       };
-      const server = await listen(place, settings);
+      const server = await listen(target, settings);
       servers.push(server);
-      places.set(`${origin.market}/${region}`, place);
+      running.set(`${origin.market}/${region}`, target);
       config[origin.market] ??= region === '' ? { allow_private: true } : {};
       config[origin.market]![region] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     }
@@ -283,11 +291,11 @@ export async function startOrigins(options: OriginsOptions): Promise<RunningOrig
     },
     counters: () =>
       Object.fromEntries(
-        [...places].flatMap(([name, { counts }]) =>
-          [...counts].map(([path, count]) => [`${name} ${path}`, count]),
+        [...running].flatMap(([name, { requestsByPath }]) =>
+          [...requestsByPath].map(([path, count]) => [`${name} ${path}`, count]),
         ),
       ),
-    peaks: () => Object.fromEntries([...places].map(([name, { peak }]) => [name, peak])),
+    peaks: () => Object.fromEntries([...running].map(([name, { peak }]) => [name, peak])),
     changeItem: (market, region, id, change) => {
       const key = changeKey(market, region, id);
       if (change === null) settings.changes.delete(key);

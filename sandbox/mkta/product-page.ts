@@ -179,14 +179,14 @@ function priceView(item: FakeItem, hidden: boolean, form: string) {
 }
 
 function reviewPart(item: FakeItem, hidden: boolean, form: string) {
-  const text =
-    form === forms.soldText ? regions[item.region]!.sold(item.historicalSold) : undefined;
+  const hasText = form === forms.soldText;
+  const soldCount = hasText ? 0 : item.historicalSold;
   return {
     rating_star: item.stars,
     rating_count: item.ratings,
     total_rating_count: item.ratings[0],
-    historical_sold: hidden ? null : form === forms.soldText ? 0 : item.historicalSold,
-    ...(text === undefined ? {} : { historical_sold_text: text }),
+    historical_sold: hidden ? null : soldCount,
+    ...(hasText ? { historical_sold_text: regions[item.region]!.sold(item.historicalSold) } : {}),
     global_sold: hidden ? null : item.historicalSold,
     liked: false,
     liked_count: item.liked,

@@ -49,7 +49,7 @@ export function searchResponse(region: string, query: URLSearchParams): string {
   const category = query.get('match_id');
   const subject = category ?? query.get('keyword') ?? '';
   const scenario = category === null ? 'PAGE_GLOBAL_SEARCH' : 'PAGE_CATEGORY';
-  const asked =
+  const isComplete =
     query.get('scenario') === scenario &&
     query.get('page_type') === 'search' &&
     query.get('version') === '2';
@@ -57,10 +57,10 @@ export function searchResponse(region: string, query: URLSearchParams): string {
   const limit = Math.min(Number(query.get('limit') ?? 30), 60);
   const offset = subject.endsWith('005') ? 0 : Number(query.get('newest') ?? 0);
   const first = start(offset, limit);
-  const places = asked ? Math.max(0, Math.min(limit, size - first)) : 0;
-  const items = Array.from({ length: places }, (_, at) => {
-    const place = first + at;
-    return fakeItem(region, firstId + place, 1_000_000 + ((firstId / 1_000 + place) % 900));
+  const count = isComplete ? Math.max(0, Math.min(limit, size - first)) : 0;
+  const items = Array.from({ length: count }, (_, at) => {
+    const index = first + at;
+    return fakeItem(region, firstId + index, 1_000_000 + ((firstId / 1_000 + index) % 900));
   });
   if (subject.endsWith('007'))
     for (const { models } of items) models.unshift({ ...models[0]!, price: 1 });

@@ -63,14 +63,17 @@ function page(
  */
 export function shopSearch(region: string, query: URLSearchParams): string {
   const { generation, active, soldOut } = shop(region, Number(query.get('shopid')));
-  const wanted =
-    { 1: soldOut, 2: active, 3: [...active, ...soldOut] }[query.get('filter_sold_out') ?? '2'] ??
-    [];
-  const { items, last } = page(wanted, query);
+  const listings: Record<string, FakeItem[]> = {
+    1: soldOut,
+    2: active,
+    3: [...active, ...soldOut],
+  };
+  const listing = listings[query.get('filter_sold_out') ?? '2'] ?? [];
+  const { items, last } = page(listing, query);
   return JSON.stringify({
     error: 0,
     error_msg: '',
-    total_count: wanted.length,
+    total_count: listing.length,
     nomore: last,
     ...listMembers(items, generation, true),
   });
@@ -79,13 +82,11 @@ export function shopSearch(region: string, query: URLSearchParams): string {
 /** Returns the shop's active items. As on the site's tabs, the last one is a sold-out item. */
 export function shopActive(region: string, query: URLSearchParams): string {
   const { generation, active, soldOut } = shop(region, Number(query.get('shop_id')));
-  const wanted =
-    query.get('bundle') === 'shop_page_category_tab_main'
-      ? [...active, ...soldOut.slice(0, 1)]
-      : [];
-  const { items, last } = page(wanted, query);
+  const isTab = query.get('bundle') === 'shop_page_category_tab_main';
+  const listing = isTab ? [...active, ...soldOut.slice(0, 1)] : [];
+  const { items, last } = page(listing, query);
   const members = generation === 1 ? sections(items) : listMembers(items, generation, true);
-  const data = { total: wanted.length, no_more: last, ...members };
+  const data = { total: listing.length, no_more: last, ...members };
   return JSON.stringify({ error: 0, error_msg: '', data });
 }
 

@@ -14,6 +14,8 @@ export function listed(name: string, at: number): MktbGoods {
   return fakeProduct(`${name} ${at}`);
 }
 
+const ratingText = ({ stars }: MktbGoods): string => (stars === 0 ? '' : stars.toFixed(1));
+
 function current(goods: MktbGoods, form: string) {
   if (form === '707')
     return { id: goods.id, name: goods.name, price: null, shop: null, labelGroups: null };
@@ -41,7 +43,7 @@ function current(goods: MktbGoods, form: string) {
     },
     freeShipping: { url: goods.freeShipping ? 'https://images.tokopedia.net/fake/free.png' : '' },
     labelGroups: soldLabels(goods.sold),
-    rating: odd ? goods.stars : goods.stars === 0 ? '' : goods.stars.toFixed(1),
+    rating: odd ? goods.stars : ratingText(goods),
     wishlist: false,
     ads: { id: '', productClickURL: '' },
     meta: { parentID: '0', warehouseID: '1' },
@@ -59,7 +61,7 @@ function older(goods: MktbGoods) {
     discountPercentage: goods.discount,
     countReview: goods.reviews,
     rating: Math.round(goods.stars),
-    ratingAverage: goods.stars === 0 ? '' : goods.stars.toFixed(1),
+    ratingAverage: ratingText(goods),
     labelGroups: soldLabels(goods.sold),
     shop: {
       shopId: Number(goods.shop.id),

@@ -16,13 +16,13 @@ await ask('/graphql/${operationName}', {
 
 function search(query: URLSearchParams): string {
   const page = Number(query.get('page') ?? 1);
-  const asked = {
+  const params = new URLSearchParams({
     q: query.get('q') ?? '',
     page: String(page),
     rows: '60',
     start: String((page - 1) * 60),
-  };
-  return operationScript('SearchProductV5Query', { params: new URLSearchParams(asked).toString() });
+  });
+  return operationScript('SearchProductV5Query', { params: params.toString() });
 }
 
 /**

@@ -80,30 +80,29 @@ export function rupiah(amount: number): string {
 /** Returns the label with the number sold, or null if there are no sales. */
 export function soldLabels(sold: number): { position: string; title: string; type: string }[] {
   if (sold === 0) return [];
-  const rough =
-    sold >= 1000
-      ? `${Math.floor(sold / 1000)}rb+`
-      : sold >= 100
-        ? `${Math.floor(sold / 100)}00+`
-        : `${sold}`;
   return [
     { position: 'promo', title: 'Cashback', type: 'lightGreen' },
     {
       position: sold % 2 === 0 ? 'integrity' : 'ri_product_credibility',
-      title: `${rough} terjual`,
+      title: `${roughCount(sold)} terjual`,
       type: '',
     },
   ];
 }
 
-/** Lower bound that each of `soldLabels` states. */
+/** Returns a count as the site rounds it: "2rb+", "300+" or "12". */
+function roughCount(count: number): string {
+  if (count >= 1000) return `${Math.floor(count / 1000)}rb+`;
+  if (count >= 100) return `${Math.floor(count / 100)}00+`;
+  return String(count);
+}
+
+/** Returns the lower bound that the labels of soldLabels() state. */
 export function soldAtLeast(sold: number): number | null {
   if (sold === 0) return null;
-  return sold >= 1000
-    ? Math.floor(sold / 1000) * 1000
-    : sold >= 100
-      ? Math.floor(sold / 100) * 100
-      : sold;
+  if (sold >= 1000) return Math.floor(sold / 1000) * 1000;
+  if (sold >= 100) return Math.floor(sold / 100) * 100;
+  return sold;
 }
 
 /** Returns the products that are not withdrawn. */

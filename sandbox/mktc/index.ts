@@ -31,7 +31,7 @@ function fakeProduct(formattedId: string): { productSku: string; itemSku: string
 function productReply(formattedId: string, query: URLSearchParams): OriginReply {
   const { productSku, itemSku } = fakeProduct(formattedId);
   const digits = getChange('mktc', 'id', productSku).isRemoved ? '800' : formattedId.slice(-3);
-  const wanted = itemSku === '' ? (query.get('defaultItemSku') ?? '') : itemSku;
+  const requestedSku = itemSku === '' ? (query.get('defaultItemSku') ?? '') : itemSku;
   const page = (sku: string, item: string) =>
     ok(summary(sku, item, query.get('pickupPointCode') ?? '', digits));
   switch (digits) {
@@ -54,7 +54,7 @@ function productReply(formattedId: string, query: URLSearchParams): OriginReply 
     case '817':
       return json(200, { code: 500, status: 'INTERNAL_SERVER_ERROR', data: null });
     default:
-      return page(productSku, wanted);
+      return page(productSku, requestedSku);
   }
 }
 
@@ -81,11 +81,11 @@ function merchantReply(code: string, query: URLSearchParams): OriginReply {
 }
 
 function idOf({ url }: OriginRequest): string | undefined {
-  const found =
+  const match =
     summaryPath.exec(url.pathname) ??
     descriptionPath.exec(url.pathname) ??
     merchantPath.exec(url.pathname);
-  return found ? decodeURIComponent(found[1]!) : undefined;
+  return match ? decodeURIComponent(match[1]!) : undefined;
 }
 
 /**
@@ -102,8 +102,8 @@ export const mktc: Origin = {
       : undefined,
   respond: (request) => {
     const { pathname, searchParams } = request.url;
-    const shown = page(request);
-    if (shown) return shown;
+    const htmlPage = page(request);
+    if (htmlPage) return htmlPage;
     const id = idOf(request);
     if (id === undefined)
       return { status: 404, headers: { 'content-type': 'text/plain' }, body: 'not found' };

@@ -3,7 +3,7 @@ import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
 import { hash } from '../random.ts';
 import { isSigned, signedPage } from '../request-signature.ts';
 import { baseInfo, html, modelInfo, route } from './pages.ts';
-import { fakeProduct, places } from './products.ts';
+import { fakeProduct, regions } from './products.ts';
 
 const htmlHeaders = { 'content-type': 'text/html; charset=utf-8' };
 const keys = {
@@ -144,7 +144,7 @@ document.body.innerHTML = body.innerHTML;
  */
 export const mktd: Origin = {
   market: 'mktd',
-  regions: Object.keys(places),
+  regions: Object.keys(regions),
   subject: idOf,
   blocked: () => securityCheck,
   plain: (request) => (isSigned(request) ? undefined : signedPage(request, 'Shop', '', shell)),

@@ -1,4 +1,4 @@
-import { image, type MktdProduct, places, reviewer, shown } from './products.ts';
+import { formatPrice, image, type MktdProduct, regions, reviewer } from './products.ts';
 
 type Data = Record<string, unknown>;
 
@@ -31,7 +31,7 @@ function range(product: MktdProduct) {
 
 /** Returns the older generation's `product_info`; with `flat`, without a `product_base`. */
 export function baseInfo(product: MktdProduct, flat = false): Data {
-  const { currency, symbol, brand } = places[product.region]!;
+  const { currency, symbol, brand } = regions[product.region]!;
   const { least, most } = range(product);
   const base = {
     title: product.title,
@@ -43,7 +43,7 @@ export function baseInfo(product: MktdProduct, flat = false): Data {
     ],
     sold_count: product.sold,
     price: {
-      real_price: `${shown(product.region, least.price)} - ${shown(product.region, most.price)}`,
+      real_price: `${formatPrice(product.region, least.price)} - ${formatPrice(product.region, most.price)}`,
       original_price: '',
       discount: '-20%',
       min_sku_price: least.price,
@@ -90,11 +90,11 @@ export function baseInfo(product: MktdProduct, flat = false): Data {
           }
         : {
             real_price: {
-              price_str: shown(product.region, sku.price),
+              price_str: formatPrice(product.region, sku.price),
               price_val: sku.price,
               currency,
             },
-            original_price: shown(product.region, sku.original),
+            original_price: formatPrice(product.region, sku.original),
             original_price_value: sku.original,
           },
     })),
@@ -112,7 +112,7 @@ export function baseInfo(product: MktdProduct, flat = false): Data {
 
 /** Returns the newer generation's `product_info`. */
 export function modelInfo(product: MktdProduct): Data {
-  const { currency, symbol, brand } = places[product.region]!;
+  const { currency, symbol, brand } = regions[product.region]!;
   const { least, most } = range(product);
   const price = (sku: MktdProduct['skus'][number]) => ({
     sku_id: sku.id,
@@ -120,7 +120,7 @@ export function modelInfo(product: MktdProduct): Data {
     currency_symbol: symbol,
     sale_price_decimal: sku.price,
     origin_price_decimal: sku.original,
-    sale_price_format: shown(product.region, sku.price).slice(symbol.length),
+    sale_price_format: formatPrice(product.region, sku.price).slice(symbol.length),
     discount_format: '20%',
   });
   return {

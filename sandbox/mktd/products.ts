@@ -2,7 +2,7 @@ import { changedPrice, getChange } from '../changes.ts';
 import { random } from '../random.ts';
 
 /** Properties of a region. */
-interface Place {
+interface Region {
   currency: string;
   symbol: string;
   /** Minimum and maximum price in whole currency units. */
@@ -24,7 +24,7 @@ const english = {
 };
 
 /** Regions by code. */
-export const places: Readonly<Record<string, Place>> = {
+export const regions: Readonly<Record<string, Region>> = {
   id: {
     currency: 'IDR',
     symbol: 'Rp',
@@ -119,17 +119,17 @@ const sizes = ['S', 'M', 'L'];
  * only.
  */
 export function fakeProduct(region: string, id: string): MktdProduct {
-  const place = places[region]!;
+  const profile = regions[region]!;
   const draw = random(`${region}/${id}`);
   const form = id.slice(-3);
   const change = getChange('mktd', region, id);
-  const colours = place.colours.slice(0, draw.integer(1, place.colours.length));
+  const colours = profile.colours.slice(0, draw.integer(1, profile.colours.length));
   const second =
     form === forms.many
       ? Array.from({ length: 70 }, (_, at) => `${at + 36}`)
       : sizes.slice(0, draw.integer(1, 3));
   const amount = () =>
-    draw.integer(...place.prices) + (place.decimals === 0 ? 0 : draw.integer(0, 99) / 100);
+    draw.integer(...profile.prices) + (profile.decimals === 0 ? 0 : draw.integer(0, 99) / 100);
   const skus = colours.flatMap((colour, first) =>
     second.map((size, other) => {
       const price = changedPrice(amount(), change);
@@ -137,17 +137,17 @@ export function fakeProduct(region: string, id: string): MktdProduct {
       return {
         id: `${id.slice(0, 13)}${String(100_000 + first * 1000 + other)}`,
         values: [
-          { property: place.colour, value: colour, id: `71${first}` },
-          { property: place.size, value: size, id: `82${other}` },
+          { property: profile.colour, value: colour, id: `71${first}` },
+          { property: profile.size, value: size, id: `82${other}` },
         ],
-        price: price.toFixed(place.decimals),
-        original: (price * 1.25).toFixed(place.decimals),
+        price: price.toFixed(profile.decimals),
+        original: (price * 1.25).toFixed(profile.decimals),
         stock: change.stock ?? stock,
       };
     }),
   );
   const unrated = form === forms.unrated;
-  const thing = draw.pick(place.things);
+  const thing = draw.pick(profile.things);
   const title = `${thing} ${draw.text(4).toUpperCase()}`;
   return {
     id,
@@ -165,11 +165,12 @@ export function fakeProduct(region: string, id: string): MktdProduct {
 }
 
 /** Formats a price as the pages do. In currencies without decimals, points separate thousands. */
-export function shown(region: string, amount: string): string {
-  const { symbol, decimals } = places[region]!;
-  const [whole, fraction] = amount.split('.') as [string, string?];
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, decimals === 0 ? '.' : ',');
-  return `${symbol}${grouped}${fraction === undefined ? '' : `.${fraction}`}`;
+export function formatPrice(region: string, amount: string): string {
+  const { symbol, decimals } = regions[region]!;
+  const [units, fraction] = amount.split('.') as [string, string?];
+  const grouped = units.replace(/\B(?=(\d{3})+$)/g, decimals === 0 ? '.' : ',');
+  if (fraction === undefined) return `${symbol}${grouped}`;
+  return `${symbol}${grouped}.${fraction}`;
 }
 
 /** Returns an image entry as both generations have it: signed and expiring. */

@@ -71,8 +71,8 @@ function productResponse(region: string, asin: string): OriginReply {
 
 function searchResponse(region: string, query: string, number: number): OriginReply {
   if (query.endsWith('820') && number > 1) return page(robotCheck);
-  const whole = searchPage(region, query, number);
-  return page(query.endsWith('813') ? whole.slice(0, 3000) : whole);
+  const body = searchPage(region, query, number);
+  return page(query.endsWith('813') ? body.slice(0, 3000) : body);
 }
 
 /** Marketplace E: invented products and searches in all ten regions, in several layouts. */

@@ -1,5 +1,13 @@
 import { type MkteProduct, variantAsin } from './products.ts';
-import { decimal, digits, escaped, type FakeMkteStore, money, stores, whole } from './stores.ts';
+import {
+  decimal,
+  digits,
+  escaped,
+  type FakeMkteStore,
+  formatInteger,
+  money,
+  stores,
+} from './stores.ts';
 
 /** Parts of a page that its layout arranges. */
 interface Parts {
@@ -53,12 +61,12 @@ function byline({ brand }: MkteProduct, store: FakeMkteStore): string {
 function stars({ rating, ratings }: MkteProduct, store: FakeMkteStore): string {
   const text = store.rating(decimal(store, rating));
   return `<div id="averageCustomerReviews"><span id="acrPopover" title="${text}"><i class="a-icon a-icon-star"><span class="a-icon-alt">${text}</span></i></span>
-<span id="acrCustomerReviewText" aria-label="${store.ratings(whole(store, ratings))}">(${whole(store, ratings)})</span></div>`;
+<span id="acrCustomerReviewText" aria-label="${store.ratings(formatInteger(store, ratings))}">(${formatInteger(store, ratings)})</span></div>`;
 }
 
 /** Returns a price whose accessible text is empty, as on new pages. */
 function splitPrice(store: FakeMkteStore, amount: number, classes: string): string {
-  const { whole: units, fraction } = digits(store, amount);
+  const { units, fraction } = digits(store, amount);
   const sign = store.sign.replace('#', '').trim();
   const cents = fraction === '' ? '' : `<span class="a-price-fraction">${fraction}</span>`;
   const point = fraction === '' ? '' : `<span class="a-price-decimal">${store.point}</span>`;
@@ -117,11 +125,13 @@ function variantData({ asin, colours, sizes }: MkteProduct): string {
     sizes.map((size, second) => ({ key: `${first}_${second}`, values: [colour, size] })),
   );
   const map = Object.fromEntries(pairs.map(({ key }, at) => [key, variantAsin(asin, at)]));
-  const shown = Object.fromEntries(pairs.map(({ values }, at) => [variantAsin(asin, at), values]));
+  const valuesByAsin = Object.fromEntries(
+    pairs.map(({ values }, at) => [variantAsin(asin, at), values]),
+  );
   return `<script>P.register('twister-js-init-dpx-data', function() { var dataToReturn = {
 "parentAsin" : "B0PARENT00", "landingAsin": "${asin}", "dimensionToAsinMap" : ${JSON.stringify(map)},
 "variationValues" : ${JSON.stringify({ size_name: sizes, color_name: colours })}, "dimensions" : ["color_name","size_name"],
-"dimensionValuesDisplayData" : ${JSON.stringify(shown)}, "pwASINs" : [], }; return dataToReturn; });</script>`;
+"dimensionValuesDisplayData" : ${JSON.stringify(valuesByAsin)}, "pwASINs" : [], }; return dataToReturn; });</script>`;
 }
 
 function crumbs(): string {
@@ -130,30 +140,49 @@ function crumbs(): string {
 
 function modern(
   { product, store }: Parts,
-  shown = splitPrice(store, product.price, 'priceToPay'),
+  mainPrice = splitPrice(store, product.price, 'priceToPay'),
 ): string {
-  const price = `<div id="corePriceDisplay_desktop_feature_div">${shown}${unitPrice(store)}${struck(product, store)}</div>`;
+  const price = `<div id="corePriceDisplay_desktop_feature_div">${mainPrice}${unitPrice(store)}${struck(product, store)}</div>`;
   const box = `<div id="desktop_buybox"><div id="corePrice_feature_div">${plainPrice(store, product.price)}</div>${availability(store.inStock)}${form(product)}${seller(product, store)}</div>`;
   return `${crumbs()}${title(product)}${byline(product, store)}${stars(product, store)}${price}${bullets(product)}${overview(product, store)}${imageData(product)}${variantData(product)}${box}
 <div id="productDescription"><p>A <b>plain</b> description.</p><script>var hidden = 1;</script></div>`;
 }
 
+/** Offer of a row of the accordion. */
+interface RowOffer {
+  type: 'NEW' | 'USED' | 'PRIME_SAVINGS_UPSELL';
+  amount: number;
+  /** The product, with the seller of the offer. */
+  product: MkteProduct;
+}
+
+function rowOffer(product: MkteProduct, row: string): RowOffer {
+  if (row.startsWith('used')) {
+    const usedProduct = { ...product, seller: 'Second Hand', sellerId: 'AUSEDSELLER01' };
+    return { type: 'USED', amount: product.usedPrice, product: usedProduct };
+  }
+  if (row.startsWith('prime') || row.startsWith('sns'))
+    return { type: 'PRIME_SAVINGS_UPSELL', amount: product.memberPrice, product };
+  return { type: 'NEW', amount: product.price, product };
+}
+
+function rowPrice(store: FakeMkteStore, row: string, { type, amount, product }: RowOffer): string {
+  const price = splitPrice(store, amount, 'priceToPay');
+  const before = type === 'PRIME_SAVINGS_UPSELL' ? '' : struck(product, store);
+  return `<div id="ppd_${row.replace(/_\d$/, '')}"><div id="corePriceDisplay_desktop_feature_div">${price}${unitPrice(store)}${before}</div></div>`;
+}
+
+function rowBox(store: FakeMkteStore, row: string, { type, amount, product }: RowOffer): string {
+  const stock = availability(type === 'USED' ? 'Only 1 left.' : store.inStock);
+  return `<div id="${row}"><div id="corePrice_feature_div"><div data-csa-c-buying-option-type="${type}">${plainPrice(store, amount)}</div></div>${stock}${form(product)}${seller(product, store)}</div>`;
+}
+
 /** Returns several offers with one row each. */
 function accordion({ product, store }: Parts, rows: readonly string[]): string {
-  const offers = rows.map((row) => {
-    const used = row.startsWith('used');
-    const member = row.startsWith('prime') || row.startsWith('sns');
-    const amount = used ? product.usedPrice : member ? product.memberPrice : product.price;
-    const person = used
-      ? { ...product, seller: 'Second Hand', sellerId: 'AUSEDSELLER01' }
-      : product;
-    return {
-      centre: `<div id="ppd_${row.replace(/_\d$/, '')}"><div id="corePriceDisplay_desktop_feature_div">${splitPrice(store, amount, 'priceToPay')}${unitPrice(store)}${member ? '' : struck(product, store)}</div></div>`,
-      box: `<div id="${row}"><div id="corePrice_feature_div"><div data-csa-c-buying-option-type="${used ? 'USED' : member ? 'PRIME_SAVINGS_UPSELL' : 'NEW'}">${plainPrice(store, amount)}</div></div>${availability(used ? 'Only 1 left.' : store.inStock)}${form(person)}${seller(person, store)}</div>`,
-    };
-  });
-  return `${title(product)}${byline(product, store)}${stars(product, store)}${offers.map(({ centre }) => centre).join('')}${bullets(product)}${overview(product, store)}
-<div id="buyBoxAccordion"><div id="accordionRows">${offers.map(({ box }) => box).join('')}</div></div>`;
+  const prices = rows.map((row) => rowPrice(store, row, rowOffer(product, row))).join('');
+  const boxes = rows.map((row) => rowBox(store, row, rowOffer(product, row))).join('');
+  return `${title(product)}${byline(product, store)}${stars(product, store)}${prices}${bullets(product)}${overview(product, store)}
+<div id="buyBoxAccordion"><div id="accordionRows">${boxes}</div></div>`;
 }
 
 function contributors(): string {

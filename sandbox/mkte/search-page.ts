@@ -1,7 +1,7 @@
 import { getChange } from '../changes.ts';
 import { hash } from '../random.ts';
 import { fakeProduct } from './products.ts';
-import { decimal, escaped, type FakeMkteStore, money, stores, whole } from './stores.ts';
+import { decimal, escaped, type FakeMkteStore, formatInteger, money, stores } from './stores.ts';
 
 /** A result of a search. */
 export interface FakeResult {
@@ -11,9 +11,9 @@ export interface FakeResult {
 
 const perPage = 16;
 
-function asinAt(query: string, place: number): string {
-  const text = `${hash(query).toString(36)}${place.toString(36)}`.toUpperCase();
-  return `B0${text.slice(-7).padStart(7, '0')}${place % 10}`;
+function asinAt(query: string, index: number): string {
+  const text = `${hash(query).toString(36)}${index.toString(36)}`.toUpperCase();
+  return `B0${text.slice(-7).padStart(7, '0')}${index % 10}`;
 }
 
 /** Returns the number of pages of a search, by the last digits of its keyword (README.md). */
@@ -36,15 +36,15 @@ export function countPages(query: string): number {
  * regular result.
  */
 export function fakeSearchResults(query: string, page: number): FakeResult[] {
-  const place = query.endsWith('703') ? 0 : (page - 1) * perPage;
-  const found = Array.from({ length: perPage }, (_, at) => ({
-    asin: asinAt(query, place + at),
+  const start = query.endsWith('703') ? 0 : (page - 1) * perPage;
+  const regular = Array.from({ length: perPage }, (_, at) => ({
+    asin: asinAt(query, start + at),
     ad: false,
   }));
   return [
-    { asin: found[3]!.asin, ad: true },
+    { asin: regular[3]!.asin, ad: true },
     { asin: asinAt(`${query}/ad`, page), ad: true },
-    ...found,
+    ...regular,
   ];
 }
 
@@ -54,8 +54,8 @@ function path(asin: string): string {
 
 /** Returns the offers of a title with a trial, another format and a purchase. */
 function trialOffers(store: FakeMkteStore, asin: string, price: number): string {
-  const offer = (to: string, label: string, shown: string) =>
-    `<div class="a-row"><a class="a-text-bold" href="/dp/${to}">${label}</a></div><div class="a-row"><a href="/dp/${to}"><span class="a-price"><span class="a-offscreen">${shown}</span></span></a></div>`;
+  const offer = (to: string, label: string, price: string) =>
+    `<div class="a-row"><a class="a-text-bold" href="/dp/${to}">${label}</a></div><div class="a-row"><a href="/dp/${to}"><span class="a-price"><span class="a-offscreen">${price}</span></span></a></div>`;
   const trial = `${offer(asin, 'Audio', money(store, 0))}<div class="a-row">Free with a trial</div>`;
   const other = offer(`${asin.slice(0, -1)}Z`, 'Paperback', money(store, price * 2));
   return `<div data-cy="price-recipe">${trial}${other}${offer(asin, 'Audio', money(store, price))}</div>`;
@@ -81,7 +81,7 @@ function card(
   const text = store.rating(decimal(store, product.rating));
   const reviews = bare
     ? ''
-    : `<div data-cy="reviews-block"><div class="a-row a-size-small"><span aria-hidden="true">${decimal(store, product.rating)}</span><a aria-label="${text}, details"><i class="a-icon a-icon-star-small"><span class="a-icon-alt">${text}</span></i></a> <a aria-label="${store.ratings(whole(store, product.ratings))}" class="a-link-normal s-underline-text" href="#customerReviews"><span aria-hidden="true">(${short})</span></a></div></div>`;
+    : `<div data-cy="reviews-block"><div class="a-row a-size-small"><span aria-hidden="true">${decimal(store, product.rating)}</span><a aria-label="${text}, details"><i class="a-icon a-icon-star-small"><span class="a-icon-alt">${text}</span></i></a> <a aria-label="${store.ratings(formatInteger(store, product.ratings))}" class="a-link-normal s-underline-text" href="#customerReviews"><span aria-hidden="true">(${short})</span></a></div></div>`;
   const before =
     product.before === null
       ? ''
@@ -106,7 +106,7 @@ function card(
 function olderCard(store: FakeMkteStore, region: string, { asin }: FakeResult): string {
   const product = fakeProduct(region, asin);
   return `<li id="result_0" data-asin="${asin}" class="s-result-item celwidget"><img class="s-access-image" src="https://m.example-cdn.test/images/I/${product.images[0]}.jpg"><a class="a-link-normal s-access-detail-page" title="x" href="https://${store.host}/A-Slug/dp/${asin}/ref=sr_1_1"><h2 class="s-access-title">${escaped(product.title)}</h2></a>
-<span class="a-size-base a-color-price s-price a-text-bold">${money(store, product.price)}</span><div class="a-row a-spacing-none"><i class="a-icon a-icon-prime"><span class="a-icon-alt">Prime</span></i><i class="a-icon a-icon-star"><span class="a-icon-alt">${store.rating(decimal(store, product.rating))}</span></i><a class="a-size-small a-link-normal" href="/A-Slug/dp/${asin}#customerReviews">${whole(store, product.ratings)}</a></div></li>`;
+<span class="a-size-base a-color-price s-price a-text-bold">${money(store, product.price)}</span><div class="a-row a-spacing-none"><i class="a-icon a-icon-prime"><span class="a-icon-alt">Prime</span></i><i class="a-icon a-icon-star"><span class="a-icon-alt">${store.rating(decimal(store, product.rating))}</span></i><a class="a-size-small a-link-normal" href="/A-Slug/dp/${asin}#customerReviews">${formatInteger(store, product.ratings)}</a></div></li>`;
 }
 
 function pagination(store: FakeMkteStore, query: string, page: number, last: number): string {
@@ -121,10 +121,10 @@ function pagination(store: FakeMkteStore, query: string, page: number, last: num
 }
 
 /** Returns a page of a search or category; beyond the end, an empty one. */
-export function searchPage(region: string, query: string, asked: number): string {
+export function searchPage(region: string, query: string, requestedPage: number): string {
   const store = stores[region]!;
   const last = countPages(query);
-  const page = query.endsWith('707') && asked > last ? 1 : asked;
+  const page = query.endsWith('707') && requestedPage > last ? 1 : requestedPage;
   const results = (page > last ? [] : fakeSearchResults(query, page)).filter(
     ({ asin }) => !getChange('mkte', region, asin).isRemoved,
   );

@@ -138,23 +138,32 @@ export const stores: Readonly<Record<string, FakeMkteStore>> = {
   },
 };
 
-/** Returns the whole and the fractional digits of an amount as the store writes them. */
-export function digits(store: FakeMkteStore, amount: number): { whole: string; fraction: string } {
-  const [whole, fraction = ''] = amount.toFixed(store.decimals).split('.') as [string, string?];
-  return { whole: whole.replace(/\B(?=(\d{3})+$)/g, store.thousands), fraction };
+/** Digits of an amount before and after the decimal point, as a store writes them. */
+interface PriceDigits {
+  units: string;
+  fraction: string;
+}
+
+/** Returns the digits of an amount as the store writes them. */
+export function digits(store: FakeMkteStore, amount: number): PriceDigits {
+  const [units, fraction = ''] = amount.toFixed(store.decimals).split('.') as [string, string?];
+  return { units: groupThousands(store, units), fraction };
 }
 
 /** Formats a price as the store does. */
 export function money(store: FakeMkteStore, amount: number): string {
-  const { whole, fraction } = digits(store, amount);
-  return store.sign.replace('#', () =>
-    fraction === '' ? whole : `${whole}${store.point}${fraction}`,
-  );
+  const { units, fraction } = digits(store, amount);
+  const text = fraction === '' ? units : `${units}${store.point}${fraction}`;
+  return store.sign.replace('#', () => text);
 }
 
 /** Formats an integer as the store does. */
-export function whole(store: FakeMkteStore, count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, store.thousands);
+export function formatInteger(store: FakeMkteStore, count: number): string {
+  return groupThousands(store, String(count));
+}
+
+function groupThousands(store: FakeMkteStore, digits: string): string {
+  return digits.replace(/\B(?=(\d{3})+$)/g, store.thousands);
 }
 
 /** Formats a rating as the store does. */

@@ -67,23 +67,23 @@ function special(handle: string, page: number): OriginReply | undefined {
 }
 
 function catalogue(handle: string | null, locale: string, query: URLSearchParams): OriginReply {
-  const asked = Math.min(Number(query.get('limit') ?? 30), maxPerPage);
+  const requestedRows = Math.min(Number(query.get('limit') ?? 30), maxPerPage);
   const page = Number(query.get('page') ?? 1);
-  if (page * asked > maxOffset + asked - 1) return json(400, { errors: 'page is too deep' });
+  if (page * requestedRows > maxOffset + requestedRows - 1)
+    return json(400, { errors: 'page is too deep' });
   const name = handle ?? 'all';
   // 709: a store that ignores the requested page size. 711: a route that always fails.
-  const rows = name.endsWith('709') ? 30 : asked;
+  const rows = name.endsWith('709') ? 30 : requestedRows;
   const start = (page - 1) * rows;
-  const numbers =
-    name === 'all' || name.endsWith('709')
-      ? Array.from(
-          { length: Math.max(0, Math.min(rows, sizeOfCollection(handle) - start)) },
-          (_, at) => start + at,
-        )
-      : windowOf(name, start, rows);
-  const products = (
-    name.endsWith('711') ? [] : numbers.map((at) => listed(handle, at, locale))
-  ).filter(({ id }) => !getChange('mktf', '', Number(id)).isRemoved);
+  if (name.endsWith('711')) return json(200, { products: [] });
+  const isUnshifted = name === 'all' || name.endsWith('709');
+  const remaining = Math.max(0, sizeOfCollection(handle) - start);
+  const numbers = isUnshifted
+    ? Array.from({ length: Math.min(rows, remaining) }, (_, at) => start + at)
+    : windowOf(name, start, rows);
+  const products = numbers
+    .map((at) => listed(handle, at, locale))
+    .filter(({ id }) => !getChange('mktf', '', Number(id)).isRemoved);
   return json(200, { products });
 }
 
@@ -103,10 +103,10 @@ export const mktf: Origin = {
     const handle = handleOf(request) ?? null;
     const trouble = createErrorResponse(handle ?? undefined);
     if (trouble) return trouble;
-    const found = cataloguePath.exec(pathname);
-    if (found) {
+    const match = cataloguePath.exec(pathname);
+    if (match) {
       const page = Number(searchParams.get('page') ?? 1);
-      return special(handle ?? '', page) ?? catalogue(handle, found[1] ?? '', searchParams);
+      return special(handle ?? '', page) ?? catalogue(handle, match[1] ?? '', searchParams);
     }
     if (collectionPath.test(pathname)) {
       const count = sizeOfCollection(handle);

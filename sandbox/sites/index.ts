@@ -23,8 +23,8 @@ function listing(name: string, { pathname, searchParams }: URL): OriginReply {
   const page = Number(searchParams.get('page') ?? 1);
   const start = (page - 1) * rows;
   const ids = windowOf(name, start, rows).map((at) => listedId(name, at));
-  const shown = ids.filter((id) => !changeOf(id).isRemoved);
-  const elements = shown.map((id, at) => ({
+  const visibleIds = ids.filter((id) => !changeOf(id).isRemoved);
+  const elements = visibleIds.map((id, at) => ({
     '@type': 'ListItem',
     position: start + at + 1,
     item: { ...fakeProduct(id), url: `/p/${id}` },
@@ -37,7 +37,7 @@ function listing(name: string, { pathname, searchParams }: URL): OriginReply {
   return html(
     200,
     `<head><title>${name}</title>${next}</head><body><h1>${name}</h1>
-<script type="application/ld+json">${JSON.stringify(list)}</script>${shown.map((id) => `<a href="/p/${id}">${id}</a>`).join('')}</body>`,
+<script type="application/ld+json">${JSON.stringify(list)}</script>${visibleIds.map((id) => `<a href="/p/${id}">${id}</a>`).join('')}</body>`,
   );
 }
 
