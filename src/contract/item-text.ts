@@ -1,5 +1,8 @@
 import { type DescMessage, getOption } from '@bufbuild/protobuf';
-import { item_pattern as patternOption } from '../../gen/gleaner/options/v1/options_pb.ts';
+import {
+  item_hosts as hostsOption,
+  item_pattern as patternOption,
+} from '../../gen/gleaner/options/v1/options_pb.ts';
 
 /** Returns true if a message declares how people write the id or the address of its item. */
 export const hasItemText = (message: DescMessage): boolean =>
@@ -7,11 +10,25 @@ export const hasItemText = (message: DescMessage): boolean =>
 
 /**
  * Parses the id or the address of an item, as people write it, into fields of its message by their
- * REST names. Returns null if the text does not have the form that the message declares.
+ * REST names. Returns null if the text does not have the form that the message declares, or is an
+ * address of another site.
  */
 export function parseItemText(message: DescMessage, text: string): Record<string, string> | null {
+  if (!isOwnAddress(getOption(message, hostsOption), text.trim())) return null;
   const pattern = getOption(message, patternOption);
   const groups = pattern === '' ? undefined : new RegExp(pattern).exec(text.trim())?.groups;
   if (groups === undefined) return null;
   return Object.fromEntries(Object.entries(groups).filter(([, value]) => value !== undefined));
 }
+
+/** Returns false for a web address whose host is neither one of the domains nor below one. */
+function isOwnAddress(domains: readonly string[], text: string): boolean {
+  const url = URL.parse(text);
+  if (domains.length === 0 || url === null || !/^https?:$/.test(url.protocol)) return true;
+  const { hostname } = url;
+  if (reservedHost.test(hostname)) return true;
+  return domains.some((domain) => hostname === domain || hostname.endsWith(`.${domain}`));
+}
+
+/** Hosts of examples and of the sandbox, which belong to no shop (RFC 2606, RFC 6761). */
+const reservedHost = /(?:^|\.)example(?:\.|$)|(?:^|\.)localhost$|^127\.|^\[::1\]$/;

@@ -1,4 +1,6 @@
+import { PdpItemSchema } from '../../../gen/gleaner/mktc/v1/mktc_pb.ts';
 import type { JsonObject } from '../../base/json.ts';
+import { parseItemText } from '../../contract/item-text.ts';
 import { textForm } from '../id-form.ts';
 import type { IdForms, Market } from '../market.ts';
 import { type MarketSamples, sampleIds } from '../sample.ts';
@@ -12,18 +14,21 @@ const ids: IdForms = {
 };
 
 function parseItem(text: string): JsonObject | null {
-  const url = URL.parse(text);
-  const id = url ? /\/((?:is|ps|pc)--[^/]+)$/.exec(url.pathname)?.[1] : text.split('/')[0];
-  if (!id) return null;
-  const [sku, pickupPointCode] = url
-    ? [url.searchParams.get('ds'), url.searchParams.get('pickupPointCode')]
-    : text.split('/').slice(1);
+  const item = URL.canParse(text) ? parseItemText(PdpItemSchema, text) : partsOf(text);
+  if (!item?.formattedId) return null;
+  const { formattedId, sku, pickupPointCode } = item;
   return {
-    formattedId: id,
+    formattedId,
     // The rest of an `is--` id is the SKU.
-    sku: sku ?? /^is--(.+)$/.exec(id)?.[1] ?? '',
+    sku: sku ?? /^is--(.+)$/.exec(formattedId)?.[1] ?? '',
     ...(pickupPointCode ? { pickupPointCode } : {}),
   };
+}
+
+/** Splits an id in the form "<formatted id>/<sku>/<pickup point>". */
+function partsOf(text: string): Partial<Record<string, string>> {
+  const [formattedId, sku, pickupPointCode] = text.split('/') as (string | undefined)[];
+  return { formattedId, sku, pickupPointCode };
 }
 
 /** Samples for every kind that the market offers. */

@@ -114,6 +114,20 @@ describe('targetOf()', () => {
     ['mktf', 'search', 'kiln.example', undefined, /is not the address of a store/],
     ['mkte', 'product', 'lamp', 'us', /'lamp' is not <ASIN>/],
     ['mkte', 'product', '', 'us', /'' is not <ASIN>/],
+    [
+      'mkte',
+      'product',
+      'https://market.de/dp/B000000001',
+      'de',
+      /'https:\/\/market.de\/dp\/B000000001' is not <ASIN>/,
+    ],
+    [
+      'mktc',
+      'product',
+      'https://market.id/p/x/ps--A-1-1?ds=A-1-1-2',
+      undefined,
+      /'https:\/\/market.id\/p\/x\/ps--A-1-1\?ds=A-1-1-2' is not <formatted id>/,
+    ],
     ['mkte', 'product', '{"asin":', 'us', /is not a JSON object/],
   ])('refuses %s %s %s with region %s', (market, kind, text, region, words) => {
     expect(() => targetOf(market, kind, text, region)).toThrow(
