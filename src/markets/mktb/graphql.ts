@@ -3,6 +3,7 @@ import { Fault } from '../../contract/fault.ts';
 import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { integer, object, objects, text } from '../fields.ts';
+import { anyOf } from '../patterns.ts';
 import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../responses/response.ts';
 
 /** Base address of the site's own pages, products and shops. */
@@ -61,8 +62,32 @@ export const deliveryLocation = { cityId: '176', districtId: '2274' } as const;
 const refused = /forbidden|unauthori[sz]ed|denied|robot|captcha/i;
 const throttled = /too many|rate.?limit|throttl|terlalu (?:banyak|sering)/i;
 /** Internal errors of the site and errors of an outdated query, which are unrelated to the item. */
-const trouble =
-  /schema|syntax|cannot query|variable|time.?out|deadline|internal|unavailable|upstream|connection|server|overload|temporar|try again|coba lagi|gangguan|panic|unexpected|\beof\b|circuit|context/i;
+const trouble = anyOf(
+  [
+    'schema',
+    'syntax',
+    'cannot query',
+    'variable',
+    'time.?out',
+    'deadline',
+    'internal',
+    'unavailable',
+    'upstream',
+    'connection',
+    'server',
+    'overload',
+    'temporar',
+    'try again',
+    'coba lagi',
+    'gangguan',
+    'panic',
+    'unexpected',
+    '\\beof\\b',
+    'circuit',
+    'context',
+  ],
+  { flags: 'i' },
+);
 
 function errorFault(
   errors: Json[],

@@ -2,17 +2,38 @@ import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import { number, object, text } from '../fields.ts';
 import { find, type HtmlPage, words } from '../html/html.ts';
+import { anyOf } from '../patterns.ts';
 import { unexpectedPage } from '../responses/unexpected-page.ts';
 
 /** Markers of the captcha widget. Product pages contain the word "captcha" but none of these. */
-const checkMarks =
-  /secsdk-captcha|captcha_verify_|captcha-verify-image|id="verify-ele"|\/captcha\/verify/i;
+const checkMarks = anyOf(
+  [
+    'secsdk-captcha',
+    'captcha_verify_',
+    'captcha-verify-image',
+    'id="verify-ele"',
+    '/captcha/verify',
+  ],
+  { flags: 'i' },
+);
 const checkTitles = /security check|verify|captcha|access denied|just a moment/i;
 /**
  * Messages for a product that is withdrawn or sold elsewhere only, in the languages of the regions.
  */
-const awayWords =
-  /not (?:available|for sale) in (?:this|the|your) (?:country|region)|product (?:is )?(?:not available|no longer available|unavailable)|no longer exists|ไม่พร้อมใช้งาน|produk (?:ini )?tidak tersedia|tidak tersedia di (?:negara|wilayah)|produk tidak ditemukan|không (?:có sẵn|khả dụng|còn bán)|sản phẩm không tồn tại/i;
+const awayWords = anyOf(
+  [
+    'not (?:available|for sale) in (?:this|the|your) (?:country|region)',
+    'product (?:is )?(?:not available|no longer available|unavailable)',
+    'no longer exists',
+    'ไม่พร้อมใช้งาน',
+    'produk (?:ini )?tidak tersedia',
+    'tidak tersedia di (?:negara|wilayah)',
+    'produk tidak ditemukan',
+    'không (?:có sẵn|khả dụng|còn bán)',
+    'sản phẩm không tồn tại',
+  ],
+  { flags: 'i' },
+);
 
 const regionLocked = 23002102;
 

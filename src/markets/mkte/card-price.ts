@@ -1,6 +1,7 @@
 import { attribute, type Element, hasClass, oneLine, words } from '../html/html.ts';
 import type { Node } from '../html/html-tree.ts';
 import { priceAmount, priceCurrency } from '../money/money.ts';
+import { anyOf } from '../patterns.ts';
 import { priceText } from './price.ts';
 
 /** Price of a result as the page shows it. */
@@ -123,8 +124,25 @@ const conditions: readonly RegExp[] = [
  * Lines about another price than the one beside them: "Or $9.99 with …", "Join Prime to buy this at
  * $20".
  */
-const otherPrice =
-  /^(?:or|oder|ou|o|oppure)\s|^(?:または|もしくは)|join prime|delivery|shipping|liefer|versand|livraison|consegna|spedizione|entrega|envío|配送|お届け/iu;
+const otherPrice = anyOf(
+  [
+    '^(?:or|oder|ou|o|oppure)\\s',
+    '^(?:または|もしくは)',
+    'join prime',
+    'delivery',
+    'shipping',
+    'liefer',
+    'versand',
+    'livraison',
+    'consegna',
+    'spedizione',
+    'entrega',
+    'envío',
+    '配送',
+    'お届け',
+  ],
+  { flags: 'iu' },
+);
 const freeWords = /\bfree\b|gratis|kostenlos|gratuit|無料/iu;
 
 /** Returns true for a price that a buyer without membership does not pay. */

@@ -1,6 +1,7 @@
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { bodyText, byId, find, type HtmlPage, parseHtml, words } from '../html/html.ts';
+import { anyOf } from '../patterns.ts';
 import { containsNotFound } from '../responses/not-found-page.ts';
 import { statusFault } from '../responses/response.ts';
 import { unexpectedPage } from '../responses/unexpected-page.ts';
@@ -10,12 +11,46 @@ const checkTitles =
   /robot check|bot check|captcha|access denied|just a moment|security check|^sorry! bot/i;
 const checkMarks = /api-services-support@|awswaf\.com|aws-waf-token|id="challenge-container"/i;
 /** Labels of the button of the "Continue shopping" page, by language. */
-const continueWords =
-  /continue shopping|weiter shoppen|mit dem einkauf(?:en)? fortzufahren|continuer (?:les|vos|mes) achats|continua(?:re)? (?:a fare |con gli |gli )?acquisti|seguir comprando|continuar comprando|ショッピングを続ける|買い物を続ける/i;
-const goneTitles =
-  /page not found|document not found|seite (?:wurde )?nicht gefunden|page (?:introuvable|non trouvée)|pagina non trovata|página no encontrada|no se ha encontrado|ページが見つかりません|404/i;
-const sorryTitles =
-  /something went wrong|service unavailable|tut uns leid|une erreur (?:s'est produite|est survenue)|si è verificato un (?:errore|problema)|se ha producido un error|ご迷惑をおかけして/i;
+const continueWords = anyOf(
+  [
+    'continue shopping',
+    'weiter shoppen',
+    'mit dem einkauf(?:en)? fortzufahren',
+    'continuer (?:les|vos|mes) achats',
+    'continua(?:re)? (?:a fare |con gli |gli )?acquisti',
+    'seguir comprando',
+    'continuar comprando',
+    'ショッピングを続ける',
+    '買い物を続ける',
+  ],
+  { flags: 'i' },
+);
+const goneTitles = anyOf(
+  [
+    'page not found',
+    'document not found',
+    'seite (?:wurde )?nicht gefunden',
+    'page (?:introuvable|non trouvée)',
+    'pagina non trovata',
+    'página no encontrada',
+    'no se ha encontrado',
+    'ページが見つかりません',
+    '404',
+  ],
+  { flags: 'i' },
+);
+const sorryTitles = anyOf(
+  [
+    'something went wrong',
+    'service unavailable',
+    'tut uns leid',
+    "une erreur (?:s'est produite|est survenue)",
+    'si è verificato un (?:errore|problema)',
+    'se ha producido un error',
+    'ご迷惑をおかけして',
+  ],
+  { flags: 'i' },
+);
 
 /** Maximum length of a robot check or an apology page in characters; they stay below 20 kB. */
 const shortPage = 60_000;

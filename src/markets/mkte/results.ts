@@ -11,16 +11,41 @@ import {
   outwards,
   words,
 } from '../html/html.ts';
+import { anyOf } from '../patterns.ts';
 import { asinIn, readCardPrice } from './card-price.ts';
 import { exactCount, ratingText } from './numbers.ts';
 import { asinPattern } from './variants.ts';
 
 /** Prefixes of a sponsored result's accessible title, by language. */
-const adPrefix =
-  /^(?:sponsored ad|gesponserte anzeige|anzeige|annonce sponsorisée|publicité sponsorisée|annuncio sponsorizzato|anuncio patrocinado|スポンサー広告)\s*[-–—:：]\s*/i;
+const adPrefix = anyOf(
+  [
+    'sponsored ad',
+    'gesponserte anzeige',
+    'anzeige',
+    'annonce sponsorisée',
+    'publicité sponsorisée',
+    'annuncio sponsorizzato',
+    'anuncio patrocinado',
+    'スポンサー広告',
+  ],
+  { flags: 'i', before: '^', after: '\\s*[-–—:：]\\s*' },
+);
 /** Label of a sponsored result, by language. */
-const adLabel =
-  /^(?:sponsored|gesponsert|anzeige|sponsorisé|sponsorizzato|patrocinado|スポンサー|スポンサー広告|广告|贊助)$/i;
+const adLabel = anyOf(
+  [
+    'sponsored',
+    'gesponsert',
+    'anzeige',
+    'sponsorisé',
+    'sponsorizzato',
+    'patrocinado',
+    'スポンサー',
+    'スポンサー広告',
+    '广告',
+    '贊助',
+  ],
+  { flags: 'i', before: '^', after: '$' },
+);
 const primeLabel = /^(?:amazon[ .]?)?(?:prime|プライム)(?:[ -]eligible)?$/i;
 
 /**

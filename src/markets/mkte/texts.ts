@@ -11,6 +11,7 @@ import {
   hasClass,
   words,
 } from '../html/html.ts';
+import { anyOf } from '../patterns.ts';
 import { exactCount, ratingIn, roughCount } from './numbers.ts';
 import { type OfferKind, ofOffer } from './offers.ts';
 
@@ -41,12 +42,48 @@ const bylines: readonly RegExp[] = [
 ];
 
 /** Names of the brand in tables, by language. */
-const brandNames =
-  /^(?:brand(?: name)?|marke|markenname|marca|marque|nom de (?:la )?marque|nombre de (?:la )?marca|nome del marchio|marchio|ブランド(?:名)?|品牌)$/i;
+const brandNames = anyOf(
+  [
+    'brand(?: name)?',
+    'marke',
+    'markenname',
+    'marca',
+    'marque',
+    'nom de (?:la )?marque',
+    'nombre de (?:la )?marca',
+    'nome del marchio',
+    'marchio',
+    'ブランド(?:名)?',
+    '品牌',
+  ],
+  { flags: 'i', before: '^', after: '$' },
+);
 
 /** Programmes and shops of the market itself, which bylines name in place of a brand. */
-const programmes =
-  /^amazon[ -]?(?:renewed(?: premium)?|refurbished|reconditionné|ricondizionati?|reacondicionados?|warehouse(?: deals)?|resale|outlet|second chance|seconde main|retourenkauf|seconda mano|segunda mano|haul|launchpad|handmade|global store|整備済み品|アウトレット)$/iu;
+const programmes = anyOf(
+  [
+    'renewed(?: premium)?',
+    'refurbished',
+    'reconditionné',
+    'ricondizionati?',
+    'reacondicionados?',
+    'warehouse(?: deals)?',
+    'resale',
+    'outlet',
+    'second chance',
+    'seconde main',
+    'retourenkauf',
+    'seconda mano',
+    'segunda mano',
+    'haul',
+    'launchpad',
+    'handmade',
+    'global store',
+    '整備済み品',
+    'アウトレット',
+  ],
+  { flags: 'iu', before: '^amazon[ -]?', after: '$' },
+);
 
 /**
  * Returns the brand: from a table, otherwise from the byline if its wording names one, otherwise

@@ -1,4 +1,5 @@
 import { centsMark, numberMark } from '../html/html.ts';
+import { anyOf } from '../patterns.ts';
 import { type AmountFormat, currencySign } from './currencies.ts';
 import {
   buyerGroups,
@@ -51,8 +52,14 @@ const taxRate = new RegExp(
   'giu',
 );
 /** Words after a price that delivery costs extra. */
-const plusDelivery =
-  /\s*[,(]?\s?(?:zzgl\.?|zuzüglich|exkl\.?|excl\.?|plus|\+|hors)\s(?:versand(?:kosten)?|shipping|delivery|postage|verzendkosten|livraison)\)?$/iu;
+const plusDelivery = anyOf(
+  ['versand(?:kosten)?', 'shipping', 'delivery', 'postage', 'verzendkosten', 'livraison'],
+  {
+    flags: 'iu',
+    before: '\\s*[,(]?\\s?(?:zzgl\\.?|zuzüglich|exkl\\.?|excl\\.?|plus|\\+|hors)\\s',
+    after: '\\)?$',
+  },
+);
 
 /** Rewrites spellings that do not change a price: wide characters, dashes for decimals. */
 function plainSpelling(text: string): string {

@@ -7,6 +7,7 @@ import { closingBracket } from '../json/json-values.ts';
 import { parseJson } from '../json/script-json.ts';
 import { isCurrencyCode } from '../money/currencies.ts';
 import { shownAmount } from '../money/money.ts';
+import { anyOf } from '../patterns.ts';
 import { plainName } from '../structured-data/product.ts';
 
 /** JSON that the scripts and attributes of a page embed, by the names of its places. */
@@ -88,8 +89,17 @@ const nameMembers = ['name', 'title', 'productName', 'product_name', 'item_name'
 const priceMembers =
   /^(?:(?:sale|final|current|selling|special|unit|display|total|product|now)[_-]?)?price(?:[_-]?(?:amount|value|incl|now))?$/i;
 const innerPrices = ['now', 'value', 'amount', 'current', 'price', 'finalPrice'];
-const skuMembers =
-  /^(?:sku|product_?(?:code|number|sku)|article_?(?:number|code|no)|item_?code|display_?code|reference)$/i;
+const skuMembers = anyOf(
+  [
+    'sku',
+    'product_?(?:code|number|sku)',
+    'article_?(?:number|code|no)',
+    'item_?code',
+    'display_?code',
+    'reference',
+  ],
+  { flags: 'i', before: '^', after: '$' },
+);
 const idMembers = /^(?:id|code|(?:product|item|prod|article|offer)_?(?:id|no))$/i;
 const currencyMembers = /^(?:price_?)?currency(?:_?(?:code|iso))?$/i;
 const stockMembers = /^(?:availability|(?:is_?)?in_?stock|(?:is_?)?available|stock_?status)$/i;

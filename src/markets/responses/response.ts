@@ -4,6 +4,7 @@ import type { PageResponse } from '../../fetch/page.ts';
 import { parseRetryAfter } from '../../fetch/retry-after.ts';
 import { object, objects, text } from '../fields.ts';
 import { parseJsonText } from '../json/json-values.ts';
+import { anyOf } from '../patterns.ts';
 import { isOtherCountry } from './country-host.ts';
 import { unexpectedPage } from './unexpected-page.ts';
 
@@ -13,8 +14,15 @@ const checkAddress = /captcha|\/verify(?:$|[/?])|\/challenge|unusual|\/blocked|\
 const chooserAddress =
   /(?:choose|select|change)[-_/]?(?:your[-_]?)?(?:country|region|location|language|locale|store)|(?:country|region|language|locale)[-_/]?(?:select\w*|chooser|picker|switch\w*)|global-gateway/i;
 
-const missing =
-  /not[ _-]?found|does(?:n't| not) exist|no longer (?:available|exists)|tidak (?:ditemukan|tersedia lagi)/i;
+const missing = anyOf(
+  [
+    'not[ _-]?found',
+    "does(?:n't| not) exist",
+    'no longer (?:available|exists)',
+    'tidak (?:ditemukan|tersedia lagi)',
+  ],
+  { flags: 'i' },
+);
 
 function brief(words: string): string {
   const line = words.replace(/\s+/g, ' ').trim();

@@ -1,14 +1,48 @@
 import { Fault } from '../../contract/fault.ts';
 import { type Document, find, findAll, type HtmlPage, parseHtml, words } from '../html/html.ts';
+import { anyOf } from '../patterns.ts';
 import { containsNotFound } from './not-found-page.ts';
 import { isAgeWall, isConsentWall } from './wall-page.ts';
 
 /** Markers of known bot managers' check pages. */
-const checkMarks =
-  /_cf_chl_opt|cf-chl-|_incapsula_resource|captcha-delivery\.com|px-captcha|errors\.edgesuite\.net|sec-if-cpt-container|enable javascript and cookies to continue/i;
+const checkMarks = anyOf(
+  [
+    '_cf_chl_opt',
+    'cf-chl-',
+    '_incapsula_resource',
+    'captcha-delivery\\.com',
+    'px-captcha',
+    'errors\\.edgesuite\\.net',
+    'sec-if-cpt-container',
+    'enable javascript and cookies to continue',
+  ],
+  { flags: 'i' },
+);
 /** Titles and headings of check and refusal pages. */
-const checkTitles =
-  /just a moment|attention required|access denied|access to this page|captcha|robot check|(?:not|are you) a robot|security check|verify(?:ing)? (?:you|that)|pardon our interruption|are you (?:a )?human|checking your browser|forbidden|request blocked|been blocked|unusual traffic|unusual activity|lalu lintas (?:yang )?tidak biasa|verifikasi keamanan/i;
+const checkTitles = anyOf(
+  [
+    'just a moment',
+    'attention required',
+    'access denied',
+    'access to this page',
+    'captcha',
+    'robot check',
+    '(?:not|are you) a robot',
+    'security check',
+    'verify(?:ing)? (?:you|that)',
+    'pardon our interruption',
+    'are you (?:a )?human',
+    'checking your browser',
+    'forbidden',
+    'request blocked',
+    'been blocked',
+    'unusual traffic',
+    'unusual activity',
+    'lalu lintas (?:yang )?tidak biasa',
+    'verifikasi keamanan',
+  ],
+  { flags: 'i' },
+);
 /**
  * Texts and elements that mark a short page as a robot check; a long page can contain them in a
  * form.
@@ -20,20 +54,83 @@ const checkElements = ['id', 'class', 'name', 'action', 'src']
 const shortPage = 30_000;
 
 /** Titles of login pages, by language. */
-const loginTitles =
-  /\b(?:log|sign)[ -]?(?:in|on)\b|^masuk\b|\bmasuk (?:ke|akun)|đăng nhập|เข้าสู่ระบบ|登入|登录|ログイン|サインイン|iniciar sesión|identifícate|anmelden|einloggen|connexion|s'identifier|accedi\b|^entrar\b|faça login/i;
+const loginTitles = anyOf(
+  [
+    '\\b(?:log|sign)[ -]?(?:in|on)\\b',
+    '^masuk\\b',
+    '\\bmasuk (?:ke|akun)',
+    'đăng nhập',
+    'เข้าสู่ระบบ',
+    '登入',
+    '登录',
+    'ログイン',
+    'サインイン',
+    'iniciar sesión',
+    'identifícate',
+    'anmelden',
+    'einloggen',
+    'connexion',
+    "s'identifier",
+    'accedi\\b',
+    '^entrar\\b',
+    'faça login',
+  ],
+  { flags: 'i' },
+);
 
 /** Titles of pages that ask for a country or language, by language. */
-const chooserTitles =
-  /(?:choose|select|change|pick) (?:your |a |the )?(?:country|region|location|language|store|market)|where are you shopping|pilih (?:negara|wilayah|lokasi|bahasa)|chọn (?:quốc gia|khu vực|ngôn ngữ)|เลือก(?:ประเทศ|ภูมิภาค|ภาษา)|選擇(?:您的)?(?:國家|地區|語言)|(?:selecione|escolha) (?:o |seu |um )?(?:país|idioma|região)|(?:elige|selecciona) (?:tu |el |un )?(?:país|idioma)|(?:wähle|wählen sie) (?:dein |ihr |ein )?(?:land|sprache)|choisi(?:ssez|r) (?:votre |un )?(?:pays|langue)/i;
+const chooserTitles = anyOf(
+  [
+    '(?:choose|select|change|pick) (?:your |a |the )?(?:country|region|location|language|store|market)',
+    'where are you shopping',
+    'pilih (?:negara|wilayah|lokasi|bahasa)',
+    'chọn (?:quốc gia|khu vực|ngôn ngữ)',
+    'เลือก(?:ประเทศ|ภูมิภาค|ภาษา)',
+    '選擇(?:您的)?(?:國家|地區|語言)',
+    '(?:selecione|escolha) (?:o |seu |um )?(?:país|idioma|região)',
+    '(?:elige|selecciona) (?:tu |el |un )?(?:país|idioma)',
+    '(?:wähle|wählen sie) (?:dein |ihr |ein )?(?:land|sprache)',
+    'choisi(?:ssez|r) (?:votre |un )?(?:pays|langue)',
+  ],
+  { flags: 'i' },
+);
 
 /** Titles of pages that a site does not show in the visitor's country, by language. */
-const restrictedTitles =
-  /(?:not|un)[ -]?available (?:in|for) (?:your|this) (?:country|region|location|area)|unavailable for legal reasons|tidak tersedia di (?:negara|wilayah)|không (?:có sẵn|khả dụng) (?:ở|tại) (?:quốc gia|khu vực)|(?:in|für) (?:deinem|ihrem|dein|ihr) land nicht verfügbar|(?:pas|non) disponible dans votre (?:pays|région)|no (?:está )?disponible en (?:tu|su) (?:país|región)|non (?:è )?disponibile nel tuo paese|お住まいの(?:国|地域)では/i;
+const restrictedTitles = anyOf(
+  [
+    '(?:not|un)[ -]?available (?:in|for) (?:your|this) (?:country|region|location|area)',
+    'unavailable for legal reasons',
+    'tidak tersedia di (?:negara|wilayah)',
+    'không (?:có sẵn|khả dụng) (?:ở|tại) (?:quốc gia|khu vực)',
+    '(?:in|für) (?:deinem|ihrem|dein|ihr) land nicht verfügbar',
+    '(?:pas|non) disponible dans votre (?:pays|région)',
+    'no (?:está )?disponible en (?:tu|su) (?:país|región)',
+    'non (?:è )?disponibile nel tuo paese',
+    'お住まいの(?:国|地域)では',
+  ],
+  { flags: 'i' },
+);
 
 /** Titles of "not found" pages that containsNotFound() does not detect, by language. */
-const goneTitles =
-  /not[ _-]?found|\b404\b|(?:page|product|item) (?:does(?:n't| not) exist|(?:is )?no longer|unavailable)|can(?:'|’)?t find|tidak (?:ditemukan|tersedia)|không (?:tìm thấy|tồn tại)|ไม่พบ|找不到|não encontrad[ao]|no (?:se ha )?encontrad[ao]|nicht gefunden|introuvable|non trovat[ao]|見つかりません/i;
+const goneTitles = anyOf(
+  [
+    'not[ _-]?found',
+    '\\b404\\b',
+    "(?:page|product|item) (?:does(?:n't| not) exist|(?:is )?no longer|unavailable)",
+    "can(?:'|’)?t find",
+    'tidak (?:ditemukan|tersedia)',
+    'không (?:tìm thấy|tồn tại)',
+    'ไม่พบ',
+    '找不到',
+    'não encontrad[ao]',
+    'no (?:se ha )?encontrad[ao]',
+    'nicht gefunden',
+    'introuvable',
+    'non trovat[ao]',
+    '見つかりません',
+  ],
+  { flags: 'i' },
+);
 
 /** Text of a page whose scripts have not run. */
 const loadingWords =

@@ -1,10 +1,35 @@
+import { anyOf } from '../patterns.ts';
+
 /** Text that a page's template did not replace with a brand. */
 const placeholder = /\{\{|\$\{|<%|\[\[|^%[\w.-]+%$|^\$[a-z_][\w.]*$/;
 
 /* cspell:disable */
 /** Labels of links to the products of a brand: "More from brand: Kiln". The group is the brand. */
-const brandLabel =
-  /(?:^|\s)(?:brand|marca|marke|marque|merk|merek|jenama|märke|mærke|merke|marka|značka|márka|бренд|марка|thương hiệu|แบรนด์|ブランド|品牌|브랜드)\s?[:：](?<brand>.*)$/iu;
+const brandLabel = anyOf(
+  [
+    'brand',
+    'marca',
+    'marke',
+    'marque',
+    'merk',
+    'merek',
+    'jenama',
+    'märke',
+    'mærke',
+    'merke',
+    'marka',
+    'značka',
+    'márka',
+    'бренд',
+    'марка',
+    'thương hiệu',
+    'แบรนด์',
+    'ブランド',
+    '品牌',
+    '브랜드',
+  ],
+  { flags: 'iu', before: '(?:^|\\s)', after: '\\s?[:：](?<brand>.*)$' },
+);
 /* cspell:enable */
 
 /**

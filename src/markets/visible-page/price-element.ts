@@ -2,7 +2,7 @@ import { centsMark, type Element, priceWords } from '../html/html.ts';
 import type { Node } from '../html/html-tree.ts';
 import { namesOf, shortText, upwards } from '../html/visible-text.ts';
 import { datumAmounts, priceCurrency, shownAmount } from '../money/money.ts';
-import { priceNames } from './purchase-words.ts';
+import { priceNames } from './price-words.ts';
 
 /** Maximum characters of the text of a price. */
 export const maxPriceText = 60;

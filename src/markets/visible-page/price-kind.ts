@@ -6,7 +6,7 @@ import {
   otherPriceWords,
   periodWords,
   untaxedWords,
-} from './purchase-words.ts';
+} from './price-words.ts';
 
 /** Maximum characters of the text around a price that can be its label. */
 const maxLabel = 90;

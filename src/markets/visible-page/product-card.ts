@@ -1,5 +1,6 @@
 import type { Element } from '../html/html.ts';
 import { namesOf, upwards } from '../html/visible-text.ts';
+import { anyOf } from '../patterns.ts';
 import { type ElementRange, firstFrom } from './positions.ts';
 
 /** Positions of links that cards of other products have. */
@@ -43,8 +44,15 @@ export function createCardLinks(): CardLinks {
   };
 }
 
-const cardNames =
-  /(?:^|[\s_-])(?:card|tile|thumb(?:nail)?|(?:grid|list|product|prod)[_-]?(?:item|layout|card|tile|thumb|box|miniature))(?=$|[\s_-])/i;
+const cardNames = anyOf(
+  [
+    'card',
+    'tile',
+    'thumb(?:nail)?',
+    '(?:grid|list|product|prod)[_-]?(?:item|layout|card|tile|thumb|box|miniature)',
+  ],
+  { flags: 'i', before: '(?:^|[\\s_-])', after: '(?=$|[\\s_-])' },
+);
 
 const isCardElement = (element: Element): boolean =>
   element.name === 'li' || element.name === 'article' || cardNames.test(namesOf(element));

@@ -2,8 +2,9 @@ import type { Candidate } from '../candidates/candidates.ts';
 import { type Element, oneLine } from '../html/html.ts';
 import { labelledText } from '../html/label-text.ts';
 import { namesOf, shortText } from '../html/visible-text.ts';
+import { anyOf } from '../patterns.ts';
+import { skuLabels, skuNames } from './element-names.ts';
 import { pageCandidate } from './evidence.ts';
-import { skuLabels, skuNames } from './purchase-words.ts';
 import type { VisiblePage } from './visible-page.ts';
 
 const maxLabelled = 60;
@@ -33,8 +34,19 @@ const idAttributes = [
   'data-item',
   'data-product-code',
 ];
-const idInputs =
-  /^(?:sku|add-to-cart|(?:products?|item|article|offer|prod)[_-]?(?:id|code|no|number)|id_product|pid|adno|id|code)$/i;
+const idInputs = anyOf(
+  [
+    'sku',
+    'add-to-cart',
+    '(?:products?|item|article|offer|prod)[_-]?(?:id|code|no|number)',
+    'id_product',
+    'pid',
+    'adno',
+    'id',
+    'code',
+  ],
+  { flags: 'i', before: '^', after: '$' },
+);
 
 /** Returns an address with its characters instead of their codes, as far as it is well-formed. */
 function decoded(path: string): string {

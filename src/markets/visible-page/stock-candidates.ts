@@ -3,11 +3,12 @@ import type { Candidate } from '../candidates/candidates.ts';
 import type { Element } from '../html/html.ts';
 import { labelledText } from '../html/label-text.ts';
 import { lineOf, namesOf, shortText, upwards } from '../html/visible-text.ts';
+import { stockLabels, stockNames } from './element-names.ts';
 import { pageCandidate } from './evidence.ts';
 import type { PagePrices } from './price-candidates.ts';
 import { isInCard } from './product-card.ts';
 import { isCompareControl, isContactControl, type PurchaseControl } from './purchase-control.ts';
-import { isBuyText, isCartText, stockLabels, stockNames } from './purchase-words.ts';
+import { isBuyText, isCartText } from './purchase-words.ts';
 import type { VisiblePage } from './visible-page.ts';
 
 const maxStockText = 80;

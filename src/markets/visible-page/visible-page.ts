@@ -2,10 +2,10 @@ import type { Document, Element, HtmlPage } from '../html/html.ts';
 import type { Node } from '../html/html-tree.ts';
 import { isHidden, namesOf, shortText, upwards, type VisibleText } from '../html/visible-text.ts';
 import { plainName } from '../structured-data/product.ts';
+import { cartRegions, otherRegions } from './element-names.ts';
 import { type ElementRange, firstFrom } from './positions.ts';
 import { type CardLinks, createCardLinks, isInCard } from './product-card.ts';
 import { controlOf, isCartControl, type PurchaseControl } from './purchase-control.ts';
-import { cartRegions, otherRegions } from './purchase-words.ts';
 
 /** What a visitor sees of a page, without navigation and lists of other products. */
 export interface VisiblePage {

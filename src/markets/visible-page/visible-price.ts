@@ -8,8 +8,8 @@ import {
   unclearPrice,
 } from './price-element.ts';
 import { hasTaxLabel, isOldPrice, isOtherPrice } from './price-kind.ts';
+import { ownPriceNames, taxedWords, untaxedWords, weakOldNames } from './price-words.ts';
 import { isInCard } from './product-card.ts';
-import { ownPriceNames, taxedWords, untaxedWords, weakOldNames } from './purchase-words.ts';
 import type { VisiblePage } from './visible-page.ts';
 
 /**

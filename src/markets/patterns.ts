@@ -1,0 +1,16 @@
+/** Options for anyOf(). */
+export interface PatternOptions {
+  flags: string;
+  /** Expression before the alternatives, for example "^". */
+  before?: string;
+  /** Expression after the alternatives, for example "$". */
+  after?: string;
+}
+
+/** Returns the pattern of texts that match one of the expressions. */
+export function anyOf(
+  alternatives: readonly string[],
+  { flags, before = '', after = '' }: PatternOptions,
+): RegExp {
+  return new RegExp(`${before}(?:${alternatives.join('|')})${after}`, flags);
+}

@@ -1,0 +1,136 @@
+import { anyOf } from '../patterns.ts';
+
+// Names of regions of pages, and labels of stock and of product numbers, in the languages of shops.
+
+/** Names of regions of a page that show the cart, or that put a product into it. */
+export const cartRegions =
+  /(?:^|[\s_-])(?:mini-?_?(?:cart|basket|bag)|(?:cart|basket|bag)[_-]?(?:total|summary|preview|drawer|dropdown|subtotal|widget|sidebar|content|list|popup))(?=$|[\s_-])/iu;
+
+/** Names of regions of a page that show other products. */
+export const otherRegions = anyOf(
+  [
+    'nav(?:bar|igation)?',
+    'menu',
+    'megamenu',
+    'footer',
+    'related\\w*',
+    'recommend\\w*',
+    'recomend\\w*',
+    'upsells?',
+    'cross-?_?sells?',
+    'crossselling',
+    'similar\\w*',
+    'recent(?:ly)?(?:[_-]?view\\w*)?',
+    'viewed',
+    'also',
+    'alsobought',
+    'carousel',
+    'bestsell\\w*',
+    'best-sell\\w*',
+    'suggest\\w*',
+    'sponsored',
+    'review[s]?',
+    'comments?',
+    'accessor(?:y|ies)',
+    'bundles?',
+    'newsletter',
+    'history',
+    'ähnlich\\w*',
+    'empfehl\\w*',
+    'alternativ\\w*',
+    'poleca\\w*',
+    'podobn\\w*',
+    'souvis\\w*',
+  ],
+  { flags: 'iu', before: '(?:^|[\\s_-])', after: '(?=$|[\\s_-])' },
+);
+
+/** Names and texts of elements that state whether a product is in stock. */
+export const stockNames = anyOf(
+  [
+    'stock',
+    'avail',
+    'verf(?:ü|ue)gbar',
+    'lieferbar',
+    'lager',
+    'dispo(?:nib|s\\b)',
+    'dostup',
+    'skladem',
+    'sklad\\b',
+    'voorraad',
+    'nalich',
+    'zaloha',
+  ],
+  { flags: 'i' },
+);
+
+export const stockLabels = anyOf(
+  [
+    'stock',
+    'availability',
+    'verfügbarkeit',
+    'lieferbarkeit',
+    'disponibilit[éàa]',
+    'disponibilidad',
+    'disponibilidade',
+    'beschikbaarheid',
+    'dostupnos[ťt]',
+    'dostępność',
+    'razpoložljivost',
+    'наличие',
+    'availability status',
+    '庫存',
+    '在庫',
+  ],
+  { flags: 'iu', before: '^', after: '\\s*[:：]?\\s*' },
+);
+
+/** Labels of the number under which a shop sells a product. */
+export const skuLabels = anyOf(
+  [
+    '(?:product |item |web |catalog(?:ue)? )?sku',
+    'art(?:ikel|icle|icolo|ículo)?[.\\s-]{0,2}(?:nr|no|n°|nummer|number|code|#)',
+    'artikelnummer',
+    'artikelnr',
+    'bestell[- ]?(?:nr|nummer)',
+    '(?:ebay )?(?:item|artikel|objekt)(?:\\s?(?:#|no|number|nummer|code|id))',
+    "numéro de l'objet(?: ebay)?",
+    '(?:product|produkt|catalog|model|style|stock|web|post|lot|listing|ad|anzeigen?)[ -]?(?:code|id|no|nr|number|nummer|#)',
+    'produktnummer',
+    'ref(?:erence|erencia|érence|erência)?',
+    'réf',
+    'código',
+    'cod(?:ice)?(?: articolo| prodotto)?',
+    'kód(?: produktu| tovaru| zboží)?',
+    'katalogové číslo',
+    'objednací číslo',
+    'šifra(?: artikla| izdelka)?',
+    'kod produktu',
+    'indeks',
+    'код(?: товара)?',
+    'артикул',
+    'anzeige',
+    '商品(?:編號|番号|コード|编号|代碼|型號)',
+    '品番',
+    '상품번호',
+    'tuotekoodi',
+    'varenr',
+    'varenummer',
+    'art nr',
+    'bestelnummer',
+  ],
+  { flags: 'iu', before: '^', after: '\\s*\\.?\\s*[:：#–-]*\\s*' },
+);
+
+/** Names of elements with such a number. */
+export const skuNames = anyOf(
+  [
+    'sku',
+    'article(?:[_-]?(?:number|no|nr|code|id))?',
+    'artikel(?:nummer|nr)',
+    '(?:product|item)[_-]?(?:code|ref|reference|number|sku)',
+    'productcode',
+    'itemcode',
+  ],
+  { flags: 'i', before: '(?:^|[\\s_-])', after: '(?:[_-]?(?:value|text))?(?=$|\\s)' },
+);

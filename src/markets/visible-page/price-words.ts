@@ -1,0 +1,144 @@
+import { anyOf } from '../patterns.ts';
+
+// Names of elements with prices, and texts beside prices, in the languages of shops.
+
+/** Names of elements with a price. */
+export const priceNames =
+  /price|preis|prix|precio|preco|prezzo|prijs|cena|ceny|\bpris\b|amount|harga|tarif/i;
+
+/** Names of elements with a price that was. */
+export const oldPriceNames = anyOf(
+  [
+    'old',
+    'was',
+    'before',
+    'strike\\w*',
+    'struck',
+    'crossed',
+    'through',
+    'rrp',
+    'msrp',
+    'uvp',
+    'compare\\w*',
+    'prev(?:ious)?',
+    'stara',
+    'skreslen\\w*',
+    'barre\\w*',
+    'tachad\\w*',
+    'anterior',
+    'antes',
+    'riscad\\w*',
+    'streich\\w*',
+    'durchgestrichen',
+    'doorgestreept',
+    'przekre\\w*',
+    'puvodn\\w*',
+    'povodn\\w*',
+    'listino',
+  ],
+  { flags: 'i', before: '(?:^|[\\s_-]|price)', after: '(?=$|[\\s_-]|price)' },
+);
+
+/** Names of elements with a price of something else. */
+export const otherPriceNames = anyOf(
+  [
+    'sav(?:e|ing|ings)',
+    'discount-(?:amount|value)',
+    'shipping',
+    'delivery',
+    'unit',
+    'per-unit',
+    'unitprice',
+    'install?ments?',
+    'monthly',
+    'financ\\w*',
+    'excl\\w*',
+    'without',
+    'exc?-?tax',
+    'deposit',
+    'threshold',
+    'points?',
+    'netto',
+    'min',
+    'max',
+    'from',
+    'coupon',
+    'total',
+  ],
+  { flags: 'i', before: '(?:^|[\\s_-]|price)', after: '(?=$|[\\s_-]|price)' },
+);
+
+export const weakOldNames = anyOf(
+  ['regular', 'list', 'original', 'normal', 'full', 'retail', 'market', 'base', 'standard'],
+  { flags: 'i', before: '(?:^|[\\s_-])', after: '(?=$|[\\s_-])' },
+);
+
+/** Names of elements with the price to pay. */
+export const ownPriceNames = anyOf(
+  [
+    'final',
+    'finalprice',
+    'current',
+    'sales?',
+    'special',
+    'now',
+    'actual',
+    'our',
+    'main',
+    'selling',
+    'sell',
+    'promo',
+    'akce',
+    'akcia',
+    'product',
+  ],
+  { flags: 'i', before: '(?:^|[\\s_-])', after: '(?=$|[\\s_-]|price)' },
+);
+
+/** Texts before a price that is not the price to pay. */
+export const otherPriceWords = anyOf(
+  [
+    '(?<!\\p{L})(?:was|sav(?:e|ing|ings)|rrp|msrp|list price|uvp|statt|risparmi|économisez|shipping|delivery|versand\\p{L}*|livraison|porto|envío|spedizione|monthly|raten?|install?ments?|mensualit\\p{L}*|cuotas?|deposit|starting price|reserve|bids?|excl\\p{L}*|ohne|hors taxes?|HT|bez dph|brez ddv|netto|from|ab|à partir|desde|ex\\.? (?:vat|tax)|points?|cashback|voucher|coupon|gutschein|minimum|over|above|more than)(?!\\p{L})',
+    '運\\s?費',
+    '免運',
+    '宅配',
+    '取貨',
+    '原價',
+    '定價',
+    '市價',
+    '建議售價',
+    '每期',
+    '送料',
+    '配送',
+    '滿',
+  ],
+  { flags: 'iu' },
+);
+
+/** Texts after a price of a period, of a quantity, or without tax. */
+export const periodWords = anyOf(
+  [
+    '/',
+    '起',
+    '(?:per|pro|par|al|a|por|je)\\s',
+    '(?:mese|month|monat|mois|mes|kg|100 ?(?:g|ml))(?!\\p{L})',
+    '(?:off|rabatt|less|korting)(?!\\p{L})',
+    '(?:hors taxes?|HT|bez dph|brez ddv|netto|excl\\p{L}*(?: (?:vat|tax))?|ex\\.? (?:vat|tax))(?!\\p{L}|\\s?:)',
+  ],
+  { flags: 'iu', before: '^\\s*' },
+);
+
+/** Words that mark a price as excluding tax. */
+export const untaxedWords = anyOf(
+  [
+    '(?<!\\p{L})(?:(?:excl\\.?|excluding|ex\\.?) (?:vat|tax|gst|btw)|(?:zzgl\\.?|ohne|exkl\\.?) (?:mwst|ust|moms)|ekskl\\.? (?:moms|mva)|zonder btw|hors taxes?|HT|sans tva|bez (?:dph|vat|pdv)|brez ddv|sin iva|(?:más|mais|\\+) iva|iva (?:no incluido|esclusa|excluído)|netto|без (?:ндс|пдв))(?!\\p{L})',
+    '税抜',
+    '税別',
+    '未稅',
+  ],
+  { flags: 'iu' },
+);
+
+/** Words that mark a price as including tax. */
+export const taxedWords =
+  /(?<!\p{L})(?:(?:incl?\.?|including|inkl\.?|inklusive|inclusief|vč\.?|včetně|s|z|sa|con|avec|com|med|cu|mit|с) (?:\d+ ?% )?(?:vat|tax|gst|btw|dph|ddv|pdv|iva|tva|moms|mva|mwst|ust|ндс)|iva (?:incluido|inclusa|incluído)|(?:vat|tax) included|TTC|brutto)(?!\p{L})|税込|含稅/iu;
