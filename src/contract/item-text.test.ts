@@ -64,6 +64,7 @@ const cases: [DescMessage, text: string, fields: Record<string, string> | null][
   [E, 'https://www.amazon.nl/dp/B0GLN01001', null],
   [E, 'https://www.notamazon.de/dp/B0GLN01001', null],
   [E, 'http://127.0.0.1:4000/dp/B0GLN01001', { asin: 'B0GLN01001' }],
+  [E, 'https://shop.test/dp/B0GLN01001', { asin: 'B0GLN01001' }],
   [E, 'B0GLN01001', { asin: 'B0GLN01001' }],
   [E, 'B0GLN0100', null],
   [SubmitPdpBulkRequestSchema, 'toko-7/barang-1', null],
