@@ -37,7 +37,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.account.v1.ApiKey.mode": "`test` for a key whose jobs use the sandbox and cost nothing; `live` for any other.",
   "gleaner.account.v1.ApiKey.name": "Display name.",
   "gleaner.account.v1.ApiKey.operator_role": "Role of an operator's key: `viewer`, `approver`, `admin`; empty for a user's key.",
-  "gleaner.account.v1.ApiKey.prefix": "First characters of the key, for display.",
+  "gleaner.account.v1.ApiKey.prefix": "First characters of a generated key, for display. Empty for a key that was chosen.",
   "gleaner.account.v1.ApiKey.revoked_at": "When the key was revoked; absent if it was not.",
   "gleaner.account.v1.ApiKey.scopes": "What a user's key may be used for: `read`, `submit`; empty for an operator's key.",
   "gleaner.account.v1.CreateApiKeyRequest": "Request to create an API key.",

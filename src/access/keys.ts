@@ -1,4 +1,4 @@
-import { newApiKey, newId, sha256 } from '../base/id.ts';
+import { keyPrefix, newApiKey, newId, sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import { type KeyScope, keyScopes, type OperatorRole } from '../contract/permission.ts';
 import type { ApiKey } from '../store/documents.ts';
@@ -86,7 +86,7 @@ export async function createKey(
     ...rest,
     id,
     hash: sha256(secret),
-    prefix: secret.slice(0, secret.startsWith('gl_test_') ? 12 : 7),
+    prefix: keyPrefix(secret),
     revokedAt: null,
     lastUsedAt: null,
     scopes:

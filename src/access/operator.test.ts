@@ -63,6 +63,11 @@ describe('ensureOperator()', () => {
     await signIn('a-configured-key');
   });
 
+  test('stores no character of the configured key', async () => {
+    await ensureOperator(store, 'a-configured-key', now);
+    expect((await keysOfFirst()).map(({ prefix }) => prefix)).toEqual(['']);
+  });
+
   test('revokes the previous key when the configured key changes', async () => {
     const { generatedKey } = await ensureOperator(store, null, now);
     expect(await ensureOperator(store, 'first-value', now)).toMatchObject({ revokedKeys: 1 });

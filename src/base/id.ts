@@ -31,3 +31,14 @@ export function newTestKey(): string {
 export function sha256(data: string | Uint8Array): string {
   return hash('sha256', data, 'hex');
 }
+
+const generatedKey = /^(gl_test_|gl_)[A-Za-z0-9_-]{43}$/;
+
+/**
+ * Returns the first characters of a generated API key, by which people recognize it. Empty for any
+ * other secret: the characters of a chosen one would help to guess the rest.
+ */
+export function keyPrefix(secret: string): string {
+  const form = generatedKey.exec(secret)?.[1];
+  return form === undefined ? '' : secret.slice(0, form.length + 4);
+}

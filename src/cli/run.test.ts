@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { newApiKey } from '../base/id.ts';
 import { Interrupted } from './commands/exit.ts';
 import type { CommandInput, CommandOutput, RunOptions } from './io.ts';
 import { runCli } from './run.ts';
@@ -93,6 +94,16 @@ describe('runCli()', () => {
     expect(JSON.parse((await run(['config', 'show', '--json'], { env }))[1]).url).toBe(
       'http://cleo.example',
     );
+  });
+
+  test('shows the first characters of a generated key, and none of a chosen one', async () => {
+    const generatedKey = newApiKey();
+    const env = { GLEANER_API_KEY: generatedKey, GLEANER_OPERATOR_KEY: 'choose-a-key' };
+    const [, output] = await run(['config', 'show', '--json'], { env });
+    expect(JSON.parse(output)).toMatchObject({
+      api_key: `${generatedKey.slice(0, 7)}…`,
+      operator_key: '…',
+    });
   });
 
   test('asks for a file where standard input is a terminal', async () => {

@@ -30,7 +30,9 @@ export function toOperatorMessage(
 
 /** Returns the message ApiKey, without the secret. `mode` is the mode of the key's account. */
 export function toApiKeyMessage(key: ApiKey, mode: Mode): MessageInitShape<typeof ApiKeySchema> {
-  return keyOf({ ...key, ...permissionsOf(key), keyId: key.id, mode });
+  // Keys stored by earlier versions have a prefix even if they were chosen.
+  const prefix = key.prefix.startsWith('gl_') ? key.prefix : '';
+  return keyOf({ ...key, ...permissionsOf(key), keyId: key.id, prefix, mode });
 }
 
 /** Returns the message LedgerEntry for the user of the entry. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { keyPrefix } from '../../base/id.ts';
 import { onRun } from '../program.ts';
 import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
@@ -39,7 +40,7 @@ export function addConfigCommands(program: Command): void {
       const { profile, url, apiKey, operatorKey } = session.settings;
       const { configFile } = session.io.client();
       const key = ({ value }: { value: string | null }) =>
-        value === null ? null : `${value.slice(0, 6)}…`;
+        value === null ? null : `${keyPrefix(value)}…`;
       if (session.isJson) {
         const profiles = Object.keys(readProfiles(configFile).profiles);
         const output = {

@@ -29,7 +29,7 @@ const columns: ListColumn<ApiKey>[] = [
       </Group>
     ),
   },
-  { title: 'Prefix', cell: ({ prefix }) => <Code>{prefix}…</Code> },
+  { title: 'Prefix', cell: ({ prefix }) => (prefix === '' ? null : <Code>{prefix}…</Code>) },
   { title: 'Status', cell: (key) => <StatusBadge status={keyStatus(key, Date.now())} /> },
   {
     title: 'Allows',

@@ -284,7 +284,7 @@ export type ApiKey = Message<"gleaner.account.v1.ApiKey"> & {
   name: string;
 
   /**
-   * First characters of the key, for display.
+   * First characters of a generated key, for display. Empty for a key that was chosen.
    *
    * @generated from field: string prefix = 3;
    */
