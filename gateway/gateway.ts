@@ -8,6 +8,7 @@ import { quote } from '../src/contract/problem-texts.ts';
 import { type PathForms, type ServedEndpoint, servedEndpoints } from './endpoint.ts';
 import type { ApiInfo } from './openapi/document-options.ts';
 import type { Schema } from './openapi/schemas.ts';
+import { nearestPath } from './paths/nearest-path.ts';
 import { parse, type Template } from './paths/parse.ts';
 import { createTrie } from './paths/trie.ts';
 import {
@@ -159,8 +160,17 @@ export function createGateway(options: GatewayOptions): RequestListener {
         },
       });
 
+  const documentedPaths = [
+    ...endpoints.flatMap(({ forms }) => forms),
+    ...extraPaths
+      .filter(({ operation }) => operation !== undefined)
+      .flatMap(({ path }) => pathForms(path))
+      .map((path) => ({ path, template: parse(path) })),
+  ];
   const notFound: RequestHandler = (request) => {
-    throw new Fault('not_found', `No such path: ${quote(request.path)}`);
+    const nearest = nearestPath(segmentsOf(request.originalUrl) ?? [], documentedPaths);
+    const hint = nearest === undefined ? '' : `. Did you mean ${nearest}?`;
+    throw new Fault('not_found', `No such path: ${quote(request.path)}${hint}`);
   };
   const failed: ErrorRequestHandler = (error, _request, response, _next) => {
     sendFault(response.locals.exchange as Exchange, error);

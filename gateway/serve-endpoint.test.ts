@@ -175,6 +175,20 @@ test('responds to unknown paths with 404 and a detail', async () => {
   expect((await gateway.ask('/shop/orders/%ff')).status).toBe(400);
 });
 
+test('names the nearest path to an unknown one', async () => {
+  const detailOf = async (path: string) => {
+    const body = (await (await gateway.ask(path)).json()) as { detail: string };
+    return body.detail;
+  };
+  expect(await detailOf('/shop/order?limit=3')).toBe(
+    'No such path: "/shop/order". Did you mean /shop/orders?',
+  );
+  expect(await detailOf('/api/shop/order/3')).toBe(
+    'No such path: "/api/shop/order/3". Did you mean /api/shop/orders/{number}?',
+  );
+  expect(await detailOf('/elsewhere')).toBe('No such path: "/elsewhere"');
+});
+
 test('responds to HEAD as to GET without a body, and to OPTIONS with the methods', async () => {
   responders.GetOrder = () => ({ number: 3n });
   const head = await gateway.ask('/shop/orders/3', { method: 'HEAD' });
