@@ -760,6 +760,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.job.v1.RecordEntry.unit_region": "Region of the unit; empty for a marketplace without regions.",
   "gleaner.job.v1.RecordItem": "Values of an item under common names. A value that the record does not state is absent. Each is also a column for filters and orders: `item.price`.",
   "gleaner.job.v1.RecordItem.currency": "ISO code of the currency.",
+  "gleaner.job.v1.RecordItem.id": "Id of the item on its marketplace: of a listing, the id of the entry.",
   "gleaner.job.v1.RecordItem.image_path": "Path of the picture at this service; absent if it shows none (`GLEANER_IMAGES`).",
   "gleaner.job.v1.RecordItem.price": "Lowest price, in units of the currency.",
   "gleaner.job.v1.RecordItem.rating": "Mean number of stars.",

@@ -1,10 +1,30 @@
 import { createHash } from 'node:crypto';
+import type { Page } from 'puppeteer-core';
 import { describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { watchJob } from '../support/api.ts';
 import { until } from '../support/until.ts';
 import { bodyText, useConsole } from './suite.ts';
 import { click, fill, waitForText } from './tab.ts';
+
+/** A record as the service lists it. */
+interface ListedRecord {
+  item: { id: string };
+  unit_key: string;
+}
+
+/** Returns the texts of the columns with the given titles, by row. */
+const columnsOf = (page: Page, titles: string[]) =>
+  page.$eval(
+    'table[aria-label=Records]',
+    (table, shown) => {
+      const rows = [...table.querySelectorAll('tr')].map(({ cells }) => [...cells]);
+      const heads = rows[0]!.map(({ textContent }) => textContent?.trim() ?? '');
+      const places = shown.map((title) => heads.indexOf(title));
+      return rows.slice(1).map((cells) => places.map((place) => cells[place]?.textContent));
+    },
+    titles,
+  );
 
 describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
   const suite = useConsole();
@@ -158,6 +178,25 @@ describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
     const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
     expect(digest(saved)).toBe(digest(whole));
     expect(JSON.parse(saved.toString())).toHaveLength(20);
+  });
+
+  test('shows the ids of the items of a listing, and its units', async () => {
+    const user = await createUser('Ids Ltd', 1_000);
+    const items = ['kopi 101', 'teh 102'].map((keyword) => ({ keyword, product_limit: 3 }));
+    const { body } = await suite.env.api.post(user, '/v1/mktb/search/bulk/submit', { items });
+    await suite.env.api.get(user, `/v1/jobs/${body.job_id}?wait=30`);
+    const { records } = (await suite.env.api.get(user, `/v1/jobs/${body.job_id}/records`)).body;
+    const expected = records.map(({ item, unit_key }: ListedRecord) => [item.id, unit_key]);
+    expect(new Set(expected.map(([id]: string[]) => id)).size).toBe(6);
+    const page = await open(user.key, `/jobs/${body.job_id}?tab=results`);
+    await waitForText(page, records[5].item.title);
+    expect(await columnsOf(page, ['ID', 'Unit'])).toEqual(expected);
+    await click(page, 'button', 'ID');
+    await page.waitForFunction(`location.search.includes('sort=item.id')`);
+    const ids = expected.map(([id]: string[]) => id).sort();
+    await page.waitForFunction(
+      `document.querySelector('tbody tr')?.textContent.includes('${ids[0]}')`,
+    );
   });
 
   test('downloads a file that requires the key of its owner', async () => {

@@ -162,7 +162,8 @@ const itemOf = toMessage(RecordItemSchema);
 function toItemMessage(context: JobContext, job: Job, entry: RecordEntry) {
   const values = itemValues(context, job, entry, 'small');
   const image = job.mode === 'test' ? sandboxPicture(job, entry, values) : values.image;
-  return itemOf({ ...values, imagePath: image === null ? null : context.links.image(image) });
+  const imagePath = image === null ? null : context.links.image(image);
+  return itemOf({ ...values, id: values.key, imagePath });
 }
 
 /**

@@ -147,6 +147,7 @@ describe('list()', () => {
     [{ sort: 'title', filter: ['title~lamp'] }, [[2, 0]]],
     [{ filter: ['item.price>=20', 'item.price<=30'] }, [[0, 4]]],
     [{ filter: ['item.price='] }, [[1]]],
+    [{ filter: ['item.id=20'] }, [[4]]],
     [{ search: 'bell' }, [[1, 6]]],
     [{ search: 'refused' }, [[3, 7]]],
     [{ search: '3/1' }, [[7]]],

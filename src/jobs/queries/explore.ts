@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import type { TrackedValues } from '../../base/tracked-values.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Cell, cellReader } from '../../formats/cells.ts';
 import type { Column, ColumnType } from '../../formats/columns.ts';
@@ -9,6 +8,7 @@ import {
   type SelectionText,
   type SortKey,
 } from '../../formats/select.ts';
+import type { ItemReading } from '../../markets/tracked.ts';
 import { type Page, placeToken, readPlace } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
@@ -52,20 +52,22 @@ export interface Explorer {
   records(job: Job, query: RowQuery): AsyncIterable<Entry>;
 }
 
+/** Common names of an item's values, with the value of a reading, and its type. */
 const itemTypes = {
-  title: 'string',
-  price: 'number',
-  currency: 'string',
-  stock: 'integer',
-  sold: 'integer',
-  rating: 'number',
-} as const satisfies Partial<Record<keyof TrackedValues, ColumnType>>;
+  id: ['key', 'string'],
+  title: ['title', 'string'],
+  price: ['price', 'number'],
+  currency: ['currency', 'string'],
+  stock: ['stock', 'integer'],
+  sold: ['sold', 'integer'],
+  rating: ['rating', 'number'],
+} as const satisfies Record<string, [keyof ItemReading, ColumnType]>;
 
 /** Columns of the values under common names: `item.price`. */
-const itemColumns = (Object.keys(itemTypes) as (keyof typeof itemTypes)[]).map((value) => ({
-  name: `item.${value}`,
-  steps: ['item', value],
-  type: itemTypes[value],
+const itemColumns = Object.entries(itemTypes).map(([name, [value, type]]) => ({
+  name: `item.${name}`,
+  steps: ['item', name],
+  type,
   value,
 })) satisfies Column[];
 

@@ -1387,6 +1387,7 @@ class RecordItem(TypedDict, total=False):
     rating: float
     url: str
     image_path: str
+    id: str
 
 
 class _RecordRowRequired(TypedDict):

@@ -86,7 +86,7 @@ function HistoryLine({ job, entry }: { job: Job; entry: RecordEntry }) {
   const item = {
     market: job.market,
     region: entry.unitRegion || job.region || '-',
-    key: entry.unitKey,
+    key: entry.item?.id || entry.unitKey,
   };
   const { data } = useQuery(
     HistoryService.method.getHistory,

@@ -21,8 +21,11 @@ export type OpenRecord = (entry: RecordEntry) => void;
 // The service sorts: the table only needs to know that it can.
 const sortBy = () => undefined;
 
-/** Name of an entry: the title of its item, else its unit. */
-export const entryTitle = ({ item, unitKey }: RecordEntry): string => item?.title || unitKey;
+/** Id of an entry's item; of a failed unit, and of a record without an id, that of its unit. */
+const idOf = ({ item, unitKey }: RecordEntry): string => item?.id || unitKey;
+
+/** Name of an entry: the title of its item, or else its id. */
+export const entryTitle = (entry: RecordEntry): string => entry.item?.title || idOf(entry);
 
 /** Reason for which a unit has no record. */
 function Failure({ entry: { code, message } }: { entry: RecordEntry }) {
@@ -108,7 +111,7 @@ export function RecordBrief({ entry, open }: { entry: RecordEntry; open: OpenRec
     <div className={classes.brief}>
       <Title entry={entry} open={open} />
       <div>
-        <small>{entry.unitKey}</small>
+        <small>{idOf(entry)}</small>
         <b>{priceOf(entry)}</b>
       </div>
     </div>
@@ -135,6 +138,8 @@ function textOf(name: string, entry: RecordEntry): string {
   const { item, unitKey, unitRegion } = entry;
   const count = (value: bigint | undefined) => (value === undefined ? '' : formatCount(value));
   switch (name) {
+    case 'item.id':
+      return idOf(entry);
     case 'unit_key':
       return unitKey;
     case 'unit_region':
@@ -153,7 +158,23 @@ function textOf(name: string, entry: RecordEntry): string {
 const isNested = (value: unknown) => typeof value === 'object' && value !== null;
 
 /** Columns that every table has, even if no record has a value. */
-const permanent: ReadonlySet<string> = new Set(['item.title', 'unit_key', 'item.price']);
+const permanent: ReadonlySet<string> = new Set(['item.title', 'item.id', 'item.price']);
+
+/** Returns whether a common column tells the rows apart. */
+function hasValues(name: string, entries: readonly RecordEntry[]): boolean {
+  switch (name) {
+    case 'unit_key':
+      // The unit of a listing is a shop or a search, and that of a product the product itself.
+      return (
+        entries.some((entry) => entry.position > 0) &&
+        new Set(entries.map(({ unitKey }) => unitKey)).size > 1
+      );
+    case 'unit_region':
+      return new Set(entries.map(({ unitRegion }) => unitRegion)).size > 1;
+    default:
+      return entries.some((entry) => textOf(name, entry) !== '');
+  }
+}
 
 interface ColumnOptions {
   /** Rows of the table, by which columns without any value are left out. */
@@ -177,13 +198,8 @@ export function recordColumns({
   open,
   onPicture,
 }: ColumnOptions): RecordColumn[] {
-  const regions = new Set(entries.map(({ unitRegion }) => unitRegion));
   const isShown = (name: string) =>
-    permanent.has(name) ||
-    name === sorted ||
-    (name === 'unit_region'
-      ? regions.size > 1
-      : entries.some((entry) => textOf(name, entry) !== ''));
+    permanent.has(name) || name === sorted || hasValues(name, entries);
   const common = Object.entries(commonColumns)
     .filter(([name]) => isShown(name))
     .map(([name, title]): RecordColumn => {
@@ -195,7 +211,7 @@ export function recordColumns({
           maxWidth: 400,
           cell: (entry) => <Title entry={entry} open={open} />,
         };
-      const isText = name.startsWith('unit_');
+      const isText = name.startsWith('unit_') || name === 'item.id';
       return {
         name,
         title,

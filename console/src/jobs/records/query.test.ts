@@ -17,7 +17,8 @@ test.each([
   ['item.price>=2300', 'Price ≥ 2300'],
   ['item.title~a=b', 'Title contains a=b'],
   ['price.currency!=EUR', 'price.currency ≠ EUR'],
-  ['unit_key=', 'ID = '],
+  ['unit_key=', 'Unit = '],
+  ['item.id~77', 'ID contains 77'],
   ['anything', 'anything'],
 ])('conditionText(%j) is "%s"', (condition, expected) =>
   expect(conditionText(condition)).toBe(expected),

@@ -13,7 +13,8 @@ export interface RecordFilter {
 /** Columns that every kind has, in the order of the table, with their titles. */
 export const commonColumns: Readonly<Record<string, string>> = {
   'item.title': 'Title',
-  unit_key: 'ID',
+  'item.id': 'ID',
+  unit_key: 'Unit',
   'item.price': 'Price',
   'item.stock': 'Stock',
   'item.sold': 'Sold',
