@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFirstReport } from '../app/programs.ts';
 import { untilAborted } from '../base/abort.ts';
 import { isolatedEnvironment } from '../base/config.ts';
+import { ConfigError } from '../base/config-error.ts';
 import type { Environment } from '../base/secret-files.ts';
 
 /** MongoDB and NATS for trying the distributed stack. */
@@ -16,13 +17,13 @@ export interface LocalEngines {
 /**
  * Starts a MongoDB and a NATS server for trials: those on PATH, or else the test engines
  * (test/engines/README.md). They end with this process. Runs the program that the launcher of a
- * checkout names in ENGINES_PROGRAM. Throws an Error that names what is missing.
+ * checkout names in ENGINES_PROGRAM. Throws a ConfigError without it.
  */
 export async function startEngines(environment: Environment): Promise<LocalEngines> {
   const { ENGINES_PROGRAM: program } = environment;
   if (program === undefined)
-    throw new Error(
-      'Local engines are available only in a checkout: set MONGODB_URI and NATS_URL.',
+    throw new ConfigError(
+      'Local engines are available only in a checkout. Set MONGODB_URI and NATS_URL.',
     );
   const child = spawn(process.execPath, [program], {
     env: isolatedEnvironment(environment),
@@ -30,7 +31,8 @@ export async function startEngines(environment: Environment): Promise<LocalEngin
   });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const report = await readFirstReport(child.stdout);
-  if (report === null) throw new Error(`The engines did not start (exit code ${await exited}).`);
+  if (report === null)
+    throw new ConfigError(`The engines did not start (exit code ${await exited}).`);
   return {
     ...(report as Omit<LocalEngines, 'stop'>),
     async stop() {

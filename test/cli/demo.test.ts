@@ -62,6 +62,7 @@ test('demo --keep repeats a job by a schedule, and leaves the service running wi
       runs: jobIds.toReversed().map((jobId) => ({ job_id: jobId, trigger: 'manual' })),
     });
     expect(jobIds).toHaveLength(2);
+    expect(out).toMatch(/^ +\S+\.jsonl\.gz {2}29 records, \d+ bytes/m);
     const table = await readFile(join(folder, /^ {2}(\S+\.parquet) /m.exec(out)![1]!));
     expect(table.subarray(0, 4).toString()).toBe('PAR1');
     const changes = await readFile(

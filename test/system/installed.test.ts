@@ -99,6 +99,14 @@ describe('the package gleaner', () => {
     ]);
   });
 
+  test('says that local engines need a checkout', async () => {
+    const { code, stderr } = await run(process.execPath, [main(), 'engines']);
+    expect([code, stderr]).toEqual([
+      2,
+      'gleaner: Local engines are available only in a checkout. Set MONGODB_URI and NATS_URL.\n',
+    ]);
+  });
+
   test('holds no TypeScript but declarations', async () => {
     const files = await readdir(installed(), { recursive: true });
     const sources = files.filter((name) => /\.[cm]?tsx?$/.test(name) && !/\.d\.ts$/.test(name));

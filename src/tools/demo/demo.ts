@@ -240,8 +240,9 @@ function summarize(
       `${misses.length === 0 && files.length > 0 ? 'ok    ' : 'FAILED'} ${job.title}: ${total} submitted, ${failed} failed, ${cost} credits, job ${id}`,
     );
     for (const { path, records, bytes, sha256 } of files) {
+      const count = `${records} ${records === 1 ? 'record' : 'records'}`;
       say(
-        `       ${relative(folder, path)}  ${records} records, ${bytes} bytes, sha256 ${sha256.slice(0, 16)}…`,
+        `       ${relative(folder, path)}  ${count}, ${bytes} bytes, sha256 ${sha256.slice(0, 16)}…`,
       );
     }
     for (const miss of misses.slice(0, 5)) say(`       missing: ${miss}`);

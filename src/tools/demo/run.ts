@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import type { JsonObject } from '../../base/json.ts';
+import { linesOf } from '../../base/read-lines.ts';
+import type { Kind } from '../../kinds/kind.ts';
 import { findMismatches } from '../../quality/record-schema.ts';
 import { endedStates } from '../../store/job-states.ts';
 import type { DemoJob } from './jobs.ts';
@@ -128,7 +131,8 @@ function downloadUrls({ download_url, items }: JsonObject): unknown[] {
   return (items as JsonObject[]).map((item) => item.download_url);
 }
 
-interface DownloadedFile {
+/** A downloaded file, and its JSON values. */
+export interface DownloadedFile {
   bytes: Buffer;
   records: unknown[];
 }
@@ -151,13 +155,25 @@ function resultFile({
 async function keepFile(
   job: DemoJob,
   path: string,
-  { bytes, records }: DownloadedFile,
+  file: DownloadedFile,
   { files, misses }: Pick<Result, 'files' | 'misses'>,
 ): Promise<void> {
+  const { bytes, records } = file;
   await writeFile(path, bytes);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  files.push({ path, records: records.length, bytes: bytes.length, sha256 });
+  const count = await countRecords(job.jobType.kind, file);
+  files.push({ path, records: count, bytes: bytes.length, sha256 });
   for (const record of records) misses.push(...findMismatches(record, job.fields));
+}
+
+/** Returns the number of records in a file: of a listing, that of its entries. */
+export async function countRecords(
+  { files }: Kind,
+  { bytes, records }: DownloadedFile,
+): Promise<number> {
+  if (files.unit === undefined) return records.length;
+  const entries = files.unit.entries(linesOf(Readable.from([bytes])));
+  return (await Array.fromAsync(entries)).length;
 }
 
 /**
