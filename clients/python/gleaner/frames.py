@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Iterable
+import json
+import re
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List
 
 if TYPE_CHECKING:
     import pandas
@@ -10,19 +12,43 @@ if TYPE_CHECKING:
 __all__ = ["to_frame"]
 
 
+_UNIT_COLUMNS = ("index", "key", "region")
+_UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+
+
 def to_frame(records: Iterable[Dict[str, Any]]) -> "pandas.DataFrame":
     """Returns a row for each unit of ``Client.records()``: its key and region, and the fields of its record.
 
-    Nested objects become columns with dots, such as ``price.amount``. Lists stay lists. A field of a record whose name is
-    ``key``, ``region``, or ``index`` gets the prefix ``record.``.
+    Columns have the types of the Parquet file of the job: nested objects become columns with dots, such as
+    ``price.amount``; times in UTC become timestamps; a list of texts, numbers, or booleans stays a list, and other lists
+    become JSON text. A field of a record whose name is ``key``, ``region``, or ``index`` gets the prefix ``record.``.
     """
     import pandas
 
     rows = []
     for unit in records:
-        own = {name: unit.get(name) for name in ("index", "key", "region")}
+        own = {name: unit.get(name) for name in _UNIT_COLUMNS}
         record = pandas.json_normalize(unit.get("record") or {}).to_dict("records")
         fields = record[0] if record else {}
         rows.append({**own, **{(f"record.{name}" if name in own else name): value for name, value in fields.items()}})
     frame = pandas.DataFrame(rows)
+    for name in frame.columns.difference(_UNIT_COLUMNS):
+        frame[name] = _typed(frame[name])
     return frame if frame.empty else frame.set_index("index")
+
+
+def _typed(column: "pandas.Series[Any]") -> "pandas.Series[Any]":
+    """Returns a column of times as timestamps, and one with lists of objects or lists as JSON text."""
+    import pandas
+
+    values = [value for value in column if isinstance(value, list) or pandas.notna(value)]
+    if values and all(isinstance(value, str) and _UTC.fullmatch(value) for value in values):
+        return pandas.to_datetime(column, utc=True, format="ISO8601")
+    lists = [value for value in values if isinstance(value, list)]
+    if any(isinstance(element, (dict, list)) for value in lists for element in value):
+        return column.map(lambda value: _json(value) if isinstance(value, list) else value)
+    return column
+
+
+def _json(value: List[Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

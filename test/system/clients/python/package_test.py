@@ -120,5 +120,11 @@ if "WITH_PANDAS" in os.environ:
     frame = to_frame(client.records(submitted.job_id))
     assert list(frame["key"]) == ["barang-101", "barang-102"], frame
     assert to_frame([]).empty
+    amazon = client.submit("submitMktePdpBulk", {"items": [{"asin": "B0GLN01001", "country": "de"}]})
+    client.wait(amazon.job_id, timeout=60)
+    product = to_frame(client.records(amazon.job_id))
+    assert str(product["_scraped_at"].dtype) == "datetime64[ns, UTC]", product.dtypes
+    assert isinstance(product["images"][0], list), product["images"]
+    assert isinstance(json.loads(product["variants"][0]), list), product["variants"]
     result["columns"] = list(frame.columns)
 print(json.dumps(result))
