@@ -1417,7 +1417,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.operator.v1.Process.clock_skew_ms": "Clock of the host minus the clock of the store, in milliseconds. The process uses the store's clock.",
   "gleaner.operator.v1.Process.host": "Host name.",
   "gleaner.operator.v1.Process.id": "Id of the process, new for each start.",
-  "gleaner.operator.v1.Process.memory_bytes": "Resident memory of the process and its worker processes, in bytes.",
+  "gleaner.operator.v1.Process.memory_bytes": "Resident memory of the process, and that of its worker processes without the pages of the program, which they share with it, in bytes.",
   "gleaner.operator.v1.Process.paused": "Reason why the process starts no work: \"disk almost full\"; empty if it does.",
   "gleaner.operator.v1.Process.pid": "Process id on the host.",
   "gleaner.operator.v1.Process.role": "`serve`, `api`, `core` or `worker`.",

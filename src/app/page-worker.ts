@@ -3,6 +3,7 @@ import { repeat } from '../base/due-work.ts';
 import { releaseYoungGeneration } from '../base/heap-size.ts';
 import { createIpcChannel, type IpcChannel } from '../base/ipc-channel.ts';
 import { createLog } from '../base/log.ts';
+import { anonymousMemoryBytes } from '../base/process-memory.ts';
 import { Fault } from '../contract/fault.ts';
 import { createJobChanges, type JobChanges } from '../jobs/job-events.ts';
 import { markets } from '../markets/list.ts';
@@ -101,7 +102,7 @@ async function run(setup: WorkerSetup): Promise<Running> {
     const { unitsDone } = worker.stats;
     parent.notify('report', {
       unitsDone: unitsDone - reported,
-      memoryBytes: process.memoryUsage.rss(),
+      memoryBytes: anonymousMemoryBytes(),
       requests: requestCounter.take(),
       ...(metrics ? { metrics: metrics.take() } : {}),
     });

@@ -37,7 +37,7 @@ export interface StallReport {
 export interface WorkerReport {
   /** Units completed since the last report. */
   unitsDone: number;
-  /** Resident memory, in bytes. */
+  /** Resident memory without the pages of files, in bytes. */
   memoryBytes: number;
   /** Requests to origins since the last report. */
   requests: OriginMinute[];

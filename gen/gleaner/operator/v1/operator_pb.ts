@@ -1133,7 +1133,8 @@ export type Process = Message<"gleaner.operator.v1.Process"> & {
   seenAt?: Timestamp | undefined;
 
   /**
-   * Resident memory of the process and its worker processes, in bytes.
+   * Resident memory of the process, and that of its worker processes without the pages of the program, which they
+   * share with it, in bytes.
    *
    * @generated from field: int64 memory_bytes = 8;
    */
