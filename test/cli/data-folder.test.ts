@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 describe('a folder without data', () => {
-  test.each([['audit'], ['operator-key']])(
+  test.each([['audit'], ['operator-key'], ['storage']])(
     'is refused by %s, which creates nothing',
     async (command) => {
       const { code, stdout, stderr } = await runCommand([command], settings);
@@ -160,7 +160,7 @@ test('a service runs without the default operations port if that is in use', asy
 });
 
 describe('a data folder in use', () => {
-  test('is refused by a second service and by operator-key, and audited', async () => {
+  test('is refused by a second service and by operator-key, and audited and counted', async () => {
     await service.start();
     const inUse = `gleaner: The data folder ${join(folder, 'data')} is in use by process ${service.pid()}. Stop that process, or set GLEANER_DATA_DIR to another folder.\n`;
     const ports = {
@@ -181,6 +181,15 @@ describe('a data folder in use', () => {
       code: 0,
       stdout: 'Checked 1 account, 0 ledger entries, and 0 jobs: no problems found.\n',
       stderr: '',
+    });
+    expect((await runCommand(['storage'], settings)).stdout).toMatch(
+      /^database +[\d.]+ [kM]B\nresults +0 B\nkept pages +0 B\n$/,
+    );
+    expect(JSON.parse((await runCommand(['storage', '--json'], settings)).stdout)).toEqual({
+      database_bytes: expect.any(Number),
+      result_bytes: 0,
+      page_bytes: 0,
+      users: [],
     });
   });
 

@@ -6,6 +6,7 @@ import { onRun } from '../program.ts';
 import { integer } from './command.ts';
 import { addDoctor } from './doctor.ts';
 import { counted } from './print.ts';
+import { addStorage } from './storage.ts';
 
 /** Adds the commands that migrate and copy data: `migrate`, `backup`, `restore`, and `move`. */
 function addDataCommands(program: Command): void {
@@ -59,11 +60,12 @@ function addDataCommands(program: Command): void {
 }
 
 /**
- * Adds the commands that work on an installation directly, without its service: `doctor`, `audit`,
- * `operator-key`, `browser install`, and those that copy data.
+ * Adds the commands that work on an installation directly, without its service: `doctor`, `storage`,
+ * `audit`, `operator-key`, `browser install`, and those that copy data.
  */
 export function addMaintenanceCommands(program: Command): void {
   addDoctor(program);
+  addStorage(program);
   const audit = program
     .command('audit')
     .description('Check that balances, ledger, and jobs agree (exit code 1 if they do not)')
