@@ -1,7 +1,7 @@
 // @ts-expect-error: a plain script without type declarations.
 import { buildConsole } from '../../deploy/console.mjs';
 import { origins } from '../../sandbox/list.ts';
-import { startOrigins } from '../../sandbox/server.ts';
+import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -14,6 +14,8 @@ export interface ConsoleEnvironment {
   url: string;
   /** Receiver of webhooks and files; the operators' webhook is set to it. */
   receiver: Receiver;
+  /** Fake marketplaces. */
+  marketplaces: RunningOrigins;
   /** Address of the fake store of marketplace F. */
   store: string;
   stop(): Promise<void>;
@@ -76,6 +78,7 @@ export async function startConsoleEnvironment({
     api: createApi(deployment),
     url: `${deployment.url}/console`,
     receiver,
+    marketplaces: running,
     store: running.address('mktf', ''),
     stop: async () => {
       await deployment.stop();
