@@ -31,5 +31,4 @@ function isOwnAddress(domains: readonly string[], text: string): boolean {
 }
 
 /** Hosts of examples and of the sandbox, which belong to no shop (RFC 2606, RFC 6761). */
-const reservedHost =
-  /(?:^|\.)example(?:\.|$)|(?:^|\.)(?:test|invalid|localhost)$|^127\.|^\[::1\]$/;
+const reservedHost = /(?:^|\.)example(?:\.|$)|(?:^|\.)(?:test|invalid|localhost)$|^127\.|^\[::1\]$/;

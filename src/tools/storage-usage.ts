@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../base/config.ts';
+import { openExistingStore } from '../stack/data-folder.ts';
+import { storeFile } from '../stack/stack.ts';
 import { allOf } from '../store/cursor.ts';
 import type { User } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
-import { openExistingStore } from '../stack/data-folder.ts';
-import { storeFile } from '../stack/stack.ts';
 
 /** Bytes that a user takes in the result storage. */
 export interface UserUsage extends Pick<User, 'id' | 'name'> {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { StorageUsage, UserUsage } from '../../tools/storage-usage.ts';
 import { formatBytes } from '../../present/text.ts';
+import type { StorageUsage, UserUsage } from '../../tools/storage-usage.ts';
 import { onRun } from '../program.ts';
 import type { Display, PrintedColumn } from './print.ts';
 
