@@ -145,7 +145,7 @@ export const otherNames = [
 /** Names that Kubernetes and Docker give variables about a service called "gleaner". */
 const linkName = /^GLEANER_(\w+_)?(SERVICE_HOST|SERVICE_PORT\w*|PORT(_\d+_\w+)?)$/;
 
-/** Returns a problem for each variable that looks like a setting and is none. */
+/** Returns a problem for each variable that is named like a setting but unknown. */
 function findUnknownSettings(environment: Environment): string[] {
   const names = Object.keys(settings);
   const files = (names as SettingName[]).filter(canBeFile).map((name) => `${name}_FILE`);

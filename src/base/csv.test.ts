@@ -34,7 +34,7 @@ test.each([
   ['Lamp;=cmd', "Lamp;'=cmd"],
   ['a;;-1|+2', "a;;'-1|'+2"],
   ['a\t=1\r\n@x', "a\t'=1\r\n'@x"],
-])('%j is no formula any more', (text, plain) => {
+])('escapes formulas in %j', (text, plain) => {
   expect(plainText(text)).toBe(plain);
   expect(plainText(plain)).toBe(plain);
 });

@@ -40,8 +40,8 @@ export function plainJson(json: string): string {
 export type CsvValue = string | number | bigint | boolean | object | null;
 
 /**
- * Formats a line of a CSV file. Texts that a spreadsheet would evaluate are made plain; numbers are
- * as they are.
+ * Formats a line of a CSV file. Escapes texts that a spreadsheet would evaluate; numbers stay
+ * unchanged.
  */
 export function csvLine(values: readonly CsvValue[]): string {
   return `${values.map(csvCell).join(',')}\r\n`;

@@ -37,7 +37,7 @@ const roundRobinTurns = 4;
 
 /** Creates an empty queue. */
 export function createFairQueue<Entry>(): FairQueue<Entry> {
-  /** The next user comes first. */
+  /** Queued jobs by user, in the order of their turns. */
   const users = new Map<string, Jobs<Entry>>();
   const counts = new Map<string, number>();
   /** Orders of magnitude of the waiting users' backlogs, as of their last entry. */

@@ -2,7 +2,7 @@ import { Fault } from '../contract/fault.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 
-/** What the processes of an installation agree on about the time. */
+/** Clock state that the processes of an installation share. */
 export interface ClockState {
   /** Steady time minus the time of day, in milliseconds. */
   aheadMs: number;

@@ -265,7 +265,7 @@ describe('a circuit after three pauses in a row', () => {
     expect(await other.admit('/b', 0)).toBe(true);
   });
 
-  test('prefers a page that was not refused before for the trial request', async () => {
+  test('prefers a page without an earlier refusal for the trial request', async () => {
     const [circuit, other] = await opened();
     const bad = circuit.admit(`/refused/${pages}`, 10_000);
     await flushTasks();

@@ -13,8 +13,8 @@ export interface PageMemory {
 }
 
 /**
- * The part of the page memory that records take until they are stored. Pages get the rest, and one
- * page at least.
+ * Part of the page memory that records use until they are stored. Pages use the rest, but always at
+ * least one page.
  */
 export interface RecordMemory {
   add(bytes: number): void;

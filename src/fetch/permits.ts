@@ -82,7 +82,7 @@ export class Permits {
     return this.#limit.inUse + this.#limit.waiting;
   }
 
-  /** True if no other process had or wanted permits at the last lease. */
+  /** True if no other process held or requested permits at the last lease. */
   get isAlone(): boolean {
     return this.#isAlone;
   }

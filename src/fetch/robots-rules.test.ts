@@ -147,7 +147,7 @@ describe('an unusual file', () => {
     expect(parseRobots(Buffer.from([0xff, 0xfe, 0x00, 0x3a]), 'x').allows('/')).toBe(true);
   });
 
-  test('has no effect if its rules belong to no robot', () => {
+  test('ignores rules that belong to no robot', () => {
     expect(allows('Disallow: /', '/')).toBe(true);
   });
 

@@ -21,7 +21,7 @@ test('a picture has nothing of the text of its address', () => {
   expect(draw('mktb', '"><script>').svg).not.toContain('script');
 });
 
-test('isSandboxPicture() recognises no address of a site', () => {
+test('isSandboxPicture() returns false for addresses of sites', () => {
   expect(isSandboxPicture(sandboxPictureUrl('mkta', '1'))).toBe(true);
   expect(isSandboxPicture('https://sandbox:1@cdn.test/a.png')).toBe(false);
 });

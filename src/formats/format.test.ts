@@ -4,7 +4,7 @@ import { adversarial, columns as all, nested, stream } from '../../test/system/r
 import { createFormat, type FormatName } from './format.ts';
 import { type ExactObject, formatExact, parseExact } from './json-text.ts';
 
-// Those that CSV shows like others are left out.
+// Without the columns whose cells look like those of another column in CSV.
 const columns = all.filter(({ name }) => name !== 'counts' && name !== 'seen_at');
 
 const bytesOf = (name: FormatName, rows: Iterable<ExactObject>) =>

@@ -20,7 +20,7 @@ const maxMessages = 1_000;
 /** Maximum units of an item whose later readings decide whether it is missing. */
 const maxUnits = 20;
 
-/** What the items of a run are compared with. */
+/** Context of the comparison of a run's items. */
 export interface Comparison {
   run: TrackingRun;
   /**
@@ -86,7 +86,7 @@ export async function applySnapshots(
   const messages = await notify(context, run, effects.fired);
   await store.itemUnits.writeAll(effects.links);
   await store.trackedItems.upsert(states.changed());
-  // Those of items whose states were stored before a crash.
+  // Changes that an attempt before a crash stored.
   const stored =
     repeated.length === 0
       ? []

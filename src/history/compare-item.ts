@@ -17,7 +17,7 @@ import { evaluate, isInScope } from './rules.ts';
 export interface Snapshot {
   item: ItemKey;
   values: TrackedValues;
-  /** Hash of the unit that listed the item, in the series of the run. */
+  /** Hash, in the run's series, of the unit that listed the item. */
   unit: string;
   batch: number;
   /** Time at which the job found the item. Orders the runs. */

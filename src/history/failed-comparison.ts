@@ -7,8 +7,8 @@ import { queueForOperators } from '../notify/queue.ts';
 import type { TrackingRun } from '../store/history.ts';
 import { skipRun } from '../store/tracking-run.ts';
 
-/** Time for which a comparison may fail before operators are told, in milliseconds. */
-const tellAfterMs = 10 * 60_000;
+/** Time for which a comparison may fail before operators are notified, in milliseconds. */
+const notifyAfterMs = 10 * 60_000;
 
 /** Tells operators about a run that has failed for minutes, once until it makes progress. */
 export async function tellOperators(
@@ -17,7 +17,7 @@ export async function tellOperators(
   error: Fault,
 ): Promise<void> {
   const { failedAt, jobId } = run;
-  if (failedAt === null || context.clock.now() - failedAt < tellAfterMs) return;
+  if (failedAt === null || context.clock.now() - failedAt < notifyAfterMs) return;
   const message = {
     notice: failureNotice(run, failedAt, error),
     email: failureEmail(run, failedAt, error),

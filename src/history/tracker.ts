@@ -109,7 +109,7 @@ export async function trackForever(
   await repeat(() => track(context, signal), { ...context, intervalMs, onError }, signal);
 }
 
-/** What the runs that are compared at the same time share. */
+/** Context of runs that are compared at the same time. */
 interface Round {
   context: JobContext;
   signal: AbortSignal;
@@ -170,7 +170,7 @@ async function begin(context: JobContext, run: TrackingRun): Promise<TrackingRun
   return null;
 }
 
-/** What the batches of a run are compared with, and when its turn ends. */
+/** Context of the comparison of a run's batches, until its turn ends. */
 interface Turn extends Pick<Round, 'context' | 'nextTurn'> {
   job: Job;
   rules: readonly Rule[];

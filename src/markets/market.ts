@@ -82,7 +82,7 @@ export type ListedFields = Readonly<Partial<Record<PageName, RecordFields>>>;
 /** Readers of the items whose history is kept, by page. */
 export type TrackedPages = Readonly<Partial<Record<PageName, ReadTracked>>>;
 
-/** Size of a picture: small for lists, or as large as the market has it. */
+/** Size of a picture: small for lists, or the largest that the market has. */
 export type PictureSize = 'small' | 'full';
 
 export type IdForms = Readonly<Partial<Record<PageName, IdForm>>>;

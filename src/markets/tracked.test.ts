@@ -117,7 +117,7 @@ describe('trackedItem()', () => {
     expect([keys[2], keys[3]]).toEqual([ids[2], ids[3]]);
   });
 
-  test('has well-formed texts that end with a whole character', () => {
+  test('truncates texts between characters, and replaces lone surrogates', () => {
     const variants = [{ id: 'v\udc00', name: '\ud83d', price: null, stock: null }];
     const item = trackedItem('a', { title: `${'x'.repeat(499)}😀`, brand: 'b\ud83d', variants });
     expect(item.title).toBe('x'.repeat(499));

@@ -50,7 +50,7 @@ describe('an alarm', () => {
     ['it is absent from a third of the pages', 0, 0.33],
     ['nothing changes', 0.5, 0.5],
     ['it comes back', 1, 0],
-  ])('never when %s', (_name, baseline, now) => {
+  ])('does not start when %s', (_name, baseline, now) => {
     expect(alarmAfter(grownBy(noHistory, 1_000, baseline), now)).toBeNull();
   });
 

@@ -65,7 +65,7 @@ interface Seen {
   example: Example | null;
 }
 
-/** What a page says about a field. */
+/** State of a field on a page. */
 interface FieldSighting {
   isAbsent: boolean;
   isContradicted: boolean;

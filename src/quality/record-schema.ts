@@ -103,7 +103,7 @@ interface PathNode {
   children: PathNode[];
   /** Positions of the fields from here on. */
   below: number[];
-  /** Those of them that have a place also if their path ends before it. */
+  /** Positions of the fields that have a place even if an object on their path is missing. */
   required: number[];
 }
 

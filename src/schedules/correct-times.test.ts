@@ -34,7 +34,7 @@ test.each([-day, -hour, -20_000, 20_000, hour, day])(
   },
 );
 
-test('a clock that was a day ahead for a moment delays no schedule, and repeats no run', async () => {
+test('a clock that jumps a day ahead and back delays no schedule and repeats no run', async () => {
   const { id } = await fixture.create(await fixture.createCaller(1_000), { overlap: 'queue' });
   await fixture.tick(minute);
   await step(day);

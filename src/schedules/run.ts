@@ -76,7 +76,7 @@ async function submitRun(
   const mode = await readMode(context.store, schedule.userId);
   const { approval, version } = schedule;
   const cost = unitPriceIn(mode, context, method.jobType) * units;
-  // The operator saw the times of the schedule, not how often its owner would start further runs.
+  // The operator approved the scheduled times. Runs that the owner starts need an approval each.
   const isApproved = approval !== null && trigger !== 'manual' && cost <= approval.cost;
   await submit(context, method, message, {
     userId: schedule.userId,

@@ -66,7 +66,7 @@ export function intercept(
   };
 }
 
-/** What decides on the requests of a page. */
+/** Options that decide on the requests of a page. */
 interface InterceptionContext {
   cdp: CDPSession;
   plan: PagePlan;
@@ -120,7 +120,7 @@ function isRevalidated(plan: PagePlan, { url, method }: Protocol.Network.Request
 interface AllowOptions {
   /** True if the browser's cache is not read without asking the site. */
   isUncached?: boolean;
-  /** True if the response is paused, too. */
+  /** True to pause the response as well. */
   isPausedAgain?: boolean;
 }
 

@@ -41,7 +41,7 @@ const flags: readonly string[] = [
   '--blink-settings=imagesEnabled=false',
   '--disable-remote-fonts',
   '--autoplay-policy=user-gesture-required',
-  // Forbids datagrams, which would go past a context's proxy. The flag has another name in older
+  // Forbids datagrams, which would bypass a context's proxy. The flag has another name in older
   // versions.
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',

@@ -314,7 +314,7 @@ describe('the restart of the browser', () => {
     expect(await usePage(site('sg'))).toBe('2 sg1');
   });
 
-  test('never for its memory if the system does not report it', async () => {
+  test('does not happen if the system does not report the memory', async () => {
     memory = null;
     await usePage(site('sg'));
     await clock.advance(5_000);

@@ -60,7 +60,7 @@ export class BrowserPool<Page> {
     this.#limit = createConcurrencyLimit(limits.pages);
   }
 
-  /** Pages that are open or wait. */
+  /** Number of open and waiting pages. */
   get load(): number {
     return this.#limit.inUse + this.#limit.waiting;
   }

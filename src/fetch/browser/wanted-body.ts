@@ -23,9 +23,9 @@ function lengthOf(paused: PausedEvent): number | null {
 const hasJson = (paused: PausedEvent) => /[/+]json\b/i.test(headerOf(paused, 'content-type') ?? '');
 
 /**
- * Returns true if a response can be read before the page receives it: if its body shows that it is
- * complete, because the browser does not tell, and if it cannot come from the browser's cache.
- * Errors are only read to tell what the site says.
+ * Returns true if a response can be read before the page receives it. It must not come from the
+ * browser's cache, and its length or format must show that its body is complete, as the browser
+ * does not report that. The body of an error is read for its message only.
  */
 export function canTakeBody(paused: PausedEvent, isUncached: boolean): boolean {
   if (!isSuccess(paused)) return true;

@@ -37,7 +37,7 @@ test('writes CSV with one row per submitted row and its page as one field', () =
   expect(second).toEqual(['sg', '1', '2', 'FAILED', 'There is no item 2, "gone"\nfor good', '']);
 });
 
-test('writes no error that a spreadsheet evaluates', () => {
+test('escapes errors that a spreadsheet would evaluate', () => {
   const job = aJob({ number: 7, params: { resultFormat: 'csv' } });
   const outcome: Outcome = { ...failed, message: '=HYPERLINK("http://x");=1' };
   const text = jobFile.row(unit, outcome, { job, region: 'sg' })!.join('');

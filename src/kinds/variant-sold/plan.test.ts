@@ -29,14 +29,17 @@ test.each([
   ['beside the items', () => planned([item('1'), item('2'), item('1')], 'sg')],
   ['on every item', () => planned([item('1', 'sg'), item('2', 'sg'), item('1', 'sg')])],
   ['beside and on some', () => planned([item('1'), item('2', 'sg'), item('1')], 'sg')],
-])('the country %s makes one group in the order submitted, doubles kept', (_, make) => {
-  const unit = (id: string) => ({ key: id, input: { item_id: id, shop_id: '7' } });
-  expect(make()).toEqual({
-    groups: [{ region: 'sg', units: [unit('1'), unit('2'), unit('1')] }],
-    region: 'sg',
-    params: {},
-  });
-});
+])(
+  'the country %s gives one group with every item, also duplicates, in the order submitted',
+  (_, make) => {
+    const unit = (id: string) => ({ key: id, input: { item_id: id, shop_id: '7' } });
+    expect(make()).toEqual({
+      groups: [{ region: 'sg', units: [unit('1'), unit('2'), unit('1')] }],
+      region: 'sg',
+      params: {},
+    });
+  },
+);
 
 const place = (index: number) => ['body', 'items', index, 'country'];
 

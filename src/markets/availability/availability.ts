@@ -143,7 +143,7 @@ function withoutTimes(terms: readonly Term[]): Term[] {
   return result;
 }
 
-/** What a clause says about the offer. */
+/** Meaning of a clause for the offer. */
 type Meaning =
   | 'in'
   | 'out'

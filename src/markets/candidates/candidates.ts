@@ -32,9 +32,9 @@ export interface Candidate {
 export interface CandidateRule {
   /** Returns a key that is the same for values that agree. */
   keyOf: (value: Json) => string;
-  /** What a marked value of the page is beside other values of structured data. */
+  /** Effect of a marked value of the page on other values of structured data. */
   marked: 'wins' | 'agrees';
-  /** What formats of structured data that disagree are: none of them, or the first. */
+  /** Value if formats of structured data disagree: null, or that of the first format. */
   disagreement: 'null' | 'first';
 }
 

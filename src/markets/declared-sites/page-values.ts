@@ -15,7 +15,7 @@ function onlyCurrency(states: readonly Candidate[]): string | null {
   return currencies.size === 1 ? [...currencies][0]! : null;
 }
 
-/** Returns what a page states for the fields of its product, in all formats and places. */
+/** Returns the values of a page for the fields of its product, from all formats and places. */
 function pageCandidatesOf(page: SitePage): Candidate[] {
   const { root } = page.html;
   const titles = findAll(root, 'h1, title').map((element) => words(element));
@@ -39,9 +39,9 @@ function pageCandidatesOf(page: SitePage): Candidate[] {
   ];
 }
 
-/** What a page states without a declaration. */
+/** Values of a page that were read without its site's declaration. */
 export interface PageValues {
-  /** What was decided for each field. */
+  /** Decided value of each field. */
   resolutions: ReadonlyMap<string, FieldResolution>;
   /** Amounts of all prices of the product, also of those that were not taken. */
   prices: readonly number[];
@@ -50,7 +50,7 @@ export interface PageValues {
 /** Values of an element without structured data. */
 export const noValues: PageValues = { resolutions: new Map(), prices: [] };
 
-/** Decides what a page states for each field of its product. */
+/** Decides the value of each field of a page's product. */
 export function resolvePage(page: SitePage): PageValues {
   const byField = Map.groupBy(pageCandidatesOf(page), ({ field }) => field);
   const resolutions = new Map(

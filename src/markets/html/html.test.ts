@@ -84,7 +84,7 @@ it.each([
   );
 });
 
-it('ends with page_too_complex where the same text is read again and again', () => {
+it('throws page_too_complex if the same text is read too often', () => {
   const { root } = parseHtml(
     `<p class="${'a '.repeat(100_000)}"><b>${'word '.repeat(100_000)}</b></p>`,
   );

@@ -53,7 +53,7 @@ function extract(response: PageResponse, input: JsonObject): JsonObject {
   };
 }
 
-/** Returns text as the site writes it, also blank text. Null for anything else. */
+/** Returns text as the site writes it, including blank text. Null for anything else. */
 function string(value: Json | undefined): string | null {
   return text(value) ?? (typeof value === 'string' ? value : null);
 }

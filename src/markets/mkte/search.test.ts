@@ -162,7 +162,7 @@ describe('entries', () => {
   });
 });
 
-it('leaves out cards without title and price, unless every card is like that', () => {
+it('leaves out cards without title and price, unless all cards lack them', () => {
   const placeholder = '<div data-component-type="s-search-result" data-asin="B0TEST0002"></div>';
   const asins = (cards: string) => extract(cards).map(({ asin }) => asin);
   expect(asins(placeholder + result('<h2>Lamp</h2>'))).toEqual(['B0TEST0001']);

@@ -630,7 +630,7 @@ describe('prices in data', () => {
     expect(datumAmount(value, currency)).toBe(amounts.length === 1 ? amounts[0] : null);
   });
 
-  it('of two readings are the one that another value of the page confirms', () => {
+  it('that are ambiguous are resolved by another value of the page', () => {
     expect(datumAmount('3.350', 'GBP', [3.35])).toBe(3.35);
     expect(datumAmount('12.500', 'EUR', [9, 12500])).toBe(12500);
     expect(datumAmount('12.500', 'EUR', [12.5, 12500])).toBeNull();

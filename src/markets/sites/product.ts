@@ -30,7 +30,7 @@ export function pageRequest(url: URL, site: SiteDeclaration): PageRequest {
   };
 }
 
-/** Time for which a browser waits for what a declaration names, in milliseconds. */
+/** Time for which a browser waits for the element of `wait_for`, in milliseconds. */
 const declaredReadyMs = 8_000;
 
 /** Codes of faults of a page that its scripts have not filled yet. */
@@ -59,8 +59,8 @@ class UnitReader {
   }
 
   /**
-   * Returns true for a product with what the declaration waits for, otherwise with a price or sold
-   * out, and for a page that will not become one.
+   * Returns true if the page needs no more time: its product has the element of `wait_for`, a
+   * price, or no stock, or the page is not one of a product.
    */
   isReady(document: PageResponse): boolean {
     try {

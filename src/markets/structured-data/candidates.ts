@@ -25,7 +25,8 @@ function isSame(one: ProductValues, other: ProductValues, format: string): boole
 }
 
 /**
- * Returns the product of a page in each format that states one: the main item, and others of it.
+ * Returns the items of a page's product by format, for formats that have it. The main item is the
+ * first.
  */
 function structuredProducts(
   page: readonly StructuredData[],

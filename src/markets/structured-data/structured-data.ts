@@ -255,8 +255,8 @@ function markedUp(nodes: Document['children'], names: MarkupNames): JsonObject[]
 }
 
 /**
- * Members inside the text of other members whose texts are read, so that a page is read few times
- * over.
+ * Maximum depth at which the texts of nested members are read. Each depth reads the same text
+ * again.
  */
 const maxNestedTexts = 4;
 

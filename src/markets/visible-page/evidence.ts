@@ -10,7 +10,7 @@ function pathOf(element: Element | null): string {
   return (first ? `${element.name}.${first}` : element.name).slice(0, 80);
 }
 
-/** What an element of a page says about a field. */
+/** Value of a field in an element of a page. */
 export type Evidence = Pick<Candidate, 'field' | 'value' | 'source'> & {
   text: string | null;
   element: Element | null;

@@ -60,7 +60,7 @@ const isCardElement = (element: Element): boolean =>
 /** Maximum elements around another one that can be the card of another product. */
 const maxCardDepth = 8;
 
-/** What the test for cards needs of a page. */
+/** Parts of a page that isInCard() needs. */
 interface CardPage {
   heading: Element | null;
   cardLinks: CardLinks;

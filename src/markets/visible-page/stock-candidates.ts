@@ -62,8 +62,8 @@ function linesIn(page: VisiblePage, around: Element | null): StockText[] {
 const prices = /(?:\p{Sc}\s?\d[\d.,]*|\d[\d.,]*\s?\p{Sc})/gu;
 
 /**
- * Reads what a text says about stock, without prices, and without its label if that is not a part
- * of it.
+ * Reads the statement of a text about stock, without prices, and without its label if that is not
+ * a part of it.
  */
 function stockOf(text: string) {
   const line = text.replace(prices, '');

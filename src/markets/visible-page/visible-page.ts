@@ -7,7 +7,7 @@ import { type ElementRange, firstFrom } from './positions.ts';
 import { type CardLinks, createCardLinks, isInCard } from './product-card.ts';
 import { controlOf, isCartControl, type PurchaseControl } from './purchase-control.ts';
 
-/** What a visitor sees of a page, without navigation and lists of other products. */
+/** Visible content of a page, without navigation and lists of other products. */
 export interface VisiblePage {
   heading: Element | null;
   texts: readonly VisibleText[];
@@ -167,7 +167,7 @@ function visibleText(node: Extract<Node, { data: string }>): VisibleText | null 
   return { text, node, parent };
 }
 
-/** Reads what a visitor sees of a page. `titles`: names of the page and of its product. */
+/** Reads the visible content of a page. `titles`: names of the page and of its product. */
 export function visiblePage({ root }: HtmlPage, titles: readonly string[]): VisiblePage {
   const ranges = rangesOf(root);
   const heading = headingOf(ranges.keys(), titles);

@@ -45,7 +45,7 @@ export interface VisiblePrices {
   oldPrices: readonly VisiblePrice[];
   /** Positions of texts with a currency and digits that are not one price: "from €5", "$3.340". */
   unreadable: readonly TextPosition[];
-  /** Prices of something else, other than those without tax. */
+  /** Positions of prices of something else, except prices without tax. */
   others: readonly TextPosition[];
   /** Texts of one amount that can be read in two ways: "$3.340". */
   unclear: readonly UnclearPrice[];
