@@ -146,10 +146,9 @@ function request(input: JsonObject): PageRequest {
 
 /** The site writes a single menu object, with "0" and "" for a shop without menus. */
 function menus(menu: Json | undefined): JsonObject[] {
-  const named = objects(Array.isArray(menu) ? menu : [menu]).filter(
-    ({ name }) => text(name) !== null,
-  );
-  return named.map((each) => converted(each, { name: text }));
+  const menus = objects(Array.isArray(menu) ? menu : [menu]);
+  const namedMenus = menus.filter(({ name }) => text(name) !== null);
+  return namedMenus.map((each) => converted(each, { name: text }));
 }
 
 const idOf = (basic: JsonObject): string | null => text(basic.id) ?? text(basic.productID);
@@ -182,24 +181,23 @@ function partsOf(address: Json | undefined): { shop: string; key: string } | nul
  * address, its variants' addresses, and, since the sites' merger, a suffix of its long ids.
  */
 function isSameKey(requestedKey: string, basic: JsonObject, components: JsonObject[]): boolean {
-  const children = components
-    .flatMap(({ data }) => objects(data))
-    .flatMap(({ children }) => objects(children));
+  const data = components.flatMap((component) => objects(component.data));
+  const children = data.flatMap((part) => objects(part.children));
+  const keys = statedKeysOf(basic, children);
+  if (keys.length === 0 || keys.includes(requestedKey)) return true;
+  const ids = [basic, ...children]
+    .flatMap(({ ttsPID, ttsSKUID }) => [ttsPID, ttsSKUID])
+    .map(text)
+    .filter((id) => id !== null);
+  return ids.some((id) => requestedKey.endsWith(`-${id}`));
+}
+
+/** Returns the keys that a product's alias and addresses, and those of its variants, state. */
+function statedKeysOf(basic: JsonObject, children: readonly JsonObject[]): string[] {
+  const alias = text(basic.alias)?.toLowerCase();
   const addresses = [basic.url, ...children.map(({ productURL }) => productURL)];
-  const keys = [
-    text(basic.alias)?.toLowerCase(),
-    ...addresses.map((address) => partsOf(address)?.key),
-  ];
-  const statedKeys = keys.filter((key) => key !== undefined);
-  const ids = [basic, ...children].flatMap(({ ttsPID, ttsSKUID }) => [
-    text(ttsPID),
-    text(ttsSKUID),
-  ]);
-  return (
-    statedKeys.length === 0 ||
-    statedKeys.includes(requestedKey) ||
-    ids.some((id) => id !== null && requestedKey.endsWith(`-${id}`))
-  );
+  const addressKeys = addresses.map((address) => partsOf(address)?.key);
+  return [alias, ...addressKeys].filter((key) => key !== undefined);
 }
 
 function checkIdentity(basic: JsonObject, components: JsonObject[], input: JsonObject): void {
@@ -228,9 +226,11 @@ function isNamed(value: Json | undefined): boolean {
 /** Returns true if a product has a title or a price. Others are rejected. */
 function hasTitleOrPrice(components: readonly JsonObject[]): boolean {
   const contents = components.filter(({ name }) => name === 'product_content');
-  return contents
-    .flatMap(({ data }) => objects(data))
-    .some(({ name, price }) => text(name) !== null || positive(object(price).value) !== null);
+  for (const { name, price } of contents.flatMap(({ data }) => objects(data))) {
+    if (text(name) !== null) return true;
+    if (positive(object(price).value) !== null) return true;
+  }
+  return false;
 }
 
 function extract(response: PageResponse, input: JsonObject): JsonObject {

@@ -17,16 +17,19 @@ import {
 
 /** Returns the currency signs of a text, codes beside its digits first. */
 function currencyMarks(tokens: readonly PriceToken[]): string[] {
-  const marks = tokens.filter(({ type }) => type === 'currency');
-  const isAmountPart = (token: PriceToken | undefined) =>
-    token?.type === 'number' || token?.type === 'currency';
-  const codes = tokens.filter(({ type, text }, index) => {
-    if (type !== 'currency' || !isCurrencyCode(text)) return false;
-    return isAmountPart(tokens[index - 1]) || isAmountPart(tokens[index + 1]);
-  });
-  const signs = marks.filter(({ text }) => !isCurrencyCode(text));
-  return [...codes, ...signs].map(({ text }) => text);
+  const codes: string[] = [];
+  const signs: string[] = [];
+  for (const [index, { type, text }] of tokens.entries()) {
+    if (type !== 'currency') continue;
+    const isBesideAmount = isAmountPart(tokens[index - 1]) || isAmountPart(tokens[index + 1]);
+    if (!isCurrencyCode(text)) signs.push(text);
+    else if (isBesideAmount) codes.push(text);
+  }
+  return [...codes, ...signs];
 }
+
+const isAmountPart = (token: PriceToken | undefined): boolean =>
+  token?.type === 'number' || token?.type === 'currency';
 
 /**
  * Returns the ISO code of a price text's currency: a code beside the digits ("TWD 436.12"), a
@@ -37,10 +40,11 @@ function currencyMarks(tokens: readonly PriceToken[]): string[] {
 export function priceCurrency(text: string, home: string | null): string | null {
   const marks = currencyMarks(priceTokens(text));
   if (marks.length === 0) return home;
-  return (
-    marks.map((mark) => resolveSign(currencySign(mark)!, home)).find((code) => code !== null) ??
-    null
-  );
+  for (const mark of marks) {
+    const code = resolveSign(currencySign(mark)!, home);
+    if (code !== null) return code;
+  }
+  return null;
 }
 
 /** Returns true for a currency sign that does not stand for `currency`. */
@@ -85,14 +89,23 @@ function parsePrice(text: string, currency: string | null): PriceText | null {
   if (spelled === null) return null;
   const tokens = priceTokens(spelled);
   const shape = priceShape(tokens);
-  if (shape === null || tokens.some((token) => isOtherCurrency(token, currency))) return null;
-  const shared = tokens.map((token) => currencySign(token.text)).find((sign) => sign?.isShared);
-  const format = amountFormat(currency, shared);
-  const amounts = tokens.flatMap((token, index) => {
-    const isAfterSign = tokens[index - 1]?.type === 'currency' && !token.isSpaced;
-    return token.type === 'number' ? [writtenAmount(token.text, format, isAfterSign)] : [];
-  });
-  return { tokens, shape, format, amounts };
+  if (shape === null) return null;
+  if (tokens.some((token) => isOtherCurrency(token, currency))) return null;
+  const signs = tokens.map(({ text }) => currencySign(text));
+  const sharedSign = signs.find((sign) => sign?.isShared);
+  const format = amountFormat(currency, sharedSign);
+  return { tokens, shape, format, amounts: amountsIn(tokens, format) };
+}
+
+/** Returns the amounts of the numbers among the tokens. Null for one that cannot be read. */
+function amountsIn(tokens: readonly PriceToken[], format: AmountFormat): (number | null)[] {
+  const amounts: (number | null)[] = [];
+  for (const [index, { type, text, isSpaced }] of tokens.entries()) {
+    if (type !== 'number') continue;
+    const isAfterSign = tokens[index - 1]?.type === 'currency' && !isSpaced;
+    amounts.push(writtenAmount(text, format, isAfterSign));
+  }
+  return amounts;
 }
 
 /**
@@ -123,15 +136,17 @@ function singleAmount(price: PriceText): number | null {
   if (split !== null) return split;
   const [first = null] = price.amounts;
   if (single.test(price.shape)) return first;
-  return repeated.test(price.shape) && price.amounts.every((amount) => amount === first)
-    ? first
-    : null;
+  if (!repeated.test(price.shape)) return null;
+  const isSame = price.amounts.every((amount) => amount === first);
+  return isSame ? first : null;
 }
 
 /** Returns the lower end of a range: "$45.99 - $60.00". */
 function lowerEnd({ shape, amounts }: PriceText): number | null {
+  if (!range.test(shape)) return null;
   const [first = null, second = null] = amounts;
-  return range.test(shape) && first !== null && second !== null && first <= second ? first : null;
+  if (first === null || second === null) return null;
+  return first <= second ? first : null;
 }
 
 /**
@@ -202,18 +217,21 @@ function amountsBesideCurrency(written: string, currency: string | null): number
  */
 export function datumAmounts(value: Json | undefined, currency: string | null): number[] {
   const format = amountFormat(currency);
-  if (typeof value === 'number')
-    return value > 0 && Number.isFinite(value) ? withRounded(value, format) : [];
+  if (typeof value === 'number') {
+    const isPrice = value > 0 && Number.isFinite(value);
+    return isPrice ? withRounded(value, format) : [];
+  }
   if (typeof value !== 'string') return [];
   const written = value.trim();
   const decimal = parseDecimal(written, format);
   if (decimal === null) return amountsOfText(written, currency);
-  const { integer, fraction } = decimal;
-  const amounts =
-    fraction.length === 3
-      ? threeDecimals(integer, fraction, format)
-      : withRounded(Number(`${integer}.${fraction}`), format);
-  return amounts.filter((amount) => amount > 0);
+  return decimalAmounts(decimal, format).filter((amount) => amount > 0);
+}
+
+/** Returns the amounts that a number in data can mean. */
+function decimalAmounts({ integer, fraction }: DecimalDigits, format: AmountFormat): number[] {
+  if (fraction.length === 3) return threeDecimals(integer, fraction, format);
+  return withRounded(Number(`${integer}.${fraction}`), format);
 }
 
 /** Digits of a number in data, before and after its separator. */
@@ -251,7 +269,7 @@ export function datumAmount(
   pageAmounts: readonly number[] = [],
 ): number | null {
   const amounts = datumAmounts(value, currency);
-  const confirmed =
-    amounts.length === 1 ? amounts : amounts.filter((amount) => pageAmounts.includes(amount));
+  if (amounts.length === 1) return amounts[0]!;
+  const confirmed = amounts.filter((amount) => pageAmounts.includes(amount));
   return confirmed.length === 1 ? confirmed[0]! : null;
 }

@@ -38,8 +38,12 @@ export function addressOn(url: string, link: string | null): string | null {
 /** Returns a text, unless it is what templates write for a missing one. */
 function plainCode(value: Json): string | null {
   const code = text(value)?.trim() ?? null;
-  return code === null || /^(?:null|undefined|none|nan|n\/?a|-+)$/i.test(code) ? null : code;
+  if (code === null || noCode.test(code)) return null;
+  return code;
 }
+
+/** Texts of a missing value. */
+const noCode = /^(?:null|undefined|none|nan|n\/?a|-+)$/i;
 
 /** Returns the only code in a value or a list of values. Null for several. */
 export function codeOf(value: Json | undefined): string | null {
@@ -52,12 +56,14 @@ const gtinNames = ['gtin', 'gtin13', 'gtin12', 'gtin14', 'gtin8', 'isbn'];
 
 /** Returns the global trade item number of an item. */
 export function gtinOf(item: JsonObject): string | null {
-  const codes = gtinNames.map((name) => codeOf(item[name])?.replace(/[\s-]/g, ''));
-  return (
-    codes.find((code) => code !== undefined && /^(?:\d{8}|\d{12,14}|\d{9}[\dX])$/.test(code)) ??
-    null
-  );
+  for (const name of gtinNames) {
+    const code = codeOf(item[name])?.replace(/[\s-]/g, '');
+    if (code !== undefined && gtinForm.test(code)) return code;
+  }
+  return null;
 }
+
+const gtinForm = /^(?:\d{8}|\d{12,14}|\d{9}[\dX])$/;
 
 export const conditionOf = ({ itemCondition }: JsonObject) =>
   text(itemCondition)?.replace(/^.*[/:]|Condition$/g, '') || null;
@@ -76,18 +82,36 @@ const struck = /list|msrp|srp|strikethrough|regular/i;
  * several.
  */
 function isOwnPrice(specification: JsonObject): boolean {
-  const { validForMemberTier, referenceQuantity, priceComponentType, billingDuration } =
-    specification;
-  const isSpecial =
-    validForMemberTier ?? referenceQuantity ?? priceComponentType ?? billingDuration;
-  const isCharge = typesOf(specification).some((type) => /charge|delivery|shipping/i.test(type));
+  const specialValues = specialMembers.map((name) => specification[name] ?? null);
+  if (specialValues.find((value) => value !== null)) return false;
+  if (typesOf(specification).some((type) => chargeTypes.test(type))) return false;
   const minimum = number(object(specification.eligibleQuantity).minValue) ?? 1;
-  return (
-    !isSpecial &&
-    !isCharge &&
-    minimum <= 1 &&
-    !/MinimumAdvertised/i.test(text(specification.priceType) ?? '')
-  );
+  if (minimum > 1) return false;
+  return !/MinimumAdvertised/i.test(text(specification.priceType) ?? '');
+}
+
+/** Members of specifications of other prices. */
+const specialMembers = [
+  'validForMemberTier',
+  'referenceQuantity',
+  'priceComponentType',
+  'billingDuration',
+];
+const chargeTypes = /charge|delivery|shipping/i;
+
+const isStruck = ({ priceType }: JsonObject): boolean => struck.test(text(priceType) ?? '');
+
+/** Returns the specification of the price to pay, with tax if there is one. */
+function salePriceOf(specifications: readonly JsonObject[]): JsonObject {
+  const prices = specifications.filter((specification) => !isStruck(specification));
+  const taxed = prices.find(({ valueAddedTaxIncluded }) => valueAddedTaxIncluded !== false);
+  return taxed ?? prices[0] ?? {};
+}
+
+/** Returns the struck price. Null if it can mean several amounts. */
+function listPriceOf(specifications: readonly JsonObject[], currency: string | null) {
+  const amounts = datumAmounts(specifications.find(isStruck)?.price, currency);
+  return amounts.length === 1 ? amounts[0]! : null;
 }
 
 /**
@@ -96,24 +120,17 @@ function isOwnPrice(specification: JsonObject): boolean {
  */
 export function readOffer(item: JsonObject, data: StructuredData, url: string): StructuredOffer {
   const specifications = itemsOf(item.priceSpecification, data).filter(isOwnPrice);
-  const isStruck = ({ priceType }: JsonObject) => struck.test(text(priceType) ?? '');
-  const sale = specifications.filter((one) => !isStruck(one));
-  const own = sale.find((one) => one.valueAddedTaxIncluded !== false) ?? sale[0] ?? {};
+  const own = salePriceOf(specifications);
   const currency = currencyOf(item) ?? currencyOf(own);
   const written = [item.lowPrice, item.price, own.price];
   const readings = written.map((value) => datumAmounts(value, currency));
   const at = readings.findIndex((amounts) => amounts.length > 0);
   const amounts = readings[at] ?? [];
   const [price = null] = amounts.length === 1 ? amounts : [];
-  const [listPrice = null, ...alternatives] = datumAmounts(
-    specifications.find(isStruck)?.price,
-    currency,
-  );
-  const isClear = listPrice !== null && alternatives.length === 0;
-  const hasListPrice = isClear && price !== null && listPrice > price;
-  const { available, state } = readAvailability(
-    text(list(item.availability)[0] ?? item.availability),
-  );
+  const listPrice = listPriceOf(specifications, currency);
+  const hasListPrice = listPrice !== null && price !== null && listPrice > price;
+  const stockText = text(list(item.availability)[0] ?? item.availability);
+  const { available, state } = readAvailability(stockText);
   const offered = object(itemsOf(item.itemOffered, data)[0]);
   const tax = own.valueAddedTaxIncluded ?? item.valueAddedTaxIncluded;
   return {
@@ -140,22 +157,23 @@ const isPriced = ({ price, readings }: StructuredOffer): boolean =>
 
 /** Returns the availability of offers if it is the same for all that state one. */
 function commonAvailability(offers: readonly StructuredOffer[]) {
-  const states = new Set(
-    offers.map(({ availability }) => availability).filter((state) => state !== null),
-  );
-  const stated =
-    states.size === 1 ? offers.find(({ availability }) => availability !== null) : undefined;
-  return { availability: stated?.availability ?? null, available: stated?.available ?? null };
+  const stated = offers.filter(({ availability }) => availability !== null);
+  const states = new Set(stated.map(({ availability }) => availability));
+  const [first] = stated;
+  if (first === undefined || states.size > 1) return { availability: null, available: null };
+  return { availability: first.availability, available: first.available };
 }
+
+const isSale = ({ businessFunction }: JsonObject): boolean =>
+  !/lease|rent/i.test(text(businessFunction) ?? '');
 
 /**
  * Returns the offers to buy a product. Aggregates of them count only without offers that have a
  * price. Some shops write the members of an offer into the product.
  */
 export function offersOf(item: JsonObject, data: StructuredData, url: string): StructuredOffer[] {
-  const written = itemsOf(item.offers ?? (item.price === undefined ? null : item), data).filter(
-    (offer) => !/lease|rent/i.test(text(offer.businessFunction) ?? ''),
-  );
+  const ownOffer = item.price === undefined ? null : item;
+  const written = itemsOf(item.offers ?? ownOffer, data).filter(isSale);
   const outer = written.map((offer) => readOffer(offer, data, url));
   const inner = written.flatMap((offer) => itemsOf(offer.offers, data));
   const hasInner = (at: number) => written[at]!.offers !== undefined;

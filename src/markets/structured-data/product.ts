@@ -34,7 +34,7 @@ export interface StructuredProduct {
   offers: readonly StructuredOffer[];
 }
 
-/** Returns true if structured data states a product, of the page or not. */
+/** Returns true if structured data contains a product, also one that the page is not about. */
 export const hasProduct = ({ items }: StructuredData): boolean => items.some(isProduct);
 
 /** Maximum variants and pictures of a record. */
@@ -64,22 +64,21 @@ function variantsOf(
   const ids = new Set(offers.map(({ id }) => id));
   const sellers = new Set(offers.map(({ seller }) => seller));
   const areVariants = offers.length > 1 && ids.size === offers.length && sellers.size === 1;
-  return areVariants && offers.every(({ kind }) => kind === 'offer')
-    ? offers.slice(0, maxVariants)
-    : [];
+  const haveAggregate = offers.some(({ kind }) => kind === 'aggregate');
+  return areVariants && !haveAggregate ? offers.slice(0, maxVariants) : [];
 }
 
 /** Returns the pictures of a product as addresses. */
 function imagesOf(item: JsonObject, data: StructuredData, url: string): string[] {
   const images = Array.isArray(item.image) ? item.image : [item.image];
-  const links = images.map((image) => {
-    const [found = {}] = itemsOf(image, data);
-    return addressOn(
-      url,
-      text(image) ?? text(found.url) ?? text(found.contentUrl ?? found.contentURL),
-    );
-  });
-  return [...new Set(links.filter((link) => link !== null))].slice(0, maxImages);
+  const addresses = new Set<string>();
+  for (const image of images) {
+    const [item = {}] = itemsOf(image, data);
+    const link = text(image) ?? text(item.url) ?? text(item.contentUrl ?? item.contentURL);
+    const address = addressOn(url, link);
+    if (address !== null) addresses.add(address);
+  }
+  return [...addresses].slice(0, maxImages);
 }
 
 /** A step of a path of categories. */
@@ -98,19 +97,30 @@ export interface Trail {
 export function trailOf(page: readonly StructuredData[], url: string): Trail {
   for (const data of page) {
     const trail = data.items.find((item) => typesOf(item).includes('BreadcrumbList'));
-    const elements = itemsOf(trail?.itemListElement, data);
-    const positions = new Map(elements.map((element) => [element, number(element.position)]));
-    if ([...positions.values()].every((position) => position !== null))
-      elements.sort((one, other) => positions.get(one)! - positions.get(other)!);
-    const steps = elements.flatMap((element): TrailStep[] => {
-      const [item = {}] = itemsOf(element.item, data);
-      const name = plainText(element.name) ?? plainText(element.item);
-      const link = text(element.item) ?? text(item['@id']) ?? text(item.url) ?? text(element.url);
-      return name === null ? [] : [{ name, address: addressOn(url, link) }];
-    });
+    const elements = inPositions(itemsOf(trail?.itemListElement, data));
+    const steps = elements
+      .map((element) => trailStep(element, data, url))
+      .filter((step) => step !== null);
     if (steps.length > 0) return { format: data.format, steps };
   }
   return { format: 'json-ld', steps: [] };
+}
+
+/** Returns elements in the order of their positions, or unchanged if one has no position. */
+function inPositions(elements: readonly JsonObject[]): readonly JsonObject[] {
+  const positioned = elements.map((element) => ({ element, position: number(element.position) }));
+  if (positioned.some(({ position }) => position === null)) return elements;
+  positioned.sort((one, other) => one.position! - other.position!);
+  return positioned.map(({ element }) => element);
+}
+
+/** Returns the step of an element. Null for an element without a name. */
+function trailStep(element: JsonObject, data: StructuredData, url: string): TrailStep | null {
+  const [item = {}] = itemsOf(element.item, data);
+  const name = plainText(element.name) ?? plainText(element.item);
+  if (name === null) return null;
+  const link = text(element.item) ?? text(item['@id']) ?? text(item.url) ?? text(element.url);
+  return { name, address: addressOn(url, link) };
 }
 
 /**
@@ -152,7 +162,9 @@ function ratingOf(rating: JsonObject): number | null {
   const highest = hasScale ? best : maxRating;
   if (value > highest || value < worst) return null;
   if (highest === maxRating) return value;
-  return worst === 0 || worst === 1 ? Math.round((value / highest) * maxRating * 100) / 100 : null;
+  if (worst !== 0 && worst !== 1) return null;
+  const scaled = (value / highest) * maxRating;
+  return Math.round(scaled * 100) / 100;
 }
 
 /** Reads a product item. `page`: address of its page. */
@@ -237,9 +249,8 @@ function mainProduct(
 ): NamedProduct | null {
   const addresses = new Set(products.flatMap(({ links }) => links));
   const address = [url, url.split('?')[0]!].find((one) => addresses.has(one));
-  const about =
-    address === undefined ? products : products.filter(({ links }) => links.includes(address));
-  const candidates = withOffers(about);
+  const isAbout = ({ links }: NamedProduct) => address === undefined || links.includes(address);
+  const candidates = withOffers(products.filter(isAbout));
   const [first = null, ...rest] = candidates;
   let named: NamedProduct | null = null;
   for (const product of candidates) {
@@ -292,9 +303,8 @@ export function listedProducts(
     for (const element of itemsOf(list.itemListElement, data)) elements.add(element);
   const products: ProductValues[] = [];
   for (const element of [...elements].slice(0, maxListed)) {
-    const item = object(
-      itemsOf(element.item, data)[0] ?? (text(element.url) ? element : element.item),
-    );
+    const ownItem = text(element.url) ? element : element.item;
+    const item = object(itemsOf(element.item, data)[0] ?? ownItem);
     const link = text(item.url) ?? text(element.url) ?? text(element.item) ?? text(item['@id']);
     const { values } = readStructured(item, data, url);
     const address = addressOn(url, link);

@@ -29,11 +29,10 @@ const maxLabel = 200;
 /** Returns the texts of a control: its visible text, and its labels for assistive technology. */
 function labelsOf(element: Element): string[] {
   const { name, attribs } = element;
-  const visibleLabel =
-    name === 'input' ? (attribs.value ?? attribs.alt) : shortText(element, maxText);
-  return [visibleLabel, attribs['aria-label'], attribs.title].map(
-    (label) => oneLine(label ?? '')?.slice(0, maxLabel) ?? '',
-  );
+  const ownLabel = attribs.value ?? attribs.alt;
+  const visibleLabel = name === 'input' ? ownLabel : shortText(element, maxText);
+  const labels = [visibleLabel, attribs['aria-label'], attribs.title];
+  return labels.map((label) => oneLine(label ?? '')?.slice(0, maxLabel) ?? '');
 }
 
 const isBlank = (node: Node | null) =>
@@ -52,11 +51,13 @@ function onlyChildOf({ prev, next, parent }: Element): Element | null {
 function hasBuyName(element: Element, names: string): boolean {
   const { name, attribs } = element;
   if (!controlNames.has(name)) return false;
-  const outer = onlyChildOf(element);
+  if (buyNames.test(names)) return true;
   const link = (attribs.href ?? attribs.formaction ?? '').slice(0, 300);
+  if (buyActions.test(link) || buyCalls.test(link)) return true;
   const handler = attribs.onclick?.slice(0, 300) ?? '';
-  const isAction = buyActions.test(link) || buyCalls.test(link) || buyCalls.test(handler);
-  return buyNames.test(names) || isAction || (outer !== null && buyNames.test(namesOf(outer)));
+  if (buyCalls.test(handler)) return true;
+  const outer = onlyChildOf(element);
+  return outer !== null && buyNames.test(namesOf(outer));
 }
 
 function isButton({ name, attribs }: Element, names: string): boolean {
