@@ -6,9 +6,6 @@ export const literalSpreadFiles: readonly string[] = ['src/store/sqlite/schema.t
 /** Files with variables or parameters whose names say nothing of the value. */
 export const translatedNameFiles: readonly string[] = [
   'console/src/reference/main.ts',
-  'console/src/submit/TryPage.tsx',
-  'console/src/ui/jobs/LatestJobs.tsx',
-  'console/src/ui/origins/OriginsTable.tsx',
   'src/queue/jetstream/message.ts',
   'src/store/wrap.ts',
 ];

@@ -12,7 +12,7 @@ import { pollMs } from '../ui/queries.ts';
 import { TextLink } from '../ui/TextLink.tsx';
 import { summarizeOrigins } from './figures.ts';
 
-const shownOrigins = 5;
+const maxOrigins = 5;
 
 /** Loads the origins: one query for all that show or count them. */
 const useOrigins = () =>
@@ -80,7 +80,7 @@ function Marketplaces() {
   const origins = useOrigins();
   return (
     <Section title="Marketplaces" actions={<TextLink to="/origins">All origins</TextLink>}>
-      <OriginsTable query={origins} shown={shownOrigins} />
+      <OriginsTable query={origins} maxOrigins={maxOrigins} />
     </Section>
   );
 }

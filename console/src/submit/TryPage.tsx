@@ -50,16 +50,16 @@ export function TryPage() {
         }
         data={productTypes.map(({ market }) => ({ value: market, label: marketTitle(market) }))}
       />
-      <Product jobType={jobType} given={parameters.get('item') ?? ''} key={jobType.market} />
+      <Product jobType={jobType} address={parameters.get('item') ?? ''} key={jobType.market} />
     </Page>
   );
 }
 
 /** Form for one product of a marketplace, which starts with an address or id, and its record. */
-function Product({ jobType, given }: { jobType: JobType; given: string }) {
+function Product({ jobType, address: initialAddress }: { jobType: JobType; address: string }) {
   const { method } = jobType;
   const shape = useMemo(() => readRequestShape(method.input), [method]);
-  const [address, setAddress] = useState(given);
+  const [address, setAddress] = useState(initialAddress);
   const [job, setJob] = useState<SubmittedJob | null>(null);
   const { busy, error, submit } = useSubmit(jobType, wait, setJob);
   const item = useMemo(() => parseItemText(unitMessage(jobType), address), [jobType, address]);

@@ -114,7 +114,7 @@ function Loaded({ user }: { user: Account }) {
           title: 'No jobs yet',
           description: 'Jobs appear here when the user submits them.',
         }}
-        shown={10}
+        maxJobs={10}
       />
       <Section title="Ledger">
         <UserLedger userId={user.id} />

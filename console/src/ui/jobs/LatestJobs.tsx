@@ -12,8 +12,8 @@ interface LatestJobsProps {
   /** Path and label of the page with all of them. */
   all?: readonly [path: string, label: string];
   empty?: EmptyList;
-  /** Number of jobs. */
-  shown?: number;
+  /** Maximum jobs shown. */
+  maxJobs?: number;
 }
 
 /** Shows the first jobs of a list, with a link to the others. */
@@ -24,13 +24,13 @@ export function LatestJobs({
   owners,
   all: [to, label] = ['/jobs', 'All jobs'],
   empty = { title: 'None' },
-  shown = 5,
+  maxJobs = 5,
 }: LatestJobsProps) {
   return (
     <Section title={title} actions={<TextLink to={to}>{label}</TextLink>}>
       <JobsTable
         label={title}
-        jobs={jobs.slice(0, shown)}
+        jobs={jobs.slice(0, maxJobs)}
         query={{ ...query, hasNextPage: false }}
         owners={owners}
         empty={empty}

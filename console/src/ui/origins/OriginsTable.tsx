@@ -132,16 +132,16 @@ function OriginBrief({ origin }: { origin: Origin }) {
 
 interface OriginsTableProps {
   query: ListQuery & { data?: { origins: Origin[] } | undefined };
-  /** Number of origins; all by default. */
-  shown?: number;
+  /** Maximum origins shown; all by default. */
+  maxOrigins?: number;
 }
 
 /** Origins with their state and recent requests, the most urgent first. */
-export function OriginsTable({ query, shown }: OriginsTableProps) {
+export function OriginsTable({ query, maxOrigins }: OriginsTableProps) {
   return (
     <ListTable
       label="Origins"
-      rows={sortByUrgency(query.data?.origins ?? []).slice(0, shown)}
+      rows={sortByUrgency(query.data?.origins ?? []).slice(0, maxOrigins)}
       keyOf={({ origin, region }) => `${origin} ${region}`}
       query={query}
       columns={columns}
