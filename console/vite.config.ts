@@ -137,7 +137,10 @@ function partOf(id: string, modules: Modules): string | null {
   return modulesOf.find(([, ids]) => ids.has(id))?.[0] ?? null;
 }
 
-/** Lets browsers load the code of the sign-in page beside the entry, which imports it. */
+/**
+ * Lets browsers load the code of the sign-in page beside the entry, which imports it, and the
+ * typeface before a text needs it.
+ */
 const preloadStart: Plugin = {
   name: 'preload-start',
   apply: 'build',
@@ -148,13 +151,19 @@ const preloadStart: Plugin = {
       const chunks = Object.values(bundle ?? {}).filter((output) => output.type === 'chunk');
       const start = chunks.find(({ moduleIds }) => moduleIds.includes(sourceOf(parts.start)));
       const style = [...(start?.viteMetadata?.importedCss ?? [])];
-      const link = (rel: string) => (file: string) => ({
-        tag: 'link',
-        attrs: { rel, crossorigin: true, href: `./${file}` },
-      });
+      const typeface = Object.keys(bundle ?? {}).filter((name) =>
+        /inter-latin-.*\.woff2$/.test(name),
+      );
+      const link =
+        (rel: string, attributes: Record<string, string> = {}) =>
+        (file: string) => ({
+          tag: 'link',
+          attrs: { rel, ...attributes, crossorigin: true, href: `./${file}` },
+        });
       return [
         ...(start ? [start.fileName] : []).map(link('modulepreload')),
         ...style.map(link('stylesheet')),
+        ...typeface.map(link('preload', { as: 'font', fetchpriority: 'low' })),
       ];
     },
   },

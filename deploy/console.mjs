@@ -128,6 +128,9 @@ async function build(fresh) {
   ]);
   mkdirSync(join(fresh, 'reference'));
   copyFileSync(renderer, join(fresh, 'reference', 'scalar.js'));
+  // Its license must accompany the typeface.
+  const license = join(folder, 'node_modules/@fontsource-variable/inter/LICENSE');
+  copyFileSync(license, join(fresh, 'inter-license.txt'));
   writeFileSync(join(fresh, '.digest'), digest);
 }
 

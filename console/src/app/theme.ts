@@ -16,7 +16,7 @@ const moss: MantineColorsTuple = [
   '#3c4f0e',
 ];
 
-/** Theme with system fonts and shades that meet the WCAG AA contrast ratios. */
+/** Theme with shades that meet the WCAG AA contrast ratios. */
 export const theme = createTheme({
   colors: { moss },
   primaryColor: 'moss',
@@ -43,7 +43,7 @@ export const theme = createTheme({
       h4: { fontSize: '1rem', lineHeight: '1.4' },
     },
   },
-  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',
+  fontFamily: 'var(--typeface)',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
 });
 

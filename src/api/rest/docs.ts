@@ -94,6 +94,7 @@ const policy = (styles: string) =>
     `style-src ${styles}`,
     "img-src 'self' data:",
     "connect-src 'self'",
+    "font-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
