@@ -61,15 +61,43 @@ describe.skipIf('missing' in chromium)(`sessions of the console${skipped}`, () =
     await close();
   });
 
-  test('start from a link with a key, which leaves the address', async () => {
+  test('start at once from a link with a key, which leaves the address', async () => {
     const { key } = await createUser('Cara');
     const { page, close } = await openTab(browser);
     await page.goto(`${env.url}#key=${key}`);
-    await showsSignIn(page);
-    expect(page.url()).not.toContain(key);
-    await click(page, 'button', 'Sign in');
     await showsConsole(page);
+    expect(page.url()).not.toContain(key);
     await waitForText(page, 'Cara');
+    await close();
+  });
+
+  test('start from a link in place of the session that the page shows', async () => {
+    const { page, close } = await openSignedIn((await createUser('Carl')).key);
+    await waitForText(page, 'Carl');
+    await page.goto(`${env.url}#key=${env.deployment.operatorKey}`);
+    await waitForText(page, 'Approvals');
+    expect(page.url()).toBe(env.url);
+    await close();
+  });
+
+  test('do not start from a link with another key, whose form has the reason and the focus', async () => {
+    const { page, close } = await openTab(browser);
+    await page.goto(`${env.url}#key=unknown`);
+    await waitForText(page, 'The API key is not valid.');
+    const input = `document.activeElement.matches('input') && document.activeElement.value`;
+    expect(await page.evaluate(input)).toBe('unknown');
+    expect(page.url()).toBe(env.url);
+    await close();
+  });
+
+  test('start with the focus in the field for the key', async () => {
+    const { key } = await createUser('Cleo');
+    const { page, close } = await openTab(browser);
+    await page.goto(env.url);
+    await showsSignIn(page);
+    await page.keyboard.type(key);
+    await page.keyboard.press('Enter');
+    await showsConsole(page);
     await close();
   });
 

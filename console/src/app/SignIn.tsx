@@ -11,25 +11,26 @@ import {
   Title,
 } from '@mantine/core';
 import { IconInfoCircle, IconKey, IconPlant } from '@tabler/icons-react';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { explainRestError } from '../ui/errors/rest-error.ts';
 import { basePath } from '../ui/session/base-path.ts';
-import { linkedKey, signIn } from '../ui/session/sign-in.ts';
+import { firstEntry, signIn } from '../ui/session/sign-in.ts';
 
 /** Sign-in page; `message` explains why the previous session ended. */
 export function SignIn({ message }: { message: string }) {
   const [busy, setBusy] = useState(false);
-  const [key, setKey] = useState(linkedKey);
-  const [problem, setProblem] = useState('');
+  const [key, setKey] = useState(firstEntry().key);
+  const [problem, setProblem] = useState(firstEntry().problem);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (!/^[\x21-\x7e]+$/.test(key.trim()))
-      return setProblem('Enter your API key. It has no spaces.');
     setBusy(true);
     try {
       await signIn(key.trim());
     } catch (error) {
       setProblem(explainRestError(error));
+      input.current?.focus();
     } finally {
       setBusy(false);
     }
@@ -61,7 +62,7 @@ export function SignIn({ message }: { message: string }) {
               description="Signs in this browser for 7 days. The key itself is not stored."
               autoComplete="current-password"
               leftSection={<IconKey size={16} aria-hidden />}
-              data-autofocus
+              ref={input}
               value={key}
               error={problem}
               onChange={({ currentTarget }) => {

@@ -10,45 +10,71 @@ export const csrfHeader = 'x-csrf-token';
 /** Item of the tab's storage with the token of the test account that the tab shows. */
 const testTokenItem = 'gleaner.test-account';
 
-/**
- * Key of a sign-in link, `/console#key=…`, until it is used. Browsers do not send that part of an
- * address.
- */
-let keyOfLink = takeLinkedKey();
+/** Key of a sign-in link that the service has rejected, and its reason; both empty for none. */
+let rejectedLink = { key: '', problem: '' };
 
-/** Returns the key of the link that opened the console, until a session starts; '' for none. */
-export const linkedKey = (): string => keyOfLink;
+/** Returns what the sign-in form contains at first: the key of a link that was rejected. */
+export const firstEntry = (): typeof rejectedLink => rejectedLink;
 
 /**
- * Removes the key of a sign-in link from the address and the history of the browser, and returns
- * it; '' for none.
+ * Returns the key of a sign-in link, `/console#key=…`; null for another address. Browsers do not
+ * send that part of an address.
  */
-function takeLinkedKey(): string {
-  const key = new URLSearchParams(location.hash.slice(1)).get('key');
-  if (key === null) return '';
-  history.replaceState(history.state, '', location.pathname + location.search);
+const readLinkedKey = (): string | null => new URLSearchParams(location.hash.slice(1)).get('key');
+
+/** Key of the link that opened the page, until it is used; null for none. */
+let linkedKey = takeLinkedKey();
+
+/** Removes the key of a sign-in link from the address and the history of the browser. */
+function takeLinkedKey(): string | null {
+  const key = readLinkedKey();
+  if (key !== null) history.replaceState(history.state, '', location.pathname + location.search);
   return key;
+}
+
+/** Loads the page again for a sign-in link to the page that is open. */
+function reloadForLink(): void {
+  if (readLinkedKey() !== null) location.reload();
 }
 
 /** Connection to the other tabs of the browser, which share the cookie. */
 let tabs: BroadcastChannel | undefined;
 
 /**
- * Reads the session of the browser, and again whenever another tab signs in or out. Returns a
- * function that stops.
+ * Signs in with the key of a sign-in link, or reads the session of the browser, and reads it again
+ * whenever another tab signs in or out. Returns a function that stops.
  */
 export function followSession(): () => void {
   const channel = new BroadcastChannel('gleaner.session');
   channel.onmessage = () => void loadSession();
   tabs = channel;
-  void loadSession();
-  return () => channel.close();
+  void (linkedKey === null ? loadSession() : signInByLink(linkedKey));
+  linkedKey = null;
+  addEventListener('hashchange', reloadForLink);
+  return () => {
+    removeEventListener('hashchange', reloadForLink);
+    channel.close();
+  };
+}
+
+/** Signs in with the key of a link, in place of an earlier session. */
+async function signInByLink(key: string): Promise<void> {
+  // It was requested before the sign-in.
+  takeFirstSession();
+  try {
+    await signIn(key);
+  } catch (error) {
+    rejectedLink = { key, problem: explainRestError(error) };
+    setSession(null);
+  }
 }
 
 /**
  * Exchanges an API key for a session of this browser. Throws a RestError if the key is not valid.
  */
 export async function signIn(key: string): Promise<void> {
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new RestError(400, 'Sign-in failed', 'Enter your API key. It has no spaces.');
   await request('POST', { authorization: `Bearer ${key}` });
   const session = await readSession();
   if (session === null) {
@@ -56,7 +82,7 @@ export async function signIn(key: string): Promise<void> {
       'The browser did not keep the session cookie. Open the console at its https address.';
     throw new RestError(200, 'Sign-in failed', message);
   }
-  keyOfLink = '';
+  rejectedLink = { key: '', problem: '' };
   setSession(session);
   tabs?.postMessage('changed');
 }
