@@ -85,7 +85,7 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
     // The results follow the text after a moment, and a click may hit another one as long as they
     // move.
     await page.waitForFunction(
-      `document.querySelectorAll('.mantine-Spotlight-action').length === 1`,
+      `document.querySelector('.mantine-Spotlight-action').innerText === 'Queues and workers'`,
     );
     await click(page, 'button', 'Queues and workers');
     await page.waitForFunction(`location.pathname.endsWith('/work')`);
@@ -109,6 +109,24 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForFunction(`location.pathname.endsWith('/submit/mkta/variant_sold')`);
+  });
+
+  test('finds sections of the documentation below the other results', async () => {
+    const user = await createUser('Reader Ltd', 10);
+    const page = await open(user.key, '/prices');
+    await click(page, 'button', 'Search');
+    await fill(page, 'textbox', 'Search', 'schedules');
+    await page.locator(named('button', 'Schedules Documentation')).wait();
+    const first = `document.querySelector('.mantine-Spotlight-action').innerText`;
+    expect(await page.evaluate(first)).toBe('Schedules');
+    await fill(page, 'textbox', 'Search', 'standard columns');
+    await page
+      .locator('::-p-xpath((//*[@data-action])[1][starts-with(., "Standard columns")])')
+      .wait();
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(
+      `location.pathname + location.hash === '/docs/guide/formats#standard-columns'`,
+    );
   });
 
   test('shows in the overview what awaits a decision, and what runs', async () => {
