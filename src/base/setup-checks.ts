@@ -1,37 +1,64 @@
-import type { Config } from '../base/config.ts';
+import type { Config } from './config.ts';
 import { type Diagnosis, ok, warning } from './diagnosis.ts';
 
+/** Settings that diagnoseSetup() checks. */
+export type CheckedSettings = Pick<
+  Config,
+  'origins' | 'mongoUri' | 'backupTo' | 'publicUrl' | 'notices'
+>;
+
 /** Checks the settings that a service in use needs, and that its start does not require. */
-export function diagnoseSetup({ mongoUri, backupTo, publicUrl, notices }: Config): Diagnosis[] {
-  const { operatorWebhook, email } = notices;
+export function diagnoseSetup(settings: CheckedSettings): Diagnosis[] {
+  const { origins, mongoUri, backupTo, publicUrl, notices } = settings;
   return [
+    diagnoseOriginsFile(origins),
+    // Engines have backups of their own.
     ...(mongoUri === null ? [diagnoseBackup(backupTo)] : []),
-    publicUrl === null
-      ? warning(
-          'public address',
-          'none: links in results and messages work on this machine only',
-          'Set GLEANER_PUBLIC_URL to the address that users open.',
-        )
-      : ok('public address', publicUrl),
-    operatorWebhook === null && email === null
-      ? warning(
-          'messages to operators',
-          'none: jobs that await approval and fields that go missing are only in the console',
-          'Set GLEANER_OPERATOR_WEBHOOK_URL, or GLEANER_OPERATOR_EMAIL (docs/delivery.md).',
-        )
-      : ok(
-          'messages to operators',
-          [operatorWebhook?.url, email?.to].filter((to) => to !== undefined).join(', '),
-        ),
+    diagnosePublicAddress(publicUrl),
+    diagnoseNotices(notices),
   ];
 }
 
-/** Checks that the embedded stack is backed up. Engines have backups of their own. */
+function diagnoseOriginsFile(origins: Config['origins']): Diagnosis {
+  if (origins.size > 0) return ok('origins', [...origins.keys()].join(', '));
+  return warning(
+    'origins',
+    'no site is configured, so every unit of a live job fails',
+    'Copy origins.example.json, and set GLEANER_ORIGINS to the copy (docs/fetching.md#point-the-service-at-real-sites).',
+  );
+}
+
 function diagnoseBackup(backupTo: string | null): Diagnosis {
-  if (backupTo !== null) return ok('backup', `daily to ${backupTo}`);
+  if (backupTo !== null) return ok('backup', `daily to ${hideSecrets(backupTo)}`);
   return warning(
     'backup',
     'none: a lost disk loses every job and every balance',
-    'Set GLEANER_BACKUP_TO to a folder on another disk, or a bucket (docs/backups.md#back-up).',
+    'Set GLEANER_BACKUP_TO to a folder on another disk, or a bucket (docs/backups.md#scheduled-backups).',
+  );
+}
+
+function diagnosePublicAddress(publicUrl: string | null): Diagnosis {
+  if (publicUrl !== null) return ok('public address', publicUrl);
+  return warning(
+    'public address',
+    'none: links in results and messages work on this machine only',
+    'Set GLEANER_PUBLIC_URL to the address that users open (docs/operate.md#behind-a-reverse-proxy).',
+  );
+}
+
+/** Returns the origin of a URL, whose path and credentials can be secrets; a folder as it is. */
+const hideSecrets = (target: string): string =>
+  /^https?:/.test(target) ? new URL(target).origin : target;
+
+function diagnoseNotices({ operatorWebhook, email }: Config['notices']): Diagnosis {
+  const recipients = [
+    ...(operatorWebhook === null ? [] : [hideSecrets(operatorWebhook.url)]),
+    ...(email === null ? [] : email.to),
+  ];
+  if (recipients.length > 0) return ok('messages to operators', recipients.join(', '));
+  return warning(
+    'messages to operators',
+    'none: jobs that await approval and fields that go missing are only in the console',
+    'Set GLEANER_OPERATOR_WEBHOOK_URL, or GLEANER_OPERATOR_EMAIL (docs/delivery.md#notify-operators).',
   );
 }

@@ -74,6 +74,9 @@ export interface JobSettings
       | 'sandbox'
       | 'origins'
       | 'effectiveSettings'
+      | 'mongoUri'
+      | 'backupTo'
+      | 'publicUrl'
       | 'notices'
       | 'retention'
     >,

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Config, loadConfig } from '../base/config.ts';
+import type { Diagnosis } from '../base/diagnosis.ts';
 import { parseOrigins } from '../base/origins.ts';
-import type { Diagnosis } from './diagnosis.ts';
 import {
   diagnose,
   diagnoseBrowser,

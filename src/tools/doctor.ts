@@ -6,10 +6,12 @@ import { checkStoredFiles } from '../backup/stored-files.ts';
 import { withTimeout } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
+import { type Diagnosis, error, ok, warning } from '../base/diagnosis.ts';
 import { readFreeBytes } from '../base/disk-space.ts';
 import { type DotEnv, readDotEnv } from '../base/dot-env.ts';
 import { createLog } from '../base/log.ts';
 import { browserUrlsOf } from '../base/origins.ts';
+import { diagnoseSetup } from '../base/setup-checks.ts';
 import { Fault } from '../contract/fault.ts';
 import { parseSiteFiles } from '../markets/declared-sites/declared-sites.ts';
 import { findUnknownRegions } from '../markets/hosts.ts';
@@ -17,9 +19,7 @@ import { markets } from '../markets/list.ts';
 import { dataFolderRemedy, hasData } from '../stack/data-folder.ts';
 import { requireInstallation } from '../stack/installation.ts';
 import { openStack, type Stack } from '../stack/stack.ts';
-import { type Diagnosis, error, ok, warning } from './diagnosis.ts';
 import { checkOrigins, type OriginCheck } from './origins-check.ts';
-import { diagnoseSetup } from './setup-checks.ts';
 
 /** Minimum Node version: it runs TypeScript without a warning. */
 const minNode = [24, 12] as const;
@@ -261,23 +261,12 @@ export function diagnoseClock(skewMs: number, maxMs: number, other: string): Dia
 }
 
 async function* diagnoseOrigins(config: Config, offline: boolean): AsyncGenerator<Diagnosis> {
-  if (config.origins.size === 0) {
-    yield warning(
-      'origins',
-      'no site is configured, so every unit fails',
-      'Copy origins.example.json, and set GLEANER_ORIGINS to the copy.',
-    );
-    return;
-  }
   const unknown = findUnknownRegions(config.origins, markets);
   if (unknown.length > 0) {
     yield error('origins', unknown.join('; '), 'Correct the file that GLEANER_ORIGINS names.');
     return;
   }
-  if (offline) {
-    yield ok('origins', `${[...config.origins.keys()].join(', ')} (not checked)`);
-    return;
-  }
+  if (offline) return;
   const skews: number[] = [];
   for await (const check of checkOrigins(config, { note: () => {} })) {
     if (check.clockSkewMs !== null) skews.push(-check.clockSkewMs);

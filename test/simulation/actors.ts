@@ -120,6 +120,9 @@ function createContext(shared: Shared, process: Process): JobContext {
       sandbox: true,
       origins: new Map(),
       effectiveSettings: [],
+      mongoUri: null,
+      backupTo: null,
+      publicUrl: null,
       notices,
       retention: {
         resultsMs: null,

@@ -115,6 +115,9 @@ const settings: JobSettings = {
   sandbox: true,
   origins: new Map(),
   effectiveSettings: [],
+  mongoUri: null,
+  backupTo: null,
+  publicUrl: null,
   notices: { operatorWebhook: null, email: null, privateWebhooks: false },
   retention: {
     resultsMs: null,

@@ -9,7 +9,7 @@ import { parseOrigins } from '../../base/origins.ts';
 import { approve } from '../../jobs/steps/decide.ts';
 import type { OriginMinute } from '../../store/operations.ts';
 
-const { getWork, listOrigins, listSettings } = OperatorService.method;
+const { getWork, listOrigins, listSettings, listSetupProblems } = OperatorService.method;
 const minuteMs = 60_000;
 
 const origins = parseOrigins(
@@ -157,4 +157,17 @@ test('listSettings returns effective settings without secrets', async () => {
   expect(named('GLEANER_HTTP_PORT')).toMatchObject({ value: '8080', set: false });
   expect(named('GLEANER_OPERATOR_KEY')).toMatchObject({ value: '(set)', set: true });
   expect(settings.every(({ about }) => about.length > 10)).toBe(true);
+});
+
+test('listSetupProblems lists what is not set up, and what to do', async () => {
+  const { problems } = await operator.call(listSetupProblems, {});
+  expect(problems.map(({ name }) => name)).toEqual([
+    'backup',
+    'public address',
+    'messages to operators',
+  ]);
+  expect(problems[0]).toMatchObject({
+    message: expect.stringContaining('lost disk'),
+    remedy: expect.stringContaining('GLEANER_BACKUP_TO'),
+  });
 });

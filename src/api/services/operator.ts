@@ -8,6 +8,7 @@ import {
   ProcessSchema,
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { type Clock, timeOfDay } from '../../base/clock.ts';
+import { diagnoseSetup } from '../../base/setup-checks.ts';
 import { Fault } from '../../contract/fault.ts';
 import { skipComparison } from '../../history/failed-comparison.ts';
 import type { JobContext } from '../../jobs/context.ts';
@@ -139,6 +140,11 @@ function operatorWorkHandlers(context: JobContext): [string, Handler][] {
     }),
     handle(method.listSettings, async () => ({
       settings: settings.effectiveSettings.map((setting) => ({ ...setting })),
+    })),
+    handle(method.listSetupProblems, async () => ({
+      problems: diagnoseSetup(settings)
+        .filter(({ state }) => state !== 'ok')
+        .map(({ name, message, remedy }) => ({ name, message, remedy })),
     })),
   ];
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Diagnosis } from '../../tools/diagnosis.ts';
+import type { Diagnosis } from '../../base/diagnosis.ts';
 import type { OriginCheck } from '../../tools/origins-check.ts';
 import type { Io } from '../io.ts';
 import { onRun } from '../program.ts';

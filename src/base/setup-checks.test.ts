@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { loadConfig } from './config.ts';
+import { parseOrigins } from './origins.ts';
+import { diagnoseSetup } from './setup-checks.ts';
+
+const config = loadConfig({});
+
+test('diagnoseSetup() names the section of the documentation that mends each problem', () => {
+  const problems = diagnoseSetup(config);
+  expect(problems.map(({ name, state }) => [name, state])).toEqual([
+    ['origins', 'warning'],
+    ['backup', 'warning'],
+    ['public address', 'warning'],
+    ['messages to operators', 'warning'],
+  ]);
+  for (const { remedy } of problems) {
+    const [, page, anchor] = /\(docs\/([\w-]+\.md)#([\w-]+)\)\.$/.exec(remedy)!;
+    const titles = readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8')
+      .match(/^#+ .*$/gm)!
+      .map((line) => line.replace(/^#+ /, '').toLowerCase().replaceAll(' ', '-'));
+    expect(titles).toContain(anchor);
+  }
+});
+
+test('diagnoseSetup() shows what is set up', () => {
+  const origins = parseOrigins(JSON.stringify({ mktb: {} }));
+  const operatorWebhook = { url: 'https://ops.example', secret: 'x' };
+  const complete = diagnoseSetup({
+    ...config,
+    origins,
+    backupTo: '/mnt/backup',
+    publicUrl: 'https://gleaner.example',
+    notices: { ...config.notices, operatorWebhook },
+  });
+  expect(complete.map(({ state, message, remedy }) => [state, message, remedy])).toEqual([
+    ['ok', 'mktb', ''],
+    ['ok', 'daily to /mnt/backup', ''],
+    ['ok', 'https://gleaner.example', ''],
+    ['ok', 'https://ops.example', ''],
+  ]);
+});
+
+test('diagnoseSetup() shows no secret of a bucket or a webhook', () => {
+  const secrets = {
+    ...config,
+    backupTo: 'https://key:secret@s3.example/backups',
+    notices: {
+      ...config.notices,
+      operatorWebhook: { url: 'https://chat.example/hooks/secret', secret: 'x' },
+    },
+  };
+  const messages = diagnoseSetup(secrets).map(({ message }) => message);
+  expect(messages).toEqual(
+    expect.arrayContaining(['daily to https://s3.example', 'https://chat.example']),
+  );
+});
+
+test('diagnoseSetup() leaves the backups of engines to them', () => {
+  const names = diagnoseSetup({ ...config, mongoUri: 'mongodb://127.0.0.1:1/' }).map(
+    ({ name }) => name,
+  );
+  expect(names).not.toContain('backup');
+});
