@@ -1,6 +1,6 @@
 import type { KeyInput, Page } from 'puppeteer-core';
 import { describe, expect, test } from 'vitest';
-import { exampleBody } from '../../console/src/submit/examples.ts';
+import { exampleBody } from '../../console/src/ui/examples/examples.ts';
 import { jobTypes } from '../../src/contract/job-types.ts';
 import { splitRequest } from '../../src/contract/rest-form.ts';
 import { chromium, skipped } from '../browser/chromium.ts';

@@ -7,12 +7,12 @@ import { marketComments } from '../../../gen/market-comments.ts';
 import { type JobType, jobTypes, knownMarkets } from '../../../src/contract/job-types.ts';
 import { kindText, marketTitle, purposeOf, purposes } from '../../../src/present/names.ts';
 import { counted } from '../../../src/present/text.ts';
+import { exampleBody } from '../ui/examples/examples.ts';
+import { type Examples, useExamples } from '../ui/examples/useExamples.ts';
 import { Page } from '../ui/layout/Page.tsx';
 import { TextLink } from '../ui/TextLink.tsx';
-import { exampleBody } from './examples.ts';
 import { InlineCode } from './InlineCode.tsx';
 import classes from './job-types.module.css';
-import { type Examples, useExamples } from './useExample.ts';
 
 /** Returns the first sentence of the description of a job type in the contract. */
 export function describeJobType({ method }: JobType): string {

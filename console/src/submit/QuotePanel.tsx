@@ -10,10 +10,10 @@ import { capitalize } from '../../../src/present/text.ts';
 import { formatLocalTime } from '../../../src/present/time.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { withQuery } from '../ui/request/options.ts';
+import { bodyHeaders, placed } from '../ui/request/send.ts';
 import { basePath } from '../ui/session/base-path.ts';
 import { fetchRest } from '../ui/session/rest.ts';
 import { useOptionTexts } from './option-texts.ts';
-import { bodyHeaders, placed } from './send.ts';
 
 interface QuotePanelProps {
   jobType: JobType;

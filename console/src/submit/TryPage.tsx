@@ -18,11 +18,11 @@ import { jsonCommand } from '../ui/request/curl.ts';
 import { readRequestShape } from '../ui/request/fields.ts';
 import { isFormField } from '../ui/request/form-layout.ts';
 import { withQuery } from '../ui/request/options.ts';
+import type { SubmittedJob } from '../ui/request/send.ts';
 import { basePath } from '../ui/session/base-path.ts';
 import { TextLink } from '../ui/TextLink.tsx';
 import { FormMode } from './FormMode.tsx';
 import { QuotePanel } from './QuotePanel.tsx';
-import type { SubmittedJob } from './send.ts';
 import { useSubmit } from './useSubmit.ts';
 
 /** Job types whose units are products that people name by an address or an id. */

@@ -1,4 +1,4 @@
-import type { JobType } from '../../../src/contract/job-types.ts';
+import type { JobType } from '../../../../src/contract/job-types.ts';
 
 /** Requests that succeed on test data. */
 const examples: readonly { of: string; body: object }[] = [

@@ -1,11 +1,11 @@
 import { createClient } from '@connectrpc/connect';
-import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import type { JobType } from '../../../src/contract/job-types.ts';
-import { splitRequest } from '../../../src/contract/rest-form.ts';
-import { withQuery } from '../ui/request/options.ts';
-import { basePath } from '../ui/session/base-path.ts';
-import { fetchRest } from '../ui/session/rest.ts';
-import { transport } from '../ui/session/transport.ts';
+import { JobService } from '../../../../gen/gleaner/job/v1/job_pb.ts';
+import type { JobType } from '../../../../src/contract/job-types.ts';
+import { splitRequest } from '../../../../src/contract/rest-form.ts';
+import { basePath } from '../session/base-path.ts';
+import { fetchRest } from '../session/rest.ts';
+import { transport } from '../session/transport.ts';
+import { withQuery } from './options.ts';
 
 /** Job created by a submit. */
 export interface SubmittedJob {

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react';
 import { useNavigate } from 'react-router';
-import { findJobType, type JobType } from '../../../src/contract/job-types.ts';
-import { showError } from '../ui/errors/describe.ts';
-import { useSession } from '../ui/session/session.ts';
-import { changeMode } from '../ui/session/sign-in.ts';
+import { findJobType, type JobType } from '../../../../src/contract/job-types.ts';
+import { showError } from '../errors/describe.ts';
+import { createIdempotencyKey, send } from '../request/send.ts';
+import { useSession } from '../session/session.ts';
+import { changeMode } from '../session/sign-in.ts';
 import { exampleBody } from './examples.ts';
-import { createIdempotencyKey, send } from './send.ts';
 
 /** Name under which the tab stores the example that runs once the page shows the test account. */
 const exampleItem = 'gleaner.example';
