@@ -1,4 +1,5 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { Skeleton } from '@mantine/core';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { counted, formatCount } from '../../../src/present/text.ts';
 import { LatestJobs } from '../ui/jobs/LatestJobs.tsx';
@@ -11,6 +12,7 @@ import { OriginsTable } from '../ui/origins/OriginsTable.tsx';
 import { pollMs } from '../ui/queries.ts';
 import { TextLink } from '../ui/TextLink.tsx';
 import { summarizeOrigins } from './figures.ts';
+import { SetupProblems } from './SetupProblems.tsx';
 
 const maxOrigins = 5;
 
@@ -92,9 +94,19 @@ function Marketplaces() {
 export function OperatorOverview() {
   const pending = usePending();
   const failed = useJobs({ ...emptyFilter, status: 'failed' }, 5);
+  const setup = useQuery(OperatorService.method.listSetupProblems, {}, { staleTime: 'static' });
+  // All at once, so that nothing on the page moves.
+  if (setup.isPending)
+    return (
+      <Page title="Overview">
+        <OperatorTiles />
+        <Skeleton height={320} />
+      </Page>
+    );
   return (
     <Page title="Overview">
       <OperatorTiles />
+      <SetupProblems problems={setup.data?.problems ?? []} />
       <LatestJobs
         title="Awaiting approval"
         jobs={pending.jobs}

@@ -19,6 +19,7 @@ import { saveStream } from '../ui/session/download.ts';
 import { transport } from '../ui/session/transport.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 import { burnText, changedText, nextSchedule, outstandingJobs } from './figures.ts';
+import { Welcome } from './Welcome.tsx';
 
 const Usage = lazy(async () => ({ default: (await import('./Usage.tsx')).Usage }));
 
@@ -27,6 +28,12 @@ const useRunning = () => useJobs({ ...emptyFilter, status: 'processing' }, maxPe
 
 /** Loads the jobs that await approval, however old they are. */
 const useWaiting = () => useJobs({ ...emptyFilter, status: 'awaiting_approval' }, maxPending);
+
+/** Loads the schedules: one query for all that show or count them. */
+const useSchedules = () =>
+  useList(ScheduleService.method.listSchedules, {}, (page) => page.schedules, {
+    refetchInterval: pollMs.idle,
+  });
 
 /** Figures of the caller's account, each with its page. */
 function UserTiles({ balance }: { balance: bigint | undefined }) {
@@ -40,9 +47,7 @@ function UserTiles({ balance }: { balance: bigint | undefined }) {
   const items = useList(HistoryService.method.listTrackedItems, {}, (page) => page.items, {
     refetchInterval: pollMs.idle,
   });
-  const schedules = useList(ScheduleService.method.listSchedules, {}, (page) => page.schedules, {
-    refetchInterval: pollMs.idle,
-  });
+  const schedules = useSchedules();
   const next = nextSchedule(schedules.rows);
   return (
     <Tiles
@@ -92,9 +97,6 @@ export function UserOverview() {
     {},
     { refetchInterval: pollMs.list },
   );
-  const { jobs, query } = useJobs(emptyFilter, 20);
-  const outstanding = outstandingJobs(useWaiting().jobs, useRunning().jobs, jobs);
-  const ended = jobs.filter((job) => job.ended);
   const account = data?.account;
   return (
     <Page
@@ -118,6 +120,22 @@ export function UserOverview() {
     >
       {error && !account && <ErrorAlert error={error} retry={refetch} />}
       <UserTiles balance={account?.balance} />
+      <Activity />
+    </Page>
+  );
+}
+
+/** First steps of a new user, the latest jobs, and the use of credits. */
+function Activity() {
+  const { jobs, query } = useJobs(emptyFilter, 20);
+  const schedules = useSchedules();
+  const outstanding = outstandingJobs(useWaiting().jobs, useRunning().jobs, jobs);
+  const ended = jobs.filter((job) => job.ended);
+  // All at once, so that nothing on the page moves.
+  if (query.isPending || schedules.query.isPending) return <Skeleton height={320} />;
+  return (
+    <>
+      <Welcome jobs={jobs} hasSchedule={schedules.rows.length > 0} />
       {outstanding.length > 0 && (
         <LatestJobs title="Running and waiting" jobs={outstanding} query={query} owners={false} />
       )}
@@ -138,6 +156,6 @@ export function UserOverview() {
       <Suspense fallback={<Skeleton height={320} />}>
         <Usage />
       </Suspense>
-    </Page>
+    </>
   );
 }

@@ -10,6 +10,16 @@ import { exampleBody } from './examples.ts';
 /** Name under which the tab stores the example that runs once the page shows the test account. */
 const exampleItem = 'gleaner.example';
 
+/** Name under which the browser stores the ids of the latest examples. */
+const exampleIdsItem = 'gleaner.example-jobs';
+
+/** Returns the ids of the latest examples that this browser ran, of any account. */
+export const exampleJobIds = (): string[] =>
+  (localStorage.getItem(exampleIdsItem) ?? '').split(' ').filter((id) => id !== '');
+
+const storeExample = (jobId: string) =>
+  localStorage.setItem(exampleIdsItem, [jobId, ...exampleJobIds()].slice(0, 20).join(' '));
+
 /** Runs examples on test data; null if the service has none. */
 export interface Examples {
   /** Path of the submit whose example starts; '' for none. */
@@ -33,6 +43,7 @@ export function useExamples(): Examples | null {
     if (!jobType || !body) return;
     setStarted(id);
     const { jobId } = await send(jobType, '', body, createIdempotencyKey());
+    storeExample(jobId);
     await navigate(`/jobs/${jobId}`);
   };
   const attempt = (action: Promise<void>) =>
