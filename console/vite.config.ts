@@ -189,7 +189,9 @@ export default defineConfig(({ command }) => ({
           ],
         },
       },
-      input: ['index.html', 'reference.html'].map((name) => `${import.meta.dirname}/${name}`),
+      input: ['index.html', 'reference.html', 'try.html'].map(
+        (name) => `${import.meta.dirname}/${name}`,
+      ),
     },
     target: 'es2022',
     // The content security policy allows data: URLs for images only.

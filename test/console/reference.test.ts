@@ -53,6 +53,32 @@ describe.skipIf(missing !== '')(`the API reference${missing}`, () => {
     tab.pageErrors.length = 0;
   });
 
+  test.each(['/docs', '/docs/guide', '/docs/guide/formats', '/docs/try'])(
+    'has one header on all pages of the documentation: %s',
+    async (path) => {
+      const { page } = tab;
+      await page.goto(`${url}${path}`);
+      const links = await page.$$eval('header a', (found) =>
+        found.map(({ href, textContent }) => [textContent?.trim(), href]),
+      );
+      const paths = links.map(([title, href]) => [title, new URL(href!).pathname]);
+      expect(paths).toEqual([
+        ['Gleaner', '/console'],
+        ['Guide', '/docs/guide'],
+        ['API', '/docs'],
+        ['Operator API', '/docs'],
+        ['Try it', '/docs/try'],
+        ['Console', '/console'],
+      ]);
+      await page.waitForSelector('header [aria-current=page]');
+      const current = await page.$eval('header [aria-current=page]', (link) =>
+        link.getAttribute('href'),
+      );
+      const { pathname } = new URL(current!, page.url());
+      expect(path.startsWith(pathname)).toBe(true);
+    },
+  );
+
   test('opens the call that the address names', async () => {
     const { page } = tab;
     await page.goto(`${url}/v1/docs#listFiles`);

@@ -1,6 +1,7 @@
 // The API reference at /docs: the OpenAPI documents as a page that needs no framework, so that it
 // is quick on a phone. A call is rendered when it is opened.
 import './reference.css';
+import './content.css';
 import {
   type ApiCall,
   type ApiDocument,
@@ -203,6 +204,9 @@ function show(api: ApiDocument): void {
   addEventListener('hashchange', openNamed);
   openNamed();
 }
+
+const current = isOperator ? 'docs?api=operator' : 'docs';
+document.querySelector(`header a[href="${current}"]`)?.setAttribute('aria-current', 'page');
 
 // The address is relative, so that the page works under every path form and behind a prefix.
 const response = await fetch(isOperator ? 'openapi-operator.json' : 'openapi.json');

@@ -415,7 +415,7 @@ test.each([
   '/openapi-short.json',
   '/openapi-operator.json',
   '/docs',
-  '/docs/start.js',
+  '/docs/try',
 ])('serves %s with a validator, in the encodings that clients accept', async (path) => {
   const ask = (headers: Record<string, string> = {}) => gateway.ask(path, { key: null, headers });
   const plain = await ask({ 'accept-encoding': 'identity' });

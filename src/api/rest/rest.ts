@@ -24,7 +24,7 @@ import type { BodyBudget } from '../../contract/body-budget.ts';
 import type { Caller } from '../../contract/caller.ts';
 import { Fault } from '../../contract/fault.ts';
 import { allowOrigins } from './cors.ts';
-import { createDocs, createDocsGuide, serveDocsFile } from './docs.ts';
+import { createDocs, createDocsGuide, createInteractiveDocs } from './docs.ts';
 import { type FileServing, serveFile } from './files.ts';
 import { applySessionCookie, type SessionCaller, serveSession } from './session.ts';
 import { systemOperations } from './system-paths.ts';
@@ -257,7 +257,9 @@ function removePrefix(request: IncomingMessage, basePath: string): void {
 function pathsOfNoProto(options: RestOptions): readonly ExtraPath[] {
   const { caller, publicUrl } = options;
   const operatorContent = keepContent(publicUrl, () => operatorDocument(options));
-  const guide = createDocsGuide(() => basePathOf(publicUrl()));
+  const basePath = () => basePathOf(publicUrl());
+  const guide = createDocsGuide(basePath);
+  const interactive = createInteractiveDocs(basePath);
   return [
     {
       path: '/health',
@@ -282,13 +284,13 @@ function pathsOfNoProto(options: RestOptions): readonly ExtraPath[] {
       path: '/openapi-operator.json',
       serve: async (exchange) => sendPublicContent(exchange, await operatorContent()),
     },
-    { path: '/docs', serve: createDocs(() => basePathOf(publicUrl())) },
+    { path: '/docs', serve: createDocs(basePath) },
     { path: '/docs/guide', serve: guide },
     { path: '/docs/guide/{name}', serve: guide },
     { path: '/docs/guide/{folder}/{name}', serve: guide },
     {
       path: '/docs/{name}',
-      serve: (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!),
+      serve: (exchange, segments) => interactive(exchange, segments.at(-1)!),
     },
   ];
 }

@@ -8,6 +8,7 @@ import {
 } from '../../../../gateway/response/public-content.ts';
 import { packageUrl } from '../../../base/package-folder.ts';
 import { Fault } from '../../../contract/fault.ts';
+import { markCurrent, withAbsoluteLinks } from '../docs-header.ts';
 import { escapeHtml, guidePages, indexPage, readMarkdown, renderPage } from './pages.ts';
 
 /** Name of the search index, beside the pages. */
@@ -94,12 +95,12 @@ function menuOf(root: string): string {
 function placeInto(reference: string, name: string, basePath: string): string {
   const root = `${basePath}/docs/guide`;
   const { title, html } = renderPage(name, root);
-  return reference
+  const page = markCurrent(withAbsoluteLinks(reference, basePath), root);
+  return page
     .replace(/<script[\s\S]*?<\/script>\s*|<link rel="modulepreload"[^>]*>\s*/g, '')
     .replace(/<title>.*<\/title>/, () => `<title>${escapeHtml(title)} · Gleaner</title>`)
-    .replace(/ href="(?=docs|openapi)/g, () => ` href="${basePath}/`)
     .replace(/<meta name="description"[^>]*>\s*/, '')
-    .replace(/<nav[\s\S]*<\/nav>/, '')
+    .replace(/<nav aria-label="Calls">[\s\S]*?<\/nav>/, '')
     .replace(
       /<main[\s\S]*<\/main>/,
       () => `<main id="docs">${html}</main><nav aria-label="Pages">${menuOf(root)}</nav>`,
