@@ -1,6 +1,7 @@
 // Loads the code of the console while the session is read. This file is small, so that it starts
 // early.
 import './app/nonce.ts';
+import './app/splash.css';
 import './app/typeface.css';
 import '@mantine/core/styles.css';
 import '@mantine/charts/styles.css';

@@ -75,6 +75,15 @@ describe.skipIf('missing' in chromium)(`the first view on a phone${skipped}`, ()
     return seen;
   };
 
+  test('is the mark of the product until code has loaded', async () => {
+    const { page, close } = await openTab(suite.browser, phone);
+    await page.setJavaScriptEnabled(false);
+    await page.goto(suite.env.url);
+    const mark = await page.waitForSelector('svg.splash', { visible: true });
+    expect(await mark!.boundingBox()).toMatchObject({ x: 175, width: 40 });
+    await close();
+  });
+
   test('of the sign-in page loads 110 kB of code in 4 files', async () => {
     const tab = await openTab(suite.browser, phone);
     const seen = await measure(tab, async (page) => {
