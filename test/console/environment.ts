@@ -29,6 +29,8 @@ export interface ConsoleEnvironmentOptions {
   withoutOrigin?: [market: string, region: string];
   /** Limits per origin; unlimited by default. */
   limits?: { concurrency: number; requests_per_second: number };
+  /** True to show the pictures of records; by default no host of pictures is requested. */
+  showsPictures?: boolean;
 }
 
 const noEngines = { settings: {}, mongo: null, nats: null, stop: async () => {} };
@@ -50,6 +52,7 @@ export async function startConsoleEnvironment({
   latencyMs,
   withoutOrigin,
   limits,
+  showsPictures = false,
 }: ConsoleEnvironmentOptions): Promise<ConsoleEnvironment> {
   if (!(await buildConsole())) throw new Error('the console could not be built');
   const running = await startOrigins({ origins, latencyMs });
@@ -61,6 +64,7 @@ export async function startConsoleEnvironment({
     origins: running,
     settings: {
       GLEANER_PRIVATE: 'on',
+      GLEANER_IMAGES: showsPictures ? 'proxy' : 'off',
       GLEANER_OPERATOR_WEBHOOK_URL: receiver.url,
       GLEANER_OPERATOR_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
     },

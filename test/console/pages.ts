@@ -22,6 +22,7 @@ export const pageVisits = ({
   waiting,
   schedule,
   proposed,
+  tested,
 }: Seed): PageVisit[] => [
   { name: 'overview', path: '/', role: 'operator', shows: 'Paused origins' },
   { name: 'approvals', path: '/approvals', role: 'operator', shows: 'Toko Budi' },
@@ -97,6 +98,7 @@ export const pageVisits = ({
     shows: 'Add item',
   },
   { name: 'test-own-jobs', path: '/jobs', role: 'tester', shows: 'Test data' },
+  { name: 'test-job', path: `/jobs/${tested}`, role: 'tester', shows: 'violate the schema' },
   { name: 'test-keys', path: '/keys', role: 'tester', shows: 'Test data' },
   { name: 'nowhere', path: '/nowhere', role: 'user', shows: 'This page does not exist' },
 ];

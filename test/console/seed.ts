@@ -23,6 +23,8 @@ export interface Seed {
   schedule: string;
   /** Schedule of anna whose runs await approval. */
   proposed: string;
+  /** Ended job of anna's test account. */
+  tested: string;
 }
 
 const everyMs = 250;
@@ -146,15 +148,37 @@ export async function seed(env: ConsoleEnvironment): Promise<Seed> {
     { withinMs: 30_000, everyMs },
   );
   const { schedule, proposed } = await createSchedules(deployment.url, anna);
+  const tested = await createTestJob(env, anna);
+  return {
+    anna,
+    budi,
+    partial,
+    held,
+    tracked: 'mkta/id/40000000001',
+    waiting,
+    schedule,
+    proposed,
+    tested,
+  };
+}
+
+/** Creates a test key of a user, and runs a job with it. Returns the job's id. */
+async function createTestJob({ api }: ConsoleEnvironment, user: TestUser): Promise<string> {
   const { apiKey: key } = await api.operator('CreateApiKey', {
-    user_id: anna.id,
+    user_id: user.id,
     name: 'integration tests',
     mode: 'test',
   });
-  await submit({ id: anna.id, key }, '/v1/mktb/pdp/bulk', {
-    items: [{ shop_domain: 'toko-7', product_key: 'barang-1001' }],
-  });
-  return { anna, budi, partial, held, tracked: 'mkta/id/40000000001', waiting, schedule, proposed };
+  const tester = { id: user.id, key };
+  const items = Array.from({ length: 40 }, (_, at) => ({
+    asin: `B0GLN01${String(at + 1).padStart(3, '0')}`,
+    country: 'de',
+  }));
+  const query = '?name=Desk%20and%20bicycle';
+  const { status, body } = await api.post(tester, `/v1/mkte/pdp/bulk/submit${query}`, { items });
+  if (status !== 202) throw new Error(`test job: ${status} ${JSON.stringify(body)}`);
+  await api.get(tester, `/v1/jobs/${body.job_id}?wait=30s`);
+  return body.job_id;
 }
 
 /**

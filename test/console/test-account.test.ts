@@ -50,6 +50,15 @@ describe.skipIf('missing' in chromium)(`the test account in the console${skipped
     await waitForLoaded(page);
   };
 
+  test('is reached in a low window, whose menu scrolls', async () => {
+    const { key } = await createUser();
+    const tab = await openTab(browser, { width: 1200, height: 500 });
+    await signIn(tab, env.url, key);
+    await showTestData(tab.page);
+    expect(await isMarked(tab.page)).toBe(true);
+    await tab.close();
+  });
+
   test('is shown by a switch, per tab, with a mark and without live data', async () => {
     const { key, live, test } = await createUser();
     const tab = await openTab(browser);

@@ -71,7 +71,7 @@ export function Shell() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
-        <AppShell.Section grow>
+        <AppShell.Section grow style={{ overflowY: 'auto' }}>
           <Navigation />
         </AppShell.Section>
         <AppShell.Section>
