@@ -16,7 +16,7 @@ test.each([
   ['/shop/bulk/submit', '/shop/bulk/parcels/submit'],
   ['/shop/orders/7/line', '/shop/orders/{number}/lines'],
   ['/shop/orders/7/lines/3', '/shop/orders/{number}/lines'],
-  ['/shop/ordrs', '/shop/orders'],
+  ['/shop/order', '/shop/orders'],
   ['/shop/order/7', '/shop/orders/{number}'],
   ['/shop/orders/7/invoice', undefined],
   ['/', undefined],
