@@ -1,9 +1,8 @@
 import { systemClock } from '../base/clock.ts';
 import { repeat } from '../base/due-work.ts';
-import { releaseYoungGeneration } from '../base/heap-size.ts';
+import { anonymousMemoryBytes, releaseYoungGeneration } from '../base/heap-size.ts';
 import { createIpcChannel, type IpcChannel } from '../base/ipc-channel.ts';
 import { createLog } from '../base/log.ts';
-import { anonymousMemoryBytes } from '../base/process-memory.ts';
 import { Fault } from '../contract/fault.ts';
 import { createJobChanges, type JobChanges } from '../jobs/job-events.ts';
 import { markets } from '../markets/list.ts';

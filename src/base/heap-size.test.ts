@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { anonymousMemoryBytes } from './heap-size.ts';
 
 /**
  * Retains 100 MB of small objects, one megabyte at a time, and prints the size of the young
@@ -32,3 +33,12 @@ test('limitHeapGrowth() keeps the young generation small while objects survive',
   // machine.
   expect(await youngGenerationMb('limitHeapGrowth')).toBeLessThan(unlimited);
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'anonymousMemoryBytes() leaves out the pages of the program',
+  () => {
+    const rssBytes = process.memoryUsage.rss();
+    expect(anonymousMemoryBytes()).toBeLessThan(rssBytes - 20e6);
+    expect(anonymousMemoryBytes()).toBeGreaterThan(process.memoryUsage().heapUsed / 2);
+  },
+);

@@ -60,8 +60,8 @@ function addDataCommands(program: Command): void {
 }
 
 /**
- * Adds the commands that work on an installation directly, without its service: `doctor`, `storage`,
- * `audit`, `operator-key`, `browser install`, and those that copy data.
+ * Adds the commands that work on an installation directly, without its service: `doctor`,
+ * `storage`, `audit`, `operator-key`, `browser install`, and those that copy data.
  */
 export function addMaintenanceCommands(program: Command): void {
   addDoctor(program);
