@@ -26,11 +26,12 @@ import { exportFile } from '../jobs/queries/files.ts';
 import { restoreFile } from '../jobs/steps/restore-file.ts';
 import { nameRoute, type RequestMetrics } from '../telemetry/requests.ts';
 import { nameRequestSpan, traceRequests } from '../telemetry/server-spans.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createKeyDirectory } from './bot-identity.ts';
 import type { Program } from './compose.ts';
 import { servingGauges } from './gauges.ts';
 import { listening } from './ops-port.ts';
+import { partsOfRole } from './roles.ts';
+import type { StartingService } from './starting-service.ts';
 
 /** Time in which requests end when a port closes, in milliseconds. */
 export const graceMs = 3_000;
@@ -56,40 +57,28 @@ function hostOf(host: string): string {
 }
 
 /** Opens the ports of a role for requests: RPC with a core, HTTP with a gateway. */
-export async function openPorts(
-  program: Program,
-  core: Core | null,
-  { isGateway, telemetry, publicUrl, stopping }: PortsOptions,
-  closers: (() => Promise<unknown>)[],
-): Promise<Ports> {
+export async function openPorts(starting: StartingService, core: Core | null): Promise<Ports> {
+  const { role, program, telemetry, stopping, resources } = starting;
   const { config, context, log } = program;
   const limits = { ...defaultConnectionLimits, maxConnections: config.limits.maxConnections };
   const options = { budget: createBodyBudget(), limits, requests: telemetry?.requests ?? null };
   const ports: Ports = { http: null, rpc: null, ready: null };
   if (core) {
     const rpc = await openCorePort(core, program, options);
-    closers.push(() => rpc.close());
+    resources.defer(() => rpc.close());
     Object.assign(ports, { rpc, ready: () => core.ready() });
   }
-  if (isGateway) {
+  if (partsOfRole[role].gateway) {
     const edge = core
       ? { caller: createCoreClient(core), routes: routeCore(core, log), ...filesOf(context) }
       : remoteEdge(config.coreUrl, program, stopping);
-    const http = await openGateway(program, edge, { ...options, publicUrl }, closers);
+    const http = await openGateway(starting, edge, options);
     Object.assign(ports, { http, ready: () => edge.caller.ready() });
   }
   const { http, rpc } = ports;
   if (http || rpc)
     telemetry?.observe(servingGauges(options.budget, { http, rpc }, limits.maxConnections));
   return ports;
-}
-
-/** Options of openPorts(). */
-interface PortsOptions {
-  isGateway: boolean;
-  telemetry: Telemetry | null;
-  publicUrl: () => string;
-  stopping: AbortSignal;
 }
 
 /** Open ports, and the check of what they need. */
@@ -161,18 +150,18 @@ function remoteEdge(
 }
 
 async function openGateway(
-  { config, stack, links, images, log, clock }: Program,
+  { program, publicUrl, resources }: StartingService,
   edge: Edge,
-  { budget, limits, publicUrl, requests }: PortOptions & { publicUrl: () => string },
-  closers: (() => Promise<unknown>)[],
+  { budget, limits, requests }: PortOptions,
 ): Promise<RunningServer> {
+  const { config, stack, links, images, log, clock } = program;
   // The HTTP client takes a tenth of the start and several megabytes.
   const pictures = onDemand(async () =>
     (await import('../outbound/image.ts')).createImageFetcher(config),
   );
-  closers.push(pictures.close);
+  resources.defer(pictures.close);
   const conversions = createConversions();
-  closers.push(conversions.close);
+  resources.defer(conversions.close);
   const app = createRestApi({
     services,
     caller: edge.caller,
@@ -211,6 +200,6 @@ async function openGateway(
   const { host, httpPort: port } = config;
   const opened = startServer(listener, port, host, limits);
   const server = await listening(opened, { host, port, setting: 'GLEANER_HTTP_PORT' });
-  closers.push(() => server.close(graceMs));
+  resources.defer(() => server.close(graceMs));
   return server;
 }

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type ProcessRole, type Service, serve } from '../../src/app/serve.ts';
+import type { ProcessRole } from '../../src/app/roles.ts';
+import { type Service, serve } from '../../src/app/serve.ts';
 import { loadConfig } from '../../src/base/config.ts';
 import { until, withTimeout } from './until.ts';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ProcessRole } from '../../app/serve.ts';
+import type { ProcessRole } from '../../app/roles.ts';
 import { untilAborted } from '../../base/abort.ts';
 import { isolatedEnvironment, loadConfig } from '../../base/config.ts';
 import { collectGarbage, limitHeapGrowth } from '../../base/heap-size.ts';
