@@ -10,10 +10,9 @@ import { isBatchFile } from '../contract/files.ts';
 import { services } from '../contract/services.ts';
 import { createDestinations } from '../destinations/destinations.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { createJobChanges, type JobChanges, observeStore } from '../jobs/job-events.ts';
+import type { JobChanges } from '../jobs/job-events.ts';
 import { resolveJobTypes } from '../jobs/job-types.ts';
 import { findUnknownPrice } from '../jobs/prices.ts';
-import { createSharedCounts } from '../jobs/shared-counts.ts';
 import { kinds } from '../kinds/list.ts';
 import { createImageLinks, type ImageLinks } from '../links/image-links.ts';
 import {
@@ -26,11 +25,9 @@ import {
 import { createSecretBox } from '../links/secret-box.ts';
 import { deriveLinkSecrets, type LinkSecrets, openSecrets } from '../links/secrets.ts';
 import { declaredSites } from '../markets/declared-sites/declared-sites.ts';
-import { listedFields } from '../markets/defaults.ts';
 import { findUnknownRegions, withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { createRequestCounter, type RequestCounter } from '../operations/request-counter.ts';
-import { createDriftWatcher } from '../quality/drift-watcher.ts';
 import { watchFirstPublish } from '../queue/queue.ts';
 import { openStack, type Stack, type StackOptions } from '../stack/stack.ts';
 import { createClockRecord } from '../store/clock-record.ts';
@@ -39,6 +36,7 @@ import type { Store } from '../store/store.ts';
 import { withOriginLimits } from '../store/stored-times.ts';
 import { rejectInvalidTransitions } from '../store/wrap.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
+import { createContext } from './context.ts';
 import { openPages, pageObservers } from './open-pages.ts';
 import { assertRemoteBrowsers } from './remote-browsers.ts';
 import { traceQueue, traceStore } from './telemetry.ts';
@@ -94,29 +92,6 @@ interface ProgramOptions {
   holder?: string;
 }
 
-/** Parts of a context that depend on the role of the process. */
-type ContextParts = Pick<
-  JobContext,
-  'store' | 'queue' | 'blobs' | 'clock' | 'log' | 'metrics' | 'pages' | 'changes'
->;
-
-/** Creates the context of the job steps. */
-function createContext(config: Config, signed: SignedLinks, context: ContextParts): JobContext {
-  const { store, blobs, clock, log } = context;
-  return {
-    ...context,
-    disk: diskOf(config, clock, log),
-    newId,
-    random: Math.random,
-    drift: createDriftWatcher({ store, clock, log, listedFields }),
-    sharedCounts: createSharedCounts(store, clock),
-    jobTypes: configuredJobTypes(config),
-    settings: { ...config, ...config.limits, version: packageVersion },
-    links: jobLinks(signed, blobs),
-    destinations: signed.destinations,
-  };
-}
-
 /**
  * Creates the components from the configuration. `publicUrl` returns the base URL of signed links;
  * it is called late because a port of 0 is resolved late.
@@ -127,20 +102,17 @@ export async function compose(
   publicUrl: () => string,
   options: StackOptions & ProgramOptions = {},
 ): Promise<Program> {
+  await using resources = new AsyncDisposableStack();
   const log = createLog(config.logLevel, role, options.logOutput);
-  const clock = createStoreClock(config, log, () => stack.store);
   declaredSites.use(config.siteFiles, log);
   assertRemoteBrowsers(config, declaredSites);
-  const stack: Stack = await openStack(config, clock, log, options);
-  const closing = new AbortController();
-  const following = await followTime(clock, closing.signal);
+  const { stack, clock } = await openEngines(config, log, options, resources);
   const signed = openLinks(config, clock, publicUrl);
+  resources.defer(signed.destinations.close);
   const traced = config.exportsTraces ? traceStack(stack) : stack;
   const { queue, published } = watchFirstPublish(traced.queue);
-  const changes = options.changes ?? createJobChanges(clock);
   const metrics = options.metrics ?? noMetrics;
-  const limited = withOriginLimits(traced.store, log);
-  const store = observeStore(rejectInvalidTransitions(limited), changes, metrics);
+  const store = rejectInvalidTransitions(withOriginLimits(traced.store, log));
   const requestCounter = createRequestCounter(clock);
   const fetching = await openPages(options.readsPages ?? false, {
     config,
@@ -150,16 +122,23 @@ export async function compose(
     holder: options.holder ?? newId(),
     ...pageObservers(requestCounter, metrics),
   });
-  const context = createContext(config, signed, {
+  resources.defer(fetching.close);
+  const context = createContext({
     store,
     queue,
     blobs: stack.blobs,
+    disk: diskOf(config, clock, log),
     clock,
     log,
     metrics,
+    jobTypes: configuredJobTypes(config),
+    settings: { ...config, ...config.limits, version: packageVersion },
+    links: jobLinks(signed, stack.blobs),
     pages: fetching.pages,
-    changes,
+    destinations: signed.destinations,
+    ...(options.changes ? { changes: options.changes } : {}),
   });
+  const opened = resources.move();
   return {
     config,
     clock,
@@ -171,14 +150,26 @@ export async function compose(
     requestCounter,
     context,
     published,
-    async close() {
-      closing.abort(new Error('the program is ending'));
-      await fetching.close();
-      await context.destinations.close();
-      await stack.close();
-      await following();
-    },
+    close: () => opened.disposeAsync(),
   };
+}
+
+/** Opens the engines, and the clock that follows their store. */
+async function openEngines(
+  config: Config,
+  log: Log,
+  options: StackOptions,
+  resources: AsyncDisposableStack,
+): Promise<{ stack: Stack; clock: SharedClock }> {
+  const clock = createStoreClock(config, log, () => stack.store);
+  const stack: Stack = await openStack(config, clock, log, options);
+  const closing = new AbortController();
+  const following = await followTime(clock, closing.signal);
+  // The store closes first: a reading of a store that does not respond ends then.
+  resources.defer(following);
+  resources.defer(stack.close);
+  resources.defer(() => closing.abort(new Error('the program is ending')));
+  return { stack, clock };
 }
 
 /** Creates the clock that follows a store, which is opened later. */

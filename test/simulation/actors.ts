@@ -3,29 +3,25 @@ import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { type Core, createCore } from '../../src/api/services/core.ts';
 import { retrievePaths } from '../../src/api/services/job-messages.ts';
-import { unusedDisk } from '../../src/base/disk-space.ts';
+import { createContext } from '../../src/app/context.ts';
 import { createLog } from '../../src/base/log.ts';
 import type { NoticeSettings } from '../../src/base/notification-settings.ts';
 import { createDestinations } from '../../src/destinations/destinations.ts';
 import { createConcurrencyLimit } from '../../src/fetch/concurrency-limit.ts';
 import { trackForever } from '../../src/history/tracker.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
-import { createJobChanges, observeStore } from '../../src/jobs/job-events.ts';
 import { resolveJobTypes } from '../../src/jobs/job-types.ts';
 import { openJobFile } from '../../src/jobs/queries/files.ts';
-import { createSharedCounts } from '../../src/jobs/shared-counts.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { createSecretBox } from '../../src/links/secret-box.ts';
-import { listedFields } from '../../src/markets/defaults.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
-import { createDriftWatcher } from '../../src/quality/drift-watcher.ts';
 import type { Store } from '../../src/store/store.ts';
 import { rejectInvalidTransitions } from '../../src/store/wrap.ts';
 import { shareOf } from '../../src/sweep/share.ts';
 import { sweepForever } from '../../src/sweep/sweep.ts';
-import { noMetrics } from '../../src/telemetry/metrics.ts';
 import { startWorker } from '../../src/worker/worker.ts';
+import { jobSettings } from '../support/job-settings.ts';
 import type { Broker } from './broker.ts';
 import {
   createPages,
@@ -88,50 +84,19 @@ export interface Actors {
 }
 
 /** Creates the job context of a process. */
-function createContext(shared: Shared, process: Process): JobContext {
+function contextOf(shared: Shared, process: Process): JobContext {
   const { world, broker, files, witness } = shared;
   const { clock } = process;
-  const changes = createJobChanges(clock);
-  const store = observeStore(
-    rejectInvalidTransitions(process.through('store', shared.store, witness.observe)),
-    changes,
-    noMetrics,
-  );
-  return {
-    store,
+  return createContext({
+    store: rejectInvalidTransitions(process.through('store', shared.store, witness.observe)),
     queue: broker.of(process),
     blobs: files.of(process),
     clock,
     log,
-    metrics: noMetrics,
     newId: world.newId,
-    disk: unusedDisk,
     random: world.random.next,
     jobTypes,
-    settings: {
-      approval: true,
-      workingHours: null,
-      jobWindow,
-      prices: new Map(),
-      recentCrawlMs: 86_400_000,
-      reusedPricePercent: 50,
-      keptPageBytes: 1024 ** 3,
-      version: '0.0.0',
-      sandbox: true,
-      origins: new Map(),
-      effectiveSettings: [],
-      mongoUri: null,
-      backupTo: null,
-      publicUrl: null,
-      notices,
-      retention: {
-        resultsMs: null,
-        jobsMs: null,
-        deliveriesMs: null,
-        auditLogMs: null,
-        historyMs: null,
-      },
-    },
+    settings: { ...jobSettings, jobWindow, notices },
     links: {
       records: (_job, { path }) => path,
       image: () => null,
@@ -143,15 +108,12 @@ function createContext(shared: Shared, process: Process): JobContext {
       },
     },
     pages: createPages(world, shared.served, process),
-    drift: createDriftWatcher({ store, clock, log, listedFields }),
-    changes,
-    sharedCounts: createSharedCounts(store, clock),
     destinations: createDestinations({
       box: createSecretBox(['a secret of the simulation']),
       allowPrivate: false,
       now: () => clock.now(),
     }),
-  };
+  });
 }
 
 /** Synchronizes with the store's clock, as processes of the distributed stack do. */
@@ -174,7 +136,7 @@ export function startActors(shared: Shared): Actors {
       process.onDeath(() =>
         scheduler.after(random.integer(500, 20_000), { owner: null, run: start }),
       );
-      void followStore(process).then(() => begin(createContext(shared, process), process));
+      void followStore(process).then(() => begin(contextOf(shared, process), process));
     };
     scheduler.after(random.integer(0, 3_000), { owner: null, run: start });
   };

@@ -9,6 +9,7 @@ import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta as mktaOrigin } from '../../sandbox/mkta/index.ts';
 import { random } from '../../sandbox/random.ts';
 import { modeOf } from '../../src/access/test-account.ts';
+import { createContext } from '../../src/app/context.ts';
 import { createDiskSpace } from '../../src/base/disk-space.ts';
 import { newId } from '../../src/base/id.ts';
 import { createLog } from '../../src/base/log.ts';
@@ -18,19 +19,15 @@ import { createDestinations } from '../../src/destinations/destinations.ts';
 import type { FetchPage } from '../../src/fetch/page.ts';
 import { createPageMemory } from '../../src/fetch/page-memory.ts';
 import type { JobContext, JobSettings } from '../../src/jobs/context.ts';
-import { createJobChanges, observeStore } from '../../src/jobs/job-events.ts';
 import { resolveJobTypes } from '../../src/jobs/job-types.ts';
 import { audit } from '../../src/jobs/queries/audit.ts';
 import { createReadView, type JobReadOptions } from '../../src/jobs/queries/read.ts';
-import { createSharedCounts } from '../../src/jobs/shared-counts.ts';
 import { submit } from '../../src/jobs/steps/submit.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { readItemToken, writeItemToken } from '../../src/links/links.ts';
 import { createSecretBox } from '../../src/links/secret-box.ts';
 import { deriveLinkSecrets } from '../../src/links/secrets.ts';
-import { listedFields } from '../../src/markets/defaults.ts';
 import { mkta } from '../../src/markets/mkta/index.ts';
-import { createDriftWatcher } from '../../src/quality/drift-watcher.ts';
 import { openLocalQueue } from '../../src/queue/local/open.ts';
 import type { Job, JobState } from '../../src/store/documents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
@@ -41,6 +38,7 @@ import { createMetricsRecorder, type MetricsRecorder } from '../../src/telemetry
 import { startWorker } from '../../src/worker/worker.ts';
 import { createManualClock, flushTasks, type ManualClock } from './clock.ts';
 import { requireIndexes } from './index-check.ts';
+import { jobSettings } from './job-settings.ts';
 
 /**
  * The steps of a job within the test process, on SQLite in memory, the local queue, files, and a
@@ -103,31 +101,6 @@ export const minFreeBytes = 1_000;
 /** Noon of a working day in GMT+8. */
 export const noon = Date.UTC(2030, 0, 7, 4);
 
-const settings: JobSettings = {
-  approval: true,
-  workingHours: null,
-  jobWindow: 16,
-  prices: new Map(),
-  recentCrawlMs: 86_400_000,
-  reusedPricePercent: 50,
-  keptPageBytes: 1024 ** 3,
-  version: '0.0.0',
-  sandbox: true,
-  origins: new Map(),
-  effectiveSettings: [],
-  mongoUri: null,
-  backupTo: null,
-  publicUrl: null,
-  notices: { operatorWebhook: null, email: null, privateWebhooks: false },
-  retention: {
-    resultsMs: null,
-    jobsMs: null,
-    deliveriesMs: null,
-    auditLogMs: null,
-    historyMs: null,
-  },
-};
-
 /**
  * Opens the fixture on the given store, or on SQLite in memory. Closing the fixture closes the
  * store.
@@ -144,12 +117,9 @@ export async function openJobFixture(
   const requests: string[] = [];
   let wrap = (fetch: FetchPage, _itemId: string): FetchPage => fetch;
   let freeBytes = 10 * minFreeBytes;
-  const told = createJobChanges(clock);
   const metrics = createMetricsRecorder();
-  const opened = requireIndexes(given ?? openSqliteStore({ path: ':memory:' }));
-  const store = observeStore(opened, told, metrics);
-  const context: JobContext = {
-    store,
+  const context = createContext({
+    store: requireIndexes(given ?? openSqliteStore({ path: ':memory:' })),
     queue: openLocalQueue({ clock, log }),
     // Uses the system clock: the age of abandoned files comes from their modification times.
     blobs: openFiles({ directory: join(folder, 'results') }),
@@ -162,10 +132,9 @@ export async function openJobFixture(
     clock,
     log,
     metrics,
-    newId,
     random: random('retry delays').next,
     jobTypes: resolveJobTypes([MktaService], kinds, [mkta]),
-    settings: { ...settings, ...changes },
+    settings: { ...jobSettings, ...changes },
     links: {
       file: async (_job, { path }) => path,
       records: (_job, { path }) => path,
@@ -173,9 +142,6 @@ export async function openJobFixture(
       itemToken: (jobId, batchId, index) => writeItemToken(secrets, jobId, { batchId, index }),
       readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),
     },
-    drift: createDriftWatcher({ store, clock, log, listedFields }),
-    changes: told,
-    sharedCounts: createSharedCounts(store, clock),
     destinations: createDestinations({
       box: createSecretBox(['a secret of the tests']),
       allowPrivate: true,
@@ -198,7 +164,8 @@ export async function openJobFixture(
       records: createPageMemory({ maxBytes: 64 * 1024 ** 2, clock }).records,
       beginUrgent: () => () => {},
     },
-  };
+  });
+  const { store } = context;
   const workers: { stop(): Promise<void> }[] = [];
   const methodOf = (name: string) =>
     context.jobTypes.methods.get(`gleaner.mkta.v1.MktaService.${name}`)!;
@@ -256,14 +223,12 @@ export async function openJobFixture(
       const method = methodOf(name);
       const { signal } = new AbortController();
       const options = {
-        ...{
-          userId,
-          role: 'user' as const,
-          waitMs: 0,
-          ifNoneMatch: undefined,
-          signal,
-          responseHeaders: {},
-        },
+        userId,
+        role: 'user' as const,
+        waitMs: 0,
+        ifNoneMatch: undefined,
+        signal,
+        responseHeaders: {},
         ...changed,
       };
       return readView(method, fromJson(method.method.input, request), options);
