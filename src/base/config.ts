@@ -18,76 +18,27 @@ import {
   type EffectiveSetting,
   listEffectiveSettings,
   parseSettings,
+  type SettingFields,
   type SettingName,
   type SettingValues,
+  settingFields,
   settings,
 } from './settings.ts';
-import type { SiteFiles } from './site-files.ts';
-import type { WorkingHours } from './working-hours.ts';
 
 /** The configuration with defaults applied. docs/settings.md describes each setting. */
-export interface Config {
-  httpPort: number;
-  grpcPort: number;
-  /** Address to listen on. */
-  host: string;
-  /**
-   * Secrets from which keys are derived, newest first, for replicas without a shared data folder.
-   * null: generated in the data folder.
-   */
-  linkSecrets: readonly [string, ...string[]] | null;
-  /** Base URL of signed links. Null: derived from the HTTP port. */
-  publicUrl: string | null;
-  /** Absolute path. */
-  dataDir: string;
-  mongoUri: string | null;
-  natsUrl: string | null;
-  s3Url: string | null;
-  /** Key of the first operator. Null: generated and shown once. */
-  operatorKey: string | null;
+export interface Config extends SettingFields {
   origins: Origins;
-  /** Declarations of shops. Null: none. */
-  siteFiles: SiteFiles | null;
-  approval: boolean;
-  /** null: no restriction. */
-  workingHours: WorkingHours | null;
-  /**
-   * Cache lifetimes in milliseconds while a job is processing and after it completed. Null: no
-   * cache.
-   */
-  retrieveCache: { processingMs: number; completedMs: number } | null;
-  /** Credits per unit by `kind` or `market.kind`; override the defaults of the kinds. */
-  prices: ReadonlyMap<string, number>;
-  /** Requests per second of one API key. Null: unlimited. */
-  requestsPerSecond: number | null;
-  /** True if test keys can be created and used. */
-  sandbox: boolean;
-  /** User-Agent of every page request. A browser prepends its own. */
-  userAgent: string;
-  /** Path of the browser for markets that need one. Null: none was found on this machine. */
-  browser: string | null;
   /** DevTools addresses of browsers that run elsewhere. Empty: workers start a browser. */
   browserUrls: readonly string[];
   /** Worker processes; 0: page work runs in this process. */
   workers: number;
-  limits: Limits;
-  /** Folder, or URL of a bucket, for daily backups of the embedded stack. Null: none. */
-  backupTo: string | null;
-  /** Recipients of job notifications. */
-  notices: NoticeSettings;
-  /** True if the console shows the pictures of records, which this service fetches. */
-  showsImages: boolean;
-  /** True if users' webhooks and destinations may be in private networks. */
-  allowsPrivate: boolean;
-  /** Time that records are kept. */
-  retention: Retention;
-  /** Address of the core for the `gateway` role. */
-  coreUrl: string;
   /** Origins whose pages may call the API; `*`: every origin. */
   corsOrigins: readonly string[];
-  logLevel: string;
-  /** Port for metrics and probes. Null: none. */
-  opsPort: number | null;
+  /** Recipients of job notifications. */
+  notices: NoticeSettings;
+  /** Time that records are kept. */
+  retention: Retention;
+  limits: Limits;
   /**
    * Interval between pushes of metrics over OTLP, in milliseconds. Null: metrics are not pushed.
    */
@@ -191,64 +142,46 @@ function buildConfig(
   environment: Environment,
   values: SettingValues,
 ): Omit<Config, 'environment' | 'secretFiles'> {
+  checkEngines(values);
+  checkBackups(values);
   const workers = values.GLEANER_WORKERS ?? defaultWorkers();
-  const dataDir = values.GLEANER_DATA_DIR;
   const browser =
-    values.GLEANER_BROWSER ?? findInstalledBrowser(dataDir) ?? findBrowser(environment.PATH ?? '');
+    values.GLEANER_BROWSER ??
+    findInstalledBrowser(values.GLEANER_DATA_DIR) ??
+    findBrowser(environment.PATH ?? '');
   const found = { GLEANER_BROWSER: browser, GLEANER_WORKERS: `${workers}` };
   return {
+    ...settingFields(values),
     effectiveSettings: listEffectiveSettings(environment, found),
-    httpPort: values.GLEANER_HTTP_PORT,
-    grpcPort: values.GLEANER_GRPC_PORT,
-    host: values.GLEANER_HOST,
-    linkSecrets: values.GLEANER_LINK_SECRETS,
-    publicUrl: values.GLEANER_PUBLIC_URL,
-    dataDir,
-    ...readEngines(values),
-    s3Url: values.GLEANER_S3_URL,
-    operatorKey: values.GLEANER_OPERATOR_KEY,
     origins: readOrigins(values),
-    siteFiles: values.GLEANER_SITES,
-    approval: values.GLEANER_APPROVAL,
-    workingHours: values.GLEANER_WORKING_HOURS,
-    retrieveCache: values.GLEANER_RETRIEVE_CACHE,
-    prices: values.GLEANER_PRICES,
-    requestsPerSecond: values.GLEANER_REQUESTS_PER_SECOND,
-    sandbox: values.GLEANER_SANDBOX,
-    userAgent: values.GLEANER_USER_AGENT,
     browser,
     browserUrls: values.GLEANER_BROWSER_URL ?? [],
     workers,
-    limits: readLimits(workers, environment.GLEANER_TEST_LIMITS),
-    backupTo: readBackupPlace(values),
+    corsOrigins: values.GLEANER_CORS_ORIGINS ?? [],
     notices: readNotices(values),
-    allowsPrivate: values.GLEANER_PRIVATE,
-    showsImages: values.GLEANER_IMAGES,
     retention: {
       resultsMs: values.GLEANER_RETAIN_RESULTS_DAYS,
       jobsMs: values.GLEANER_RETAIN_JOBS_DAYS,
       ...recordRetention,
     },
-    coreUrl: values.GLEANER_CORE_URL,
-    corsOrigins: values.GLEANER_CORS_ORIGINS ?? [],
-    logLevel: values.GLEANER_LOG_LEVEL,
-    opsPort: values.GLEANER_OPS_PORT,
+    limits: readLimits(workers, environment.GLEANER_TEST_LIMITS),
     ...readTelemetry(environment),
   };
 }
 
-/** Returns the addresses of the engines. Throws ConfigError for half of the distributed stack. */
-function readEngines({
-  MONGODB_URI,
-  NATS_URL,
-}: SettingValues): Pick<Config, 'mongoUri' | 'natsUrl'> {
-  if ((MONGODB_URI === null) !== (NATS_URL === null)) {
-    throw new ConfigError(
-      `MONGODB_URI and NATS_URL go together: ${MONGODB_URI === null ? 'MONGODB_URI' : 'NATS_URL'} is missing. ` +
-        'Set both for the distributed stack, or neither for the embedded one.',
-    );
-  }
-  return { mongoUri: MONGODB_URI, natsUrl: NATS_URL };
+/** Throws a ConfigError for half of the distributed stack. */
+function checkEngines({ MONGODB_URI, NATS_URL }: SettingValues): void {
+  if ((MONGODB_URI === null) === (NATS_URL === null)) return;
+  throw new ConfigError(
+    `MONGODB_URI and NATS_URL go together: ${MONGODB_URI === null ? 'MONGODB_URI' : 'NATS_URL'} is missing. ` +
+      'Set both for the distributed stack, or neither for the embedded one.',
+  );
+}
+
+/** Throws a ConfigError for scheduled backups of the distributed stack. */
+function checkBackups({ GLEANER_BACKUP_TO, MONGODB_URI }: SettingValues): void {
+  if (GLEANER_BACKUP_TO === null || MONGODB_URI === null) return;
+  throw new ConfigError('GLEANER_BACKUP_TO=…: back up MongoDB with its own tools, and unset this');
 }
 
 /**
@@ -270,15 +203,6 @@ function readOrigins({ GLEANER_ORIGINS, GLEANER_PUBLIC_URL: url }: SettingValues
  * its parent process, or an engine on the same machine, needs a core too.
  */
 const defaultWorkers = () => Math.max(1, Math.min(64, availableParallelism() - 1));
-
-function readBackupPlace(values: SettingValues): string | null {
-  const { GLEANER_BACKUP_TO: to } = values;
-  if (to !== null && values.MONGODB_URI !== null)
-    throw new ConfigError(
-      'GLEANER_BACKUP_TO=…: back up MongoDB with its own tools, and unset this',
-    );
-  return to;
-}
 
 function readNotices(values: SettingValues): NoticeSettings {
   const { GLEANER_OPERATOR_WEBHOOK_URL: url, GLEANER_OPERATOR_WEBHOOK_SECRET: secret } = values;

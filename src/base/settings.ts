@@ -35,6 +35,8 @@ import { readSiteFiles } from './site-files.ts';
 import { parseWorkingHours } from './working-hours.ts';
 
 interface Setting {
+  /** Field of the configuration with the value. Null if it has none, or a derived value. */
+  readonly field: string | null;
   /** Text used if the environment does not set the variable. Null: no value. */
   readonly default: string | null;
   /** Converts a text; paths start at `folder`. Throws an Error that says what is expected. */
@@ -53,17 +55,20 @@ interface Setting {
  */
 export const settings = {
   GLEANER_API_KEY: {
+    field: null,
     default: null,
     parse: text,
     secret: true,
     about: 'API key that the command line uses.',
   },
   GLEANER_APPROVAL: {
+    field: 'approval',
     default: 'on',
     parse: onOff,
     about: 'Whether operators approve jobs of kinds that need approval: on or off.',
   },
   GLEANER_BACKUP_TO: {
+    field: 'backupTo',
     default: null,
     parse: folderOrUrl,
     secret: true,
@@ -71,12 +76,14 @@ export const settings = {
       'Folder, or S3-compatible bucket with its credentials, for daily backups of the embedded stack; default: none.',
   },
   GLEANER_BROWSER: {
+    field: 'browser',
     default: null,
     parse: executable,
     about:
       'Browser for marketplaces that need one; default: that of `gleaner browser install`, or the first one on PATH.',
   },
   GLEANER_BROWSER_URL: {
+    field: null,
     default: null,
     parse: browserUrls,
     secret: true,
@@ -84,60 +91,71 @@ export const settings = {
       'DevTools addresses of browsers that run elsewhere, separated by commas, such as http://browser:9222; default: none, a worker starts GLEANER_BROWSER.',
   },
   GLEANER_CONFIG: {
+    field: null,
     default: null,
     parse: path,
     about:
       "File with profiles of the command line; default: gleaner/config.json in the user's configuration folder.",
   },
   GLEANER_CORE_URL: {
+    field: 'coreUrl',
     default: 'http://127.0.0.1:9090',
     parse: httpUrl,
     about: 'Address of the core for the gateway role.',
   },
   GLEANER_CORS_ORIGINS: {
+    field: null,
     default: null,
     parse: corsOrigins,
     about:
       'Origins whose pages may call the API with an API key, separated by commas; * for every origin; default: none.',
   },
   GLEANER_DATA_DIR: {
+    field: 'dataDir',
     default: '.gleaner',
     parse: path,
     about: 'Folder of the embedded store, the result files, and the secrets of the service.',
   },
   GLEANER_DOTENV: {
+    field: null,
     default: 'on',
     parse: onOff,
     about: 'Whether the `.env` file of the current folder is read: on or off.',
   },
   GLEANER_EMAIL_FROM: {
+    field: null,
     default: null,
     parse: parseSender,
     about: 'Sender of email to operators; requires GLEANER_SMTP_URL and GLEANER_OPERATOR_EMAIL.',
   },
   GLEANER_GRPC_PORT: {
+    field: 'grpcPort',
     default: '9090',
     parse: port,
     about: 'Port for gRPC and Connect; 0 selects a free one.',
   },
   GLEANER_HOST: {
+    field: 'host',
     default: '127.0.0.1',
     parse: host,
     about:
       'Address to listen on. By default only this machine can connect; `0.0.0.0` listens on every IPv4 address.',
   },
   GLEANER_HTTP_PORT: {
+    field: 'httpPort',
     default: '8080',
     parse: port,
     about: 'Port for REST, the console, and files; 0 selects a free one.',
   },
   GLEANER_IMAGES: {
+    field: 'showsImages',
     default: 'proxy',
     parse: proxyOrOff,
     about:
       'Pictures of records in the console: proxy fetches them for signed-in users from the addresses in the records, off shows none.',
   },
   GLEANER_LINK_SECRETS: {
+    field: 'linkSecrets',
     default: null,
     parse: linkSecrets,
     secret: true,
@@ -146,17 +164,20 @@ export const settings = {
       'Secrets of signed links and of stored secrets, newest first, separated by commas; default: generated in the data folder.',
   },
   GLEANER_LOG_LEVEL: {
+    field: 'logLevel',
     default: 'info',
     parse: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     about: 'Minimum level of log lines: trace, debug, info, warn, error, fatal, or silent.',
   },
   GLEANER_OPERATOR_EMAIL: {
+    field: null,
     default: null,
     parse: parseAddresses,
     about:
       'E-mail addresses, separated by commas, that are notified of jobs that wait for approval.',
   },
   GLEANER_OPERATOR_KEY: {
+    field: 'operatorKey',
     default: null,
     parse: operatorKey,
     secret: true,
@@ -165,72 +186,85 @@ export const settings = {
       'Key of the first operator, 8 to 200 characters; default: generated at the first start. A new value revokes the previous key.',
   },
   GLEANER_OPERATOR_WEBHOOK_SECRET: {
+    field: null,
     default: null,
     parse: parseWebhookSecret,
     secret: true,
     about: 'Secret that signs messages to operators: whsec_ and 24 to 64 bytes as base64.',
   },
   GLEANER_OPERATOR_WEBHOOK_URL: {
+    field: null,
     default: null,
     parse: parseWebhookUrl,
     secret: true,
     about: 'URL that is notified of jobs that wait for approval; it may be private.',
   },
   GLEANER_OPS_PORT: {
+    field: 'opsPort',
     default: '9464',
     parse: orOff(port),
     about:
       'Port for /metrics, /health, and /ready of every role; 0 selects a free one; or off. If the default is in use, the process runs without the port.',
   },
   GLEANER_ORIGINS: {
+    field: null,
     default: null,
     parse: (text, folder) => parseOrigins(readFileSync(path(text, folder), 'utf8')),
     about: 'JSON file with the addresses and request limits of the marketplaces.',
   },
   GLEANER_PRICES: {
+    field: 'prices',
     default: '{}',
     parse: prices,
     about: 'Credits per unit by kind or market.kind, as JSON; override the default prices.',
   },
   GLEANER_PRIVATE: {
+    field: 'allowsPrivate',
     default: 'off',
     parse: onOff,
     about:
       "Whether users' webhooks and destinations may be in private networks, and use http: on or off.",
   },
   GLEANER_PROFILE: {
+    field: null,
     default: null,
     parse: text,
     about: 'Profile in GLEANER_CONFIG that the command line uses.',
   },
   GLEANER_PUBLIC_URL: {
+    field: 'publicUrl',
     default: null,
     parse: baseUrl,
     about:
       'Base URL of the service for its callers, which may have a path; default: the address of the HTTP port.',
   },
   GLEANER_REQUESTS_PER_SECOND: {
+    field: 'requestsPerSecond',
     default: 'off',
     parse: orOff(positive),
     about: 'Requests per second of one user, with all API keys, across all processes, or off.',
   },
   GLEANER_RETAIN_JOBS_DAYS: {
+    field: null,
     default: 'off',
     parse: orOff(days),
     about:
       'Days after the end of a job when the job is deleted with its inputs and results; off: never.',
   },
   GLEANER_RETAIN_RESULTS_DAYS: {
+    field: null,
     default: 'off',
     parse: orOff(days),
     about: 'Days after the end of a job when its result files are deleted; off: never.',
   },
   GLEANER_RETRIEVE_CACHE: {
+    field: 'retrieveCache',
     default: '120s,24h',
     parse: orOff(twoDurations),
     about: 'How long responses of retrieve are cached while a job runs and after it ended, or off.',
   },
   GLEANER_S3_URL: {
+    field: 's3Url',
     default: null,
     parse: httpUrl,
     secret: true,
@@ -238,44 +272,52 @@ export const settings = {
       'S3-compatible bucket for the result files, with its credentials; default: the data folder.',
   },
   GLEANER_SANDBOX: {
+    field: 'sandbox',
     default: 'on',
     parse: onOff,
     about: 'Whether there are test keys, whose jobs use the bundled fake marketplaces: on or off.',
   },
   GLEANER_SITES: {
+    field: 'siteFiles',
     default: null,
     parse: (text, folder) => readSiteFiles(path(text, folder)),
     about:
       'JSON file, or folder of files, that declares shops to read; read again when it changes.',
   },
   GLEANER_SMTP_URL: {
+    field: null,
     default: null,
     parse: parseSmtp,
     secret: true,
     about: 'Mail server: smtp://user:password@host:587 or smtps://user:password@host:465.',
   },
   GLEANER_URL: {
+    field: null,
     default: 'http://127.0.0.1:8080',
     parse: text,
     about: 'URL of the service that the command line calls.',
   },
   GLEANER_USER_AGENT: {
+    field: 'userAgent',
     default: 'Gleaner/0.1 (self-hosted product-data collector)',
     parse: text,
     about: 'User-Agent of page requests; a browser prepends its own.',
   },
   GLEANER_WORKERS: {
+    field: null,
     default: null,
     parse: integer(0, 64),
     about:
       'Worker processes that serve and worker start, 0 to 64; 0 runs page work in the same process.',
   },
   GLEANER_WORKING_HOURS: {
+    field: 'workingHours',
     default: '08:00-18:00+08:00',
     parse: orOff(parseWorkingHours),
     about: 'Hours in which jobs of kinds with working hours start, or off for no restriction.',
   },
   MONGODB_URI: {
+    field: 'mongoUri',
     default: null,
     parse: parseMongoUri,
     secret: true,
@@ -283,6 +325,7 @@ export const settings = {
       'MongoDB of the distributed stack, with NATS_URL; the database is the one in the URI, or gleaner. Default: the embedded stack.',
   },
   NATS_URL: {
+    field: 'natsUrl',
     default: null,
     parse: text,
     secret: true,
@@ -298,6 +341,19 @@ export type SettingValues = {
     | ReturnType<(typeof settings)[Name]['parse']>
     | ((typeof settings)[Name]['default'] extends null ? null : never);
 };
+
+/** Fields of the configuration whose values are those of settings. */
+export type SettingFields = {
+  [Name in SettingName as NonNullable<(typeof settings)[Name]['field']>]: SettingValues[Name];
+};
+
+/** Returns the fields of the configuration whose values are those of settings. */
+export function settingFields(values: SettingValues): SettingFields {
+  const fields: Record<string, unknown> = {};
+  for (const [name, { field }] of Object.entries<Setting>(settings))
+    if (field !== null) fields[field] = values[name as SettingName];
+  return fields as SettingFields;
+}
 
 /**
  * Returns the values of all settings. Adds a line to `problems` for each invalid one, which names
