@@ -1,6 +1,5 @@
 import { createKey } from '../../src/access/keys.ts';
-import { createConversions } from '../../src/api/rest/conversions.ts';
-import { createRestApi } from '../../src/api/rest/rest.ts';
+import { createApp } from '../../src/api/rest/fixture.ts';
 import { type RunningServer, startServer } from '../../src/api/rest/server.ts';
 import { type Core, createCore } from '../../src/api/services/core.ts';
 import { createRpcListener } from '../../src/api/transport/adapter.ts';
@@ -37,7 +36,8 @@ const declared = services.filter(({ typeName }) => !/mkt[b-f]|sites/.test(typeNa
 export async function openSessionFixture(store?: Store): Promise<SessionFixture> {
   const jobs = await openJobFixture({}, store);
   const { context, clock } = jobs;
-  const closers: (() => Promise<unknown>)[] = [];
+  const resources = new AsyncDisposableStack();
+  resources.defer(jobs.close);
   const stopping = new AbortController();
   const budget = createBodyBudget();
   const admissions = createAdmissionTokens({
@@ -51,7 +51,7 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
       '127.0.0.1',
       0,
     );
-    closers.push(() => server.close());
+    resources.defer(() => server.close());
     const remote = createRemoteCore(`http://127.0.0.1:${server.port}`, {
       services: declared,
       admissions,
@@ -68,31 +68,19 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
         edge === 'gateway'
           ? await openRemote(core)
           : { caller: createCoreClient(core), routes: routeCore(core, context.log) };
-      const app = createRestApi({
+      const app = createApp({
         services: declared,
         caller,
         files: context.blobs,
-        verifyLink: () => {
-          throw new Error('no file is served here');
-        },
-        conversions: createConversions(),
-        restoreFile: () => {
-          throw new Error('no file is served here');
-        },
-        exportFile: () => {
-          throw new Error('no file is served here');
-        },
         log: context.log,
         clock,
-        publicUrl: () => 'http://gleaner.test',
-        version: '0.0.0',
         // Cookies stay limited to pages of the service.
         corsOrigins: ['https://app.example'],
         mounts: [createRpcListener(routes, budget)],
         budget,
       });
       const server: RunningServer = await startServer(app, 0, '127.0.0.1');
-      closers.push(() => server.close(0));
+      resources.defer(() => server.close(0));
       return `http://127.0.0.1:${server.port}`;
     },
     async createAccount(role, expiresAt) {
@@ -112,8 +100,7 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
     async close() {
       stopping.abort();
       context.changes.stop();
-      for (const close of closers.reverse()) await close();
-      await jobs.close();
+      await resources.disposeAsync();
     },
   };
 }

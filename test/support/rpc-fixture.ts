@@ -1,6 +1,5 @@
 import { createKey } from '../../src/access/keys.ts';
-import { createConversions } from '../../src/api/rest/conversions.ts';
-import { createRestApi } from '../../src/api/rest/rest.ts';
+import { createApp } from '../../src/api/rest/fixture.ts';
 import { type RunningServer, startServer } from '../../src/api/rest/server.ts';
 import { type Core, createCore } from '../../src/api/services/core.ts';
 import { createRpcListener, type RpcListener } from '../../src/api/transport/adapter.ts';
@@ -12,7 +11,6 @@ import { routeCore } from '../../src/api/transport/routes.ts';
 import { type ListeningServer, listen } from '../../src/api/transport/server.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../../src/base/connections.ts';
 import { createBodyBudget } from '../../src/contract/body-budget.ts';
-import { Fault } from '../../src/contract/fault.ts';
 import { services } from '../../src/contract/services.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
 import { deriveLinkSecrets } from '../../src/links/secrets.ts';
@@ -57,24 +55,12 @@ export async function openRpcFixture(
     for (const route of routes) route(router);
   }, budget);
   const server = await listen(listener, '127.0.0.1', 0, { ...defaultConnectionLimits, ...limits });
-  const app = createRestApi({
+  const app = createApp({
     services: declared,
     caller: createCoreClient(core),
     files: fixture.context.blobs,
-    verifyLink: () => {
-      throw new Fault('link_invalid', 'The link is not valid.');
-    },
-    conversions: createConversions(),
-    restoreFile: () => {
-      throw new Error('no file is served here');
-    },
-    exportFile: () => {
-      throw new Error('no file is served here');
-    },
     log,
     clock: fixture.clock,
-    publicUrl: () => 'http://gleaner.test',
-    version: '0.0.0',
     mounts: [listener],
     budget,
   });
