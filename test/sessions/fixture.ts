@@ -11,6 +11,7 @@ import { listen } from '../../src/api/transport/server.ts';
 import { createBodyBudget } from '../../src/contract/body-budget.ts';
 import { services } from '../../src/contract/services.ts';
 import { deriveLinkSecrets } from '../../src/links/secrets.ts';
+import { aUser } from '../../src/store/conformance/samples.ts';
 import type { Role } from '../../src/store/documents.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type JobFixture, openJobFixture } from '../support/jobs.ts';
@@ -84,16 +85,10 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
       return `http://127.0.0.1:${server.port}`;
     },
     async createAccount(role, expiresAt) {
-      const userId = context.newId();
       const createdAt = clock.now();
-      const user = { id: userId, name: `Ann the ${role}`, email: '', role, balance: 0, createdAt };
-      await context.store.users.insert({
-        ...user,
-        suspendedAt: null,
-        deletedAt: null,
-        erased: false,
-        testOf: null,
-      });
+      const user = aUser({ name: `Ann the ${role}`, email: '', role, createdAt });
+      await context.store.users.insert(user);
+      const userId = user.id;
       const request = { userId, role, name: 'laptop', createdAt, expiresAt: expiresAt ?? null };
       return { userId, ...(await createKey(context.store, request)) };
     },

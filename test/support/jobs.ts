@@ -11,7 +11,6 @@ import { random } from '../../sandbox/random.ts';
 import { modeOf } from '../../src/access/test-account.ts';
 import { createContext } from '../../src/app/context.ts';
 import { createDiskSpace } from '../../src/base/disk-space.ts';
-import { newId } from '../../src/base/id.ts';
 import { createLog } from '../../src/base/log.ts';
 import { openFiles } from '../../src/blobs/files/open.ts';
 import type { SubmitOptionValues } from '../../src/contract/submit-options.ts';
@@ -29,6 +28,7 @@ import { createSecretBox } from '../../src/links/secret-box.ts';
 import { deriveLinkSecrets } from '../../src/links/secrets.ts';
 import { mkta } from '../../src/markets/mkta/index.ts';
 import { openLocalQueue } from '../../src/queue/local/open.ts';
+import { anEntry, aUser } from '../../src/store/conformance/samples.ts';
 import type { Job, JobState } from '../../src/store/documents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -191,22 +191,10 @@ export async function openJobFixture(
       freeBytes = bytes;
     },
     async createUser(credits, { testOf = null } = {}) {
-      const id = newId();
-      const createdAt = clock.now();
-      await store.users.insert({
-        id,
-        name: 'Test',
-        email: '',
-        role: 'user',
-        balance: 0,
-        createdAt,
-        suspendedAt: null,
-        deletedAt: null,
-        erased: false,
-        testOf,
-      });
-      if (credits > 0) await grant(context, id, credits);
-      return id;
+      const user = aUser({ name: 'Test', email: '', createdAt: clock.now(), testOf });
+      await store.users.insert(user);
+      if (credits > 0) await grant(context, user.id, credits);
+      return user.id;
     },
     async submit(userId, name, request, idempotencyKey, options) {
       const method = methodOf(name);
@@ -281,16 +269,7 @@ export async function grant(
   userId: string,
   amount: number,
 ): Promise<void> {
-  const entry = {
-    key: `grant:${newId()}`,
-    userId,
-    amount,
-    jobId: null,
-    keyId: null,
-    note: '',
-    createdAt: clock.now(),
-  };
-  await store.ledger.post({ ...entry, type: 'grant' });
+  await store.ledger.post(anEntry(userId, amount, { createdAt: clock.now() }));
 }
 
 /** Creates a variant-sold request for `plain` items that exist, followed by the items in `more`. */

@@ -1,9 +1,9 @@
-import { newId } from '../../src/base/id.ts';
 import type { JobSettings } from '../../src/jobs/context.ts';
 import { approve } from '../../src/jobs/steps/decide.ts';
 import { runDueSchedules } from '../../src/schedules/advance.ts';
 import type { ScheduleCaller } from '../../src/schedules/change.ts';
 import { createSchedule, type NewSchedule } from '../../src/schedules/edit.ts';
+import { aKey } from '../../src/store/conformance/samples.ts';
 import type { ApiKey, Job, JobState } from '../../src/store/documents.ts';
 import type { Schedule, ScheduleRun } from '../../src/store/schedules.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -54,21 +54,9 @@ export function withSchedules(fixture: JobFixture): ScheduleFixture {
   const { context, clock } = fixture;
   const { store } = context;
   const createKey: ScheduleFixture['createKey'] = async (userId, key = {}) => {
-    const id = newId();
-    await store.apiKeys.insert({
-      ...{
-        id,
-        userId,
-        role: 'user',
-        name: 'k',
-        hash: newId(),
-        prefix: 'gl_',
-        createdAt: clock.now(),
-      },
-      ...{ expiresAt: null, revokedAt: null, lastUsedAt: null, scopes: null, operatorRole: null },
-      ...{ creditCeiling: null, creditsSpent: 0, ...key },
-    });
-    return id;
+    const stored = aKey({ userId, createdAt: clock.now(), ...key });
+    await store.apiKeys.insert(stored);
+    return stored.id;
   };
   return {
     ...fixture,
