@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { slack } from './test/support/until.ts';
+import { slack } from './test/support/time/until.ts';
 
 /**
  * Suites of the distributed stack, which the system tier repeats on the MongoDB engine at
@@ -69,7 +69,7 @@ export default defineConfig({
     pool: 'forks',
     // Node loads the sources itself, as it does for the service, in half of the time.
     experimental: { viteModuleRunner: false },
-    globalSetup: ['test/support/temporary-folder.ts', 'test/engines/broker.ts'],
+    globalSetup: ['test/support/run/temporary-folder.ts', 'test/engines/broker.ts'],
     // Much of what the suites wait for is time, not work.
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: WaitingFirst },

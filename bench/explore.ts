@@ -17,7 +17,7 @@ import { aBatch, aJob, aSuccess } from '../src/store/conformance/samples.ts';
 import { placeToken } from '../src/store/cursor.ts';
 import type { Job } from '../src/store/documents.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
-import { contextWith } from '../test/support/context.ts';
+import { contextWith } from '../test/support/jobs/context.ts';
 import { benchPages, region } from './support/pages.ts';
 import { median } from './support/rounds.ts';
 

@@ -3,7 +3,7 @@ import { systemClock } from '../src/base/clock.ts';
 import { createLog } from '../src/base/log.ts';
 import { parseOrigins } from '../src/base/origins.ts';
 import { createHttpFetcher } from '../src/fetch/http.ts';
-import { trustCertificate } from '../test/support/certificate.ts';
+import { trustCertificate } from '../test/support/servers/certificate.ts';
 
 // Requests one page repeatedly in 32 concurrent loops and discards it:
 // `page-loop.ts <gleaner|bare> <origin> <pages>`. "bare" is plain undici that offers the same

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createSecureServer } from 'node:http2';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { certificate } from '../test/support/certificate.ts';
+import { certificate } from '../test/support/servers/certificate.ts';
 import { benchPages } from './support/pages.ts';
 
 /** Ports by protocol. */

@@ -10,7 +10,7 @@ import { installAll } from './install.mjs';
 import { compileCache, isAlive, root } from './place.mjs';
 
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-const reporter = join(root, 'test/support/run-reporter.ts');
+const reporter = join(root, 'test/support/run/run-reporter.ts');
 /** Maximum files that run once more alone. More failures have a common cause. */
 const maxRepeated = 5;
 /** Maximum failures that are printed in full, so that they fit on a screen. */

@@ -1,5 +1,5 @@
-import { readMongoCommands } from '../../test/support/command-link.ts';
-import { startLink } from '../../test/support/link.ts';
+import { readMongoCommands } from '../../test/support/faults/command-link.ts';
+import { startLink } from '../../test/support/faults/link.ts';
 
 /** Commands that all processes of a service send to MongoDB. */
 export interface CommandCounter {

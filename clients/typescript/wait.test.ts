@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { type Job, JobSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { createManualClock, flushTasks } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks } from '../../test/support/time/clock.ts';
 import { GleanerError } from './error.ts';
 import { waitForJob } from './wait.ts';
 

@@ -14,7 +14,7 @@ import { messageWriter } from '../../src/contract/json/message-writer.ts';
 import { parseJson } from '../../src/contract/json/parse.ts';
 import { createReadState } from '../../src/contract/json/read-state.ts';
 import { rulesOf } from '../../src/contract/rules.ts';
-import { checkProperty } from '../../test/support/properties.ts';
+import { checkProperty } from '../../test/support/run/properties.ts';
 import { shopMessage } from '../fixture/shop.ts';
 
 const request = shopMessage('PlaceOrderRequest');

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createManualClock } from '../../test/support/clock.ts';
+import { createManualClock } from '../../test/support/time/clock.ts';
 import { newId } from '../base/id.ts';
 import { createLog } from '../base/log.ts';
 import { revokeApiKey } from '../store/keys.ts';

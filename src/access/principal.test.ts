@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import { createManualClock, type ManualClock } from '../../test/support/clock.ts';
+import { createManualClock, type ManualClock } from '../../test/support/time/clock.ts';
 import { newId } from '../base/id.ts';
 import { createLog } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createManualClock, flushTasks } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks } from '../../test/support/time/clock.ts';
 import { createLog } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import { aProcess } from '../store/conformance/samples.ts';

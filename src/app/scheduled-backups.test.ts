@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createManualClock, type ManualClock } from '../../test/support/clock.ts';
-import { until } from '../../test/support/until.ts';
+import { createManualClock, type ManualClock } from '../../test/support/time/clock.ts';
+import { until } from '../../test/support/time/until.ts';
 import { createBackup } from '../backup/create.ts';
 import { folderTarget } from '../backup/targets.ts';
 import { type Config, loadConfig } from '../base/config.ts';

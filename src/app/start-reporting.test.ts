@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { flushTasks } from '../../test/support/clock.ts';
-import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../test/support/jobs/jobs.ts';
+import { flushTasks } from '../../test/support/time/clock.ts';
 import { newId } from '../base/id.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { aProcess } from '../store/conformance/samples.ts';

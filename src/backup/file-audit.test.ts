@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../test/support/jobs/jobs.ts';
 import { newId } from '../base/id.ts';
 import { approve } from '../jobs/steps/decide.ts';
 import { deleteFiles } from '../jobs/steps/delete.ts';

@@ -1,8 +1,12 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { separateSegments } from '../../test/support/batch-files.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
+import { separateSegments } from '../../test/support/jobs/batch-files.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../test/support/jobs/jobs.ts';
 import { newId } from '../base/id.ts';
 import { approve } from '../jobs/steps/decide.ts';
 import { checkStoredFiles } from './stored-files.ts';

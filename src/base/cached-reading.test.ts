@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createManualClock } from '../../test/support/clock.ts';
+import { createManualClock } from '../../test/support/time/clock.ts';
 import { cacheReading } from './cached-reading.ts';
 
 describe('cacheReading()', () => {

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createManualClock, type ManualClock } from '../../test/support/clock.ts';
+import { createManualClock, type ManualClock } from '../../test/support/time/clock.ts';
 import { createDiskSpace, type DiskSpace, readFreeBytes } from './disk-space.ts';
 import { createLog } from './log.ts';
 

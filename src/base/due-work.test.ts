@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createManualClock, flushTasks } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks } from '../../test/support/time/clock.ts';
 import { type DueWork, processDue, repeat } from './due-work.ts';
 
 const clock = createManualClock(0);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createManualClock, createMemoryClockRecord } from '../../test/support/clock.ts';
+import { createManualClock, createMemoryClockRecord } from '../../test/support/time/clock.ts';
 import { createLog, type Log } from './log.ts';
 import { type ClockRecord, createSharedClock } from './shared-clock.ts';
 

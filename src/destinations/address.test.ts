@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { putAddress, storeDestination } from '../../test/support/destinations.ts';
-import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
+import { putAddress, storeDestination } from '../../test/support/jobs/destinations.ts';
+import { type JobFixture, openJobFixture } from '../../test/support/jobs/jobs.ts';
 import { newId } from '../base/id.ts';
 import { createSecretBox } from '../links/secret-box.ts';
 import { sweep } from '../sweep/sweep.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import tls from 'node:tls';
 import zlib from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { certificate, trustCertificate } from '../../test/support/certificate.ts';
+import { certificate, trustCertificate } from '../../test/support/servers/certificate.ts';
 import { systemClock } from '../base/clock.ts';
 import { createLog } from '../base/log.ts';
 import { parseOrigins } from '../base/origins.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createManualClock, flushTasks, type ManualClock } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks, type ManualClock } from '../../test/support/time/clock.ts';
 import { createLog } from '../base/log.ts';
 import { parseOrigins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';

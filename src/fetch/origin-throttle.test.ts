@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createManualClock } from '../../test/support/clock.ts';
+import { createManualClock } from '../../test/support/time/clock.ts';
 import { createLog } from '../base/log.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import { createOriginThrottles, type OriginThrottles } from './origin-throttle.ts';

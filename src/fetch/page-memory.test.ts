@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createManualClock, flushTasks, type ManualClock } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks, type ManualClock } from '../../test/support/time/clock.ts';
 import { createPageMemory, type PageMemory } from './page-memory.ts';
 
 let clock: ManualClock;

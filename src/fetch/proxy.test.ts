@@ -2,8 +2,12 @@ import http from 'node:http';
 import http2 from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { certificate, trustCertificate } from '../../test/support/certificate.ts';
-import { type RunningProxy, startHttpProxy, startSocksProxy } from '../../test/support/proxy.ts';
+import { certificate, trustCertificate } from '../../test/support/servers/certificate.ts';
+import {
+  type RunningProxy,
+  startHttpProxy,
+  startSocksProxy,
+} from '../../test/support/servers/proxy.ts';
 import { createLog } from '../base/log.ts';
 import { parseOrigins } from '../base/origins.ts';
 import { createHttpFetcher, type Fetcher } from './http.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expectLinear } from '../../test/support/cost.ts';
+import { expectLinear } from '../../test/support/time/cost.ts';
 import { parseRobots } from './robots-rules.ts';
 
 const rules = (text: string, robot = 'Gleaner') => parseRobots(Buffer.from(text), robot);

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { until } from '../../test/support/until.ts';
+import { until } from '../../test/support/time/until.ts';
 import { systemClock } from '../base/clock.ts';
 import { createLog } from '../base/log.ts';
 import { defaultMarketLimits } from './limits.ts';

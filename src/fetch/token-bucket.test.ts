@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createManualClock } from '../../test/support/clock.ts';
+import { createManualClock } from '../../test/support/time/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { noPause, type OriginPause } from '../store/origin-state.ts';
 import { TokenBucket } from './token-bucket.ts';

@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { component } from 'http-message-sig';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type SignedMessage, verifyMessage } from '../../test/support/message-signature.ts';
+import { type SignedMessage, verifyMessage } from '../../test/support/servers/message-signature.ts';
 import { createLog } from '../base/log.ts';
 import { parseOrigins } from '../base/origins.ts';
 import { createHttpFetcher } from './http.ts';

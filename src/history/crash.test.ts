@@ -1,7 +1,11 @@
 import { afterEach, expect, test } from 'vitest';
-import { type CallFault, callFaults, createCrashingProcess } from '../../test/support/crash.ts';
-import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
-import { openTracking } from '../../test/support/tracking.ts';
+import {
+  type CallFault,
+  callFaults,
+  createCrashingProcess,
+} from '../../test/support/faults/crash.ts';
+import { type JobFixture, openJobFixture } from '../../test/support/jobs/jobs.ts';
+import { openTracking } from '../../test/support/jobs/tracking.ts';
 import { aRule } from '../store/conformance/history-samples.ts';
 import { listChanges, listObservations } from '../store/history.ts';
 import { newTrackingRun } from '../store/tracking-run.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../test/support/jobs/jobs.ts';
 import { newId } from '../base/id.ts';
 import { newBatch, type Outcome } from '../store/batches.ts';
 import { aRun, someValues } from '../store/conformance/history-samples.ts';

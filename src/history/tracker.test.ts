@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
-import { openTracking, type Tracking } from '../../test/support/tracking.ts';
+import { type JobFixture, openJobFixture } from '../../test/support/jobs/jobs.ts';
+import { openTracking, type Tracking } from '../../test/support/jobs/tracking.ts';
 import { newId } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import { requireCompared } from '../jobs/queries/item-changes.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createManualClock, flushTasks, type ManualClock } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks, type ManualClock } from '../../test/support/time/clock.ts';
 import { aJob } from '../store/conformance/samples.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import { noMetrics } from '../telemetry/metrics.ts';

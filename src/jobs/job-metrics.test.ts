@@ -5,7 +5,7 @@ import {
   noon,
   openJobFixture,
   variantSoldRequest,
-} from '../../test/support/jobs.ts';
+} from '../../test/support/jobs/jobs.ts';
 import type { DistributionName } from '../telemetry/catalog.ts';
 import { approve, reject, stopRunning } from './steps/decide.ts';
 

@@ -1,9 +1,13 @@
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { callFaultsOn, createCrashingProcess } from '../../test/support/crash.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
-import { findStores } from '../../test/support/stores.ts';
+import { findStores } from '../../test/support/engines/stores.ts';
+import { callFaultsOn, createCrashingProcess } from '../../test/support/faults/crash.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../test/support/jobs/jobs.ts';
 import { Fault } from '../contract/fault.ts';
 import type { Batch, BatchReference } from '../store/batches.ts';
 import { markUserDeleted } from '../store/users.ts';

@@ -1,7 +1,11 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { beforeEach, expect, test } from 'vitest';
-import { contextWith } from '../../test/support/context.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
+import { contextWith } from '../../test/support/jobs/context.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../test/support/jobs/jobs.ts';
 import { parseOrigins } from '../base/origins.ts';
 import { createOriginResolver } from '../fetch/origin-resolver.ts';
 import { logMissingOrigins } from './origins.ts';

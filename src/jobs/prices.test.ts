@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { contextWith } from '../../test/support/context.ts';
+import { contextWith } from '../../test/support/jobs/context.ts';
 import { services } from '../contract/services.ts';
 import { kinds } from '../kinds/list.ts';
 import { markets } from '../markets/list.ts';

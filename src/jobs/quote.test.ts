@@ -6,7 +6,7 @@ import {
   noon,
   openJobFixture,
   variantSoldRequest,
-} from '../../test/support/jobs.ts';
+} from '../../test/support/jobs/jobs.ts';
 import { parseOrigins } from '../base/origins.ts';
 import { parseWorkingHours } from '../base/working-hours.ts';
 import type { SubmitOptionValues } from '../contract/submit-options.ts';

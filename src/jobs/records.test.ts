@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { contextWith } from '../../test/support/context.ts';
+import { contextWith } from '../../test/support/jobs/context.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { openFiles } from '../blobs/files/open.ts';
 import { Fault } from '../contract/fault.ts';

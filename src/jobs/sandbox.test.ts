@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../test/support/jobs/jobs.ts';
 import { testAccountId } from '../access/test-account.ts';
 import { storeJob } from '../store/conformance/samples.ts';
 import { markUserDeleted } from '../store/users.ts';

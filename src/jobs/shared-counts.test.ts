@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createManualClock, type ManualClock } from '../../test/support/clock.ts';
+import { createManualClock, type ManualClock } from '../../test/support/time/clock.ts';
 import { aJob, aSuccess, someBatches } from '../store/conformance/samples.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';

@@ -5,7 +5,7 @@ import { SubmitPdpBulkRequestSchema as PagesOfC } from '../../gen/gleaner/mktc/v
 import { SubmitPdpBulkRequestSchema as PagesOfD } from '../../gen/gleaner/mktd/v1/mktd_pb.ts';
 import { SubmitSearchBulkRequestSchema as SearchesOfE } from '../../gen/gleaner/mkte/v1/mkte_pb.ts';
 import { SubmitSearchBulkRequestSchema as SearchesOfF } from '../../gen/gleaner/mktf/v1/mktf_pb.ts';
-import { createTestMarket } from '../../test/support/market.ts';
+import { createTestMarket } from '../../test/support/pages/market.ts';
 import type { Fault } from '../contract/fault.ts';
 import type { Market } from '../markets/market.ts';
 import { byRegion, type Identity, identify, inOrder, planItems } from './items.ts';

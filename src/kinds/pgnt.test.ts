@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { SubmitSearchItemsRequestSchema } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
-import { createTestMarket } from '../../test/support/market.ts';
+import { createTestMarket } from '../../test/support/pages/market.ts';
 import type { Fault } from '../contract/fault.ts';
 import type { Outcome } from '../store/batches.ts';
 import { aBatch, aFailure, aJob, aSuccess } from '../store/conformance/samples.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createManualClock } from '../../test/support/clock.ts';
+import { createManualClock } from '../../test/support/time/clock.ts';
 import { createImageLinks } from './image-links.ts';
 import { deriveLinkSecrets } from './secrets.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkProperty } from '../../test/support/properties.ts';
+import { checkProperty } from '../../test/support/run/properties.ts';
 import { createLinks } from './links.ts';
 import { deriveLinkSecrets } from './secrets.ts';
 

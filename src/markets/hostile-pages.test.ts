@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { hostileJson, hostilePages } from '../../test/support/hostile-pages.ts';
+import { hostileJson, hostilePages } from '../../test/support/pages/hostile-pages.ts';
 import type { PageResponse } from '../fetch/page.ts';
 import { declaredSites } from './declared-sites/declared-sites.ts';
 import { parseSites } from './declared-sites/site-declaration.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTestMarket } from '../../test/support/market.ts';
+import { createTestMarket } from '../../test/support/pages/market.ts';
 import { parseOrigins } from '../base/origins.ts';
 import { findUnknownRegions, withHosts } from './hosts.ts';
 import { markets } from './list.ts';

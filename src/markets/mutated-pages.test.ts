@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Random, random } from '../../sandbox/random.ts';
-import type { MarketPage } from '../../test/support/market-pages.ts';
-import { changeHtml, changeJson } from '../../test/support/page-mutations.ts';
-import { formatSeedCommand, seedsOf } from '../../test/support/seeds.ts';
+import type { MarketPage } from '../../test/support/pages/market-pages.ts';
+import { changeHtml, changeJson } from '../../test/support/pages/page-mutations.ts';
 import {
   createPageCheck,
   fetchMarketPage,
@@ -10,7 +9,8 @@ import {
   originOf,
   readerOf,
   splitPage,
-} from '../../test/support/unexpected-pages.ts';
+} from '../../test/support/pages/unexpected-pages.ts';
+import { formatSeedCommand, seedsOf } from '../../test/support/run/seeds.ts';
 import type { Json } from '../base/json.ts';
 import type { FetchPage, PageResponse } from '../fetch/page.ts';
 import { declaredSites } from './declared-sites/declared-sites.ts';

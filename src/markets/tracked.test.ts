@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { PageChange } from '../../sandbox/changes.ts';
-import { type MarketPage, marketPages, readMarketPage } from '../../test/support/market-pages.ts';
+import {
+  type MarketPage,
+  marketPages,
+  readMarketPage,
+} from '../../test/support/pages/market-pages.ts';
 import { markets } from './list.ts';
 import { type ItemReading, lowestPrice, totalStock, trackedItem, valueAt } from './tracked.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { MarketPage } from '../../test/support/market-pages.ts';
-import { oddValues } from '../../test/support/page-mutations.ts';
+import type { MarketPage } from '../../test/support/pages/market-pages.ts';
+import { oddValues } from '../../test/support/pages/page-mutations.ts';
 import {
   createPageCheck,
   fetchMarketPage,
@@ -8,7 +8,7 @@ import {
   originOf,
   readerOf,
   splitPage,
-} from '../../test/support/unexpected-pages.ts';
+} from '../../test/support/pages/unexpected-pages.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import { Fault } from '../contract/fault.ts';
 import type { FetchPage } from '../fetch/page.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../test/support/jobs/jobs.ts';
 import { storeGauges } from '../app/gauges.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { newSecret } from './webhook.ts';

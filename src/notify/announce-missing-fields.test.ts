@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { variantSoldRequest } from '../../test/support/jobs.ts';
-import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
+import { variantSoldRequest } from '../../test/support/jobs/jobs.ts';
+import {
+  type NotificationFixture,
+  openNotifications,
+} from '../../test/support/jobs/notifications.ts';
 import { qualityOf } from '../jobs/queries/units.ts';
 import type { Job } from '../store/documents.ts';
 

@@ -3,7 +3,7 @@ import {
   type NotificationFixture,
   type NotificationOptions,
   openNotifications,
-} from '../../test/support/notifications.ts';
+} from '../../test/support/jobs/notifications.ts';
 import { newId } from '../base/id.ts';
 import { approve, reject } from '../jobs/steps/decide.ts';
 

@@ -1,8 +1,11 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { afterEach, expect, test } from 'vitest';
-import { callFaults, createCrashingProcess } from '../../test/support/crash.ts';
-import { variantSoldRequest } from '../../test/support/jobs.ts';
-import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
+import { callFaults, createCrashingProcess } from '../../test/support/faults/crash.ts';
+import { variantSoldRequest } from '../../test/support/jobs/jobs.ts';
+import {
+  type NotificationFixture,
+  openNotifications,
+} from '../../test/support/jobs/notifications.ts';
 import { newId } from '../base/id.ts';
 import { approve, reject } from '../jobs/steps/decide.ts';
 import { submit } from '../jobs/steps/submit.ts';

@@ -1,12 +1,15 @@
 import { afterEach, expect, test } from 'vitest';
-import { trustCertificate } from '../../test/support/certificate.ts';
+import {
+  type NotificationFixture,
+  openNotifications,
+} from '../../test/support/jobs/notifications.ts';
+import { trustCertificate } from '../../test/support/servers/certificate.ts';
 import {
   type MailBehavior,
   type MailServer,
   refusal,
   startMailServer,
-} from '../../test/support/mail-server.ts';
-import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
+} from '../../test/support/servers/mail-server.ts';
 import { parseSmtp } from '../base/notification-settings.ts';
 import type { Job, User } from '../store/documents.ts';
 import { waitingEmail } from './email.ts';

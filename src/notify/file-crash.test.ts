@@ -1,10 +1,13 @@
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { startS3 } from '../../test/engines/s3.ts';
-import { callFaults, createCrashingProcess } from '../../test/support/crash.ts';
-import { s3Bucket, storeDestination } from '../../test/support/destinations.ts';
-import { variantSoldRequest } from '../../test/support/jobs.ts';
-import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
+import { callFaults, createCrashingProcess } from '../../test/support/faults/crash.ts';
+import { s3Bucket, storeDestination } from '../../test/support/jobs/destinations.ts';
+import { variantSoldRequest } from '../../test/support/jobs/jobs.ts';
+import {
+  type NotificationFixture,
+  openNotifications,
+} from '../../test/support/jobs/notifications.ts';
 import { partBytes } from '../blobs/s3/client.ts';
 import { openS3 } from '../blobs/s3/open.ts';
 import { Fault } from '../contract/fault.ts';

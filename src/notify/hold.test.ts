@@ -1,8 +1,11 @@
 import { afterEach, expect, test } from 'vitest';
-import { createCrashingProcess } from '../../test/support/crash.ts';
-import { putAddress, storeDestination } from '../../test/support/destinations.ts';
-import { variantSoldRequest } from '../../test/support/jobs.ts';
-import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
+import { createCrashingProcess } from '../../test/support/faults/crash.ts';
+import { putAddress, storeDestination } from '../../test/support/jobs/destinations.ts';
+import { variantSoldRequest } from '../../test/support/jobs/jobs.ts';
+import {
+  type NotificationFixture,
+  openNotifications,
+} from '../../test/support/jobs/notifications.ts';
 import { track } from '../history/tracker.ts';
 import { qualityOf } from '../jobs/queries/units.ts';
 import { releaseHold } from '../jobs/steps/decide.ts';

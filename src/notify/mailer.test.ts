@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { trustCertificate } from '../../test/support/certificate.ts';
+import { trustCertificate } from '../../test/support/servers/certificate.ts';
 import {
   type MailBehavior,
   type MailServer,
   refusal,
   startMailServer,
-} from '../../test/support/mail-server.ts';
+} from '../../test/support/servers/mail-server.ts';
 import { parseSmtp } from '../base/notification-settings.ts';
 import { createMailer, type Mail, type Mailer } from './mailer.ts';
 

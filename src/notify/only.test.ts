@@ -1,7 +1,10 @@
 import { afterEach, expect, test } from 'vitest';
-import { putAddress, storeDestination } from '../../test/support/destinations.ts';
-import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
-import { openTracking } from '../../test/support/tracking.ts';
+import { putAddress, storeDestination } from '../../test/support/jobs/destinations.ts';
+import {
+  type NotificationFixture,
+  openNotifications,
+} from '../../test/support/jobs/notifications.ts';
+import { openTracking } from '../../test/support/jobs/tracking.ts';
 
 const [lamp, chair] = ['30000000001', '30000000002'] as const;
 const options = { deliverTo: 'warehouse', only: 'changed' };

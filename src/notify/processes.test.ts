@@ -1,6 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
-import { createCrashingProcess } from '../../test/support/crash.ts';
-import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
+import { createCrashingProcess } from '../../test/support/faults/crash.ts';
+import {
+  type NotificationFixture,
+  openNotifications,
+} from '../../test/support/jobs/notifications.ts';
 import { createNotifier } from './notifier.ts';
 import { queueTest } from './queue.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createManualClock, flushTasks } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks } from '../../test/support/time/clock.ts';
 import { createReceiverQueues, type ReceiverQueues } from './receiver-queues.ts';
 
 /** Receiver queues on a manual clock with deliveries that the test completes. */

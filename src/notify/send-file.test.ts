@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
-import { putAddress, storeDestination } from '../../test/support/destinations.ts';
-import { variantSoldRequest } from '../../test/support/jobs.ts';
+import { putAddress, storeDestination } from '../../test/support/jobs/destinations.ts';
+import { variantSoldRequest } from '../../test/support/jobs/jobs.ts';
 import {
   type NotificationFixture,
   type NotificationOptions,
   openNotifications,
-} from '../../test/support/notifications.ts';
-import type { ReceivedMessage } from '../../test/support/receiver.ts';
+} from '../../test/support/jobs/notifications.ts';
+import type { ReceivedMessage } from '../../test/support/servers/receiver.ts';
 import { createDestinations } from '../destinations/destinations.ts';
 import { reject, stopRunning } from '../jobs/steps/decide.ts';
 import { deleteFiles } from '../jobs/steps/delete.ts';

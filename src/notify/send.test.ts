@@ -3,7 +3,7 @@ import {
   type NotificationFixture,
   type NotificationOptions,
   openNotifications,
-} from '../../test/support/notifications.ts';
+} from '../../test/support/jobs/notifications.ts';
 import { redeliver } from '../store/deliveries.ts';
 import { queueOperatorTest, queueTest } from './queue.ts';
 import { rotateSecret } from './webhook.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startReceiver, type WebhookReceiver } from '../../test/support/receiver.ts';
+import { startReceiver, type WebhookReceiver } from '../../test/support/servers/receiver.ts';
 import type { ResolveName } from '../fetch/address.ts';
 import { createPoster, type Poster } from './post.ts';
 

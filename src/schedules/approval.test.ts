@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createCrashingProcess } from '../../test/support/crash.ts';
-import { minute, openScheduleFixture, type ScheduleFixture } from '../../test/support/schedules.ts';
-import { findStores } from '../../test/support/stores.ts';
+import { findStores } from '../../test/support/engines/stores.ts';
+import { createCrashingProcess } from '../../test/support/faults/crash.ts';
+import {
+  minute,
+  openScheduleFixture,
+  type ScheduleFixture,
+} from '../../test/support/jobs/schedules.ts';
 import { approvalWaitMs } from '../jobs/context.ts';
 import { approve, cancel, reject } from '../jobs/steps/decide.ts';
 import { deleteSchedule, writeSchedule } from '../store/schedules.ts';

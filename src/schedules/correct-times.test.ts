@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { minute, openScheduleFixture, type ScheduleFixture } from '../../test/support/schedules.ts';
+import {
+  minute,
+  openScheduleFixture,
+  type ScheduleFixture,
+} from '../../test/support/jobs/schedules.ts';
 import { runDueSchedules } from './advance.ts';
 import { correctRunTimes } from './correct-times.ts';
 

@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { callFaults, createCrashingProcess } from '../../test/support/crash.ts';
-import { minute, openScheduleFixture, type ScheduleFixture } from '../../test/support/schedules.ts';
+import { callFaults, createCrashingProcess } from '../../test/support/faults/crash.ts';
+import {
+  minute,
+  openScheduleFixture,
+  type ScheduleFixture,
+} from '../../test/support/jobs/schedules.ts';
 import { deleteSchedule } from '../store/schedules.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { leaseMs, runDueSchedules } from './advance.ts';

@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
-import { putAddress, storeDestination } from '../../test/support/destinations.ts';
-import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
-import { minute, type ScheduleFixture, withSchedules } from '../../test/support/schedules.ts';
-import { findStores } from '../../test/support/stores.ts';
+import { findStores } from '../../test/support/engines/stores.ts';
+import { putAddress, storeDestination } from '../../test/support/jobs/destinations.ts';
+import {
+  type NotificationFixture,
+  openNotifications,
+} from '../../test/support/jobs/notifications.ts';
+import { minute, type ScheduleFixture, withSchedules } from '../../test/support/jobs/schedules.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
 import { qualityOf } from '../jobs/queries/units.ts';
 import { releaseHold } from '../jobs/steps/decide.ts';

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { putAddress, storeDestination } from '../../test/support/destinations.ts';
+import { putAddress, storeDestination } from '../../test/support/jobs/destinations.ts';
 import {
   csvRequest,
   minute,
   openScheduleFixture,
   type ScheduleFixture,
-} from '../../test/support/schedules.ts';
+} from '../../test/support/jobs/schedules.ts';
 import { Fault } from '../contract/fault.ts';
 import { pauseSchedule, type ScheduleCaller } from './change.ts';
 import { type NewSchedule, type ScheduleFields, updateSchedule } from './edit.ts';

@@ -1,12 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createCrashingProcess } from '../../test/support/crash.ts';
-import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
+import { createCrashingProcess } from '../../test/support/faults/crash.ts';
+import {
+  type NotificationFixture,
+  openNotifications,
+} from '../../test/support/jobs/notifications.ts';
 import {
   csvRequest,
   minute,
   type ScheduleFixture,
   withSchedules,
-} from '../../test/support/schedules.ts';
+} from '../../test/support/jobs/schedules.ts';
 import { reject } from '../jobs/steps/decide.ts';
 import { createNotifier } from '../notify/notifier.ts';
 import { setWebhook } from '../notify/webhook.ts';

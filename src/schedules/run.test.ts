@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { durationsIn, grant } from '../../test/support/jobs.ts';
+import { durationsIn, grant } from '../../test/support/jobs/jobs.ts';
 import {
   csvRequest,
   minute,
   openScheduleFixture,
   type ScheduleFixture,
-} from '../../test/support/schedules.ts';
+} from '../../test/support/jobs/schedules.ts';
 import type { Fault } from '../contract/fault.ts';
 import { revokeApiKey } from '../store/keys.ts';
 import { deleteSchedule, type Schedule } from '../store/schedules.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requireIndexes } from '../../test/support/index-check.ts';
+import { requireIndexes } from '../../test/support/engines/index-check.ts';
 import { aRule } from './conformance/history-samples.ts';
 import { aTime, aUser } from './conformance/samples.ts';
 import { openSqliteStore } from './sqlite/open.ts';

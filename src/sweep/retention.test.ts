@@ -1,9 +1,13 @@
 import { create } from '@bufbuild/protobuf';
 import { afterEach, describe, expect, test } from 'vitest';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { callFaultsOn, createCrashingProcess } from '../../test/support/crash.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
-import { findStores } from '../../test/support/stores.ts';
+import { findStores } from '../../test/support/engines/stores.ts';
+import { callFaultsOn, createCrashingProcess } from '../../test/support/faults/crash.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../test/support/jobs/jobs.ts';
 import { newId } from '../base/id.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { audit } from '../jobs/queries/audit.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobFixture, noon, openJobFixture } from '../../test/support/jobs.ts';
-import { findStores } from '../../test/support/stores.ts';
+import { findStores } from '../../test/support/engines/stores.ts';
+import { type JobFixture, noon, openJobFixture } from '../../test/support/jobs/jobs.ts';
 import { newId } from '../base/id.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { batchKey } from '../store/batches.ts';

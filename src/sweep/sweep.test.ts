@@ -5,7 +5,7 @@ import {
   noon,
   openJobFixture,
   variantSoldRequest,
-} from '../../test/support/jobs.ts';
+} from '../../test/support/jobs/jobs.ts';
 import { newId } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';

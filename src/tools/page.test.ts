@@ -9,7 +9,7 @@ import { mkta } from '../../sandbox/mkta/index.ts';
 import { mktb } from '../../sandbox/mktb/index.ts';
 import { mktc } from '../../sandbox/mktc/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { certificate, trustCertificate } from '../../test/support/certificate.ts';
+import { certificate, trustCertificate } from '../../test/support/servers/certificate.ts';
 import { type Config, loadConfig } from '../base/config.ts';
 import { parseOrigins } from '../base/origins.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createManualClock, flushTasks } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks } from '../../test/support/time/clock.ts';
 import { createAckExtender } from './worker.ts';
 
 test('createAckExtender() extends messages only while they wait', async () => {

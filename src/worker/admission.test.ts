@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { flushTasks } from '../../test/support/clock.ts';
+import { flushTasks } from '../../test/support/time/clock.ts';
 import { type Admission, createAdmission } from './admission.ts';
 
 const never = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type JobFixture, noon, openJobFixture } from '../../test/support/jobs.ts';
+import { type JobFixture, noon, openJobFixture } from '../../test/support/jobs/jobs.ts';
 import type { Clock } from '../base/clock.ts';
 import { createSharedClock } from '../base/shared-clock.ts';
 import { mkta } from '../markets/mkta/index.ts';

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../test/support/jobs/jobs.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
 import { firstWait } from '../store/batches.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createManualClock, flushTasks, type ManualClock } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks, type ManualClock } from '../../test/support/time/clock.ts';
 import { Fault } from '../contract/fault.ts';
 import type { BatchReference } from '../store/batches.ts';
 import type { WorkerEnd, WorkerProcess } from './process.ts';

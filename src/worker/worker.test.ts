@@ -5,7 +5,7 @@ import {
   minFreeBytes,
   openJobFixture,
   variantSoldRequest,
-} from '../../test/support/jobs.ts';
+} from '../../test/support/jobs/jobs.ts';
 import { newId } from '../base/id.ts';
 import { approve } from '../jobs/steps/decide.ts';
 import { mkta } from '../markets/mkta/index.ts';

@@ -37,5 +37,5 @@ test('properties of fast-check take their seed from checkProperty()', () => {
   const paths = linesWith(/\bfc\.(?:assert|check|sample|configureGlobal)\(/).map(
     (line) => line.split(':')[0],
   );
-  expect(paths).toEqual(['test/support/properties.ts']);
+  expect(paths).toEqual(['test/support/run/properties.ts']);
 });

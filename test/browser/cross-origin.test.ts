@@ -7,9 +7,9 @@ import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openPlace, type Place } from '../cli/place.ts';
 import { openTab, type Tab } from '../console/tab.ts';
-import type { TestUser } from '../support/api.ts';
-import { sharedBrowser } from '../support/browser.ts';
-import { root, run } from '../support/service.ts';
+import { sharedBrowser } from '../support/run/browser.ts';
+import type { TestUser } from '../support/service/api.ts';
+import { root, run } from '../support/service/service.ts';
 import { skipped } from './chromium.ts';
 
 /** Program of a page that offers the client and runs a job with it. */

@@ -11,7 +11,7 @@ import { processFolderPrefix } from '../../src/base/process-folder.ts';
 import { profileParent } from '../../src/fetch/browser/launch.ts';
 import { readTreeMemory } from '../../src/fetch/browser/memory.ts';
 import type { Fetcher } from '../../src/fetch/http.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/time/until.ts';
 import { browserFetcher, skipped } from './chromium.ts';
 
 const absent = skipped || (existsSync('/proc/self/cmdline') ? '' : ' (this system has no /proc)');

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startHttpProxy, startSocksProxy } from '../support/proxy.ts';
+import { startHttpProxy, startSocksProxy } from '../support/servers/proxy.ts';
 import { browserFetcher, skipped } from './chromium.ts';
 
 const seen: string[] = [];

@@ -11,7 +11,7 @@ import { createLog } from '../../src/base/log.ts';
 import { processFolderPrefix } from '../../src/base/process-folder.ts';
 import { serveBrowser } from '../../src/fetch/browser/serve.ts';
 import type { Fetcher } from '../../src/fetch/http.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/time/until.ts';
 import { browserFetcher, chromium, skipped } from './chromium.ts';
 
 /** Responses that wait for the end of a test. */

@@ -5,8 +5,8 @@ import {
   openStacks,
   restartableStack,
   type Stack,
-} from '../support/engines.ts';
-import { seedsOf } from '../support/seeds.ts';
+} from '../support/engines/engines.ts';
+import { seedsOf } from '../support/run/seeds.ts';
 import { formatCommand, shortRun } from './options.ts';
 import { runChaos } from './run.ts';
 import { formatTable } from './table.ts';

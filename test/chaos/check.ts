@@ -1,6 +1,6 @@
 import { type GleanerClient, GleanerError } from '../../clients/typescript/index.ts';
 import { type Job, JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
-import type { Deployment } from '../support/deployment.ts';
+import type { Deployment } from '../support/service/deployment.ts';
 import type { Books, KnownJob, Problems } from './account.ts';
 import { checkCredits } from './check-credits.ts';
 import { checkHistory } from './check-history.ts';

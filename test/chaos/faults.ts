@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Engines } from '../support/engines.ts';
+import type { Engines } from '../support/engines/engines.ts';
 
-import type { FaultyProcess } from '../support/restartable.ts';
+import type { FaultyProcess } from '../support/engines/restartable.ts';
 import type { InjectedFault } from './plan.ts';
 import type { FaultTarget } from './targets.ts';
 

@@ -1,5 +1,5 @@
-import { clusterStack } from '../support/cluster-engines.ts';
-import { embedded, restartableStack, type Stack } from '../support/engines.ts';
+import { clusterStack } from '../support/engines/cluster-engines.ts';
+import { embedded, restartableStack, type Stack } from '../support/engines/engines.ts';
 import {
   type ChaosOptions,
   formatCommand,

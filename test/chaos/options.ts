@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { maxSeed } from '../support/seeds.ts';
+import { maxSeed } from '../support/run/seeds.ts';
 
 /** Names of the stacks that the command runs on. */
 export const stackNames = ['embedded', 'distributed', 'cluster'] as const;

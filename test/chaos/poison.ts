@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import type { Origin } from '../../sandbox/origin.ts';
-import { ownerOf } from '../support/process-tree.ts';
+import { ownerOf } from '../support/service/process-tree.ts';
 import { type ChaosWork, variantWork } from './works.ts';
 
 const region = 'my';

@@ -2,12 +2,12 @@ import { createGleanerClient, type GleanerClient } from '../../clients/typescrip
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { type Random, random } from '../../sandbox/random.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { createDeployment, type Deployment, type Layout } from '../support/deployment.ts';
-import type { Engines } from '../support/engines.ts';
-import { listChildren } from '../support/process-tree.ts';
-import { startReceiver, type WebhookReceiver } from '../support/receiver.ts';
-import type { FaultyProcess } from '../support/restartable.ts';
-import { until } from '../support/until.ts';
+import type { Engines } from '../support/engines/engines.ts';
+import type { FaultyProcess } from '../support/engines/restartable.ts';
+import { startReceiver, type WebhookReceiver } from '../support/servers/receiver.ts';
+import { createDeployment, type Deployment, type Layout } from '../support/service/deployment.ts';
+import { listChildren } from '../support/service/process-tree.ts';
+import { until } from '../support/time/until.ts';
 import { type ChaosSubmit, type ChaosUser, createProblems, type Problems } from './account.ts';
 import { check } from './check.ts';
 import { type ClientContext, runCustomer } from './customer.ts';

@@ -1,7 +1,7 @@
-import type { Deployment } from '../support/deployment.ts';
-import type { Engines } from '../support/engines.ts';
-import { type FaultyLink, startLink } from '../support/link.ts';
-import type { FaultyProcess } from '../support/restartable.ts';
+import type { Engines } from '../support/engines/engines.ts';
+import type { FaultyProcess } from '../support/engines/restartable.ts';
+import { type FaultyLink, startLink } from '../support/faults/link.ts';
+import type { Deployment } from '../support/service/deployment.ts';
 import type { EngineName } from './plan.ts';
 
 /** A process that faults affect, with its own network link to each engine. */

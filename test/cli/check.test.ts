@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { runCommand } from '../support/command.ts';
+import { runCommand } from '../support/service/command.ts';
 
 let folder: string;
 let origins: RunningOrigins;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TestUser } from '../support/api.ts';
-import { createShellCommand } from '../support/shell-command.ts';
+import type { TestUser } from '../support/service/api.ts';
+import { createShellCommand } from '../support/service/shell-command.ts';
 import { openPlace, type Place } from './place.ts';
 import { type Ran, runCli, startCli } from './run.ts';
 

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../engines/ports.ts';
-import { runCommand } from '../support/command.ts';
-import { createServiceProcess, type ServiceProcess } from '../support/service.ts';
+import { runCommand } from '../support/service/command.ts';
+import { createServiceProcess, type ServiceProcess } from '../support/service/service.ts';
 
 let folder: string;
 let settings: Record<string, string>;

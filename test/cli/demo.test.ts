@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { shellWord } from '../../src/tools/demo/demo.ts';
-import { poison } from '../support/poison.ts';
-import { root } from '../support/service.ts';
+import { poison } from '../support/service/poison.ts';
+import { root } from '../support/service/service.ts';
 
 test.each(['/data/demo-1/origins.json', '/a b/c', "it's", '', '$HOME `id` "x"', "'\\n"])(
   'shellWord() quotes %j for a shell',

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { poison, poisoned } from '../support/poison.ts';
-import { compileCache, main, root } from '../support/service.ts';
+import { poison, poisoned } from '../support/service/poison.ts';
+import { compileCache, main, root } from '../support/service/service.ts';
 
 const withoutTimes = (text: string) =>
   text.replaceAll('\r', '').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>');

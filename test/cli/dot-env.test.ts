@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runCommand, startCommand } from '../support/command.ts';
+import { runCommand, startCommand } from '../support/service/command.ts';
 
 let folder: string;
 beforeEach(async () => {

@@ -4,8 +4,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TestUser } from '../support/api.ts';
-import { root } from '../support/service.ts';
+import type { TestUser } from '../support/service/api.ts';
+import { root } from '../support/service/service.ts';
 import { openPlace, type Place } from './place.ts';
 
 let place: Place;

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
-import type { TestUser } from '../support/api.ts';
-import { runTracked, submitTracked, waitForChanges } from '../support/tracked-runs.ts';
+import type { TestUser } from '../support/service/api.ts';
+import { runTracked, submitTracked, waitForChanges } from '../support/service/tracked-runs.ts';
 import { openPlace, type Place } from './place.ts';
 import { runCli } from './run.ts';
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCommand } from '../support/command.ts';
-import { embedded, openStacks, restartableStack } from '../support/engines.ts';
-import { createServiceProcess } from '../support/service.ts';
-import { until } from '../support/until.ts';
+import { embedded, openStacks, restartableStack } from '../support/engines/engines.ts';
+import { runCommand } from '../support/service/command.ts';
+import { createServiceProcess } from '../support/service/service.ts';
+import { until } from '../support/time/until.ts';
 
 const opened = await openStacks([embedded, restartableStack]);
 const message =

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { origins } from '../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { createApi, type TestApi } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
+import { createApi, type TestApi } from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
 
 /** A service on fake marketplaces, and a folder for its user. */
 export interface Place {

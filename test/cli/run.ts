@@ -1,5 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { runCommand, startCommand } from '../support/command.ts';
+import { runCommand, startCommand } from '../support/service/command.ts';
 import type { Place } from './place.ts';
 
 /** Result of a run of the command line. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TestUser } from '../support/api.ts';
-import { startReceiver, type WebhookReceiver } from '../support/receiver.ts';
+import { startReceiver, type WebhookReceiver } from '../support/servers/receiver.ts';
+import type { TestUser } from '../support/service/api.ts';
 import { openPlace, type Place } from './place.ts';
 import { runCli } from './run.ts';
 

@@ -5,7 +5,7 @@ import { services } from '../../src/contract/services.ts';
 import { resolveJobTypes } from '../../src/jobs/job-types.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { markets } from '../../src/markets/list.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/time/until.ts';
 import { type RestResponse, referenceForm, sendRest } from './rest.ts';
 import { openStage, type Stage } from './stage.ts';
 import type { CallerName, Request } from './table.ts';

@@ -3,10 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { origins } from '../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { freePort } from '../engines/ports.ts';
-import { createApi, sendJson, type TestApi, type TestUser } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { createServiceInProcess, httpUrl, type ServiceProcess } from '../support/service.ts';
-import { slack } from '../support/until.ts';
+import { createApi, sendJson, type TestApi, type TestUser } from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import {
+  createServiceInProcess,
+  httpUrl,
+  type ServiceProcess,
+} from '../support/service/service.ts';
+import { slack } from '../support/time/until.ts';
 import { aSchedule } from './bodies.ts';
 
 // Features for the convenience of clients, on the service in one process and through a separate

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createApi, sendJson, type TestApi, type TestUser } from '../support/api.ts';
+import { createApi, sendJson, type TestApi, type TestUser } from '../support/service/api.ts';
 import { referenceForm, sendRest } from './rest.ts';
 import { createRpcCaller, messageOf } from './rpc.ts';
 import { openStage, type Stage } from './stage.ts';

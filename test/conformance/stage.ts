@@ -1,9 +1,9 @@
 import { origins } from '../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { createApi, sendJson, type TestApi, type TestUser } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { until } from '../support/until.ts';
+import { startReceiver } from '../support/servers/receiver.ts';
+import { createApi, sendJson, type TestApi, type TestUser } from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { until } from '../support/time/until.ts';
 import { aSchedule, poorCredits } from './bodies.ts';
 import { sendRest } from './rest.ts';
 import type { CallerName, Marketplace, Prepared } from './table.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { freePort } from '../engines/ports.ts';
-import { watchJob } from '../support/api.ts';
-import { createServiceProcess } from '../support/service.ts';
+import { watchJob } from '../support/service/api.ts';
+import { createServiceProcess } from '../support/service/service.ts';
 import { useConsole } from './suite.ts';
 import { click, clickInDialog, clickInRow, fill, signIn, waitForText } from './tab.ts';
 

@@ -2,8 +2,8 @@
 import { buildConsole } from '../../deploy/console.mjs';
 import { origins } from '../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { createApi, type TestApi } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
+import { createApi, type TestApi } from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 /** Service with the built console and fake marketplaces. */

@@ -4,8 +4,8 @@ import { brotliCompressSync } from 'node:zlib';
 import type { Page } from 'puppeteer-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
-import { type TestUser, watchJob } from '../support/api.ts';
-import { root } from '../support/service.ts';
+import { type TestUser, watchJob } from '../support/service/api.ts';
+import { root } from '../support/service/service.ts';
 import { useConsole } from './suite.ts';
 import { enterSession, named, openTab, type Tab, waitForLoaded, waitForText } from './tab.ts';
 

@@ -1,5 +1,5 @@
-import type { TestUser } from '../support/api.ts';
-import { until } from '../support/until.ts';
+import type { TestUser } from '../support/service/api.ts';
+import { until } from '../support/time/until.ts';
 import type { ConsoleEnvironment } from './environment.ts';
 
 /** Body of a submission of variants. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
-import { watchJob } from '../support/api.ts';
+import { watchJob } from '../support/service/api.ts';
 import { bodyText, useConsole } from './suite.ts';
 import { click, clickInDialog, fill, waitForText } from './tab.ts';
 

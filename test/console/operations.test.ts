@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/time/until.ts';
 import { useConsole } from './suite.ts';
 import { click, clickInDialog, fill, waitForText } from './tab.ts';
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
-import { slack } from '../support/until.ts';
+import { slack } from '../support/time/until.ts';
 import { type ConsoleEnvironment, sharedConsole } from './environment.ts';
 import { pageVisits } from './pages.ts';
 import { type Seed, seed } from './seed.ts';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Page } from 'puppeteer-core';
 import { describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
-import { watchJob } from '../support/api.ts';
-import { until } from '../support/until.ts';
+import { watchJob } from '../support/service/api.ts';
+import { until } from '../support/time/until.ts';
 import { bodyText, useConsole } from './suite.ts';
 import { click, fill, waitForText } from './tab.ts';
 

@@ -1,7 +1,7 @@
 import { demoJobs } from '../../src/tools/demo/jobs.ts';
-import { sendJson, type TestUser } from '../support/api.ts';
-import { brokenRule } from '../support/hold.ts';
-import { until } from '../support/until.ts';
+import { sendJson, type TestUser } from '../support/service/api.ts';
+import { brokenRule } from '../support/service/hold.ts';
+import { until } from '../support/time/until.ts';
 import type { ConsoleEnvironment } from './environment.ts';
 import { runVariants, type VariantRequest } from './held-job.ts';
 

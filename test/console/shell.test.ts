@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { comments } from '../../gen/comments.ts';
 import { chromium, skipped } from '../browser/chromium.ts';
-import { root } from '../support/service.ts';
+import { root } from '../support/service/service.ts';
 import { useConsole } from './suite.ts';
 import { click, fill, named, openTab, signIn, waitForText } from './tab.ts';
 

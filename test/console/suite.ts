@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
-import type { TestUser } from '../support/api.ts';
-import { until } from '../support/until.ts';
+import type { TestUser } from '../support/service/api.ts';
+import { until } from '../support/time/until.ts';
 import { type ConsoleEnvironment, sharedConsole } from './environment.ts';
 import { enterSession, leaveBrowser, openBrowser, openTab, openTabIn, type Tab } from './tab.ts';
 

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
 import { signInWith } from '../sessions/fixture.ts';
-import { sharedBrowser } from '../support/browser.ts';
-import { slack } from '../support/until.ts';
+import { sharedBrowser } from '../support/run/browser.ts';
+import { slack } from '../support/time/until.ts';
 
 /** Browser tab that records page errors. */
 export interface Tab {

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { root } from '../support/service.ts';
-import { createShellCommand, type ShellCommand } from '../support/shell-command.ts';
+import { root } from '../support/service/service.ts';
+import { createShellCommand, type ShellCommand } from '../support/service/shell-command.ts';
 import { parseExamples, runShell, type Variables } from './example.ts';
 import { type Place, startPlace } from './place.ts';
 

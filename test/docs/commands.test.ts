@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { root } from '../support/service.ts';
+import { root } from '../support/service/service.ts';
 import { githubFiles, trackedFiles } from './existence/page.ts';
 import { createDocumentedProgram } from './program.ts';
 

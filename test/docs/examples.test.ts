@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { root } from '../support/service.ts';
+import { root } from '../support/service/service.ts';
 import { differences, parseExamples, remember, runExample, runShell } from './example.ts';
 import { type Place, startPlace } from './place.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { root } from '../support/service.ts';
+import { root } from '../support/service/service.ts';
 
 const pages = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' })
   .trim()

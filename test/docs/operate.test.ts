@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { settings } from '../../src/base/settings.ts';
 import { freePort } from '../engines/ports.ts';
-import { createApi } from '../support/api.ts';
-import { runCommand } from '../support/command.ts';
-import { createServiceProcess, root } from '../support/service.ts';
+import { createApi } from '../support/service/api.ts';
+import { runCommand } from '../support/service/command.ts';
+import { createServiceProcess, root } from '../support/service/service.ts';
 import { runShell } from './example.ts';
 
 const operatePage = readFileSync(join(root, 'docs/operate.md'), 'utf8');

@@ -1,8 +1,8 @@
 import { origins } from '../../sandbox/list.ts';
 import { startOrigins } from '../../sandbox/server.ts';
-import { createApi } from '../support/api.ts';
-import { createDeployment } from '../support/deployment.ts';
-import { type Engines, embedded } from '../support/engines.ts';
+import { type Engines, embedded } from '../support/engines/engines.ts';
+import { createApi } from '../support/service/api.ts';
+import { createDeployment } from '../support/service/deployment.ts';
 import type { Variables } from './example.ts';
 
 /** A service on fake marketplaces, and the variables of a reader of the documentation. */

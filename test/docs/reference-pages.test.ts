@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commandsPage, marketplacesPage, settingsPage } from '../../deploy/reference-pages.ts';
-import { root } from '../support/service.ts';
+import { root } from '../support/service/service.ts';
 
 test.each<[string, () => string | Promise<string>]>([
   ['commands.md', commandsPage],

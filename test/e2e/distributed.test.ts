@@ -1,4 +1,4 @@
-import { stacks } from '../support/engines.ts';
+import { stacks } from '../support/engines/engines.ts';
 import { endToEnd } from './suite.ts';
 
 await endToEnd(stacks.find(({ distributed }) => distributed)!);

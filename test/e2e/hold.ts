@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
-import { type TestUser, variantSold, watchJob } from '../support/api.ts';
-import { brokenRule } from '../support/hold.ts';
+import { type TestUser, variantSold, watchJob } from '../support/service/api.ts';
+import { brokenRule } from '../support/service/hold.ts';
 import type { Place } from './place.ts';
 
 const workMs = 45_000;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
-import { submitItems, watchJob } from '../support/api.ts';
-import { until } from '../support/until.ts';
+import { submitItems, watchJob } from '../support/service/api.ts';
+import { until } from '../support/time/until.ts';
 import type { Place } from './place.ts';
 
 /** Processes send a heartbeat every ten seconds. */

@@ -1,5 +1,5 @@
-import type { TestApi } from '../support/api.ts';
-import type { Deployment } from '../support/deployment.ts';
+import type { TestApi } from '../support/service/api.ts';
+import type { Deployment } from '../support/service/deployment.ts';
 
 /** The deployment of a suite and its client, available once the processes have started. */
 export interface Place {

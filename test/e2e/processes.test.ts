@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mktb } from '../../sandbox/mktb/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { createApi, sendJson, type TestApi, type TestUser } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { openStacks, restartableStack } from '../support/engines.ts';
-import { until } from '../support/until.ts';
+import { openStacks, restartableStack } from '../support/engines/engines.ts';
+import { createApi, sendJson, type TestApi, type TestUser } from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { until } from '../support/time/until.ts';
 
 const requestsPerSecond = 20;
 const sharedMs = 60_000;

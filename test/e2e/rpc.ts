@@ -3,9 +3,9 @@ import { status as codes, type ServiceError } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { newId } from '../../src/base/id.ts';
-import { sendJson } from '../support/api.ts';
-import { createGrpcClient, type GrpcClient, readFault } from '../support/grpc.ts';
-import { root, run } from '../support/service.ts';
+import { createGrpcClient, type GrpcClient, readFault } from '../support/rpc/grpc.ts';
+import { sendJson } from '../support/service/api.ts';
+import { root, run } from '../support/service/service.ts';
 import type { Place } from './place.ts';
 
 const mkta = 'gleaner.mkta.v1.MktaService';

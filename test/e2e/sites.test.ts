@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { sites as origin } from '../../sandbox/sites/index.ts';
 import { fakeProduct } from '../../sandbox/sites/products.ts';
-import { createApi, sendJson, type TestApi, type TestUser } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { openStacks, stacks } from '../support/engines.ts';
-import { until } from '../support/until.ts';
+import { openStacks, stacks } from '../support/engines/engines.ts';
+import { createApi, sendJson, type TestApi, type TestUser } from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { until } from '../support/time/until.ts';
 
 describe.each(await openStacks(stacks))('declared sites, $title', ({ distributed, engines }) => {
   let origins: RunningOrigins;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { createApi, type TestUser, variantSold, watchJob } from '../support/api.ts';
-import { createDeployment } from '../support/deployment.ts';
-import { openStacks, type Stack } from '../support/engines.ts';
+import { openStacks, type Stack } from '../support/engines/engines.ts';
+import { createApi, type TestUser, variantSold, watchJob } from '../support/service/api.ts';
+import { createDeployment } from '../support/service/deployment.ts';
 import { holdCases } from './hold.ts';
 import { operationsCases } from './operations.ts';
 import type { Place } from './place.ts';

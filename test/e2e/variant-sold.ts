@@ -9,8 +9,8 @@ import {
   type VariantSoldItem,
   variantSold,
   watchJob,
-} from '../support/api.ts';
-import { until } from '../support/until.ts';
+} from '../support/service/api.ts';
+import { until } from '../support/time/until.ts';
 import type { Place } from './place.ts';
 
 const workMs = 45_000;

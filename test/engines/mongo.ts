@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { MongoClient } from 'mongodb';
-import { slack } from '../support/until.ts';
+import { slack } from '../support/time/until.ts';
 import { engineCache, findEngine, findProgram, type MissingEngine } from './missing.ts';
 import { type RunningProgram, startProgram } from './program.ts';
 import { isRun, shareEngine } from './share.ts';

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { root } from '../support/service.ts';
+import { root } from '../support/service/service.ts';
 
 /** Result of a command. It is unfinished if it was stopped. */
 export interface CommandOutcome {

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { maxSeed } from '../support/seeds.ts';
+import { maxSeed } from '../support/run/seeds.ts';
 import { type CommandOutcome, runCommandLine } from './child.ts';
 import { type ExploreOptions, parseOptions, usage } from './options.ts';
 import { scheduleRuns, type Turn } from './schedule.ts';
@@ -24,7 +24,9 @@ function printFailure({ search, seed }: Turn<Search>, command: string, output: s
   print(lines.map((line) => `  | ${line}`).join('\n'));
   print(`FAILED ${search.name}, seed ${seed}`);
   print(`  To repeat it: ${command}`);
-  print(`  Once it is fixed, add the failed seed to '${search.name}' in test/support/seeds.ts,`);
+  print(
+    `  Once it is fixed, add the failed seed to '${search.name}' in test/support/run/seeds.ts,`,
+  );
   print('  with a comment that says what it found.');
 }
 

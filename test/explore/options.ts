@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { parseCount, parseStacks, type StackName } from '../chaos/options.ts';
-import { parseSeed } from '../support/seeds.ts';
+import { parseSeed } from '../support/run/seeds.ts';
 
 /** Options of a run. */
 export interface ExploreOptions {

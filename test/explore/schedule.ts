@@ -1,5 +1,5 @@
 import { random } from '../../sandbox/random.ts';
-import { maxSeed } from '../support/seeds.ts';
+import { maxSeed } from '../support/run/seeds.ts';
 import type { Search } from './searches.ts';
 
 /** The parts of a search that decide when it runs. */

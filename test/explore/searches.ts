@@ -3,10 +3,10 @@ import { join, sep } from 'node:path';
 import { formatCommand, type StackName, shortRun } from '../chaos/options.ts';
 import type { MissingEngine } from '../engines/missing.ts';
 import { findMongo } from '../engines/mongo.ts';
-import { clusterStack } from '../support/cluster-engines.ts';
-import { restartableStack } from '../support/engines.ts';
-import { formatSeedCommand, type SearchName } from '../support/seeds.ts';
-import { root } from '../support/service.ts';
+import { clusterStack } from '../support/engines/cluster-engines.ts';
+import { restartableStack } from '../support/engines/engines.ts';
+import { formatSeedCommand, type SearchName } from '../support/run/seeds.ts';
+import { root } from '../support/service/service.ts';
 import { isSchemathesisInstalled } from '../system/schemathesis/tool.ts';
 
 /** A test that depends on a seed. */

@@ -15,12 +15,12 @@ import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { freePort } from '../engines/ports.ts';
 import { scrape, sumOf } from '../observability/place.ts';
-import { createApi, submitItems, variantSold, watchJob } from '../support/api.ts';
-import { runCommand } from '../support/command.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { embedded, openStacks } from '../support/engines.ts';
-import { root, run } from '../support/service.ts';
-import { until } from '../support/until.ts';
+import { embedded, openStacks } from '../support/engines/engines.ts';
+import { createApi, submitItems, variantSold, watchJob } from '../support/service/api.ts';
+import { runCommand } from '../support/service/command.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { root, run } from '../support/service/service.ts';
+import { until } from '../support/time/until.ts';
 
 const units = 300;
 const steps = ['database', 'file', 'files', 'secrets', 'manifest'] as const;

@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { findEngine } from '../engines/missing.ts';
-import { createApi, runPlainJob, type TestApi, type TestUser } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { embedded } from '../support/engines.ts';
-import { createSteppedClock } from '../support/stepped-clock.ts';
-import { until } from '../support/until.ts';
+import { embedded } from '../support/engines/engines.ts';
+import { createApi, runPlainJob, type TestApi, type TestUser } from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { createSteppedClock } from '../support/time/stepped-clock.ts';
+import { until } from '../support/time/until.ts';
 
 const clock = await findEngine(createSteppedClock());
 

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { createApi, sendJson, submitItems, variantSold, watchJob } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { openStacks, stacks } from '../support/engines.ts';
-import { until } from '../support/until.ts';
+import { openStacks, stacks } from '../support/engines/engines.ts';
+import { createApi, sendJson, submitItems, variantSold, watchJob } from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { until } from '../support/time/until.ts';
 
 let origins: RunningOrigins;
 beforeAll(async () => {

@@ -4,10 +4,10 @@ import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { findEngine } from '../engines/missing.ts';
 import { startMongo } from '../engines/mongo.ts';
 import { findNats, type RunningNats, startNats } from '../engines/nats.ts';
-import { createApi, runPlainJob, type TestApi, type TestUser } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { createClockFile } from '../support/stepped-clock.ts';
-import { until } from '../support/until.ts';
+import { createApi, runPlainJob, type TestApi, type TestUser } from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { createClockFile } from '../support/time/stepped-clock.ts';
+import { until } from '../support/time/until.ts';
 
 /** Seconds by which the clock of the engine is ahead. */
 const clock = await createClockFile('0');

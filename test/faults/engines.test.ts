@@ -3,12 +3,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { type ApiResponse, createApi, sendJson, type TestApi, watchJob } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { openStacks, restartableStackWithS3 } from '../support/engines.ts';
-import { checkLargeJob, countEndedItems, startLargeJob } from '../support/large-job.ts';
-import type { RestartableEngine } from '../support/restartable.ts';
-import { until } from '../support/until.ts';
+import { openStacks, restartableStackWithS3 } from '../support/engines/engines.ts';
+import type { RestartableEngine } from '../support/engines/restartable.ts';
+import {
+  type ApiResponse,
+  createApi,
+  sendJson,
+  type TestApi,
+  watchJob,
+} from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { checkLargeJob, countEndedItems, startLargeJob } from '../support/service/large-job.ts';
+import { until } from '../support/time/until.ts';
 
 const [opened] = await openStacks([restartableStackWithS3]);
 const engines = opened!.engines!;

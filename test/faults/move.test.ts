@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
+import { embedded, openStacks, restartableStackWithS3 } from '../support/engines/engines.ts';
 import {
   createApi,
   submitItems,
@@ -13,12 +14,11 @@ import {
   type TestUser,
   variantSold,
   watchJob,
-} from '../support/api.ts';
-import { runCommand } from '../support/command.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { embedded, openStacks, restartableStackWithS3 } from '../support/engines.ts';
-import { root, run } from '../support/service.ts';
-import { until } from '../support/until.ts';
+} from '../support/service/api.ts';
+import { runCommand } from '../support/service/command.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { root, run } from '../support/service/service.ts';
+import { until } from '../support/time/until.ts';
 
 const units = 300;
 const steps = ['begin', 'file', 'users', 'batches', 'verified'] as const;

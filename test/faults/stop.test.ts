@@ -11,11 +11,17 @@ import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { loadConfig } from '../../src/base/config.ts';
 import { openStore } from '../../src/stack/stack.ts';
 import { freePort } from '../engines/ports.ts';
-import { createApi, submitItems, type TestApi, variantSold, watchJob } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { openStacks, stacks } from '../support/engines.ts';
-import { createServiceProcess, httpUrl, root } from '../support/service.ts';
-import { until, withTimeout } from '../support/until.ts';
+import { openStacks, stacks } from '../support/engines/engines.ts';
+import {
+  createApi,
+  submitItems,
+  type TestApi,
+  variantSold,
+  watchJob,
+} from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { createServiceProcess, httpUrl, root } from '../support/service/service.ts';
+import { until, withTimeout } from '../support/time/until.ts';
 
 let origins: RunningOrigins;
 beforeAll(async () => {

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { findProgram } from '../engines/missing.ts';
 import { freePort } from '../engines/ports.ts';
-import { createApi } from '../support/api.ts';
-import { main, root } from '../support/service.ts';
-import { until } from '../support/until.ts';
+import { createApi } from '../support/service/api.ts';
+import { main, root } from '../support/service/service.ts';
+import { until } from '../support/time/until.ts';
 
 const operatorKey = 'operator-of-a-terminal-test';
 

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { productPage } from '../../sandbox/mkta/product-page.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { distributedStacks, type Engines, openStacks, stacks } from '../support/engines.ts';
+import { distributedStacks, type Engines, openStacks, stacks } from '../support/engines/engines.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
 
 const [embedded] = await openStacks(stacks.filter(({ distributed }) => !distributed));
 

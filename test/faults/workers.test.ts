@@ -1,11 +1,11 @@
 import type { Server } from 'node:http';
 import { setInterval } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createApi, submitItems, type TestApi, watchJob } from '../support/api.ts';
-import type { Deployment } from '../support/deployment.ts';
-import { checkLargeJob, startLargeJob } from '../support/large-job.ts';
-import { listChildren, runs } from '../support/process-tree.ts';
-import { until } from '../support/until.ts';
+import { createApi, submitItems, type TestApi, watchJob } from '../support/service/api.ts';
+import type { Deployment } from '../support/service/deployment.ts';
+import { checkLargeJob, startLargeJob } from '../support/service/large-job.ts';
+import { listChildren, runs } from '../support/service/process-tree.ts';
+import { until } from '../support/time/until.ts';
 import { deployWorkers, openedStacks, startProductOrigin } from './worker-processes.ts';
 
 /** Requests the readiness of a service repeatedly, and collects the responses other than 200. */

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSandboxFixture, type SandboxFixture } from '../sandbox/fixture.ts';
-import { type Engines, embedded } from '../support/engines.ts';
+import { type Engines, embedded } from '../support/engines/engines.ts';
 
 let fixture: SandboxFixture;
 let url: string;

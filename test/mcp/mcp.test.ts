@@ -6,8 +6,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCli } from '../../src/cli/run.ts';
 import { openSandboxFixture, type SandboxFixture } from '../sandbox/fixture.ts';
-import { type Engines, embedded } from '../support/engines.ts';
-import { main } from '../support/service.ts';
+import { type Engines, embedded } from '../support/engines/engines.ts';
+import { main } from '../support/service/service.ts';
 
 let fixture: SandboxFixture;
 beforeAll(async () => {

@@ -6,10 +6,10 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { origins as fakeOrigins } from '../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { createApi, type TestApi, type TestUser } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { openStacks, stacks } from '../support/engines.ts';
-import { until } from '../support/until.ts';
+import { openStacks, stacks } from '../support/engines/engines.ts';
+import { createApi, type TestApi, type TestUser } from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { until } from '../support/time/until.ts';
 import { sendModern } from './modern.ts';
 
 const pages = (...digits: string[]) => ({

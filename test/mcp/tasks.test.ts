@@ -3,9 +3,9 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCli } from '../../src/cli/run.ts';
 import { openSandboxFixture, type SandboxFixture } from '../sandbox/fixture.ts';
-import type { TestUser } from '../support/api.ts';
-import { type Engines, embedded } from '../support/engines.ts';
-import { until } from '../support/until.ts';
+import { type Engines, embedded } from '../support/engines/engines.ts';
+import type { TestUser } from '../support/service/api.ts';
+import { until } from '../support/time/until.ts';
 import {
   type ModernResponse,
   modernMessage,

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newSecret, signatureHeaders } from '../../src/notify/webhook.ts';
 import { createPoster } from '../../src/outbound/post.ts';
 import { freePort } from '../engines/ports.ts';
-import { root } from '../support/service.ts';
-import { until } from '../support/until.ts';
+import { root } from '../support/service/service.ts';
+import { until } from '../support/time/until.ts';
 
 const page = readFileSync(join(root, 'docs/delivery.md'), 'utf8');
 const programOf = (language: string) =>

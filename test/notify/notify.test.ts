@@ -4,12 +4,22 @@ import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { newSecret } from '../../src/notify/webhook.ts';
-import { createApi, sendJson, submitItems, type TestApi, variantSold } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { openStacks, stacks } from '../support/engines.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
-import { type ReceivedMessage, startReceiver, type WebhookReceiver } from '../support/receiver.ts';
-import { until, withTimeout } from '../support/until.ts';
+import { openStacks, stacks } from '../support/engines/engines.ts';
+import { type MailServer, startMailServer } from '../support/servers/mail-server.ts';
+import {
+  type ReceivedMessage,
+  startReceiver,
+  type WebhookReceiver,
+} from '../support/servers/receiver.ts';
+import {
+  createApi,
+  sendJson,
+  submitItems,
+  type TestApi,
+  variantSold,
+} from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { until, withTimeout } from '../support/time/until.ts';
 
 const secret = newSecret();
 const timeout = { withinMs: 30_000 };

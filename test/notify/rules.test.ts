@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { createApi, type TestApi } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { openStacks, stacks } from '../support/engines.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
-import { runTracked } from '../support/tracked-runs.ts';
-import { until } from '../support/until.ts';
+import { openStacks, stacks } from '../support/engines/engines.ts';
+import { type MailServer, startMailServer } from '../support/servers/mail-server.ts';
+import { createApi, type TestApi } from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { runTracked } from '../support/service/tracked-runs.ts';
+import { until } from '../support/time/until.ts';
 
 const withinMs = 30_000;
 const [lamp, chair, table] = plainIds(3).map(String) as [string, string, string];

@@ -19,8 +19,8 @@ import {
 import type { GaugeReaders, Metrics } from '../../src/telemetry/metrics.ts';
 import { openTelemetry } from '../../src/telemetry/telemetry.ts';
 import { findProgram } from '../engines/missing.ts';
-import { root } from '../support/service.ts';
-import { until } from '../support/until.ts';
+import { root } from '../support/service/service.ts';
+import { until } from '../support/time/until.ts';
 import { namesOf, scrape } from './place.ts';
 
 const folder = join(root, 'deploy/observability');

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { freePort } from '../engines/ports.ts';
-import { createServiceProcess, type ServiceProcess } from '../support/service.ts';
-import { until } from '../support/until.ts';
+import { createServiceProcess, type ServiceProcess } from '../support/service/service.ts';
+import { until } from '../support/time/until.ts';
 import { scrape, sumOf } from './place.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gleaner-gateway-'));

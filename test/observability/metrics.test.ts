@@ -3,10 +3,16 @@ import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { freePort } from '../engines/ports.ts';
-import { createApi, submitItems, type TestApi, type TestUser, watchJob } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { type OpenedStack, openStacks, stacks } from '../support/engines.ts';
-import { until } from '../support/until.ts';
+import { type OpenedStack, openStacks, stacks } from '../support/engines/engines.ts';
+import {
+  createApi,
+  submitItems,
+  type TestApi,
+  type TestUser,
+  watchJob,
+} from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { until } from '../support/time/until.ts';
 import { namesOf, type Scrape, scrape, sumOf } from './place.ts';
 
 const opened: OpenedStack[] = await openStacks(stacks);

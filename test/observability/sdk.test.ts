@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { freePort } from '../engines/ports.ts';
-import { root, run } from '../support/service.ts';
+import { root, run } from '../support/service/service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gleaner-sdk-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -4,11 +4,17 @@ import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { freePort } from '../engines/ports.ts';
-import { createApi, submitItems, type TestApi, type TestUser, watchJob } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { type OpenedStack, openStacks, stacks } from '../support/engines.ts';
-import { createServiceProcess, httpUrl, type ServiceProcess } from '../support/service.ts';
-import { until } from '../support/until.ts';
+import { type OpenedStack, openStacks, stacks } from '../support/engines/engines.ts';
+import {
+  createApi,
+  submitItems,
+  type TestApi,
+  type TestUser,
+  watchJob,
+} from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { createServiceProcess, httpUrl, type ServiceProcess } from '../support/service/service.ts';
+import { until } from '../support/time/until.ts';
 import { type Collector, type ReceivedSpan, startCollector } from './collector.ts';
 
 const opened: OpenedStack[] = await openStacks(stacks);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createApi, type TestApi } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { openStacks, stacks } from '../support/engines.ts';
-import { formatSeedCommand, seedsOf } from '../support/seeds.ts';
+import { openStacks, stacks } from '../support/engines/engines.ts';
+import { formatSeedCommand, seedsOf } from '../support/run/seeds.ts';
+import { createApi, type TestApi } from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
 import { runOracle } from './run.ts';
 import { type Shop, startShop } from './shop.ts';
 

@@ -1,5 +1,5 @@
-import type { TestApi } from '../support/api.ts';
-import { until } from '../support/until.ts';
+import type { TestApi } from '../support/service/api.ts';
+import { until } from '../support/time/until.ts';
 import {
   type ExpectedChanges,
   HistoryModel,

@@ -1,5 +1,5 @@
-import type { TestApi, TestUser } from '../support/api.ts';
-import { until } from '../support/until.ts';
+import type { TestApi, TestUser } from '../support/service/api.ts';
+import { until } from '../support/time/until.ts';
 import type { Shop } from './shop.ts';
 
 /** A job as the test follows it. */

@@ -6,7 +6,7 @@ import { createOwners } from '../../src/queue/owners.ts';
 import { ownersOf } from '../../src/stack/places.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { wrapMethods } from '../../src/store/wrap.ts';
-import { createManualClock, type ManualClock } from '../support/clock.ts';
+import { createManualClock, type ManualClock } from '../support/time/clock.ts';
 
 const start = 1_000_000_000_000;
 const warmUpMs = 4_000;

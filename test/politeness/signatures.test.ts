@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { createApi, submitItems, watchJob } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { openStacks, stacks } from '../support/engines.ts';
-import { type PublicJwk, verifyMessage } from '../support/message-signature.ts';
+import { openStacks, stacks } from '../support/engines/engines.ts';
+import { type PublicJwk, verifyMessage } from '../support/servers/message-signature.ts';
+import { createApi, submitItems, watchJob } from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
 
 const agent = 'https://gleaner.example';
 const directoryPath = '/.well-known/http-message-signatures-directory';

@@ -9,7 +9,7 @@ import { createOriginScheduler, type OriginScheduler } from '../../src/fetch/ori
 import { policyOfMarket } from '../../src/markets/defaults.ts';
 import { mktf } from '../../src/markets/mktf/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { type RunningProxy, startHttpProxy } from '../support/proxy.ts';
+import { type RunningProxy, startHttpProxy } from '../support/servers/proxy.ts';
 import { type InternalServer, type Site, startInternalServer, startSite } from './site.ts';
 
 /**

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
+import { embedded } from '../support/engines/engines.ts';
 import {
   createApi,
   submitItems,
   type TestApi,
   type TestUser,
   variantSold,
-} from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { embedded } from '../support/engines.ts';
-import { until } from '../support/until.ts';
+} from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { until } from '../support/time/until.ts';
 
 /** Requests that a port of the deployment serves at a time. */
 const capacity = 40;

@@ -2,10 +2,10 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import zlib from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createApi, type TestApi, type TestUser } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { embedded } from '../support/engines.ts';
-import { until } from '../support/until.ts';
+import { embedded } from '../support/engines/engines.ts';
+import { createApi, type TestApi, type TestUser } from '../support/service/api.ts';
+import { createDeployment, type Deployment } from '../support/service/deployment.ts';
+import { until } from '../support/time/until.ts';
 
 /*
  * A process with a heap of 256 MB reads eight stores at once. Each page has 5.9 MB, just below the

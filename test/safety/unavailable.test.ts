@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { sendJson } from '../support/api.ts';
-import { openRpcFixture, type RpcFixture } from '../support/rpc-fixture.ts';
+import { openRpcFixture, type RpcFixture } from '../support/rpc/rpc-fixture.ts';
+import { sendJson } from '../support/service/api.ts';
 
 let stage: RpcFixture;
 afterEach(() => stage.close());

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
 import { Fault, type FaultCode } from '../../src/contract/fault.ts';
 import type { Market } from '../../src/markets/market.ts';
-import { createTestMarket } from '../support/market.ts';
+import { createTestMarket } from '../support/pages/market.ts';
 import { bodyOf, type Sample } from './manifest.ts';
 import { runSample } from './run.ts';
 

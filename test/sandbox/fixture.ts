@@ -1,19 +1,19 @@
 import { origins as fakeOrigins } from '../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
+import type { Engines } from '../support/engines/engines.ts';
 import {
   type ApiResponse,
   createApi,
   sendJson,
   type TestApi,
   type TestUser,
-} from '../support/api.ts';
+} from '../support/service/api.ts';
 import {
   createDeployment,
   type Deployment,
   type DeploymentOptions,
-} from '../support/deployment.ts';
-import type { Engines } from '../support/engines.ts';
-import { until } from '../support/until.ts';
+} from '../support/service/deployment.ts';
+import { until } from '../support/time/until.ts';
 
 /** A service with live origins, which count requests, and a user with a live and a test key. */
 export interface SandboxFixture {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Engines, embedded } from '../support/engines.ts';
-import { until } from '../support/until.ts';
+import { type Engines, embedded } from '../support/engines/engines.ts';
+import { until } from '../support/time/until.ts';
 import { openSandboxFixture, type SandboxFixture } from './fixture.ts';
 
 const path = '/v1/mktb/pdp/bulk/submit';

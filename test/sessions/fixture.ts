@@ -14,7 +14,7 @@ import { deriveLinkSecrets } from '../../src/links/secrets.ts';
 import { aUser } from '../../src/store/conformance/samples.ts';
 import type { Role } from '../../src/store/documents.ts';
 import type { Store } from '../../src/store/store.ts';
-import { type JobFixture, openJobFixture } from '../support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../support/jobs/jobs.ts';
 
 /** A gateway over a core in the same process, or over the core of another one. */
 export type Edge = 'api' | 'gateway';

@@ -21,7 +21,7 @@ import { rejectInvalidTransitions } from '../../src/store/wrap.ts';
 import { shareOf } from '../../src/sweep/share.ts';
 import { sweepForever } from '../../src/sweep/sweep.ts';
 import { startWorker } from '../../src/worker/worker.ts';
-import { jobSettings } from '../support/job-settings.ts';
+import { jobSettings } from '../support/jobs/job-settings.ts';
 import type { Broker } from './broker.ts';
 import {
   createPages,

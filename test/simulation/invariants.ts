@@ -6,7 +6,7 @@ import { batchFile } from '../../src/kinds/variant-sold/index.ts';
 import type { Batch, Outcome, Unit } from '../../src/store/batches.ts';
 import type { Job, LedgerEntry, StoredFile } from '../../src/store/documents.ts';
 import type { Store } from '../../src/store/store.ts';
-import { contextWith } from '../support/context.ts';
+import { contextWith } from '../support/jobs/context.ts';
 import { jobTypes } from './actors.ts';
 import type { History, IntendedJob } from './clients.ts';
 import { checkHistories } from './histories.ts';

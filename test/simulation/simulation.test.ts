@@ -3,7 +3,7 @@ import { openMongoStore } from '../../src/store/mongo/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { MissingEngine } from '../engines/missing.ts';
 import { type FoundMongo, findMongo } from '../engines/mongo.ts';
-import { isSeedReplaced, seedsOf } from '../support/seeds.ts';
+import { isSeedReplaced, seedsOf } from '../support/run/seeds.ts';
 import { brokenStores, revealDefect, seedsOfDefects } from './broken-stores.ts';
 import { simulate } from './run.ts';
 import { type RarePath, rarePaths } from './world.ts';

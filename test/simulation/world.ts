@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Random, random } from '../../sandbox/random.ts';
 import type { ClockRecord } from '../../src/base/shared-clock.ts';
-import { createMemoryClockRecord } from '../support/clock.ts';
+import { createMemoryClockRecord } from '../support/time/clock.ts';
 import { drawRates, type FaultRates, noFaults } from './faults.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { formatParameters, shortRun } from '../chaos/options.ts';
 import { findEngine } from '../engines/missing.ts';
-import { clusterStack } from '../support/cluster-engines.ts';
-import { seedsOf } from '../support/seeds.ts';
-import { root, run } from '../support/service.ts';
+import { clusterStack } from '../support/engines/cluster-engines.ts';
+import { seedsOf } from '../support/run/seeds.ts';
+import { root, run } from '../support/service/service.ts';
 
 const { MONGODB_TEST_URI: second, HOME = '', VITEST_POOL_ID = '' } = process.env;
 const engines = await findEngine(clusterStack.open());

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 // @ts-expect-error: a plain script, which runs before there is a compiler.
 import { isSetUp } from '../../deploy/install.mjs';
 import { freePort } from '../engines/ports.ts';
-import { root, run } from '../support/service.ts';
-import { until } from '../support/until.ts';
+import { root, run } from '../support/service/service.ts';
+import { until } from '../support/time/until.ts';
 
 /** Parts of a package.json that the tests read. */
 interface Manifest {

@@ -12,7 +12,7 @@ import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 // @ts-expect-error: a plain script, which runs before there is a compiler.
 import { fetchPackageFile, packageFiles } from '../../deploy/package-files.mjs';
-import { type CommandResult, root, run } from '../support/service.ts';
+import { type CommandResult, root, run } from '../support/service/service.ts';
 
 /** Limit of installations, which download packages. */
 const installMs = 300_000;

@@ -3,8 +3,12 @@ import { parse } from 'csv-parse/sync';
 import { beforeEach, expect, test } from 'vitest';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
-import { type CoreCaller, openCore, type TestCore } from '../../../test/support/core.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
+import { type CoreCaller, openCore, type TestCore } from '../../../test/support/rpc/core.ts';
 import { newId } from '../../base/id.ts';
 import { aKey } from '../../store/conformance/samples.ts';
 import type { LedgerEntry } from '../../store/documents.ts';

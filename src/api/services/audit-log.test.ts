@@ -7,8 +7,12 @@ import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { job, Step } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../../../gen/google/api/annotations_pb.ts';
-import { openCore, type TestCore } from '../../../test/support/core.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
+import { openCore, type TestCore } from '../../../test/support/rpc/core.ts';
 import { newId } from '../../base/id.ts';
 import { marketServices, services } from '../../contract/services.ts';
 import type { AuditEntry } from '../../store/audit-log.ts';

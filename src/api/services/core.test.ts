@@ -4,13 +4,13 @@ import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Health } from '../../../gen/health/v1/health_pb.ts';
-import { openCore, type TestCore } from '../../../test/support/core.ts';
 import {
   type JobFixture,
   minFreeBytes,
   openJobFixture,
   variantSoldRequest,
-} from '../../../test/support/jobs.ts';
+} from '../../../test/support/jobs/jobs.ts';
+import { openCore, type TestCore } from '../../../test/support/rpc/core.ts';
 import { createOperatorKey } from '../../access/operator.ts';
 import { newId } from '../../base/id.ts';
 import { services } from '../../contract/services.ts';

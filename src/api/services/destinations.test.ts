@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { DestinationService } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
 import { startS3 } from '../../../test/engines/s3.ts';
-import { type CoreCaller, openCore, type TestCore } from '../../../test/support/core.ts';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
-import { startReceiver, type WebhookReceiver } from '../../../test/support/receiver.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
+import { type CoreCaller, openCore, type TestCore } from '../../../test/support/rpc/core.ts';
+import { startReceiver, type WebhookReceiver } from '../../../test/support/servers/receiver.ts';
 import { openS3 } from '../../blobs/s3/open.ts';
 import { createDestinations } from '../../destinations/destinations.ts';
 import { listAuditEntries } from '../../store/audit-log.ts';

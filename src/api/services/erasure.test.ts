@@ -3,9 +3,13 @@ import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { HttpBody } from '../../../gen/google/api/httpbody_pb.ts';
-import { type CoreCaller, openCore, type TestCore } from '../../../test/support/core.ts';
-import { putAddress, storeDestination } from '../../../test/support/destinations.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { putAddress, storeDestination } from '../../../test/support/jobs/destinations.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
+import { type CoreCaller, openCore, type TestCore } from '../../../test/support/rpc/core.ts';
 import { newId } from '../../base/id.ts';
 import { approve } from '../../jobs/steps/decide.ts';
 import { aChange, anItem, anObservation, aRule } from '../../store/conformance/history-samples.ts';

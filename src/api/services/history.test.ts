@@ -1,9 +1,9 @@
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { HistoryService } from '../../../gen/gleaner/history/v1/history_pb.ts';
-import { type CoreCaller, openCore, type TestCore } from '../../../test/support/core.ts';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
-import { openTracking, type Tracking } from '../../../test/support/tracking.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
+import { openTracking, type Tracking } from '../../../test/support/jobs/tracking.ts';
+import { type CoreCaller, openCore, type TestCore } from '../../../test/support/rpc/core.ts';
 import { maxRules } from '../../history/rules.ts';
 import { anItem, aRule } from '../../store/conformance/history-samples.ts';
 import { trackedItemId } from '../../store/history-ids.ts';

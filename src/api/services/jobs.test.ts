@@ -8,7 +8,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { HttpBody } from '../../../gen/google/api/httpbody_pb.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import { fullName } from '../../jobs/job-types.ts';

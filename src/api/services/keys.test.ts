@@ -3,8 +3,12 @@ import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { openCore, type TestCore } from '../../../test/support/core.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
+import { openCore, type TestCore } from '../../../test/support/rpc/core.ts';
 import { sha256 } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import { idempotencyMs } from '../../jobs/context.ts';

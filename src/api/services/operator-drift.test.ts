@@ -7,7 +7,7 @@ import {
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { beforeEach, expect, test } from 'vitest';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import { fullName } from '../../jobs/job-types.ts';
 import type { Call } from './handlers.ts';
 import { operatorHandlers } from './operator.ts';

@@ -1,8 +1,12 @@
 import { beforeEach, expect, test } from 'vitest';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { type CoreCaller, openCore } from '../../../test/support/core.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
+import { type CoreCaller, openCore } from '../../../test/support/rpc/core.ts';
 import { newId } from '../../base/id.ts';
 
 const { createFileLink, listAuditEntries, streamPages } = OperatorService.method;

@@ -2,8 +2,12 @@ import { beforeEach, expect, test } from 'vitest';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { type CoreCaller, openCore } from '../../../test/support/core.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
+import { type CoreCaller, openCore } from '../../../test/support/rpc/core.ts';
 import { newId } from '../../base/id.ts';
 
 const { exportRecords, getQuality, listFields, listRecords, releaseJob, streamResults } =

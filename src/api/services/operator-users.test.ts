@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { type CoreCaller, openCore, type TestCore } from '../../../test/support/core.ts';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
+import { type CoreCaller, openCore, type TestCore } from '../../../test/support/rpc/core.ts';
 import { newId } from '../../base/id.ts';
 import { listUsers as readUsers } from '../../store/users.ts';
 

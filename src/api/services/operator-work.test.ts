@@ -1,8 +1,12 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { beforeEach, expect, test } from 'vitest';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { type CoreCaller, openCore } from '../../../test/support/core.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
+import { type CoreCaller, openCore } from '../../../test/support/rpc/core.ts';
 import { loadConfig } from '../../base/config.ts';
 import { newId } from '../../base/id.ts';
 import { parseOrigins } from '../../base/origins.ts';

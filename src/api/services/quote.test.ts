@@ -11,7 +11,11 @@ import { beforeEach, expect, test } from 'vitest';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
 import { createKey } from '../../access/keys.ts';
 import { createAuthenticator } from '../../access/principal.ts';
 import { openExport } from '../../store/sqlite/export.ts';

@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { SessionService } from '../../../gen/gleaner/session/v1/session_pb.ts';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import { createKey } from '../../access/keys.ts';
 import { createOperatorKey } from '../../access/operator.ts';
 import { createRateLimit } from '../../access/rate-limit.ts';

@@ -5,9 +5,9 @@ import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
-import { type CoreCaller, openCore, type TestCore } from '../../../test/support/core.ts';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
-import { csvRequest } from '../../../test/support/schedules.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
+import { csvRequest } from '../../../test/support/jobs/schedules.ts';
+import { type CoreCaller, openCore, type TestCore } from '../../../test/support/rpc/core.ts';
 import { runDueSchedules } from '../../schedules/advance.ts';
 import { sweep } from '../../sweep/sweep.ts';
 

@@ -5,7 +5,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { SubmitOutcome } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
 import { createKey } from '../../access/keys.ts';
 import { createRateLimit } from '../../access/rate-limit.ts';
 import { createBodyBudget } from '../../contract/body-budget.ts';

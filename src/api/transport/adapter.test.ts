@@ -4,7 +4,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openRpcFixture, type RpcFixture } from '../../../test/support/rpc-fixture.ts';
+import { openRpcFixture, type RpcFixture } from '../../../test/support/rpc/rpc-fixture.ts';
 
 let stage: RpcFixture;
 beforeAll(async () => {

@@ -6,7 +6,11 @@ import { FaultSchema } from '../../../gen/gleaner/fault/v1/fault_pb.ts';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
 import { createKey } from '../../access/keys.ts';
 import { createBodyBudget } from '../../contract/body-budget.ts';
 import { services } from '../../contract/services.ts';

@@ -7,8 +7,8 @@ import {
 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openRpcFixture, type RpcFixture } from '../../../test/support/rpc-fixture.ts';
-import { until } from '../../../test/support/until.ts';
+import { openRpcFixture, type RpcFixture } from '../../../test/support/rpc/rpc-fixture.ts';
+import { until } from '../../../test/support/time/until.ts';
 import type { ConnectionLimits } from '../../base/connections.ts';
 
 /** Short limits; no test measures their duration. */

@@ -1,8 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { shareEngine } from '../../../test/engines/share.ts';
-import { loseEach, readS3Commands, startCommandLink } from '../../../test/support/command-link.ts';
-import { courseNamed, createCourseRunner } from '../../../test/support/course.ts';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import {
+  loseEach,
+  readS3Commands,
+  startCommandLink,
+} from '../../../test/support/faults/command-link.ts';
+import { courseNamed, createCourseRunner } from '../../../test/support/jobs/course.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import { openS3 } from './open.ts';
 
 const storage = await shareEngine('s3');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createManualClock } from '../../../test/support/clock.ts';
+import { createManualClock } from '../../../test/support/time/clock.ts';
 import { Fault } from '../../contract/fault.ts';
 import { BrowserGroup } from './browser-group.ts';
 import type { BrowserPool } from './pool.ts';

@@ -7,7 +7,7 @@ import {
   type RunningProxy,
   startHttpProxy,
   startSocksProxy,
-} from '../../../test/support/proxy.ts';
+} from '../../../test/support/servers/proxy.ts';
 import { openEgress } from './egress.ts';
 
 const server = createServer((_request, response) => response.end('here'));

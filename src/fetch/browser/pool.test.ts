@@ -1,5 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createManualClock, flushTasks, type ManualClock } from '../../../test/support/clock.ts';
+import {
+  createManualClock,
+  flushTasks,
+  type ManualClock,
+} from '../../../test/support/time/clock.ts';
 import { createLog } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { SessionScope } from '../cookie-store.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { until } from '../../../test/support/until.ts';
+import { until } from '../../../test/support/time/until.ts';
 import { diagnoseStartFailure } from './start-failure.ts';
 
 let folder: string;

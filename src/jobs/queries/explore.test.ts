@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { contextWith } from '../../../test/support/context.ts';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import { contextWith } from '../../../test/support/jobs/context.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { ExactObject } from '../../formats/json-text.ts';
 import type { PictureSize } from '../../markets/market.ts';

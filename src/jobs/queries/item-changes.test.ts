@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
-import { openTracking, type Tracking } from '../../../test/support/tracking.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
+import { openTracking, type Tracking } from '../../../test/support/jobs/tracking.ts';
 import type { Job } from '../../store/documents.ts';
 import { expire } from '../../store/expiry.ts';
 import { listTrackedItems } from '../../store/history.ts';

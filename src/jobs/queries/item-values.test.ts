@@ -1,11 +1,11 @@
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { contextWith } from '../../../test/support/context.ts';
+import { contextWith } from '../../../test/support/jobs/context.ts';
 import {
   type MarketPage,
   marketPages,
   readMarketPage,
-} from '../../../test/support/market-pages.ts';
+} from '../../../test/support/pages/market-pages.ts';
 import { services } from '../../contract/services.ts';
 import { createFormat } from '../../formats/format.ts';
 import { type ExactObject, parseExact } from '../../formats/json-text.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs.ts';
+import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import type { Batch } from '../../store/batches.ts';
 import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
 import type { Job } from '../../store/documents.ts';

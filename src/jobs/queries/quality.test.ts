@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import { createColumns } from '../../formats/columns.ts';
 import { markets } from '../../markets/list.ts';
 import { countRecords } from '../../quality/data-quality.ts';

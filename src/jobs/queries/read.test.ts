@@ -1,6 +1,10 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
 import { aJob, aTime } from '../../store/conformance/samples.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
 import { wrapMethods } from '../../store/wrap.ts';

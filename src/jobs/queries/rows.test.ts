@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import { services } from '../../contract/services.ts';
 import { cellReader } from '../../formats/cells.ts';
 import { parseExact } from '../../formats/json-text.ts';

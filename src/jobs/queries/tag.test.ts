@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createManualClock } from '../../../test/support/clock.ts';
+import { createManualClock } from '../../../test/support/time/clock.ts';
 import type { JobSnapshot } from '../../kinds/kind.ts';
 import type { Batch, Outcome } from '../../store/batches.ts';
 import { aBatch, aFailure, aJob, aSuccess, units } from '../../store/conformance/samples.ts';

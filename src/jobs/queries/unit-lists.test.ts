@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import type { Batch, Outcome } from '../../store/batches.ts';
 import { aBatch, aFailure, aJob, aSuccess, aTime, units } from '../../store/conformance/samples.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';

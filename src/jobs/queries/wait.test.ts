@@ -1,7 +1,11 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { flushTasks } from '../../../test/support/clock.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
+import { flushTasks } from '../../../test/support/time/clock.ts';
 import { wrapMethods } from '../../store/wrap.ts';
 import type { JobContext } from '../context.ts';
 import { createJobChanges } from '../job-events.ts';

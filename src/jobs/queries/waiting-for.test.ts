@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs.ts';
+import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import { parseWorkingHours } from '../../base/working-hours.ts';
 import { batchKey } from '../../store/batches.ts';
 import { releaseBatch } from '../../store/claims.ts';

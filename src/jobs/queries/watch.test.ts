@@ -1,7 +1,11 @@
 import { getEventListeners } from 'node:events';
 import { beforeEach, expect, test } from 'vitest';
-import { createManualClock, flushTasks, type ManualClock } from '../../../test/support/clock.ts';
-import { contextWith } from '../../../test/support/context.ts';
+import { contextWith } from '../../../test/support/jobs/context.ts';
+import {
+  createManualClock,
+  flushTasks,
+  type ManualClock,
+} from '../../../test/support/time/clock.ts';
 import { Fault } from '../../contract/fault.ts';
 import { createJobChanges, type JobChanges } from '../job-events.ts';
 import { createWatch } from './watch.ts';

@@ -1,8 +1,12 @@
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { flushTasks } from '../../../test/support/clock.ts';
-import { createCrashingProcess } from '../../../test/support/crash.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { createCrashingProcess } from '../../../test/support/faults/crash.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
+import { flushTasks } from '../../../test/support/time/clock.ts';
 import { createPageMemory } from '../../fetch/page-memory.ts';
 import { type BatchReference, batchKey } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { courses, createCourseRunner } from '../../../test/support/course.ts';
-import { callFaults, createCrashingProcess } from '../../../test/support/crash.ts';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import { callFaults, createCrashingProcess } from '../../../test/support/faults/crash.ts';
+import { courses, createCourseRunner } from '../../../test/support/jobs/course.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 
 let fixture: JobFixture;
 afterEach(() => fixture.close());

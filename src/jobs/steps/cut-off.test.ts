@@ -6,8 +6,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findEngine } from '../../../test/engines/missing.ts';
 import { findNats, type RunningNats, startNats } from '../../../test/engines/nats.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
-import { until } from '../../../test/support/until.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
+import { until } from '../../../test/support/time/until.ts';
 import { createLog } from '../../base/log.ts';
 import { controlledHandler } from '../../queue/conformance/controlled-handler.ts';
 import { openJetStreamQueue } from '../../queue/jetstream/open.ts';

@@ -4,7 +4,7 @@ import {
   type JobFixture,
   openJobFixture,
   variantSoldRequest,
-} from '../../../test/support/jobs.ts';
+} from '../../../test/support/jobs/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import { replaceMethods } from '../../store/wrap.ts';

@@ -1,14 +1,14 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createCrashingProcess } from '../../../test/support/crash.ts';
-import { intercept } from '../../../test/support/intercept.ts';
+import { findStores } from '../../../test/support/engines/stores.ts';
+import { createCrashingProcess } from '../../../test/support/faults/crash.ts';
+import { intercept } from '../../../test/support/faults/intercept.ts';
 import {
   grant,
   type JobFixture,
   openJobFixture,
   variantSoldRequest,
-} from '../../../test/support/jobs.ts';
-import { findStores } from '../../../test/support/stores.ts';
+} from '../../../test/support/jobs/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Job } from '../../store/documents.ts';

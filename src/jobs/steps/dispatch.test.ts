@@ -6,7 +6,7 @@ import {
   noon,
   openJobFixture,
   variantSoldRequest,
-} from '../../../test/support/jobs.ts';
+} from '../../../test/support/jobs/jobs.ts';
 import { parseWorkingHours } from '../../base/working-hours.ts';
 import { Fault } from '../../contract/fault.ts';
 import { sampleMessage } from '../../queue/conformance.ts';

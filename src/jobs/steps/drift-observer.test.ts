@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import type { FetchPage } from '../../fetch/page.ts';
 import { listFieldDrift } from '../../quality/alarms.ts';
 import { sweep } from '../../sweep/sweep.ts';

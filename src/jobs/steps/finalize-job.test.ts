@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { separateSegments } from '../../../test/support/batch-files.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { separateSegments } from '../../../test/support/jobs/batch-files.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
 import type { Job } from '../../store/documents.ts';

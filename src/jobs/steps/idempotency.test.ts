@@ -1,6 +1,6 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
-import { openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { openJobFixture, variantSoldRequest } from '../../../test/support/jobs/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { SubmitOptionValues } from '../../contract/submit-options.ts';
 import { wrapMethods } from '../../store/wrap.ts';

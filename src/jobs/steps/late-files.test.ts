@@ -1,6 +1,10 @@
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
 import { newId } from '../../base/id.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import type { BatchReference } from '../../store/batches.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTestMarket } from '../../../test/support/market.ts';
+import { createTestMarket } from '../../../test/support/pages/market.ts';
 import type { ListPage, ListSummary } from '../../markets/market.ts';
 import { limitRecords } from './read-listing.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { plainIds } from '../../../sandbox/mkta/ids.ts';
-import { flushTasks } from '../../../test/support/clock.ts';
-import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs.ts';
+import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs/jobs.ts';
+import { flushTasks } from '../../../test/support/time/clock.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Batch, type BatchWait, batchKey, type Outcome } from '../../store/batches.ts';
 import { aBatch, aJob } from '../../store/conformance/samples.ts';

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { hasOutstanding } from '../../store/batches.ts';
 import { findJobByNumber } from '../../store/jobs.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs.ts';
+import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Batch, type BatchReference, batchKey } from '../../store/batches.ts';
 import { aBatch, aJob, units } from '../../store/conformance/samples.ts';

@@ -1,7 +1,11 @@
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readBatchFile, separateSegments } from '../../../test/support/batch-files.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { readBatchFile, separateSegments } from '../../../test/support/jobs/batch-files.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
 import { newId, sha256 } from '../../base/id.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import { Fault } from '../../contract/fault.ts';

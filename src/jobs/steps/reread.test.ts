@@ -6,9 +6,13 @@ import {
   SubmitOptionsSchema,
 } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
-import { createCrashingProcess } from '../../../test/support/crash.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
-import { findStores } from '../../../test/support/stores.ts';
+import { findStores } from '../../../test/support/engines/stores.ts';
+import { createCrashingProcess } from '../../../test/support/faults/crash.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import { kinds } from '../../kinds/list.ts';

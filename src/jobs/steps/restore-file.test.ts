@@ -1,8 +1,12 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readBatchFile, separateSegments } from '../../../test/support/batch-files.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { readBatchFile, separateSegments } from '../../../test/support/jobs/batch-files.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
 import { newId, sha256 } from '../../base/id.ts';
 import type { Job } from '../../store/documents.ts';
 import { approve } from './decide.ts';

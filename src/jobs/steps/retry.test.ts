@@ -5,13 +5,13 @@ import {
   type SubmitOptions,
   SubmitOptionsSchema,
 } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
-import { createCrashingProcess } from '../../../test/support/crash.ts';
+import { createCrashingProcess } from '../../../test/support/faults/crash.ts';
 import {
   grant,
   type JobFixture,
   openJobFixture,
   variantSoldRequest,
-} from '../../../test/support/jobs.ts';
+} from '../../../test/support/jobs/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { Fault, type FaultCode } from '../../contract/fault.ts';
 import type { BatchReference } from '../../store/batches.ts';

@@ -1,6 +1,6 @@
 import { buffer, text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs.ts';
+import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import { chunksOf } from '../../blobs/conformance.ts';
 import type { SubmitOptionValues } from '../../contract/submit-options.ts';
 import type { Outcome } from '../../store/batches.ts';

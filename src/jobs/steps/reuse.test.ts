@@ -6,7 +6,7 @@ import {
   noon,
   openJobFixture,
   variantSoldRequest,
-} from '../../../test/support/jobs.ts';
+} from '../../../test/support/jobs/jobs.ts';
 import type { SubmitOptionValues } from '../../contract/submit-options.ts';
 import type { Job } from '../../store/documents.ts';
 import { results } from '../queries/results.ts';

@@ -5,7 +5,7 @@ import {
   minFreeBytes,
   openJobFixture,
   variantSoldRequest,
-} from '../../../test/support/jobs.ts';
+} from '../../../test/support/jobs/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { openLocalQueue } from '../../queue/local/open.ts';
 import type { Queue } from '../../queue/queue.ts';

@@ -5,7 +5,7 @@ import {
   noon,
   openJobFixture,
   variantSoldRequest,
-} from '../../../test/support/jobs.ts';
+} from '../../../test/support/jobs/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { replaceMethods, wrapMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';

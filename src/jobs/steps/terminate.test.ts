@@ -1,6 +1,6 @@
 import { fromJson, type Message } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import type { Job } from '../../store/documents.ts';
 import { finishTerminating, stopRunning, terminate } from './decide.ts';
 

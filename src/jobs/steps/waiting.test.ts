@@ -1,13 +1,13 @@
 import { create } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { GetJobRequestSchema, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { flushTasks } from '../../../test/support/clock.ts';
 import {
   type JobFixture,
   noon,
   openJobFixture,
   variantSoldRequest,
-} from '../../../test/support/jobs.ts';
+} from '../../../test/support/jobs/jobs.ts';
+import { flushTasks } from '../../../test/support/time/clock.ts';
 import { jobServiceHandlers } from '../../api/services/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { countsOf } from '../../store/counts.ts';

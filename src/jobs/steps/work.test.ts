@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readBatchFile } from '../../../test/support/batch-files.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { readBatchFile } from '../../../test/support/jobs/batch-files.ts';
+import {
+  type JobFixture,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../../test/support/jobs/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';

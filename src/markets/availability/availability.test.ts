@@ -1,6 +1,6 @@
 /* cspell:disable */
 import { describe, expect, it } from 'vitest';
-import { expectLinear } from '../../../test/support/cost.ts';
+import { expectLinear } from '../../../test/support/time/cost.ts';
 import { readAvailability } from './availability.ts';
 import { vocabularies } from './vocabularies.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { expectLinear } from '../../../test/support/cost.ts';
+import { expectLinear } from '../../../test/support/time/cost.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import {
   allById,

@@ -1,7 +1,7 @@
 import { selectAll } from 'css-select';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkProperty } from '../../../test/support/properties.ts';
+import { checkProperty } from '../../../test/support/run/properties.ts';
 import { find, findAll, parseHtml, workOf } from './html.ts';
 import type { Element } from './html-tree.ts';
 import { compileSelector, selectorProblem } from './selector.ts';

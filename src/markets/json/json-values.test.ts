@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkProperty } from '../../../test/support/properties.ts';
+import { checkProperty } from '../../../test/support/run/properties.ts';
 import type { Json } from '../../base/json.ts';
 import { parseJsonText } from './json-values.ts';
 

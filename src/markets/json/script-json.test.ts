@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { expectLinear } from '../../../test/support/cost.ts';
-import { checkProperty } from '../../../test/support/properties.ts';
+import { checkProperty } from '../../../test/support/run/properties.ts';
+import { expectLinear } from '../../../test/support/time/cost.ts';
 import { createPageWork } from '../html/page-work.ts';
 import { jsonAfter, parseJson } from './script-json.ts';
 

@@ -3,7 +3,7 @@ import { direct } from '../../../sandbox/in-process-origin.ts';
 import { mktd as origin } from '../../../sandbox/mktd/index.ts';
 import { baseInfo, html, modelInfo, route } from '../../../sandbox/mktd/pages.ts';
 import { fakeProduct } from '../../../sandbox/mktd/products.ts';
-import { expectLinear } from '../../../test/support/cost.ts';
+import { expectLinear } from '../../../test/support/time/cost.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { list, object, objects } from '../fields.ts';
 import { product, regions } from './product.ts';

@@ -3,7 +3,7 @@ import { direct } from '../../../sandbox/in-process-origin.ts';
 import { mkte as origin } from '../../../sandbox/mkte/index.ts';
 import { fakeProduct, variantAsin } from '../../../sandbox/mkte/products.ts';
 import { stores } from '../../../sandbox/mkte/stores.ts';
-import { expectLinear } from '../../../test/support/cost.ts';
+import { expectLinear } from '../../../test/support/time/cost.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { list } from '../fields.ts';
 import { product } from './product.ts';

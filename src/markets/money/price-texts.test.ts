@@ -1,7 +1,7 @@
 /* cspell:disable */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkProperty } from '../../../test/support/properties.ts';
+import { checkProperty } from '../../../test/support/run/properties.ts';
 import { byId, parseHtml, priceWords } from '../html/html.ts';
 import { datumAmount, datumAmounts, shownAmount, shownPrice } from './money.ts';
 

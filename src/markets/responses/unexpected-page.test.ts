@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expectLinear } from '../../../test/support/cost.ts';
+import { expectLinear } from '../../../test/support/time/cost.ts';
 import { unexpectedPage } from './unexpected-page.ts';
 
 const page = (title: string, body = '', head = '') =>

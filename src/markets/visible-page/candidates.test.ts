@@ -4,7 +4,7 @@ import {
   jsonLd,
   shopPage as page,
   readShopPage as read,
-} from '../../../test/support/shop-page.ts';
+} from '../../../test/support/pages/shop-page.ts';
 
 describe('a page without structured data', () => {
   test('is a product by its heading, the price beside its control, and its stock', () => {

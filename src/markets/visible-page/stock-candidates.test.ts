@@ -1,6 +1,11 @@
 /* cspell:disable */
 import { describe, expect, test } from 'vitest';
-import { buyButton, jsonLd, readShopPage, shopPage } from '../../../test/support/shop-page.ts';
+import {
+  buyButton,
+  jsonLd,
+  readShopPage,
+  shopPage,
+} from '../../../test/support/pages/shop-page.ts';
 
 const price = '<p class="price">€ 12,50</p>';
 const stockOf = (body: string, head = '') =>

@@ -15,7 +15,7 @@ import {
   startNatsCluster,
 } from '../../../test/engines/nats.ts';
 import { freePort } from '../../../test/engines/ports.ts';
-import { slack } from '../../../test/support/until.ts';
+import { slack } from '../../../test/support/time/until.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLog } from '../../base/log.ts';
 import type { Fault } from '../../contract/fault.ts';

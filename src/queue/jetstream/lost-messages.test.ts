@@ -1,8 +1,8 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { afterAll, describe, expect, test } from 'vitest';
 import { shareEngine } from '../../../test/engines/share.ts';
-import { readNatsCommands, startCommandLink } from '../../../test/support/command-link.ts';
-import { openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { readNatsCommands, startCommandLink } from '../../../test/support/faults/command-link.ts';
+import { openJobFixture, variantSoldRequest } from '../../../test/support/jobs/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLog } from '../../base/log.ts';
 import { submit } from '../../jobs/steps/submit.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { shareEngine } from '../../../test/engines/share.ts';
-import { type FaultyLink, startLink } from '../../../test/support/link.ts';
-import { until } from '../../../test/support/until.ts';
+import { type FaultyLink, startLink } from '../../../test/support/faults/link.ts';
+import { until } from '../../../test/support/time/until.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLog } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createManualClock } from '../../../test/support/clock.ts';
+import { createManualClock } from '../../../test/support/time/clock.ts';
 import { createLog } from '../../base/log.ts';
 import { controlledHandler } from '../conformance/controlled-handler.ts';
 import { queueConformance, sampleMessage } from '../conformance.ts';

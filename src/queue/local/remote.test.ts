@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
-import { createManualClock } from '../../../test/support/clock.ts';
+import { createManualClock } from '../../../test/support/time/clock.ts';
 import { type Channel, createIpcChannel, type IpcChannel } from '../../base/ipc-channel.ts';
 import { createLog } from '../../base/log.ts';
 import { controlledHandler } from '../conformance/controlled-handler.ts';

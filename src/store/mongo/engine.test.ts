@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { MongoServerError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findMongo, startMongo } from '../../../test/engines/mongo.ts';
-import { startLink } from '../../../test/support/link.ts';
+import { startLink } from '../../../test/support/faults/link.ts';
 import type { Fault } from '../../contract/fault.ts';
 import { anItem, anObservation } from '../conformance/history-samples.ts';
 import { aBatch, aJob, aKey, aTime, aUser } from '../conformance/samples.ts';

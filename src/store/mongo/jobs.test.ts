@@ -1,7 +1,7 @@
 import { MongoClient } from 'mongodb';
 import { afterAll, describe, expect, test } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
-import { haltBefore } from '../../../test/support/halting.ts';
+import { haltBefore } from '../../../test/support/faults/halting.ts';
 import { aJob, someBatches } from '../conformance/samples.ts';
 import { createJob, removeJob } from './jobs.ts';
 import { collectionsOf } from './schema.ts';

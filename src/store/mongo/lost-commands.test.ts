@@ -4,9 +4,9 @@ import {
   loseEach,
   readMongoCommands,
   startCommandLink,
-} from '../../../test/support/command-link.ts';
-import { courseNamed, createCourseRunner } from '../../../test/support/course.ts';
-import { openJobFixture } from '../../../test/support/jobs.ts';
+} from '../../../test/support/faults/command-link.ts';
+import { courseNamed, createCourseRunner } from '../../../test/support/jobs/course.ts';
+import { openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import { openMongoStore } from './open.ts';
 
 const mongo = await findMongo();

@@ -1,8 +1,8 @@
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
-import { createManualClock, flushTasks } from '../../../test/support/clock.ts';
-import { until } from '../../../test/support/until.ts';
+import { createManualClock, flushTasks } from '../../../test/support/time/clock.ts';
+import { until } from '../../../test/support/time/until.ts';
 import { systemClock } from '../../base/clock.ts';
 import { NewerDataError } from '../../base/data-refused-error.ts';
 import { anItem } from '../conformance/history-samples.ts';

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { type CommandStartedEvent, MongoClient } from 'mongodb';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
-import { shardKeys } from '../../../test/support/shard-keys.ts';
+import { shardKeys } from '../../../test/support/engines/shard-keys.ts';
 import { storeConformance } from '../conformance.ts';
 import { openMongoStore } from './open.ts';
 

@@ -1,7 +1,7 @@
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
-import { haltBefore } from '../../../test/support/halting.ts';
+import { haltBefore } from '../../../test/support/faults/halting.ts';
 import { newId } from '../../base/id.ts';
 import { aKey, anEntry, aTime, aUser } from '../conformance/samples.ts';
 import { collect } from '../conformance/stores.ts';

@@ -1,7 +1,7 @@
 import { MongoClient } from 'mongodb';
 import { afterAll, describe, expect, test } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
-import { shardKeys } from '../../../test/support/shard-keys.ts';
+import { shardKeys } from '../../../test/support/engines/shard-keys.ts';
 import { type CollectionName, collectionNames, declarations } from '../collections.ts';
 import { openMongoStore } from './open.ts';
 

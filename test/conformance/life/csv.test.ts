@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import type { TestUser } from '../../support/api.ts';
+import type { TestUser } from '../../support/service/api.ts';
 import { type AnyJson, download, ended, expectCredits, linesOf, upload, useLife } from './life.ts';
 
 const life = useLife();

@@ -5,7 +5,7 @@ import { services } from '../../../src/contract/services.ts';
 import { resolveJobTypes } from '../../../src/jobs/job-types.ts';
 import { kinds } from '../../../src/kinds/list.ts';
 import { markets } from '../../../src/markets/list.ts';
-import type { TestUser } from '../../support/api.ts';
+import type { TestUser } from '../../support/service/api.ts';
 import { type AnyJson, download, ended, linesOf, run, submitRows, useLife } from './life.ts';
 
 const life = useLife({ GLEANER_IMAGES: 'proxy' });

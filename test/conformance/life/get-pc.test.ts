@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { findMismatches } from '../../../src/quality/record-schema.ts';
-import { resultFields } from '../../support/result-fields.ts';
-import { until } from '../../support/until.ts';
+import { resultFields } from '../../support/pages/result-fields.ts';
+import { until } from '../../support/time/until.ts';
 import {
   download,
   ended,

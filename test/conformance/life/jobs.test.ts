@@ -3,7 +3,7 @@ import { createClient } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
 import { describe, expect, test } from 'vitest';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { sendJson, type TestUser, variantSold } from '../../support/api.ts';
+import { sendJson, type TestUser, variantSold } from '../../support/service/api.ts';
 import { type AnyJson, download, ended, linesOf, submit, submitRows, useLife } from './life.ts';
 
 const life = useLife();

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { origins } from '../../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../../sandbox/server.ts';
 import { findMismatches } from '../../../src/quality/record-schema.ts';
-import { createApi, type TestApi, type TestUser } from '../../support/api.ts';
-import { createDeployment, type Deployment } from '../../support/deployment.ts';
-import { resultFields } from '../../support/result-fields.ts';
-import { until } from '../../support/until.ts';
+import { resultFields } from '../../support/pages/result-fields.ts';
+import { createApi, type TestApi, type TestUser } from '../../support/service/api.ts';
+import { createDeployment, type Deployment } from '../../support/service/deployment.ts';
+import { until } from '../../support/time/until.ts';
 
 /** JSON of a shape that the test knows. */
 // biome-ignore lint/suspicious/noExplicitAny: tests read responses and records of every shape.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readItemToken, writeItemToken } from '../../../src/links/links.ts';
 import { deriveLinkSecrets } from '../../../src/links/secrets.ts';
-import type { TestUser } from '../../support/api.ts';
+import type { TestUser } from '../../support/service/api.ts';
 import {
   type AnyJson,
   download,

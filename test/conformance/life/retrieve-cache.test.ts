@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { TestUser } from '../../support/api.ts';
-import { until } from '../../support/until.ts';
+import type { TestUser } from '../../support/service/api.ts';
+import { until } from '../../support/time/until.ts';
 import { ended, type Life, type Submitted, submit, useLife } from './life.ts';
 
 /** Latency of slow pages, which makes the first retrieve precede the end of the job. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TestUser } from '../../support/api.ts';
+import type { TestUser } from '../../support/service/api.ts';
 import {
   type AnyJson,
   download,

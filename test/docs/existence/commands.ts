@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import manifest from '../../../package.json' with { type: 'json' };
-import { root } from '../../support/service.ts';
+import { root } from '../../support/service/service.ts';
 import { matchesIn, type NameCheck } from './name-check.ts';
 import { codeOf } from './page.ts';
 

@@ -6,7 +6,7 @@ import { canBeFile } from '../../../src/base/secret-files.ts';
 import { type SettingName, settings } from '../../../src/base/settings.ts';
 import { services } from '../../../src/contract/services.ts';
 import { counters, distributions, gauges } from '../../../src/telemetry/catalog.ts';
-import { root } from '../../support/service.ts';
+import { root } from '../../support/service/service.ts';
 import { matchesIn, type NameCheck } from './name-check.ts';
 import { codeOf, trackedFiles } from './page.ts';
 

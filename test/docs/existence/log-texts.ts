@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { parseAst } from 'vitest/node';
-import { root } from '../../support/service.ts';
+import { root } from '../../support/service/service.ts';
 import { matchesIn, type NameCheck } from './name-check.ts';
 import { type CodeSpan, type Page, trackedFiles } from './page.ts';
 

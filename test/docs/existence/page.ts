@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../../support/service.ts';
+import { root } from '../../support/service/service.ts';
 
 /** A document of the repository. */
 export interface Page {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { matchesGlob, posix } from 'node:path';
-import { root } from '../../support/service.ts';
+import { root } from '../../support/service/service.ts';
 import type { NameCheck } from './name-check.ts';
 import { codeOf, trackedFiles } from './page.ts';
 

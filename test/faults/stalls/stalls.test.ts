@@ -2,10 +2,10 @@ import type { Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { plainIds } from '../../../sandbox/mkta/ids.ts';
-import { createApi, submitItems, type TestApi, watchJob } from '../../support/api.ts';
-import type { Deployment } from '../../support/deployment.ts';
-import { listChildren } from '../../support/process-tree.ts';
-import { until } from '../../support/until.ts';
+import { createApi, submitItems, type TestApi, watchJob } from '../../support/service/api.ts';
+import type { Deployment } from '../../support/service/deployment.ts';
+import { listChildren } from '../../support/service/process-tree.ts';
+import { until } from '../../support/time/until.ts';
 import { deployWorkers, openedStacks, startProductOrigin } from '../worker-processes.ts';
 import { stallingItem } from './stalling-item.ts';
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPlace, type Place } from '../../cli/place.ts';
 import { findEngine } from '../../engines/missing.ts';
-import type { TestUser } from '../../support/api.ts';
-import { root } from '../../support/service.ts';
+import type { TestUser } from '../../support/service/api.ts';
+import { root } from '../../support/service/service.ts';
 import { findGo, findPythonGenerator, findTypescriptGenerator, run } from './tools.ts';
 
 const [python, typescript, go] = await Promise.all([

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TestGateway } from '../../../gateway/fixture/gateway.ts';
 import { startTestApi } from '../../../src/api/rest/fixture.ts';
 import { services } from '../../../src/contract/services.ts';
-import { root } from '../../support/service.ts';
+import { root } from '../../support/service/service.ts';
 import { run } from './tools.ts';
 
 let gateway: TestGateway;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPlace, type Place } from '../../cli/place.ts';
 import { findEngine } from '../../engines/missing.ts';
-import type { TestUser } from '../../support/api.ts';
-import { root } from '../../support/service.ts';
+import type { TestUser } from '../../support/service/api.ts';
+import { root } from '../../support/service/service.ts';
 import { findPythonPackages, run } from './tools.ts';
 
 const pandas = await findEngine(findPythonPackages('pandas-2.3.3', ['pandas==2.3.3']));

@@ -8,8 +8,8 @@ import { pythonModels, pythonOperations } from '../../../deploy/python-models.ts
 import manifest from '../../../package.json' with { type: 'json' };
 import { findEngine } from '../../engines/missing.ts';
 import { openSandboxFixture, type SandboxFixture } from '../../sandbox/fixture.ts';
-import { type Engines, embedded } from '../../support/engines.ts';
-import { root } from '../../support/service.ts';
+import { type Engines, embedded } from '../../support/engines/engines.ts';
+import { root } from '../../support/service/service.ts';
 import { findPythonPackages, run } from './tools.ts';
 
 const packageFolder = join(root, 'clients/python');

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram, type MissingEngine } from '../../engines/missing.ts';
-import { root } from '../../support/service.ts';
+import { root } from '../../support/service/service.ts';
 
 /** Result of a program that ended with the exit code 0. */
 export interface Output {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findEngine, findProgram, type MissingEngine } from '../../engines/missing.ts';
-import { root, run } from '../../support/service.ts';
+import { root, run } from '../../support/service/service.ts';
 
 const version = 'v1.0.7';
 const timeoutMs = 300_000;

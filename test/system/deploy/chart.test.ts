@@ -8,7 +8,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { settings } from '../../../src/base/settings.ts';
 import { gauges } from '../../../src/telemetry/catalog.ts';
 import { findEngine, findProgram } from '../../engines/missing.ts';
-import { root } from '../../support/service.ts';
+import { root } from '../../support/service/service.ts';
 import { findPythonPackages, run } from '../clients/tools.ts';
 
 const chart = join(root, 'deploy/helm/gleaner');

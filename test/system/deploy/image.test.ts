@@ -4,7 +4,7 @@ import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import { expect, test } from 'vitest';
 import packageFiles from '../../../deploy/package-files.json' with { type: 'json' };
-import { root } from '../../support/service.ts';
+import { root } from '../../support/service/service.ts';
 
 const text = readFileSync(join(root, 'deploy/Dockerfile'), 'utf8');
 const file = DockerfileParser.parse(text);

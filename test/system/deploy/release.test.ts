@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import manifest from '../../../package.json' with { type: 'json' };
-import { root, run } from '../../support/service.ts';
+import { root, run } from '../../support/service/service.ts';
 
 interface Job {
   strategy?: { matrix: { part: string[] } };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { root } from '../../support/service.ts';
+import { root } from '../../support/service/service.ts';
 
 // A marketplace is one proto file and two folders, a kind one folder: fixture/ has nothing else.
 const parts = ['src', 'gen', 'proto', 'sandbox', 'gateway', 'console', 'deploy', 'docs', 'test'];

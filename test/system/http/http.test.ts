@@ -8,8 +8,8 @@ import { createRpcListener } from '../../../src/api/transport/adapter.ts';
 import { listen } from '../../../src/api/transport/server.ts';
 import { createBodyBudget } from '../../../src/contract/body-budget.ts';
 import { findEngine, findProgram, type MissingEngine } from '../../engines/missing.ts';
-import { createDeployment, type Deployment } from '../../support/deployment.ts';
-import { run } from '../../support/service.ts';
+import { createDeployment, type Deployment } from '../../support/service/deployment.ts';
+import { run } from '../../support/service/service.ts';
 import { findPythonPackages } from '../clients/tools.ts';
 
 const h2spec = await findEngine(findH2spec());

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunningServer } from '../../../src/api/rest/server.ts';
 import { findEngine } from '../../engines/missing.ts';
 import { openSandboxFixture, type SandboxFixture } from '../../sandbox/fixture.ts';
-import { type Engines, embedded } from '../../support/engines.ts';
-import { run } from '../../support/service.ts';
+import { type Engines, embedded } from '../../support/engines/engines.ts';
+import { run } from '../../support/service/service.ts';
 import { findNpmPackages } from '../clients/tools.ts';
 import { startTestServer } from './server.ts';
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findEngine, findProgram, type MissingEngine } from '../../engines/missing.ts';
 import { freePort } from '../../engines/ports.ts';
-import { createServiceProcess, root, type ServiceProcess } from '../../support/service.ts';
-import { until } from '../../support/until.ts';
+import { createServiceProcess, root, type ServiceProcess } from '../../support/service/service.ts';
+import { until } from '../../support/time/until.ts';
 
 const timeoutMs = 120_000;
 const operatorKey = 'operator-key-of-the-proxy-suite';

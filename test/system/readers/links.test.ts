@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findEngine } from '../../engines/missing.ts';
 import { openSandboxFixture, type SandboxFixture } from '../../sandbox/fixture.ts';
 import { reservedItems } from '../../sandbox/outcomes.ts';
-import { type Engines, embedded } from '../../support/engines.ts';
-import { root } from '../../support/service.ts';
+import { type Engines, embedded } from '../../support/engines/engines.ts';
+import { root } from '../../support/service/service.ts';
 import { findPythonPackages, run } from '../clients/tools.ts';
 
 const packages = [

@@ -13,7 +13,7 @@ import { kinds } from '../../../src/kinds/list.ts';
 import { markets } from '../../../src/markets/list.ts';
 import type { RecordFields, RecordFieldType } from '../../../src/quality/record-schema.ts';
 import { findEngine } from '../../engines/missing.ts';
-import { root } from '../../support/service.ts';
+import { root } from '../../support/service/service.ts';
 import { run } from '../clients/tools.ts';
 import { findTableReaders, stream } from './rows.ts';
 

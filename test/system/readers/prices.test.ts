@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { priceAmount, shownAmount } from '../../../src/markets/money/money.ts';
 import { findEngine } from '../../engines/missing.ts';
-import { root } from '../../support/service.ts';
+import { root } from '../../support/service/service.ts';
 import { findPythonPackages, install, run } from '../clients/tools.ts';
 
 /** A text of the tests of price-parser, which are in its source package only. */

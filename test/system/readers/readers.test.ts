@@ -7,7 +7,7 @@ import { cellReader } from '../../../src/formats/cells.ts';
 import { createFormat } from '../../../src/formats/format.ts';
 import type { ExactObject } from '../../../src/formats/json-text.ts';
 import { findEngine } from '../../engines/missing.ts';
-import { root } from '../../support/service.ts';
+import { root } from '../../support/service/service.ts';
 import { run } from '../clients/tools.ts';
 import { adversarial, columns, findTableReaders, stream } from './rows.ts';
 

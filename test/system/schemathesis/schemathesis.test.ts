@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { origins } from '../../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../../sandbox/server.ts';
 import { findEngine } from '../../engines/missing.ts';
-import { createApi } from '../../support/api.ts';
-import { createDeployment, type Deployment } from '../../support/deployment.ts';
-import { formatSeedCommand, isSeedReplaced, seedsOf } from '../../support/seeds.ts';
+import { formatSeedCommand, isSeedReplaced, seedsOf } from '../../support/run/seeds.ts';
+import { createApi } from '../../support/service/api.ts';
+import { createDeployment, type Deployment } from '../../support/service/deployment.ts';
 import { findSchemathesis } from './tool.ts';
 
 const tool = await findEngine(findSchemathesis());

@@ -4,11 +4,15 @@ import { mkta } from '../../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../../sandbox/server.ts';
 import { migrations } from '../../../src/store/mongo/migrate.ts';
 import { openMongoStore } from '../../../src/store/mongo/open.ts';
-import { createApi, submitItems, variantSold, watchJob } from '../../support/api.ts';
-import { createDeployment, type Deployment } from '../../support/deployment.ts';
-import { type Engines, openStacks, restartableStack } from '../../support/engines.ts';
-import { createServiceProcess, type ServiceProcess, sources } from '../../support/service.ts';
-import { until } from '../../support/until.ts';
+import { type Engines, openStacks, restartableStack } from '../../support/engines/engines.ts';
+import { createApi, submitItems, variantSold, watchJob } from '../../support/service/api.ts';
+import { createDeployment, type Deployment } from '../../support/service/deployment.ts';
+import {
+  createServiceProcess,
+  type ServiceProcess,
+  sources,
+} from '../../support/service/service.ts';
+import { until } from '../../support/time/until.ts';
 
 type Version = 'current' | 'next';
 

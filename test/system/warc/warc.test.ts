@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Place, startPlace } from '../../docs/place.ts';
 import { findEngine, findProgram } from '../../engines/missing.ts';
-import { runCommand } from '../../support/command.ts';
+import { runCommand } from '../../support/service/command.ts';
 import { findPythonPackages, run } from '../clients/tools.ts';
 
 const version = '1.8.1';

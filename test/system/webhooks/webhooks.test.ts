@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newSecret, secretsOf, signatureHeaders } from '../../../src/notify/webhook.ts';
 import { findEngine } from '../../engines/missing.ts';
-import { root } from '../../support/service.ts';
+import { root } from '../../support/service/service.ts';
 import { findGo, findPythonPackages, run } from '../clients/tools.ts';
 
 const here = join(root, 'test/system/webhooks');
