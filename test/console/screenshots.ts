@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Browser } from 'puppeteer-core';
 import shareEngines from '../engines/broker.ts';
-import { root } from '../support/service.ts';
+import { root } from '../support/service/service.ts';
 import { startConsoleEnvironment } from './environment.ts';
 import { type PageVisit, pageVisits } from './pages.ts';
 import { type Seed, seed } from './seed.ts';

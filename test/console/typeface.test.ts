@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
-import { root } from '../support/service.ts';
+import { root } from '../support/service/service.ts';
 import { useConsole } from './suite.ts';
 
 const assets = join(root, 'console/dist/assets');

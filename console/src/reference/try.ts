@@ -13,8 +13,8 @@ declare global {
 }
 
 /**
- * Languages that are not offered: the page shows curl, fetch, and requests, and the OpenAPI document
- * adds TypeScript.
+ * Languages that are not offered: the page shows curl, fetch, and requests, and the OpenAPI
+ * document adds TypeScript.
  */
 const hiddenTargets = [
   'c',

@@ -13,6 +13,9 @@ export const jobSettings: JobSettings = {
   sandbox: true,
   origins: new Map(),
   effectiveSettings: [],
+  mongoUri: null,
+  backupTo: null,
+  publicUrl: null,
   notices: { operatorWebhook: null, email: null, privateWebhooks: false },
   retention: {
     resultsMs: null,
