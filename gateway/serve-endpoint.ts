@@ -26,8 +26,7 @@ import type { ServedEndpoint } from './endpoint.ts';
 import type { Variable } from './paths/parse.ts';
 import { contentLength, hasBody, readBody, streamBody } from './request/body.ts';
 import { readForm } from './request/form.ts';
-import { readStrict } from './request/ignored-fields.ts';
-import { type RequestParts, requestReader } from './request/request-reader.ts';
+import { type RequestParts, readStrict, requestReader } from './request/request-reader.ts';
 import { addHeaders, admit, type Exchange, sendJson, sendTagged } from './request-context.ts';
 import type { Locate } from './response/location.ts';
 import type { ResponseCache } from './response/response-cache.ts';
@@ -171,8 +170,8 @@ export function endpointServer(
       const tag = call.context.responseHeaders[tagHeader] ?? (stable ? textTag(text) : undefined);
       return sendTagged(exchange, successStatus, text, tag);
     }
-    const isReplaced = wholeBodyOf(wholeField, output) !== undefined;
-    if (isReplaced) return sendJson(exchange, 200, text);
+    const replacement = wholeField && wholeBodyOf(wholeField, output);
+    if (replacement !== undefined) return sendJson(exchange, 200, text);
     const location = locate && { location: locate(output, form, call.message) };
     return sendJson(exchange, successStatus, text, location);
   };

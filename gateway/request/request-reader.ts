@@ -15,15 +15,16 @@ import {
   refused,
 } from '../../src/contract/json/read-state.ts';
 import { textReader } from '../../src/contract/json/text.ts';
-import { problemText } from '../../src/contract/problem-texts.ts';
+import { pathPart } from '../../src/contract/path-part.ts';
+import { problemText, quote } from '../../src/contract/problem-texts.ts';
 import { mergeProblems, problemsOf } from '../../src/contract/problems.ts';
+import { ignoredFieldsHeader } from '../../src/contract/response-headers.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired } from '../../src/contract/rules.ts';
 import { submitOptionFields } from '../../src/contract/submit-options.ts';
 import type { ServedEndpoint } from '../endpoint.ts';
 import type { Variable } from '../paths/parse.ts';
 import type { FormPart } from './form.ts';
-import { ignoredHeaders } from './ignored-fields.ts';
 import { formReader, queryReader } from './params.ts';
 
 const optionNames = submitOptionFields.map(({ name }) => name);
@@ -101,6 +102,35 @@ export function requestReader(endpoint: ServedEndpoint): ReadRequest {
     if (state.problems.length === 0) return { message, headers };
     const problems = mergeProblems(state.problems, problemsOf(endpoint.method, message));
     return { message, headers, problems };
+  };
+}
+
+/** Maximum length of the name of an ignored field in a header, in characters. */
+const maxNameLength = 64;
+const noHeaders: Readonly<Record<string, string>> = {};
+
+/**
+ * Returns the header that names ignored fields, percent-encoded and separated by commas, or none if
+ * there are no such fields.
+ */
+function ignoredHeaders(fields: ReadonlySet<string>): Readonly<Record<string, string>> {
+  if (fields.size === 0) return noHeaders;
+  const names = Array.from(fields, (name) =>
+    pathPart(name.slice(0, maxNameLength)).replaceAll('%5B', '[').replaceAll('%5D', ']'),
+  );
+  return { [ignoredFieldsHeader]: names.join(', ') };
+}
+
+/**
+ * Parses the request header `X-Strict`: `true` or `false`. Returns the problem of any other value.
+ */
+export function readStrict(header: string | undefined): boolean | Problem {
+  if (header === undefined || header === 'false') return false;
+  if (header === 'true') return true;
+  return {
+    loc: ['header', 'x-strict'],
+    type: 'bool_parsing',
+    msg: `Input should be true or false, not ${quote(header)}`,
   };
 }
 

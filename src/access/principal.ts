@@ -1,13 +1,12 @@
 import { createBoundedMap } from '../base/bounded-map.ts';
 import type { Clock } from '../base/clock.ts';
-import { sha256 } from '../base/id.ts';
+import { idFromName, sha256 } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import { keyScopes, type Permissions } from '../contract/permission.ts';
 import type { ApiKey, Mode, User } from '../store/documents.ts';
 import { type BrowserSession, findSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
-import { modeOf, testAccountId } from './test-account.ts';
 
 export interface KeyUsageOptions {
   store: Pick<Store, 'apiKeys'>;
@@ -119,6 +118,13 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     return principalOf(found.key, found.user);
   };
 }
+
+/** Returns the id of a user's test account, which may not exist. */
+export const testAccountId = (userId: string): string => idFromName(`test account of ${userId}`);
+
+/** Returns the mode of an account's keys and jobs. */
+export const modeOf = ({ testOf }: Pick<User, 'testOf'>): Mode =>
+  testOf === null ? 'live' : 'test';
 
 /**
  * Returns the user's test account, or the user itself if it is one. Throws `unauthenticated` if

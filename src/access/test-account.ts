@@ -1,14 +1,8 @@
-import { idFromName, newTestKey } from '../base/id.ts';
+import { newTestKey } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { Mode, User } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
-
-/** Returns the id of a user's test account, which may not exist. */
-export const testAccountId = (userId: string): string => idFromName(`test account of ${userId}`);
-
-/** Returns the mode of an account's keys and jobs. */
-export const modeOf = ({ testOf }: Pick<User, 'testOf'>): Mode =>
-  testOf === null ? 'live' : 'test';
+import { modeOf, testAccountId } from './principal.ts';
 
 /** Returns the mode of the keys and jobs of the account with an id. */
 export async function readMode({ users }: Pick<Store, 'users'>, userId: string): Promise<Mode> {

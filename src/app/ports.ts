@@ -25,7 +25,7 @@ import { drawSandboxPicture, isSandboxPicture } from '../fetch/sandbox-picture.t
 import { exportFile } from '../jobs/queries/files.ts';
 import { restoreFile } from '../jobs/steps/restore-file.ts';
 import { nameRoute, type RequestMetrics } from '../telemetry/requests.ts';
-import { nameRequestSpan, traceRequests } from '../telemetry/server-spans.ts';
+import { traceRequests } from '../telemetry/server-spans.ts';
 import { createKeyDirectory } from './bot-identity.ts';
 import type { Program } from './compose.ts';
 import { servingGauges } from './gauges.ts';
@@ -190,10 +190,7 @@ async function openGateway(
     retrieveCache: config.retrieveCache,
     corsOrigins: config.corsOrigins,
     budget,
-    onRouted(request, route) {
-      nameRoute(request, route);
-      nameRequestSpan(request, route);
-    },
+    onRouted: nameRoute,
   });
   const traced = config.exportsTraces ? traceRequests(app) : app;
   const listener = requests?.measure(traced) ?? traced;

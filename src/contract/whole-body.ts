@@ -15,6 +15,6 @@ export const wholeBodyField = (schema: DescMessage): DescField | undefined =>
  * Returns the value of the field that replaces the whole body of a response, or undefined if it is
  * not set.
  */
-export function wholeBodyOf(field: DescField | undefined, response: Message): Message | undefined {
-  return field && (response as unknown as Record<string, Message | undefined>)[field.localName];
+export function wholeBodyOf(field: DescField, response: Message): Message | undefined {
+  return (response as unknown as Record<string, Message | undefined>)[field.localName];
 }

@@ -4,7 +4,7 @@ import {
   openJobFixture,
   variantSoldRequest,
 } from '../../test/support/jobs/jobs.ts';
-import { testAccountId } from '../access/test-account.ts';
+import { testAccountId } from '../access/principal.ts';
 import { storeJob } from '../store/conformance/samples.ts';
 import { markUserDeleted } from '../store/users.ts';
 import { sweep } from '../sweep/sweep.ts';

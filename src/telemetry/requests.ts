@@ -1,12 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { DescMethod } from '@bufbuild/protobuf';
 import { parseWaited, timingHeader } from '../contract/response-headers.ts';
 import { attribute } from './attributes.ts';
 import type { RequestProtocol, RequestResult } from './catalog.ts';
 import type { Metrics } from './metrics.ts';
+import { recordedSpan } from './trace.ts';
 
 type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
+
+/**
+ * Returns the name of a method as in the path of a call:
+ * "gleaner.account.v1.AccountService/GetAccount".
+ */
+export const methodPath = (method: DescMethod): string =>
+  `${method.parent.typeName}/${method.name}`;
 
 /** A call of an RPC server. */
 export interface MeasuredCall {
@@ -47,10 +56,11 @@ interface Observation {
 }
 type Observed = { [observation]?: Observation };
 
-/** Names the route of a measured request: a path template, never a path. */
+/** Names the route of a request and its active span: a path template, never a path. */
 export function nameRoute(request: Request, route: string): void {
   const observed = (request as Observed)[observation];
   if (observed) observed.route = route;
+  recordedSpan()?.setAttribute(attribute.httpRoute, route).updateName(`${request.method} ${route}`);
 }
 
 /** Describes the RPC call of a measured request, which is then not measured as an HTTP request. */

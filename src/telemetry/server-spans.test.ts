@@ -10,7 +10,8 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { nameRequestSpan, traceRequests } from './server-spans.ts';
+import { nameRoute } from './requests.ts';
+import { traceRequests } from './server-spans.ts';
 
 const exporter = new InMemorySpanExporter();
 beforeEach(() => {
@@ -51,7 +52,7 @@ async function spanOf(
 
 test('traceRequests() records the route and the status, but not the query', async () => {
   const span = await spanOf((request, response) => {
-    nameRequestSpan(request, '/files/{name}');
+    nameRoute(request, '/files/{name}');
     response.writeHead(404).end();
   }, '/files/a?signature=secret');
   expect(span).toMatchObject({ name: 'GET /files/{name}', kind: SpanKind.SERVER });

@@ -1,8 +1,8 @@
-import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import { context, trace } from '@opentelemetry/api';
 import { attribute } from './attributes.ts';
 import { verbOf } from './requests.ts';
-import { failSpan, recordedSpan, recordsSpans, startSpan, type TraceContext } from './trace.ts';
+import { failSpan, recordsSpans, startSpan, type TraceContext } from './trace.ts';
 
 /** Returns the trace context of a request's headers. */
 function traceOf({ traceparent, tracestate }: IncomingHttpHeaders): TraceContext {
@@ -39,11 +39,6 @@ export function traceRequests(listener: RequestListener): RequestListener {
     context.bind(active, response);
     context.with(active, listener, undefined, request, response);
   };
-}
-
-/** Names the active request's span after its route, a path template. */
-export function nameRequestSpan({ method }: Pick<IncomingMessage, 'method'>, route: string): void {
-  recordedSpan()?.setAttribute(attribute.httpRoute, route).updateName(`${method} ${route}`);
 }
 
 interface RpcRequest {

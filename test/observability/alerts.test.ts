@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
-import { methodPath } from '../../src/api/transport/call-spans.ts';
 import { createLog } from '../../src/base/log.ts';
 import { endpointsOf } from '../../src/contract/endpoint.ts';
 import { services } from '../../src/contract/services.ts';
@@ -17,6 +16,7 @@ import {
   gauges,
 } from '../../src/telemetry/catalog.ts';
 import type { GaugeReaders, Metrics } from '../../src/telemetry/metrics.ts';
+import { methodPath } from '../../src/telemetry/requests.ts';
 import { openTelemetry } from '../../src/telemetry/telemetry.ts';
 import { findProgram } from '../engines/missing.ts';
 import { root } from '../support/service/service.ts';

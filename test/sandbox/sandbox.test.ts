@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { testAccountId } from '../../src/access/test-account.ts';
+import { testAccountId } from '../../src/access/principal.ts';
 import { openStacks, stacks } from '../support/engines/engines.ts';
 import { openSandboxFixture, type SandboxFixture } from './fixture.ts';
 import { commonIds, reservedItems } from './outcomes.ts';

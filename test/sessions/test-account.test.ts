@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createKey, type KeyRequest } from '../../src/access/keys.ts';
-import { testAccountId } from '../../src/access/test-account.ts';
+import { testAccountId } from '../../src/access/principal.ts';
 import { revokeApiKey } from '../../src/store/keys.ts';
 import { suspendUser } from '../../src/store/users.ts';
 import { type Edge, openSessionFixture, type SessionFixture, send, signInWith } from './fixture.ts';

@@ -5,8 +5,7 @@ import {
   LedgerEntrySchema,
 } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorSchema } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { permissionsOf } from '../../access/principal.ts';
-import { modeOf } from '../../access/test-account.ts';
+import { modeOf, permissionsOf } from '../../access/principal.ts';
 import type { ApiKey, Mode, User } from '../../store/documents.ts';
 import { toMessage } from './to-message.ts';
 

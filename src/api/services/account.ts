@@ -4,7 +4,8 @@ import {
   type ExportLedgerRequest,
   type UsageDaySchema,
 } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { keyAccount, testAccountId } from '../../access/test-account.ts';
+import { testAccountId } from '../../access/principal.ts';
+import { keyAccount } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';

@@ -5,7 +5,7 @@ import type {
   CreateApiKeyRequest,
 } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import type { KeyRequest } from '../../access/keys.ts';
-import { modeOf, testAccountId } from '../../access/test-account.ts';
+import { modeOf, testAccountId } from '../../access/principal.ts';
 import type { KeyScope } from '../../contract/permission.ts';
 import type { User } from '../../store/documents.ts';
 import type { Store } from '../../store/store.ts';

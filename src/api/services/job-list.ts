@@ -1,6 +1,5 @@
 import type { ListJobsRequest } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import type { Principal } from '../../access/principal.ts';
-import { testAccountId } from '../../access/test-account.ts';
+import { type Principal, testAccountId } from '../../access/principal.ts';
 import { Fault } from '../../contract/fault.ts';
 import { jobStatuses } from '../../contract/job-status.ts';
 import type { JobContext } from '../../jobs/context.ts';

@@ -3,7 +3,8 @@ import {
   OperatorService,
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { newOperator, requireOtherOperatorKey } from '../../access/operator.ts';
-import { keyAccount, modeOf } from '../../access/test-account.ts';
+import { modeOf } from '../../access/principal.ts';
+import { keyAccount } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { OperatorRole } from '../../contract/permission.ts';
 import type { JobContext } from '../../jobs/context.ts';

@@ -1,4 +1,3 @@
-import type { DescMethod } from '@bufbuild/protobuf';
 import {
   Code,
   type ConnectError,
@@ -7,16 +6,9 @@ import {
   ConnectError as RpcError,
 } from '@connectrpc/connect';
 import { attribute } from '../../telemetry/attributes.ts';
-import { serverErrors } from '../../telemetry/requests.ts';
+import { methodPath, serverErrors } from '../../telemetry/requests.ts';
 import { currentTrace, failSpan, inSpan, recordedSpan } from '../../telemetry/trace.ts';
 import { exchangeOf } from './exchange.ts';
-
-/**
- * Returns the name of a method as in the path of a call:
- * "gleaner.account.v1.AccountService/GetAccount".
- */
-export const methodPath = (method: DescMethod): string =>
-  `${method.parent.typeName}/${method.name}`;
 
 /** Returns the gRPC status name of a code, such as "NOT_FOUND". */
 export const statusOf = (code: Code): string =>

@@ -5,9 +5,9 @@ import type { CallContext, Headers, Session } from '../../contract/caller.ts';
 import { refusalOf } from '../../contract/permission.ts';
 import { requestIdHeader } from '../../contract/request-id.ts';
 import { creditsHeader, type ResponseHeaders } from '../../contract/response-headers.ts';
+import { methodPath } from '../../telemetry/requests.ts';
 import { inSpan } from '../../telemetry/trace.ts';
 import type { AdmittedCaller, Core } from '../services/core.ts';
-import { methodPath } from './call-spans.ts';
 
 /** The core as the gateway sees it. Every error is a Fault. */
 export interface CoreClient extends Pick<Core, 'started' | 'ready'> {

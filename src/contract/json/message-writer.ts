@@ -55,7 +55,7 @@ export function messageWriter(schema: DescMessage): WriteMessage {
   const bodyField = wholeBodyField(schema);
   const writeWhole = bodyField?.message && messageWriter(bodyField.message);
   return (message) => {
-    const replacement = wholeBodyOf(bodyField, message);
+    const replacement = bodyField && wholeBodyOf(bodyField, message);
     if (replacement !== undefined) return writeWhole!(replacement);
     let text = '';
     for (const member of writtenMembers) {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { testAccountId } from '../../access/test-account.ts';
+import { testAccountId } from '../../access/principal.ts';
 import type { Retention } from '../../base/limits.ts';
 import { Fault } from '../../contract/fault.ts';
 import { countsOf } from '../../store/counts.ts';

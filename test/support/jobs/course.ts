@@ -1,7 +1,7 @@
 import { create, fromJson } from '@bufbuild/protobuf';
 import { expect } from 'vitest';
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
-import { testAccountId } from '../../../src/access/test-account.ts';
+import { testAccountId } from '../../../src/access/principal.ts';
 import { filesOfJob } from '../../../src/backup/copy-files.ts';
 import { newId, sha256 } from '../../../src/base/id.ts';
 import type { SubmitOptionValues } from '../../../src/contract/submit-options.ts';

@@ -8,7 +8,7 @@ import { direct } from '../../../sandbox/in-process-origin.ts';
 import { plainIds } from '../../../sandbox/mkta/ids.ts';
 import { mkta as mktaOrigin } from '../../../sandbox/mkta/index.ts';
 import { random } from '../../../sandbox/random.ts';
-import { modeOf } from '../../../src/access/test-account.ts';
+import { modeOf } from '../../../src/access/principal.ts';
 import { createContext } from '../../../src/app/context.ts';
 import { createDiskSpace } from '../../../src/base/disk-space.ts';
 import { createLog } from '../../../src/base/log.ts';
