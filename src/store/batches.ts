@@ -1,6 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import type { FaultCode } from '../contract/fault.ts';
-import { type Collection, declare } from './collection.ts';
+import type { Collection } from './collection.ts';
+import type { DeclarationOf } from './declaration.ts';
 import type { Counts, Lane, QualityCounts, StoredFile } from './documents.ts';
 
 /** One requested item of a job, the unit of billing. */
@@ -222,18 +223,41 @@ export type BatchSummary = Omit<
 >;
 
 /** Declaration of the batches, whose tables and indexes are in the schema of each engine. */
-export const batchDeclaration = declare<StoredBatch>()('batches', {
-  text: 'id jobId market region lane state',
-  integer: 'seq total success failed storedBytes attempt stalledClaims',
-  real: 'queuedAt? publishedAt? leaseUntil? notBefore? endedAt?',
-  object: 'file? wait? isolated? pages? segments outcomes',
+export const batchDeclaration: DeclarationOf<StoredBatch> = {
+  name: 'batches',
+  fields: {
+    id: 'string',
+    jobId: 'string',
+    market: 'string',
+    region: 'string',
+    lane: 'string',
+    state: 'string',
+    seq: 'integer',
+    total: 'integer',
+    success: 'integer',
+    failed: 'integer',
+    storedBytes: 'integer',
+    attempt: 'integer',
+    stalledClaims: 'integer',
+    queuedAt: 'number?',
+    publishedAt: 'number?',
+    leaseUntil: 'number?',
+    notBefore: 'number?',
+    endedAt: 'number?',
+    file: 'object?',
+    wait: 'object?',
+    isolated: 'object?',
+    pages: 'object?',
+    segments: 'object',
+    outcomes: 'object',
+  },
   id: ['id'],
   order: ['jobId', 'seq'],
-  lazy: ['wait', 'stalledClaims', 'isolated', 'pages', 'segments', 'outcomes'],
-  constant: 'state',
-  relaxed: true,
+  lazyFields: ['wait', 'stalledClaims', 'isolated', 'pages', 'segments', 'outcomes'],
+  literalField: 'state',
+  durability: 'relaxed',
   cached: true,
-});
+};
 
 /** Contents of a queue message: a reference to a batch. */
 export interface BatchReference {

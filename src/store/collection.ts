@@ -1,96 +1,5 @@
 import { type Page, type PageOptions, readCursor, rowsToRead, toPage } from './cursor.ts';
-
-const baseTypes = ['text', 'integer', 'real', 'flag', 'json', 'object', 'bytes'] as const;
-
-/**
- * Type of a field. `real` is for times and other numbers that may have fractions; times are
- * positive. `json` is JSON text on both engines, for values whose member names come from callers;
- * `object` is a nested document in MongoDB. `?`: may be null.
- */
-export type FieldType = BaseType | `${BaseType}?`;
-type BaseType = (typeof baseTypes)[number];
-
-/** Name of a field of a document. */
-export type FieldOf<T> = keyof T & string;
-
-/** Index in ascending order, which is read in both directions. */
-export interface Index<F extends string = string> {
-  readonly fields: readonly F[];
-  /**
-   * No two documents have the same values. With one field that may be null, any number of documents
-   * may have null.
-   */
-  readonly unique?: true;
-  /**
-   * Only documents in which this field is set: not null, or if it cannot be null, neither '' nor
-   * false.
-   */
-  readonly set?: F;
-}
-
-export interface UpsertRule<F extends string = string> {
-  /**
-   * Fields whose values order the versions of a document: a stored one stays if its values are
-   * later.
-   */
-  readonly newer: readonly F[];
-  /** True if a stored document with equal values stays, too. */
-  readonly strictly?: true;
-  /** Fields that only the first write stores. */
-  readonly keep?: readonly F[];
-}
-
-/**
- * Declaration of a collection, from which both engines derive its schema, its queries, and its
- * copies.
- */
-export interface Declaration<F extends string = string> {
-  /** Name in MongoDB. The table in SQLite has the same name in snake case. */
-  readonly name: string;
-  readonly fields: Readonly<Record<F, FieldType>>;
-  /** Fields that identify a document. */
-  readonly id: readonly F[];
-  /** Fields that order lists: a time, and what identifies documents with the same one. */
-  readonly order: readonly [F, F, ...F[]];
-  /** Indexes of both engines. */
-  readonly indexes?: readonly Index<F>[];
-  /**
-   * Field with few values. Conditions are compared with constants, so that the partial indexes of
-   * SQLite for these values apply.
-   */
-  readonly constant?: F;
-  /** Fields that only `pick()` and copies of the data read. */
-  readonly lazy?: readonly F[];
-  /** Time at which a document has to be processed: null if it waits for nothing. */
-  readonly due?: F;
-  /** Incremented by each claim of a due document, for writes that name it. */
-  readonly claim?: F;
-  /**
-   * Documents that no operation finds, because a field has one of the values, which its type lacks.
-   */
-  readonly hidden?: { readonly field: F; readonly values: readonly string[] };
-  /** Time whose cutoff decides whether a document is deleted (expire() in expiry.ts). */
-  readonly expires?: F;
-  /** Which stored document upsert() replaces. By default each. */
-  readonly upsert?: UpsertRule<F>;
-  /** Fields that accumulate() adds to. */
-  readonly counters?: readonly F[];
-  /** Field with the id of the user whose documents are deleted with the user. */
-  readonly owner?: F;
-  /** True if a power failure may undo writes, because they are repeated or replaced. */
-  readonly relaxed?: true;
-  /**
-   * True for reports of what has happened, which others may read a moment before they are on disk.
-   * On SQLite, an insert locks the data file for the write, but not for the wait for the disk.
-   */
-  readonly reports?: true;
-  /** True for small documents that are found by their ids. */
-  readonly clustered?: true;
-  /**
-   * True for documents that are often read by their ids, or by another value. SQLite caches them.
-   */
-  readonly cached?: true;
-}
+import type { Declaration, FieldOf } from './declaration.ts';
 
 /**
  * Condition on a field. Several conditions are combined. Text and numbers are ordered; null is
@@ -218,9 +127,9 @@ export interface Collection<T, S extends T = T> {
   accumulate(documents: readonly S[]): Promise<void>;
   /**
    * Claims up to `limit` documents that are due at `now` and match, the longest due first:
-   * increments the declared `claim`, and makes them due again at `leaseUntil`, which is after
-   * `now`. Each goes to one caller. Returns them in the declared order. A power failure may undo a
-   * claim.
+   * increments the declared `claimCounter`, and makes them due again at `leaseUntil`, which is
+   * after `now`. Each goes to one caller. Returns them in the declared order. A power failure may
+   * undo a claim.
    */
   claimDue(now: number, leaseUntil: number, limit: number, where?: Where<T>): Promise<T[]>;
   /**
@@ -228,59 +137,6 @@ export interface Collection<T, S extends T = T> {
    * Returns their number.
    */
   remove(where: Where<T>, limit?: number): Promise<number>;
-}
-
-/** Names of fields by their type, separated by spaces. A field with `?` may be null. */
-type FieldGroups = { readonly [B in BaseType]?: string };
-
-/**
- * A declaration as it is written: the names of the fields by their type, and what else it declares.
- */
-type Declared<T> = FieldGroups & Omit<Declaration<FieldOf<T>>, 'name' | 'fields'>;
-
-type Words<S> = S extends `${infer First} ${infer Rest}`
-  ? Words<First> | Words<Rest>
-  : S extends `${infer Name}?`
-    ? Name
-    : S;
-
-type NamedFields<D> = { [B in keyof D & BaseType]: Words<D[B]> }[keyof D & BaseType];
-
-/** Rejects a declaration that does not name a field, or names one by mistake. */
-type Complete<T, D> = [FieldOf<T>, NamedFields<D>, keyof D] extends [
-  NamedFields<D>,
-  FieldOf<T>,
-  keyof Declared<T>,
-]
-  ? unknown
-  : { differing: Exclude<FieldOf<T>, NamedFields<D>> | Exclude<NamedFields<D>, FieldOf<T>> };
-
-/** Declares a collection of documents `T`. */
-export function declare<T>() {
-  return <const D extends Declared<T>>(
-    name: string,
-    declared: D & Complete<T, D>,
-  ): Declaration<FieldOf<T>> => {
-    const isType = ([part]: [string, unknown]) => (baseTypes as readonly string[]).includes(part);
-    const parts = Object.entries(declared);
-    const fields = (parts.filter(isType) as [string, string][]).flatMap(([type, names]) =>
-      names
-        .split(' ')
-        .map((field) => [field.replace('?', ''), field.endsWith('?') ? `${type}?` : type]),
-    );
-    const options = Object.fromEntries(parts.filter((part) => !isType(part)));
-    return { ...options, name, fields: Object.fromEntries(fields) } as never;
-  };
-}
-
-/** Declares the collections of the documents `C`, by their names. */
-export function declareAll<C>() {
-  return <const D extends { readonly [K in keyof C]: Declared<C[K]> }>(
-    declared: D & { [K in keyof C]: Complete<C[K], D[K]> },
-  ) =>
-    Object.fromEntries(
-      Object.entries(declared).map(([name, each]) => [name, declare()(name, each as never)]),
-    ) as unknown as { readonly [K in keyof C]: Declaration<FieldOf<C[K]>> };
 }
 
 /** Returns the method list() of a collection that has find(). */
@@ -314,33 +170,14 @@ export async function removeAll<T>(
   while ((await collection.remove(where, chunkSize)) === chunkSize);
 }
 
-/**
- * Returns the type of a field, or of the object that has the member, and whether it may be null.
- */
-export function typeOf(declaration: Declaration, field: string): [BaseType, boolean] {
-  const type = declaration.fields[field.split('.')[0]!]!;
-  return [type.replace('?', '') as BaseType, type.endsWith('?')];
-}
-
 /** Returns what conditions exclude as hidden; nothing if they name the values that they match. */
 export function hiddenFrom({ hidden }: Declaration, where: object): Declaration['hidden'] {
   if (hidden === undefined) return undefined;
   const parts = partsOf((where as Record<string, unknown>)[hidden.field]);
-  return parts.some(
+  const namesValues = parts.some(
     ([operator, value]) => (operator === 'is' || operator === 'in') && value !== undefined,
-  )
-    ? undefined
-    : hidden;
-}
-
-/** Returns the names of the fields that reads return. */
-export function readFields({ fields, lazy = [] }: Declaration): string[] {
-  return Object.keys(fields).filter((field) => !lazy.includes(field));
-}
-
-/** Returns the fields that never change: the id's, and the owner. */
-export function fixedFields({ id, owner }: Declaration): string[] {
-  return [...new Set([...id, ...(owner === undefined ? [] : [owner])])];
+  );
+  return namesValues ? undefined : hidden;
 }
 
 /** Returns the parts of a condition by operator. A plain value is `is`. */

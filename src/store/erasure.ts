@@ -1,7 +1,8 @@
 import type { Collection } from './collection.ts';
-import { type CollectionName, declarations } from './collections.ts';
+import { declarations } from './collections.ts';
 import { idsOfJob } from './history.ts';
 import type { Store } from './store.ts';
+import type { CollectionName } from './stored-documents.ts';
 
 /**
  * Deletes up to `limit` records of a user in each collection that has an owner (keys, sessions,

@@ -62,7 +62,7 @@ export async function expire(store: Store, cutoffs: Cutoffs): Promise<number> {
   }
   for (const [name, before] of Object.entries(byTime) as [keyof typeof byTime, number][]) {
     const collection = store[name] as unknown as Collection<Record<string, unknown>>;
-    const time = declarations[name].expires!;
+    const time = declarations[name].expiresBy!;
     deleted += await inSteps((limit) => collection.remove({ [time]: { below: before } }, limit));
   }
   return deleted;

@@ -1,5 +1,6 @@
 import { Fault } from '../contract/fault.ts';
-import { type Collection, declare, type UpdateOptions, type Where } from './collection.ts';
+import type { Collection, UpdateOptions, Where } from './collection.ts';
+import type { DeclarationOf } from './declaration.ts';
 import type { LedgerEntry } from './documents.ts';
 
 /** Credit ceiling of a key: `spent` is at most `max`. */
@@ -28,13 +29,21 @@ export interface LedgerSum {
 }
 
 /** Declaration of the ledger, whose table and indexes are in the schema of each engine. */
-export const ledgerDeclaration = declare<LedgerEntry>()('ledger', {
-  text: 'key userId type jobId? keyId? note',
-  integer: 'amount',
-  real: 'createdAt',
+export const ledgerDeclaration: DeclarationOf<LedgerEntry> = {
+  name: 'ledger',
+  fields: {
+    key: 'string',
+    userId: 'string',
+    type: 'string',
+    jobId: 'string?',
+    keyId: 'string?',
+    note: 'string',
+    amount: 'integer',
+    createdAt: 'number',
+  },
   id: ['key'],
   order: ['createdAt', 'key'],
-});
+};
 
 /**
  * Balances and their ledger. A call finds the entries that are in the balance before it, and no

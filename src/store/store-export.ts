@@ -1,8 +1,8 @@
 import type { Batch } from './batches.ts';
-import type { StoredDocuments } from './collections.ts';
 import type { Job, LedgerEntry } from './documents.ts';
 import type { OriginPause } from './origin-state.ts';
 import type { Store } from './store.ts';
+import type { StoredDocuments } from './stored-documents.ts';
 
 /**
  * Documents of a store by kind, for a copy of all data. Not included: heartbeats and permits of

@@ -10,7 +10,8 @@ import {
   removeDeletedFiles,
 } from '../jobs/steps/delete.ts';
 import { removeAgain } from '../jobs/steps/late-files.ts';
-import type { FieldOf, Where } from '../store/collection.ts';
+import type { Where } from '../store/collection.ts';
+import type { FieldOf } from '../store/declaration.ts';
 import type { FileRemoval, Job } from '../store/documents.ts';
 import type { Cutoffs } from '../store/expiry.ts';
 import type { IdRange } from './share.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { readFields } from '../collection.ts';
 import { collectionNames, declarations } from '../collections.ts';
+import { readFields } from '../declaration.ts';
 import type { Store } from '../store.ts';
 import { anItem, anItemKey, anObservation, aRule, aRun, someValues } from './history-samples.ts';
 import {
@@ -43,7 +43,7 @@ const uniqueIndexes = collectionNames.flatMap((name) =>
   ),
 );
 const replaced = collectionNames.filter((name) => declarations[name].upsert !== undefined);
-const due = collectionNames.filter((name) => declarations[name].due !== undefined);
+const due = collectionNames.filter((name) => declarations[name].dueTime !== undefined);
 
 function documentConformance(open: OpenStores): void {
   const stores = setUpStores(open);
@@ -418,14 +418,14 @@ function replacementConformance(open: OpenStores): void {
     '%s: upsert() replaces a document by a later one, in any order of writes',
     async (name) => {
       const { id, upsert } = declarations[name];
-      const [field = ''] = upsert!.newer;
+      const [field = ''] = upsert!.versionedBy;
       const first = sampleOf(name);
       const key = id.map((each) => first[each] as string);
       const write = async (store: Store, by: number) => {
-        const { keep = [] } = upsert!;
+        const { insertOnly = [] } = upsert!;
         const version = {
           ...sampleOf(name),
-          ...pickFields(first, [...id, ...keep, ...upsert!.newer]),
+          ...pickFields(first, [...id, ...insertOnly, ...upsert!.versionedBy]),
         };
         await collectionOf(store, name).upsert([
           { ...version, [field]: (first[field] as number) + by },
@@ -437,7 +437,7 @@ function replacementConformance(open: OpenStores): void {
       await write(stores.other, -1);
       expect(await read()).toEqual(withArrays(first));
       const equal = await write(stores.store, 0);
-      expect(await read()).toEqual(upsert!.strictly ? withArrays(first) : equal);
+      expect(await read()).toEqual(upsert!.keepsEqual ? withArrays(first) : equal);
       const later = await write(stores.other, 1);
       expect(await read()).toEqual(later);
       await write(stores.store, 0);
@@ -468,8 +468,9 @@ function dueConformance(open: OpenStores): void {
   test.each(due)(
     '%s: claimDue() gives a document to one caller, until its lease expires',
     async (name) => {
-      const { due: time = '', claim, order, id } = declarations[name];
-      const counted = (count: number) => (claim === undefined ? {} : { [claim]: count });
+      const { dueTime: time = '', claimCounter, order, id } = declarations[name];
+      const counted = (count: number) =>
+        claimCounter === undefined ? {} : { [claimCounter]: count };
       const collection = collectionOf(stores.store, name);
       const now = aTime + 10;
       const store = async (turn: number, at: number | null) => {

@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest';
-import { type CollectionName, collectionNames, declarations } from '../collections.ts';
+import { collectionNames, declarations } from '../collections.ts';
 import { eraseUserRecords } from '../erasure.ts';
 import { type Cutoffs, expire } from '../expiry.ts';
+import type { CollectionName } from '../stored-documents.ts';
 import { aChange, anObservation, aRun } from './history-samples.ts';
 import { anEntry, aTime, aUser, collectionOf, type Fields, sampleOf } from './samples.ts';
 import { type OpenStores, setUpStores } from './stores.ts';
 
 const all = (isIncluded: (name: CollectionName) => boolean) => collectionNames.filter(isIncluded);
-const expiring = all((name) => declarations[name].expires !== undefined && name !== 'trackingRuns');
+const expiring = all(
+  (name) => declarations[name].expiresBy !== undefined && name !== 'trackingRuns',
+);
 
 /** Deletion of documents by age, and of those of a user. */
 export function expiryConformance(open: OpenStores): void {
@@ -20,7 +23,7 @@ export function expiryConformance(open: OpenStores): void {
   };
 
   test.each(expiring)('%s: expire() deletes documents before the cutoff', async (name) => {
-    const time = declarations[name].expires!;
+    const time = declarations[name].expiresBy!;
     const exist = [await store(name, { [time]: 5 }), await store(name, { [time]: 6 })];
     expect(await expire(stores.store, { [name]: 6 } as Cutoffs)).toBe(1);
     expect(await Promise.all(exist.map((each) => each()))).toEqual([false, true]);

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import { batchKey, findUnit, type Outcome, type PagePlace } from '../batches.ts';
-import type { FieldOf, Where } from '../collection.ts';
+import type { Where } from '../collection.ts';
 import { countsOf } from '../counts.ts';
+import type { FieldOf } from '../declaration.ts';
 import type { Job } from '../documents.ts';
 import { markFilesDeleted, removePagePlaces } from '../retention.ts';
 import type { Store } from '../store.ts';

@@ -7,14 +7,16 @@ import {
   type Segment,
   type Unit,
 } from '../batches.ts';
-import { type Collection, typeOf } from '../collection.ts';
-import { type CollectionName, declarations } from '../collections.ts';
+import type { Collection } from '../collection.ts';
+import { declarations } from '../collections.ts';
+import { typeOf } from '../declaration.ts';
 import type { Destination } from '../destinations.ts';
 import type { ApiKey, DeletedJob, Delivery, Job, LedgerEntry, User } from '../documents.ts';
 import { dueOnEntry } from '../job-states.ts';
 import type { ProcessReport } from '../operations.ts';
 import { summaryOf } from '../retention.ts';
 import type { Store } from '../store.ts';
+import type { CollectionName } from '../stored-documents.ts';
 
 /** Default creation time of samples. */
 export const aTime = 1_750_000_000_000;
@@ -263,10 +265,10 @@ export type Fields = Record<string, unknown>;
 
 const oddText = 'Zoë $set "Ω" .\u0000 雪';
 const samples: Readonly<Record<string, (turn: number) => unknown>> = {
-  text: (turn) => `${oddText} ${turn} ${newId()}`,
+  string: (turn) => `${oddText} ${turn} ${newId()}`,
   integer: (turn) => 5_000_000_000 + turn,
-  real: (turn) => aTime + turn + 0.25,
-  flag: (turn) => turn % 2 === 0,
+  number: (turn) => aTime + turn + 0.25,
+  boolean: (turn) => turn % 2 === 0,
   json: (turn) => ({ 'a.$b': ['☃', null, turn] }),
   object: (turn) => ({ a: [{ b: oddText }, null, 1.5], turn }),
   bytes: (turn) => new Uint8Array([0, 255, turn]),
@@ -277,7 +279,7 @@ export function sampleOf(name: CollectionName, turn = 0, isSet = true): Fields {
   const declaration = declarations[name];
   return Object.fromEntries(
     Object.keys(declaration.fields).map((field) => {
-      const [type, isNullable] = typeOf(declaration, field);
+      const { type, isNullable } = typeOf(declaration, field);
       if (field === 'id') return [field, newId()];
       return [field, isNullable && !isSet ? null : samples[type]!(turn)];
     }),

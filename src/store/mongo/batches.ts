@@ -7,7 +7,7 @@ import {
   type QueuedBatch,
   type StoredBatch,
 } from '../batches.ts';
-import type { Declaration } from '../collection.ts';
+import type { Declaration } from '../declaration.ts';
 import { createCollection } from './collection.ts';
 import type { MongoEngine } from './engine.ts';
 import { claimedBatch, createWrittenBatches, failBatches, writeOutcomes } from './outcomes.ts';
@@ -18,7 +18,7 @@ import { internalFields, readBatch } from './shapes.ts';
 /** Declaration that leaves out the fields which only this engine has, and the units. */
 const stored: Declaration = {
   ...batchDeclaration,
-  lazy: [...batchDeclaration.lazy!, ...internalFields],
+  lazyFields: [...batchDeclaration.lazyFields!, ...internalFields],
 };
 
 /**

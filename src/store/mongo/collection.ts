@@ -8,20 +8,17 @@ import {
 import { pathPart } from '../../contract/path-part.ts';
 import {
   type Collection,
-  type Declaration,
-  type FieldOf,
-  fixedFields,
   hiddenFrom,
   listBy,
   partsOf,
-  readFields,
   type Search,
   storedJson,
-  typeOf,
   type UpdateOptions,
   type Where,
 } from '../collection.ts';
-import { type CollectionName, type Collections, declarations } from '../collections.ts';
+import { type Collections, declarations } from '../collections.ts';
+import { type Declaration, type FieldOf, fixedFields, readFields, typeOf } from '../declaration.ts';
+import type { CollectionName } from '../stored-documents.ts';
 import { unlessDuplicate } from './duplicates.ts';
 
 /**
@@ -53,25 +50,25 @@ const idText = (values: readonly unknown[]): string =>
 /** Fields of a unique index that may be null, which are absent then: the index is sparse. */
 const sparseFields = (declaration: Declaration): string[] =>
   (declaration.indexes ?? []).flatMap(({ unique, fields: [first = ''] }) =>
-    unique && typeOf(declaration, first)[1] ? [first] : [],
+    unique && typeOf(declaration, first).isNullable ? [first] : [],
   );
 
 /** Returns the indexes of a declared collection. */
 export function indexesOf(declaration: Declaration): IndexDescription[] {
   const sparse = sparseFields(declaration);
-  return (declaration.indexes ?? []).map(({ fields, unique, set }) => ({
+  return (declaration.indexes ?? []).map(({ fields, unique, whereSet }) => ({
     key: Object.fromEntries(fields.map((field) => [nameIn(declaration, field), 1])),
     ...(unique ? { unique } : {}),
     ...(sparse.includes(fields[0]!) ? { sparse: true } : {}),
-    ...(set === undefined
+    ...(whereSet === undefined
       ? {}
-      : { partialFilterExpression: { [set]: setCondition(declaration, set) } }),
+      : { partialFilterExpression: { [whereSet]: setCondition(declaration, whereSet) } }),
   }));
 }
 
 function setCondition(declaration: Declaration, field: string): unknown {
-  const [type] = typeOf(declaration, field);
-  return type === 'flag' ? true : { $gt: type === 'text' ? '' : 0 };
+  const { type } = typeOf(declaration, field);
+  return type === 'boolean' ? true : { $gt: type === 'string' ? '' : 0 };
 }
 
 const nameIn = ({ id }: Declaration, field: string): string =>
@@ -98,7 +95,7 @@ export function writeDocument(declaration: Declaration, document: object): Store
 }
 
 function toStored(declaration: Declaration, field: string, value: unknown): unknown {
-  const [type] = typeOf(declaration, field);
+  const { type } = typeOf(declaration, field);
   if (value === null || value === undefined) return null;
   if (type === 'json') return storedJson(value);
   return type === 'bytes' ? new Binary(value as Uint8Array) : value;
@@ -108,7 +105,7 @@ function readDocument<T>(declaration: Declaration, fields: readonly string[], st
   const document: Record<string, unknown> = {};
   for (const field of fields) {
     const value = stored[nameIn(declaration, field)] ?? null;
-    const [type] = typeOf(declaration, field);
+    const { type } = typeOf(declaration, field);
     if (value !== null && type === 'json') document[field] = JSON.parse(value);
     else document[field] = value !== null && type === 'bytes' ? (value as Binary).value() : value;
   }
@@ -128,13 +125,13 @@ const operators: Readonly<Record<string, string>> = {
 function conditionOf(declaration: Declaration, field: string, condition: unknown): unknown {
   const parts = partsOf(condition);
   if (parts.length === 1 && parts[0]![0] === 'is') return parts[0]![1];
-  const [type, isNullable] = typeOf(declaration, field);
+  const { type, isNullable } = typeOf(declaration, field);
   const isSet = parts.some(([operator, value]) =>
     operator === 'not' ? value === null : operator === 'below' || operator === 'atMost',
   );
   return {
     // Required for the partial indexes of times.
-    ...(isSet && isNullable && type === 'real' ? { $gt: 0 } : {}),
+    ...(isSet && isNullable && type === 'number' ? { $gt: 0 } : {}),
     ...Object.fromEntries(parts.map(([operator, value]) => [operators[operator], value])),
   };
 }
@@ -237,8 +234,8 @@ function sortKeys(
 }
 
 /** Returns the projection of all fields but the lazy ones. */
-const withoutLazy = ({ lazy = [] }: Declaration): Document =>
-  Object.fromEntries(lazy.map((field) => [field, 0]));
+const withoutLazy = ({ lazyFields = [] }: Declaration): Document =>
+  Object.fromEntries(lazyFields.map((field) => [field, 0]));
 
 /** Inserts a document. Returns false if its id exists. */
 async function insertIfNew(
@@ -379,18 +376,27 @@ export function createCollection<T extends object>(
     upsert: (documents) =>
       run(async (collection) => {
         if (documents.length === 0) return;
-        const { newer, strictly = false, keep = [] } = declaration.upsert ?? { newer: [] };
+        const {
+          versionedBy,
+          keepsEqual = false,
+          insertOnly = [],
+        } = declaration.upsert ?? { versionedBy: [] };
         const writes = documents.map((document) => {
           const { _id, ...stored } = write(document);
-          const insertedFields = Object.fromEntries(keep.map((field) => [field, stored[field]]));
-          for (const field of keep) delete stored[field];
-          const values = newer.map((field) => (document as Record<string, unknown>)[field]);
+          const insertedFields = Object.fromEntries(
+            insertOnly.map((field) => [field, stored[field]]),
+          );
+          for (const field of insertOnly) delete stored[field];
+          const values = versionedBy.map((field) => (document as Record<string, unknown>)[field]);
           return {
             updateOne: {
-              filter: { _id, ...comparing(newer, values, '$lt', strictly ? '$lt' : '$lte') },
+              filter: {
+                _id,
+                ...comparing(versionedBy, values, '$lt', keepsEqual ? '$lt' : '$lte'),
+              },
               update: {
                 $set: stored,
-                ...(keep.length === 0 ? {} : { $setOnInsert: insertedFields }),
+                ...(insertOnly.length === 0 ? {} : { $setOnInsert: insertedFields }),
               },
               upsert: true,
             },
@@ -418,16 +424,19 @@ export function createCollection<T extends object>(
 
     claimDue: (now, leaseUntil, limit, where = {}) =>
       run(async (collection) => {
-        const { due, claim } = declaration;
-        if (due === undefined) throw new Error(`${name} has no due documents`);
+        const { dueTime, claimCounter } = declaration;
+        if (dueTime === undefined) throw new Error(`${name} has no due documents`);
         if (limit <= 0) return [];
         // $gt: 0 is required for the partial index.
-        const isDue = { ...filter(where), [due]: { $gt: 0, $lte: now } } as Filter<StoredDocument>;
+        const isDue = {
+          ...filter(where),
+          [dueTime]: { $gt: 0, $lte: now },
+        } as Filter<StoredDocument>;
         // Each claim changes both.
-        const fence = claim ?? due;
+        const fence = claimCounter ?? dueTime;
         const found = await collection
           .find(isDue, { projection: { [fence]: 1 } })
-          .sort({ [due]: 1, _id: 1 })
+          .sort({ [dueTime]: 1, _id: 1 })
           .limit(limit)
           .toArray();
         const claimed = await Promise.all(
@@ -435,8 +444,8 @@ export function createCollection<T extends object>(
             collection.findOneAndUpdate(
               { ...isDue, _id: stored._id, [fence]: stored[fence] } as Filter<StoredDocument>,
               {
-                $set: { [due]: leaseUntil },
-                ...(claim === undefined ? {} : { $inc: { [claim]: 1 } }),
+                $set: { [dueTime]: leaseUntil },
+                ...(claimCounter === undefined ? {} : { $inc: { [claimCounter]: 1 } }),
               } as Document,
               { returnDocument: 'after', projection },
             ),

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Declaration, Where } from '../collection.ts';
+import type { Where } from '../collection.ts';
+import type { Declaration } from '../declaration.ts';
 import type { LedgerEntry } from '../documents.ts';
 import {
   type AuditedAccount,

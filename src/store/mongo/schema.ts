@@ -1,9 +1,10 @@
 import type { Collection, Db, IndexDescription } from 'mongodb';
 import type { Batch, Outcome } from '../batches.ts';
-import { type CollectionName, collectionNames, declarations } from '../collections.ts';
+import { collectionNames, declarations } from '../collections.ts';
 import type { ApiKey, Job, JobState, LedgerEntry, StoredFile, User } from '../documents.ts';
 import type { OriginPause } from '../origin-state.ts';
 import type { Holding } from '../permits.ts';
+import type { CollectionName } from '../stored-documents.ts';
 import { indexesOf, type StoredDocument } from './collection.ts';
 
 /** A document with `_id` instead of `id`. */

@@ -2,7 +2,8 @@ import { MongoClient } from 'mongodb';
 import { afterAll, describe, expect, test } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
 import { shardKeys } from '../../../test/support/engines/shard-keys.ts';
-import { type CollectionName, collectionNames, declarations } from '../collections.ts';
+import { collectionNames, declarations } from '../collections.ts';
+import type { CollectionName } from '../stored-documents.ts';
 import { openMongoStore } from './open.ts';
 
 const mongo = await findMongo();

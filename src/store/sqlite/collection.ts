@@ -2,19 +2,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { inChunks } from '../chunks.ts';
 import {
   type Collection,
-  type Declaration,
-  fixedFields,
   hiddenFrom,
   listBy,
   partsOf,
-  readFields,
   type Search,
   storedJson,
-  typeOf,
   type UpdateOptions,
   type Where,
 } from '../collection.ts';
 import { type Collections, declarations } from '../collections.ts';
+import { type Declaration, fixedFields, readFields, typeOf } from '../declaration.ts';
 import type { RowReader, SqliteConnection, Value } from './connection.ts';
 import type { ReadCache } from './read-cache.ts';
 
@@ -64,8 +61,8 @@ export function mapRows<T>(
   fields = readFields(declaration),
 ): RowMapping<T> {
   const readers = fields.map((field): ((value: Value) => unknown) | null => {
-    const [type] = typeOf(declaration, field);
-    if (type === 'flag') return (value) => value === 1;
+    const { type } = typeOf(declaration, field);
+    if (type === 'boolean') return (value) => value === 1;
     if (type !== 'json' && type !== 'object') return null;
     return (value) => (value === null ? null : JSON.parse(value as string));
   });
@@ -90,10 +87,10 @@ export const mapWhole = <T>(declaration: Declaration): RowMapping<T> =>
   mapRows<T>(declaration, Object.keys(declaration.fields));
 
 const sqlTypes = {
-  text: 'TEXT',
+  string: 'TEXT',
   integer: 'INTEGER',
-  real: 'REAL',
-  flag: 'INTEGER',
+  number: 'REAL',
+  boolean: 'INTEGER',
   json: 'TEXT',
   object: 'TEXT',
   bytes: 'BLOB',
@@ -106,7 +103,7 @@ const sqlTypes = {
 export function createTable(declaration: Declaration): string {
   const { name, fields, id, clustered } = declaration;
   const columns = Object.keys(fields).map((field) => {
-    const [type, isNullable] = typeOf(declaration, field);
+    const { type, isNullable } = typeOf(declaration, field);
     return `${quoted(field)} ${sqlTypes[type]}${isNullable ? '' : ' NOT NULL'}`;
   });
   return [
@@ -118,21 +115,21 @@ export function createTable(declaration: Declaration): string {
 /** Returns the statements that create the indexes of a declared table. */
 export function createIndexes(declaration: Declaration): string[] {
   const table = columnOf(declaration.name);
-  return (declaration.indexes ?? []).map(({ fields, unique, set }) => {
+  return (declaration.indexes ?? []).map(({ fields, unique, whereSet }) => {
     const index = [
       table,
       'by',
       ...fields.map(columnOf),
-      ...(set === undefined ? [] : ['set']),
+      ...(whereSet === undefined ? [] : ['set']),
     ].join('_');
-    const where = set === undefined ? '' : ` WHERE ${setCondition(declaration, set)}`;
+    const where = whereSet === undefined ? '' : ` WHERE ${setCondition(declaration, whereSet)}`;
     return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${index} ON ${table} (${list(fields)})${where};`;
   });
 }
 
 function setCondition(declaration: Declaration, field: string): string {
-  const [type, isNullable] = typeOf(declaration, field);
-  const isSet = isNullable ? 'IS NOT NULL' : type === 'flag' ? '= 1' : `> ''`;
+  const { type, isNullable } = typeOf(declaration, field);
+  const isSet = isNullable ? 'IS NOT NULL' : type === 'boolean' ? '= 1' : `> ''`;
   return `${quoted(field)} ${isSet}`;
 }
 
@@ -166,8 +163,8 @@ function termsOf(declaration: Declaration, where: object): Term[] {
     condition === undefined
       ? []
       : partsOf(condition).map(([operator, value]) =>
-          field === declaration.constant
-            ? constantTerm(field, operator, value)
+          field === declaration.literalField
+            ? literalTerm(field, operator, value)
             : termOf(field, operator, value),
         ),
   );
@@ -175,8 +172,8 @@ function termsOf(declaration: Declaration, where: object): Term[] {
   return hidden === undefined ? terms : [...terms, [visibleIn(hidden)]];
 }
 
-/** Returns the condition that compares a field, which is never null, with constants. */
-function constantTerm(field: string, operator: string, value: unknown): Term {
+/** Returns the condition that compares a field, which is never null, with literals. */
+function literalTerm(field: string, operator: string, value: unknown): Term {
   const values = (operator === 'in' ? (value as unknown[]) : [value]).map((each) => {
     if (typeof each !== 'string' || !/^\w+$/.test(each))
       throw new Error(`${each} is not a value of ${field}`);
@@ -235,6 +232,20 @@ function updateOf(
   ];
 }
 
+/** Returns the conflict clause that replaces the documents of the declared rule. */
+function replacementOf({ name, fields, id, upsert }: Declaration): string {
+  const { versionedBy, keepsEqual = false, insertOnly = [] } = upsert ?? { versionedBy: [] };
+  const sets = Object.keys(fields)
+    .filter((field) => !id.includes(field) && !insertOnly.includes(field))
+    .map((field) => `${quoted(field)} = excluded.${quoted(field)}`);
+  const replacement = `(${list(id)}) DO UPDATE SET ${sets.join(', ')}`;
+  if (versionedBy.length === 0) return replacement;
+  const version = (table: string) =>
+    versionedBy.map((field) => `${table}.${quoted(field)}`).join(', ');
+  const operator = keepsEqual ? '<' : '<=';
+  return `${replacement} WHERE (${version(columnOf(name))}) ${operator} (${version('excluded')})`;
+}
+
 /** Runs statements, each chunk of them in a transaction. */
 function runAll(
   connection: SqliteConnection,
@@ -266,20 +277,21 @@ export function createCollection<T extends object>(
   engine: DataFile,
   declaration: Declaration,
 ): Collection<T> {
-  const { id, order: declaredOrder, reports } = declaration;
+  const { id, order: declaredOrder, durability } = declaration;
   const table = columnOf(declaration.name);
   const rows = mapRows<T>(declaration);
   const mapping = mapWhole<T>(declaration);
   const fixed = fixedFields(declaration);
-  const writer: SqliteConnection = declaration.relaxed ? engine.relaxed : engine;
+  const writer: SqliteConnection = durability === 'relaxed' ? engine.relaxed : engine;
   const insertSql = `INSERT INTO ${table} (${mapping.columns}) VALUES (${mapping.marks}) ON CONFLICT`;
   const byId = `SELECT ${rows.select} FROM ${table} WHERE ${idCondition(declaration)}`;
+  const isReadableBeforeSync = durability === 'readable_before_sync';
   const insert = async (each: T) => {
-    const added = (reports ? engine.relaxed : writer).run(
+    const added = (isReadableBeforeSync ? engine.relaxed : writer).run(
       `${insertSql} DO NOTHING`,
       ...mapping.values(each),
     );
-    if (reports) await engine.sync();
+    if (isReadableBeforeSync) await engine.sync();
     return added === 1;
   };
   const update = (
@@ -368,22 +380,7 @@ export function createCollection<T extends object>(
       );
     },
 
-    upsert: async (documents) => {
-      const { newer, strictly = false, keep = [] } = declaration.upsert ?? { newer: [] };
-      const written = Object.keys(declaration.fields).filter(
-        (field) => !id.includes(field) && !keep.includes(field),
-      );
-      const sets = written.map((field) => `${quoted(field)} = excluded.${quoted(field)}`);
-      const [stored, parameters] = [table, 'excluded'].map((from) =>
-        newer.map((field) => `${from}.${quoted(field)}`).join(', '),
-      );
-      const condition =
-        newer.length === 0 ? 'TRUE' : `(${stored}) ${strictly ? '<' : '<='} (${parameters})`;
-      runAll(
-        writer,
-        insertsOf(documents, `(${list(id)}) DO UPDATE SET ${sets.join(', ')} WHERE ${condition}`),
-      );
-    },
+    upsert: async (documents) => runAll(writer, insertsOf(documents, replacementOf(declaration))),
 
     accumulate: async (documents) => {
       const { counters = [] } = declaration;
@@ -394,9 +391,9 @@ export function createCollection<T extends object>(
     },
 
     claimDue: async (now, leaseUntil, limit, where = {}) => {
-      const { due, claim } = declaration;
-      if (due === undefined) throw new Error(`${table} has no due documents`);
-      const column = quoted(due);
+      const { dueTime, claimCounter } = declaration;
+      if (dueTime === undefined) throw new Error(`${table} has no due documents`);
+      const column = quoted(dueTime);
       // The sign excludes the other conditions from the choice of the index.
       const terms = termsOf(declaration, where).map(
         ([sql, ...values]): Term => [`+${sql}`, ...values],
@@ -408,7 +405,7 @@ export function createCollection<T extends object>(
       if (limit <= 0 || engine.get(sought, ...values, 1) === null) return [];
       const claimed = engine.relaxed.documents(
         rows,
-        `UPDATE ${table} SET ${claim === undefined ? '' : `${quoted(claim)} = ${quoted(claim)} + 1, `}${column} = ?
+        `UPDATE ${table} SET ${claimCounter === undefined ? '' : `${quoted(claimCounter)} = ${quoted(claimCounter)} + 1, `}${column} = ?
          WHERE (${list(id)}) IN (${sought}) RETURNING ${rows.select}`,
         leaseUntil,
         ...values,

@@ -1,12 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
-import { declare } from '../collection.ts';
-import {
-  type CollectionName,
-  collectionNames,
-  declarations,
-  type StoredDocuments,
-} from '../collections.ts';
+import { collectionNames, declarations } from '../collections.ts';
+import type { DeclarationOf } from '../declaration.ts';
 import type { ContentKind, StoreContents, StoreExport } from '../store-export.ts';
+import type { CollectionName, StoredDocuments } from '../stored-documents.ts';
 import { columnOf, mapRows, mapWhole, type RowMapping } from './collection.ts';
 import type { RowReader, Value } from './connection.ts';
 import { busyTimeoutMs, guarded } from './engine.ts';
@@ -44,25 +40,33 @@ interface OriginRow {
   probing: boolean;
 }
 
-const originRows = mapRows<OriginRow>(
-  declare<OriginRow>()('origins', {
-    text: 'origin reason',
-    real: 'nextFree pausedUntil since',
-    integer: 'change strikes',
-    flag: 'probing',
-    id: ['origin'],
-    order: ['since', 'origin'],
-  }),
-);
+const originDeclaration: DeclarationOf<OriginRow> = {
+  name: 'origins',
+  fields: {
+    origin: 'string',
+    reason: 'string',
+    nextFree: 'number',
+    pausedUntil: 'number',
+    since: 'number',
+    change: 'integer',
+    strikes: 'integer',
+    probing: 'boolean',
+  },
+  id: ['origin'],
+  order: ['since', 'origin'],
+};
+const originRows = mapRows<OriginRow>(originDeclaration);
 
-const voidKeys = mapRows<StoreContents['voidLedgerKeys']>(
-  declare<StoreContents['voidLedgerKeys']>()('voidLedgerKeys', {
-    text: 'key',
-    real: 'at',
-    id: ['key'],
-    order: ['at', 'key'],
-  }),
-);
+const voidKeyDeclaration: DeclarationOf<StoreContents['voidLedgerKeys']> = {
+  name: 'voidLedgerKeys',
+  fields: {
+    key: 'string',
+    at: 'number',
+  },
+  id: ['key'],
+  order: ['at', 'key'],
+};
+const voidKeys = mapRows<StoreContents['voidLedgerKeys']>(voidKeyDeclaration);
 
 const origins: ContentSource<StoreContents['origins']> = {
   ...wholeTable('origins', originRows),

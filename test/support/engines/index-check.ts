@@ -1,6 +1,8 @@
-import { type Declaration, type FindOptions, partsOf } from '../../../src/store/collection.ts';
-import { type CollectionName, declarations } from '../../../src/store/collections.ts';
+import { type FindOptions, partsOf } from '../../../src/store/collection.ts';
+import { declarations } from '../../../src/store/collections.ts';
+import type { Declaration } from '../../../src/store/declaration.ts';
 import type { Store } from '../../../src/store/store.ts';
+import type { CollectionName } from '../../../src/store/stored-documents.ts';
 import { wrapMethods } from '../../../src/store/wrap.ts';
 
 type Conditions = Readonly<Record<string, unknown>>;
@@ -68,7 +70,8 @@ function isIndexed(
     set === undefined ||
     (restricts(set) &&
       partsOf(where[set]).every(([operator, value]) => operator !== 'is' || value));
-  return [{ fields: id, set: undefined }, ...indexes].some(
-    ({ fields: [first = ''], set }) => (restricts(first) || first === order) && includes(set),
+  return [{ fields: id, whereSet: undefined }, ...indexes].some(
+    ({ fields: [first = ''], whereSet }) =>
+      (restricts(first) || first === order) && includes(whereSet),
   );
 }

@@ -1,0 +1,78 @@
+import type { DeclaredCollections } from '../stored-documents.ts';
+
+/** Declarations of deliveries and the addresses that they go to. */
+export const deliveryDeclarations: Pick<
+  DeclaredCollections,
+  'webhooks' | 'deliveries' | 'destinations'
+> = {
+  webhooks: {
+    fields: {
+      userId: 'string',
+      url: 'string',
+      secret: 'string',
+      previousSecret: 'string?',
+      enabled: 'boolean',
+      previousUntil: 'number?',
+      updatedAt: 'number',
+      revision: 'integer',
+    },
+    id: ['userId'],
+    order: ['updatedAt', 'userId'],
+    owner: 'userId',
+  },
+  deliveries: {
+    fields: {
+      attempts: 'integer',
+      attemptsBefore: 'integer',
+      take: 'integer',
+      responseStatus: 'integer?',
+      createdAt: 'number',
+      nextAttemptAt: 'number?',
+      endedAt: 'number?',
+      id: 'string',
+      key: 'string',
+      userId: 'string?',
+      channel: 'string',
+      type: 'string',
+      jobId: 'string?',
+      target: 'string',
+      state: 'string',
+      error: 'string',
+      destinationId: 'string?',
+      body: 'string',
+    },
+    id: ['id'],
+    order: ['createdAt', 'id'],
+    expiresBy: 'createdAt',
+    indexes: [
+      { fields: ['key'], unique: true },
+      { fields: ['nextAttemptAt', 'id'], whereSet: 'nextAttemptAt' },
+      { fields: ['userId', 'createdAt', 'id'] },
+      { fields: ['createdAt', 'id'] },
+      { fields: ['jobId'] },
+    ],
+    dueTime: 'nextAttemptAt',
+    claimCounter: 'take',
+    owner: 'userId',
+  },
+  destinations: {
+    fields: {
+      id: 'string',
+      userId: 'string',
+      name: 'string',
+      type: 'string',
+      secrets: 'string',
+      secretsKey: 'string',
+      format: 'string',
+      path: 'string',
+      address: 'json',
+      createdAt: 'number',
+      updatedAt: 'number',
+      revision: 'integer',
+    },
+    id: ['id'],
+    order: ['name', 'id'],
+    indexes: [{ fields: ['userId', 'name'], unique: true }, { fields: ['secretsKey', 'id'] }],
+    owner: 'userId',
+  },
+};
