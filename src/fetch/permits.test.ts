@@ -72,10 +72,16 @@ function process(
 }
 
 const held = async () => {
-  const request = { holder: 'observer', busy: 0, wanted: 0, limit: 1_000, until: clock.now() + 1 };
+  const request = {
+    holder: 'observer',
+    busy: 0,
+    requested: 0,
+    limit: 1_000,
+    until: clock.now() + 1,
+  };
   const { permits } = await store.origins.lease(origin, {
     ...request,
-    wanted: 1_000,
+    requested: 1_000,
     now: clock.now(),
   });
   await store.origins.lease(origin, { ...request, now: clock.now() });
@@ -200,7 +206,7 @@ describe('several processes', () => {
     await store.origins.lease(origin, {
       holder: 'dead',
       busy: 0,
-      wanted: limit,
+      requested: limit,
       limit,
       now,
       until,

@@ -31,7 +31,7 @@ export const permitLeaseMs = 6_000;
 /** Interval between renewals in milliseconds: two of them may fail before the lease expires. */
 const renewMs = 2_000;
 
-/** Interval between lease requests while other processes hold wanted permits, in milliseconds. */
+/** Milliseconds between lease requests while other processes hold requested permits. */
 const pollMs = 500;
 
 /**
@@ -64,7 +64,7 @@ export class Permits {
   #leasedUntil = 0;
   /** Maximum demand since the last lease. */
   #peak = 0;
-  /** Permits wanted by the last lease. */
+  /** Permits requested by the last lease. */
   #requested = 0;
   /** Maximum interval to the next lease request, in milliseconds. */
   #intervalMs = firstPollMs;
@@ -131,7 +131,7 @@ export class Permits {
     this.#requested = requested;
     const until = now + permitLeaseMs;
     const busy = this.#limit.inUse;
-    const request = { holder, busy, wanted: requested, limit, now, until };
+    const request = { holder, busy, requested, limit, now, until };
     const { permits, isAlone, pause } = await lease(origin, request);
     this.#intervalMs = permits === this.#leased ? this.#intervalMs * 2 : firstPollMs;
     this.#leased = permits;

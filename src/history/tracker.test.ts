@@ -263,13 +263,16 @@ describe('the jobs of a user', () => {
     await expect(track({ ...context, store }, signal)).rejects.toThrow();
     await context.store.trackingRuns.insert({ ...newTrackingRun(first)!, activeUser: null });
     await track(context, signal);
-    expect(await runOf(first.id)).toMatchObject({ turn: 'waiting', stage: 'items' });
+    expect(await runOf(first.id)).toMatchObject({ queueState: 'waiting', stage: 'items' });
     await clock.advance(60_000);
     await tracking.compare();
-    expect(await runOf(second.id)).toMatchObject({ turn: null, counts: { new: 1 } });
+    expect(await runOf(second.id)).toMatchObject({ queueState: null, counts: { new: 1 } });
     await clock.advance(60_000);
     await tracking.compare();
-    expect(await runOf(first.id)).toMatchObject({ turn: null, counts: { ...none, unchanged: 1 } });
+    expect(await runOf(first.id)).toMatchObject({
+      queueState: null,
+      counts: { ...none, unchanged: 1 },
+    });
     expect(await history(lamp)).toMatchObject([{ jobId: second.id, endedAt: null }]);
   });
 
@@ -293,7 +296,7 @@ describe('the jobs of a user', () => {
     await fixture.eventually('the first job is being compared', () => isReading);
     await store.trackingRuns.insert({ ...newTrackingRun(second)!, activeUser: null });
     await track(context, signal);
-    expect(await runOf(second.id)).toMatchObject({ turn: 'waiting', stage: 'items' });
+    expect(await runOf(second.id)).toMatchObject({ queueState: 'waiting', stage: 'items' });
     release();
     await comparing;
     await tracking.compare();
@@ -318,10 +321,10 @@ describe('the jobs of a user', () => {
       store: replaceMethods(context.store, { batches: { read: readBatches } }),
     };
     await track(broken, signal);
-    expect(await runOf(first.id)).toMatchObject({ turn: 'failed' });
+    expect(await runOf(first.id)).toMatchObject({ queueState: 'failed' });
     while (await track(broken, signal));
     expect(await runOf(second.id)).toMatchObject({ stage: 'done' });
-    expect(await runOf(third.id)).toMatchObject({ turn: 'behind' });
+    expect(await runOf(third.id)).toMatchObject({ queueState: 'behind' });
     const fourth = await tracking.end(userId, [lamp], 'weekly');
     const fifth = await tracking.end(userId, [lamp], 'true');
     for (const job of [fourth, fifth])
@@ -386,8 +389,8 @@ describe('a run whose file cannot be read', () => {
   const runOf = async (jobId: string) => (await fixture.context.store.trackingRuns.get(jobId))!;
 
   test.each([
-    [false, { stage: 'done', turn: null, counts: none }],
-    [true, { stage: 'items', turn: 'failed' }],
+    [false, { stage: 'done', queueState: null, counts: none }],
+    [true, { stage: 'items', queueState: 'failed' }],
   ])(
     'is given up after a day unless the storage is unavailable (%s)',
     async (isOutage, expected) => {
@@ -400,7 +403,10 @@ describe('a run whose file cannot be read', () => {
       await track(context, signal);
       // The other runs of the round do not wait for their leases to expire.
       for (const { id } of [job, other])
-        expect(await runOf(id)).toMatchObject({ turn: 'failed', dueAt: clock.now() + 30_000 });
+        expect(await runOf(id)).toMatchObject({
+          queueState: 'failed',
+          dueAt: clock.now() + 30_000,
+        });
       await fixture.clock.advance(dayMs + 1);
       await track(context, signal);
       expect(await runOf(job.id)).toMatchObject(expected);

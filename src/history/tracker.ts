@@ -76,7 +76,7 @@ async function retryLater(context: JobContext, run: TrackingRun, error: unknown)
   if (isLost) return finish(context, { ...run, isSkipped: true });
   const failedAt = run.failedAt ?? clock.now();
   const failed = await save(context, run, {
-    turn: 'failed',
+    queueState: 'failed',
     failedAt,
     dueAt: clock.steady() + retryMs,
   });
@@ -132,7 +132,7 @@ function createSharedYield(): () => Promise<void> {
 /** Advances a run until it is done, its turn is over, or the signal is aborted. */
 async function advance(round: Round, claimed: TrackingRun): Promise<void> {
   const { context } = round;
-  const run = claimed.turn === 'active' ? claimed : await begin(context, claimed);
+  const run = claimed.queueState === 'active' ? claimed : await begin(context, claimed);
   if (run === null) return;
   const job = await context.store.jobs.get(run.jobId);
   // Without its files, nothing is left to compare.
@@ -163,10 +163,10 @@ async function advance(round: Round, claimed: TrackingRun): Promise<void> {
 async function begin(context: JobContext, run: TrackingRun): Promise<TrackingRun | null> {
   const { store, clock } = context;
   const wait = await waitOf(store, run);
-  if (wait === null && (await beginRun(store, run))) return { ...run, turn: 'active' };
+  if (wait === null && (await beginRun(store, run))) return { ...run, queueState: 'active' };
   // A run that waits for a failed one of its series does not block runs of other series.
-  const turn = wait === 'failure' ? 'behind' : run.turn;
-  await save(context, run, { turn, dueAt: clock.steady() + waitMs });
+  const queueState = wait === 'failed_run' ? 'behind' : run.queueState;
+  await save(context, run, { queueState, dueAt: clock.steady() + waitMs });
   return null;
 }
 
@@ -284,7 +284,13 @@ async function save(
 async function finish(context: JobContext, run: TrackingRun): Promise<void> {
   const { store, clock, log } = context;
   const counts = { ...run.counts, ...(await countChanges(store, run.jobId)) };
-  const done = { stage: 'done', turn: null, dueAt: null, doneAt: clock.now(), counts } as const;
+  const done = {
+    stage: 'done',
+    queueState: null,
+    dueAt: null,
+    doneAt: clock.now(),
+    counts,
+  } as const;
   if ((await save(context, run, done)) === null) return;
   const { jobId, series, messages } = run;
   log.info({ jobId, series, ...counts, messages }, 'changes compared');

@@ -116,7 +116,7 @@ describe.skipIf('missing' in s3)(
         }),
       });
       await fixture.poll(dying);
-      expect(await deliveryOf(jobId)).toMatchObject({ state: 'pending', take: 1 });
+      expect(await deliveryOf(jobId)).toMatchObject({ state: 'pending', revision: 1 });
       expect(await reader.listJob(jobId)).toEqual([]);
 
       await fixture.jobs.clock.advance(121_000);
@@ -153,14 +153,18 @@ describe.skipIf('missing' in s3)(
         fixture.jobs.clock.now() + 122_000,
         10,
       );
-      expect(claimed).toMatchObject({ jobId, take: 2 });
+      expect(claimed).toMatchObject({ jobId, revision: 2 });
       resumed.resolve();
       await slow.idle();
-      expect(await deliveryOf(jobId)).toMatchObject({ state: 'pending', attempts: 0, take: 2 });
+      expect(await deliveryOf(jobId)).toMatchObject({ state: 'pending', attempts: 0, revision: 2 });
       expect(await reader.listJob(jobId)).toEqual([]);
       await fixture.jobs.clock.advance(122_000);
       await fixture.poll();
-      expect(await deliveryOf(jobId)).toMatchObject({ state: 'delivered', attempts: 1, take: 3 });
+      expect(await deliveryOf(jobId)).toMatchObject({
+        state: 'delivered',
+        attempts: 1,
+        revision: 3,
+      });
     });
 
     test('keep their claim while they are sent', async () => {
@@ -186,10 +190,14 @@ describe.skipIf('missing' in s3)(
         await fixture.jobs.clock.advance(40_000);
         await fixture.poll();
       }
-      expect(await deliveryOf(jobId)).toMatchObject({ state: 'pending', take: 1 });
+      expect(await deliveryOf(jobId)).toMatchObject({ state: 'pending', revision: 1 });
       resumed.resolve();
       await slow.idle();
-      expect(await deliveryOf(jobId)).toMatchObject({ state: 'delivered', take: 1, attempts: 1 });
+      expect(await deliveryOf(jobId)).toMatchObject({
+        state: 'delivered',
+        revision: 1,
+        attempts: 1,
+      });
     });
 
     test('leave no unfinished upload after a failure', async () => {

@@ -228,7 +228,7 @@ export function newDelivery(
     state: 'pending',
     attempts: 0,
     attemptsBefore: 0,
-    take: 0,
+    revision: 0,
     createdAt: clock.now(),
     nextAttemptAt: clock.steady(),
     endedAt: null,

@@ -322,10 +322,10 @@ describe('a failed attempt', () => {
       },
     });
     await fixture.poll();
-    expect(await files()).toMatchObject([{ state: 'pending', attempts: 0, take: 1 }]);
+    expect(await files()).toMatchObject([{ state: 'pending', attempts: 0, revision: 1 }]);
     fixture.context.openResults = openResults;
     await fixture.jobs.clock.advance(120_000);
     await fixture.poll();
-    expect(await files()).toMatchObject([{ state: 'delivered', attempts: 1, take: 2 }]);
+    expect(await files()).toMatchObject([{ state: 'delivered', attempts: 1, revision: 2 }]);
   });
 });

@@ -95,7 +95,7 @@ async function attempt(
  */
 async function keepClaim<T>(
   { store, clock }: NotifyContext,
-  delivery: Pick<Delivery, 'id' | 'take'>,
+  delivery: Pick<Delivery, 'id' | 'revision'>,
   signal: AbortSignal,
   attempt: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

@@ -11,16 +11,16 @@ export type AttemptResult = Pick<Delivery, 'target' | 'responseStatus' | 'error'
   );
 
 /** Returns the conditions of a delivery whose claim is not lost. */
-const claimed = ({ id, take }: Pick<Delivery, 'id' | 'take'>) => ({
+const claimed = ({ id, revision }: Pick<Delivery, 'id' | 'revision'>) => ({
   id,
-  take,
+  revision,
   state: 'pending' as const,
 });
 
 /** Records the result of an attempt. Returns false if the claim was lost. */
 export async function recordAttempt(
   { deliveries }: Deliveries,
-  delivery: Pick<Delivery, 'id' | 'take'>,
+  delivery: Pick<Delivery, 'id' | 'revision'>,
   { target, responseStatus, error, state, nextAttemptAt, endedAt }: AttemptResult,
 ): Promise<boolean> {
   const change = { target, responseStatus, error, state, nextAttemptAt, endedAt };
@@ -33,7 +33,7 @@ export async function recordAttempt(
  */
 export async function postponeDelivery(
   { deliveries }: Deliveries,
-  delivery: Pick<Delivery, 'id' | 'take'>,
+  delivery: Pick<Delivery, 'id' | 'revision'>,
   until: number,
 ): Promise<boolean> {
   return (await deliveries.update(claimed(delivery), { nextAttemptAt: until })) !== null;
@@ -52,11 +52,11 @@ export async function redeliver(
   for (;;) {
     const found = await deliveries.get(id);
     if (found === null || (userId !== undefined && found.userId !== userId)) return null;
-    const { attempts, take } = found;
+    const { attempts, revision } = found;
     const again = await deliveries.update(
-      { id, attempts, take },
+      { id, attempts, revision },
       { state: 'pending', attemptsBefore: attempts, nextAttemptAt: now, endedAt: null },
-      { add: { take: 1 } },
+      { add: { revision: 1 } },
     );
     // An attempt ended between the two operations: read again.
     if (again !== null) return again;

@@ -340,7 +340,7 @@ export interface Delivery {
   /**
    * Incremented by each claim. Writes name it, so that a superseded sender's write has no effect.
    */
-  take: number;
+  revision: number;
   createdAt: number;
   /** Due time, or the expiry of the claim while a sender has one. Null once the delivery ended. */
   nextAttemptAt: number | null;

@@ -117,7 +117,7 @@ export type ChangeCounts = Record<ItemChangeType | 'unchanged', number>;
  * its predecessor's results. A `failed` run is retried, and runs of its series that follow are
  * `behind` it; neither blocks other series. Null when done.
  */
-export type RunTurn = 'waiting' | 'active' | 'failed' | 'behind' | null;
+export type RunQueueState = 'waiting' | 'active' | 'failed' | 'behind' | null;
 
 /** Comparison of a job's records with the previous run. Created when the job finishes. */
 export interface TrackingRun {
@@ -133,8 +133,8 @@ export interface TrackingRun {
   /**
    * Incremented by each claim. Writes name it, so that a superseded process's write has no effect.
    */
-  take: number;
-  turn: RunTurn;
+  revision: number;
+  queueState: RunQueueState;
   /**
    * `items`: records are compared, batch by batch. `missing`: items that were not found are
    * determined.

@@ -38,7 +38,7 @@ export interface PermitRequest {
   /** Requests of the process in progress; each holds a permit until it ends. */
   busy: number;
   /** Permits the process could use; 0 releases all that are not busy. */
-  wanted: number;
+  requested: number;
   /** Permits of the origin in total. */
   limit: number;
   now: number;
@@ -53,7 +53,7 @@ export interface PermitLease {
    * most its fair share if demand exceeds the limit.
    */
   permits: number;
-  /** True if no other process holds or wants permits. */
+  /** True if no other process holds or requests permits. */
   isAlone: boolean;
   pause: OriginPause;
 }

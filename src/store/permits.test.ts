@@ -2,19 +2,19 @@ import { expect, test } from 'vitest';
 import { grant, type Holding } from './permits.ts';
 
 const now = 1_000_000;
-const ask = (wanted: number, more: object = {}) => ({
+const ask = (requested: number, more: object = {}) => ({
   holder: 'me',
   busy: 0,
-  wanted,
+  requested,
   limit: 8,
   now,
   until: now + 6_000,
   ...more,
 });
-const other = (held: number, wanted: number, holder = 'other', until = now + 1): Holding => ({
+const other = (held: number, requested: number, holder = 'other', until = now + 1): Holding => ({
   holder,
   held,
-  wanted,
+  requested,
   until,
 });
 const permits = (holdings: Holding[], request: ReturnType<typeof ask>) =>
@@ -38,13 +38,13 @@ test('a process with more than its share returns idle permits', () => {
   expect(grant(waiting, ask(8, { busy: 6 }))).toEqual({
     permits: 4,
     isAlone: false,
-    holdings: [...waiting, { holder: 'me', held: 6, wanted: 8, until: now + 6_000 }],
+    holdings: [...waiting, { holder: 'me', held: 6, requested: 8, until: now + 6_000 }],
   });
   expect(permits([other(0, 1)], ask(8))).toBe(7);
   expect(permits([other(0, 2, 'a'), other(0, 20, 'b')], ask(8))).toBe(3);
 });
 
-test('a process is alone while no other holds or wants permits', () => {
+test('a process is alone while no other holds or requests permits', () => {
   expect(grant([], ask(8)).isAlone).toBe(true);
   expect(grant([other(0, 1)], ask(8)).isAlone).toBe(false);
   expect(grant([other(8, 8, 'other', now)], ask(8)).isAlone).toBe(true);
@@ -52,7 +52,7 @@ test('a process is alone while no other holds or wants permits', () => {
 
 test('busy permits are kept even if none are requested', () => {
   expect(grant([], ask(0, { busy: 2 })).holdings).toEqual([
-    { holder: 'me', held: 2, wanted: 0, until: now + 6_000 },
+    { holder: 'me', held: 2, requested: 0, until: now + 6_000 },
   ]);
   expect(grant([other(1, 1)], ask(0)).holdings).toEqual([other(1, 1)]);
 });

@@ -4,7 +4,7 @@ import type { PermitLease, PermitRequest } from './origin-state.ts';
 export interface Holding {
   holder: string;
   held: number;
-  wanted: number;
+  requested: number;
   until: number;
 }
 
@@ -22,24 +22,28 @@ const maxLeadMs = 60_000;
 const rotationMs = 5_000;
 
 /**
- * Computes fair shares of `limit`: nobody gets more than wanted, or more than another process that
- * wants more. The remainder rotates.
+ * Computes fair shares of `limit`: no process gets more than requested, or more than another
+ * process that requests more. The remainder rotates.
  */
-function shares(wants: readonly { holder: string; wanted: number }[], limit: number, now: number) {
+function shares(
+  requests: readonly { holder: string; requested: number }[],
+  limit: number,
+  now: number,
+) {
   const shared = new Map<string, number>();
   let left = limit;
-  let short = [...wants];
+  let short = [...requests];
   for (;;) {
     const even = Math.floor(left / Math.max(1, short.length));
-    const content = short.filter(({ wanted: demand }) => demand <= even);
+    const content = short.filter(({ requested }) => requested <= even);
     if (content.length === 0) {
       for (const { holder } of short) shared.set(holder, even);
       left -= even * short.length;
       break;
     }
-    for (const { holder, wanted: demand } of content) shared.set(holder, demand);
-    left -= content.reduce((sum, { wanted: demand }) => sum + demand, 0);
-    short = short.filter(({ wanted: demand }) => demand > even);
+    for (const { holder, requested } of content) shared.set(holder, requested);
+    left -= content.reduce((sum, { requested }) => sum + requested, 0);
+    short = short.filter(({ requested }) => requested > even);
   }
   const names = short.map(({ holder }) => holder).sort();
   const first = Math.floor(now / rotationMs);
@@ -56,19 +60,19 @@ function shares(wants: readonly { holder: string; wanted: number }[], limit: num
  * there are fewer permits than processes, they rotate so that no process starves.
  */
 export function grant(holdings: readonly Holding[], request: PermitRequest): PermitGrant {
-  const { holder, busy, wanted: demand, limit, now, until } = request;
+  const { holder, busy, requested, limit, now, until } = request;
   // A lease that ends later than one of this moment was written by a wrong clock.
   const latest = until + maxLeadMs;
   const otherHoldings = holdings.filter(
     (other) => other.holder !== holder && other.until > now && other.until <= latest,
   );
   const free = Math.max(0, limit - otherHoldings.reduce((sum, { held }) => sum + held, 0));
-  const share = shares([...otherHoldings, { holder, wanted: demand }], limit, now).get(holder)!;
+  const share = shares([...otherHoldings, { holder, requested }], limit, now).get(holder)!;
   const held = Math.min(free, Math.max(share, busy));
-  const mine = { holder, held, wanted: demand, until };
+  const mine = { holder, held, requested, until };
   return {
     permits: Math.min(free, share),
     isAlone: otherHoldings.length === 0,
-    holdings: held > 0 || demand > 0 ? [...otherHoldings, mine] : otherHoldings,
+    holdings: held > 0 || requested > 0 ? [...otherHoldings, mine] : otherHoldings,
   };
 }

@@ -79,7 +79,8 @@ export async function discardWrongTimes(store: Store, clock: Clock, log: Log): P
         { nextAttemptAt: { above: steady + maxAheadMs.repeat } },
         { order: [], limit },
       ),
-    makeDue: ({ id, take }) => store.deliveries.update({ id, take }, { nextAttemptAt: steady }),
+    makeDue: ({ id, revision }) =>
+      store.deliveries.update({ id, revision }, { nextAttemptAt: steady }),
   });
   await discardAll(log, 'comparisons', {
     find: (limit) =>
@@ -87,7 +88,8 @@ export async function discardWrongTimes(store: Store, clock: Clock, log: Log): P
         { dueAt: { above: steady + maxAheadMs.comparison } },
         { order: [], limit },
       ),
-    makeDue: ({ jobId, take }) => store.trackingRuns.update({ jobId, take }, { dueAt: steady }),
+    makeDue: ({ jobId, revision }) =>
+      store.trackingRuns.update({ jobId, revision }, { dueAt: steady }),
   });
   await discardAll(log, 'removals of files', {
     find: (limit) =>
@@ -197,11 +199,13 @@ export async function voidClaims(store: Store, clock: Clock): Promise<void> {
   await makeAllDue({
     find: (limit) =>
       store.deliveries.find({ nextAttemptAt: claimedAt(steady) }, { order: [], limit }),
-    makeDue: ({ id, take }) => store.deliveries.update({ id, take }, { nextAttemptAt: steady }),
+    makeDue: ({ id, revision }) =>
+      store.deliveries.update({ id, revision }, { nextAttemptAt: steady }),
   });
   await makeAllDue({
     find: (limit) => store.trackingRuns.find({ dueAt: claimedAt(steady) }, { order: [], limit }),
-    makeDue: ({ jobId, take }) => store.trackingRuns.update({ jobId, take }, { dueAt: steady }),
+    makeDue: ({ jobId, revision }) =>
+      store.trackingRuns.update({ jobId, revision }, { dueAt: steady }),
   });
   await makeAllDue({
     find: (limit) => store.schedules.find({ dueAt: claimedAt(now) }, { order: [], limit }),

@@ -20,8 +20,8 @@ export function newTrackingRun(job: Job): TrackingRun | null {
     series,
     at: job.finishedAt,
     dueAt: job.finishedAt,
-    take: 0,
-    turn: 'waiting',
+    revision: 0,
+    queueState: 'waiting',
     stage: 'items',
     nextBatch: 0,
     counts: { new: 0, changed: 0, missing: 0, back: 0, unchanged: 0 },
@@ -35,18 +35,28 @@ export function newTrackingRun(job: Job): TrackingRun | null {
 type Runs = Pick<Collections, 'trackingRuns'>;
 
 /** Returns the conditions of a run that is not done and whose claim is not lost. */
-const claimed = ({ jobId, take }: Pick<TrackingRun, 'jobId' | 'take'>) => ({
+const claimed = ({ jobId, revision }: Pick<TrackingRun, 'jobId' | 'revision'>) => ({
   jobId,
-  take,
+  revision,
   stage: { not: 'done' as const },
 });
 
 /** Writes the progress of a run. Returns false if its claim was lost. */
 export async function writeProgress({ trackingRuns }: Runs, run: TrackingRun): Promise<boolean> {
-  const { dueAt, turn, stage, nextBatch, counts, messages, failedAt, isSkipped, doneAt } = run;
-  const end = turn === 'active' ? {} : { activeUser: null };
-  const progress = { dueAt, turn, stage, nextBatch, counts, messages, failedAt, isSkipped, doneAt };
-  const change = { ...progress, ...end };
+  const { dueAt, queueState, stage, nextBatch, counts, messages, failedAt, isSkipped, doneAt } =
+    run;
+  const progress = {
+    dueAt,
+    queueState,
+    stage,
+    nextBatch,
+    counts,
+    messages,
+    failedAt,
+    isSkipped,
+    doneAt,
+  };
+  const change = queueState === 'active' ? progress : { ...progress, activeUser: null };
   return (await trackingRuns.update(claimed(run), change)) !== null;
 }
 
@@ -61,15 +71,18 @@ type RunPosition = Pick<TrackingRun, 'userId' | 'series' | 'at' | 'jobId'>;
 export async function waitOf(
   { trackingRuns }: Runs,
   { userId, series, at, jobId }: RunPosition,
-): Promise<'turn' | 'failure' | null> {
+): Promise<'earlier_run' | 'failed_run' | null> {
   const open = { userId, dueAt: { not: null } };
   const earlier = { newestFirst: true, after: [at, jobId], limit: 1 };
   if (series !== '') {
-    const stopped = { ...open, series, turn: { in: ['failed', 'behind'] } } as const;
-    if ((await trackingRuns.find(stopped, earlier)).length > 0) return 'failure';
+    const stopped = { ...open, series, queueState: { in: ['failed', 'behind'] } } as const;
+    if ((await trackingRuns.find(stopped, earlier)).length > 0) return 'failed_run';
   }
-  const before = await trackingRuns.find({ ...open, turn: { in: ['waiting', 'active'] } }, earlier);
-  return before.length > 0 ? 'turn' : null;
+  const before = await trackingRuns.find(
+    { ...open, queueState: { in: ['waiting', 'active'] } },
+    earlier,
+  );
+  return before.length > 0 ? 'earlier_run' : null;
 }
 
 /**
@@ -94,9 +107,9 @@ export async function isLate(
  */
 export async function beginRun(
   { trackingRuns }: Runs,
-  run: Pick<TrackingRun, 'jobId' | 'userId' | 'take'>,
+  run: Pick<TrackingRun, 'jobId' | 'userId' | 'revision'>,
 ): Promise<boolean> {
-  const change = { turn: 'active', activeUser: run.userId } as const;
+  const change = { queueState: 'active', activeUser: run.userId } as const;
   return (await trackingRuns.update(claimed(run), change)) !== null;
 }
 
@@ -105,11 +118,15 @@ export async function beginRun(
  * Voids its claim: a process that has just found the run before must not make it wait.
  */
 export async function wakeNext({ trackingRuns }: Runs, userId: string, now: number): Promise<void> {
-  const waiting = { userId, turn: 'waiting', dueAt: { above: now } } as const;
+  const waiting = { userId, queueState: 'waiting', dueAt: { above: now } } as const;
   const [next] = await trackingRuns.find(waiting, { limit: 1 });
   if (next === undefined) return;
-  const { jobId, take } = next;
-  await trackingRuns.update({ ...waiting, jobId, take }, { dueAt: now }, { add: { take: 1 } });
+  const { jobId, revision } = next;
+  await trackingRuns.update(
+    { ...waiting, jobId, revision },
+    { dueAt: now },
+    { add: { revision: 1 } },
+  );
 }
 
 /**
@@ -123,7 +140,7 @@ export function skipRun(
 ): Promise<TrackingRun | null> {
   return trackingRuns.update(
     { jobId, stage: { not: 'done' }, failedAt: { not: null } },
-    { stage: 'done', turn: null, activeUser: null, dueAt: null, isSkipped: true, doneAt: at },
-    { add: { take: 1 } },
+    { stage: 'done', queueState: null, activeUser: null, dueAt: null, isSkipped: true, doneAt: at },
+    { add: { revision: 1 } },
   );
 }

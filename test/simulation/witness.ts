@@ -25,8 +25,8 @@ export interface Comparison {
 const fenced = new Set(['batches.update', 'batches.recordOutcomes']);
 
 /** Returns true if the conditions are those of runs that a run waits for. */
-const isForTurn = (where: unknown): boolean =>
-  (where as { turn?: { in: readonly string[] } }).turn?.in.includes('waiting') === true;
+const isForEarlierRuns = (where: unknown): boolean =>
+  (where as { queueState?: { in: readonly string[] } }).queueState?.in.includes('waiting') === true;
 
 /** Creates the witness of a run. It reads `store` without simulated faults. */
 export function createWitness(world: World, store: Store): Witness {
@@ -74,7 +74,11 @@ export function createWitness(world: World, store: Store): Witness {
     if (name === 'trackingRuns.insert' && result)
       comparisons.set(jobId, { created: step, checked: 0, done: 0 });
     // The last query for an earlier run that waits or is active, which finds none.
-    if (name === 'trackingRuns.find' && isForTurn(first) && (result as unknown[]).length === 0) {
+    if (
+      name === 'trackingRuns.find' &&
+      isForEarlierRuns(first) &&
+      (result as unknown[]).length === 0
+    ) {
       const { after } = second as { after: [at: number, jobId: string] };
       comparisons.get(after[1])!.checked = step;
     }

@@ -157,7 +157,7 @@ function documentConformance(open: OpenStores): void {
   });
 
   test('pick() reads fields that other reads leave out', async () => {
-    const run = { ...aRun({ turn: 'active' }), activeUser: newId() };
+    const run = { ...aRun({ queueState: 'active' }), activeUser: newId() };
     const { activeUser, ...read } = run;
     await stores.store.trackingRuns.insert(run);
     expect(await stores.store.trackingRuns.get(run.jobId)).toEqual(read);

@@ -32,7 +32,7 @@ export function deliveryConformance(open: OpenStores): void {
       nextAttemptAt: aTime + 40,
       endedAt: null,
     };
-    expect(await recordAttempt(stores.other, { ...delivery, take: 0 }, delivered(aTime))).toBe(
+    expect(await recordAttempt(stores.other, { ...delivery, revision: 0 }, delivered(aTime))).toBe(
       false,
     );
     expect(await recordAttempt(stores.other, delivery, later)).toBe(true);
@@ -42,7 +42,7 @@ export function deliveryConformance(open: OpenStores): void {
       attempts: 1,
     });
     const [again] = await claimAt(aTime + 40);
-    expect(again).toMatchObject({ id: delivery.id, take: 2, attempts: 1 });
+    expect(again).toMatchObject({ id: delivery.id, revision: 2, attempts: 1 });
     expect(await recordAttempt(stores.store, delivery, later)).toBe(false);
     expect(await recordAttempt(stores.store, again!, delivered(aTime + 50))).toBe(true);
     expect(await recordAttempt(stores.store, again!, later)).toBe(false);
@@ -54,11 +54,13 @@ export function deliveryConformance(open: OpenStores): void {
 
   test('a postponed delivery is due later without counting an attempt', async () => {
     const delivery = await taken();
-    expect(await postponeDelivery(stores.other, { ...delivery, take: 0 }, aTime + 7)).toBe(false);
+    expect(await postponeDelivery(stores.other, { ...delivery, revision: 0 }, aTime + 7)).toBe(
+      false,
+    );
     expect(await postponeDelivery(stores.other, delivery, aTime + 7)).toBe(true);
     expect(await claimAt(aTime + 6)).toEqual([]);
     const [again] = await claimAt(aTime + 7);
-    expect(again).toEqual({ ...delivery, take: 2, nextAttemptAt: aTime + 1_007 });
+    expect(again).toEqual({ ...delivery, revision: 2, nextAttemptAt: aTime + 1_007 });
     await recordAttempt(stores.store, again!, delivered(aTime + 8));
   });
 
@@ -77,9 +79,9 @@ export function deliveryConformance(open: OpenStores): void {
       endedAt: null,
     });
     expect(await recordAttempt(stores.store, delivery, delivered(aTime + 9))).toBe(false);
-    const [taker] = await claimAt(aTime + 9);
-    expect(taker).toMatchObject({ id });
+    const [claim] = await claimAt(aTime + 9);
+    expect(claim).toMatchObject({ id });
     expect(await redeliver(stores.other, id, aTime + 10)).toMatchObject({ id });
-    expect(await recordAttempt(stores.store, taker!, delivered(aTime + 11))).toBe(false);
+    expect(await recordAttempt(stores.store, claim!, delivered(aTime + 11))).toBe(false);
   });
 }

@@ -22,7 +22,7 @@ export function historyConformance(open: OpenStores): void {
 }
 
 /** Progress of a run that is done. */
-const done = { dueAt: null, turn: null, stage: 'done', doneAt: aTime } as const;
+const done = { dueAt: null, queueState: null, stage: 'done', doneAt: aTime } as const;
 
 function runConformance(open: OpenStores): void {
   const stores = setUpStores(open);
@@ -39,13 +39,13 @@ function runConformance(open: OpenStores): void {
     const next = {
       ...claimed!,
       dueAt: aTime + 50_000,
-      turn: 'active' as const,
+      queueState: 'active' as const,
       stage: 'missing' as const,
       nextBatch: 7,
       counts: { new: 1, changed: 2, missing: 3, back: 4, unchanged: 5 },
       messages: 6,
     };
-    expect(await writeProgress(store, { ...next, take: 0 })).toBe(false);
+    expect(await writeProgress(store, { ...next, revision: 0 })).toBe(false);
     expect(await writeProgress(store, next)).toBe(true);
     expect(await store.trackingRuns.get(jobId)).toEqual(next);
     expect(await writeProgress(store, { ...next, ...done })).toBe(true);
@@ -53,22 +53,22 @@ function runConformance(open: OpenStores): void {
     expect(await store.trackingRuns.claimDue(aTime + 1e9, aTime + 2e9, 100)).toEqual([]);
   });
 
-  const turns = ['waiting', 'active', 'failed', 'behind'] as const;
+  const queueStates = ['waiting', 'active', 'failed', 'behind'] as const;
   const places = ['own series', 'other series', 'no series'] as const;
   const seriesOf = { 'own series': 'daily', 'other series': 'weekly', 'no series': '' };
-  const waits = turns.flatMap((turn) =>
+  const waits = queueStates.flatMap((queueState) =>
     places.map((place) => {
-      const isStopped = turn === 'failed' || turn === 'behind';
-      const wait = isStopped ? (place === 'own series' ? 'failure' : null) : 'turn';
-      return [turn, place, wait] as const;
+      const isStopped = queueState === 'failed' || queueState === 'behind';
+      if (!isStopped) return [queueState, place, 'earlier_run'] as const;
+      return [queueState, place, place === 'own series' ? 'failed_run' : null] as const;
     }),
   );
 
   test.each(waits)(
     'after a run that is %s, a run of %s waits for: %s',
-    async (turn, place, wait) => {
+    async (queueState, place, wait) => {
       const { store } = stores;
-      const first = await create({ at: aTime, dueAt: aTime + 1e12, turn });
+      const first = await create({ at: aTime, dueAt: aTime + 1e12, queueState });
       const { userId, jobId } = first;
       const series = seriesOf[place];
       const waitOfRun = (fields: Partial<TrackingRun>) =>
@@ -117,12 +117,12 @@ function runConformance(open: OpenStores): void {
       const begun = await runConcurrently(4, stores, (each) => beginRun(each, left.pop()!));
       expect(begun.filter(Boolean)).toHaveLength(1);
       const read = await Promise.all(runs.map(({ jobId }) => store.trackingRuns.get(jobId)));
-      return read.find((run) => run!.turn === 'active')!;
+      return read.find((run) => run!.queueState === 'active')!;
     };
     const first = await begin();
     expect(await beginRun(store, first)).toBe(true);
-    expect(await beginRun(store, { ...first, take: 1 })).toBe(false);
-    await writeProgress(store, { ...first, turn: 'failed' });
+    expect(await beginRun(store, { ...first, revision: 1 })).toBe(false);
+    await writeProgress(store, { ...first, queueState: 'failed' });
     const second = await begin();
     await writeProgress(store, { ...second, ...done });
     expect(await beginRun(store, second)).toBe(false);

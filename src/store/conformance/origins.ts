@@ -143,13 +143,13 @@ export function originConformance(open: OpenStores): void {
       store: Store,
       origin: string,
       holder: string,
-      wanted: number,
+      requested: number,
       more: object = {},
     ) => {
       const request = {
         holder,
         busy: 0,
-        wanted,
+        requested,
         limit: 6,
         now: aTime,
         until: aTime + 1_000,
@@ -209,7 +209,14 @@ export function originConformance(open: OpenStores): void {
     test('are returned with the state of the origin', async () => {
       const origin = anOrigin();
       await stores.store.origins.putPause(origin, pause(1));
-      const request = { holder: 'a', busy: 0, wanted: 1, limit: 1, now: aTime, until: aTime + 1 };
+      const request = {
+        holder: 'a',
+        busy: 0,
+        requested: 1,
+        limit: 1,
+        now: aTime,
+        until: aTime + 1,
+      };
       expect(await stores.other.origins.lease(origin, request)).toEqual({
         permits: 1,
         isAlone: true,
@@ -227,7 +234,14 @@ export function originConformance(open: OpenStores): void {
     const before = aTime - 1_000_000;
     await stores.store.origins.reserve(idle, 1, 10, before - 20);
     await stores.store.origins.reserve(asked, 1, 10, before);
-    const request = { holder: 'a', busy: 0, wanted: 1, limit: 1, now: before - 20, until: before };
+    const request = {
+      holder: 'a',
+      busy: 0,
+      requested: 1,
+      limit: 1,
+      now: before - 20,
+      until: before,
+    };
     await stores.store.origins.lease(held, request);
     await stores.store.origins.putPause(paused, pause(1, { until: before, since: before - 10 }));
     expect(await expire(stores.store, { origins: before })).toBeGreaterThanOrEqual(1);

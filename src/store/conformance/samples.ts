@@ -216,7 +216,7 @@ export const aDelivery = (fields: Partial<Delivery> = {}): Delivery => ({
   state: 'pending',
   attempts: 0,
   attemptsBefore: 0,
-  take: 0,
+  revision: 0,
   createdAt: aTime,
   nextAttemptAt: aTime,
   endedAt: null,

@@ -139,7 +139,7 @@ export function storedTimeConformance(open: OpenStores): void {
     test('gives the permits of a holder whose lease lies too far ahead to others', async () => {
       const { origins } = withOriginLimits(stores.store, log);
       const origin = `https://${newId()}.example`;
-      const request = { busy: 0, wanted: 4, limit: 4 };
+      const request = { busy: 0, requested: 4, limit: 4 };
       const ahead = { now: aTime + day, until: aTime + day + 6_000 };
       await stores.store.origins.lease(origin, { ...request, ...ahead, holder: 'one' });
       const present = { now: aTime, until: aTime + 6_000 };

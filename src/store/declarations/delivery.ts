@@ -24,7 +24,7 @@ export const deliveryDeclarations: Pick<
     fields: {
       attempts: 'integer',
       attemptsBefore: 'integer',
-      take: 'integer',
+      revision: 'integer',
       responseStatus: 'integer?',
       createdAt: 'number',
       nextAttemptAt: 'number?',
@@ -52,7 +52,7 @@ export const deliveryDeclarations: Pick<
       { fields: ['jobId'] },
     ],
     dueTime: 'nextAttemptAt',
-    claimCounter: 'take',
+    claimCounter: 'revision',
     owner: 'userId',
   },
   destinations: {

@@ -175,7 +175,7 @@ async function moveBatches(
       .limit(limit - taken.length)
       .toArray();
     if (candidates.length === 0) break;
-    const taker = newId();
+    const moveId = newId();
     // Batches of one attempt at a time: those that still have it are as they were read.
     const { attempt } = candidates[0]!;
     const same = candidates.filter((batch) => batch.attempt === attempt);
@@ -183,13 +183,13 @@ async function moveBatches(
     const among = { _id: { $in: same.map(({ _id }) => _id) }, jobId: { $in: jobIds }, attempt };
     const { matchedCount } = await batches.updateMany(
       { ...condition, ...among },
-      { $set: { ...fields, taker } },
+      { $set: { ...fields, moveId } },
     );
     const mine =
       matchedCount === same.length
         ? same
         : await batches
-            .find({ ...among, taker, state: 'queued' }, { projection: queuedFields })
+            .find({ ...among, moveId, state: 'queued' }, { projection: queuedFields })
             .sort({ seq: 1 })
             .toArray();
     taken.push(...mine.map(readQueued));

@@ -9,7 +9,6 @@ import type { CollectionName } from '../stored-documents.ts';
 import { writeDocument } from './collection.ts';
 import { type MongoEngine, openEngine } from './engine.ts';
 import { storeOn } from './open.ts';
-import { writePause } from './origins.ts';
 import { voidDocument } from './post-entry.ts';
 import type { MongoCollections } from './schema.ts';
 import { writeBatch, writeJob } from './shapes.ts';
@@ -58,9 +57,9 @@ export const contentTargets: { readonly [K in ContentKind]: ContentTarget<StoreC
     convert: ({ origin, nextFree, pause }) => ({
       _id: origin,
       nextFree,
-      pause: writePause(pause),
+      pause,
       holdings: [],
-      leases: 0,
+      holdingsRevision: 0,
       heldUntil: 0,
     }),
   },

@@ -3,7 +3,7 @@ import { noPause, type OriginPause, type OriginStore } from '../origin-state.ts'
 import { grant } from '../permits.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
-import type { MongoCollections, OriginDocument, PauseDocument } from './schema.ts';
+import type { MongoCollections, OriginDocument } from './schema.ts';
 
 /** Time within which no origin is deleted and created again, in milliseconds. */
 const recentMs = 10_000;
@@ -31,7 +31,7 @@ export function originStore(engine: MongoEngine): OriginStore {
           idle.get(origin),
         );
         idle.set(origin, nextFree <= now);
-        return { first: Math.max(nextFree, now), pause: readPause(pause) };
+        return { first: Math.max(nextFree, now), pause };
       }),
 
     lease: (origin, request) =>
@@ -40,16 +40,19 @@ export function originStore(engine: MongoEngine): OriginStore {
         const isRecent = previous !== undefined && request.now - previous.at < recentMs;
         let before = isRecent ? previous.origin : await readOrigin(origins, origin);
         for (;;) {
-          const { leases } = before;
+          const { holdingsRevision } = before;
           const { holdings, ...granted } = grant(before.holdings, request);
           const after = await origins.findOneAndUpdate(
-            { _id: origin, leases },
-            { $set: { holdings, leases: leases + 1 }, $max: { heldUntil: request.until } },
+            { _id: origin, holdingsRevision },
+            {
+              $set: { holdings, holdingsRevision: holdingsRevision + 1 },
+              $max: { heldUntil: request.until },
+            },
             { returnDocument: 'after' },
           );
           if (after !== null) {
             latest.set(origin, { origin: after, at: request.now });
-            return { ...granted, pause: readPause(after.pause) };
+            return { ...granted, pause: after.pause };
           }
           // Another lease was written meanwhile.
           before = await readOrigin(origins, origin);
@@ -60,7 +63,7 @@ export function originStore(engine: MongoEngine): OriginStore {
       engine.run(async ({ origins }) => {
         await origins.updateMany(
           { 'holdings.holder': holder },
-          { $pull: { holdings: { holder } }, $inc: { leases: 1 } },
+          { $pull: { holdings: { holder } }, $inc: { holdingsRevision: 1 } },
         );
       }),
 
@@ -83,18 +86,18 @@ export function originStore(engine: MongoEngine): OriginStore {
     getPause: (origin) =>
       engine.run(async ({ origins }) => {
         const found = await origins.findOne({ _id: origin });
-        return found ? readPause(found.pause) : noPause;
+        return found?.pause ?? noPause;
       }),
 
     putPause: (origin, pause) =>
       engine.run(async ({ origins }) => {
         if (pause.revision === 1) await ensureOrigin(origins, origin);
         const { matchedCount } = await origins.updateOne(
-          { _id: origin, 'pause.change': pause.revision - 1 },
-          { $set: { pause: writePause(pause) } },
+          { _id: origin, 'pause.revision': pause.revision - 1 },
+          { $set: { pause } },
         );
         if (matchedCount === 1) return { written: true, pause };
-        return { written: false, pause: readPause((await readOrigin(origins, origin)).pause) };
+        return { written: false, pause: (await readOrigin(origins, origin)).pause };
       }),
 
     discardTimes: (origin, latest, now) =>
@@ -105,19 +108,19 @@ export function originStore(engine: MongoEngine): OriginStore {
         );
         await origins.updateOne(
           { _id: origin, 'pause.until': { $gt: latest.pause } },
-          { $set: { 'pause.until': now }, $inc: { 'pause.change': 1 } },
+          { $set: { 'pause.until': now }, $inc: { 'pause.revision': 1 } },
         );
       }),
 
     listPauses: () =>
       engine.run(async ({ origins }) => {
         const found = await origins
-          .find({ 'pause.strikes': { $gt: 0 } })
+          .find({ 'pause.failures': { $gt: 0 } })
           .sort({ _id: 1 })
           .toArray();
         return found.map(({ _id, pause }): OriginPause & { origin: string } => ({
           origin: _id,
-          ...readPause(pause),
+          ...pause,
         }));
       }),
   };
@@ -167,18 +170,9 @@ async function readOrigin(
 }
 
 async function ensureOrigin(origins: MongoCollections['origins'], origin: string): Promise<void> {
-  const start = { nextFree: 0, pause: writePause(noPause), holdings: [], leases: 0, heldUntil: 0 };
+  const start = { nextFree: 0, pause: noPause, holdings: [], holdingsRevision: 0, heldUntil: 0 };
   // Of two concurrent upserts one may fail as a duplicate; the document then exists.
   await unlessDuplicate(() =>
     origins.updateOne({ _id: origin }, { $setOnInsert: start }, { upsert: true }),
   );
-}
-
-function readPause({ change: revision, strikes: failures, ...pause }: PauseDocument): OriginPause {
-  return { ...pause, revision, failures };
-}
-
-/** Converts a pause for storage. */
-export function writePause({ revision, failures, ...pause }: OriginPause): PauseDocument {
-  return { ...pause, change: revision, strikes: failures };
 }

@@ -163,7 +163,7 @@ export async function failBatches(
     if (found.length === 0) return ended;
     // A batch that its worker changes meanwhile does not match and is read again in the next
     // iteration.
-    const taker = newId();
+    const moveId = newId();
     const updates = found.map((batch) => {
       const outcomes = failOutstanding(batch.total, batch.outcomes, outcome);
       const fields = {
@@ -178,7 +178,7 @@ export async function failBatches(
       return {
         updateOne: {
           filter: unchanged(batch),
-          update: { $set: { ...fields, taker }, $inc: { attempt: 1 } },
+          update: { $set: { ...fields, moveId }, $inc: { attempt: 1 } },
         },
       };
     });
@@ -186,7 +186,7 @@ export async function failBatches(
     let mine = new Set(found.map(({ _id }) => _id));
     if (matchedCount < found.length) {
       const marked = await batches
-        .find({ _id: { $in: [...mine] }, jobId, taker }, { projection: { _id: 1 } })
+        .find({ _id: { $in: [...mine] }, jobId, moveId }, { projection: { _id: 1 } })
         .toArray();
       mine = new Set(marked.map(({ _id }) => _id));
     }

@@ -58,23 +58,17 @@ export type BatchDocument = Omit<Stored<Batch>, 'units' | 'outcomes'> & {
    * Id of the call that last moved the batch, by which concurrent callers find the batches they
    * moved.
    */
-  taker: string;
-};
-
-/** A pause, with `revision` and `failures` under their stored names. */
-export type PauseDocument = Omit<OriginPause, 'revision' | 'failures'> & {
-  change: number;
-  strikes: number;
+  moveId: string;
 };
 
 /** Shared state of an origin. */
 export interface OriginDocument {
   _id: string;
   nextFree: number;
-  pause: PauseDocument;
+  pause: OriginPause;
   holdings: Holding[];
   /** Incremented by each write of `holdings`, which names the value it read. */
-  leases: number;
+  holdingsRevision: number;
   /** Latest expiry of any permit lease. */
   heldUntil: number;
 }

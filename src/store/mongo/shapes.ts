@@ -48,14 +48,14 @@ export function writeBatch(batch: Batch, draft: string): BatchDocument {
     total: units.length,
     keys,
     draft,
-    taker: '',
+    moveId: '',
     units: JSON.stringify(units),
   };
 }
 
 /** Converts a stored batch with its units. */
 export function readBatch(document: BatchDocument): Batch {
-  const { _id, units, keys: _, draft: __, taker: ___, total: ____, ...rest } = document;
+  const { _id, units, keys: _, draft: __, moveId: ___, total: ____, ...rest } = document;
   return {
     id: _id,
     ...rest,
@@ -64,4 +64,4 @@ export function readBatch(document: BatchDocument): Batch {
 }
 
 /** Fields of a batch that only this engine has, and its units. */
-export const internalFields = ['units', 'keys', 'draft', 'taker'];
+export const internalFields = ['units', 'keys', 'draft', 'moveId'];

@@ -32,10 +32,10 @@ function wholeTable<T>(table: string, mapping: RowMapping<T>, condition = ''): C
 interface OriginRow {
   origin: string;
   nextFree: number;
-  change: number;
+  revision: number;
   pausedUntil: number;
   reason: string;
-  strikes: number;
+  failures: number;
   since: number;
   probing: boolean;
 }
@@ -48,8 +48,8 @@ const originDeclaration: DeclarationOf<OriginRow> = {
     nextFree: 'number',
     pausedUntil: 'number',
     since: 'number',
-    change: 'integer',
-    strikes: 'integer',
+    revision: 'integer',
+    failures: 'integer',
     probing: 'boolean',
   },
   id: ['origin'],
@@ -71,12 +71,8 @@ const voidKeys = mapRows<StoreContents['voidLedgerKeys']>(voidKeyDeclaration);
 const origins: ContentSource<StoreContents['origins']> = {
   ...wholeTable('origins', originRows),
   read: (row) => {
-    const { origin, nextFree, pausedUntil, change, strikes, ...pause } = originRows.read(row);
-    return {
-      origin,
-      nextFree,
-      pause: { ...pause, revision: change, until: pausedUntil, failures: strikes },
-    };
+    const { origin, nextFree, pausedUntil, ...pause } = originRows.read(row);
+    return { origin, nextFree, pause: { ...pause, until: pausedUntil } };
   },
 };
 

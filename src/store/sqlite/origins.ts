@@ -2,8 +2,7 @@ import { noPause, type OriginPause, type OriginStore } from '../origin-state.ts'
 import { grant, type Holding } from '../permits.ts';
 import type { SqliteConnection } from './connection.ts';
 
-const columns =
-  'change AS revision, paused_until AS until, reason, strikes AS failures, since, probing';
+const columns = 'revision, paused_until AS until, reason, failures, since, probing';
 
 /** Creates the SQLite implementation of OriginStore. */
 export function originStore(engine: SqliteConnection): OriginStore {
@@ -67,11 +66,11 @@ export function originStore(engine: SqliteConnection): OriginStore {
     putPause: async (origin, { revision, until, reason, failures, since, probing }) =>
       engine.write(() => {
         const written = engine.run(
-          `INSERT INTO origins (origin, change, paused_until, reason, strikes, since, probing)
+          `INSERT INTO origins (origin, revision, paused_until, reason, failures, since, probing)
            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE ?2 = 1 OR EXISTS (SELECT 1 FROM origins WHERE origin = ?1)
            ON CONFLICT (origin) DO UPDATE SET
-             change = ?2, paused_until = ?3, reason = ?4, strikes = ?5, since = ?6, probing = ?7
-             WHERE change = ?2 - 1`,
+             revision = ?2, paused_until = ?3, reason = ?4, failures = ?5, since = ?6, probing = ?7
+             WHERE revision = ?2 - 1`,
           origin,
           revision,
           until,
@@ -85,7 +84,7 @@ export function originStore(engine: SqliteConnection): OriginStore {
 
     discardTimes: async (origin, latest, now) => {
       engine.run(
-        `UPDATE origins SET next_free = iif(next_free > ?2, ?4, next_free), change = change + (paused_until > ?3),
+        `UPDATE origins SET next_free = iif(next_free > ?2, ?4, next_free), revision = revision + (paused_until > ?3),
            paused_until = iif(paused_until > ?3, ?4, paused_until)
          WHERE origin = ?1 AND (next_free > ?2 OR paused_until > ?3)`,
         origin,
@@ -98,7 +97,7 @@ export function originStore(engine: SqliteConnection): OriginStore {
     listPauses: async () =>
       engine
         .all<PauseRow & { origin: string }>(
-          `SELECT origin, ${columns} FROM origins WHERE strikes > 0 ORDER BY origin`,
+          `SELECT origin, ${columns} FROM origins WHERE failures > 0 ORDER BY origin`,
         )
         .map((row) => ({ origin: row.origin, ...readPause(row) })),
   };
