@@ -26,10 +26,5 @@ export function seriesUnit(
   { market, region }: Pick<Batch, 'market' | 'region'>,
   key: string,
 ): string {
-  return unitInSeries(series, hashOf(market, region, key));
-}
-
-/** Returns the hash of a unit in a series from the hash of its marketplace, region, and key. */
-export function unitInSeries(series: string, unit: string): string {
-  return hashOf(series, unit);
+  return hashOf(series, hashOf(market, region, key));
 }

@@ -2,15 +2,7 @@ import { Fault } from '../contract/fault.ts';
 import type { Batch } from './batches.ts';
 import type { Collection, UpdateOptions, Where } from './collection.ts';
 import type { DeletedJob, Job, JobState, NoticeReason } from './documents.ts';
-import {
-  awaitsDecision,
-  dueOnEntry,
-  endedStates,
-  interruptedMs,
-  maxDueMs,
-  openStates,
-  passingStates,
-} from './job-states.ts';
+import { awaitsDecision, dueOnEntry, passingStates } from './job-states.ts';
 
 /** Fields that jobs.move() can write together with the state. */
 export type JobPatch = Partial<
@@ -97,36 +89,8 @@ export async function moveJob(
   });
 }
 
-/** Ended jobs that one call of repairDueTimes() changes. */
-const maxEnded = 500;
-
 export async function findJobByNumber({ jobs }: Jobs, number: number): Promise<Job | null> {
   return (await jobs.find({ number }, { order: [] }))[0] ?? null;
-}
-
-/**
- * Makes jobs due that are not due in time, and ended jobs not due, because a program without due
- * times moved them. Returns their number.
- */
-export async function repairDueTimes(
-  { jobs }: { jobs: Pick<JobStore, 'find' | 'update' | 'claimDue'> },
-  now: number,
-): Promise<number> {
-  const timed = openStates.filter((state) => !awaitsDecision(state));
-  const lost = [
-    ...(await jobs.find({ state: { in: timed }, dueAt: null })),
-    ...(await jobs.find({ state: { in: timed }, dueAt: { above: now + maxDueMs } })),
-    ...(await jobs.find({ state: 'awaiting_approval', dueAt: null, decideBy: { not: null } })),
-    ...(await jobs.claimDue(now, now + interruptedMs, maxEnded, { state: { in: endedStates } })),
-  ];
-  let repaired = 0;
-  for (const job of lost) {
-    const { id, state, dueAt } = job;
-    const change = { dueAt: dueOnEntry(job, Math.min(job.stateSince, now)) };
-    if ((await jobs.update({ id, state, dueAt }, change, { relaxed: true })) !== null)
-      repaired += 1;
-  }
-  return repaired;
 }
 
 /**

@@ -1,8 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { lastRemovalMs, restartRemoval } from './file-removals.ts';
-import { awaitsDecision, maxDueMs, openStates, steppingStates } from './job-states.ts';
-import { repairDueTimes } from './jobs.ts';
+import { awaitsDecision, dueOnEntry, maxDueMs, openStates, steppingStates } from './job-states.ts';
 import type { OriginPause } from './origin-state.ts';
 import type { Store } from './store.ts';
 import { replaceMethods } from './wrap.ts';
@@ -107,9 +106,18 @@ export async function discardWrongTimes(store: Store, clock: Clock, log: Log): P
     makeDue: ({ id, revision }) => store.schedules.update({ id, revision }, { noticeAt: now }),
   });
   const timed = openStates.filter((state) => !awaitsDecision(state));
-  const late = { state: { in: timed }, dueAt: { above: now + maxDueMs } };
-  logDiscarded(log, 'steps of jobs', await store.jobs.count(late, pageSize));
-  await repairDueTimes(store, now);
+  await discardAll(log, 'steps of jobs', {
+    find: (limit) =>
+      store.jobs.find(
+        { state: { in: timed }, dueAt: { above: now + maxDueMs } },
+        { order: [], limit },
+      ),
+    makeDue: (job) => {
+      const { id, state, dueAt } = job;
+      const change = { dueAt: dueOnEntry(job, Math.min(job.stateSince, now)) };
+      return store.jobs.update({ id, state, dueAt }, change, { relaxed: true });
+    },
+  });
 }
 
 async function discardBatchTimes({ batches }: Store, steady: number, log: Log): Promise<void> {

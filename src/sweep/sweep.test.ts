@@ -493,16 +493,6 @@ describe('a job that is due', () => {
     await sweep({ ...fixture.context, store });
     expect(counts).toEqual(['batches.countInFlight']);
   });
-
-  test('waits for its decision if a program without due times moved it', async () => {
-    const { jobId } = await submitted(3);
-    const { store, clock } = fixture.context;
-    const early = (await store.jobs.get(jobId))!;
-    const claimDue = async () => [early];
-    await sweep({ ...fixture.context, store: replaceMethods(store, { jobs: { claimDue } }) });
-    expect(await store.jobs.get(jobId)).toEqual(early);
-    expect(early.dueAt).toBe(clock.now() + 24 * hour);
-  });
 });
 
 test('a failing step does not block the others', async () => {

@@ -7,7 +7,6 @@ import { runDueSchedules } from '../schedules/advance.ts';
 import { correctRunTimes } from '../schedules/correct-times.ts';
 import { expire } from '../store/expiry.ts';
 import { awaitsDecision, interruptedMs, steppingStates } from '../store/job-states.ts';
-import { repairDueTimes } from '../store/jobs.ts';
 import { discardWrongTimes, voidClaims } from '../store/stored-times.ts';
 import { observeClockSteps } from './clock-steps.ts';
 import {
@@ -109,7 +108,6 @@ async function expireRecords(context: JobContext, sinceStepMs: number): Promise<
   const { store } = context;
   const now = context.clock.now();
   await store.ledger.repair(now - interruptedMs);
-  await repairDueTimes(store, now);
   // A job that is being written looks abandoned after the clock was set forward.
   if (sinceStepMs >= orphanMs) await store.jobs.deleteOrphanedBatches(now - orphanMs);
   await expire(store, computeCutoffs(context));

@@ -5,12 +5,7 @@ import { createManualClock, flushTasks } from '../../../test/support/time/clock.
 import { until } from '../../../test/support/time/until.ts';
 import { systemClock } from '../../base/clock.ts';
 import { NewerDataError } from '../../base/data-refused-error.ts';
-import { anItem } from '../conformance/history-samples.ts';
-import { aTime, aUser, storeJob } from '../conformance/samples.ts';
-import { findItemUnits } from '../history.ts';
-import { unitInSeries } from '../history-ids.ts';
-import { interruptedMs, openStates } from '../job-states.ts';
-import { repairDueTimes } from '../jobs.ts';
+import { aUser } from '../conformance/samples.ts';
 import { openEngine } from './engine.ts';
 import { type MigrateOptions, type Migration, migrate, migrations } from './migrate.ts';
 import { openMongoStore } from './open.ts';
@@ -181,105 +176,6 @@ describe.skipIf('missing' in mongo)(
       const refused = openMongoStore({ uri });
       await expect(refused.ping()).rejects.toThrow(NewerDataError);
       await Promise.all([store, restarted, refused].map((each) => each.close()));
-    });
-
-    test('jobs of a version without due times are due as their states say', async () => {
-      const store = openMongoStore({ uri });
-      const jobs = [];
-      for (const state of [...openStates, 'completed'] as const) {
-        const fields = {
-          state,
-          decideBy: aTime + 7,
-          finishedAt: state === 'completed' ? aTime : null,
-        };
-        jobs.push((await storeJob(store, 1, fields)).job);
-      }
-      await client
-        .db()
-        .collection('jobs')
-        .updateMany({}, { $unset: { dueAt: 1 } });
-      await client.db().collection('jobs').dropIndex('dueAt_1__id_1');
-      expect(await store.jobs.find({ dueAt: { not: null } })).toEqual([]);
-      await schema().updateOne({}, { $set: { version: 1 } } as never);
-      const migrated = openMongoStore({ uri });
-      for (const job of jobs) expect(await migrated.jobs.get(job.id)).toEqual(job);
-      expect(await client.db().collection('jobs').indexExists('dueAt_1__id_1')).toBe(true);
-      expect(await migrated.jobs.find({ dueAt: { atMost: aTime + interruptedMs } })).toHaveLength(
-        openStates.length,
-      );
-      await Promise.all([store, migrated].map((each) => each.close()));
-    });
-
-    test('the declared indexes of jobs replace the former ones', async () => {
-      const jobs = client.db().collection('jobs');
-      const names = async () => (await jobs.indexes()).map(({ name }) => name).sort();
-      const store = openMongoStore({ uri });
-      await store.ping();
-      const declared = await names();
-      await jobs.createIndexes([
-        { key: { mode: 1, createdAt: -1, _id: -1 } },
-        { key: { mode: 1, filesDeletedAt: 1, finishedAt: 1, _id: 1 } },
-      ]);
-      expect(await names()).toHaveLength(declared.length + 2);
-      await schema().updateOne({}, { $set: { version: 2 } } as never);
-      const migrated = openMongoStore({ uri });
-      await migrated.ping();
-      expect(await names()).toEqual(declared);
-      await Promise.all([store, migrated].map((each) => each.close()));
-    });
-
-    test('items of versions with one unit per item keep it', async () => {
-      const store = openMongoStore({ uri });
-      const own = anItem({ units: {} });
-      const member = anItem({ series: 'daily' });
-      await store.trackedItems.upsert([own, member]);
-      const removed = ['readAt', 'units', 'unreadUnits', 'foundJob', 'foundBatch', 'revision'];
-      await client
-        .db()
-        .collection('trackedItems')
-        .updateMany(
-          {},
-          {
-            $set: { source: 'unit', seenBatch: 7 },
-            $unset: Object.fromEntries(removed.map((field) => [field, ''])),
-          },
-        );
-      await schema().updateOne({}, { $set: { version: 3 } } as never);
-      const migrated = openMongoStore({ uri });
-      const unit = unitInSeries('daily', 'unit');
-      const reading = { foundBatch: 7, revision: 0 };
-      expect(await migrated.trackedItems.get(own.id)).toEqual({ ...own, ...reading });
-      const withUnit = { ...member, ...reading, units: { [unit]: member.seenAt } };
-      expect(await migrated.trackedItems.get(member.id)).toEqual(withUnit);
-      const { userId, id: itemId } = member;
-      const links = await findItemUnits(migrated, userId, [unit], { after: null, limit: 9 });
-      expect(links).toEqual([{ userId, unit, itemId }]);
-      await Promise.all([store, migrated].map((each) => each.close()));
-    });
-
-    test('jobs that a version without due times moves are due within a minute', async () => {
-      const store = openMongoStore({ uri });
-      const raw = client.db().collection<{ _id: string }>('jobs');
-      const { job: late } = await storeJob(store, 1, {
-        state: 'awaiting_approval',
-        decideBy: aTime * 2,
-      });
-      const { job: without } = await storeJob(store, 1, { state: 'submitted' });
-      const { job: ended } = await storeJob(store, 1, { state: 'settling' });
-      await raw.updateOne(
-        { _id: late.id },
-        { $set: { state: 'processing', stateSince: aTime + 1 } },
-      );
-      await raw.updateOne({ _id: without.id }, { $unset: { dueAt: 1 } });
-      await raw.updateOne({ _id: ended.id }, { $set: { state: 'completed', finishedAt: aTime } });
-      expect(await repairDueTimes(store, aTime)).toBe(2);
-      expect(await repairDueTimes(store, aTime)).toBe(0);
-      expect((await store.jobs.get(late.id))?.dueAt).toBe(aTime);
-      expect(await store.jobs.get(without.id)).toEqual(without);
-      expect(await repairDueTimes(store, aTime + interruptedMs)).toBe(1);
-      expect(await store.jobs.get(ended.id)).toMatchObject({ state: 'completed', dueAt: null });
-      expect(await store.jobs.find({ dueAt: { not: null } })).toHaveLength(2);
-      await store.close();
     });
 
     test('refuses a database of a newer program, and changes nothing', async () => {

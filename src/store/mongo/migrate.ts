@@ -2,11 +2,8 @@ import type { Collection, Db } from 'mongodb';
 import type { Clock } from '../../base/clock.ts';
 import { IncompleteMoveError, NewerDataError } from '../../base/data-refused-error.ts';
 import { Fault } from '../../contract/fault.ts';
-import { unitInSeries } from '../history-ids.ts';
-import { repairDueTimes } from '../jobs.ts';
-import { createCollections } from './collection.ts';
 import { unlessDuplicate } from './duplicates.ts';
-import { collectionsOf, createIndexes, type SchemaDocument } from './schema.ts';
+import { createIndexes, type SchemaDocument } from './schema.ts';
 
 /** A change of the database. It is repeated after a crash, so it must be idempotent. */
 export type Migration = (database: Db) => Promise<void>;
@@ -17,98 +14,14 @@ export type Migration = (database: Db) => Promise<void>;
  * versions since `compatibleFrom` may be running meanwhile and afterwards, so a migration must not
  * change what these read.
  */
-export const migrations: readonly Migration[] = [
-  createIndexes,
-  async (database) => {
-    await createIndexes(database);
-    const { jobs } = createCollections({ run: (call) => call(collectionsOf(database)) });
-    await repairDueTimes({ jobs }, Date.now());
-  },
-  async (database) => {
-    await createIndexes(database);
-    const jobs = database.collection('jobs');
-    for (const { name = '' } of await jobs.indexes())
-      if (formerIndexes.includes(name)) await jobs.dropIndex(name);
-  },
-  // Repeated removals of deleted files.
-  createIndexes,
-  // Units of tracked items.
-  async (database) => {
-    await createIndexes(database);
-    await addUnitsOfItems(database);
-  },
-];
-
-/** Indexes of the jobs before they were declared, which others replace. */
-const formerIndexes = [
-  'createdAt_-1__id_-1',
-  'userId_1_createdAt_-1__id_-1',
-  'mode_1_createdAt_-1__id_-1',
-  'mode_1_filesDeletedAt_1_finishedAt_1__id_1',
-];
-
-/** Items converted per write. */
-const chunkSize = 500;
-
-/** Adds the units and readings of tracked items, which a single unit and job stood for before. */
-async function addUnitsOfItems(database: Db): Promise<void> {
-  const { itemUnits } = createCollections({ run: (call) => call(collectionsOf(database)) });
-  const items = database.collection<FormerItem>('trackedItems');
-  let after = '';
-  for (;;) {
-    const page = items.find({ _id: { $gt: after } }).sort({ _id: 1 });
-    const read = await page.limit(chunkSize).toArray();
-    if (read.length === 0) break;
-    after = read.at(-1)!._id;
-    const found = read.filter(({ source }) => source !== undefined);
-    if (found.length === 0) continue;
-    const links = found.filter(({ series, isPresent }) => series !== '' && isPresent);
-    await itemUnits.writeAll(
-      links.map(({ _id, userId, series, source }) => ({
-        userId,
-        unit: unitInSeries(series, source!),
-        itemId: _id,
-      })),
-    );
-    await items.bulkWrite(
-      found.map(({ _id, series, source, seenAt, seenJob, seenBatch }) => {
-        const units = series === '' ? {} : { [unitInSeries(series, source!)]: seenAt };
-        const itemReading = { foundJob: seenJob, foundBatch: seenBatch, readAt: seenAt };
-        const $set = { ...itemReading, units, unreadUnits: [], revision: 0 };
-        return {
-          updateOne: { filter: { _id }, update: { $set, $unset: { source: '', seenBatch: '' } } },
-        };
-      }),
-    );
-  }
-  await database
-    .collection('trackingRuns')
-    .updateMany(
-      { _id: { $gt: '' } as never, isSkipped: { $exists: false } },
-      { $set: { isSkipped: false, failedAt: null } },
-    );
-  for (const { name = '' } of await items.indexes())
-    if (name === 'userId_1_series_1_source_1') await items.dropIndex(name);
-}
-
-/** A tracked item of a version with one unit per item. */
-interface FormerItem {
-  _id: string;
-  userId: string;
-  series: string;
-  source?: string;
-  isPresent: boolean;
-  seenAt: number;
-  seenJob: string;
-  seenBatch: number;
-}
+export const migrations: readonly Migration[] = [createIndexes];
 
 /**
  * Lowest schema version whose programs can use data of the current one. Raise it only with a
  * migration that removes or replaces what such a program reads or writes, at the earliest one
  * release after the last program that needs it.
  */
-export const compatibleFrom = 5;
+export const compatibleFrom = 1;
 
 /** Options for migrate(). */
 export interface MigrateOptions {

@@ -113,7 +113,7 @@ export function createTable(declaration: Declaration): string {
 }
 
 /** Returns the statements that create the indexes of a declared table. */
-export function createIndexes(declaration: Declaration): string[] {
+function createIndexes(declaration: Declaration): string[] {
   const table = columnOf(declaration.name);
   return (declaration.indexes ?? []).map(({ fields, unique, whereSet }) => {
     const index = [

@@ -7,13 +7,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { NewerDataError } from '../../base/data-refused-error.ts';
-import { anItem } from '../conformance/history-samples.ts';
-import { anEntry, aTime, aUser, storeJob } from '../conformance/samples.ts';
-import { findItemUnits } from '../history.ts';
-import { unitInSeries } from '../history-ids.ts';
-import { interruptedMs, openStates } from '../job-states.ts';
+import { anEntry, aUser } from '../conformance/samples.ts';
 import { openSqliteStore } from './open.ts';
-import { formerIndexes, migrate, migrations, readVersion } from './schema.ts';
+import { migrate, migrations, readVersion } from './schema.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -64,79 +60,6 @@ test('a next version keeps the data of this one, migrates once, and this one ref
   expect(file.prepare('SELECT id, phone FROM users').get()).toEqual({ id: user.id, phone: '-' });
   file.close();
   expect(() => openSqliteStore({ path })).toThrow(NewerDataError);
-});
-
-/** Restores the tables of tracked items that versions before the fifth had. */
-const formerItems = `
-  DROP TABLE item_units;
-  DROP INDEX tracked_items_by_user_id_key_market;
-  ALTER TABLE tracked_items ADD COLUMN source TEXT NOT NULL DEFAULT 'unit';
-  ALTER TABLE tracked_items ADD COLUMN seen_batch INTEGER NOT NULL DEFAULT 7;
-  CREATE INDEX tracked_items_by_user_id_series_source_set ON tracked_items (user_id, series, source)
-    WHERE series > '';
-  ${['read_at', 'units', 'unread_units', 'found_job', 'found_batch', 'revision']
-    .map((column) => `ALTER TABLE tracked_items DROP COLUMN ${column};`)
-    .join('\n')}
-  ALTER TABLE tracking_runs DROP COLUMN failed_at;
-  ALTER TABLE tracking_runs DROP COLUMN is_skipped;
-`;
-
-test('items of versions with one unit per item keep it', async () => {
-  const path = join(folder, 'items.sqlite');
-  const store = openSqliteStore({ path });
-  const own = anItem({ units: {} });
-  const member = anItem({ series: 'daily' });
-  await store.trackedItems.upsert([own, member]);
-  await store.close();
-  const file = new DatabaseSync(path);
-  file.exec(`${formerItems} PRAGMA user_version = 4`);
-  file.close();
-  const migrated = openSqliteStore({ path });
-  const unit = unitInSeries('daily', 'unit');
-  const reading = { foundBatch: 7, revision: 0 };
-  expect(await migrated.trackedItems.get(own.id)).toEqual({ ...own, ...reading });
-  const withUnit = { ...member, ...reading, units: { [unit]: member.seenAt } };
-  expect(await migrated.trackedItems.get(member.id)).toEqual(withUnit);
-  const { userId, id: itemId } = member;
-  const links = await findItemUnits(migrated, userId, [unit], { after: null, limit: 9 });
-  expect(links).toEqual([{ userId, unit, itemId }]);
-  await migrated.close();
-});
-
-test('jobs of the first version are due as their states say', async () => {
-  const path = join(folder, 'due.sqlite');
-  const store = openSqliteStore({ path });
-  const { id: userId } = aUser();
-  const jobs = [];
-  for (const state of [...openStates, 'completed'] as const) {
-    const fields = {
-      userId,
-      state,
-      decideBy: aTime + 7,
-      finishedAt: state === 'completed' ? aTime : null,
-    };
-    jobs.push((await storeJob(store, 1, fields)).job);
-  }
-  await store.close();
-  const file = new DatabaseSync(path);
-  const objects = () => file.prepare(`SELECT name, type FROM sqlite_master ORDER BY name`).all();
-  const current = objects();
-  const declared = `SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'jobs' AND sql IS NOT NULL`;
-  for (const { name } of file.prepare(declared).all()) file.exec(`DROP INDEX ${name}`);
-  file.exec(formerItems);
-  file.exec(`DROP TABLE page_places; DROP TABLE file_removals; DROP INDEX schedules_by_created_at_id; ALTER TABLE jobs DROP COLUMN due_at; PRAGMA user_version = 1;
-    CREATE INDEX jobs_by_deadline ON jobs (decide_by) WHERE state = 'awaiting_approval'`);
-  for (const name of formerIndexes.filter((index) => index !== 'jobs_by_due'))
-    file.exec(`CREATE INDEX ${name} ON jobs (id)`);
-  migrate(file, path);
-  expect(objects()).toEqual(current);
-  file.close();
-  const migrated = openSqliteStore({ path });
-  for (const job of jobs) expect(await migrated.jobs.get(job.id)).toEqual(job);
-  expect(await migrated.jobs.find({ dueAt: { atMost: aTime + interruptedMs } })).toHaveLength(
-    openStates.length,
-  );
-  await migrated.close();
 });
 
 test('a file that is not a database, and one of a newer version, are rejected with a reason', async () => {

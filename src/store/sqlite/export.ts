@@ -116,6 +116,7 @@ export const contentSources: { readonly [K in ContentKind]: ContentSource<StoreC
 export const omittedContents: Readonly<Record<string, string>> = {
   processes: 'heartbeats of processes that have ended',
   unit_keys: 'an index of the units',
+  installation: 'the id, which the end of a copy stores',
   'origins.holdings': 'permits of processes that have ended',
   'origins.held_until': 'permits of processes that have ended',
 };

@@ -27,20 +27,16 @@ export function inspectDataFile(path: string): DataFile {
   // SQLite would delete the log of an empty file.
   if (size === 0) return { kind: 'empty' };
   return withDatabase(path, (database) => {
-    const hasTable = (name: string) =>
-      database
-        .prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
-        .get(name) !== undefined;
     const version = readVersion(database);
     if (version > schemaVersion) return { kind: 'newer' };
     if (version === 0) {
       const tables = database.prepare('SELECT 1 FROM sqlite_master LIMIT 1').get();
       return { kind: tables === undefined ? 'empty' : 'other' };
     }
-    if (!hasTable('jobs') || !hasTable('ledger')) return { kind: 'other' };
+    if (!hasOwnTables(database)) return { kind: 'other' };
     return {
       kind: 'gleaner',
-      installationId: hasTable('installation') ? readId(database) : null,
+      installationId: readId(database),
       hasJobs: database.prepare('SELECT 1 FROM jobs LIMIT 1').get() !== undefined,
     };
   });
@@ -51,14 +47,22 @@ export function inspectDataFile(path: string): DataFile {
  */
 export function ensureInstallationId(connection: SqliteConnection): string {
   return connection.write(() => {
-    // No migration: programs of earlier versions can use the file.
-    connection.run('CREATE TABLE IF NOT EXISTS installation (id TEXT NOT NULL) STRICT');
     connection.run(
       'INSERT INTO installation SELECT ? WHERE NOT EXISTS (SELECT 1 FROM installation)',
       newId(),
     );
     return connection.get<{ id: string }>('SELECT id FROM installation')!.id;
   });
+}
+
+/** Returns true if the database has tables of this program. */
+function hasOwnTables(database: DatabaseSync): boolean {
+  const count = database
+    .prepare(
+      "SELECT count(*) AS count FROM sqlite_master WHERE type = 'table' AND name IN ('jobs', 'ledger', 'installation')",
+    )
+    .get()!;
+  return count.count === 3;
 }
 
 function readId(database: DatabaseSync): string | null {

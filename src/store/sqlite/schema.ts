@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { NewerDataError } from '../../base/data-refused-error.ts';
 import { declarations } from '../collections.ts';
-import { unitInSeries } from '../history-ids.ts';
-import { createIndexes, createTable } from './collection.ts';
+import { createTable } from './collection.ts';
 
 /** Tables with queries of their own. Large values are in the last column or in a separate table. */
 const ownTables = `
@@ -45,92 +44,19 @@ const ownTables = `
   ) STRICT;
 
   CREATE TABLE void_ledger_keys (key TEXT PRIMARY KEY, at REAL NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE installation (id TEXT NOT NULL) STRICT;
 `;
 
 /** Creates the tables of a new file. */
 const currentSchema = Object.values(declarations).map(createTable).join('\n') + ownTables;
 
 /**
- * Due times of jobs (job-states.ts), places of kept pages, and an index for the list of all
- * schedules.
+ * Statements of the migrations, in order. `user_version` is the number of applied ones. The first
+ * creates the current tables of a new file, which needs no other. Append a migration for every
+ * change of a table that was released.
  */
-const secondVersion = `
-  ${createTable(declarations.pagePlaces)}
-  CREATE INDEX schedules_by_created_at_id ON schedules (created_at, id);
-  ALTER TABLE jobs ADD COLUMN due_at REAL;
-  UPDATE jobs SET due_at = CASE
-    WHEN state = 'awaiting_approval' THEN decide_by
-    WHEN state IN ('approved', 'processing') THEN state_since
-    ELSE state_since + 30000
-  END WHERE finished_at IS NULL AND state NOT IN ('writing', 'removing');
-  DROP INDEX jobs_by_deadline;
-  CREATE INDEX jobs_by_due ON jobs (due_at) WHERE due_at IS NOT NULL;
-`;
-
-/** Indexes of the jobs before they were declared. */
-export const formerIndexes = [
-  ...['number', 'time', 'user', 'state', 'due', 'notice', 'retried', 'reread'].map(
-    (by) => `jobs_by_${by}`,
-  ),
-  ...['pages', 'end', 'file_deletion', 'mode'].map((by) => `jobs_by_${by}`),
-  'jobs_with_pages',
-  'jobs_with_files_by_end',
-  'test_jobs_with_files_by_end',
-];
-
-/** Declared indexes of the jobs. */
-const thirdVersion = [
-  ...formerIndexes.map((name) => `DROP INDEX ${name};`),
-  ...createIndexes(declarations.jobs),
-].join('\n');
-
-/** Repeated removals of deleted files. */
-const removalsVersion = createTable(declarations.fileRemovals);
-
-/**
- * Units of tracked items, and the order of their readings, which a single unit and job stood for
- * before.
- */
-function unitsVersion(database: DatabaseSync): void {
-  database.function('unit_in_series', { deterministic: true }, (series, unit) =>
-    unitInSeries(String(series), String(unit)),
-  );
-  database.exec(`
-    ${createTable(declarations.itemUnits)}
-    INSERT INTO item_units (user_id, unit, item_id)
-      SELECT user_id, unit_in_series(series, source), id FROM tracked_items WHERE series <> '' AND is_present;
-    ALTER TABLE tracked_items ADD COLUMN read_at REAL NOT NULL DEFAULT 0;
-    ALTER TABLE tracked_items ADD COLUMN units TEXT NOT NULL DEFAULT '{}';
-    ALTER TABLE tracked_items ADD COLUMN unread_units TEXT NOT NULL DEFAULT '[]';
-    ALTER TABLE tracked_items ADD COLUMN found_job TEXT NOT NULL DEFAULT '';
-    ALTER TABLE tracked_items ADD COLUMN found_batch INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE tracked_items ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
-    UPDATE tracked_items SET read_at = seen_at, found_job = seen_job, found_batch = seen_batch;
-    UPDATE tracked_items SET units = json_object(unit_in_series(series, source), seen_at) WHERE series <> '';
-    DROP INDEX tracked_items_by_user_id_series_source_set;
-    CREATE INDEX tracked_items_by_user_id_key_market ON tracked_items (user_id, key, market);
-    ALTER TABLE tracked_items DROP COLUMN source;
-    ALTER TABLE tracked_items DROP COLUMN seen_batch;
-    ALTER TABLE tracking_runs ADD COLUMN failed_at REAL;
-    ALTER TABLE tracking_runs ADD COLUMN is_skipped INTEGER NOT NULL DEFAULT 0;
-  `);
-}
-
-/** A change of a file: statements, or a function that executes them. */
-type Migration = string | ((database: DatabaseSync) => void);
-
-/**
- * Migrations in order. `user_version` is the number of applied ones. The first creates the current
- * tables of a new file, which needs no other. Append a migration for every change of a table that
- * was released.
- */
-export const migrations: readonly Migration[] = [
-  currentSchema,
-  secondVersion,
-  thirdVersion,
-  removalsVersion,
-  unitsVersion,
-];
+export const migrations: readonly string[] = [currentSchema];
 
 /** Version of this program's schema. */
 export const schemaVersion = migrations.length;
@@ -148,9 +74,7 @@ export function migrate(database: DatabaseSync, path: string, steps = migrations
     try {
       // Another process may have migrated the file while this one waited for the lock.
       const found = version();
-      for (const step of found === 0 ? steps.slice(0, 1) : steps.slice(found))
-        if (typeof step === 'string') database.exec(step);
-        else step(database);
+      for (const step of found === 0 ? steps.slice(0, 1) : steps.slice(found)) database.exec(step);
       database.exec(`PRAGMA user_version = ${steps.length}; COMMIT`);
     } catch (thrown) {
       database.exec('ROLLBACK');
