@@ -192,12 +192,9 @@ function requireUnexpired({ expiresAt }: Pick<BrowserSession, 'expiresAt'>, now:
     throw new Fault('unauthenticated', 'The session has expired. Sign in again.');
 }
 
-/**
- * Returns the permissions of a key. A key without scopes or operator role allows everything that
- * its role does.
- */
+/** Returns the permissions of a key. A user's key without scopes has every scope. */
 export function permissionsOf({ role, scopes, operatorRole }: ApiKey): Permissions {
   return role === 'user'
     ? { role, scopes: scopes ?? keyScopes, operatorRole: null }
-    : { role, scopes: [], operatorRole: operatorRole ?? 'admin' };
+    : { role, scopes: [], operatorRole };
 }

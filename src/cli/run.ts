@@ -1,6 +1,5 @@
 import { CommanderError } from 'commander';
 import { packageVersion } from '../base/package-folder.ts';
-import { withoutAlias } from './aliases.ts';
 import { errorLines, exitCodeOf, exitCodes } from './commands/exit.ts';
 import { addServiceRoles } from './commands/service-roles.ts';
 import { createIo, type Io, type RunOptions } from './io.ts';
@@ -10,9 +9,8 @@ import { CommandProgram } from './program.ts';
  * Runs the command line, and returns the exit code. It reads and writes only what the options name,
  * so that any number of runs can share a process. Errors are written to standard error.
  */
-export async function runCli(commandLine: readonly string[], options: RunOptions): Promise<number> {
+export async function runCli(args: readonly string[], options: RunOptions): Promise<number> {
   const io = createIo(options);
-  const args = withoutAlias(commandLine);
   try {
     const program = await createProgram(io, args[0]);
     await program.parseAsync(args, { from: 'user' });

@@ -43,7 +43,7 @@ export interface SignedFile {
    * Format to convert the records to, as the name in the link says. Absent for the file as it is.
    */
   format?: string | undefined;
-  /** What the file must be. Absent in links of earlier versions. */
+  /** What the file must be. Absent in links without a record. */
   record?: FileRecord | undefined;
 }
 

@@ -194,11 +194,6 @@ export interface Kind {
    * record comes from, and the fields that the kind adds.
    */
   resultFields(page: RecordFields, contract: ResultContract): RecordFields;
-  /**
-   * Columns of its delivered tables that no field fills any more, or whose fields have another type
-   * now. Tables that readers have created keep them.
-   */
-  readonly formerColumns?: RecordFields;
   /** `batch` and `job` have the same rows. */
   readonly files: { batch?: FilePack; job?: FilePack; unit?: UnitFilePack };
   /** Parts of the job that the response to a submission needs. */

@@ -5,7 +5,7 @@ import type { JobSnapshot, Kind, Plan, View } from './kind.ts';
 import { reusedMember, settledStatus, unitStatus } from './states.ts';
 
 /** Properties that differ between kinds of listings by URL. */
-type Listings = Pick<Kind, 'name' | 'page' | 'files' | 'resultFields' | 'formerColumns'>;
+type Listings = Pick<Kind, 'name' | 'page' | 'files' | 'resultFields'>;
 
 /**
  * Creates a kind of up to 50 listing URLs that needs approval and writes one result file per URL.

@@ -6,7 +6,7 @@ import { listingFields, listingFile } from './listing.ts';
 import { inputText, reusedMember, unitStatus } from './states.ts';
 
 /** Properties that differ between kinds of tasks. */
-type Tasks = Pick<Kind, 'name' | 'page' | 'price' | 'formerColumns'>;
+type Tasks = Pick<Kind, 'name' | 'page' | 'price'>;
 
 /** Creates a bulk kind of up to 50 tasks, each a listing with its own result file. */
 export function taskKind(tasks: Tasks): Kind {

@@ -201,7 +201,6 @@ function createSignatures(): { sign: typeof sign } {
 }
 
 function sign(secret: string, { path, expires, name, user, bytes, sha256 }: SignedParts): string {
-  // Links of earlier versions have no record.
   const record = bytes === undefined && sha256 === undefined ? [] : [bytes ?? null, sha256 ?? null];
   // JSON keeps the parts unambiguous whatever characters they contain.
   const signed = JSON.stringify([path, expires, name ?? null, user ?? null, ...record]);

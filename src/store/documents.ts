@@ -51,9 +51,9 @@ export interface ApiKey {
   revokedAt: number | null;
   /** Accurate to a minute. */
   lastUsedAt: number | null;
-  /** Scopes of a user's key. Null: every scope, as for keys of versions without scopes. */
+  /** Scopes of a user's key. Null: every scope, and for an operator's key. */
   scopes: readonly KeyScope[] | null;
-  /** Role of an operator's key. Null: admin, as for keys of versions without roles. */
+  /** Role of an operator's key. Null for a user's key. */
   operatorRole: OperatorRole | null;
   /** Maximum of `creditsSpent`. Null: no limit, and nothing is counted. Never changes. */
   creditCeiling: number | null;
@@ -137,9 +137,7 @@ export interface Job {
   dueAt: number | null;
   /** Parameters of the request other than the units. */
   params: JsonObject;
-  /**
-   * Options of the submission. Empty if there are none, and for jobs of versions without options.
-   */
+  /** Options of the submission. Empty if there are none. */
   options: JobOptions;
   unitPrice: number;
   /**
@@ -176,10 +174,7 @@ export interface Job {
    * jobs.
    */
   schedule: { id: string; version: number } | null;
-  /**
-   * Counts at the end of the job, written with the terminal state. Null before the end, and for
-   * jobs of versions that did not store them.
-   */
+  /** Counts at the end of the job, written with the terminal state. Null before the end. */
   counts: Counts | null;
   /** Hold of the deliveries. Null if they are not held. Written with the terminal state. */
   hold: JobHold | null;

@@ -180,29 +180,22 @@ async function* convert(
 
 /**
  * Returns the columns of delivered Parquet files of a job type. All markets of a kind have the same
- * columns, also in later releases, so that readers can combine the files in one table. Columns that
- * a market does not have are null. If a column has another type than a former one, or than that of
- * an earlier market, its type is part of its name: `price`, a number, and `price_string`.
+ * columns, so that readers can combine the files in one table. Columns that a market does not have
+ * are null. If a column has another type than that of an earlier market, its type is part of its
+ * name: `price`, a number, and `price_string`.
  */
 export function tableColumnsOf(jobTypes: JobTypes, jobType: ResolvedJobType): Column[] {
-  const { kind } = jobType;
-  const { formerColumns } = kind;
   const columns = new Map<string, Column>();
-  for (const column of formerColumns === undefined ? [] : createColumns(formerColumns))
-    columns.set(column.name, withoutValues(column));
-  for (const marketType of jobTypesOf(jobTypes, kind)) {
+  for (const marketType of jobTypesOf(jobTypes, jobType.kind)) {
     for (const recordColumn of createColumns(recordFieldsOf(marketType))) {
       const column = deliveredColumn(recordColumn);
       const name = uniqueName(column, columns);
       if (marketType === jobType) columns.set(name, { ...column, name });
-      else if (!columns.has(name)) columns.set(name, withoutValues({ ...column, name }));
+      else if (!columns.has(name)) columns.set(name, { ...column, name, steps: [] });
     }
   }
   return [...placeColumnsOf(jobType), ...columns.values(), othersColumn];
 }
-
-/** Returns a column that is null in each row. */
-const withoutValues = (column: Column): Column => ({ ...column, steps: [] });
 
 /** Returns the name of a column: with its type if an earlier column of the name has another one. */
 function uniqueName({ name, type }: Column, columns: ReadonlyMap<string, Column>): string {
@@ -210,10 +203,7 @@ function uniqueName({ name, type }: Column, columns: ReadonlyMap<string, Column>
   return earlierType === type ? name : `${name}_${type}`;
 }
 
-/**
- * Returns a column with its type in delivered tables, which keep the types of their first version:
- * lists are JSON text, and times are text.
- */
+/** Returns a column as delivered tables have it: lists as JSON text, and times as text. */
 const deliveredColumn = ({ name, steps, type }: Column): Column => ({
   name,
   steps,

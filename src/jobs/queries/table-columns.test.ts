@@ -53,47 +53,10 @@ describe('tableColumnsOf()', () => {
     const file = new URL('table-columns.txt', import.meta.url);
     const recorded = readFileSync(file, 'utf8').trim().split('\n');
     const current = [...new Set(everyJobType.flatMap(({ market, kind }) => textOf(market, kind)))];
-    // Tables that readers have created keep these columns: name them in `formerColumns` of their
-    // kind.
+    // Tables that readers have created keep these columns, with these types.
     expect(recorded.filter((line) => !current.includes(line))).toEqual([]);
     // Add new columns to the end of the file.
     expect(current.filter((line) => !recorded.includes(line))).toEqual([]);
-  });
-
-  test('keeps a former column, and adds one with the type in its name for the changed field', () => {
-    const withField = (type: RecordFieldType) =>
-      resolveJobTypes(
-        services,
-        kinds.map((kind) => ({ ...kind, formerColumns: { weight: 'string', gone: 'number' } })),
-        markets.map((market) =>
-          market.name === 'mktc'
-            ? {
-                ...market,
-                listedFields: { ...market.listedFields, product: { id: 'string', weight: type } },
-              }
-            : market,
-        ),
-      );
-    const columnsOf = (type: RecordFieldType, row: object) => {
-      const types = withField(type);
-      const columns = tableColumnsOf(types, types.of({ market: 'mktc', kind: 'pdp_bulk' }));
-      const cells = cellReader(columns)(row as never);
-      return columns.flatMap(({ name, type: own }, at) =>
-        /^(?:weight|gone|other)/.test(name) ? [[name, own, cells[at]]] : [],
-      );
-    };
-    const gone = ['gone', 'number', null];
-    expect(columnsOf('string', { weight: '2 kg' })).toEqual([
-      ['weight', 'string', '2 kg'],
-      gone,
-      ['other_fields', 'others', null],
-    ]);
-    expect(columnsOf('number', { weight: 2 })).toEqual([
-      ['weight', 'string', null],
-      gone,
-      ['weight_number', 'number', 2],
-      ['other_fields', 'others', null],
-    ]);
   });
 
   test('returns no names that readers confuse with each other or with the folders', () => {

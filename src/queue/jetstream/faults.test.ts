@@ -294,7 +294,7 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     expect(await queue.publish(sampleMessage(1))).toBe(true);
   });
 
-  test('updates the stream and consumers of an earlier version', async () => {
+  test('updates a stream and consumers with other settings', async () => {
     const server = await start();
     const manager = await manage(server.url);
     const subjects = ['gleaner.work.*.*'];

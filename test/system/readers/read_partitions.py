@@ -16,11 +16,6 @@ print(
         {
             "duckdb": rows,
             "newer": duckdb.sql("select added from read_parquet('pdp_bulk/*/*/*.parquet', union_by_name = true) order by added").fetchall(),
-            "changed": duckdb.sql(
-                "select date::varchar, weight, weight_number, typeof(weight), typeof(weight_number) from "
-                "read_parquet('pdp_bulk/*/*/*.parquet', hive_partitioning = true, union_by_name = true) "
-                "where unit_key = 'bowl' order by date"
-            ).fetchall(),
             "pandas": {"columns": list(table.columns), "titles": sorted(table["title"])},
             "excel": [[cell.value for cell in row] for row in sheet],
             "formulas": sum(cell.data_type == "f" for row in sheet for cell in row),
