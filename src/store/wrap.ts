@@ -47,9 +47,11 @@ export type StoreMethods<S = Store> = {
 
 /** Returns the store with some of its methods replaced. */
 export function replaceMethods<S extends object>(store: S, methods: StoreMethods<S>): S {
-  const replaced = Object.entries(methods).map(([name, given]) => [
+  const replaced = Object.entries(methods).map(([name, replacement]) => [
     name,
-    typeof given === 'function' ? given : { ...store[name as keyof S], ...(given as object) },
+    typeof replacement === 'function'
+      ? replacement
+      : { ...store[name as keyof S], ...(replacement as object) },
   ]);
   return { ...store, ...Object.fromEntries(replaced) };
 }

@@ -9,11 +9,11 @@ import {
   type NatsConnection,
 } from 'nats';
 import { withTimeout } from '../../base/abort.ts';
-import { backOffMs } from '../../base/back-off.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ConfigError } from '../../base/config.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
+import { serveRepeatedly } from './serve-repeatedly.ts';
 
 /**
  * Parses NATS_URL: one or more servers of a cluster, separated by commas, as
@@ -119,32 +119,24 @@ export function openConnection(options: {
     ended.abort(unreachable(error));
   };
 
-  const run = async (): Promise<void> => {
-    const server = [address.servers].flat().join(',');
-    let failures = 0;
-    let loggedError = '';
-    while (!closing.signal.aborted) {
-      try {
-        const nc = await dial();
-        const since = clock.steady();
-        log.info({ server: nc.getServer(), version: nc.info?.version }, 'connected to NATS');
-        loggedError = '';
-        const serving = serve(nc);
-        if (closing.signal.aborted) await nc.close();
-        await serving;
-        if (clock.steady() - since > backOff.maxMs) failures = 0;
-        if (!closing.signal.aborted) log.warn({ server }, 'connection to NATS lost');
-      } catch (error) {
-        const reason = (error as Error).message;
-        if (reason !== loggedError)
-          log.warn({ server, error: reason }, 'NATS unreachable, retrying');
-        loggedError = reason;
-      }
-      failures += 1;
-      await clock.sleep(backOffMs(backOff, failures, 0), closing.signal).catch(() => {});
-    }
+  const server = [address.servers].flat().join(',');
+  const serveUntilLost = async (nc: NatsConnection): Promise<void> => {
+    log.info({ server: nc.getServer(), version: nc.info?.version }, 'connected to NATS');
+    const serving = serve(nc);
+    if (closing.signal.aborted) await nc.close();
+    await serving;
+    if (!closing.signal.aborted) log.warn({ server }, 'connection to NATS lost');
   };
-  const running = run();
+  const running = serveRepeatedly(
+    {
+      open: dial,
+      serve: serveUntilLost,
+      onError: (error) => log.warn({ server, error }, 'NATS unreachable, retrying'),
+      backOff,
+      clock,
+    },
+    closing.signal,
+  );
 
   return {
     current: () => session,

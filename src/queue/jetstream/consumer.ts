@@ -1,5 +1,4 @@
 import { type Msg, nanos } from 'nats';
-import { backOffMs } from '../../base/back-off.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -9,6 +8,7 @@ import { redeliveryDelayMs } from '../redelivery.ts';
 import { type ConnectionSession, type JetStreamConnection, orAborted } from './connection.ts';
 import { decode } from './message.ts';
 import { pull } from './pull.ts';
+import { serveRepeatedly } from './serve-repeatedly.ts';
 import { detectStall } from './stall-detector.ts';
 import type { JetStreamTiming } from './timing.ts';
 import {
@@ -184,27 +184,16 @@ export function startConsumer(options: ConsumerOptions): Consumer {
     await watching;
   };
 
-  const consume = async (): Promise<void> => {
-    let failures = 0;
-    let loggedError = '';
-    while (!stopping.signal.aborted) {
-      try {
-        const session = await connection.ready(stopping.signal);
-        const since = clock.steady();
-        await serve(session);
-        if (clock.steady() - since > backOff.maxMs) failures = 0;
-        loggedError = '';
-      } catch (error) {
-        if (stopping.signal.aborted) break;
-        const { message } = Fault.from(error);
-        if (message !== loggedError) log.warn({ error: message }, 'consumer not ready, retrying');
-        loggedError = message;
-      }
-      failures += 1;
-      await clock.sleep(backOffMs(backOff, failures, 0), stopping.signal).catch(() => {});
-    }
-  };
-  const consuming = consume();
+  const consuming = serveRepeatedly(
+    {
+      open: () => connection.ready(stopping.signal),
+      serve,
+      onError: (error) => log.warn({ error }, 'consumer not ready, retrying'),
+      backOff,
+      clock,
+    },
+    stopping.signal,
+  );
 
   return {
     async stop() {

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { Fault, type FaultCode, faultCodes } from '../../contract/fault.ts';
 import type { PlaceOf } from '../owners.ts';
 import type { Queue, QueueMessage } from '../queue.ts';
-import { type ConnectionSession, type JetStreamConnection, unreachable } from './connection.ts';
+import { type JetStreamConnection, unreachable } from './connection.ts';
 import type { Members } from './members.ts';
 import { decode, encode, encodeHeaders, readJson } from './message.ts';
 import type { JetStreamTiming } from './timing.ts';
@@ -91,19 +91,20 @@ export function handOver(
   handle: Handle,
   signal: AbortSignal,
 ): Handle {
-  const { connection, members } = options;
-  let turn = 0;
+  const { members } = options;
+  const ownersOf = (message: QueueMessage): readonly string[] => {
+    const workPlace = placeOf(message);
+    return workPlace === null ? [members.self] : members.ownersOf(workPlace);
+  };
+  let handedCount = 0;
   return async (delivery, extend) => {
     let message = delivery;
     for (;;) {
-      const workPlace = placeOf(message);
-      const owners = workPlace === null ? [members.self] : members.ownersOf(workPlace);
+      const owners = ownersOf(message);
       if (owners.includes(members.self)) return handle(message, extend);
-      const session = connection.current();
-      if (session === null) throw unreachable();
-      turn += 1;
-      const owner = owners[turn % owners.length]!;
-      const end = await hand(options, session, owner, message, extend, signal);
+      handedCount += 1;
+      const owner = owners[handedCount % owners.length]!;
+      const end = await hand(options, owner, message, extend, signal);
       if (end === 'handled') return;
       members.remove(owner);
       if (end === 'gone') message = { ...message, isTakenOver: true };
@@ -117,15 +118,17 @@ export function handOver(
  */
 type HandEnd = 'handled' | 'refused' | 'gone';
 
-/** Hands a message to a member. */
+/** Hands a message to a member. Throws `unavailable` without a connection. */
 async function hand(
-  { prefix, members, timing, clock }: HandOverOptions,
-  { nc, ended }: ConnectionSession,
+  { connection, prefix, members, timing, clock }: HandOverOptions,
   owner: string,
   message: QueueMessage,
   extend: () => void,
   signal: AbortSignal,
 ): Promise<HandEnd> {
+  const session = connection.current();
+  if (session === null) throw unreachable();
+  const { nc, ended } = session;
   const presence = members.presenceOf(owner);
   if (presence === null) return 'refused';
   const { promise, resolve, reject } = Promise.withResolvers<HandEnd>();

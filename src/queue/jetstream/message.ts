@@ -49,13 +49,14 @@ export function encodeHeaders({ trace = {} }: QueueMessage): MsgHdrs | undefined
  * market.
  */
 export function decode(
-  { data, headers: given }: { data: Uint8Array; headers?: MsgHdrs | undefined },
+  { data, headers: messageHeaders }: { data: Uint8Array; headers?: MsgHdrs | undefined },
   lane: string,
   market: string,
 ): QueueMessage | null {
-  const read = readJson(reference, data);
-  if (read === null || read.lane !== lane || read.market !== market) return null;
-  const found = traceHeaders.filter((name) => given?.has(name));
-  if (found.length === 0) return read;
-  return { ...read, trace: Object.fromEntries(found.map((name) => [name, given!.get(name)])) };
+  const message = readJson(reference, data);
+  if (message === null || message.lane !== lane || message.market !== market) return null;
+  const names = traceHeaders.filter((name) => messageHeaders?.has(name));
+  if (names.length === 0) return message;
+  const trace = Object.fromEntries(names.map((name) => [name, messageHeaders!.get(name)]));
+  return { ...message, trace };
 }

@@ -70,25 +70,39 @@ export function createPublisher(options: PublisherOptions): (message: Message) =
     const data = encode(message);
     const headers = encodeHeaders(message);
     const until = (connection.lostAt() ?? clock.steady()) + electionMs;
-    for (let isMissing = false; ; ) {
-      try {
-        if (isMissing) await createStream();
-        const current = session();
-        await requireOwn(current);
-        await current.js.publish(subject, data, headers === undefined ? {} : { headers });
-        return true;
-      } catch (error) {
-        if (isHeld(error)) return false;
-        if (closing.aborted || !isPassing(error) || clock.steady() >= until) throw error;
-        // The first time, it is more likely that there is no stream than that it has no leader.
-        if (hasNoResponder(error) && !isMissing) {
-          isMissing = true;
-          continue;
-        }
-      }
-      await clock.sleep(retryDelayMs, closing).catch(() => {});
-    }
+    const publish = async (isMissing: boolean): Promise<void> => {
+      if (isMissing) await createStream();
+      const current = session();
+      await requireOwn(current);
+      await current.js.publish(subject, data, headers === undefined ? {} : { headers });
+    };
+    return publishUntil(until, publish, options);
   };
+}
+
+/**
+ * Repeats a publish until a server takes it, or the time is over. `isMissing`: the stream must be
+ * created first. Returns false if the stream still has the message.
+ */
+async function publishUntil(
+  until: number,
+  publish: (isMissing: boolean) => Promise<void>,
+  { closing, clock }: Pick<PublisherOptions, 'closing' | 'clock'>,
+): Promise<boolean> {
+  let isMissing = false;
+  for (;;) {
+    try {
+      await publish(isMissing);
+      return true;
+    } catch (error) {
+      if (isHeld(error)) return false;
+      if (closing.aborted || !isPassing(error) || clock.steady() >= until) throw error;
+      // The first time, it is more likely that there is no stream than that it has no leader.
+      const isNewlyMissing = hasNoResponder(error) && !isMissing;
+      if (isNewlyMissing) isMissing = true;
+      else await clock.sleep(retryDelayMs, closing).catch(() => {});
+    }
+  }
 }
 
 /** Codes of the client for a message or a response that is lost. */

@@ -22,6 +22,15 @@ export function expiryConformance(open: OpenStores): void {
     return async () => (await collectionOf(stores.other, name).get(...id)) !== null;
   };
 
+  /** Stores documents of a user; one if the id is the user's. */
+  const storeOwned = async (name: CollectionName, userId: string) => {
+    const { id, owner } = declarations[name];
+    const exist = [];
+    for (let count = id[0] === 'userId' ? 1 : 3; count > 0; count -= 1)
+      exist.push(await store(name, { [owner!]: userId }));
+    return exist;
+  };
+
   test.each(expiring)('%s: expire() deletes documents before the cutoff', async (name) => {
     const time = declarations[name].expiresBy!;
     const exist = [await store(name, { [time]: 5 }), await store(name, { [time]: 6 })];
@@ -78,9 +87,7 @@ export function expiryConformance(open: OpenStores): void {
     const owned = all((name) => declarations[name].owner !== undefined);
     const stored: Record<string, (() => Promise<boolean>)[]> = { [user.id]: [], [other.id]: [] };
     for (const { id } of [user, other])
-      for (const name of owned)
-        for (let count = 0; count < (declarations[name].id[0] === 'userId' ? 1 : 3); count++)
-          stored[id]!.push(await store(name, { [declarations[name].owner!]: id }));
+      for (const name of owned) stored[id]!.push(...(await storeOwned(name, id)));
     const runs = [user, other].map(({ id }) => aRun({ userId: id }));
     for (const run of runs) {
       await stores.store.trackingRuns.insert({ ...run, activeUser: null });

@@ -6,7 +6,7 @@ import { inChunks } from '../chunks.ts';
 import { collectionNames, declarations } from '../collections.ts';
 import type { ContentKind, StoreContents, StoreImport } from '../store-export.ts';
 import type { CollectionName } from '../stored-documents.ts';
-import { writeDocument } from './collection.ts';
+import { writeDocument } from './documents.ts';
 import { type MongoEngine, openEngine } from './engine.ts';
 import { storeOn } from './open.ts';
 import { voidDocument } from './post-entry.ts';

@@ -7,7 +7,7 @@ import type { Collection } from '../collection.ts';
 import { declarations } from '../collections.ts';
 import type { Job } from '../documents.ts';
 import { deletedFault, type JobStore, moveJob, removedFault } from '../jobs.ts';
-import { writeDocument } from './collection.ts';
+import { writeDocument } from './documents.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
 import type { JobDocument, MongoCollections } from './schema.ts';

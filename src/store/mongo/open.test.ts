@@ -30,20 +30,19 @@ function noteWrites({ commandName, command }: CommandStartedEvent): void {
     writes.push({ collection, filter: command.query, isMulti: false });
 }
 
+/** Returns the filters of a command, with the first field that it sorts by. */
+function filtersOf(commandName: string, command: CommandStartedEvent['command']): object[] {
+  if (command.updates) return command.updates.map((update: { q: object }) => update.q);
+  if (command.deletes) return command.deletes.map((removal: { q: object }) => removal.q);
+  if (commandName === 'aggregate') return [command.pipeline[0]?.$match ?? {}];
+  if (!['find', 'findAndModify'].includes(commandName)) return [];
+  if (!command.limit) return [command.filter ?? command.query ?? {}];
+  const [sortedFirst] = [...(command.sort ?? [])];
+  return [{ ...Object.fromEntries(sortedFirst ? [sortedFirst] : []), ...command.filter }];
+}
+
 function note({ commandName, command }: CommandStartedEvent): void {
-  const parts: object[] =
-    command.updates?.map((update: { q: object }) => update.q) ??
-    command.deletes?.map((removal: { q: object }) => removal.q) ??
-    (commandName === 'aggregate'
-      ? [command.pipeline[0]?.$match ?? {}]
-      : ['find', 'findAndModify'].includes(commandName)
-        ? [
-            command.limit
-              ? { ...Object.fromEntries([...(command.sort ?? [])].slice(0, 1)), ...command.filter }
-              : (command.filter ?? command.query ?? {}),
-          ]
-        : []);
-  for (const filter of parts) {
+  for (const filter of filtersOf(commandName, command)) {
     const collection = String(command[commandName]);
     filters.set(`${collection} ${JSON.stringify(shapeOf(filter))}`, { collection, filter });
   }

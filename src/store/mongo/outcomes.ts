@@ -7,6 +7,7 @@ import {
   countOutcomes,
   failOutstanding,
   maxStalledWithProgress,
+  type OutcomeChange,
 } from '../outcomes.ts';
 import type { BatchDocument, MongoCollections } from './schema.ts';
 
@@ -63,18 +64,30 @@ export function claimedBatch(before: BatchDocument): WrittenBatch {
 }
 
 /**
- * Returns the batch that a write with all its outcomes ends, as most do, so that it need not be
- * read. Null for other writes. If the batch has other outcomes, the update matches nothing.
+ * Derives the claimed batch from a write that carries every outcome (the common case), which saves
+ * a read. Returns null for a partial write. If the batch has other outcomes, the update matches
+ * nothing.
  */
 function assumeBatch(
   { id: _id, jobId }: BatchKey,
   attempt: number,
   { outcomes, end }: OutcomeWrite,
-) {
+): WrittenBatch | null {
   const indexes = Object.keys(outcomes);
   if (!end || indexes.some((index, position) => Number(index) !== position)) return null;
   const claim = { _id, jobId, attempt, state: 'claimed' as BatchState };
   return { ...claim, total: indexes.length, success: 0, failed: 0, outcomes: {}, segments: [] };
+}
+
+/** Removes the batch from the memory, and returns it if this attempt left it. */
+function takeWritten(
+  written: BoundedMap<WrittenBatch>,
+  { id, jobId }: BatchKey,
+  attempt: number,
+): WrittenBatch | null {
+  const latest = written.get(id);
+  written.delete(id);
+  return latest?.attempt === attempt && latest.jobId === jobId ? latest : null;
 }
 
 /** Adds outcomes to a claimed batch and ends it if the write says so. */
@@ -86,48 +99,57 @@ export async function writeOutcomes(
   write: OutcomeWrite,
 ): Promise<boolean> {
   const { id, jobId } = key;
-  const read = () =>
-    batches.findOne(
-      { _id: id, jobId, attempt },
-      { projection: { ...countFields, outcomes: 1, segments: 1 } },
-    );
-  const latest = written.get(id);
-  written.delete(id);
-  const isOwn = latest?.attempt === attempt && latest.jobId === jobId;
-  const assumed = isOwn ? latest : assumeBatch(key, attempt, write);
+  const projection = { ...countFields, outcomes: 1, segments: 1 };
+  const read = () => batches.findOne<WrittenBatch>({ _id: id, jobId, attempt }, { projection });
+  const assumed = takeWritten(written, key, attempt) ?? assumeBatch(key, attempt, write);
   for (let batch = assumed ?? (await read()); ; batch = await read()) {
     // A retry of a call whose response was lost.
     if (batch?.state === 'done') return write.end !== undefined;
     if (batch?.state !== 'claimed') return false;
-    const { total, outcomes, segments: earlier = [] } = batch;
-    const { fresh, segments, success, failed, storedBytes } = addOutcomes(
-      id,
-      { total, outcomes, segments: earlier },
-      write,
-    );
-    const added = Object.entries(fresh);
-    if (added.length === 0 && !write.end) {
-      // Whether the claim is lost was not read yet.
-      if (batch === assumed) continue;
-      return true;
-    }
-    const fields: UpdateFilter<BatchDocument> = {
-      ...Object.fromEntries(added.map(([index, outcome]) => [`outcomes.${index}`, outcome])),
-      success,
-      failed,
-      storedBytes,
-      ...endingOf(write),
-    };
-    if (segments !== earlier) fields.segments = segments;
-    if (write.pages) fields.pages = write.pages;
-    const update: UpdateFilter<BatchDocument> = { $set: fields };
-    if (added.length > 0) update.$min = { stalledClaims: maxStalledWithProgress };
+    const added = addOutcomes(id, batch, write);
+    const isUnchanged = !write.end && Object.keys(added.fresh).length === 0;
+    // Whether the claim is lost is not known of an assumed batch.
+    if (isUnchanged && batch === assumed) continue;
+    if (isUnchanged) return true;
+    const update = updateOf(batch, added, write);
     const { matchedCount } = await batches.updateOne(unchanged(batch), update);
     if (matchedCount === 0) continue;
-    if (!write.end)
-      written.set(id, { ...batch, success, failed, segments, outcomes: { ...outcomes, ...fresh } });
+    rememberBatch(written, batch, added, write);
     return true;
   }
+}
+
+/** Returns the update that adds outcomes to a batch. */
+function updateOf(
+  { segments: previousSegments }: WrittenBatch,
+  { fresh, segments, success, failed, storedBytes }: OutcomeChange,
+  write: OutcomeWrite,
+): UpdateFilter<BatchDocument> {
+  const added = Object.entries(fresh);
+  const fields: UpdateFilter<BatchDocument> = {
+    ...Object.fromEntries(added.map(([index, outcome]) => [`outcomes.${index}`, outcome])),
+    success,
+    failed,
+    storedBytes,
+    ...endingOf(write),
+  };
+  if (segments !== previousSegments) fields.segments = segments;
+  if (write.pages) fields.pages = write.pages;
+  const update: UpdateFilter<BatchDocument> = { $set: fields };
+  if (added.length > 0) update.$min = { stalledClaims: maxStalledWithProgress };
+  return update;
+}
+
+/** Remembers a batch as the update left it, unless the update ended it. */
+function rememberBatch(
+  written: BoundedMap<WrittenBatch>,
+  batch: WrittenBatch,
+  { fresh, segments, success, failed }: OutcomeChange,
+  { end }: OutcomeWrite,
+): void {
+  if (end) return;
+  const outcomes = { ...batch.outcomes, ...fresh };
+  written.set(batch._id, { ...batch, success, failed, segments, outcomes });
 }
 
 /** Returns the fields of a batch that a write ends. */

@@ -1,8 +1,10 @@
-import type { Backlog, BatchState, ProgressStore } from '../batches.ts';
+import type { Filter } from 'mongodb';
+import type { Backlog, Batch, BatchState, ProgressStore } from '../batches.ts';
+import { inChunks } from '../chunks.ts';
 import { type CountRow, readCounts } from '../counts.ts';
 import type { Counts } from '../documents.ts';
 import type { MongoEngine } from './engine.ts';
-import type { MongoCollections } from './schema.ts';
+import type { BatchDocument, MongoCollections } from './schema.ts';
 import { readBatch } from './shapes.ts';
 
 /** Maximum complete batches in memory. */
@@ -38,26 +40,10 @@ export function progressStore(engine: MongoEngine): ProgressStore {
 
     countJobs: (jobIds) => engine.run(({ batches }) => countJobs(batches, jobIds)),
 
-    read: async function* (jobId, among) {
-      const places = among && 'seqs' in among ? among.seqs.values() : undefined;
-      const which = among && 'key' in among ? { keys: among.key } : {};
-      let after = -1;
-      for (;;) {
-        const seqs = places && [...places.take(readChunk)];
-        if (seqs?.length === 0) return;
-        const chunk = await engine.run(({ batches }) =>
-          batches
-            .find({ jobId, ...which, seq: seqs ? { $in: seqs } : { $gt: after } })
-            .sort({ seq: 1 })
-            .limit('keys' in which ? 1 : readChunk)
-            .toArray(),
-        );
-        yield* chunk.map(readBatch);
-        if (seqs) continue;
-        const last = chunk.at(-1);
-        if (!last) return;
-        after = last.seq;
-      }
+    read: (jobId, among) => {
+      if (among === undefined) return readInOrder(engine, { jobId }, readChunk);
+      if ('seqs' in among) return readSeqs(engine, jobId, among.seqs);
+      return readInOrder(engine, { jobId, keys: among.key }, 1);
     },
 
     countBacklog: (now) =>
@@ -84,6 +70,38 @@ export function progressStore(engine: MongoEngine): ProgressStore {
         return (await rows.toArray()).map(({ _id, ...row }) => ({ ..._id, ...row }));
       }),
   };
+}
+
+/** Reads up to `limit` batches that match, by `seq`. */
+const readBatches = (engine: MongoEngine, which: Filter<BatchDocument>, limit: number) =>
+  engine.run(async ({ batches }) => {
+    const found = await batches.find(which).sort({ seq: 1 }).limit(limit).toArray();
+    return found.map(readBatch);
+  });
+
+/** Yields the batches that match, and holds up to `limit` in memory. */
+async function* readInOrder(
+  engine: MongoEngine,
+  which: Filter<BatchDocument>,
+  limit: number,
+): AsyncGenerator<Batch> {
+  for (let seq = -1; ; ) {
+    const batches = await readBatches(engine, { ...which, seq: { $gt: seq } }, limit);
+    yield* batches;
+    const last = batches.at(-1);
+    if (last === undefined) return;
+    seq = last.seq;
+  }
+}
+
+/** Yields the batches of a job in these positions. */
+async function* readSeqs(
+  engine: MongoEngine,
+  jobId: string,
+  seqs: readonly number[],
+): AsyncGenerator<Batch> {
+  for (const chunk of inChunks(seqs, readChunk))
+    yield* await readBatches(engine, { jobId, seq: { $in: chunk } }, readChunk);
 }
 
 async function countJobs(

@@ -5,7 +5,7 @@ import type { ApiKey, Job, JobState, LedgerEntry, StoredFile, User } from '../do
 import type { OriginPause } from '../origin-state.ts';
 import type { Holding } from '../permits.ts';
 import type { CollectionName } from '../stored-documents.ts';
-import { indexesOf, type StoredDocument } from './collection.ts';
+import { indexesOf, type StoredDocument } from './documents.ts';
 
 /** A document with `_id` instead of `id`. */
 export type Stored<T extends { id: string }> = Omit<T, 'id'> & { _id: string };

@@ -2,7 +2,7 @@ import type { WithId } from 'mongodb';
 import type { Batch, Unit } from '../batches.ts';
 import { declarations } from '../collections.ts';
 import type { Job, LedgerEntry, User } from '../documents.ts';
-import { writeDocument } from './collection.ts';
+import { writeDocument } from './documents.ts';
 import type { BatchDocument, JobDocument, LedgerDocument, UserDocument } from './schema.ts';
 
 /** Renames `_id` to `id`. */

@@ -129,8 +129,9 @@ function createIndexes(declaration: Declaration): string[] {
 
 function setCondition(declaration: Declaration, field: string): string {
   const { type, isNullable } = typeOf(declaration, field);
-  const isSet = isNullable ? 'IS NOT NULL' : type === 'boolean' ? '= 1' : `> ''`;
-  return `${quoted(field)} ${isSet}`;
+  const column = quoted(field);
+  if (isNullable) return `${column} IS NOT NULL`;
+  return type === 'boolean' ? `${column} = 1` : `${column} > ''`;
 }
 
 /** A condition of a statement with the values of its parameters. */

@@ -28,28 +28,15 @@ const chunkSize = 50;
  */
 export function jobStore(engine: SqliteEngine, declared: Collection<Job>): JobStore {
   const { relaxed } = engine;
-  const stateOf = (jobId: string) =>
-    relaxed.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', jobId)?.state;
-
   return {
     ...declared,
 
     create: async (job, source) => {
       const chunks = inChunks(source, chunkSize)[Symbol.iterator]();
-      for (let written = 0, isFirst = true; ; isFirst = false) {
+      for (let writtenBefore = 0; ; writtenBefore += chunkSize) {
         const chunk: Batch[] = chunks.next().value ?? [];
         // A job of few batches is written in one transaction.
-        const isLast = chunk.length < chunkSize;
-        const hasMore = relaxed.write(() => {
-          if (isFirst && !openDraft(relaxed, job)) return false;
-          const isDraft = isFirst || stateOf(job.id) === 'writing';
-          if (isDraft) {
-            for (const batch of chunk) insertBatch(relaxed, batch);
-            written += chunk.length;
-          }
-          if (isLast || !isDraft) completeDraft(relaxed, job, written);
-          return isDraft && !isLast;
-        });
+        const hasMore = relaxed.write(() => writeChunk(relaxed, job, chunk, writtenBefore));
         if (!hasMore) return;
         await nextTurn();
       }
@@ -162,6 +149,33 @@ function openDraft(engine: SqliteConnection, job: Job): boolean {
     throw thrown;
   }
   return true;
+}
+
+/**
+ * Writes the next batches of a job, of which `writtenBefore` were written, and with the last ones
+ * the job. Returns false if nothing is left to write. Must run in a transaction.
+ */
+function writeChunk(
+  engine: SqliteConnection,
+  job: Job,
+  chunk: readonly Batch[],
+  writtenBefore: number,
+): boolean {
+  const isFirst = writtenBefore === 0;
+  if (isFirst && !openDraft(engine, job)) return false;
+  if (!isFirst && !isDraft(engine, job.id)) {
+    completeDraft(engine, job, writtenBefore);
+    return false;
+  }
+  for (const batch of chunk) insertBatch(engine, batch);
+  const isLast = chunk.length < chunkSize;
+  if (isLast) completeDraft(engine, job, writtenBefore + chunk.length);
+  return !isLast;
+}
+
+function isDraft(engine: SqliteConnection, jobId: string): boolean {
+  const stored = engine.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', jobId);
+  return stored?.state === 'writing';
 }
 
 /** Turns the draft into a job, unless another call did. `written`: batches that must exist. */

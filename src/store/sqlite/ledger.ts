@@ -4,6 +4,7 @@ import {
   type LedgerStore,
   type LedgerSum,
   ledgerDeclaration,
+  type PostingResult,
   type SpentCeiling,
   voidedKeyFault,
 } from '../ledger.ts';
@@ -15,6 +16,10 @@ const dayMs = 86_400_000;
 
 /** Accounts read per query of an audit. */
 const auditChunk = 200;
+
+/** Returns true if a charge exceeds what is left of a credit ceiling. A refund never does. */
+const exceeds = ({ spent, max }: SpentCeiling, amount: number): boolean =>
+  amount < 0 && spent - amount > max;
 
 /**
  * Creates the SQLite implementation of LedgerStore. Entry, balance, and spent credits change in one
@@ -46,6 +51,19 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
     engine.run(sql, amount, ceiling.keyId);
   };
 
+  const postEntry = (entry: LedgerEntry): PostingResult => {
+    const { key, userId, amount } = entry;
+    const balance = balanceOf(userId);
+    if (balance === undefined) throw new Fault('not_found', `user ${userId} does not exist`);
+    if (engine.get('SELECT 1 FROM ledger WHERE key = ?', key)) return { posted: true, balance };
+    if (isVoid(key)) throw voidedKeyFault(key);
+    if (amount < 0 && balance + amount < 0) return { posted: false, balance };
+    const ceiling = ceilingOf(entry);
+    if (ceiling !== null && exceeds(ceiling, amount)) return { posted: false, balance, ceiling };
+    insertEntry(entry, ceiling);
+    return { posted: true, balance: balance + amount };
+  };
+
   const entries = createCollection<LedgerEntry>(engine, ledgerDeclaration);
   return {
     ...entries,
@@ -53,19 +71,7 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
     post: async (entry) =>
       // The job's next transition makes its charge or refund durable, before either is
       // acknowledged.
-      (entry.jobId === null ? engine : engine.relaxed).write(() => {
-        const { key, userId, amount } = entry;
-        const balance = balanceOf(userId);
-        if (balance === undefined) throw new Fault('not_found', `user ${userId} does not exist`);
-        if (engine.get('SELECT 1 FROM ledger WHERE key = ?', key)) return { posted: true, balance };
-        if (isVoid(key)) throw voidedKeyFault(key);
-        if (amount < 0 && balance + amount < 0) return { posted: false, balance };
-        const ceiling = ceilingOf(entry);
-        if (ceiling !== null && amount < 0 && ceiling.spent - amount > ceiling.max)
-          return { posted: false, balance, ceiling };
-        insertEntry(entry, ceiling);
-        return { posted: true, balance: balance + amount };
-      }),
+      (entry.jobId === null ? engine : engine.relaxed).write(() => postEntry(entry)),
 
     voidKey: async (key, _userId, at) =>
       engine.write(() => {

@@ -1,4 +1,5 @@
-import type { Backlog, ProgressStore } from '../batches.ts';
+import type { Backlog, Batch, ProgressStore } from '../batches.ts';
+import { inChunks } from '../chunks.ts';
 import { readCounts } from '../counts.ts';
 import type { Counts } from '../documents.ts';
 import type { SqliteConnection, Value } from './connection.ts';
@@ -51,41 +52,10 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
       return new Map(found.filter((entry): entry is [string, Counts] => entry[1] !== null));
     },
 
-    read: async function* (jobId, among) {
-      const places = among && 'seqs' in among ? among.seqs.values() : undefined;
-      const key = among && 'key' in among ? among.key : null;
-      let after = -1;
-      for (;;) {
-        const seqs = places && [...places.take(readChunk)];
-        if (seqs?.length === 0) return;
-        const rows = seqs
-          ? engine.documents(
-              wholeBatches,
-              `${wholeBatches.sql} WHERE job_id = ? AND seq IN (SELECT value FROM json_each(?)) ORDER BY seq`,
-              jobId,
-              JSON.stringify(seqs),
-            )
-          : key === null
-            ? engine.documents(
-                wholeBatches,
-                `${wholeBatches.sql} WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ${readChunk}`,
-                jobId,
-                after,
-              )
-            : engine.documents(
-                wholeBatches,
-                `${wholeBatches.sql} WHERE job_id = ?1 AND seq = (
-                   SELECT min(seq) FROM unit_keys WHERE job_id = ?1 AND key = ?2 AND seq > ?3)`,
-                jobId,
-                key,
-                after,
-              );
-        yield* rows;
-        if (seqs) continue;
-        const last = rows.at(-1);
-        if (!last) return;
-        after = last.seq;
-      }
+    read: (jobId, among) => {
+      if (among === undefined) return readInOrder(batchesAfter(engine, jobId));
+      if ('seqs' in among) return readSeqs(engine, jobId, among.seqs);
+      return readInOrder(batchesWithKeyAfter(engine, jobId, among.key));
     },
 
     countBacklog: async (now) =>
@@ -102,4 +72,51 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
         )
         .map((row) => ({ ...row })),
   };
+}
+
+/** Returns a function that reads the next batches of a job. */
+const batchesAfter = (engine: SqliteConnection, jobId: string) => (seq: number) =>
+  engine.documents(
+    wholeBatches,
+    `${wholeBatches.sql} WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ${readChunk}`,
+    jobId,
+    seq,
+  );
+
+/** Returns a function that reads the next batch of a job that has a unit with a key. */
+const batchesWithKeyAfter =
+  (engine: SqliteConnection, jobId: string, key: string) => (seq: number) =>
+    engine.documents(
+      wholeBatches,
+      `${wholeBatches.sql} WHERE job_id = ?1 AND seq = (
+       SELECT min(seq) FROM unit_keys WHERE job_id = ?1 AND key = ?2 AND seq > ?3)`,
+      jobId,
+      key,
+      seq,
+    );
+
+/** Yields the batches that follow each other, until none does. */
+async function* readInOrder(readAfter: (seq: number) => Batch[]): AsyncGenerator<Batch> {
+  for (let seq = -1; ; ) {
+    const batches = readAfter(seq);
+    yield* batches;
+    const last = batches.at(-1);
+    if (last === undefined) return;
+    seq = last.seq;
+  }
+}
+
+/** Yields the batches of a job in these positions. */
+async function* readSeqs(
+  engine: SqliteConnection,
+  jobId: string,
+  seqs: readonly number[],
+): AsyncGenerator<Batch> {
+  for (const chunk of inChunks(seqs, readChunk))
+    yield* engine.documents(
+      wholeBatches,
+      `${wholeBatches.sql} WHERE job_id = ? AND seq IN (SELECT value FROM json_each(?)) ORDER BY seq`,
+      jobId,
+      JSON.stringify(chunk),
+    );
 }
