@@ -20,7 +20,7 @@ import { type ProcessRole, partsOfRole } from './roles.ts';
 import { startBackups } from './scheduled-backups.ts';
 import { notify } from './start-notifier.ts';
 import { startOperations } from './start-operations.ts';
-import { startOperator } from './start-operator.ts';
+import { type FirstOperator, startOperator } from './start-operator.ts';
 import { maintainForever, startReporting } from './start-reporting.ts';
 import { startPageWork } from './start-workers.ts';
 import { addLoop, type StartingService } from './starting-service.ts';
@@ -146,7 +146,7 @@ async function startParts(starting: StartingService, service: Service): Promise<
   const { config, context, stack } = program;
   const parts = partsOfRole[role];
   let ready = () => checkEngines(context);
-  let isOperable = () => false;
+  let operator: FirstOperator | null = null;
   let working: WorkerPool | null = null;
   const stats = () => working?.stats();
   const check = await startStoreCheck(program, stopping);
@@ -158,15 +158,14 @@ async function startParts(starting: StartingService, service: Service): Promise<
   if (stack.name === 'embedded' && parts.worker) await resumeBatches(program);
   if (role === 'serve') resources.defer(await startBackups(program, telemetry, stopping));
   if (parts.core || parts.worker) startUpkeep(starting, stats);
-  const core = parts.core ? openCore(starting, () => isOperable()) : null;
+  const core = parts.core ? openCore(starting, () => operator?.exists === true) : null;
   const ports = await openPorts(starting, core);
   service.httpPort = ports.http?.port ?? null;
   service.grpcPort = ports.rpc?.port ?? null;
   ready = ports.ready ?? ready;
   sayPorts(service, config.host, say);
   if (parts.core) {
-    const operator = startOperator(starting);
-    isOperable = operator.exists;
+    operator = startOperator(starting);
     service.refused = Promise.race([service.refused, operator.refused]);
     addLoop(starting, notify(program, publicUrl, stopping));
   }

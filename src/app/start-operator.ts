@@ -5,19 +5,21 @@ import { addLoop, type StartingService } from './starting-service.ts';
 
 const retryMs = 2_000;
 
-/**
- * Creates the first operator in the background. `exists` returns whether it exists; `refused`
- * resolves with an error if the data cannot be used, and is pending otherwise.
- */
-export function startOperator(starting: StartingService): {
-  exists: () => boolean;
+/** First operator of an installation. */
+export interface FirstOperator {
+  /** False until it is in the store. */
+  exists: boolean;
+  /** Resolves with an error if the data cannot be used; pending otherwise. */
   refused: Promise<Error>;
-} {
-  let exists = false;
+}
+
+/** Creates the first operator in the background. */
+export function startOperator(starting: StartingService): FirstOperator {
   const { promise: refused, resolve: refuse } = Promise.withResolvers<Error>();
+  const operator: FirstOperator = { exists: false, refused };
   const announced = announceOperator(starting).then(
     (isReady) => {
-      exists = isReady;
+      operator.exists = isReady;
     },
     (error) => {
       if (!(error instanceof DataRefusedError)) throw error;
@@ -25,7 +27,7 @@ export function startOperator(starting: StartingService): {
     },
   );
   addLoop(starting, announced);
-  return { exists: () => exists, refused };
+  return operator;
 }
 
 /**

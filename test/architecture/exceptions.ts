@@ -4,6 +4,4 @@
 export const literalSpreadFiles: readonly string[] = [];
 
 /** Files with variables or parameters whose names say nothing of the value. */
-export const translatedNameFiles: readonly string[] = [
-  'console/src/reference/main.ts',
-];
+export const translatedNameFiles: readonly string[] = ['console/src/reference/main.ts'];

@@ -4,7 +4,6 @@ import { services } from '../../contract/services.ts';
 import { cellReader } from '../../formats/cells.ts';
 import { kinds } from '../../kinds/list.ts';
 import { markets } from '../../markets/list.ts';
-import type { RecordFieldType } from '../../quality/record-schema.ts';
 import { resolveJobTypes } from '../job-types.ts';
 import { tableColumnsOf } from './files.ts';
 

@@ -11,7 +11,6 @@ import { resolveJobTypes } from '../../../src/jobs/job-types.ts';
 import { tableColumnsOf } from '../../../src/jobs/queries/files.ts';
 import { kinds } from '../../../src/kinds/list.ts';
 import { markets } from '../../../src/markets/list.ts';
-import type { RecordFields, RecordFieldType } from '../../../src/quality/record-schema.ts';
 import { findEngine } from '../../engines/missing.ts';
 import { root } from '../../support/service/service.ts';
 import { run } from '../clients/tools.ts';
