@@ -142,7 +142,12 @@ export function endpointServer(
     const submitOptions = endpoint.takesOptions ? readOptions(query, problems) : undefined;
     const strict = readStrict(headers['x-strict']);
     if (typeof strict !== 'boolean') problems.push(strict);
-    const parts: RequestParts = { segments, query, problems, isStrict: strict === true };
+    const parts: RequestParts = {
+      segments,
+      query,
+      problems,
+      isStrict: strict === true,
+    };
     await reserveBody(exchange, endpoint, session.userId, budget);
     await readInto(parts, exchange, endpoint);
     const {

@@ -98,7 +98,12 @@ export async function connectDocument(options: ConnectDocumentOptions): Promise<
   }
   return {
     openapi: '3.1.0',
-    info: { title, version, description, ...(license ? { license } : {}) },
+    info: {
+      title,
+      version,
+      description,
+      ...(license ? { license } : {}),
+    },
     servers: [{ url: options.publicUrl() }],
     security: [{ bearer: [] }],
     tags: Object.entries(options.methodTags).map(([name, text]) => ({ name, description: text })),

@@ -24,7 +24,14 @@ export async function openApiDocument(options: DocumentOptions): Promise<Schema>
   const book = createSchemaGenerator(describe, createSchemaNames(messages, options.schemaNameOf));
   const headers = documentHeaders(options.callerHeaders ?? {});
   const examples = createExampleGenerator(options.exampleOf);
-  const context = { ...options, tagOf, book, headers, describe, examples };
+  const context = {
+    ...options,
+    tagOf,
+    book,
+    headers,
+    describe,
+    examples,
+  };
 
   const paths: Record<string, Record<string, Schema>> = {};
   const add = (path: string, verb: string, operation: Schema) => {

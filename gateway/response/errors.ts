@@ -29,7 +29,12 @@ export function errorBody(
   requestId: string,
   members: object = {},
 ): string {
-  return JSON.stringify({ detail, ...members, code, request_id: requestId });
+  return JSON.stringify({
+    detail,
+    ...members,
+    code,
+    request_id: requestId,
+  });
 }
 
 function bodyOf(fault: Fault, requestId: string): string {

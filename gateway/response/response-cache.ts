@@ -80,7 +80,12 @@ export function createResponseCache(policy: RetentionPolicy, clock: GatewayClock
         entries.delete(key);
         const { message, tag } = await make();
         const { ms, isFinal } = retentionOf(message);
-        const entry = { text: write(message), tag, isFinal, until: clock.now() + ms };
+        const entry = {
+          text: write(message),
+          tag,
+          isFinal,
+          until: clock.now() + ms,
+        };
         if (entry.text.length <= maxTextLength) entries.set(key, entry);
         return cached(entry, clock);
       };

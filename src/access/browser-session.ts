@@ -31,7 +31,13 @@ export async function createBrowserSession(
   const token = `gls_${randomBytes(32).toString('base64url')}`;
   await createSession(
     store,
-    { hash: sha256(token), userId, keyId, createdAt: now, expiresAt },
+    {
+      hash: sha256(token),
+      userId,
+      keyId,
+      createdAt: now,
+      expiresAt,
+    },
     maxSessions,
   );
   return { token, expiresAt };

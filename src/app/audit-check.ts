@@ -60,7 +60,12 @@ export function createAuditCheck(options: AuditCheckOptions): AuditCheck {
     const { problems, accounts, jobs } = await options.audit(signal);
     disagreements = problems.length;
     nextAt = clock.steady() + intervalMs;
-    const entry = { accounts, jobs, disagreements, ms: clock.steady() - startedAt };
+    const entry = {
+      accounts,
+      jobs,
+      disagreements,
+      ms: clock.steady() - startedAt,
+    };
     if (problems.length === 0) log.info(entry, 'audit ended');
     else
       log.error({ ...entry, problems: problems.slice(0, maxLogged) }, 'audit found disagreements');
@@ -115,7 +120,15 @@ export async function startAudits(
   const { store, clock, log } = context;
   const { environment } = config;
   const audit = (signal: AbortSignal) => auditInProcess({ memoryBytes, environment, signal });
-  const check = createAuditCheck({ store, clock, log, processId, intervalMs, exported, audit });
+  const check = createAuditCheck({
+    store,
+    clock,
+    log,
+    processId,
+    intervalMs,
+    exported,
+    audit,
+  });
   observe(check.gauges);
   await check.follow(stopping);
 }

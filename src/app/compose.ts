@@ -76,7 +76,12 @@ export interface Program {
 function diskOf({ dataDir, mongoUri, s3Url, limits }: Config, clock: Clock, log: Log): DiskSpace {
   if (mongoUri !== null && s3Url !== null) return unusedDisk;
   const readFree = () => readFreeBytes(dataDir);
-  return createDiskSpace({ readFree, minFreeBytes: limits.minFreeDiskBytes, clock, log });
+  return createDiskSpace({
+    readFree,
+    minFreeBytes: limits.minFreeDiskBytes,
+    clock,
+    log,
+  });
 }
 
 /** Options of a program, and components that a worker process gets from its parent. */

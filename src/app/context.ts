@@ -36,7 +36,12 @@ export function createContext(parts: ContextParts): JobContext {
     disk: unusedDisk,
     newId,
     random: Math.random,
-    drift: createDriftWatcher({ store, clock, log, listedFields }),
+    drift: createDriftWatcher({
+      store,
+      clock,
+      log,
+      listedFields,
+    }),
     sharedCounts: createSharedCounts(store, clock),
     ...parts,
     changes,

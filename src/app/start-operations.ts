@@ -36,7 +36,14 @@ export async function startOperations(
   if (worker) observe(workerGauges(slots));
   const { host, opsPort: port } = config;
   if (port === null) return null;
-  const opened = openOpsPort({ host, port, limits: defaultConnectionLimits, log, scrape, ready });
+  const opened = openOpsPort({
+    host,
+    port,
+    limits: defaultConnectionLimits,
+    log,
+    scrape,
+    ready,
+  });
   try {
     const server = await listening(opened, { host, port, setting: 'GLEANER_OPS_PORT' });
     resources.defer(() => server.close(graceMs));

@@ -33,7 +33,12 @@ export async function maintainForever(
 const reportMs = 10_000;
 
 /** Report of a process without workers. */
-const idle = { workers: 0, batches: 0, unitsDone: 0, memoryBytes: 0 };
+const idle = {
+  workers: 0,
+  batches: 0,
+  unitsDone: 0,
+  memoryBytes: 0,
+};
 
 /**
  * Starts heartbeats of this process. `id`: unique for each start of the process. `work` returns its

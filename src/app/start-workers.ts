@@ -30,7 +30,12 @@ export async function startPageWork(
       entry: programs.pageWorker,
       count: config.workers,
       memoryBytes: config.limits.workerMemoryBytes,
-      setup: { config, role, publicUrl: publicUrl(), measures: exportsMetrics(config) },
+      setup: {
+        config,
+        role,
+        publicUrl: publicUrl(),
+        measures: exportsMetrics(config),
+      },
       context,
       countRequests: requestCounter.putBack,
     });

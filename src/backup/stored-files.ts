@@ -25,7 +25,12 @@ const maxListed = 5;
  * as many as fit into 1 GiB. Throws `unavailable`.
  */
 export async function checkStoredFiles(store: Store, blobs: Blobs): Promise<StoredFilesCheck> {
-  const check: StoredFilesCheck = { files: 0, read: 0, damaged: [], damagedCount: 0 };
+  const check: StoredFilesCheck = {
+    files: 0,
+    read: 0,
+    damaged: [],
+    damagedCount: 0,
+  };
   let leftBytes = maxReadBytes;
   for await (const { files } of referencedFiles(store)) {
     for (const file of files.values()) {

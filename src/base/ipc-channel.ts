@@ -75,7 +75,14 @@ export function createIpcChannel<Theirs extends Calls<Theirs>, Ours extends Call
         ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
         ...(component === undefined ? {} : { component }),
       };
-      if (id !== null) send({ type: 'fault', id, code, message, details });
+      if (id !== null)
+        send({
+          type: 'fault',
+          id,
+          code,
+          message,
+          details,
+        });
     }
   };
 
@@ -105,7 +112,13 @@ export function createIpcChannel<Theirs extends Calls<Theirs>, Ours extends Call
       send({ type: 'call', id, name, value });
       return call.promise as Promise<never>;
     },
-    notify: (name, value) => send({ type: 'call', id: null, name, value }),
+    notify: (name, value) =>
+      send({
+        type: 'call',
+        id: null,
+        name,
+        value,
+      }),
     flush,
     close: () => {
       closed = true;

@@ -19,7 +19,12 @@ export function createLog(level: string, role: string, to?: LogOutput): Log {
   if (to === undefined) output ??= createOutput();
   const mixin = readFields === undefined ? {} : { mixin: readFields };
   return pino(
-    { level, base: { role }, timestamp: createIsoTime(Date.now), ...mixin },
+    {
+      level,
+      base: { role },
+      timestamp: createIsoTime(Date.now),
+      ...mixin,
+    },
     to ?? output!,
   );
 }

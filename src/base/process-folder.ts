@@ -24,7 +24,12 @@ async function isOrphaned(path: string, pid: number): Promise<boolean> {
 
 /** Removes a temporary folder. Retries, because processes that are ending may still write to it. */
 export async function removeProcessFolder(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  await rm(path, {
+    recursive: true,
+    force: true,
+    maxRetries: 5,
+    retryDelay: 100,
+  });
 }
 
 /**

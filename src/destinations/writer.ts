@@ -116,7 +116,13 @@ function bucketWriter(
   { url, bucket: name, region, prefix, accessKey }: DestinationBucket,
   { secretKey }: S3Secrets,
 ): DestinationWriter {
-  const address = { endpoint: url, bucket: name, region, accessKey, secretKey };
+  const address = {
+    endpoint: url,
+    bucket: name,
+    region,
+    accessKey,
+    secretKey,
+  };
   const bucket: Bucket = openBucket(address, {
     timeoutMs: requestTimeoutMs,
     ...(allowPrivate ? {} : { lookup: guardedLookup() }),
@@ -198,12 +204,26 @@ function putWriter(
       const totalMs = requestTimeoutMs + (bytes / minBytesPerSecond) * 1_000;
       return send(
         path,
-        { method: 'PUT', headers, body: read(), totalMs: Math.round(totalMs) },
+        {
+          method: 'PUT',
+          headers,
+          body: read(),
+          totalMs: Math.round(totalMs),
+        },
         signal,
       );
     },
     remove: (path, signal) =>
-      send(path, { method: 'DELETE', headers: {}, body: null, totalMs: requestTimeoutMs }, signal),
+      send(
+        path,
+        {
+          method: 'DELETE',
+          headers: {},
+          body: null,
+          totalMs: requestTimeoutMs,
+        },
+        signal,
+      ),
     close: () => {},
   };
 }

@@ -190,7 +190,15 @@ export class Circuit {
       if (pause === null) return;
       if (await this.#write({ ...pause, reason, probing: false })) {
         const { failures, until } = pause;
-        log.warn({ origin, failures, ms: until - now, reason }, 'origin paused');
+        log.warn(
+          {
+            origin,
+            failures,
+            ms: until - now,
+            reason,
+          },
+          'origin paused',
+        );
         return;
       }
     }

@@ -176,7 +176,13 @@ class ThrottledSession implements FetchSession {
         market,
         region,
       };
-      return await this.#sendAdmitted(request, { throttle, target, page, trial, recorded: false });
+      return await this.#sendAdmitted(request, {
+        throttle,
+        target,
+        page,
+        trial,
+        recorded: false,
+      });
     } finally {
       release();
     }

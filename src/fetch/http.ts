@@ -189,7 +189,13 @@ function createFetchPage(
       const name = request.origin ?? originName(market, region);
       const fault = networkFault(aborted ? aborted.reason : error, name);
       log.debug(
-        { market, region, path: request.path, code: fault.code, err: fault.cause },
+        {
+          market,
+          region,
+          path: request.path,
+          code: fault.code,
+          err: fault.cause,
+        },
         fault.message,
       );
       throw fault;
@@ -234,7 +240,17 @@ function startRequest(
     ...(origins.get(market)?.sign ? signRequest!(method, url) : {}),
   };
   const maxWireBytes = Math.min(limits.wireBytes, maxBytes);
-  const exchange = sendRequest(dispatcher, { origin, path, method, headers, body }, maxWireBytes);
+  const exchange = sendRequest(
+    dispatcher,
+    {
+      origin,
+      path,
+      method,
+      headers,
+      body,
+    },
+    maxWireBytes,
+  );
   return { exchange, scope, url, maxBytes };
 }
 

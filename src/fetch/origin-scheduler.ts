@@ -124,8 +124,22 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
     share = memory.share(),
   ) => {
     const limits = limitsOf(market);
-    const shared = { fetcher, throttleOf, observer, clock, log };
-    return createFetchSession({ ...shared, market, region, signal, acquire, share, limits });
+    const shared = {
+      fetcher,
+      throttleOf,
+      observer,
+      clock,
+      log,
+    };
+    return createFetchSession({
+      ...shared,
+      market,
+      region,
+      signal,
+      acquire,
+      share,
+      limits,
+    });
   };
 
   return {

@@ -51,7 +51,12 @@ function createOriginThrottle(
   let current = policy;
   let crawlDelayMs = 0;
   const intervalMs = () => Math.max(1000 / current.requestsPerSecond, crawlDelayMs);
-  const circuit = new Circuit({ ...options, origin, name, onPause: () => tokens.clear() });
+  const circuit = new Circuit({
+    ...options,
+    origin,
+    name,
+    onPause: () => tokens.clear(),
+  });
   const onPauseRead: Circuit['update'] = (pause) => circuit.update(pause);
   const tokens = new TokenBucket({
     origin,

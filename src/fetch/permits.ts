@@ -131,7 +131,14 @@ export class Permits {
     this.#requested = requested;
     const until = now + permitLeaseMs;
     const busy = this.#limit.inUse;
-    const request = { holder, busy, requested, limit, now, until };
+    const request = {
+      holder,
+      busy,
+      requested,
+      limit,
+      now,
+      until,
+    };
     const { permits, isAlone, pause } = await lease(origin, request);
     this.#intervalMs = permits === this.#leased ? this.#intervalMs * 2 : firstPollMs;
     this.#leased = permits;

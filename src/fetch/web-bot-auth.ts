@@ -74,7 +74,12 @@ export function createBotIdentity({ seeds, agent, clock }: BotIdentityOptions): 
       const fields = [{ name: 'signature-agent', value: signatureAgent }];
       const { signature, signatureInput } = signMessage(
         newest,
-        { kind: 'request', method, targetUri: url, fields },
+        {
+          kind: 'request',
+          method,
+          targetUri: url,
+          fields,
+        },
         {
           label,
           components: requestComponents,
@@ -105,7 +110,12 @@ export function createBotIdentity({ seeds, agent, clock }: BotIdentityOptions): 
       const signatures = keys.map((key, index) =>
         signMessage(
           key,
-          { kind: 'response', status: 200, fields, request },
+          {
+            kind: 'response',
+            status: 200,
+            fields,
+            request,
+          },
           {
             label: `key${index}`,
             components: directoryComponents,

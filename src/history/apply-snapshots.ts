@@ -66,7 +66,13 @@ export async function applySnapshots(
     run,
     snapshots.map(({ item }) => item),
   );
-  const effects: Effects = { states, observations: [], changes: new Map(), fired: [], links: [] };
+  const effects: Effects = {
+    states,
+    observations: [],
+    changes: new Map(),
+    fired: [],
+    links: [],
+  };
   const counted: string[] = [];
   const repeated: string[] = [];
   for (const snapshot of snapshots) {
@@ -176,7 +182,13 @@ async function notify(
 /** Counts items by their change. */
 function countTypes(ids: readonly string[], changes: readonly ItemChange[]): ChangeCounts {
   const types = new Map(changes.map(({ id, type }) => [id, type]));
-  const counts = { new: 0, changed: 0, missing: 0, back: 0, unchanged: 0 };
+  const counts = {
+    new: 0,
+    changed: 0,
+    missing: 0,
+    back: 0,
+    unchanged: 0,
+  };
   for (const id of ids) counts[types.get(id) ?? 'unchanged'] += 1;
   return counts;
 }

@@ -68,7 +68,12 @@ export function compareItem(
   if (!hasNews(last, readAt) && !isSeenLater(run, snapshot, last))
     return { state, difference, added, fired: null };
   const { states, fired } = evaluateRules(run, rules, snapshot, last, difference);
-  return { state: { ...state, rules: states }, difference, added, fired };
+  return {
+    state: { ...state, rules: states },
+    difference,
+    added,
+    fired,
+  };
 }
 
 /** A reading compared with the state of the item in the series of the run. */
@@ -106,7 +111,16 @@ export function changeOf(
   { values, before, after }: Difference,
 ): ItemChange {
   const id = changeId(jobId, batch, item);
-  return { id, ...item, jobId, type, at: readAt, title: values.title, before, after };
+  return {
+    id,
+    ...item,
+    jobId,
+    type,
+    at: readAt,
+    title: values.title,
+    before,
+    after,
+  };
 }
 
 /** Returns the type of the change between a state and a reading, or null if there is none. */
@@ -200,5 +214,16 @@ function evaluateRules(
     } else if (state) states[rule.id] = state;
   }
   if (firing.length === 0) return { states, fired: null };
-  return { states, fired: { run, item, rules: firing, before, after, changed, at } };
+  return {
+    states,
+    fired: {
+      run,
+      item,
+      rules: firing,
+      before,
+      after,
+      changed,
+      at,
+    },
+  };
 }

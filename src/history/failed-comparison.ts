@@ -33,7 +33,12 @@ function failureNotice(
   return {
     type: 'comparison.failed',
     timestamp: new Date(failedAt).toISOString(),
-    data: { job_id: jobId, user_id: userId, series, error: error.message },
+    data: {
+      job_id: jobId,
+      user_id: userId,
+      series,
+      error: error.message,
+    },
   };
 }
 

@@ -213,7 +213,12 @@ async function advanceStage(
     const progress = await process(turn, run, batch);
     const isOver = turn.isOver();
     const dueAt = isOver ? clock.steady() : clock.steady() + leaseMs;
-    const change = { ...progress, nextBatch: batch.seq + 1, failedAt: null, dueAt };
+    const change = {
+      ...progress,
+      nextBatch: batch.seq + 1,
+      failedAt: null,
+      dueAt,
+    };
     const next = await save(context, run, change);
     if (next === null || isOver) return null;
     run = next;
@@ -235,7 +240,12 @@ async function compareBatch(turn: Turn, run: TrackingRun, batch: Batch): Promise
   let { messages } = run;
   const add = async (snapshots: readonly Snapshot[]) => {
     const failedUnits = () => units.failed();
-    const comparison: Comparison = { run: { ...run, messages }, isLate: late, rules, failedUnits };
+    const comparison: Comparison = {
+      run: { ...run, messages },
+      isLate: late,
+      rules,
+      failedUnits,
+    };
     const added = await applySnapshots(context, comparison, snapshots);
     for (const type of Object.keys(counts) as (keyof typeof counts)[])
       counts[type] += added.counts[type];
@@ -249,10 +259,23 @@ async function compareBatch(turn: Turn, run: TrackingRun, batch: Batch): Promise
     batch,
   )) {
     const { key, details: _, ...values } = found;
-    const item = { userId: job.userId, market: job.market, region, key };
+    const item = {
+      userId: job.userId,
+      market: job.market,
+      region,
+      key,
+    };
     const unit = seriesUnit(run.series, batch, unitKey);
     const readAt = Math.min(source.readAt ?? at, at);
-    snapshots.push({ ...source, item, values, unit, batch: batch.seq, at, readAt });
+    snapshots.push({
+      ...source,
+      item,
+      values,
+      unit,
+      batch: batch.seq,
+      at,
+      readAt,
+    });
     if (snapshots.length < chunkSize) continue;
     await add(snapshots);
     snapshots = [];
@@ -293,6 +316,14 @@ async function finish(context: JobContext, run: TrackingRun): Promise<void> {
   } as const;
   if ((await save(context, run, done)) === null) return;
   const { jobId, series, messages } = run;
-  log.info({ jobId, series, ...counts, messages }, 'changes compared');
+  log.info(
+    {
+      jobId,
+      series,
+      ...counts,
+      messages,
+    },
+    'changes compared',
+  );
   await wakeNext(store, run.userId, clock.steady());
 }

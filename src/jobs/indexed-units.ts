@@ -59,7 +59,14 @@ export function* unitsOf(job: Job, { batch, first }: IndexedBatch): Generator<In
     const storedOutcome = batch.outcomes[at];
     const status = unitStatus(storedOutcome, job);
     const outcome = storedOutcome ?? (status === 'FAILED' ? rejectedOutcome(job) : undefined);
-    yield { index: first + at, batchId: batch.id, region: batch.region, unit, status, outcome };
+    yield {
+      index: first + at,
+      batchId: batch.id,
+      region: batch.region,
+      unit,
+      status,
+      outcome,
+    };
   }
 }
 

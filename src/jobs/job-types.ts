@@ -72,7 +72,13 @@ export function resolveJobTypes(
       jobType = mergeJobType(jobTypes.get(name), jobType, step);
       jobTypes.set(name, jobType);
     }
-    methods.set(fullName(method), { method, jobType, market, step, view });
+    methods.set(fullName(method), {
+      method,
+      jobType,
+      market,
+      step,
+      view,
+    });
   }
   return {
     methods,

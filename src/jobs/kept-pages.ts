@@ -145,7 +145,13 @@ export function createPageKeeper(context: JobContext, { userId }: Job, batch: Ba
   const { store, settings, sharedCounts } = context;
   const memory = context.pages.records;
   const pending = new Map<number, UnitPages>();
-  let current: KeptPages = batch.pages ?? { files: [], bytes: 0, units: {}, kept: 0, missed: 0 };
+  let current: KeptPages = batch.pages ?? {
+    files: [],
+    bytes: 0,
+    units: {},
+    kept: 0,
+    missed: 0,
+  };
   let written: WrittenPages | null = null;
   let writes = 0;
   let pendingBytes = 0;
@@ -233,7 +239,12 @@ async function writeFile(
   let bytes = parts[0]!.length;
   for (const [id, { records }] of captured) {
     if (placesById.has(id) || bytes + records.length > left) continue;
-    const pagePlace = { id, path, offset: bytes, length: records.length };
+    const pagePlace = {
+      id,
+      path,
+      offset: bytes,
+      length: records.length,
+    };
     placesById.set(id, pagePlace);
     places.push(pagePlace);
     parts.push(records);
@@ -259,7 +270,12 @@ async function writeFile(
       const pagePlace = placesById.get(placeId(jobId, page));
       if (pagePlace === undefined) continue;
       const { offset, length } = pagePlace;
-      unitPages.push({ ...page, file: fileAt(pagePlace.path), offset, length });
+      unitPages.push({
+        ...page,
+        file: fileAt(pagePlace.path),
+        offset,
+        length,
+      });
     }
     pages.units[index] = unitPages;
     pages.missed += unit.missed + unit.pages.length - unitPages.length;

@@ -186,7 +186,14 @@ export async function writeRecords(
     content,
     () => records.size,
   );
-  return { path, bytes, sha256, encoding: 'plain', records: places, body: null };
+  return {
+    path,
+    bytes,
+    sha256,
+    encoding: 'plain',
+    records: places,
+    body: null,
+  };
 }
 
 /**

@@ -88,7 +88,13 @@ export function createNotifier(context: NotifyContext): Notifier {
       metrics.add('gleaner_deliveries_total', {
         outcome: end.state === 'pending' ? 'retried' : end.state,
       });
-      const line = { deliveryId: id, type, jobId, channel, state: end.state };
+      const line = {
+        deliveryId: id,
+        type,
+        jobId,
+        channel,
+        state: end.state,
+      };
       if (end.state === 'delivered')
         log.info(line, channel === 'file' ? 'file delivered' : 'message delivered');
       else log.warn({ ...line, error: end.error }, 'delivery failed');

@@ -44,7 +44,12 @@ export async function queueForOperators(
   const queued: Delivery[] = [];
   for (const { channel, target, body } of messages) {
     const address = { userId: null, channel, target };
-    const delivery = deliveryOf(context, address, { type: notice.type, about, jobId, body });
+    const delivery = deliveryOf(context, address, {
+      type: notice.type,
+      about,
+      jobId,
+      body,
+    });
     if (await context.store.deliveries.insert(delivery)) queued.push(delivery);
   }
   return queued;
@@ -65,7 +70,12 @@ export async function queueForUser(
   if (webhook === null || !webhook.enabled) return null;
   const notice = await createNotice();
   const address = { userId, channel: 'webhook' as const, target: webhook.url };
-  const delivery = deliveryOf(context, address, { type: notice.type, about, jobId, body: notice });
+  const delivery = deliveryOf(context, address, {
+    type: notice.type,
+    about,
+    jobId,
+    body: notice,
+  });
   await context.store.deliveries.insert(delivery);
   return delivery;
 }
@@ -80,7 +90,12 @@ export async function queueEmailForUser(
 ): Promise<void> {
   const address = { userId, channel: 'email' as const, target };
   await context.store.deliveries.insert(
-    deliveryOf(context, address, { type, about, jobId, body: email }),
+    deliveryOf(context, address, {
+      type,
+      about,
+      jobId,
+      body: email,
+    }),
   );
 }
 
@@ -97,7 +112,12 @@ export async function queueFiles(context: NotifyContext, job: Job, success: numb
     if (destination === null || destination.userId !== job.userId) continue;
     const notice = fileNotice(context, job, destination);
     const target = targetOf(destination, notice.data.path);
-    const address = { userId: job.userId, channel: 'file' as const, target, destinationId: id };
+    const address = {
+      userId: job.userId,
+      channel: 'file' as const,
+      target,
+      destinationId: id,
+    };
     const message = {
       type: notice.type,
       about: job.id,
@@ -122,12 +142,25 @@ function fileNotice(
   const { name, format } = destination;
   const endedAt = job.finishedAt ?? job.stateSince;
   const { extension: ext } = openResults(job, format);
-  const values = { market, kind, region, status: state, jobId, endedAt, ext };
+  const values = {
+    market,
+    kind,
+    region,
+    status: state,
+    jobId,
+    endedAt,
+    ext,
+  };
   const path = expandPath(destination.path, values);
   return {
     type: 'job.results',
     timestamp: new Date(endedAt).toISOString(),
-    data: { job_id: jobId, destination: name, format, path },
+    data: {
+      job_id: jobId,
+      destination: name,
+      format,
+      path,
+    },
   };
 }
 

@@ -46,7 +46,12 @@ export async function sendFile(
   if (opened === null)
     return failed('The service has lost the key of the secrets. Enter them again', false);
   const writer = await destinations.open(opened);
-  const sending: Sending = { delivery, job, notice: JSON.parse(delivery.body), writer };
+  const sending: Sending = {
+    delivery,
+    job,
+    notice: JSON.parse(delivery.body),
+    writer,
+  };
   try {
     const result = await attempt(context, sending, signal);
     if (result.timedOut) result.retryAfterMs = slowDelayMs;
@@ -107,7 +112,12 @@ async function keepClaim<T>(
   };
   // While the store is unavailable, the claim expires, and a later write finds that it was lost.
   const onError = () => {};
-  const options = { clock, intervalMs: leaseMs / 3, startsLate: true, onError };
+  const options = {
+    clock,
+    intervalMs: leaseMs / 3,
+    startsLate: true,
+    onError,
+  };
   const extending = repeat(extend, options, ending.signal);
   try {
     return await attempt(AbortSignal.any([signal, losing.signal]));
@@ -134,7 +144,12 @@ async function write(
       const isKept = await postponeDelivery(store, delivery, clock.steady() + leaseMs);
       if (!isKept) throw new ClaimLost();
     };
-    const source = { path, contentType, read, measure: () => computeDigest(file.read()) };
+    const source = {
+      path,
+      contentType,
+      read,
+      measure: () => computeDigest(file.read()),
+    };
     return await writer.write(source, signal);
   } finally {
     release();

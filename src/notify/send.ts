@@ -35,11 +35,26 @@ export async function attempt(
   const { target, status: responseStatus, error, final, retryAfterMs } = outcome;
   const result = { target, responseStatus, error };
   if (error === '')
-    return { ...result, state: 'delivered', nextAttemptAt: null, endedAt: clock.now() };
+    return {
+      ...result,
+      state: 'delivered',
+      nextAttemptAt: null,
+      endedAt: clock.now(),
+    };
   const delay = final ? null : delayAfter(attempts, context.random(), retryAfterMs);
   if (delay === null)
-    return { ...result, state: 'failed', nextAttemptAt: null, endedAt: clock.now() };
-  return { ...result, state: 'pending', nextAttemptAt: clock.steady() + delay, endedAt: null };
+    return {
+      ...result,
+      state: 'failed',
+      nextAttemptAt: null,
+      endedAt: clock.now(),
+    };
+  return {
+    ...result,
+    state: 'pending',
+    nextAttemptAt: clock.steady() + delay,
+    endedAt: null,
+  };
 }
 
 /** Sends a delivery through its channel. */
@@ -96,7 +111,12 @@ async function sendWebhook(
   const { id, userId, body } = delivery;
   const receiver = await currentReceiver(context, userId);
   if (typeof receiver === 'string') {
-    return { target: delivery.target, status: null, error: receiver, final: true };
+    return {
+      target: delivery.target,
+      status: null,
+      error: receiver,
+      final: true,
+    };
   }
   const { url, secrets, guarded } = receiver;
   const headers = {
@@ -106,7 +126,15 @@ async function sendWebhook(
   };
   let response: PostResponse;
   try {
-    response = await context.poster.post({ url, headers, body, guarded }, signal);
+    response = await context.poster.post(
+      {
+        url,
+        headers,
+        body,
+        guarded,
+      },
+      signal,
+    );
   } catch (error) {
     if (signal.aborted) throw error;
     const fault = Fault.from(error);
@@ -140,7 +168,12 @@ async function disableWebhook(
   const webhook = await store.webhooks.get(userId);
   if (webhook === null || webhook.url !== url || !webhook.enabled) return;
   const { revision } = webhook;
-  const disabled = { ...webhook, enabled: false, updatedAt: clock.now(), revision: revision + 1 };
+  const disabled = {
+    ...webhook,
+    enabled: false,
+    updatedAt: clock.now(),
+    revision: revision + 1,
+  };
   if (await store.webhooks.put(disabled)) log.info({ userId }, 'webhook disabled: receiver gone');
 }
 
@@ -153,14 +186,34 @@ async function sendMail(
   const { email } = settings.notices;
   const { id, target, createdAt, body } = delivery;
   if (email === null || mailer === null) {
-    return { target, status: null, error: 'No mail server is configured', final: true };
+    return {
+      target,
+      status: null,
+      error: 'No mail server is configured',
+      final: true,
+    };
   }
   const { subject, text } = JSON.parse(body) as Email;
   try {
-    await mailer.send({ id, from: email.from, to: target, at: createdAt, subject, text }, signal);
+    await mailer.send(
+      {
+        id,
+        from: email.from,
+        to: target,
+        at: createdAt,
+        subject,
+        text,
+      },
+      signal,
+    );
     return { target, status: null, error: '' };
   } catch (error) {
     if (!(error instanceof MailFault)) throw error;
-    return { target, status: null, error: error.message, final: error.final };
+    return {
+      target,
+      status: null,
+      error: error.message,
+      final: error.final,
+    };
   }
 }

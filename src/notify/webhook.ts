@@ -25,7 +25,12 @@ export function setWebhook(
 ): Promise<Webhook> {
   const address = new URL(url);
   address.hash = '';
-  const unset = { userId, secret: newSecret(), previousSecret: null, previousUntil: null };
+  const unset = {
+    userId,
+    secret: newSecret(),
+    previousSecret: null,
+    previousUntil: null,
+  };
   return change(context, userId, (webhook) => ({
     ...(webhook ?? unset),
     url: address.href,

@@ -35,7 +35,16 @@ export function createRequestCounter(clock: Pick<Clock, 'now'>): RequestCounter 
     const key = `${minute}\n${origin}\n${market}\n${region}`;
     let row = rows.get(key);
     if (row === undefined) {
-      row = { origin, market, region, minute, requests: 0, refused: 0, failed: 0, milliseconds: 0 };
+      row = {
+        origin,
+        market,
+        region,
+        minute,
+        requests: 0,
+        refused: 0,
+        failed: 0,
+        milliseconds: 0,
+      };
       rows.set(key, row);
       if (rows.size > maxRows) rows.delete(rows.keys().next().value!);
     }

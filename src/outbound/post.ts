@@ -179,7 +179,13 @@ function send(
   // undici accepts async iterables, which its type of dispatch options lacks.
   const body = outgoing.body as string | Readable | null;
   dispatcher.dispatch(
-    { origin, path: pathname + search, method, headers, body },
+    {
+      origin,
+      path: pathname + search,
+      method,
+      headers,
+      body,
+    },
     {
       onRequestStart(controller) {
         abort = () => controller.abort(new Error('aborted'));

@@ -40,7 +40,14 @@ function fieldsOf(record: DriftRecord): FieldDrift[] {
   const { market, page } = record;
   return Object.entries(parseHistories(record)).map(([field, history]) => {
     const { alarm, example } = history;
-    return { market, page, field, ...computeShares(history), since: alarm?.since ?? null, example };
+    return {
+      market,
+      page,
+      field,
+      ...computeShares(history),
+      since: alarm?.since ?? null,
+      example,
+    };
   });
 }
 

@@ -170,5 +170,12 @@ export function holdOf(
     const percent = fields.find(({ name }) => name === field)?.percent ?? 0;
     return percent < minimum ? [{ field, minimum, percent }] : [];
   });
-  return reasons.length === 0 ? null : { state: 'held', reasons, heldAt: at, decidedAt: null };
+  return reasons.length === 0
+    ? null
+    : {
+        state: 'held',
+        reasons,
+        heldAt: at,
+        decidedAt: null,
+      };
 }

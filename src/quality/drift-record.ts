@@ -29,7 +29,14 @@ export async function changeHistories(
     const before = record === null ? {} : parseHistories(record);
     const after = change(before);
     const revision = (record?.revision ?? 0) + 1;
-    if (await store.drift.put({ market, page, revision, state: JSON.stringify(after) }))
+    if (
+      await store.drift.put({
+        market,
+        page,
+        revision,
+        state: JSON.stringify(after),
+      })
+    )
       return { before, after };
   }
   return null;

@@ -57,7 +57,12 @@ const alarmRise = 0.3;
 const endRise = 0.1;
 
 /** History of a field without any pages. */
-export const noHistory: FieldHistory = { recent: [], earlier: [0, 0], example: null, alarm: null };
+export const noHistory: FieldHistory = {
+  recent: [],
+  earlier: [0, 0],
+  example: null,
+  alarm: null,
+};
 
 const plus = (one: PageCounts, other: PageCounts): PageCounts => [
   one[0] + other[0],
@@ -152,5 +157,10 @@ function nextAlarm(history: FieldHistory, now: number): FieldHistory['alarm'] {
 export function accepted(history: FieldHistory): FieldHistory {
   const newest = sum(history.recent);
   if (history.alarm === null || newest[0] < minPages) return history;
-  return { ...history, recent: [], earlier: newest, alarm: null };
+  return {
+    ...history,
+    recent: [],
+    earlier: newest,
+    alarm: null,
+  };
 }

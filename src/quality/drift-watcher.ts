@@ -162,7 +162,12 @@ export function createDriftWatcher({
 const recordsSeen = 10;
 
 /** Returns the counts of a field that was not seen. */
-const createSeen = (): Seen => ({ pages: 0, absent: 0, contradicted: 0, example: null });
+const createSeen = (): Seen => ({
+  pages: 0,
+  absent: 0,
+  contradicted: 0,
+  example: null,
+});
 
 function count(
   { seen }: PageWatch,
@@ -201,7 +206,15 @@ function logAlarms(
     const was = before[field]?.alarm ?? null;
     if ((was === null) === (history.alarm === null)) continue;
     const { pages, absent, baseline } = computeShares(history);
-    const details = { market, page, field, absent, baseline, pages, example: history.example };
+    const details = {
+      market,
+      page,
+      field,
+      absent,
+      baseline,
+      pages,
+      example: history.example,
+    };
     log.warn(details, history.alarm ? 'drift alarm started' : 'drift alarm ended');
   }
 }

@@ -122,7 +122,14 @@ export function createRecordCheck(fields: readonly Field[]): RecordCheck {
 }
 
 const newNode = (step: string): PathNode => {
-  return { step, ends: [], nullable: false, children: [], below: [], required: [] };
+  return {
+    step,
+    ends: [],
+    nullable: false,
+    children: [],
+    below: [],
+    required: [],
+  };
 };
 
 function pathTree(fields: readonly Field[]): PathNode {

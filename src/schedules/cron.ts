@@ -88,4 +88,9 @@ export function nextTimes(timing: Timing, after: number, count: number): number[
 }
 
 const open = (cron: string, timezone: string) =>
-  new Cron(cron.trim(), { timezone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true });
+  new Cron(cron.trim(), {
+    timezone,
+    mode: '5-part',
+    fixedTimeRule: 'no-wildcard',
+    paused: true,
+  });

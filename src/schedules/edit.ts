@@ -41,7 +41,12 @@ export async function createSchedule(
   const method = submitMethodOf(context.jobTypes, market, kind);
   const { units } = await planRequest(method, request);
   const now = clock.now();
-  await requireValid(context, method, fields, { userId, units, mode, now });
+  await requireValid(context, method, fields, {
+    userId,
+    units,
+    mode,
+    now,
+  });
   if ((await store.schedules.count({ userId }, maxSchedules)) >= maxSchedules)
     throw new Fault(
       'conflict',
@@ -108,7 +113,12 @@ export async function updateSchedule(
     const units =
       request === undefined ? schedule.units : (await planRequest(method, request)).units;
     const changed = { ...schedule, ...changes, units };
-    await requireValid(context, method, changed, { userId, units, mode, now });
+    await requireValid(context, method, changed, {
+      userId,
+      units,
+      mode,
+      now,
+    });
     // A run that waits is submitted as changed, so the caller's key pays for it.
     const pending = schedule.pending && { ...schedule.pending, keyId };
     const isNew =

@@ -132,5 +132,10 @@ export async function withResult(context: JobContext, run: ScheduleRun): Promise
     run.state === 'running' && run.jobId !== null ? await context.store.jobs.get(run.jobId) : null;
   if (job === null || job.finishedAt === null) return run;
   const credits = await creditsOf(context, job, run.cost);
-  return { ...run, ...credits, state: job.state as RunState, endedAt: job.finishedAt };
+  return {
+    ...run,
+    ...credits,
+    state: job.state as RunState,
+    endedAt: job.finishedAt,
+  };
 }

@@ -114,7 +114,12 @@ async function recordJob(
 ): Promise<Schedule> {
   if (job === null) throw new Fault('conflict', 'The submit took too long and was discarded.');
   const { id: jobId, cost } = job;
-  await recordRun(context, { ...runOf(schedule, pending), state: 'running', jobId, cost });
+  await recordRun(context, {
+    ...runOf(schedule, pending),
+    state: 'running',
+    jobId,
+    cost,
+  });
   context.log.info({ scheduleId: schedule.id, runId: pending.id, jobId }, 'schedule run started');
   // Callers choose the time of a manual run; the rule `queue` sets the time of a waiting run.
   if (pending.trigger !== 'manual' && !pending.isQueued)
@@ -174,6 +179,21 @@ function runOf(
   { id: scheduleId, userId, revision }: Schedule,
   { id, scheduledFor, startedAt, trigger }: PendingRun,
 ): Omit<ScheduleRun, 'state'> {
-  const job = { reason: '', jobId: null, cost: 0, refunded: 0, endedAt: null };
-  return { id, scheduleId, userId, scheduledFor, createdAt: startedAt, trigger, ...job, revision };
+  const job = {
+    reason: '',
+    jobId: null,
+    cost: 0,
+    refunded: 0,
+    endedAt: null,
+  };
+  return {
+    id,
+    scheduleId,
+    userId,
+    scheduledFor,
+    createdAt: startedAt,
+    trigger,
+    ...job,
+    revision,
+  };
 }

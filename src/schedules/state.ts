@@ -37,7 +37,13 @@ const withNotice = (
 /** Rejects a schedule whose run was rejected, and notifies its owner. */
 export function reject(schedule: Schedule, now: number, reason: string): Schedule {
   const state = { state: 'rejected', stateSince: now, reason } as const;
-  return { ...schedule, ...state, approval: null, nextRunAt: null, ...withNotice('rejected', now) };
+  return {
+    ...schedule,
+    ...state,
+    approval: null,
+    nextRunAt: null,
+    ...withNotice('rejected', now),
+  };
 }
 
 /** Returns the patch after which the next run of a schedule needs a new approval. */
@@ -53,7 +59,12 @@ const endedReason = 'The last time of the schedule has passed.';
 export function endOf(schedule: Schedule, now: number): Schedule {
   const { state, nextRunAt, pending } = schedule;
   if (state !== 'active' || nextRunAt !== null || pending !== null) return schedule;
-  return { ...schedule, state: 'ended', stateSince: now, reason: endedReason };
+  return {
+    ...schedule,
+    state: 'ended',
+    stateSince: now,
+    reason: endedReason,
+  };
 }
 
 /** Returns the patch that makes a schedule active from now on; one without a next time ends. */

@@ -460,7 +460,12 @@ export async function unqueue(
   references: readonly BatchReference[],
   notBefore: number,
 ): Promise<void> {
-  const change = { state: 'waiting' as const, queuedAt: null, publishedAt: null, notBefore };
+  const change = {
+    state: 'waiting' as const,
+    queuedAt: null,
+    publishedAt: null,
+    notBefore,
+  };
   await batches.writeAll(
     [],
     references.map((reference) => [

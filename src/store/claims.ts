@@ -114,7 +114,14 @@ export async function releaseBatch(
   // Each claim has incremented the count, and outcomes do not lower it to 0.
   const options = failed || unseen ? {} : { add: { stalledClaims: -1 } };
   const { id, jobId, attempt } = claim;
-  const where = expired ? { id, jobId, attempt, state: unfinished } : claimed(claim);
+  const where = expired
+    ? {
+        id,
+        jobId,
+        attempt,
+        state: unfinished,
+      }
+    : claimed(claim);
   return (await batches.update(where, change, options)) !== null;
 }
 
@@ -141,7 +148,12 @@ export async function releaseStalled(
     const isOwn = batch.attempt === attempt;
     const release = { state: 'queued' as const, leaseUntil: null, notBefore };
     const change = isOwn ? { ...release, isolated } : { isolated };
-    const unchanged = { id, jobId, attempt: batch.attempt, state: unfinished };
+    const unchanged = {
+      id,
+      jobId,
+      attempt: batch.attempt,
+      state: unfinished,
+    };
     if (await batches.update(unchanged, change)) return isOwn;
   }
   return false;

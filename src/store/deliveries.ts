@@ -23,7 +23,14 @@ export async function recordAttempt(
   delivery: Pick<Delivery, 'id' | 'revision'>,
   { target, responseStatus, error, state, nextAttemptAt, endedAt }: AttemptResult,
 ): Promise<boolean> {
-  const change = { target, responseStatus, error, state, nextAttemptAt, endedAt };
+  const change = {
+    target,
+    responseStatus,
+    error,
+    state,
+    nextAttemptAt,
+    endedAt,
+  };
   return (await deliveries.update(claimed(delivery), change, { add: { attempts: 1 } })) !== null;
 }
 
@@ -55,7 +62,12 @@ export async function redeliver(
     const { attempts, revision } = found;
     const again = await deliveries.update(
       { id, attempts, revision },
-      { state: 'pending', attemptsBefore: attempts, nextAttemptAt: now, endedAt: null },
+      {
+        state: 'pending',
+        attemptsBefore: attempts,
+        nextAttemptAt: now,
+        endedAt: null,
+      },
       { add: { revision: 1 } },
     );
     // An attempt ended between the two operations: read again.

@@ -295,7 +295,16 @@ export function listTrackedItems(
 ): Promise<Page<TrackedItem>> {
   const sought =
     search === undefined ? undefined : { fields: ['key', 'values.title'], text: search };
-  return trackedItems.list({ userId, series, market, region }, page, sought);
+  return trackedItems.list(
+    {
+      userId,
+      series,
+      market,
+      region,
+    },
+    page,
+    sought,
+  );
 }
 
 /** Returns the conditions of documents of a job, whose ids begin with the job's id. */
@@ -323,5 +332,11 @@ export async function countChanges(
 ): Promise<Record<ItemChangeType, number>> {
   const counted = await itemChanges.countBy(idsOfJob(jobId), ['type']);
   const counts = Object.fromEntries(counted.map(({ type, count }) => [type, count]));
-  return { new: 0, changed: 0, missing: 0, back: 0, ...counts };
+  return {
+    new: 0,
+    changed: 0,
+    missing: 0,
+    back: 0,
+    ...counts,
+  };
 }

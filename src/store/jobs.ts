@@ -83,7 +83,12 @@ export async function moveJob(
   // The deadline of a job never changes.
   const current = awaitsDecision(to) ? await jobs.pick({ id: jobId }, ['decideBy']) : null;
   const dueAt = dueOnEntry({ state: to, decideBy: current?.decideBy ?? null }, at);
-  const change = { ...patch, state: to, stateSince: at, dueAt };
+  const change = {
+    ...patch,
+    state: to,
+    stateSince: at,
+    dueAt,
+  };
   return jobs.update({ id: jobId, state: { in: from } }, change, {
     relaxed: passingStates.has(to),
   });

@@ -128,7 +128,15 @@ async function discardBatchTimes({ batches }: Store, steady: number, log: Log): 
         { order: [], limit },
       ),
     makeDue: ({ id, jobId, attempt }) =>
-      batches.update({ id, jobId, attempt, state: 'claimed' }, { leaseUntil: steady }),
+      batches.update(
+        {
+          id,
+          jobId,
+          attempt,
+          state: 'claimed',
+        },
+        { leaseUntil: steady },
+      ),
   });
   await discardAll(log, 'publications', {
     find: (limit) =>
@@ -137,7 +145,15 @@ async function discardBatchTimes({ batches }: Store, steady: number, log: Log): 
         { order: [], limit },
       ),
     makeDue: ({ id, jobId, attempt }) =>
-      batches.update({ id, jobId, attempt, state: 'queued' }, { publishedAt: steady }),
+      batches.update(
+        {
+          id,
+          jobId,
+          attempt,
+          state: 'queued',
+        },
+        { publishedAt: steady },
+      ),
   });
   for (const state of ['queued', 'waiting'] as const) {
     await discardAll(log, 'delays of batches', {
@@ -147,7 +163,15 @@ async function discardBatchTimes({ batches }: Store, steady: number, log: Log): 
           { order: [], limit },
         ),
       makeDue: ({ id, jobId, attempt }) =>
-        batches.update({ id, jobId, attempt, state }, { notBefore: steady }),
+        batches.update(
+          {
+            id,
+            jobId,
+            attempt,
+            state,
+          },
+          { notBefore: steady },
+        ),
     });
   }
 }

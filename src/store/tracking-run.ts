@@ -24,7 +24,13 @@ export function newTrackingRun(job: Job): TrackingRun | null {
     queueState: 'waiting',
     stage: 'items',
     nextBatch: 0,
-    counts: { new: 0, changed: 0, missing: 0, back: 0, unchanged: 0 },
+    counts: {
+      new: 0,
+      changed: 0,
+      missing: 0,
+      back: 0,
+      unchanged: 0,
+    },
     messages: 0,
     failedAt: null,
     isSkipped: false,
@@ -95,7 +101,13 @@ export async function isLate(
 ): Promise<boolean> {
   if (series === '') return false;
   const later = await trackingRuns.find(
-    { userId, series, at: { atLeast: at }, stage: 'done', isSkipped: false },
+    {
+      userId,
+      series,
+      at: { atLeast: at },
+      stage: 'done',
+      isSkipped: false,
+    },
     { after: [at, jobId], limit: 1 },
   );
   return later.length > 0;
@@ -140,7 +152,14 @@ export function skipRun(
 ): Promise<TrackingRun | null> {
   return trackingRuns.update(
     { jobId, stage: { not: 'done' }, failedAt: { not: null } },
-    { stage: 'done', queueState: null, activeUser: null, dueAt: null, isSkipped: true, doneAt: at },
+    {
+      stage: 'done',
+      queueState: null,
+      activeUser: null,
+      dueAt: null,
+      isSkipped: true,
+      doneAt: at,
+    },
     { add: { revision: 1 } },
   );
 }

@@ -40,7 +40,12 @@ export async function suspendUser(
  * is none with this id. Can be repeated after a crash.
  */
 export async function markUserDeleted(store: Users, id: string, at: number): Promise<User | null> {
-  const change = { name: deletedUserName, email: '', erased: false, deletedAt: at };
+  const change = {
+    name: deletedUserName,
+    email: '',
+    erased: false,
+    deletedAt: at,
+  };
   await store.users.update({ id, deletedAt: null }, change);
   return suspendUser(store, id, at);
 }

@@ -120,7 +120,12 @@ function describeCounters(
   aggregationTemporality: AggregationTemporality,
 ): MetricData[] {
   return [...byName(sums)].map(([name, series]) => ({
-    descriptor: { name, description: counters[name].about, unit: '', valueType: ValueType.DOUBLE },
+    descriptor: {
+      name,
+      description: counters[name].about,
+      unit: '',
+      valueType: ValueType.DOUBLE,
+    },
     dataPointType: DataPointType.SUM,
     isMonotonic: true,
     aggregationTemporality,
@@ -139,7 +144,12 @@ function describeDistributions(
   return [...byName(spreads)].map(([name, series]) => {
     const { about: description, buckets } = distributions[name];
     return {
-      descriptor: { name, description, unit: 's', valueType: ValueType.DOUBLE },
+      descriptor: {
+        name,
+        description,
+        unit: 's',
+        valueType: ValueType.DOUBLE,
+      },
       dataPointType: DataPointType.HISTOGRAM,
       aggregationTemporality,
       dataPoints: series.map(({ series: { labels }, values }) => {
@@ -187,7 +197,12 @@ function describeGauge(
 ): MetricData {
   const unit = name.endsWith('_seconds') ? 's' : '';
   return {
-    descriptor: { name, description: gaugeCatalog[name].about, unit, valueType: ValueType.DOUBLE },
+    descriptor: {
+      name,
+      description: gaugeCatalog[name].about,
+      unit,
+      valueType: ValueType.DOUBLE,
+    },
     dataPointType: DataPointType.GAUGE,
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
     dataPoints: samples.map(({ labels, value }) => ({

@@ -47,7 +47,12 @@ export function createMetricsRecorder(): MetricsRecorder {
     const key = keyOf(name, names, labels);
     let spread = spreads.get(key);
     if (spread === undefined) {
-      spread = { name, labels, counts: Array(buckets.length + 1).fill(0), sumMs: 0 };
+      spread = {
+        name,
+        labels,
+        counts: Array(buckets.length + 1).fill(0),
+        sumMs: 0,
+      };
       spreads.set(key, spread);
     }
     return spread;

@@ -41,7 +41,13 @@ export function reportDiagnostics(log: Log): void {
     log.warn({ details }, `telemetry: ${message}`);
   const quiet = () => {};
   diag.setLogger(
-    { error: report, warn: report, info: quiet, debug: quiet, verbose: quiet },
+    {
+      error: report,
+      warn: report,
+      info: quiet,
+      debug: quiet,
+      verbose: quiet,
+    },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
 }

@@ -45,7 +45,12 @@ export async function moveData(
     throw new ConfigError(
       'move copies to the distributed stack: set MONGODB_URI and NATS_URL to its engines.',
     );
-  const from: Config = { ...config, dataDir: resolve(source), mongoUri: null, natsUrl: null };
+  const from: Config = {
+    ...config,
+    dataDir: resolve(source),
+    mongoUri: null,
+    natsUrl: null,
+  };
   await requireData(from, 'Name the data folder of the embedded service.');
   const unlock = await lockData(
     from,

@@ -60,7 +60,12 @@ export async function* checkOrigins(
       'No origins are configured. Set GLEANER_ORIGINS to a file with the addresses of the sites; start from origins.example.json.',
     );
   const store = await openPageStore(config, note);
-  const fetching = await openFetching({ config, store, clock, log: createLog('silent', 'check') });
+  const fetching = await openFetching({
+    config,
+    store,
+    clock,
+    log: createLog('silent', 'check'),
+  });
   try {
     for (const market of chosen)
       yield await checkOrigin(config.origins, fetching, market, ids.get(market), clock);

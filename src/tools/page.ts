@@ -170,6 +170,12 @@ async function loadResponse(file: string, now: number): Promise<PageResponse> {
   });
   const text = await readFile(envelopeOf(file), 'utf8').catch(() => null);
   if (text === null)
-    return { status: 200, headers: {}, url: 'http://saved.invalid/', at: now, body };
+    return {
+      status: 200,
+      headers: {},
+      url: 'http://saved.invalid/',
+      at: now,
+      body,
+    };
   return { ...(JSON.parse(text) as Envelope), body };
 }

@@ -50,7 +50,14 @@ export async function readUserUsage({
     const pageBytes = await jobs.sumBytes(user.id, 'pages');
     const { id, name, testOf } = user;
     const mode = testOf === null ? 'live' : 'test';
-    if (resultBytes + pageBytes > 0) found.push({ id, name, mode, resultBytes, pageBytes });
+    if (resultBytes + pageBytes > 0)
+      found.push({
+        id,
+        name,
+        mode,
+        resultBytes,
+        pageBytes,
+      });
   }
   const total = ({ resultBytes, pageBytes }: UserUsage) => resultBytes + pageBytes;
   return found.sort((one, other) => total(other) - total(one));

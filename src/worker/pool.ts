@@ -126,7 +126,12 @@ function launch(
   const worker = startWorkerProcess({
     entry: options.entry,
     memoryBytes: options.memoryBytes,
-    setup: { ...options.setup, index, readsSuspects, holder: newId() },
+    setup: {
+      ...options.setup,
+      index,
+      readsSuspects,
+      holder: newId(),
+    },
     queue: context.queue,
     clock: context.clock,
     changed: (jobId) => context.changes.notify(jobId),
@@ -199,7 +204,16 @@ async function releaseClaims(
   const { pid: workerPid, inFlight, claims } = worker;
   const { code, signal, stall, isSilent } = await worker.ended;
   if (stall) log.error({ worker: about.worker, workerPid, ...stall.unit }, 'worker stalled');
-  log.error({ ...about, workerPid, code, signal, batches: inFlight.size }, 'worker died');
+  log.error(
+    {
+      ...about,
+      workerPid,
+      code,
+      signal,
+      batches: inFlight.size,
+    },
+    'worker died',
+  );
   for (const message of inFlight.values()) {
     const attempt = claims.get(message.batchId);
     // A batch that was not claimed is left to the queue.

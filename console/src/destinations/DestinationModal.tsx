@@ -46,7 +46,12 @@ function useDestinationForm({ destination, close }: DestinationModalProps) {
       form.setErrors(inputProblems(type, thrown));
     }
   });
-  return { form, submit, error, isPending: creating.isPending || updating.isPending };
+  return {
+    form,
+    submit,
+    error,
+    isPending: creating.isPending || updating.isPending,
+  };
 }
 
 /** Dialog that creates or changes a destination. */

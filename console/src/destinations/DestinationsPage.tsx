@@ -110,7 +110,12 @@ function DestinationActions({
         done={({ ok, target, error }) => {
           if (ok) return `Test object written to ${target} and deleted.`;
           const message = `${error} (${target})`;
-          showToast({ color: 'red', title: 'Test failed', message, autoClose: false });
+          showToast({
+            color: 'red',
+            title: 'Test failed',
+            message,
+            autoClose: false,
+          });
           return null;
         }}
         aria-label={`Test ${name}`}

@@ -62,7 +62,12 @@ export function settingsOf({ type, headers, ...values }: DestinationValues) {
   };
   if (type === 's3') {
     const address = { bucket: bucket.trim(), region: region.trim(), prefix: prefix.trim() };
-    return { ...common, ...address, accessKey: accessKey.trim(), secretKey };
+    return {
+      ...common,
+      ...address,
+      accessKey: accessKey.trim(),
+      secretKey,
+    };
   }
   return {
     ...common,

@@ -60,7 +60,13 @@ function useRuleForm(rule: Rule | null, close: () => void) {
       setProblem(describeError(error).detail);
     }
   });
-  return { form, choice, submit, problem, busy: creation.isPending || update.isPending };
+  return {
+    form,
+    choice,
+    submit,
+    problem,
+    busy: creation.isPending || update.isPending,
+  };
 }
 
 /** Dialog that creates a rule, or changes one. */

@@ -16,7 +16,12 @@ const columns: ListColumn<FieldDifference>[] = [
 export function Differences({ job: { jobId } }: { job: Job }) {
   const query = useQuery(JobService.method.listDifferences, { jobId });
   const { gained = 0, changed = 0, lost = 0, equal = 0, fields = [] } = query.data ?? {};
-  const counts = Object.entries({ gained, changed, lost, equal });
+  const counts = Object.entries({
+    gained,
+    changed,
+    lost,
+    equal,
+  });
   return (
     <Stack gap="xs">
       {query.data && (

@@ -23,7 +23,16 @@ const maxShown = 8;
  */
 export function Fill({ job }: { job: Job }) {
   const { jobId, kind, market, userId, mode } = job;
-  const { jobs } = useJobs({ ...emptyFilter, kind, market, userId, mode }, maxSearchedJobs);
+  const { jobs } = useJobs(
+    {
+      ...emptyFilter,
+      kind,
+      market,
+      userId,
+      mode,
+    },
+    maxSearchedJobs,
+  );
   const previous = lastRun(job, jobs);
   const quality = useQuery(JobService.method.getQuality, { jobId }).data;
   const previousQuality = useQuery(

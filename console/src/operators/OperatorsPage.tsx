@@ -105,7 +105,12 @@ export function OperatorKeys({
 }) {
   const creation = useMutation(OperatorService.method.createApiKey);
   const [list, createButton] = useKeys({
-    query: { isPending: false, error: null, refetch: query.refetch, data: { keys } },
+    query: {
+      isPending: false,
+      error: null,
+      refetch: query.refetch,
+      data: { keys },
+    },
     methods: OperatorService.method,
     owner: 'operator',
     create: (request) => creation.mutateAsync({ ...request, userId: id }),

@@ -44,7 +44,12 @@ function fieldTable(caption: string, fields: readonly ShownField[]): Node[] {
     element('thead', {}, element('tr', {}, ...heads)),
     element('tbody', {}, ...rows),
   );
-  const region = { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption };
+  const region = {
+    class: 'scroll',
+    tabindex: '0',
+    role: 'region',
+    'aria-label': caption,
+  };
   return [element('h4', {}, caption), element('div', region, table)];
 }
 

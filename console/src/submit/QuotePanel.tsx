@@ -89,7 +89,12 @@ function useQuote(
       if (!signal.aborted) setState(next);
     };
     const { path, body: sent } = placed(jobType, settled);
-    const init = { method: 'POST', headers: bodyHeaders(settled), body: sent, signal };
+    const init = {
+      method: 'POST',
+      headers: bodyHeaders(settled),
+      body: sent,
+      signal,
+    };
     fetchRest(basePath + withQuery(path, 'validate_only=true', settledQuery), init, {
       showsWarnings: false,
     })

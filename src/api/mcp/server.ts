@@ -78,7 +78,12 @@ export function createMcpServer(options: McpServerOptions): Server {
       }
       if (tool === undefined) throw new Fault('not_found', `There is no tool '${name}'.`);
       const report = reporterOf(context);
-      const text = await callMethodTool(tool, toolArguments, { caller, budget, signal, report });
+      const text = await callMethodTool(tool, toolArguments, {
+        caller,
+        budget,
+        signal,
+        report,
+      });
       return (await taskOf?.(tool.method, text, context)) ?? content(text);
     } catch (error) {
       return {

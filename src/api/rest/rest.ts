@@ -185,7 +185,15 @@ function serveMcpOnDemand({
   return async (request, response, next) => {
     if (request.path !== '/mcp') return next();
     serving ??= import('./mcp.ts').then(({ serveMcp }) =>
-      serveMcp({ caller, budget, clock, publicUrl, version, log, corsOrigins }),
+      serveMcp({
+        caller,
+        budget,
+        clock,
+        publicUrl,
+        version,
+        log,
+        corsOrigins,
+      }),
     );
     return (await serving)(request, response, next);
   };

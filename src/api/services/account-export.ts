@@ -98,7 +98,14 @@ async function* exportJob(context: JobContext, job: Job): AsyncGenerator<string>
       });
   }
   for (const { file, scope, index, key } of await listFiles(context, job))
-    yield line('file', { jobId: job.id, ...file, path: fileName(file), scope, index, key });
+    yield line('file', {
+      jobId: job.id,
+      ...file,
+      path: fileName(file),
+      scope,
+      index,
+      key,
+    });
   yield* exportList('item_change', (page) => listChanges(context.store, job.id, null, page));
 }
 

@@ -17,7 +17,12 @@ const [accountOf, operatorOf, keyOf] = [
 
 export function toAccountMessage(user: User): MessageInitShape<typeof AccountSchema> {
   const suspended = user.suspendedAt !== null;
-  return accountOf({ ...user, suspended, mode: modeOf(user), liveAccountId: user.testOf });
+  return accountOf({
+    ...user,
+    suspended,
+    mode: modeOf(user),
+    liveAccountId: user.testOf,
+  });
 }
 
 export function toOperatorMessage(
@@ -31,7 +36,13 @@ export function toOperatorMessage(
 export function toApiKeyMessage(key: ApiKey, mode: Mode): MessageInitShape<typeof ApiKeySchema> {
   // Keys stored by earlier versions have a prefix even if they were chosen.
   const prefix = key.prefix.startsWith('gl_') ? key.prefix : '';
-  return keyOf({ ...key, ...permissionsOf(key), keyId: key.id, prefix, mode });
+  return keyOf({
+    ...key,
+    ...permissionsOf(key),
+    keyId: key.id,
+    prefix,
+    mode,
+  });
 }
 
 /** Returns the message LedgerEntry for the user of the entry. */

@@ -83,8 +83,18 @@ export function accountHandlers(context: JobContext): Handlers {
         throw new Fault('forbidden', 'A key with a credit ceiling cannot create keys.');
       const { sandbox } = context.settings;
       return createKeyOnce(context, { method: method.createApiKey, request, call }, async (now) => {
-        const account = await keyAccount(store, { user, mode: request.mode, sandbox, now });
-        return { ...account, role, createdAt: now, ...keyFields(request) };
+        const account = await keyAccount(store, {
+          user,
+          mode: request.mode,
+          sandbox,
+          now,
+        });
+        return {
+          ...account,
+          role,
+          createdAt: now,
+          ...keyFields(request),
+        };
       });
     }),
     handle(method.revokeApiKey, async ({ keyId }, { principal }) => {

@@ -320,7 +320,12 @@ export async function checkEngines({ store, queue, blobs, disk }: JobContext): P
       if (await disk.isLow()) throw new Fault('unavailable', 'the disk is almost full');
     },
   };
-  const engines = { store, queue, 'file store': blobs, disk: room };
+  const engines = {
+    store,
+    queue,
+    'file store': blobs,
+    disk: room,
+  };
   const checks = await Promise.allSettled(
     Object.entries(engines).map(([name, engine]) =>
       withTimeout<unknown>(pingMs, `The check of the ${name}`, engine.ping()),

@@ -34,7 +34,14 @@ export function destinationHandlers(context: JobContext): Handlers {
       const id = newId();
       await requireWritable(destinations, settings.destination, id, signal);
       const now = clock.now();
-      const base = { id, userId, name: request.name, createdAt: now, updatedAt: now, revision: 1 };
+      const base = {
+        id,
+        userId,
+        name: request.name,
+        createdAt: now,
+        updatedAt: now,
+        revision: 1,
+      };
       const destination = documentOf(context, base, settings);
       if (!(await store.destinations.insert(destination))) throw nameTaken(request.name);
       return { destination: toDestinationMessage(destination) };
@@ -54,7 +61,12 @@ export function destinationHandlers(context: JobContext): Handlers {
       const settings = readSettings(input, opened, destinations.allowPrivate);
       await requireWritable(destinations, settings.destination, stored.id, signal);
       const revision = stored.revision + 1;
-      const base = { ...stored, name: request.name, updatedAt: clock.now(), revision };
+      const base = {
+        ...stored,
+        name: request.name,
+        updatedAt: clock.now(),
+        revision,
+      };
       const changed = documentOf(context, base, settings);
       if (!(await store.destinations.put(changed))) throw await changeConflict(context, changed);
       return { destination: toDestinationMessage(changed) };

@@ -19,7 +19,12 @@ const ruleOf = toMessage(RuleSchema);
 
 export function toItemMessage(item: TrackedItem): MessageInitShape<typeof TrackedItemSchema> {
   const { isPresent: present, seenJob: jobId } = item;
-  return itemOf({ ...item, ...shownPlace(item), present, jobId });
+  return itemOf({
+    ...item,
+    ...shownPlace(item),
+    present,
+    jobId,
+  });
 }
 
 /** Returns an observation with its values, limited to `fields` unless it is empty. */

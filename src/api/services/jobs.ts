@@ -91,7 +91,12 @@ export function jobServiceHandlers(context: JobContext): Handlers {
     const isOperator = role === 'operator';
     const submitter = isOperator
       ? // The operator's decision does not count against the ceiling of the owner's key.
-        { userId, mode: source.mode, keyId: null, idempotencyKey }
+        {
+          userId,
+          mode: source.mode,
+          keyId: null,
+          idempotencyKey,
+        }
       : submitterOf(principal, call);
     const approvedBy = isOperator ? userId : null;
     return step(context, derivation, request, submitter, source, approvedBy, (job) =>

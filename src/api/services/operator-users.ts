@@ -141,7 +141,12 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
           sandbox: context.settings.sandbox,
           now,
         });
-        const created = { ...account, role, createdAt: now, ...keyFields(request) };
+        const created = {
+          ...account,
+          role,
+          createdAt: now,
+          ...keyFields(request),
+        };
         return operatorRole === ''
           ? created
           : { ...created, operatorRole: operatorRole as OperatorRole };

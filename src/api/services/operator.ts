@@ -95,7 +95,12 @@ function operatorFileHandlers(context: JobContext): [string, Handler][] {
       if (found === undefined) throw new Fault('not_found', `The job has no file '${name}'.`);
       const link = await context.links.file(job, found.file, false);
       log.info(
-        { operatorId: principal.userId, jobId: job.id, userId: job.userId, file: name },
+        {
+          operatorId: principal.userId,
+          jobId: job.id,
+          userId: job.userId,
+          file: name,
+        },
         'file link created by operator',
       );
       return {
@@ -136,7 +141,14 @@ function operatorWorkHandlers(context: JobContext): [string, Handler][] {
         minute: { atLeast: clock.now() - originPeriodMs },
       });
       const pauses = await store.origins.listPauses();
-      return { origins: originShapes({ origins: settings.origins, pauses, minutes, clock }) };
+      return {
+        origins: originShapes({
+          origins: settings.origins,
+          pauses,
+          minutes,
+          clock,
+        }),
+      };
     }),
     handle(method.listSettings, async () => ({
       settings: settings.effectiveSettings.map((setting) => ({ ...setting })),

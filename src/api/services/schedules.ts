@@ -242,7 +242,13 @@ function toScheduleMessage(
   const { id: scheduleId, approval, units, options } = schedule;
   const costPerRun = unitPriceIn(mode, context, context.jobTypes.of(schedule)) * units;
   return {
-    ...messageOf({ ...schedule, scheduleId, request, approved: approval !== null, costPerRun }),
+    ...messageOf({
+      ...schedule,
+      scheduleId,
+      request,
+      approved: approval !== null,
+      costPerRun,
+    }),
     options: create(SubmitOptionsSchema, options),
   };
 }
@@ -253,5 +259,10 @@ function toRunMessage(run: ScheduleRun): RunMessage {
 
 /** Returns a run that waits for the end of the last one. */
 function toPendingScheduleMessage(scheduleId: string, run: PendingRun): RunMessage {
-  return runOf({ ...run, runId: run.id, scheduleId, state: 'queued' });
+  return runOf({
+    ...run,
+    runId: run.id,
+    scheduleId,
+    state: 'queued',
+  });
 }

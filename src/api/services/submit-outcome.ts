@@ -79,7 +79,13 @@ export async function addOutcome<C>(
       return units.map(({ code, message }) => ({ code, message }))[0];
     };
     const unit = await readUnit();
-    submitted.outcome = create(SubmitOutcomeSchema, { status, success, failed, refunded, ...unit });
+    submitted.outcome = create(SubmitOutcomeSchema, {
+      status,
+      success,
+      failed,
+      refunded,
+      ...unit,
+    });
   } catch {}
 }
 

@@ -153,7 +153,13 @@ export function createRemoteRestore(
       );
       if (message.path === '') return null;
       const { head, path: other, start, end, tail } = message;
-      return { head, path: other, start: Number(start), end: Number(end), tail };
+      return {
+        head,
+        path: other,
+        start: Number(start),
+        end: Number(end),
+        tail,
+      };
     } catch (error) {
       throw fromConnectError(error);
     }

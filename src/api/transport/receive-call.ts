@@ -107,7 +107,12 @@ function protocolHeadersOf(headers: IncomingHttpHeaders): Headers {
 const maxTimerMs = 2 ** 31 - 1;
 
 /** Milliseconds by unit of a gRPC timeout that may be longer; Connect's timeout has no unit. */
-const unitMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, '': 1 };
+const unitMs: Readonly<Record<string, number>> = {
+  H: 3_600_000,
+  M: 60_000,
+  S: 1_000,
+  '': 1,
+};
 
 /** Removes the timeout of a call if it is too long for a timer. */
 function removeLongTimeout(headers: IncomingHttpHeaders): void {

@@ -122,7 +122,13 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
         await rm(draft, { force: true }).catch(() => {});
         throw error;
       }
-      return { path, contentType, items: items(), bytes: totals.bytes, sha256: totals.digest() };
+      return {
+        path,
+        contentType,
+        items: items(),
+        bytes: totals.bytes,
+        sha256: totals.digest(),
+      };
     },
 
     async read(path, range) {

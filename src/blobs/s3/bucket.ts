@@ -91,7 +91,13 @@ export function openBucket(address: S3BucketConfig, options: BucketOptions): Buc
       call(signal, () =>
         uploadObject(
           client,
-          { bucket, key, contentType, chunks, concurrency: 1 },
+          {
+            bucket,
+            key,
+            contentType,
+            chunks,
+            concurrency: 1,
+          },
           asBucketError,
           signal,
         ),

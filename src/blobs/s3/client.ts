@@ -55,7 +55,12 @@ export async function uploadObject(
   signal.addEventListener('abort', abort, { once: true });
   try {
     signal.throwIfAborted();
-    const params = { Bucket: bucket, Key: key, Body: body, ContentType: contentType };
+    const params = {
+      Bucket: bucket,
+      Key: key,
+      Body: body,
+      ContentType: contentType,
+    };
     const options = { partSize: partBytes, queueSize: concurrency, abortController };
     await new Upload({ client, params, ...options }).done();
   } catch (error) {

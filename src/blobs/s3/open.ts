@@ -104,11 +104,22 @@ export function openS3({
 
     async write(path, contentType, chunks, items) {
       const { blocks, totals } = toBlocks(chunks);
-      const object = { bucket: Bucket, key: keyOf(path), contentType, chunks: blocks };
+      const object = {
+        bucket: Bucket,
+        key: keyOf(path),
+        contentType,
+        chunks: blocks,
+      };
       await uploadObject(client, { ...object, concurrency: partConcurrency }, (error) =>
         unavailable(error, path),
       );
-      return { path, contentType, items: items(), bytes: totals.bytes, sha256: totals.digest() };
+      return {
+        path,
+        contentType,
+        items: items(),
+        bytes: totals.bytes,
+        sha256: totals.digest(),
+      };
     },
 
     async read(path, range) {

@@ -65,7 +65,12 @@ async function saveTables(
     const path = join(folder, `${market}_${kind}_${jobId}${tableExtensions[format]}`);
     const stream = session.client.stream(JobService.method.exportRecords, { jobId, ...selection });
     await writeStream(session, await stream, path);
-    const output = { job_id: jobId, name: basename(path), path, format };
+    const output = {
+      job_id: jobId,
+      name: basename(path),
+      path,
+      format,
+    };
     await session.write(session.isJson ? `${JSON.stringify(output)}\n` : `${path}\n`);
     if (!ended) session.note(`${jobId} has not ended: these are its records so far`);
   }

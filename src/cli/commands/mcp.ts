@@ -32,7 +32,13 @@ export function addMcpCommand(program: Command): void {
       const { stdin, stdout } = session.io;
       const server = serveStdio(
         ({ era }) =>
-          createMcpServer({ caller, budget: credits, version: packageVersion, era, now: Date.now }),
+          createMcpServer({
+            caller,
+            budget: credits,
+            version: packageVersion,
+            era,
+            now: Date.now,
+          }),
         { transport: new StdioServerTransport(stdin, stdout) },
       );
       await new Promise<void>((resolve) => {

@@ -103,5 +103,12 @@ export function tableOf(
     throw new UsageError(`--columns: "${columns}" is not standard`);
   const isSelection = filter.length > 0 || search !== '' || sort !== '' || columns !== '';
   const chosen = (format ?? (isSelection ? 'jsonl' : '')) as TableFormat | '';
-  return { format: chosen, filter, search, sort, only, columns };
+  return {
+    format: chosen,
+    filter,
+    search,
+    sort,
+    only,
+    columns,
+  };
 }

@@ -95,7 +95,12 @@ export function addRuleCommands(program: Command): void {
     columns,
     none: 'No rules.',
   });
-  addShow(rule, { usage: 'show <rule-id>', about: 'Show a rule', method: getRule, words });
+  addShow(rule, {
+    usage: 'show <rule-id>',
+    about: 'Show a rule',
+    method: getRule,
+    words,
+  });
   addCommand<RuleOptions>(rule, {
     usage: 'create <condition>',
     about:

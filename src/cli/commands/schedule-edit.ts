@@ -145,7 +145,13 @@ export function addScheduleUpdate(schedule: Command): void {
       if (prepared !== null) requireReadable(session, prepared);
       const request: MessageInitShape<typeof UpdateScheduleRequestSchema> = {
         scheduleId,
-        ...withoutAbsent({ cron, name, timeZone, overlap, missed }),
+        ...withoutAbsent({
+          cron,
+          name,
+          timeZone,
+          overlap,
+          missed,
+        }),
         ...limitsOf({
           start: valueOrNone(start),
           end: valueOrNone(end),

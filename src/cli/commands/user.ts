@@ -29,7 +29,12 @@ export function addUserCommands(program: Command): void {
     columns,
     none: 'No matching users.',
   });
-  addShow(user, { usage: 'show <user-id>', about: 'Show a user', method: method.getUser, words });
+  addShow(user, {
+    usage: 'show <user-id>',
+    about: 'Show a user',
+    method: method.getUser,
+    words,
+  });
   addShow(user, {
     usage: 'create <name>',
     about: 'Create a user without credits or keys and print the id',

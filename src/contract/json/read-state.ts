@@ -18,7 +18,13 @@ export interface ReadState {
 export const refused = Symbol('refused');
 
 export function createReadState(path: Problem['loc'] = [], { isStrict = false } = {}): ReadState {
-  return { path, problems: [], ignored: new Set(), isStrict, numericIdentifiers: false };
+  return {
+    path,
+    problems: [],
+    ignored: new Set(),
+    isStrict,
+    numericIdentifiers: false,
+  };
 }
 
 const maxIgnored = 20;

@@ -85,7 +85,12 @@ export function problemsOfHeader(
     const suggestion = suggest(name, absentFields);
     if (suggestion === undefined || lackingFields.has(suggestion)) continue;
     const message = `${title} has no field "${name}". Did you mean ${suggestion}?`;
-    problems.push({ row: 0, column: suggestion, type: 'extra_forbidden', message });
+    problems.push({
+      row: 0,
+      column: suggestion,
+      type: 'extra_forbidden',
+      message,
+    });
   }
   return problems;
 }

@@ -50,7 +50,14 @@ export async function connectBrowser(options: ConnectBrowserOptions): Promise<Br
     memory: async () => null,
     ping: await createPing(browser),
     kill: disconnect,
-    context: (scope) => openContext({ browser, scope, egress: null, userAgent, cookies }),
+    context: (scope) =>
+      openContext({
+        browser,
+        scope,
+        egress: null,
+        userAgent,
+        cookies,
+      }),
     close: async () => {
       disconnect();
       await gone;

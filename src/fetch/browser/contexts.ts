@@ -88,7 +88,15 @@ export class BrowserContexts<Page> {
     // Each page that awaits the context handles the rejection.
     context.catch(() => {});
     const openedAt = this.#clock.steady();
-    return { scope, context, openedAt, pages: 0, active: 0, isClosing: false, keepsCookies: true };
+    return {
+      scope,
+      context,
+      openedAt,
+      pages: 0,
+      active: 0,
+      isClosing: false,
+      keepsCookies: true,
+    };
   }
 
   /** Closes the least recently used idle context if the maximum is reached. */

@@ -105,7 +105,12 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
           onDefect?.(market, 'cached');
         };
         const task = async (tab: Tab) => {
-          const loaded = await loadPage(tab, plan, { limits, clock, onCached, signal });
+          const loaded = await loadPage(tab, plan, {
+            limits,
+            clock,
+            onCached,
+            signal,
+          });
           const isOverfull = hasTooManyCookies(await tab.page.browserContext().cookies());
           if (isOverfull) discardSession(market, region);
           return loaded;
@@ -118,7 +123,13 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
         if (signal?.aborted) throw signal.reason;
         const fault = Fault.from(error);
         log.debug(
-          { market, region, url: plan.url, code: fault.code, err: fault.cause },
+          {
+            market,
+            region,
+            url: plan.url,
+            code: fault.code,
+            err: fault.cause,
+          },
           fault.message,
         );
         throw fault;
@@ -172,7 +183,12 @@ async function launch(
   // Loads the driver only in processes that load pages.
   const { launchBrowser } = await import('./launch.ts');
   const rules = (scope: SessionScope) => egressRules(options, scope);
-  const browser = await launchBrowser({ path, rules, cookies, userAgent });
+  const browser = await launchBrowser({
+    path,
+    rules,
+    cookies,
+    userAgent,
+  });
   log.info({ path }, 'browser started');
   return browser;
 }

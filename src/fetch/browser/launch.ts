@@ -148,7 +148,15 @@ export async function startBrowser(
   try {
     await assertNoDatagrams(browser);
     const ping = await createPing(browser);
-    return { browser, profile, gone, memory: () => readTreeMemory(pid), ping, kill, close };
+    return {
+      browser,
+      profile,
+      gone,
+      memory: () => readTreeMemory(pid),
+      ping,
+      kill,
+      close,
+    };
   } catch (error) {
     await close();
     throw Fault.from(error);
@@ -170,7 +178,13 @@ export async function launchBrowser(options: LaunchOptions): Promise<BrowserProc
     close,
     context: async (scope) => {
       const egress = await openEgress(rules(scope));
-      return openContext({ browser, scope, egress, userAgent, cookies });
+      return openContext({
+        browser,
+        scope,
+        egress,
+        userAgent,
+        cookies,
+      });
     },
   };
 }

@@ -49,7 +49,15 @@ async function setPreferences({ page }: Tab, { origin, preferences }: PagePlan):
   const cookies = entries.flatMap(([name, value]) =>
     existing.has(name)
       ? []
-      : [{ name, value, domain: hostname, path: '/', secure: protocol === 'https:' }],
+      : [
+          {
+            name,
+            value,
+            domain: hostname,
+            path: '/',
+            secure: protocol === 'https:',
+          },
+        ],
   );
   await context.setCookie(...cookies);
 }
@@ -98,7 +106,15 @@ async function startLoading(
   const failureOf = (errorText: string, url: string) =>
     egress?.faultOf(url) ?? netFault(errorText, url);
   const mainFrame = frameTree.frame.id;
-  const observation = observe({ cdp, mainFrame, plan, limits, failureOf, clock, onCached });
+  const observation = observe({
+    cdp,
+    mainFrame,
+    plan,
+    limits,
+    failureOf,
+    clock,
+    onCached,
+  });
   const fail = (reason: unknown) => observation.fail(reason);
   page.once('error', fail);
   page.once('close', () => fail(new Error('it was closed')));

@@ -100,6 +100,12 @@ export class MainDocuments {
       ? serializeDocument(cdp, mainFrame, maxBytes)
       : readResponseBody(cdp, id));
     const types = html ? { 'content-type': 'text/html; charset=utf-8' } : {};
-    return { status, url, headers: { ...headers, ...types }, body, at };
+    return {
+      status,
+      url,
+      headers: { ...headers, ...types },
+      body,
+      at,
+    };
   }
 }

@@ -28,7 +28,13 @@ const pageSize = 500;
  * problems that remain are reported.
  */
 export async function audit(store: Store): Promise<Audit> {
-  const result: Audit = { accounts: 0, entries: 0, jobs: 0, deletedJobs: 0, problems: [] };
+  const result: Audit = {
+    accounts: 0,
+    entries: 0,
+    jobs: 0,
+    deletedJobs: 0,
+    problems: [],
+  };
   for await (const { userId, balance, sum, entries } of store.ledger.audit()) {
     result.accounts++;
     result.entries += entries;

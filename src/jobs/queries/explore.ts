@@ -123,7 +123,13 @@ export function createExplorer(context: JobContext, limits = foundLimits): Explo
   return {
     async list(job, { status, limit, after, unit, position, ...text }) {
       requireResults(job);
-      if (unit !== undefined) return listUnit(context, job, { unit, position, limit, after });
+      if (unit !== undefined)
+        return listUnit(context, job, {
+          unit,
+          position,
+          limit,
+          after,
+        });
       const { selection, positions } = select(job, text, status);
       if (selection.isAll && !text.only) {
         const page = await listInOrder(context, job, status, limit, after);

@@ -136,7 +136,13 @@ export function createReadView(context: JobContext): ReadView {
       const { tag, snapshot, render } = await prepareView(context, method, job, request, role);
       const parts = 1 + (snapshot.batches?.length ?? 0) + (snapshot.failures?.length ?? 0);
       const message = Object.freeze(await render());
-      view = { job, second, tag, message, bytes: parts * partBytes };
+      view = {
+        job,
+        second,
+        tag,
+        message,
+        bytes: parts * partBytes,
+      };
       views.set(key, view);
     }
     const { tag, message } = view;
@@ -253,7 +259,12 @@ async function listUnits(
   const units = [];
   for await (const batch of context.store.batches.read(job.id)) {
     for (const [index, unit] of batch.units.entries())
-      units.push({ unit, outcome: batch.outcomes[index], batch, index });
+      units.push({
+        unit,
+        outcome: batch.outcomes[index],
+        batch,
+        index,
+      });
   }
   return units;
 }

@@ -40,7 +40,12 @@ export function createDifferences(): (context: JobContext, job: Job) => Promise<
 
 async function compare(context: JobContext, first: Job, reread: Job) {
   const fields = createFieldComparison(createColumns(recordFieldsOf(context.jobTypes.of(reread))));
-  const counts = { gained: 0, changed: 0, lost: 0, equal: 0 };
+  const counts = {
+    gained: 0,
+    changed: 0,
+    lost: 0,
+    equal: 0,
+  };
   const records: MessageInitShape<typeof RecordDifferenceSchema>[] = [];
   const pairs = pairEntries(readEntries(context, first, {}), readEntries(context, reread, {}));
   let turn = 0;
@@ -59,7 +64,12 @@ async function compare(context: JobContext, first: Job, reread: Job) {
       fields: differingFields,
     });
   }
-  return { rereadOf: first.id, ...counts, fields: fields.differing(), records };
+  return {
+    rereadOf: first.id,
+    ...counts,
+    fields: fields.differing(),
+    records,
+  };
 }
 
 /**
@@ -74,7 +84,12 @@ interface EntryPair {
 /** Compares records field by field and counts the differences of each field. */
 function createFieldComparison(columns: readonly Column[]) {
   const cellsOf = cellReader(columns);
-  const fields = columns.map(({ name }) => ({ name, gained: 0, changed: 0, lost: 0 }));
+  const fields = columns.map(({ name }) => ({
+    name,
+    gained: 0,
+    changed: 0,
+    lost: 0,
+  }));
   return {
     /** Returns the names of the fields that differ. None if only one job has the record. */
     compare({ before, after }: EntryPair): string[] {

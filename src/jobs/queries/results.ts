@@ -37,7 +37,14 @@ export async function listFiles(
     const bearer = scope === 'unit';
     const recordsLink = links.records(job, file, bearer);
     const link = await links.file(job, file, bearer);
-    resultFiles.push({ file, scope, index, key, link, recordsLink });
+    resultFiles.push({
+      file,
+      scope,
+      index,
+      key,
+      link,
+      recordsLink,
+    });
   };
   const merged = mergedFileOf(job);
   if (merged) await add(merged, 'job', 0, '');

@@ -137,7 +137,12 @@ export function rowOf({ unit, position, list, record }: RecordEntry): ExactObjec
   for (const name of hiddenNames) otherFields[name] = record[name]!;
   const recordOthers = record[othersColumn.name];
   if (recordOthers !== undefined) otherFields[othersColumn.name] = recordOthers;
-  return { ...unitFields, ...record, ...unitFields, [othersColumn.name]: otherFields };
+  return {
+    ...unitFields,
+    ...record,
+    ...unitFields,
+    [othersColumn.name]: otherFields,
+  };
 }
 
 /** Yields the records of a job like rowsOf() and, if the scope has `failed`, its failed units. */
@@ -154,7 +159,13 @@ export async function* readEntries(
   );
   for await (const { first, batch, units, records } of openBatches) {
     for (const unit of units) {
-      if (isFailureIn(scope, unit)) yield { unit, batch, position: 0, record: null };
+      if (isFailureIn(scope, unit))
+        yield {
+          unit,
+          batch,
+          position: 0,
+          record: null,
+        };
       const success = successIn(scope, unit);
       if (success === null) continue;
       if (success.file) {
@@ -225,7 +236,13 @@ async function* entryRows(
 ): AsyncGenerator<Entry> {
   let position = 0;
   for await (const { list, text } of readFileEntries(context, pack, file)) {
-    yield { unit, batch, position, list, record: parseRecord(text) };
+    yield {
+      unit,
+      batch,
+      position,
+      list,
+      record: parseRecord(text),
+    };
     position++;
   }
 }

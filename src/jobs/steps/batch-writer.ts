@@ -94,7 +94,12 @@ export function createBatchWriter(
     end?: { file: StoredFile | null },
   ): Promise<boolean> => {
     const pages = keepsPages(job) ? await persist(() => keeper.write(indexesOf(outcomes))) : null;
-    const write = { outcomes, segment, pages, ...(end && { end: { ...end, at: clock.now() } }) };
+    const write = {
+      outcomes,
+      segment,
+      pages,
+      ...(end && { end: { ...end, at: clock.now() } }),
+    };
     if (!(await store.batches.recordOutcomes(batch, attempt, write))) {
       await discard([...(segment ? [segment.path] : []), ...keeper.uncommitted()]);
       // The files of units have no other writer either.
@@ -230,12 +235,24 @@ async function untilWritten<T>(
       failures += 1;
       const ms = backOffMs(storageBackOff, failures, random());
       log.error(
-        { jobId, batchId: id, failures, ms, error: Fault.from(error).message },
+        {
+          jobId,
+          batchId: id,
+          failures,
+          ms,
+          error: Fault.from(error).message,
+        },
         'records not written',
       );
       const now = clock.steady();
       const tries = previousWait?.tries ?? {};
-      const wait = { since: now, until: now + ms, reason: 'storage unavailable', failures, tries };
+      const wait = {
+        since: now,
+        until: now + ms,
+        reason: 'storage unavailable',
+        failures,
+        tries,
+      };
       await updateClaim(store, batch, { wait }).catch(() => {});
       await clock.sleep(ms, signal);
     }

@@ -75,7 +75,16 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
     noticeAt: now,
   });
   if (ended)
-    log.info({ jobId: job.id, state: end, units, refunded, file: file?.path }, 'job ended');
+    log.info(
+      {
+        jobId: job.id,
+        state: end,
+        units,
+        refunded,
+        file: file?.path,
+      },
+      'job ended',
+    );
   else await removeIfDeleted(context, job.id);
 }
 

@@ -45,7 +45,13 @@ export const submitterOf = (
     idempotencyKey,
     submitOptions,
   }: { idempotencyKey: string | undefined; submitOptions?: Submitter['options'] },
-): Submitter => ({ userId, mode, keyId, idempotencyKey, options: submitOptions });
+): Submitter => ({
+  userId,
+  mode,
+  keyId,
+  idempotencyKey,
+  options: submitOptions,
+});
 
 /**
  * A call that creates a job, or resumes the job of an earlier call under the same idempotency key.
@@ -90,13 +96,33 @@ export async function beginSubmission<M extends DescMethod>(
   jobId: string,
 ): Promise<SubmitCall<M>> {
   if (idempotencyKey === undefined)
-    return { method, key: null, jobId, response: null, jobMayExist: false };
+    return {
+      method,
+      key: null,
+      jobId,
+      response: null,
+      jobMayExist: false,
+    };
   const key = { userId, idempotencyKey };
   const now = clock.now();
   const bodyHash = hashOf(method, request, options);
-  const own = { ...key, bodyHash, jobId, createdAt: now, interrupted: false, response: null };
+  const own = {
+    ...key,
+    bodyHash,
+    jobId,
+    createdAt: now,
+    interrupted: false,
+    response: null,
+  };
   const first = await claimSubmission(store, own, now - idempotencyMs);
-  if (first === null) return { method, key, jobId, response: null, jobMayExist: false };
+  if (first === null)
+    return {
+      method,
+      key,
+      jobId,
+      response: null,
+      jobMayExist: false,
+    };
   if (first.bodyHash !== bodyHash) {
     throw new Fault(
       'conflict',
@@ -113,7 +139,13 @@ export async function beginSubmission<M extends DescMethod>(
       ? null
       : (fromJsonString(method.output, first.response) as MessageShape<M['output']>);
   // The earlier call may have written the job, even if this call fails before reading it.
-  return { method, key, jobId: first.jobId, response, jobMayExist: true };
+  return {
+    method,
+    key,
+    jobId: first.jobId,
+    response,
+    jobMayExist: true,
+  };
 }
 
 function hashOf(method: DescMethod, request: Message, options: SubmitOptions | undefined): string {

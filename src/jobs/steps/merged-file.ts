@@ -159,10 +159,20 @@ async function rowsOf(
     const rows = segment.body!;
     const stream = readRows(context, batch, segment);
     const isLarge = rows.end - rows.start > maxAheadBytes;
-    return { seq, rows, chunks: isLarge ? stream : await Array.fromAsync(stream), isCopied: true };
+    return {
+      seq,
+      rows,
+      chunks: isLarge ? stream : await Array.fromAsync(stream),
+      isCopied: true,
+    };
   }
   // Batches ended by a cancellation have no segment with rows.
   const { read } = openRecords(context, batch);
   const rows = noRows();
-  return { seq, rows, chunks: composeRows(pack, job, batch, read, rows), isCopied: false };
+  return {
+    seq,
+    rows,
+    chunks: composeRows(pack, job, batch, read, rows),
+    isCopied: false,
+  };
 }

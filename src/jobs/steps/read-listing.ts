@@ -88,7 +88,13 @@ export async function readListing(
   const unit = batch.units[index]!;
   const recent = await findRecent(context, job, batch, unit);
   const reused = recent.stored && (await reuseFile(context, target, recent.stored));
-  if (reused) return { status: 'SUCCESS', attempt, readAt: reused.collectedAt, ...reused };
+  if (reused)
+    return {
+      status: 'SUCCESS',
+      attempt,
+      readAt: reused.collectedAt,
+      ...reused,
+    };
   const counter = createQualityCounter(recordFieldsOf(jobType));
   const listing = reader.read(unit.input, readContext);
   const pages = limitRecords(listing, jobType.market, (entries) => {
@@ -202,7 +208,12 @@ function fileOf({ blobs, jobTypes }: JobContext, { job, batch, index }: UnitTarg
   return {
     pack,
     unit: batch.units[index]!,
-    filePlace: { job, batch, collectedAt: Math.floor(at / 1000), result },
+    filePlace: {
+      job,
+      batch,
+      collectedAt: Math.floor(at / 1000),
+      result,
+    },
     write: (chunks: AsyncIterable<string | Uint8Array>, items: () => number) =>
       blobs.write(`${job.id}/${pack.name(job, batch)}`, pack.contentType, chunks, items),
   };

@@ -143,12 +143,22 @@ async function readOnce(
     throw fault;
   }
   if (fault.code === 'internal') {
-    const fields = { jobId: job.id, batchId: batch.id, index, error: fault.stack };
+    const fields = {
+      jobId: job.id,
+      batchId: batch.id,
+      index,
+      error: fault.stack,
+    };
     context.log.error(fields, 'reader failed');
   }
   await session.end(fault);
   observer.fault(fault);
-  return { kind: 'fault', fault, pages, retryMs: session.retryMs };
+  return {
+    kind: 'fault',
+    fault,
+    pages,
+    retryMs: session.retryMs,
+  };
 }
 
 /** Opens a session with the origin of a unit. */

@@ -41,10 +41,25 @@ export async function backOff(
   const { clock, log, random } = context;
   const { id, jobId, wait: previousWait } = batch;
   const ms = backOffMs(storageBackOff, failures, random());
-  log.error({ jobId, batchId: id, failures, ms, error: fault.message }, 'batch requeued');
+  log.error(
+    {
+      jobId,
+      batchId: id,
+      failures,
+      ms,
+      error: fault.message,
+    },
+    'batch requeued',
+  );
   const now = clock.steady();
   const reason = fault.isOutage ? 'storage unavailable' : 'internal error';
-  const wait = { since: now, until: now + ms, reason, tries: previousWait?.tries ?? {}, failures };
+  const wait = {
+    since: now,
+    until: now + ms,
+    reason,
+    tries: previousWait?.tries ?? {},
+    failures,
+  };
   try {
     const end = { failed: countsAsStalled(fault), wait };
     await releaseUntil(context, batch, message, wait.until, signal, end);
@@ -84,7 +99,15 @@ export async function deferUntil(
   const { clock, log } = context;
   if (!(await releaseUntil(context, batch, message, wait.until, signal, { wait }))) return false;
   const ms = wait.until - clock.steady();
-  log.info({ jobId: batch.jobId, batchId: batch.id, ms, reason: wait.reason }, 'batch deferred');
+  log.info(
+    {
+      jobId: batch.jobId,
+      batchId: batch.id,
+      ms,
+      reason: wait.reason,
+    },
+    'batch deferred',
+  );
   return true;
 }
 

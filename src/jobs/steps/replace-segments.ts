@@ -71,7 +71,14 @@ function movedTo(
   const records: Segment['records'] = {};
   for (const [index, [offset, ...rest]] of Object.entries(segment.records))
     records[Number(index)] = [offset + shift, ...rest];
-  const moved: Segment = { ...segment, path, bytes, sha256, records, body: rows };
+  const moved: Segment = {
+    ...segment,
+    path,
+    bytes,
+    sha256,
+    records,
+    body: rows,
+  };
   return {
     segments: batch.segments.map((each) => (each === segment ? moved : each)),
     storedBytes: batch.storedBytes - segment.bytes,

@@ -52,5 +52,11 @@ async function placeOf(
   const rows = batch && segmentWithRows(batch);
   if (!format || !rows || rows.path === path) return null;
   const { start, end } = rows.body!;
-  return { head: format.head(job), path: rows.path, start, end, tail: format.tail(job) };
+  return {
+    head: format.head(job),
+    path: rows.path,
+    start,
+    end,
+    tail: format.tail(job),
+  };
 }

@@ -156,7 +156,12 @@ async function quoteDerived(
     options: derivation.optionsOf(source, options),
     isReread: derivation.of === 'rereadOf',
   };
-  const caller = { userId, mode: source.mode, keyId, ...derivedOptions };
+  const caller = {
+    userId,
+    mode: source.mode,
+    keyId,
+    ...derivedOptions,
+  };
   return quoteJob(
     context,
     context.jobTypes.of(source),

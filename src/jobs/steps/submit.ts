@@ -57,7 +57,12 @@ export async function submit(
     if (warning !== null && mode === 'live') warn(warning);
   };
   if (options?.validateOnly) {
-    const caller = { userId, mode, keyId, options: jobOptionsOf(options) };
+    const caller = {
+      userId,
+      mode,
+      keyId,
+      options: jobOptionsOf(options),
+    };
     const quote = await quoteJob(context, jobType, await plan(), caller);
     return create(method.output, { quote });
   }
@@ -275,7 +280,13 @@ export async function finishSubmit(context: JobContext, jobId: string): Promise<
   if (next === null) return currentOf(context, jobId);
   if (waits) {
     context.log.info(
-      { jobId, userId: job.userId, kind: job.kind, market: job.market, cost: job.cost },
+      {
+        jobId,
+        userId: job.userId,
+        kind: job.kind,
+        market: job.market,
+        cost: job.cost,
+      },
       'job awaits approval',
     );
     return next;

@@ -77,7 +77,12 @@ async function processClaim(
   const heartbeat = renewClaim(context, batch, extend, stop);
   const outcomeCount = Object.keys(batch.outcomes).length;
   const writer = createBatchWriter(context, job, batch, readSignal);
-  const claimedWork = { message, writer, readSignal, stopping };
+  const claimedWork = {
+    message,
+    writer,
+    readSignal,
+    stopping,
+  };
   try {
     const result = await readClaimed(context, job, batch, claimedWork);
     if (result === 'lost') await excuse(context, batch);
@@ -211,7 +216,16 @@ async function renewClaim(
     if (!stop.signal.aborted)
       log.warn({ batchId: batch.id, error: Fault.from(error).message }, 'claim not renewed');
   };
-  await repeat(renew, { clock, intervalMs: leaseMs / 3, startsLate: true, onError }, stop.signal);
+  await repeat(
+    renew,
+    {
+      clock,
+      intervalMs: leaseMs / 3,
+      startsLate: true,
+      onError,
+    },
+    stop.signal,
+  );
 }
 
 /**

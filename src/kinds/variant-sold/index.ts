@@ -67,7 +67,12 @@ const records = {
 /** Returns the record of a failed item in the merged file. */
 function failure(unit: Unit, error: string, { region }: UnitPlace): string {
   const { item_id: itemId, shop_id: shopId } = unit.input;
-  return JSON.stringify({ itemId, shopId, country: region, error });
+  return JSON.stringify({
+    itemId,
+    shopId,
+    country: region,
+    error,
+  });
 }
 
 function row(unit: Unit, outcome: Outcome, context: UnitPlace): Row {

@@ -141,7 +141,13 @@ function confirmed(
   const currency = marked.currency ?? stated.find((one) => one.currency !== null)?.currency ?? null;
   if (offered !== undefined) {
     const from = `${offered.source}, page: ${marked.source}`;
-    return { ...nothing, value: marked.value, rung: 'structured', from, currency };
+    return {
+      ...nothing,
+      value: marked.value,
+      rung: 'structured',
+      from,
+      currency,
+    };
   }
   const [first] = stated.filter(({ value }) => !isEmpty(value));
   if (effect === 'agrees' && first !== undefined) return resolutionOf(first);

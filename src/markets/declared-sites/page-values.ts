@@ -35,7 +35,12 @@ function pageCandidatesOf(page: SitePage): Candidate[] {
   return [
     ...stated,
     ...states,
-    ...pageCandidates(visible, { url: page.url, titles: names, home, description }),
+    ...pageCandidates(visible, {
+      url: page.url,
+      titles: names,
+      home,
+      description,
+    }),
   ];
 }
 

@@ -183,7 +183,15 @@ export function readFields(
     const sourceValue: SourceValue | undefined =
       sources === undefined
         ? found.resolutions.get(field)
-        : firstValue({ page, within, found, field }, sources);
+        : firstValue(
+            {
+              page,
+              within,
+              found,
+              field,
+            },
+            sources,
+          );
     if (sourceValue === undefined || isMissing(sourceValue.value)) continue;
     values[field] = sourceValue.value;
     from[field] = sourceValue.from;

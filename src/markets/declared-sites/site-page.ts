@@ -32,7 +32,13 @@ export interface SitePage {
 
 /** Prepares a page for reading. */
 export function openSitePage(html: HtmlPage, url: string, site: SiteDeclaration): SitePage {
-  return { html, url: url.split('#')[0]!, site, data: structuredData(html), states: new Map() };
+  return {
+    html,
+    url: url.split('#')[0]!,
+    site,
+    data: structuredData(html),
+    states: new Map(),
+  };
 }
 
 /** Maximum embedded states of a page. */

@@ -214,7 +214,12 @@ const usesPositions = (selector: readonly Selector[]): boolean =>
 /** Steps that count for the position of an element among its siblings. */
 const stepsPerPosition = 8;
 
-const noPosition: Position = { index: 0, count: 0, typeIndex: 0, typeCount: 0 };
+const noPosition: Position = {
+  index: 0,
+  count: 0,
+  typeIndex: 0,
+  typeCount: 0,
+};
 
 /** Returns the positions of the elements among siblings, in their order. */
 function positionsOf(elements: readonly Element[]): Position[] {
@@ -222,7 +227,12 @@ function positionsOf(elements: readonly Element[]): Position[] {
   const positions = elements.map(({ name }, index) => {
     const typeIndex = typeCounts.get(name) ?? 0;
     typeCounts.set(name, typeIndex + 1);
-    return { index, count: elements.length, typeIndex, typeCount: 0 };
+    return {
+      index,
+      count: elements.length,
+      typeIndex,
+      typeCount: 0,
+    };
   });
   for (const position of positions)
     position.typeCount = typeCounts.get(elements[position.index]!.name)!;
@@ -261,7 +271,12 @@ class Walk {
   visit(children: Document['children'], ancestors: number, parent: number): boolean {
     this.work.add(children.length);
     const positions = this.hasPositions ? this.positionsOf(children.filter(isElement)) : null;
-    const matched: Matched = { descendant: ancestors, child: parent, sibling: 0, adjacent: 0 };
+    const matched: Matched = {
+      descendant: ancestors,
+      child: parent,
+      sibling: 0,
+      adjacent: 0,
+    };
     let index = 0;
     for (const element of children) {
       if (!isElement(element)) continue;

@@ -229,7 +229,12 @@ const entry = (record: JsonObject) =>
     seller: text(record.shop_name),
   });
 
-export const tracked: TrackedPages = { product, variants, search: entry, merchant: entry };
+export const tracked: TrackedPages = {
+  product,
+  variants,
+  search: entry,
+  merchant: entry,
+};
 
 /**
  * Form of the ids of pictures: 32 hexadecimal digits; newer ones begin with the region of the

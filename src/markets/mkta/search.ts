@@ -66,7 +66,12 @@ export const search: ListReader = {
     let page = await pages.next();
     for (; !page.done; page = await pages.next()) yield { list: 'items', entries: page.value };
     const { pages: fetched, total, more } = page.value;
-    return { total_items: seen.size, total_count: total, pages_fetched: fetched, has_more: more };
+    return {
+      total_items: seen.size,
+      total_count: total,
+      pages_fetched: fetched,
+      has_more: more,
+    };
   },
   extract: (response) => readListing(response).entries,
 };

@@ -72,7 +72,14 @@ function request(input: JsonObject): PageRequest {
   return operation(
     'PDPGetLayoutQuery',
     productQuery,
-    { shopDomain, productKey, layoutID: '', apiVersion: 1, userLocation, extParam: '' },
+    {
+      shopDomain,
+      productKey,
+      layoutID: '',
+      apiVersion: 1,
+      userLocation,
+      extParam: '',
+    },
     { referer: `${site}${page}`, 'x-tkpd-akamai': 'pdpGetLayout' },
     page,
   );

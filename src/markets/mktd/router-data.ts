@@ -148,5 +148,10 @@ export function productData(response: PageResponse, region: string): ProductData
     isText,
   );
   const dataWithCategories = categories === undefined ? { ...data } : { ...data, categories };
-  return { data: dataWithCategories, info, components, addresses };
+  return {
+    data: dataWithCategories,
+    info,
+    components,
+    addresses,
+  };
 }

@@ -66,12 +66,22 @@ class OfferReader {
 
   private open(asin: string | null): void {
     this.endLine();
-    this.offers.push({ asin, price: null, struck: null, notes: [] });
+    this.offers.push({
+      asin,
+      price: null,
+      struck: null,
+      notes: [],
+    });
   }
 
   private get last(): CardOffer {
     if (this.offers.length === 0)
-      this.offers.push({ asin: null, price: null, struck: null, notes: [] });
+      this.offers.push({
+        asin: null,
+        price: null,
+        struck: null,
+        notes: [],
+      });
     return this.offers.at(-1)!;
   }
 

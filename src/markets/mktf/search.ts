@@ -204,7 +204,12 @@ async function readPage(
   const products = await productsOn(page, catalogue, fetch);
   const added = newEntries(products, seen, nameOf);
   const entries = matching(added, catalogue);
-  return { count: products.length, added: added.length, entries, full: isFull(products) };
+  return {
+    count: products.length,
+    added: added.length,
+    entries,
+    full: isFull(products),
+  };
 }
 
 /**
@@ -247,7 +252,13 @@ export const search: ListReader = {
       if (!full) break;
       hasMore = page === maxPages;
     }
-    return { store, collection, total_products: total, pages_fetched: pages, has_more: hasMore };
+    return {
+      store,
+      collection,
+      total_products: total,
+      pages_fetched: pages,
+      has_more: hasMore,
+    };
   },
   extract: (response, input) => extract(response, input),
 };

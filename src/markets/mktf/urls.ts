@@ -73,5 +73,12 @@ export function storePage(address: string): StorePage {
   if (words?.length === 0) throw new Error('a search needs keywords: /search?q=…');
   const catalogueType = collection === null ? 'store' : 'collection';
   const type = words ? 'search' : catalogueType;
-  return { origin: url.origin, store: url.host, prefix, collection, words, type };
+  return {
+    origin: url.origin,
+    store: url.host,
+    prefix,
+    collection,
+    words,
+    type,
+  };
 }

@@ -94,7 +94,12 @@ function parsePrice(text: string, currency: string | null): PriceText | null {
   const signs = tokens.map(({ text }) => currencySign(text));
   const sharedSign = signs.find((sign) => sign?.isShared);
   const format = amountFormat(currency, sharedSign);
-  return { tokens, shape, format, amounts: amountsIn(tokens, format) };
+  return {
+    tokens,
+    shape,
+    format,
+    amounts: amountsIn(tokens, format),
+  };
 }
 
 /** Returns the amounts of the numbers among the tokens. Null for one that cannot be read. */

@@ -124,7 +124,13 @@ export function structuredCandidates(
   const { steps, format } = trailOf(page, url);
   const names = [...titles, ...products.flat().map(({ values }) => text(values.title))];
   const value = products.length === 0 ? null : categoryOf(steps, url, names);
-  const trail = { field: 'category', value, source: format, path: 'breadcrumbs', text: value };
+  const trail = {
+    field: 'category',
+    value,
+    source: format,
+    path: 'breadcrumbs',
+    text: value,
+  };
   if (value !== null)
     found.push({
       ...trail,

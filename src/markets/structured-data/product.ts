@@ -58,7 +58,12 @@ function variantsOf(
     if (offer === null) continue;
     const own = readOffer(variant, data, url);
     const [id, name] = [own.id ?? offer.id, own.name ?? offer.name];
-    variants.push({ ...offer, id, name, url: own.url ?? offer.url });
+    variants.push({
+      ...offer,
+      id,
+      name,
+      url: own.url ?? offer.url,
+    });
   }
   if (variants.length > 0) return variants;
   const ids = new Set(offers.map(({ id }) => id));
@@ -205,7 +210,12 @@ export function readStructured(
       url,
     })),
   };
-  return { format: data.format, values, offer, offers: [...offers, ...variants] };
+  return {
+    format: data.format,
+    values,
+    offer,
+    offers: [...offers, ...variants],
+  };
 }
 
 /** Returns a name without differences in case, punctuation, and spaces. */

@@ -59,7 +59,12 @@ export function structuredData(page: HtmlPage): StructuredData[] {
     const items = pageItems(values, itemsLeft);
     itemsLeft -= items.length;
     if (items.length > 0)
-      found.push({ format: format as StructuredFormat, items, byId: itemsById(values), visits });
+      found.push({
+        format: format as StructuredFormat,
+        items,
+        byId: itemsById(values),
+        visits,
+      });
   }
   return found;
 }

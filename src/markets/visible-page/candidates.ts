@@ -31,7 +31,12 @@ function titleCandidates({ heading, fields }: VisiblePage, titles: readonly stri
   const value = titled ?? shortText(heading, 300);
   if (value === null) return [];
   const isOnly = heading.name === 'h1' && fields.filter(({ name }) => name === 'h1').length === 1;
-  const title = { field: 'title', value, text: value, element: heading };
+  const title = {
+    field: 'title',
+    value,
+    text: value,
+    element: heading,
+  };
   const found = [pageCandidate({ ...title, source: 'heading' })];
   if (titled !== null) found.push(pageCandidate({ ...title, source: 'title' }));
   else if (isOnly) found.push(pageCandidate({ ...title, source: 'only h1' }));

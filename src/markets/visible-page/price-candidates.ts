@@ -25,7 +25,12 @@ export interface PagePrices {
   hasPriceAtControl: boolean;
 }
 
-const none: NearPrices = { price: null, all: [], around: null, textCount: 0 };
+const none: NearPrices = {
+  price: null,
+  all: [],
+  around: null,
+  textCount: 0,
+};
 
 /**
  * Returns the price that a page marks: the only one near the heading and near the control, as far
@@ -91,13 +96,25 @@ function viewOf(
   const nearOf = (element: Element | null | undefined): NearPrices => {
     if (!element) return none;
     if (old === null) return pricesNear(element, onPage, page);
-    return { price: old, all: [old], around: old.element, textCount: 1 };
+    return {
+      price: old,
+      all: [old],
+      around: old.element,
+      textCount: 1,
+    };
   };
   const atHeading = nearOf(page.heading);
   const atControl = nearOf(control?.element);
   const near = atControl.all.length > 0 ? atControl : atHeading;
   const marked = onPage.hasTaxPair ? null : markedPrice(atHeading, atControl);
-  return { home, onPage, atHeading, atControl, near, marked };
+  return {
+    home,
+    onPage,
+    atHeading,
+    atControl,
+    near,
+    marked,
+  };
 }
 
 /** Returns the candidates of places at which the page shows the price to pay. */
@@ -117,7 +134,17 @@ function priceCandidate(
   if (price === null || isUnclear(price)) return [];
   const { amount: value, text, element, currency } = price;
   const isMarked = marked?.amount === value;
-  return [pageCandidate({ field: 'price', value, source, text, element, currency, isMarked })];
+  return [
+    pageCandidate({
+      field: 'price',
+      value,
+      source,
+      text,
+      element,
+      currency,
+      isMarked,
+    }),
+  ];
 }
 
 /** Returns the candidates of prices near the control that attributes or descriptions confirm. */
@@ -138,13 +165,17 @@ function confirmedCandidates(page: VisiblePage, view: PriceView, description: st
  */
 function readingCandidates({ near, onPage }: PriceView): Candidate[] {
   if (near.all.length > 0) return [];
-  return onPage.unclear
-    .slice(0, maxNear)
-    .flatMap(({ readings, text, element }) =>
-      readings.map((value) =>
-        pageCandidate({ field: 'price', value, source: 'reading', text, element }),
-      ),
-    );
+  return onPage.unclear.slice(0, maxNear).flatMap(({ readings, text, element }) =>
+    readings.map((value) =>
+      pageCandidate({
+        field: 'price',
+        value,
+        source: 'reading',
+        text,
+        element,
+      }),
+    ),
+  );
 }
 
 /** Returns the amounts of a page that marks no price, as evidence against others. */
@@ -155,7 +186,13 @@ function shownCandidates({ home, onPage, atControl, marked }: PriceView): Candid
     atControl.all.length > 0 && atControl.all.every(isComparable) && onPage.unreadable.length === 0;
   if (marked !== null || !isComplete) return [];
   return [...onPage.amounts].map((value) =>
-    pageCandidate({ field: 'price', value, source: 'shown', text: null, element: null }),
+    pageCandidate({
+      field: 'price',
+      value,
+      source: 'shown',
+      text: null,
+      element: null,
+    }),
   );
 }
 

@@ -58,7 +58,14 @@ function priceElement(
   const isNamed = [...upwards(element, 3)].some((outer) => priceNames.test(namesOf(outer)));
   const hasSign = hasCurrency(text) || hasSignBeside(element);
   if (!hasSign && !(isNamed && bareNumber.test(text))) return null;
-  return { amount, text, currency: priceCurrency(text, home), element, isNamed, hasSign };
+  return {
+    amount,
+    text,
+    currency: priceCurrency(text, home),
+    element,
+    isNamed,
+    hasSign,
+  };
 }
 
 /**

@@ -78,7 +78,12 @@ export function controlOf(element: Element): PurchaseControl | null {
     attribs.disabled !== undefined ||
     attribs['aria-disabled'] === 'true' ||
     /\bdisabled\b/.test(names);
-  return { element, text: labels.find((label) => label !== '') ?? '', isSoldOut, isDisabled };
+  return {
+    element,
+    text: labels.find((label) => label !== '') ?? '',
+    isSoldOut,
+    isDisabled,
+  };
 }
 
 /** Returns true for a link or button with a text. */

@@ -143,7 +143,13 @@ export function skuCandidates(page: VisiblePage, url: string): Candidate[] {
   if (first !== undefined && isOnly) codes.push({ ...first, source: 'only label' });
   return codes.flatMap(({ value, source, element }) => {
     const isMarked = isOnly && value === first?.value;
-    const found = { field: 'sku', value, text: value, element, isMarked };
+    const found = {
+      field: 'sku',
+      value,
+      text: value,
+      element,
+      isMarked,
+    };
     const candidate = pageCandidate({ ...found, source });
     return addressed.has(value)
       ? [candidate, pageCandidate({ ...found, source: 'address' })]

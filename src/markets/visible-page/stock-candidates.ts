@@ -100,7 +100,13 @@ function textCandidates(stated: StatedStock | null, control: PurchaseControl | n
   const { state: value, available, text, element } = stated.first;
   const isBuyable = control !== null && !control.isSoldOut && !control.isDisabled;
   const isMarked = available ? control === null || !control.isSoldOut : !isBuyable;
-  const candidate = { field: 'availability', value, text, element, isMarked };
+  const candidate = {
+    field: 'availability',
+    value,
+    text,
+    element,
+    isMarked,
+  };
   const found = [pageCandidate({ ...candidate, source: 'text' })];
   if (isMarked) found.push(pageCandidate({ ...candidate, source: 'only text' }));
   return found;
@@ -141,7 +147,13 @@ function controlCandidates(
   const value = isSoldOut ? 'OutOfStock' : 'InStock';
   // The control that would buy the product is disabled and says that it is sold out.
   const isMarked = isSoldOut && isDisabled && !stated?.states.has(true);
-  const candidate = { field: 'availability', value, text, element, isMarked };
+  const candidate = {
+    field: 'availability',
+    value,
+    text,
+    element,
+    isMarked,
+  };
   return sources.map((source) => pageCandidate({ ...candidate, source }));
 }
 
@@ -154,7 +166,12 @@ function adCandidates({ fields }: VisiblePage, { near }: PagePrices): Candidate[
   const text = shortText(element, maxNearText);
   const price = { source: 'price', text: near.price.text, element: near.price.element };
   return [
-    pageCandidate({ ...offer, source: 'contact', text, element }),
+    pageCandidate({
+      ...offer,
+      source: 'contact',
+      text,
+      element,
+    }),
     pageCandidate({ ...offer, ...price }),
   ];
 }

@@ -189,7 +189,14 @@ export function visiblePage({ root }: HtmlPage, titles: readonly string[]): Visi
     node.children.forEach(visit);
   };
   root.children.forEach(visit);
-  return { heading, texts, fields, controls, cardLinks, ranges };
+  return {
+    heading,
+    texts,
+    fields,
+    controls,
+    cardLinks,
+    ranges,
+  };
 }
 
 /**

@@ -64,7 +64,12 @@ function placedPrice(price: PriceElement, { ranges, heading }: VisiblePage): Vis
   if (isInHeading && !price.hasSign) return null;
   const names = [...upwards(price.element, 3)].map(namesOf).join(' ');
   const isOwn = /\bprice\b/.test(price.element.attribs.itemprop ?? '') || ownPriceNames.test(names);
-  return { ...price, at, isOwn, isWeak: weakOldNames.test(names) };
+  return {
+    ...price,
+    at,
+    isOwn,
+    isWeak: weakOldNames.test(names),
+  };
 }
 
 /** Collects the prices of a page in the order of the document. */

@@ -105,7 +105,15 @@ export function startConsumer(options: ConsumerOptions): Consumer {
       log.error({ batchId, attempt, error }, 'message dropped');
       return '+TERM';
     }
-    log.warn({ batchId, attempt, error, delayMs }, 'message requeued');
+    log.warn(
+      {
+        batchId,
+        attempt,
+        error,
+        delayMs,
+      },
+      'message requeued',
+    );
     return `-NAK ${JSON.stringify({ delay: nanos(delayMs) })}`;
   };
 
@@ -132,7 +140,13 @@ export function startConsumer(options: ConsumerOptions): Consumer {
       }
       const { pullMs, heartbeatMs } = timing;
       const count = concurrency - running.size;
-      const request = { stream: stream.name, consumer: name, count, pullMs, heartbeatMs };
+      const request = {
+        stream: stream.name,
+        consumer: name,
+        count,
+        pullMs,
+        heartbeatMs,
+      };
       const end = await pull(session, request, clock, signal, take);
       if (end === 'silent') log.warn('pull request lost');
       if (end !== 'filled' && end !== 'expired') return;

@@ -28,7 +28,16 @@ export function readJson<T>(schema: z.ZodType<T>, data: Uint8Array): T | null {
 export function encode(message: BatchReference): Uint8Array {
   const { jobId, batchId, market, region, lane, units, attempt, store } = message;
   return Buffer.from(
-    JSON.stringify({ jobId, batchId, market, region, lane, units, attempt, store }),
+    JSON.stringify({
+      jobId,
+      batchId,
+      market,
+      region,
+      lane,
+      units,
+      attempt,
+      store,
+    }),
   );
 }
 

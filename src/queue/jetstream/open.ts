@@ -38,8 +38,21 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
   const { url, name = 'gleaner', replicas, owner, placeOf, clock = systemClock, log } = options;
   const timing = { ...defaultTiming, ...options.timing };
   const stream = { name, replicas, owner };
-  const connection = openConnection({ url, requestMs: timing.requestMs, clock, log });
-  const routing = placeOf && createRouting({ connection, name, placeOf, timing, clock });
+  const connection = openConnection({
+    url,
+    requestMs: timing.requestMs,
+    clock,
+    log,
+  });
+  const routing =
+    placeOf &&
+    createRouting({
+      connection,
+      name,
+      placeOf,
+      timing,
+      clock,
+    });
   const consumers = new Set<Consumer>();
   const closing = new AbortController();
   const { electionMs } = timing;
@@ -72,7 +85,12 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
 
     async consume(lane, market, concurrency, handle) {
       if (closing.signal.aborted) throw unreachable();
-      const settings = { lane, market, concurrency, ackWaitMs: timing.ackWaitMs };
+      const settings = {
+        lane,
+        market,
+        concurrency,
+        ackWaitMs: timing.ackWaitMs,
+      };
       const route = routing?.open(lane, market, handle);
       const started = startConsumer({
         connection,

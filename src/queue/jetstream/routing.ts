@@ -54,7 +54,12 @@ export function createRouting({
   let membership: Membership | null = null;
 
   const join = (): Membership => {
-    const members = joinMembers({ connection, subject: `${name}.members`, timing, clock });
+    const members = joinMembers({
+      connection,
+      subject: `${name}.members`,
+      timing,
+      clock,
+    });
     const leaving = new AbortController();
     const handlerOf = (lane: string, market: string) => handlers.get(`${lane}.${market}`);
     const serve = () => serveMember({ connection, prefix, members }, handlerOf, leaving.signal);
@@ -79,7 +84,13 @@ export function createRouting({
         return run;
       });
       membership ??= join();
-      const options = { connection, prefix, members: membership.members, timing, clock };
+      const options = {
+        connection,
+        prefix,
+        members: membership.members,
+        timing,
+        clock,
+      };
       return {
         handle: handOver(options, placeOf, handle, stopping.signal),
         async stop() {

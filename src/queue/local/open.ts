@@ -61,7 +61,13 @@ export function openLocalQueue({
     const name = `${lane}.${market}`;
     let topic = topics.get(name);
     if (!topic) {
-      topic = { pending: [], subscribers: [], owners: createOwners(), concurrency: 0, running: 0 };
+      topic = {
+        pending: [],
+        subscribers: [],
+        owners: createOwners(),
+        concurrency: 0,
+        running: 0,
+      };
       topics.set(name, topic);
     }
     return topic;
@@ -113,7 +119,15 @@ export function openLocalQueue({
         held.delete(keyOf(message));
         log.error({ batchId, attempt, error: reason }, 'message dropped');
       } else {
-        log.warn({ batchId, attempt, error: reason, delayMs }, 'message requeued');
+        log.warn(
+          {
+            batchId,
+            attempt,
+            error: reason,
+            delayMs,
+          },
+          'message requeued',
+        );
         void redeliver(topic, { message, deliveries: deliveries + 1 }, delayMs);
       }
     }

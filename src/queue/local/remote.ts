@@ -96,7 +96,12 @@ export function openRemoteQueue(channel: () => IpcChannel<QueueCalls>): {
       refuseWhenClosed();
       const consumer = nextConsumer++;
       handlers.set(consumer, handle);
-      await channel().call('consume', { consumer, lane, market, concurrency });
+      await channel().call('consume', {
+        consumer,
+        lane,
+        market,
+        concurrency,
+      });
       return { stop: () => stop(consumer) };
     },
     async ping() {

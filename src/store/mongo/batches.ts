@@ -126,7 +126,12 @@ export function batchStore(engine: MongoEngine): BatchStore {
 
 /** Returns the fields of a batch whose message is published at `now`. */
 const queuedAs = (now: number) =>
-  ({ state: 'queued', queuedAt: now, publishedAt: now, notBefore: null }) as const;
+  ({
+    state: 'queued',
+    queuedAt: now,
+    publishedAt: now,
+    notBefore: null,
+  }) as const;
 
 /** Fields of a queued batch, and the key of its first unit. */
 const queuedFields = {

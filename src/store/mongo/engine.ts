@@ -164,7 +164,12 @@ function connect(uri: string): Connection {
       }),
   );
   const database = client.db(/^mongodb(\+srv)?:\/\/[^/]+\/[^?]/.test(uri) ? undefined : 'gleaner');
-  return { client, database, collections: collectionsOf(database), version: undefined };
+  return {
+    client,
+    database,
+    collections: collectionsOf(database),
+    version: undefined,
+  };
 }
 
 /**

@@ -47,7 +47,12 @@ export const contentTargets: { readonly [K in ContentKind]: ContentTarget<StoreC
   ...declaredTargets,
   ledger: {
     collection: 'ledger',
-    convert: ({ key, ...entry }) => ({ _id: key, ...entry, state: 'applied', stamp: newId() }),
+    convert: ({ key, ...entry }) => ({
+      _id: key,
+      ...entry,
+      state: 'applied',
+      stamp: newId(),
+    }),
   },
   voidLedgerKeys: { collection: 'ledger', convert: ({ key, at }) => voidDocument(key, '', at) },
   jobs: { collection: 'jobs', convert: (job) => writeJob(job, draft) },

@@ -77,7 +77,15 @@ export function ledgerStore(engine: MongoEngine): LedgerStore {
               entries: { $sum: 1 },
             },
           },
-          { $project: { _id: 0, day: '$_id.day', type: '$_id.type', amount: 1, entries: 1 } },
+          {
+            $project: {
+              _id: 0,
+              day: '$_id.day',
+              type: '$_id.type',
+              amount: 1,
+              entries: 1,
+            },
+          },
         ]);
         return sums.toArray();
       }),
@@ -174,7 +182,12 @@ async function auditAccount(
       };
     }
     if (attempt === maxAuditAttempts)
-      return { userId, balance: after.balance, sum: null, entries: 0 };
+      return {
+        userId,
+        balance: after.balance,
+        sum: null,
+        entries: 0,
+      };
     await nextTurn();
   }
 }

@@ -90,7 +90,12 @@ const isTooNew = (
 async function readSchema(schema: Collection<SchemaDocument>): Promise<SchemaDocument> {
   const found = await schema.findOne({ _id: 'schema' });
   if (found !== null) return found;
-  const created: SchemaDocument = { _id: 'schema', version: 0, holder: '', leaseUntil: 0 };
+  const created: SchemaDocument = {
+    _id: 'schema',
+    version: 0,
+    holder: '',
+    leaseUntil: 0,
+  };
   await unlessDuplicate(() => schema.insertOne(created));
   return (await schema.findOne({ _id: 'schema' })) ?? created;
 }

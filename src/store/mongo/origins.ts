@@ -170,7 +170,13 @@ async function readOrigin(
 }
 
 async function ensureOrigin(origins: MongoCollections['origins'], origin: string): Promise<void> {
-  const start = { nextFree: 0, pause: noPause, holdings: [], holdingsRevision: 0, heldUntil: 0 };
+  const start = {
+    nextFree: 0,
+    pause: noPause,
+    holdings: [],
+    holdingsRevision: 0,
+    heldUntil: 0,
+  };
   // Of two concurrent upserts one may fail as a duplicate; the document then exists.
   await unlessDuplicate(() =>
     origins.updateOne({ _id: origin }, { $setOnInsert: start }, { upsert: true }),

@@ -12,7 +12,14 @@ import {
 import type { BatchDocument, MongoCollections } from './schema.ts';
 
 /** Fields of unchanged(). */
-const countFields = { jobId: 1, total: 1, attempt: 1, state: 1, success: 1, failed: 1 } as const;
+const countFields = {
+  jobId: 1,
+  total: 1,
+  attempt: 1,
+  state: 1,
+  success: 1,
+  failed: 1,
+} as const;
 
 /** Batches failed per message. */
 const failChunk = 100;
@@ -60,7 +67,17 @@ export const createWrittenBatches = (): BoundedMap<WrittenBatch> =>
 export function claimedBatch(before: BatchDocument): WrittenBatch {
   const { _id, jobId, total, success, failed, outcomes, segments } = before;
   const attempt = before.attempt + 1;
-  return { _id, jobId, attempt, state: 'claimed', total, success, failed, outcomes, segments };
+  return {
+    _id,
+    jobId,
+    attempt,
+    state: 'claimed',
+    total,
+    success,
+    failed,
+    outcomes,
+    segments,
+  };
 }
 
 /**
@@ -75,8 +92,20 @@ function assumeBatch(
 ): WrittenBatch | null {
   const indexes = Object.keys(outcomes);
   if (!end || indexes.some((index, position) => Number(index) !== position)) return null;
-  const claim = { _id, jobId, attempt, state: 'claimed' as BatchState };
-  return { ...claim, total: indexes.length, success: 0, failed: 0, outcomes: {}, segments: [] };
+  const claim = {
+    _id,
+    jobId,
+    attempt,
+    state: 'claimed' as BatchState,
+  };
+  return {
+    ...claim,
+    total: indexes.length,
+    success: 0,
+    failed: 0,
+    outcomes: {},
+    segments: [],
+  };
 }
 
 /** Removes the batch from the memory, and returns it if this attempt left it. */
@@ -149,7 +178,13 @@ function rememberBatch(
 ): void {
   if (end) return;
   const outcomes = { ...batch.outcomes, ...fresh };
-  written.set(batch._id, { ...batch, success, failed, segments, outcomes });
+  written.set(batch._id, {
+    ...batch,
+    success,
+    failed,
+    segments,
+    outcomes,
+  });
 }
 
 /** Returns the fields of a batch that a write ends. */

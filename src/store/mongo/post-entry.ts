@@ -103,7 +103,12 @@ function changeBalance(
   const covered =
     amount < 0 ? { balance: { $gte: -amount }, ...coveredByCeiling(ceiling, amount) } : {};
   return users.findOneAndUpdate(
-    { _id: userId, revision, openKeys: { $ne: key }, ...covered },
+    {
+      _id: userId,
+      revision,
+      openKeys: { $ne: key },
+      ...covered,
+    },
     {
       $inc: { balance: amount, ...(ceiling ? { [spentField(ceiling)]: -amount } : {}) },
       $push: { openKeys: key },
@@ -168,7 +173,12 @@ async function writePending(
   { key, ...entry }: LedgerEntry,
 ): Promise<LedgerDocument | 'applied' | 'void' | 'deleted'> {
   const stamp = newId();
-  const document: LedgerDocument = { _id: key, ...entry, state: 'pending', stamp };
+  const document: LedgerDocument = {
+    _id: key,
+    ...entry,
+    state: 'pending',
+    stamp,
+  };
   if (await unlessDuplicate(() => ledger.insertOne(document))) return document;
   // Not the fields that step 4 uses: they must be the same for every call with this key.
   const { userId: _, amount: __, keyId: ___, ...fields } = entry;

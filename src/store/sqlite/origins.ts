@@ -107,5 +107,12 @@ export function originStore(engine: SqliteConnection): OriginStore {
 type PauseRow = Omit<OriginPause, 'probing'> & { probing: number };
 
 function readPause({ revision, until, reason, failures, since, probing }: PauseRow): OriginPause {
-  return { revision, until, reason, failures, since, probing: probing === 1 };
+  return {
+    revision,
+    until,
+    reason,
+    failures,
+    since,
+    probing: probing === 1,
+  };
 }

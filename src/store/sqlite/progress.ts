@@ -22,7 +22,14 @@ const counts = {
       number,
       number,
     ];
-    return readCounts({ units, success, failed, batches, good, bad });
+    return readCounts({
+      units,
+      success,
+      failed,
+      batches,
+      good,
+      bad,
+    });
   },
 };
 

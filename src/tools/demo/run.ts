@@ -162,7 +162,12 @@ async function keepFile(
   await writeFile(path, bytes);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const count = await countRecords(job.jobType.kind, file);
-  files.push({ path, records: count, bytes: bytes.length, sha256 });
+  files.push({
+    path,
+    records: count,
+    bytes: bytes.length,
+    sha256,
+  });
   for (const record of records) misses.push(...findMismatches(record, job.fields));
 }
 

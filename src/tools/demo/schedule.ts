@@ -70,7 +70,14 @@ export async function runSchedule(
     `${jobPath}/changes/download?format=jsonl`,
     `${stem}-changes.jsonl`,
   );
-  return { job, scheduleId, runs: [first, second], changed, table, changes };
+  return {
+    job,
+    scheduleId,
+    runs: [first, second],
+    changed,
+    table,
+    changes,
+  };
 }
 
 /** Starts a run and waits for the end of its job. */

@@ -41,16 +41,37 @@ export async function readPage(
   try {
     if (reader.sort === 'record') {
       const record = await reader.read(input, { region, fetch: recording });
-      return { records: [record], fault: null, fetched, main: fetched[0] ?? null };
+      return {
+        records: [record],
+        fault: null,
+        fetched,
+        main: fetched[0] ?? null,
+      };
     }
     const pages = reader.read(input, { region, fetch: recording });
     const { value, done } = await pages.next();
     const main = fetched.at(-1) ?? null;
-    if (done) return { records: [], fault: null, fetched, main };
+    if (done)
+      return {
+        records: [],
+        fault: null,
+        fetched,
+        main,
+      };
     await pages.return({ has_more: true });
-    return { records: value.entries, fault: null, fetched, main };
+    return {
+      records: value.entries,
+      fault: null,
+      fetched,
+      main,
+    };
   } catch (thrown) {
-    return { records: [], fault: Fault.from(thrown), fetched, main: fetched.at(-1) ?? null };
+    return {
+      records: [],
+      fault: Fault.from(thrown),
+      fetched,
+      main: fetched.at(-1) ?? null,
+    };
   }
 }
 

@@ -35,7 +35,13 @@ export function targetOf(marketName: string, kind: string, text: string, region?
     );
   }
   const { input, region: own } = inputOf(market, page, text);
-  return { market, page, reader, input, region: regionOf(market, own, region) };
+  return {
+    market,
+    page,
+    reader,
+    input,
+    region: regionOf(market, own, region),
+  };
 }
 
 function inputOf(
@@ -140,7 +146,14 @@ function sampleTarget(market: Market, addresses: Addresses, region: string): Tar
     const page = kinds.find(({ name }) => name === kind)?.page;
     const reader = page && market.readers[page];
     const [input] = Array.isArray(body.items) ? (body.items as JsonObject[]) : [];
-    if (page && reader && input) return { market, page, reader, input, region };
+    if (page && reader && input)
+      return {
+        market,
+        page,
+        reader,
+        input,
+        region,
+      };
   }
   return null;
 }

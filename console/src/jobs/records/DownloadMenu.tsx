@@ -24,7 +24,14 @@ export function DownloadMenu({ job: { jobId, success } }: { job: Job }) {
   const { data } = useQuery(JobService.method.listFiles, { jobId });
   const { search, conditions, sort } = view;
   const save = async (format: string, extension: string, columns = '') => {
-    const request = { jobId, format, columns, search, filter: [...conditions], sort };
+    const request = {
+      jobId,
+      format,
+      columns,
+      search,
+      filter: [...conditions],
+      sort,
+    };
     await saveStream(
       createClient(JobService, transport).exportRecords(request),
       `${jobId}${extension}`,

@@ -42,7 +42,13 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
   const total = first?.total;
   const sorted = sortedField(sort);
   const onPicture = usePictures(entries.filter(({ item }) => item?.imagePath).length);
-  const columns = recordColumns({ entries, fields, sorted, open, onPicture });
+  const columns = recordColumns({
+    entries,
+    fields,
+    sorted,
+    open,
+    onPicture,
+  });
   return (
     <Stack gap="xs">
       <FilterBar filter={view} change={change} fields={fields} failedLabel={failedLabel(job)}>

@@ -85,5 +85,10 @@ export function showError(error: unknown): void {
   const message = [detail, ...problems.slice(0, 3).map((problem) => problem.message)]
     .filter((text, index, all) => all.indexOf(text) === index)
     .join(' ');
-  showToast({ color: 'red', title, message, autoClose: 10_000 });
+  showToast({
+    color: 'red',
+    title,
+    message,
+    autoClose: 10_000,
+  });
 }

@@ -53,7 +53,16 @@ const examples: readonly { of: string; body: object }[] = [
   },
   {
     of: 'mkte search_bulk',
-    body: { items: [{ list_type: 'search', keyword: 'desk lamp', country: 'uk', pages: 1 }] },
+    body: {
+      items: [
+        {
+          list_type: 'search',
+          keyword: 'desk lamp',
+          country: 'uk',
+          pages: 1,
+        },
+      ],
+    },
   },
   { of: 'mktf search_bulk', body: { items: [{ url: 'https://store.example/collections/lamps' }] } },
 ];

@@ -30,7 +30,15 @@ export const emptyFilter: JobListFilter = {
 export function useJobs(filter: JobListFilter, pageSize = 50, { enabled = true } = {}) {
   const { role } = useSession();
   const { status, kind, market, search } = filter;
-  const request = role === 'operator' ? filter : { status, kind, market, search };
+  const request =
+    role === 'operator'
+      ? filter
+      : {
+          status,
+          kind,
+          market,
+          search,
+        };
   const { query, rows } = useList(
     JobService.method.listJobs,
     enabled ? { ...request, pageSize } : skipToken,

@@ -71,7 +71,14 @@ export function parseList(
       ? []
       : problemsOf(unit, list, fills).map((problem) => ({ line: lines[at]!, ...problem })),
   );
-  return problems.length > 0 ? refusedList(problems) : { units, lines, problems, ignored };
+  return problems.length > 0
+    ? refusedList(problems)
+    : {
+        units,
+        lines,
+        problems,
+        ignored,
+      };
 }
 
 const refusedList = (problems: readonly ListProblem[]): ParsedList => ({

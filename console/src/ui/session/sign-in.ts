@@ -177,7 +177,12 @@ async function readSession(): Promise<ConsoleSession | null> {
       other: { mode: 'live', csrfToken: liveToken },
     };
   const other = testToken === null ? null : ({ mode: 'test', csrfToken: testToken } as const);
-  return { ...common, csrfToken: liveToken, isTest: found.mode === 'test', other };
+  return {
+    ...common,
+    csrfToken: liveToken,
+    isTest: found.mode === 'test',
+    other,
+  };
 }
 
 async function request(
