@@ -41,6 +41,7 @@ test('counts the changes of the last 24 hours, and says if there may be more', (
   expect(changedText([], false, now)).toBe('0');
   const first = { firstAt: timestampFromMs(now - hour), changedAt: timestampFromMs(now - hour) };
   expect(changedText([items[0]!, first], false, now)).toBe('1');
+  expect(changedText([first], true, now)).toBe('–');
 });
 
 test('finds the schedule that runs next', () => {

@@ -27,8 +27,8 @@ export function burnText(
 
 /**
  * Counts the items that changed in the last 24 hours; the first reading of an item does not count.
- * `items` is the first page, the latest change first: "50+" if all of it is of the last 24 hours
- * and not the last page.
+ * `items` is the first page, the latest change first: "12+" if all of it is of the last 24 hours
+ * and not the last page, and "–" if none of these changed, since later pages may have.
  */
 export function changedText(
   items: readonly Pick<TrackedItem, 'firstAt' | 'changedAt'>[],
@@ -39,9 +39,9 @@ export function changedText(
     ({ changedAt }) => changedAt && timestampMs(changedAt) > nowMs - dayMs,
   );
   const changed = recent.filter(hasChanged).length;
-  return recent.length === items.length && hasMore
-    ? `${formatCount(changed)}+`
-    : formatCount(changed);
+  const isCounted = recent.length < items.length || !hasMore;
+  if (isCounted) return formatCount(changed);
+  return changed === 0 ? '–' : `${formatCount(changed)}+`;
 }
 
 /** Returns the jobs that have not ended, the ones that await approval first. */
