@@ -188,8 +188,6 @@ describe('a job', () => {
     ]);
     expect(out).not.toContain('mkta');
     expect((await user(['kind', 'list', '--json'])).json).toHaveLength(16);
-    // The former name.
-    expect((await user(['prices', '--json'])).json).toHaveLength(16);
   });
 
   test('is quoted by --dry-run, as is its retry', async () => {

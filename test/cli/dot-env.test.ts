@@ -59,8 +59,8 @@ describe('a .env file in the current folder', () => {
   test('names files with secrets; an error names the setting', async () => {
     await writeFile(join(folder, '.env'), 'GLEANER_OPERATOR_KEY_FILE=missing\n');
     const stderr = `gleaner: GLEANER_OPERATOR_KEY_FILE=${join(folder, 'missing')}: the file cannot be read (ENOENT)\n`;
-    for (const command of ['doctor', 'audit', 'balance'])
-      expect(await runCommand([command], {}, { folder })).toEqual({ code: 2, stdout: '', stderr });
+    for (const command of [['doctor'], ['audit'], ['account', 'show']])
+      expect(await runCommand(command, {}, { folder })).toEqual({ code: 2, stdout: '', stderr });
     expect(await dataFolder({ GLEANER_OPERATOR_KEY: 'key-of-an-operator' })).toContain(
       'No Gleaner data',
     );

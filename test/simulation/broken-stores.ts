@@ -98,7 +98,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets what ended an observation',
-    seed: 9,
+    seed: 72,
     change: (store) => ({
       observations: { writeAll: (inserts) => store.observations.writeAll(inserts) },
     }),
