@@ -46,13 +46,9 @@ function App() {
     >
       <Toasts />
       <Suspense fallback={<Loading />}>
-        {session === undefined ? (
-          <Loading />
-        ) : session ? (
-          <Pages role={session.role} key={session.csrfToken} />
-        ) : (
-          <SignIn message={message} />
-        )}
+        {session === undefined && <Loading />}
+        {session === null && <SignIn message={message} />}
+        {session && <Pages role={session.role} key={session.csrfToken} />}
       </Suspense>
     </MantineProvider>
   );

@@ -50,6 +50,13 @@ export function Failures({ job }: { job: Job }) {
   );
 }
 
+/** Returns the sentence about a retry of units that failed with a code. */
+function retryText(code: string): string {
+  if (isNotRun(code)) return 'These units were not tried.';
+  if (isFinalFailure(code)) return 'A retry leaves these units out: they would fail again.';
+  return 'A retry can succeed.';
+}
+
 function FailureGroup({ group: { code, units, examples } }: { group: FaultGroup }) {
   const { heading, meaning, action } = failureGuide(code);
   return (
@@ -69,11 +76,7 @@ function FailureGroup({ group: { code, units, examples } }: { group: FaultGroup 
             {meaning} {action}
           </Text>
           <Text size="sm" c="dimmed">
-            {isNotRun(code)
-              ? 'These units were not tried.'
-              : isFinalFailure(code)
-                ? 'A retry leaves these units out: they would fail again.'
-                : 'A retry can succeed.'}
+            {retryText(code)}
           </Text>
           <Text size="sm" fw={500}>
             {units > examples.length

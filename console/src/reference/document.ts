@@ -138,6 +138,18 @@ export function fieldsOf(
   });
 }
 
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** Returns the options of curl that send a body. */
+function bodyOptions(type: string, example: unknown): string[] {
+  if (type !== 'multipart/form-data')
+    return [`-H 'Content-Type: ${type}'`, `-d ${quoted(JSON.stringify(example))}`];
+  return Object.entries(example as object).map(([name, value]) => {
+    const field = name === 'file' ? 'file=@products.csv' : `${name}=${value}`;
+    return `-F ${quoted(field)}`;
+  });
+}
+
 /** Returns a curl command of a call with the examples of the document. `key`: '' for a variable. */
 export function curlOf({ servers }: ApiDocument, call: ApiCall, key: string): string {
   const path = call.path.replace(/\{(\w+)\}/g, (placeholder, name) => {
@@ -145,16 +157,7 @@ export function curlOf({ servers }: ApiDocument, call: ApiCall, key: string): st
     return example === undefined ? placeholder : pathPart(String(example));
   });
   const [type, content] = Object.entries(call.requestBody?.content ?? {})[0] ?? [];
-  const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
-  const body =
-    content === undefined
-      ? []
-      : type === 'multipart/form-data'
-        ? Object.entries(content.example as object).map(
-            ([name, value]) =>
-              `-F ${quoted(name === 'file' ? 'file=@products.csv' : `${name}=${value}`)}`,
-          )
-        : [`-H 'Content-Type: ${type}'`, `-d ${quoted(JSON.stringify(content.example))}`];
+  const body = content === undefined ? [] : bodyOptions(type!, content.example);
   const method =
     call.verb === 'GET' || (call.verb === 'POST' && body.length > 0) ? '' : ` -X ${call.verb}`;
   const authorization =

@@ -30,7 +30,8 @@ export function Field({ field, value, change, paste, error, brief = false }: Fie
     maw: 480,
   };
   if (type === 'choice') {
-    const none = defaultText === '' ? (required ? 'Select…' : 'None') : `${defaultText} (default)`;
+    const unset = required ? 'Select…' : 'None';
+    const none = defaultText === '' ? unset : `${defaultText} (default)`;
     return (
       <NativeSelect
         {...common}

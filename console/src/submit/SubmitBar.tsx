@@ -80,8 +80,8 @@ export function SubmitBar({
 function Options() {
   const { texts, change, query } = useOptionTexts();
   const count = Object.keys(optionValues(texts)).length;
-  const state =
-    query === null ? ' (fix the highlighted values)' : count === 0 ? '' : ` (${count} set)`;
+  const setText = count === 0 ? '' : ` (${count} set)`;
+  const state = query === null ? ' (fix the highlighted values)' : setText;
   return (
     <Accordion variant="contained">
       <Accordion.Item value="options">

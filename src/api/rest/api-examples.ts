@@ -220,7 +220,11 @@ function fits(field: DescField, example: unknown): boolean {
   if (field.message?.typeName === 'google.protobuf.Timestamp') return true;
   if (field.scalar === undefined) return false;
   if (getOption(field, jsonOption)) return typeof example === 'object';
-  const isText = field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES;
-  const type = isText ? 'string' : field.scalar === ScalarType.BOOL ? 'boolean' : 'number';
-  return typeof example === type;
+  return typeof example === jsonTypeOf(field.scalar);
+}
+
+/** Returns the type of a scalar in the example of a body. */
+function jsonTypeOf(scalar: ScalarType): 'string' | 'boolean' | 'number' {
+  if (scalar === ScalarType.STRING || scalar === ScalarType.BYTES) return 'string';
+  return scalar === ScalarType.BOOL ? 'boolean' : 'number';
 }

@@ -191,8 +191,8 @@ export function createCore(
     async admit(method, authorization, { rate = 'count', source = '' } = {}) {
       requireStarted();
       const caller = await authenticate(authorization);
-      const limit =
-        rate === 'ignore' ? undefined : rate === 'count' ? rateLimit?.take : rateLimit?.check;
+      const use = rate === 'count' ? rateLimit?.take : rateLimit?.check;
+      const limit = rate === 'ignore' ? undefined : use;
       const principal = limit === undefined ? caller : { ...caller, headers: limit(caller) };
       try {
         authorize(method, principal);

@@ -24,7 +24,8 @@ const price = (values: ItemValues | undefined): string =>
 
 function stock(values: ItemValues | undefined): string {
   if (values?.stock !== undefined) return count(values.stock);
-  return values?.available === undefined ? '' : values.available ? 'yes' : 'no';
+  if (values?.available === undefined) return '';
+  return values.available ? 'yes' : 'no';
 }
 
 const valueColumns = <Row>(

@@ -131,6 +131,7 @@ export function settingsOf(
   const isNothingChosen = Object.values(chosen).every(({ value }) => value === null);
   const found = chosen.url.value ?? (isNothingChosen ? dotEnv.url : null);
   const url = found === null ? defaultUrl : checkUrl(found);
+  const urlFrom = chosen.url.value === null ? '.env' : chosen.url.from;
   const keyFor = (key: (typeof chosen)['apiKey'], ofDotEnv: string | null) => {
     const isForeign = key.from === 'profile' && url !== checkUrl(profile?.url ?? defaultUrl);
     if (key.value !== null) return isForeign ? none : key;
@@ -141,7 +142,7 @@ export function settingsOf(
     profile: name,
     url: {
       value: url,
-      from: found === null ? 'default' : chosen.url.value === null ? '.env' : chosen.url.from,
+      from: found === null ? 'default' : urlFrom,
     },
     apiKey: keyFor(chosen.apiKey, dotEnv.apiKey),
     operatorKey: keyFor(chosen.operatorKey, dotEnv.operatorKey),

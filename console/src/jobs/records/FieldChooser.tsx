@@ -61,6 +61,12 @@ interface FieldProps {
   toggle: (name: string) => void;
 }
 
+/** Returns the color of a share of records that have a value, from 0 to 1. */
+function fillColor(fill: number): string {
+  if (fill < 0.5) return 'red';
+  return fill < 0.95 ? 'yellow' : 'teal';
+}
+
 function Field({ field: { name, fill }, isCounted, checked, toggle }: FieldProps) {
   return (
     <Group wrap="nowrap" gap="sm" justify="space-between">
@@ -77,7 +83,7 @@ function Field({ field: { name, fill }, isCounted, checked, toggle }: FieldProps
             w={60}
             size="sm"
             value={fill * 100}
-            color={fill < 0.5 ? 'red' : fill < 0.95 ? 'yellow' : 'teal'}
+            color={fillColor(fill)}
             aria-label={`${name}: ${formatPercent(fill)} have a value`}
           />
           <Text size="xs" w={36} ta="right">

@@ -114,7 +114,8 @@ function HeaderCell<T>({ column: { title, align, sortBy }, sort, toggleSort }: H
         {title}
       </Table.Th>
     );
-  const order = sort?.title !== title ? 'none' : sort.descending ? 'descending' : 'ascending';
+  const direction = sort?.descending ? 'descending' : 'ascending';
+  const order = sort?.title === title ? direction : 'none';
   const Icon = { none: IconArrowsSort, ascending: IconArrowUp, descending: IconArrowDown }[order];
   return (
     <Table.Th ta={align} aria-sort={order} style={{ whiteSpace: 'nowrap' }}>

@@ -84,5 +84,6 @@ export function sortRows<T>(
 
 function compare(one: string | number | bigint, other: string | number | bigint): number {
   if (typeof one === 'string' && typeof other === 'string') return one.localeCompare(other);
-  return one < other ? -1 : one > other ? 1 : 0;
+  if (one < other) return -1;
+  return one > other ? 1 : 0;
 }

@@ -21,12 +21,10 @@ function Limits({ origin: { concurrency, requestsPerSecond } }: { origin: Origin
   );
 }
 
-const requestsText = (requests: number) =>
-  requests === 0
-    ? 'No requests'
-    : requests === 1
-      ? '1 request'
-      : `${formatCount(requests)} requests`;
+function requestsText(requests: number): string {
+  if (requests === 0) return 'No requests';
+  return requests === 1 ? '1 request' : `${formatCount(requests)} requests`;
+}
 
 const placeOf = ({ market, region }: Origin) =>
   [market && marketTitle(market), region].filter(Boolean).join(' · ');

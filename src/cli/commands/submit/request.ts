@@ -64,13 +64,14 @@ export function prepare(
   if (input !== null) Object.assign(body, bodyOf(jobType, input, { body, fills }, found));
   const units = jobType.units && body[restName(jobType.units)];
   if (Array.isArray(units)) for (const unit of units) if (isObject(unit)) fill(unit, fills);
+  const unitCount = Array.isArray(units) ? units.length : 0;
   const message = read(jobType, body);
   return {
     ...message,
     ignored: [...message.ignored, ...found.ignored],
     lineOf: (unit) => found.lines[unit],
     isConverted: false,
-    total: jobType.units === undefined ? 1 : Array.isArray(units) ? units.length : 0,
+    total: jobType.units === undefined ? 1 : unitCount,
   };
 }
 
