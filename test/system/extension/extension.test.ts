@@ -7,7 +7,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../../support/service/service.ts';
 
 // A marketplace is one proto file and two folders, a kind one folder: fixture/ has nothing else.
-const parts = ['src', 'gen', 'proto', 'sandbox', 'gateway', 'console', 'deploy', 'docs', 'test'];
+const parts = [
+  'src',
+  'clients',
+  'gen',
+  'proto',
+  'sandbox',
+  'gateway',
+  'console',
+  'deploy',
+  'docs',
+  'test',
+];
 const files = [
   'package.json',
   'package-lock.json',
