@@ -54,12 +54,14 @@ describe.skipIf('missing' in chromium)(`the pages of operators${skipped}`, () =>
     const page = await openAsOperator('/');
     const alarm = await page.waitForSelector(`::-p-xpath(//tr[contains(., "${field}")])`);
     expect(await alarm!.evaluate((row) => row.textContent)).toMatch(/100%\d{1,2}%/);
-    await click(page, 'button', `Accept ${field}`);
-    await clickInDialog(page, 'Accept');
-    await waitForText(page, 'Alarm cleared.');
     await page.locator('::-p-aria(Read kept pages of Blibli again)').click();
     await clickInDialog(page, 'Read again');
     await waitForText(page, 'Reread of', 30_000);
+    // The overview has no alarm to act on once the last one is accepted.
+    const overview = await openAsOperator('/');
+    await click(overview, 'button', `Accept ${field}`);
+    await clickInDialog(overview, 'Accept');
+    await waitForText(overview, 'Alarm cleared.');
     await suite.env.api.operator('AcceptDrift', { market: 'mktc', page: 'product' });
   }, 240_000);
 
