@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { literalSpreadFiles, translatedNameFiles } from './exceptions.ts';
 import {
   isProductCode,
   literalSpreads,
@@ -68,28 +67,13 @@ interface Report {
   diagnostics: { category: string; location: { path: string } }[];
 }
 
-/** Returns the files in "file:line: …". */
-const filesOf = (findings: readonly string[]) => [
-  ...new Set(findings.map((line) => line.split(':')[0])),
-];
-
 describe('product code', () => {
   test('spreads no array or object that is written there', () => {
-    const findings = literalSpreads(productCode);
-    expect(findings.filter((line) => !literalSpreadFiles.includes(line.split(':')[0]!))).toEqual(
-      [],
-    );
-    // Remove the file from the list.
-    expect(literalSpreadFiles.filter((path) => !filesOf(findings).includes(path))).toEqual([]);
+    expect(literalSpreads(productCode)).toEqual([]);
   });
 
   test('names its variables and parameters with nouns of the field', () => {
-    const findings = translatedNames(productCode);
-    expect(findings.filter((line) => !translatedNameFiles.includes(line.split(':')[0]!))).toEqual(
-      [],
-    );
-    // Remove the file from the list.
-    expect(translatedNameFiles.filter((path) => !filesOf(findings).includes(path))).toEqual([]);
+    expect(translatedNames(productCode)).toEqual([]);
   });
 
   test.each([

@@ -66,8 +66,8 @@ const parameterTitles = { path: 'In the path', query: 'Query parameters', header
 
 /** Returns the details of a call. */
 function callNodes(api: ApiDocument, call: ApiCall): Node[] {
-  const parameters = Object.entries(parameterTitles).flatMap(([place, title]) => {
-    const placed = (call.parameters ?? []).filter((parameter) => parameter.in === place);
+  const parameters = Object.entries(parameterTitles).flatMap(([location, title]) => {
+    const placed = (call.parameters ?? []).filter((parameter) => parameter.in === location);
     const fields = placed.map(({ name, schema, required = false, description = '' }) => ({
       name,
       type: typeText(api, schema),
