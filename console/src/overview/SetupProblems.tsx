@@ -1,8 +1,8 @@
-import { Anchor, Code, Text } from '@mantine/core';
+import { Anchor, Text } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
-import { Fragment } from 'react';
 import type { SetupProblem } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { ActionCard } from '../ui/layout/ActionCard.tsx';
+import { InlineCode } from '../ui/layout/InlineCode.tsx';
 import { basePath } from '../ui/session/base-path.ts';
 
 const titles: Readonly<Record<string, string>> = {
@@ -11,6 +11,9 @@ const titles: Readonly<Record<string, string>> = {
   'public address': 'Set the address that users open',
   'messages to operators': 'Get messages about approvals and alarms',
 };
+
+/** Names of settings and files in a remedy. */
+const codeNames = /GLEANER_\w+|\w+\.example\.json/g;
 
 /** What the set-up of the service lacks, until it is mended or dismissed. */
 export function SetupProblems({ problems }: { problems: readonly SetupProblem[] }) {
@@ -43,7 +46,7 @@ function Explanation({ message, remedy }: Pick<SetupProblem, 'message' | 'remedy
     <>
       {`${consequence.charAt(0).toUpperCase()}${consequence.slice(1)}. `}
       <Text span inherit c="var(--mantine-color-text)">
-        <SettingNames text={action} />.
+        <InlineCode text={action.replace(codeNames, '`$&`')} />.
       </Text>{' '}
       {page !== undefined && (
         <Anchor inherit underline="always" href={`${basePath}/docs/guide/${page}#${anchor}`}>
@@ -52,14 +55,4 @@ function Explanation({ message, remedy }: Pick<SetupProblem, 'message' | 'remedy
       )}
     </>
   );
-}
-
-/** Renders a text with names of settings and files as code. */
-function SettingNames({ text }: { text: string }) {
-  return text
-    .split(/(GLEANER_\w+|\w+\.example\.json)/)
-    .map((part, index) => ({ part, index }))
-    .map(({ part, index }) =>
-      index % 2 === 1 ? <Code key={index}>{part}</Code> : <Fragment key={index}>{part}</Fragment>,
-    );
 }

@@ -1,8 +1,8 @@
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core';
 import { regionText } from '../../../src/present/text.ts';
+import { InlineCode } from '../ui/layout/InlineCode.tsx';
 import type { FieldTexts } from '../ui/request/body.ts';
 import type { FieldShape } from '../ui/request/fields.ts';
-import { InlineCode } from './InlineCode.tsx';
 
 interface FieldProps {
   field: FieldShape;

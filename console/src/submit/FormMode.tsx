@@ -4,13 +4,13 @@ import { randomId } from '@mantine/hooks';
 import type { KeyboardEvent, ReactNode } from 'react';
 import { flushSync } from 'react-dom';
 import { AddButton, RemoveButton } from '../ui/actions/RowButtons.tsx';
+import { InlineCode } from '../ui/layout/InlineCode.tsx';
 import { buildBody, type FieldTexts, validateField } from '../ui/request/body.ts';
 import { type Draft, emptyDraft, fitsForm, sharedTexts } from '../ui/request/draft.ts';
 import type { FieldShape, RequestShape } from '../ui/request/fields.ts';
 import { expandRows, formLayout, maxRows, pastedRows } from '../ui/request/form-layout.ts';
 import { pastedUnits } from '../ui/request/table.ts';
 import { Field, Fields } from './Field.tsx';
-import { InlineCode } from './InlineCode.tsx';
 import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
 
 interface FormModeProps extends ModeProps {

@@ -9,9 +9,9 @@ import { kindText, marketTitle, purposeOf, purposes } from '../../../src/present
 import { counted } from '../../../src/present/text.ts';
 import { exampleBody } from '../ui/examples/examples.ts';
 import { type Examples, useExamples } from '../ui/examples/useExamples.ts';
+import { InlineCode } from '../ui/layout/InlineCode.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { TextLink } from '../ui/TextLink.tsx';
-import { InlineCode } from './InlineCode.tsx';
 import classes from './job-types.module.css';
 
 /** Returns the first sentence of the description of a job type in the contract. */

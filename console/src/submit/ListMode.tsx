@@ -1,13 +1,13 @@
 import { Stack } from '@mantine/core';
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
 import { formatUnits } from '../../../src/present/text.ts';
+import { InlineCode } from '../ui/layout/InlineCode.tsx';
 import { type FieldTexts, validateField } from '../ui/request/body.ts';
 import { sharedTexts } from '../ui/request/draft.ts';
 import type { ListShape } from '../ui/request/fields.ts';
 import { formLayout } from '../ui/request/form-layout.ts';
 import { type ParsedList, parseList } from '../ui/request/table.ts';
 import { Fields } from './Field.tsx';
-import { InlineCode } from './InlineCode.tsx';
 import { LineEditor } from './LineEditor.tsx';
 import {
   bodyOf,

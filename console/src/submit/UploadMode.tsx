@@ -1,11 +1,11 @@
 import { Stack, Text } from '@mantine/core';
 import { useEffect, useMemo, useState } from 'react';
+import { InlineCode } from '../ui/layout/InlineCode.tsx';
 import { type FieldTexts, parseValues } from '../ui/request/body.ts';
 import { fileOf, sharedTexts } from '../ui/request/draft.ts';
 import { checkCsv } from '../ui/request/table.ts';
 import { Fields } from './Field.tsx';
 import { FileDrop, FileProblems, TemplateButton } from './FileDrop.tsx';
-import { InlineCode } from './InlineCode.tsx';
 import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
 
 /** Uploads a file, for job types that take one. */
