@@ -105,6 +105,33 @@ describe('the permits of one process', () => {
     expect(leases).toBeLessThan(16);
   });
 
+  test('of all origins are renewed at the same moments', async () => {
+    const times = new Set<number>();
+    const permitsOf = (name: string) =>
+      new Permits({
+        origin: `https://${name}.example`,
+        holder: 'a',
+        limit: 4,
+        lease: (...request) => {
+          times.add(clock.steady());
+          return store.origins.lease(...request);
+        },
+        onPauseRead: () => {},
+        clock,
+      });
+    const origins = ['one', 'other', 'third'].map(permitsOf);
+    for (const permits of origins) {
+      await permits.acquire();
+      await pass(130);
+    }
+    // The intervals double until they have their full length.
+    await pass(8_000);
+    times.clear();
+    await pass(20_000);
+    expect(times.size).toBe(10);
+    await Promise.all(origins.map((permits) => permits.close()));
+  });
+
   test('are released when no longer used', async () => {
     const worker = process('a');
     worker.work(100);

@@ -28,8 +28,16 @@ export interface PermitsOptions {
  */
 export const permitLeaseMs = 6_000;
 
-/** Interval between renewals in milliseconds: two of them may fail before the lease expires. */
+/**
+ * Maximum interval between renewals in milliseconds: two of them may fail before the lease expires.
+ */
 const renewMs = 2_000;
+
+/**
+ * Renewals happen at multiples of this time in milliseconds, so that those of all origins of a
+ * process happen together, and the store can write them together.
+ */
+const renewalGridMs = 1_000;
 
 /** Milliseconds between lease requests while other processes hold requested permits. */
 const pollMs = 500;
@@ -186,7 +194,9 @@ export class Permits {
     const maxMs = isChanging ? pollMs : renewMs;
     // Without demand, the permits are kept for the next request.
     const ms = this.demand === 0 ? maxMs : Math.min(maxMs, this.#intervalMs);
-    await this.#options.clock.sleep(ms, awake.signal).catch(() => {});
+    const { clock } = this.#options;
+    const earlyMs = ms === renewMs ? (clock.steady() + ms) % renewalGridMs : 0;
+    await clock.sleep(ms - earlyMs, awake.signal).catch(() => {});
     this.#wake = () => {};
   }
 }

@@ -174,6 +174,41 @@ export function originConformance(open: OpenStores): void {
       expect(given.reduce((sum, permits) => sum + permits, 0)).toBe(6);
     });
 
+    describe('of several origins requested at once', () => {
+      const leaseAll = (store: Store, origins: readonly string[], requested: number) =>
+        Promise.all(origins.map((origin) => lease(store, origin, 'a', requested)));
+
+      test('are those of each origin', async () => {
+        const origins = [anOrigin(), anOrigin(), anOrigin(), anOrigin()];
+        expect(await leaseAll(stores.store, origins, 4)).toEqual([4, 4, 4, 4]);
+        expect(await lease(stores.other, origins[1]!, 'b', 6)).toBe(2);
+        // The store knows nothing of the lease that another process has written.
+        expect(await leaseAll(stores.store, origins, 6)).toEqual([6, 3, 6, 6]);
+        expect(await leaseAll(stores.store, origins, 6)).toEqual([6, 3, 6, 6]);
+        expect(await lease(stores.other, origins[3]!, 'b', 6)).toBe(0);
+        expect(await leaseAll(stores.store, origins, 3)).toEqual([3, 3, 3, 3]);
+        expect(await lease(stores.other, origins[3]!, 'b', 6)).toBe(3);
+      });
+
+      test('come with the pause of each origin', async () => {
+        const origins = [anOrigin(), anOrigin(), anOrigin()];
+        await leaseAll(stores.store, origins, 1);
+        await stores.other.origins.putPause(origins[1]!, pause(1));
+        const request = {
+          holder: 'a',
+          busy: 0,
+          requested: 1,
+          limit: 6,
+          now: aTime,
+          until: aTime + 1_000,
+        };
+        const leases = await Promise.all(
+          origins.map((origin) => stores.store.origins.lease(origin, request)),
+        );
+        expect(leases.map((each) => each.pause)).toEqual([noPause, pause(1), noPause]);
+      });
+    });
+
     test('become available when released and when they expire', async () => {
       const origin = anOrigin();
       await lease(stores.store, origin, 'a', 6);

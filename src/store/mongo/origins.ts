@@ -1,12 +1,8 @@
 import { createBoundedMap } from '../../base/bounded-map.ts';
 import { noPause, type OriginPause, type OriginStore } from '../origin-state.ts';
-import { grant } from '../permits.ts';
-import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
+import { createPermitLeases, ensureOrigin, readOrigin } from './permit-leases.ts';
 import type { MongoCollections, OriginDocument } from './schema.ts';
-
-/** Time within which no origin is deleted and created again, in milliseconds. */
-const recentMs = 10_000;
 
 /** Creates the MongoDB implementation of OriginStore. */
 export function originStore(engine: MongoEngine): OriginStore {
@@ -15,11 +11,6 @@ export function originStore(engine: MongoEngine): OriginStore {
    * does too.
    */
   const idle = createBoundedMap<boolean>({ maxBytes: 1024 ** 2, sizeOf: () => 1 });
-  /** Origins after the last lease here. Mostly no other process has written one since. */
-  const latest = createBoundedMap<{ origin: OriginDocument; at: number }>({
-    maxBytes: 8 * 1024 ** 2,
-    sizeOf: ({ origin: { holdings } }) => 512 + 256 * holdings.length,
-  });
   return {
     reserve: (origin, slots, intervalMs, now) =>
       engine.run(async ({ origins }) => {
@@ -34,30 +25,7 @@ export function originStore(engine: MongoEngine): OriginStore {
         return { first: Math.max(nextFree, now), pause };
       }),
 
-    lease: (origin, request) =>
-      engine.run(async ({ origins }) => {
-        const previous = latest.get(origin);
-        const isRecent = previous !== undefined && request.now - previous.at < recentMs;
-        let before = isRecent ? previous.origin : await readOrigin(origins, origin);
-        for (;;) {
-          const { holdingsRevision } = before;
-          const { holdings, ...granted } = grant(before.holdings, request);
-          const after = await origins.findOneAndUpdate(
-            { _id: origin, holdingsRevision },
-            {
-              $set: { holdings, holdingsRevision: holdingsRevision + 1 },
-              $max: { heldUntil: request.until },
-            },
-            { returnDocument: 'after' },
-          );
-          if (after !== null) {
-            latest.set(origin, { origin: after, at: request.now });
-            return { ...granted, pause: after.pause };
-          }
-          // Another lease was written meanwhile.
-          before = await readOrigin(origins, origin);
-        }
-      }),
+    lease: createPermitLeases(engine),
 
     release: (holder) =>
       engine.run(async ({ origins }) => {
@@ -156,29 +124,4 @@ async function reserveSlots(
     await pastIdle();
   }
   return (await origins.findOneAndUpdate({ _id: origin }, { $inc: { nextFree: ms } }))!;
-}
-
-async function readOrigin(
-  origins: MongoCollections['origins'],
-  origin: string,
-): Promise<OriginDocument> {
-  for (;;) {
-    const found = await origins.findOne({ _id: origin });
-    if (found) return found;
-    await ensureOrigin(origins, origin);
-  }
-}
-
-async function ensureOrigin(origins: MongoCollections['origins'], origin: string): Promise<void> {
-  const start = {
-    nextFree: 0,
-    pause: noPause,
-    holdings: [],
-    holdingsRevision: 0,
-    heldUntil: 0,
-  };
-  // Of two concurrent upserts one may fail as a duplicate; the document then exists.
-  await unlessDuplicate(() =>
-    origins.updateOne({ _id: origin }, { $setOnInsert: start }, { upsert: true }),
-  );
 }
